@@ -221,7 +221,7 @@ def test_several_workers_heed_announcements_too(tmp_path: Path):
         opened.crawl_blocking()
         assert [opened.why(f"{site}/").visits for site in sites] == [1, 2, 2]
         assert opened.why(f"{sites[0]}/news/3").visits == 2
-        assert list((collection / "announced").iterdir()) == []
+        assert list((collection / "visit-requests").iterdir()) == []
 
 
 async def _while_it_runs(opened: evercrawl.Collection, url: str) -> None:

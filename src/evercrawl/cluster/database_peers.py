@@ -95,7 +95,7 @@ class DatabasePeers:
         if is_busy:
             self.idle, self._idle_checks = None, 0
         await self._membership.renew(
-            idle=None if self.idle is None else self.idle.value, visits=self._visits, wire_bytes=self._bytes
+            quiet=None if self.idle is None else self.idle.value, visits=self._visits, wire_bytes=self._bytes
         )
         self._spent_elsewhere = await self._membership.spent_by_others()
 

@@ -114,7 +114,7 @@ class PostgresBackend:
         )
 
     def abort(self) -> None:
-        self._store.abort()
+        self._store.break_off()
 
     async def close(self) -> None:
         await self._store.close()
@@ -156,7 +156,7 @@ async def run_worker(
             session = await _join(task, totals, open_backend(task), stop=stop, intervals=intervals, previous_id=previous_id)
             return await session.run()
         except (LeaseLost, StoreUnavailable) as error:
-            totals.bury(0)
+            totals.worker_died(0)
             if stop.stage or session is None or waited_s >= timeout_s:
                 raise
             log.warning("worker restarts: %s", error)
@@ -179,7 +179,7 @@ async def _join(
     try:
         membership = await backend.membership()
         capacity = task.settings.crawl.concurrency
-        await membership.join(shards=backend.shards, capacity=capacity, previous_id=previous_id)
+        await membership.join(shards=backend.shards, capacity=capacity, formerly=previous_id)
     except BaseException:
         await backend.close()
         raise
@@ -226,7 +226,7 @@ class WorkerSession:
                 await self._leave()
         finally:
             self._membership.end()
-        self._totals.note(0, worker_report(self._crawl, with_times=True))
+        self._totals.update(0, worker_report(self._crawl, with_times=True))
         return ended
 
     async def _work(self) -> Ended:
@@ -293,7 +293,7 @@ class WorkerSession:
 
     async def _report(self) -> None:
         while True:
-            self._totals.note(0, worker_report(self._crawl))
+            self._totals.update(0, worker_report(self._crawl))
             await asyncio.sleep(self._intervals.report_s)
 
     async def _poll_peers(self) -> None:
@@ -329,7 +329,7 @@ class WorkerSession:
     async def _take_share(self) -> Share:
         await self._membership.bury()
         share = await self._membership.fair_share(self._capacity)
-        wanted = share.wanted(len(self._peers.owned), unclaimed=self._unclaimed)
+        wanted = share.wanted(len(self._peers.owned), left_over=self._unclaimed)
         self._unclaimed = share.free > wanted
         self._peers.owned.update(await self._membership.take(wanted))
         return share

@@ -179,13 +179,13 @@ class Supervisor:
         while (message := await read_message(reader)) is not None:
             match message:
                 case WorkerReport():
-                    self.totals.note(number, message)
+                    self.totals.update(number, message)
                 case WorkerIdle():
                     handle.idle = message
                 case WorkerLogRecord(record=record):
                     logging.getLogger(record.name).handle(record)
                 case WorkerDone(ended=ended, report=report):
-                    self.totals.note(number, report)
+                    self.totals.update(number, report)
                     handle.ended = ended
                     self._fail_requests_to(number)
                 case WorkerFailed(error=error):

@@ -111,14 +111,15 @@ async def _crawl_in_database(task: WorkerTask, reader: asyncio.StreamReader, wri
 
     stop, totals = StopSignal(), RunTotals()
     listening = asyncio.create_task(_follow_stops(reader, stop))
-    reporting = asyncio.create_task(_report(totals.together, writer))
+    reporting = asyncio.create_task(_report(totals.combined_report, writer))
     try:
-        task = CrawlTask(task.collection, task.settings, task.refresh, task.forever)
-        ended = await run_worker(task, totals, stop=stop)
+        ended = await run_worker(
+            CrawlTask(task.collection, task.settings, task.refresh, task.forever), totals, stop=stop
+        )
     finally:
         reporting.cancel()
         listening.cancel()
-    return WorkerDone(ended, totals.together())
+    return WorkerDone(ended, totals.combined_report())
 
 
 async def _follow_stops(reader: asyncio.StreamReader, stop: StopSignal) -> None:

@@ -43,7 +43,7 @@ class AppState:
     def __init__(
         self,
         collection: Path,
-        keyring: AuthStore,
+        auth: AuthStore,
         *,
         own_origin: Callable[[str], str],
         replay_origin: Callable[[str], str],
@@ -53,7 +53,7 @@ class AppState:
         flags: Mapping[str, object] | None = None,
     ) -> None:
         self.path = collection
-        self.keyring = keyring
+        self.auth = auth
         self.read_only = read_only
         self.is_stopping = False
         """Streams end themselves when they see this."""

@@ -35,7 +35,7 @@ class CachedAnswer(Generic[T]):
 
     def get(self, wait_s: float = WAIT_S) -> T | None:
         """The answer as it last was; None: it is still being computed for the first time. Nobody waits longer
-        than `wait_s` from when that began: what was not quick for the first who asked will not be for others.
+        than `wait_s` from when that began: what was not quick for the first who inputs will not be for others.
         """
         with self._turn:
             age = time.monotonic() - self._at
@@ -64,7 +64,7 @@ class CachedAnswer(Generic[T]):
 
 
 class AnswerCache:
-    """Remembered answers by key; the ones that were asked for longest ago make room."""
+    """Remembered answers by key; the ones that were inputs for longest ago make room."""
 
     def __init__(self) -> None:
         self._turn = threading.Lock()

@@ -27,37 +27,37 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def wants_json(request: Request) -> bool:
-    """The twin was asked for: by its path, or by what the client accepts."""
+    """The twin was inputs for: by its path, or by what the client accepts."""
     if request.url.path.endswith(".json") or request.url.path.startswith("/api/"):
         return True
     accepted = request.headers.get("accept", "")
     return "application/json" in accepted and "text/html" not in accepted
 
 
-def error_page(request: Request, status: int, message: str, desk: AppState | None = None) -> Response:
+def error_page(request: Request, status: int, message: str, state: AppState | None = None) -> Response:
     """An error as the client reads it."""
-    if wants_json(request) or desk is None:
+    if wants_json(request) or state is None:
         return error_response(status, message)
-    page = render("error", {"message": message, "status": status}, request=request, desk=desk)
+    page = render("error", {"message": message, "status": status}, request=request, state=state)
     return Response(page, status, media_type="text/html")
 
 
-async def handle_errors(request: Request, desk: AppState, call: Callable[[], Awaitable[Response]]) -> Response:
+async def handle_errors(request: Request, state: AppState, call: Callable[[], Awaitable[Response]]) -> Response:
     """What the call gives; expected errors become answers, others are logged and told without details."""
     try:
         return await call()
     except BadRequest as error:
-        return _again(error_page(request, error.status, error.message, desk), request, error.again_s)
+        return _again(error_page(request, error.status, error.message, state), request, error.again_s)
     except CollectionBusy as error:
-        return error_page(request, 409, str(error), desk)
+        return error_page(request, 409, str(error), state)
     except StoreUnavailable as error:
-        return error_page(request, 503, str(error), desk)
+        return error_page(request, 503, str(error), state)
     except ConfigError as error:
         is_missing = "no version" in str(error)
-        return error_page(request, 404 if is_missing else 400, str(error), desk)
+        return error_page(request, 404 if is_missing else 400, str(error), state)
     except Exception:
         log.exception("defect while answering %s", request.url.path)
-        return error_page(request, 500, "this is a defect in evercrawl; the details are in evercrawl.log", desk)
+        return error_page(request, 500, "this is a defect in evercrawl; the details are in evercrawl.log", state)
 
 
 def _again(answer: Response, request: Request, wait_s: int | None) -> Response:
@@ -69,13 +69,13 @@ def _again(answer: Response, request: Request, wait_s: int | None) -> Response:
     return answer
 
 
-def check_access(request: Request, desk: AppState, scope: AccessScope) -> Response | None:
+def check_access(request: Request, state: AppState, scope: AccessScope) -> Response | None:
     """The answer to whoever may not; None: they may."""
-    visitor: User | None = request.state.visitor
-    if visitor is not None and visitor.scope >= scope:
+    user: User | None = request.state.user
+    if user is not None and user.scope >= scope:
         return None
-    if visitor is not None:
-        return error_page(request, 403, f"this needs the scope {scope.word}", desk)
+    if user is not None:
+        return error_page(request, 403, f"this needs the scope {scope.word}", state)
     if wants_json(request):
         answer = error_response(401, "who are you? send a token: Authorization: Bearer ...")
         answer.headers["WWW-Authenticate"] = 'Bearer realm="evercrawl"'
@@ -93,30 +93,30 @@ def read_values(parameters: Sequence[Parameter], written: Mapping[str, str], *, 
     return {one.name: one.value(written.get(one.name), now=now) for one in parameters}
 
 
-def view_endpoint(desk: AppState, view: View) -> Endpoint:
+def view_endpoint(state: AppState, view: View) -> Endpoint:
     """Answers with the page or its twin."""
 
     async def endpoint(request: Request) -> Response:
-        refused = check_access(request, desk, view.scope)
-        return refused or await handle_errors(request, desk, lambda: _shown(request, desk, view))
+        refused = check_access(request, state, view.scope)
+        return refused or await handle_errors(request, state, lambda: _shown(request, state, view))
 
     return endpoint
 
 
-async def _shown(request: Request, desk: AppState, view: View) -> Response:
+async def _shown(request: Request, state: AppState, view: View) -> Response:
     written = {name: value for name, value in request.query_params.items() if name not in ("done", "proof")}
-    values = read_values(view.parameters, written, now=desk.now())
-    asked = Inputs(values, request.state.visitor, request.headers.get("host", ""))
-    return await run_in_threadpool(_drawn, request, desk, view, asked)
+    values = read_values(view.parameters, written, now=state.now())
+    inputs = Inputs(values, request.state.user, request.headers.get("host", ""))
+    return await run_in_threadpool(_drawn, request, state, view, inputs)
 
 
-def _drawn(request: Request, desk: AppState, view: View, asked: Inputs) -> Response:
-    data = view.collect(desk, asked)
+def _drawn(request: Request, state: AppState, view: View, inputs: Inputs) -> Response:
+    data = view.collect(state, inputs)
     if wants_json(request):
         return Response(json_bytes(view.name, data), media_type="application/json", headers={"Vary": "Accept"})
-    charts = CHARTS[view.name](data, desk.now().date()) if view.name in CHARTS else {}
-    shown = {**data, "charts": charts, "asked": asked.values, "twin": _twin(request, view)}
-    page = render(view.name, shown, request=request, desk=desk)
+    charts = CHARTS[view.name](data, state.now().date()) if view.name in CHARTS else {}
+    shown = {**data, "charts": charts, "inputs": inputs.values, "twin": _twin(request, view)}
+    page = render(view.name, shown, request=request, state=state)
     return Response(page, media_type="text/html", headers={"Vary": "Accept"})
 
 
@@ -161,45 +161,45 @@ def _as_text(name: str, value: object) -> str:
             raise BadRequest(f"{name[:100]} must be a text, a number, true or false")
 
 
-def action_endpoint(desk: AppState, action: Action) -> Endpoint:
+def action_endpoint(state: AppState, action: Action) -> Endpoint:
     """Does it, writes it into the book, and leads a form to the page that shows it."""
 
     async def endpoint(request: Request) -> Response:
-        refused = check_access(request, desk, action.scope)
-        return refused or await handle_errors(request, desk, lambda: _done(request, desk, action))
+        refused = check_access(request, state, action.scope)
+        return refused or await handle_errors(request, state, lambda: _done(request, state, action))
 
     return endpoint
 
 
-async def _done(request: Request, desk: AppState, action: Action) -> Response:
+async def _done(request: Request, state: AppState, action: Action) -> Response:
     fields = await read_body(request)
     if not has_valid_csrf(request, fields.pop("csrf", None)):
         raise BadRequest("this form is too old; go back, reload the page and try again", 403)
-    if desk.read_only:
+    if state.read_only:
         raise BadRequest("this interface only shows; start it without --read-only to change something", 403)
-    values = read_values(action.parameters, fields, now=desk.now())
-    asked = Inputs(values, request.state.visitor, request.headers.get("host", ""))
-    done = await run_in_threadpool(_carried_out, desk, action, asked)
+    values = read_values(action.parameters, fields, now=state.now())
+    inputs = Inputs(values, request.state.user, request.headers.get("host", ""))
+    done = await run_in_threadpool(_carried_out, state, action, inputs)
     if wants_json(request):
         return Response(
             json_bytes(action.name, {"message": done.message, **(done.data or {})}), media_type="application/json"
         )
     if done.once:
-        page = render("done", {"message": done.message, "show": done.show}, request=request, desk=desk)
+        page = render("done", {"message": done.message, "show": done.show}, request=request, state=state)
         return Response(page, media_type="text/html")
-    return RedirectResponse(_with_word(desk, done), 303)
+    return RedirectResponse(_with_word(state, done), 303)
 
 
-def _carried_out(desk: AppState, action: Action, asked: Inputs) -> ActionResult:
-    done = action.do(desk, asked)
-    values = asked.values if done.told is None else done.told
+def _carried_out(state: AppState, action: Action, inputs: Inputs) -> ActionResult:
+    done = action.do(state, inputs)
+    values = inputs.values if done.told is None else done.told
     told = {name: value for name, value in values.items() if name not in action.secret}
-    desk.keyring.note(asked.visitor.name, action.name, ", ".join(f"{name}: {value}" for name, value in told.items()))
+    state.auth.note(inputs.user.name, action.name, ", ".join(f"{name}: {value}" for name, value in told.items()))
     return done
 
 
-def _with_word(desk: AppState, done: ActionResult) -> str:
+def _with_word(state: AppState, done: ActionResult) -> str:
     """The page that shows it, with a word that nobody else could put into its address."""
     joint = "&" if "?" in done.show else "?"
-    proof = desk.keyring.signature(f"done {done.message}")
+    proof = state.auth.signature(f"done {done.message}")
     return f"{done.show}{joint}done={quote(done.message, safe='')}&proof={proof}"

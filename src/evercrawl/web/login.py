@@ -43,41 +43,41 @@ class OneTimeLink:
 class LoginPages:
     """The pages at the door."""
 
-    def __init__(self, desk: AppState, doors: AllowedOrigins, link: OneTimeLink) -> None:
-        self.desk = desk
-        self.doors = doors
+    def __init__(self, state: AppState, origins: AllowedOrigins, link: OneTimeLink) -> None:
+        self.state = state
+        self.origins = origins
         self.link = link
         self.tries = RateLimit(burst=LOGIN_BURST, per_s=LOGINS_PER_S)
 
     async def first(self, request: Request) -> Response:
         """The one-time link."""
         if self._is_hasty(request):
-            return error_page(request, 429, "too many tries; wait a minute", self.desk)
+            return error_page(request, 429, "too many tries; wait a minute", self.state)
         if not self.link.take(request.query_params.get("key", "")):
             return error_page(
-                request, 403, "this link was used or is too old; start evercrawl serve again for a new one", self.desk
+                request, 403, "this link was used or is too old; start evercrawl serve again for a new one", self.state
             )
         return self._welcome("operator", "/")
 
     async def login(self, request: Request) -> Response:
         """The form, and what it sends."""
         if request.method == "POST":
-            return await handle_errors(request, self.desk, lambda: self._log_in(request))
+            return await handle_errors(request, self.state, lambda: self._log_in(request))
         return self._form(request, "")
 
     def _form(self, request: Request, problem: str, status: int = 200) -> Response:
         data = {
-            "has_password": self.desk.keyring.has_password(),
+            "has_password": self.state.auth.has_password(),
             "problem": problem,
             "next": local_path(request.query_params.get("next", "/")),
         }
-        return Response(render("login", data, request=request, desk=self.desk), status, media_type="text/html")
+        return Response(render("login", data, request=request, state=self.state), status, media_type="text/html")
 
     async def _log_in(self, request: Request) -> Response:
         if self._is_hasty(request):
             raise BadRequest("too many tries; wait a minute", 429)
         fields = await read_body(request)
-        is_right = await run_in_threadpool(self.desk.keyring.is_password, fields.get("password", ""))
+        is_right = await run_in_threadpool(self.state.auth.is_password, fields.get("password", ""))
         if not is_right:
             return self._form(request, "that is not the password", 403)
         return self._welcome("operator", local_path(fields.get("next", "/")))
@@ -89,24 +89,24 @@ class LoginPages:
     def _welcome(self, who: str, show: str) -> Response:
         answer = RedirectResponse(show, 303)
         answer.set_cookie(
-            self.doors.cookie,
-            self.desk.keyring.begin_session(who, AccessScope.ADMIN),
+            self.origins.cookie,
+            self.state.auth.begin_session(who, AccessScope.ADMIN),
             max_age=int(SESSION_LIFETIME.total_seconds()),
             httponly=True,
             samesite="strict",
-            secure=self.doors.secure,
+            secure=self.origins.secure,
         )
-        self.desk.keyring.note(who, "log in")
+        self.state.auth.note(who, "log in")
         return answer
 
     async def logout(self, request: Request) -> Response:
         """The session ends."""
         fields = await read_body(request)
-        secret = session_secret(request.headers, self.doors.cookie)
+        secret = session_secret(request.headers, self.origins.cookie)
         if secret is not None and has_valid_csrf(request, fields.get("csrf")):
-            self.desk.keyring.end_session(secret)
+            self.state.auth.end_session(secret)
         answer = RedirectResponse("/login", 303)
-        answer.delete_cookie(self.doors.cookie)
+        answer.delete_cookie(self.origins.cookie)
         return answer
 
 

@@ -1,7 +1,7 @@
-"""The door of the interface: which host was asked, from where, how often, and by whom.
+"""The door of the interface: which host was inputs, from where, how often, and by whom.
 
 Host is checked against DNS rebinding, Origin and a form's token against requests that another site made the
-browser send. What passes has its visitor in the request's state.
+browser send. What passes has its user in the request's state.
 """
 
 from __future__ import annotations
@@ -68,14 +68,14 @@ class AccessMiddleware:
     """Wraps the application; every request passes here."""
 
     def __init__(
-        self, app: ASGIApp, *, doors: AllowedOrigins, keyring: AuthStore, given_token: str | None = None
+        self, app: ASGIApp, *, origins: AllowedOrigins, auth: AuthStore, given_token: str | None = None
     ) -> None:
         self.app = app
-        self.doors = doors
-        self.keyring = keyring
+        self.origins = origins
+        self.auth = auth
         self.given_token = given_token
         self.rate = RateLimit(burst=BURST, per_s=PER_S)
-        self._policy = interface_policy(doors.frames)
+        self._policy = interface_policy(origins.frames)
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -86,13 +86,13 @@ class AccessMiddleware:
         if refused is not None:
             await refused(scope, receive, self._with_headers(scope, send))
             return
-        visitor = self._visitor(headers)
-        scope.setdefault("state", {})["visitor"] = visitor
+        user = self._visitor(headers)
+        scope.setdefault("state", {})["user"] = user
         await self.app(scope, _limit_body(receive, max_body_bytes(scope["path"])), self._with_headers(scope, send))
 
     def _refusal(self, scope: AsgiScope, headers: Headers) -> Response | None:
         """The answer to what may not come in; None: it may."""
-        if headers.get("host", "").lower() not in self.doors.hosts:
+        if headers.get("host", "").lower() not in self.origins.hosts:
             return error_response(421, "this name does not lead here; open the address that evercrawl serve printed")
         address = scope["client"][0] if scope.get("client") else "-"
         wait_s = self.rate.wait_s(address)
@@ -112,16 +112,16 @@ class AccessMiddleware:
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return False
         origin = headers.get("origin")
-        return origin is None or origin.lower() in self.doors.origins
+        return origin is None or origin.lower() in self.origins.origins
 
     def _visitor(self, headers: Headers) -> User | None:
         kind, _, secret = headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
             if self.given_token is not None and _is_same(secret, self.given_token):
                 return User("token of the command line", AccessScope.ADMIN, None)
-            return self.keyring.token(secret)
-        session = session_secret(headers, self.doors.cookie)
-        return self.keyring.session(session) if session else None
+            return self.auth.token(secret)
+        session = session_secret(headers, self.origins.cookie)
+        return self.auth.session(session) if session else None
 
     def _with_headers(self, scope: AsgiScope, send: Send) -> Send:
         async def sending(message: Message) -> None:
@@ -158,11 +158,11 @@ def error_response(status: int, message: str) -> Response:
 
 def has_valid_csrf(request: Request, given: str | None) -> bool:
     """A request that changes something comes with a token, or carries what only our own pages know."""
-    visitor: User | None = request.state.visitor
-    if visitor is None or visitor.csrf is None:
+    user: User | None = request.state.user
+    if user is None or user.csrf is None:
         return True
     sent = given or request.headers.get("x-csrf-token", "")
-    return _is_same(sent, visitor.csrf)
+    return _is_same(sent, user.csrf)
 
 
 def max_body_bytes(path: str) -> int:

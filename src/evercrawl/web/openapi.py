@@ -11,7 +11,7 @@ from evercrawl.web.route import API, Action, Parameter, View
 from evercrawl.web.views import ACTIONS, PROTOCOLS, VIEWS, ProtocolRoute
 
 _ERRORS = {
-    "400": "What was asked cannot be read; `error` says why.",
+    "400": "What was inputs cannot be read; `error` says why.",
     "401": "No token, or one that is worth nothing.",
     "403": "The scope does not suffice, or the request comes from another site.",
     "404": "The collection does not know it.",
@@ -134,7 +134,7 @@ def _answer(name: str) -> dict[str, Any]:
 
 def _answers(content: dict[str, Any], *, more: Mapping[str, str] | None = None) -> dict[str, Any]:
     error = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
-    found: dict[str, Any] = {"200": {"description": "As asked.", "content": content}}
+    found: dict[str, Any] = {"200": {"description": "As inputs.", "content": content}}
     found |= {status: {"description": text} for status, text in (more or {}).items()}
     for status, text in _ERRORS.items():
         found.setdefault(status, {"description": text, "content": error})

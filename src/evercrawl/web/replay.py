@@ -71,9 +71,9 @@ class ReplayPages:
     """Answers with archived pages."""
 
     def __init__(
-        self, desk: AppState, *, origins: frozenset[str], parents: Sequence[str], public: bool, token: str | None
+        self, state: AppState, *, origins: frozenset[str], parents: Sequence[str], public: bool, token: str | None
     ) -> None:
-        self.desk = desk
+        self.state = state
         self.origins = origins
         self.hosts = frozenset(origin.partition("://")[2] for origin in origins)
         self.public = public
@@ -102,7 +102,7 @@ class ReplayPages:
     async def keyed(self, request: Request) -> Response:
         """With the key of the interface."""
         key = request.path_params["key"]
-        if not is_replay_key(self.desk, key):
+        if not is_replay_key(self.state, key):
             return error_response(403, "this link is too old; open the page from the interface again")
         return await self._answered(request, f"/r/{key}")
 
@@ -110,7 +110,7 @@ class ReplayPages:
         """With a token, or for anybody where the archive is public."""
         kind, _, secret = request.headers.get("authorization", "").partition(" ")
         is_given = self.token is not None and secret == self.token
-        is_known = kind.lower() == "bearer" and (is_given or self.desk.keyring.token(secret) is not None)
+        is_known = kind.lower() == "bearer" and (is_given or self.state.auth.token(secret) is not None)
         if not self.public and not is_known:
             return error_response(401, "send a token, or open the page from the interface")
         return await self._answered(request, "", is_public=not is_known)
@@ -132,21 +132,21 @@ class ReplayPages:
         rest = url_after(request, "/web/")
         for form in ("link", "json"):
             if rest.startswith(f"timemap/{form}/"):
-                return await time_map(request, self.desk, places, form)
+                return await time_map(request, self.state, places, form)
         first, slash, target = rest.partition("/")
         found = STAMP.fullmatch(first)
         if not slash or found is None:
-            return await time_gate(request, self.desk, places, prefix)
+            return await time_gate(request, self.state, places, prefix)
         return await self._memento(request, repair_url(target), found[1], found[2] or "", places, prefix, is_public)
 
     async def _memento(
         self, request: Request, url: str, stamp: str, modifier: str, places: MementoUrls, prefix: str, is_public: bool
     ) -> Response:
-        captures = await known_captures(self.desk, url)
+        captures = await known_captures(self.state, url)
         chosen = nearest_capture(captures, parse_stamp(stamp))
         if stamp_of(chosen) != stamp:
             return RedirectResponse(f"{prefix}/web/{stamp_of(chosen)}{modifier}/{header_url(chosen.url)}", 302)
-        view = await run_in_threadpool(self.desk.collection.show, chosen.url, f"v{chosen.version}")
+        view = await run_in_threadpool(self.state.collection.show, chosen.url, f"v{chosen.version}")
         if is_public and await run_in_threadpool(self._asks_not_to_be_shown, view):
             return error_response(403, "this page asks not to be shown from an archive (noarchive)")
         answer = await run_in_threadpool(self._drawn, view, stamp, modifier, prefix)
@@ -154,7 +154,7 @@ class ReplayPages:
         return answer
 
     def _asks_not_to_be_shown(self, view: PageContent) -> bool:
-        return parse_response(view.url, view.headers, view.html, self.desk.settings).robots.noarchive
+        return parse_response(view.url, view.headers, view.html, self.state.settings).robots.noarchive
 
     def _drawn(self, view: PageContent, stamp: str, modifier: str, prefix: str) -> Response:
         kind = (view.content_type or "application/octet-stream").partition(";")[0].strip().lower()

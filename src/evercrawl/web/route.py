@@ -1,4 +1,4 @@
-"""What can be asked: a table of views (to look at) and actions (to change something).
+"""What can be inputs: a table of views (to look at) and actions (to change something).
 
 A view is one collector; from it come a page, its JSON twin and a path of the API. An action is one function;
 from it come a form's target and a path of the API. The description of the API is made from the same table.
@@ -24,7 +24,7 @@ class Inputs:
     """One request: its values by name, who asks, and at which host."""
 
     values: Mapping[str, Any]
-    visitor: User
+    user: User
     host: str
 
     def __getitem__(self, name: str) -> Any:
@@ -65,7 +65,7 @@ class ActionResult:
     once: bool = False
     """The message holds a secret: it is shown here and now, and stands in no address."""
     told: Mapping[str, Any] | None = None
-    """What goes into the book in place of what was asked with; None: nothing has to be left out."""
+    """What goes into the book in place of what was inputs with; None: nothing has to be left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 
 class BadRequest(Exception):
-    """What was asked cannot be answered: the status, a message for people, and when to ask again."""
+    """What was inputs cannot be answered: the status, a message for people, and when to ask again."""
 
     def __init__(self, message: str, status: int = 400, *, again_s: int | None = None) -> None:
         super().__init__(message)

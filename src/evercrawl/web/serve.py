@@ -72,7 +72,7 @@ def _is_address(bind: str) -> bool:
     return True
 
 
-def require_safe(how: ServeOptions, keyring: AuthStore) -> None:
+def require_safe(how: ServeOptions, auth: AuthStore) -> None:
     """ConfigError where somebody else could reach an interface that nobody can log in to."""
     for url in (how.public_url, how.replay_url):
         if url is not None and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc):
@@ -81,7 +81,7 @@ def require_safe(how: ServeOptions, keyring: AuthStore) -> None:
         raise ConfigError(f"--bind {how.bind!r} is not an address of this machine, such as 127.0.0.1")
     if is_loopback(how.bind):
         return
-    if not (how.token or keyring.has_password() or keyring.tokens()):
+    if not (how.token or auth.has_password() or auth.tokens()):
         raise ConfigError(
             f"{how.bind} can be reached by others, and nobody could log in: set a password with --password, "
             "or give a token with --token"
@@ -115,14 +115,14 @@ class WebService:
 
     def __init__(self, collection: Path, how: ServeOptions, *, flags: dict[str, object] | None = None) -> None:
         self.how = how
-        self.keyring = AuthStore(collection)
-        require_safe(how, self.keyring)
+        self.auth = AuthStore(collection)
+        require_safe(how, self.auth)
         self.link = OneTimeLink()
         self.sockets = open_sockets(how)
         self.ports = tuple(one.getsockname()[1] for one in self.sockets)
-        self.desk = AppState(
+        self.state = AppState(
             collection,
-            self.keyring,
+            self.auth,
             own_origin=self.own_origin,
             replay_origin=self.replay_origin,
             public_origin=how.public_url and how.public_url.rstrip("/"),
@@ -143,12 +143,12 @@ class WebService:
         return f"{self.address}/first?key={self.link.secret}"
 
     def own_origin(self, host: str) -> str:
-        """How whoever asked at this host reaches the interface."""
+        """How whoever inputs at this host reaches the interface."""
         public = (self.how.public_url or "").rstrip("/")
         return public if public and urlsplit(public).netloc == host else f"http://{host}"
 
     def replay_origin(self, host: str) -> str:
-        """Another origin than the one that was asked, also by name: cookies know hosts, but no ports."""
+        """Another origin than the one that was inputs, also by name: cookies know hosts, but no ports."""
         if self.how.replay_url is not None:
             return self.how.replay_url.rstrip("/")
         name = host.rpartition(":")[0]
@@ -166,16 +166,16 @@ class WebService:
             replay_origins |= {self.replay_origin(urlsplit(self.how.public_url).netloc).lower()}
         is_secure = (self.how.public_url or "").startswith("https:")
         cookie = f"{COOKIE}_{self.ports[0]}"
-        doors = AllowedOrigins(origins, " ".join(sorted(replay_origins)), cookie=cookie, secure=is_secure)
-        openness = PublicAccess(self.how.token, self.how.public_archive)
+        origins = AllowedOrigins(origins, " ".join(sorted(replay_origins)), cookie=cookie, secure=is_secure)
+        public = PublicAccess(self.how.token, self.how.public_archive)
         replay = ReplayPages(
-            self.desk,
+            self.state,
             origins=replay_origins,
             parents=sorted(origins),
             public=self.how.public_archive,
             token=self.how.token,
         )
-        return build_app(self.desk, doors, self.link, openness), replay.app()
+        return build_app(self.state, origins, self.link, public), replay.app()
 
     async def run(self, *, on_ready: Callable[[], None], say: Callable[[str], None]) -> None:
         """Serve until `stop` is called."""
@@ -187,7 +187,7 @@ class WebService:
         ]
         await asyncio.gather(*(server.began.wait() for server in self._servers))
         on_ready()
-        warm = asyncio.create_task(asyncio.to_thread(warm_up, self.desk))
+        warm = asyncio.create_task(asyncio.to_thread(warm_up, self.state))
         crawl = asyncio.create_task(self._crawl(say)) if self.how.crawl else None
         try:
             async with self._told(), self._renewed():
@@ -197,13 +197,13 @@ class WebService:
             if crawl is not None:
                 with suppress(asyncio.CancelledError):
                     await crawl
-            await asyncio.to_thread(self.desk.crawl.close)
-            self.keyring.close()
-            IDLE.close(self.desk.path)
+            await asyncio.to_thread(self.state.crawl.close)
+            self.auth.close()
+            IDLE.close(self.state.path)
 
     def stop(self) -> None:
         """Let requests end; a second call ends them."""
-        self.desk.is_stopping = True
+        self.state.is_stopping = True
         for server in self._servers:
             server.force_exit = server.should_exit
             server.should_exit = True
@@ -214,12 +214,12 @@ class WebService:
         """Alerts are told while nobody crawls, too; a crawl in this process tells by itself."""
         if self.how.crawl or self.how.read_only:
             return nullcontext()
-        return run_notifier(self.desk.path, self.desk.settings)
+        return run_notifier(self.state.path, self.state.settings)
 
     @asynccontextmanager
     async def _renewed(self) -> AsyncIterator[None]:
         """Subscriptions at hubs are renewed in time."""
-        if not self.desk.can_be_reached or self.how.read_only:
+        if not self.state.can_be_reached or self.how.read_only:
             yield
             return
         task = asyncio.create_task(self._renew())
@@ -232,7 +232,7 @@ class WebService:
     async def _renew(self) -> None:
         while True:
             try:
-                await self.desk.websub.renew()
+                await self.state.websub.renew()
             except EvercrawlError as error:
                 log.warning("websub: %s", error)
             await asyncio.sleep(RENEW_EVERY_S)
@@ -241,7 +241,7 @@ class WebService:
         """Keep the collection fresh beside the pages; where that cannot be, the pages go on."""
         self.stop_crawl = StopSignal()
         try:
-            return await self.desk.collection.crawl(forever=True, stop=self.stop_crawl)
+            return await self.state.collection.crawl(forever=True, stop=self.stop_crawl)
         except Exception as error:
             log.exception("the crawl beside the web interface ended")
             say(f"the crawl ended: {error}")

@@ -46,24 +46,24 @@ def _environment() -> Environment:
     return found
 
 
-def render(name: str, data: dict[str, Any], *, request: Request, desk: AppState) -> str:
+def render(name: str, data: dict[str, Any], *, request: Request, state: AppState) -> str:
     """The page of that name."""
     from evercrawl.web.views import VIEWS
 
-    visitor = getattr(request.state, "visitor", None)
+    user = getattr(request.state, "user", None)
     done, proof = request.query_params.get("done", ""), request.query_params.get("proof", "")
-    if done and not desk.keyring.is_signed(f"done {done}", proof):
+    if done and not state.auth.is_signed(f"done {done}", proof):
         done = ""
     around = {
-        "views": [view for view in VIEWS if view.title and visitor and visitor.scope >= view.scope],
+        "views": [view for view in VIEWS if view.title and user and user.scope >= view.scope],
         "here": request.url.path,
-        "collection_name": desk.path.name.removesuffix(".evercrawl"),
-        "visitor": visitor,
-        "csrf": visitor.csrf if visitor and visitor.csrf else "",
-        "may_operate": bool(visitor and visitor.scope >= AccessScope.OPERATE and not desk.read_only),
-        "may_administer": bool(visitor and visitor.scope >= AccessScope.ADMIN and not desk.read_only),
+        "collection_name": state.path.name.removesuffix(".evercrawl"),
+        "user": user,
+        "csrf": user.csrf if user and user.csrf else "",
+        "may_operate": bool(user and user.scope >= AccessScope.OPERATE and not state.read_only),
+        "may_administer": bool(user and user.scope >= AccessScope.ADMIN and not state.read_only),
         "word": safe_line(done, longest=LONGEST_WORD),
-        "now": desk.now(),
+        "now": state.now(),
         "twin": None,
     }
     return _environment().get_template(f"{name}.html").render({**around, **data})

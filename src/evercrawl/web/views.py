@@ -62,7 +62,7 @@ VIEWS: tuple[View, ...] = (
     View(
         "skipped",
         "/skipped",
-        "URLs that were not asked for, with their reasons.",
+        "URLs that were not inputs for, with their reasons.",
         queue.skipped,
         (Parameter("reason", "Only of this reason.", "choice", choices=_REASONS), AFTER, limit()),
         title="Skipped",
@@ -109,7 +109,7 @@ VIEWS: tuple[View, ...] = (
         (*alerts.LOG_PARAMETERS, AFTER, limit()),
         scope=AccessScope.OPERATE,
     ),
-    View("why", "/why", "Why a URL was or was not asked for.", queue.why, (Parameter("url", "The URL.", "url"),)),
+    View("why", "/why", "Why a URL was or was not inputs for.", queue.why, (Parameter("url", "The URL.", "url"),)),
     View("site", "/site", "One site: pace, robots.txt, pages, changes.", sites.site, (_SITE, AFTER, limit())),
     View("load", "/load", "What a site had to bear from us.", sites.load, (_SITE,)),
     View("page", "/page", "A page: versions, visits, what comes next.", past.page, (_URL,)),
@@ -329,7 +329,7 @@ PROTOCOLS: tuple[ProtocolRoute, ...] = (
         statuses={"202": "Heard, and queued.", "422": "The URLs are not of the host or the collection."},
     ),
     ProtocolRoute(
-        "websub", "/websub/{token}", "WebSub: hubs check what we asked for, and bring news.", ("text/plain",),
+        "websub", "/websub/{token}", "WebSub: hubs check what we inputs for, and bring news.", ("text/plain",),
         methods=("GET", "POST"), parameters=websub.WEBSUB_PARAMETERS, scope=None, in_path="token",
         statuses={"202": "Heard.", "410": "The subscription has ended."},
     ),

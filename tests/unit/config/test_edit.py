@@ -16,7 +16,7 @@ BEFORE = """\
 seeds = [
   "https://example.org/",  # the first
 ]
-depth = 3  # enough
+max_depth = 3  # enough
 
 [pace]
 mode = "gentle"
@@ -33,9 +33,9 @@ def test_comments_and_other_lines_stay(tmp_path: Path) -> None:
     assert "# ours\n[scope]  # what belongs\n" in text
     assert '"https://example.org/",  # the first' in text
     assert tomllib.loads(text) == {
-        "scope": {"seeds": ["https://example.org/"], "depth": 3, "kind": "domain"},
+        "scope": {"seeds": ["https://example.org/"], "max_depth": 3, "kind": "domain"},
         "pace": {"mode": "paper"},
-        "http": {"wire_bytes": "1MiB"},
+        "http": {"max_wire_bytes": "1MiB"},
     }
     assert [entry.name for entry in tmp_path.iterdir()] == ["collection.toml"]
 

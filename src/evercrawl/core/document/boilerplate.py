@@ -175,7 +175,7 @@ class BoilerplateFilter:
         self.large: list[tuple[LexborNode, int, int]] = []
         """With what the names say and the number of characters."""
 
-    def holds(self, node: LexborNode, place: int) -> bool:
+    def excludes(self, node: LexborNode, place: int) -> bool:
         """The element, in the place that its attributes name, is to be left out."""
         if place <= CONTENT or node.mem_id in self._mistaken or self._doubted > MAX_DOUBTED_CHARS:
             return False

@@ -101,22 +101,96 @@ class Paragraphs(NamedTuple):
     """The larger parts that were left out for their names, what the names said, and their size."""
 
 
-def split_paragraphs(body: LexborNode, *, mistaken: frozenset[int] | None = frozenset()) -> Paragraphs:
-    """Cut the page into paragraphs; parts named as not the content are left out, but for those mistaken;
-    None says so of all.
+class _ParagraphWalk:
+    """Collects the paragraphs of one page and the ranges of its containers."""
 
-    Long, because a call for each node would double the cost of the most expensive loop of the crawler; every
-    branch is one kind of node, the frequent ones first. Not recursive, because pages choose their depth.
+    __slots__ = (
+        "_boilerplate",
+        "_inside_main",
+        "bodies",
+        "containers",
+        "found",
+        "linked",
+        "linked_headings",
+        "pieces",
+        "stack",
+    )
+
+    def __init__(self, boilerplate: BoilerplateFilter) -> None:
+        self.found: list[Paragraph] = []
+        self.containers: list[ParagraphRange] = []
+        self.bodies: list[ParagraphRange] = []
+        self.linked_headings: list[int] = []
+        self.pieces: list[str] = []
+        self.linked = 0
+        """Characters of the pieces that belong to links."""
+        self.stack: list[tuple[LexborNode, int, int]] = []
+        self._boilerplate = boilerplate
+        self._inside_main = 0
+
+    def flush(self, stub: int) -> None:
+        """Make one paragraph of the pieces; a short one is of the kind `stub`."""
+        _add_text(self.found, "".join(self.pieces), self.linked, stub)
+        self.pieces.clear()
+        self.linked = 0
+
+    def enter(self, node: LexborNode, child: LexborNode, kind: int) -> bool:
+        """Add an element that holds a single text or link, or open it and return True."""
+        only = child.tag_id if child.next is None else -1
+        if only == _TEXT_ID:
+            _add_text(self.found, child.text_content or "", 0, ITEM if kind == _ITEM else STUB)
+            return False
+        if only == _A and len(label := child.text_lexbor()) <= LONG_LINK_CHARS:
+            _add_text(self.found, label, len(label), STUB)
+            return False
+        self.stack.append((node, kind, 0))
+        return True
+
+    def open_container(self, node: LexborNode, kind: int) -> bool:
+        """Open a container and return True, unless it is boilerplate."""
+        if kind == _TOP_HEADER and not self._inside_main:
+            place = ASIDE
+        else:
+            place = classify_attributes(attributes) if (attributes := node.attributes) else NEUTRAL
+        if place > CONTENT and self._boilerplate.excludes(node, place):
+            return False
+        if kind == _MAIN:
+            self._inside_main += 1
+        elif place == CONTENT:
+            kind = _BODY
+        self.stack.append((node, kind, len(self.found)))
+        return True
+
+    def close(self, kind: int, start: int) -> None:
+        """End the paragraph, and the container where the element is one."""
+        found, pieces = self.found, self.pieces
+        if pieces and (kind != _CELL or self.linked or len(pieces[-1]) > SHORT_CELL_CHARS or len(found) > start):
+            self.flush(ITEM if kind in _OF_ITEMS else STUB)
+        if kind >= _CELL:
+            if len(found) > start:
+                self.containers.append((start, len(found)))
+                if kind >= _MAIN:
+                    self.bodies.append((start, len(found)))
+            self._inside_main -= kind == _MAIN
+
+    def add_whole(self, node: LexborNode, kind: int, tag: int) -> None:
+        """Add a heading or preformatted text."""
+        if kind == _PRE:
+            _add_preformatted(self.found, node.text_lexbor())
+        elif _add_heading(self.found, node, _MARK_OF[tag]):
+            self.linked_headings.append(len(self.found) - 1)
+
+
+def split_paragraphs(body: LexborNode, *, mistaken: frozenset[int] | None = frozenset()) -> Paragraphs:
+    """Split the page into paragraphs without boilerplate.
+
+    The elements in `mistaken` are not boilerplate whatever their names say; None: no element is. Branches are in
+    the order of their frequency. Not recursive, because pages choose their depth.
     """
-    found: list[Paragraph] = []
-    containers: list[ParagraphRange] = []
-    bodies: list[ParagraphRange] = []
-    linked_headings: list[int] = []
-    asides = BoilerplateFilter(mistaken)
-    pieces: list[str] = []
-    linked = inside_main = 0
-    kinds, known_kinds, text_id, link_id = _KINDS, len(_KINDS), _TEXT_ID, _A
-    stack: list[tuple[LexborNode, int, int]] = []
+    boilerplate = BoilerplateFilter(mistaken)
+    walk = _ParagraphWalk(boilerplate)
+    pieces, stack, found = walk.pieces, walk.stack, walk.found
+    kinds, known_kinds, text_id = _KINDS, len(_KINDS), _TEXT_ID
     node: LexborNode | None = body.first_child
     while True:
         if node is None:
@@ -124,15 +198,7 @@ def split_paragraphs(body: LexborNode, *, mistaken: frozenset[int] | None = froz
                 break
             node, kind, start = stack.pop()
             if kind != _INLINE:
-                if pieces and (kind != _CELL or linked or len(pieces[-1]) > SHORT_CELL_CHARS or len(found) > start):
-                    _flush(found, pieces, linked, ITEM if kind in _OF_ITEMS else STUB)
-                    linked = 0
-                if kind >= _CELL:
-                    if len(found) > start:
-                        containers.append((start, len(found)))
-                        if kind >= _MAIN:
-                            bodies.append((start, len(found)))
-                    inside_main -= kind == _MAIN
+                walk.close(kind, start)
             node = node.next
             continue
         tag = node.tag_id
@@ -144,88 +210,58 @@ def split_paragraphs(body: LexborNode, *, mistaken: frozenset[int] | None = froz
         elif kind == _INLINE:
             child = node.first_child
             if child is not None:
-                if child.next is None and child.tag_id == text_id:
-                    pieces.append(child.text_content or "")
-                else:
+                if child.next is not None or child.tag_id != text_id:
                     stack.append((node, _INLINE, 0))
                     node = child
                     continue
+                pieces.append(child.text_content or "")
         elif kind == _LINK:
             text = node.text_lexbor()
+            if len(text) > LONG_LINK_CHARS:
+                if "href" not in node.attributes:
+                    stack.append((node, _INLINE, 0))
+                    node = node.first_child
+                    continue
+                text = _visible_text(node)
             if text:
-                if len(text) > LONG_LINK_CHARS:
-                    if "href" not in node.attributes:
-                        stack.append((node, _INLINE, 0))
-                        node = node.first_child
-                        continue
-                    text = _shown(node)
                 pieces.append(text)
-                linked += len(text)
+                walk.linked += len(text)
         elif kind == _WHOLE:
             pieces.append(node.text_lexbor())
-        elif kind <= _ITEM:
-            if pieces:
-                _flush(found, pieces, linked, STUB)
-                linked = 0
-            child = node.first_child
-            if child is not None and (
-                kind == _ITEM
-                or not (attributes := node.attributes)
-                or not asides.holds(node, classify_attributes(attributes))
-            ):
-                only = child.tag_id if child.next is None else -1
-                if only == text_id:
-                    pieces.append(child.text_content or "")
-                    _flush(found, pieces, 0, ITEM if kind == _ITEM else STUB)
-                elif only == link_id and len(label := child.text_lexbor()) <= LONG_LINK_CHARS:
-                    pieces.append(label)
-                    _flush(found, pieces, len(label), STUB)
-                else:
-                    stack.append((node, kind, 0))
-                    node = child
-                    continue
+        elif kind == _BREAK:
+            pieces.append("\n")
         elif kind == _CELL:
             if pieces:
                 pieces.append(" ")
             stack.append((node, _CELL, len(found)))
             node = node.first_child
             continue
-        elif kind <= _MAIN:
-            if pieces:
-                _flush(found, pieces, linked, STUB)
-                linked = 0
-            if kind == _TOP_HEADER and not inside_main:
-                place = ASIDE
-            else:
-                place = classify_attributes(attributes) if (attributes := node.attributes) else NEUTRAL
-            if place <= CONTENT or not asides.holds(node, place):
-                if place == CONTENT and kind != _MAIN:
-                    kind = _BODY
-                inside_main += kind == _MAIN
-                stack.append((node, kind, len(found)))
-                node = node.first_child
-                continue
-        elif kind == _BREAK:
-            pieces.append("\n")
         elif kind != _DROP:
             if pieces:
-                _flush(found, pieces, linked, STUB)
-                linked = 0
-            if kind == _HEADING:
-                if _add_heading(found, node, _MARK_OF[tag]):
-                    linked_headings.append(len(found) - 1)
-            else:
-                _add_preformatted(found, node.text_lexbor())
+                walk.flush(STUB)
+            if kind <= _ITEM:
+                child = node.first_child
+                if child is not None and (
+                    kind == _ITEM
+                    or not (attributes := node.attributes)
+                    or not boilerplate.excludes(node, classify_attributes(attributes))
+                ):
+                    if walk.enter(node, child, kind):
+                        node = child
+                        continue
+            elif kind > _MAIN:
+                walk.add_whole(node, kind, tag)
+            elif walk.open_container(node, kind):
+                node = node.first_child
+                continue
         node = node.next
     if pieces:
-        _flush(found, pieces, linked, STUB)
-    return Paragraphs(found, containers, bodies, linked_headings, asides.large)
+        walk.flush(STUB)
+    return Paragraphs(found, walk.containers, walk.bodies, walk.linked_headings, boilerplate.large)
 
 
-def _flush(found: list[Paragraph], pieces: list[str], linked: int, stub: int) -> None:
-    """Make one paragraph of the pieces."""
-    text = "".join(pieces)
-    pieces.clear()
+def _add_text(found: list[Paragraph], text: str, linked: int, stub: int) -> None:
+    """Add a text as one paragraph, of which so many characters are links."""
     if "\n" in text or "  " in text or "\xa0" in text or "\t" in text:
         text = " ".join(text.split())
     else:
@@ -244,7 +280,7 @@ def _flush(found: list[Paragraph], pieces: list[str], linked: int, stub: int) ->
 
 def _add_heading(found: list[Paragraph], node: LexborNode, mark: int) -> bool:
     """Take a heading as one paragraph, without the sign that links to itself; does it lead elsewhere?"""
-    text = " ".join(_shown(node).split()).rstrip(" ¶")
+    text = " ".join(_visible_text(node).split()).rstrip(" ¶")
     if not text:
         return False
     is_linked = _leads_elsewhere(node, len(text))
@@ -272,7 +308,7 @@ def _leads_elsewhere(heading: LexborNode, size: int) -> bool:
     return not href.startswith("#") and 2 * len(child.text_lexbor()) > size
 
 
-def _shown(node: LexborNode) -> str:
+def _visible_text(node: LexborNode) -> str:
     """The text of an element without scripts and the like inside."""
     text = node.text_lexbor()
     if "<" not in text and "{" not in text:

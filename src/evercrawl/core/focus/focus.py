@@ -112,8 +112,8 @@ class Focus:
             fields = json.loads(zlib.decompress(stored))
             if fields.pop("format") != FORMAT:
                 raise ValueError("the stored focus is of another format")
-            levels = [LinkLevel(Classifier(**row["links"]), LogisticModel(**row["signs"])) for row in fields["levels"]]
-            return cls(Classifier(**fields["pages"]), LogisticModel(**fields["placed"]), tuple(levels))
+            levels = [LinkLevel(Classifier(**row["links"]), LogisticModel(**row["signals"])) for row in fields["levels"]]
+            return cls(Classifier(**fields["pages"]), LogisticModel(**fields["location_model"]), tuple(levels))
         except (zlib.error, KeyError, TypeError, AttributeError) as error:
             raise ValueError("not a stored focus") from error
 

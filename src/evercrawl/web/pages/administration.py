@@ -28,14 +28,14 @@ CHANGEABLE = frozenset(
 """Settings that can be changed here: none of them can harm the machine or open private networks."""
 
 
-def outposts(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def outposts(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """The outposts, what each has cost, and what a crawl from home would have cost."""
-    return {"outposts": list_outposts(desk.path)}
+    return {"outposts": list_outposts(state.path)}
 
 
-def settings(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def settings(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Every setting, its value, where that comes from, and whether it can be changed here."""
-    configured = desk.configured
+    configured = state.configured
     return {
         "sections": [
             {
@@ -66,20 +66,20 @@ def _origin(place: str) -> str:
     return place.rsplit("/", 1)[-1]
 
 
-def set_setting(desk: AppState, asked: Inputs) -> ActionResult:
+def set_setting(state: AppState, inputs: Inputs) -> ActionResult:
     """Write one setting into the collection's file; a running crawl takes it up when it is started again."""
-    key = asked["key"]
+    key = inputs["key"]
     if key not in CHANGEABLE:
         raise BadRequest(f"{key} cannot be changed here; use: evercrawl config", 403)
     known = known_settings()[key]
-    written: object = asked["value"].strip().strip('"')
+    written: object = inputs["value"].strip().strip('"')
     if known.shape not in (int, float, bool, str) and str(known.shape).startswith("tuple"):
-        written = _listed(asked["value"])
+        written = _listed(inputs["value"])
     try:
-        write_setting(collection_file(desk.path), key, written)
+        write_setting(collection_file(state.path), key, written)
     except ConfigError as error:
         raise BadRequest(str(error)) from error
-    return ActionResult(f"{key} is now {asked['value']}", "/settings")
+    return ActionResult(f"{key} is now {inputs['value']}", "/settings")
 
 
 def _listed(text: str) -> tuple[object, ...]:
@@ -92,68 +92,68 @@ def _listed(text: str) -> tuple[object, ...]:
         raise BadRequest(f"the list cannot be read: {error}") from error
 
 
-def access(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def access(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Tokens, whether there is a password, and the book of changes."""
-    before = parse_cursor(asked["after"])
-    book = desk.keyring.book(NEWEST if before is None else before, asked["limit"])
+    before = parse_cursor(inputs["after"])
+    book = state.auth.book(NEWEST if before is None else before, inputs["limit"])
     return {
-        "has_password": desk.keyring.has_password(),
-        "tokens": desk.keyring.tokens(),
+        "has_password": state.auth.has_password(),
+        "tokens": state.auth.tokens(),
         "book": book,
-        "next": f"0.{book[-1].id}" if len(book) == asked["limit"] else None,
+        "next": f"0.{book[-1].id}" if len(book) == inputs["limit"] else None,
     }
 
 
-def add_token(desk: AppState, asked: Inputs) -> ActionResult:
+def add_token(state: AppState, inputs: Inputs) -> ActionResult:
     """A new token; its secret is shown this once."""
-    secret = desk.keyring.add_token(asked["name"], AccessScope[asked["scope"].upper()])
+    secret = state.auth.add_token(inputs["name"], AccessScope[inputs["scope"].upper()])
     return ActionResult(f"the new token, which is shown only now: {secret}", "/access", {"token": secret}, once=True)
 
 
-def drop_token(desk: AppState, asked: Inputs) -> ActionResult:
+def drop_token(state: AppState, inputs: Inputs) -> ActionResult:
     """A token is worth nothing any more."""
-    if not desk.keyring.drop_token(asked["id"]):
+    if not state.auth.drop_token(inputs["id"]):
         raise BadRequest("there is no such token", 404)
     return ActionResult("the token is worth nothing any more", "/access")
 
 
-def set_password(desk: AppState, asked: Inputs) -> ActionResult:
+def set_password(state: AppState, inputs: Inputs) -> ActionResult:
     """A new password; every session ends."""
-    if len(asked["password"]) < MIN_PASSWORD_CHARS:
+    if len(inputs["password"]) < MIN_PASSWORD_CHARS:
         raise BadRequest(f"a password needs at least {MIN_PASSWORD_CHARS} characters")
-    desk.keyring.set_password(asked["password"])
+    state.auth.set_password(inputs["password"])
     return ActionResult("the password is set; every session has ended", "/login")
 
 
-def cluster(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def cluster(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Who works on the collection; in a folder there is no cluster."""
-    if not _is_in_database(desk):
-        return {"in_database": False, "workers": [], "shards": desk.settings.store.shards, "owned": 0}
+    if not _is_in_database(state):
+        return {"in_database": False, "workers": [], "shards": state.settings.store.shards, "owned": 0}
     from evercrawl.cluster.database_worker import list_workers
 
-    found = list_workers(desk.path, desk.settings.store.url)
+    found = list_workers(state.path, state.settings.store.url)
     return {
         "in_database": True,
-        "shards": desk.settings.store.shards,
+        "shards": state.settings.store.shards,
         "owned": sum(member.shards for member in found),
         "workers": [member._asdict() | {"id": str(member.id)} for member in found],
     }
 
 
-def drain_worker(desk: AppState, asked: Inputs) -> ActionResult:
+def drain_worker(state: AppState, inputs: Inputs) -> ActionResult:
     """Ask a worker, or all, to finish, save and end."""
-    if not _is_in_database(desk):
+    if not _is_in_database(state):
         raise BadRequest("this collection lies in a folder: there is no cluster", 409)
     from evercrawl.cluster.database_worker import drain_workers
 
-    count = drain_workers(desk.path, asked["worker"], desk.settings.store.url)
+    count = drain_workers(state.path, inputs["worker"], state.settings.store.url)
     if not count:
         raise BadRequest("no worker's id begins so", 404)
-    words = "1 worker was asked" if count == 1 else f"{count:,} workers were asked"
-    return ActionResult(f"{words}; each ends with its next heartbeat", "/cluster", {"asked": count})
+    words = "1 worker was inputs" if count == 1 else f"{count:,} workers were inputs"
+    return ActionResult(f"{words}; each ends with its next heartbeat", "/cluster", {"inputs": count})
 
 
-def _is_in_database(desk: AppState) -> bool:
+def _is_in_database(state: AppState) -> bool:
     """The state lies in a database, and the library for it is there."""
-    is_named = desk.settings.store.url is not None or marked(desk.path) is not None
+    is_named = state.settings.store.url is not None or marked(state.path) is not None
     return is_named and find_spec("asyncpg") is not None

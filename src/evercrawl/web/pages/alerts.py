@@ -31,7 +31,7 @@ from evercrawl.web.pages.crawl import guarded_url
 from evercrawl.web.route import ActionResult, BadRequest, Inputs, Parameter, parse_cursor
 
 FEEDS = "feeds"
-"""The folder of the collection in which feeds lie that were asked for here."""
+"""The folder of the collection in which feeds lie that were inputs for here."""
 ABOUT = {
     "changes": CHANGES,
     "content": frozenset({EventKind.CONTENT}),
@@ -61,31 +61,31 @@ NAME_PARAMETER = Parameter("name", "The alert's name.", required=True)
 LOG_PARAMETERS = (NAME_PARAMETER, Parameter("state", "Only messages that stand so.", "choice", choices=STATES))
 
 
-def registry_of(desk: AppState) -> AlertRegistry:
+def registry_of(state: AppState) -> AlertRegistry:
     """The alerts of the collection."""
-    return AlertRegistry(desk.path, desk.settings)
+    return AlertRegistry(state.path, state.settings)
 
 
-def alerts(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def alerts(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Every alert; with a name, also what an alert of these wishes would have told."""
     shown: dict[str, Any] = {"wish": None, "preview": None, "problem": None}
-    if asked["name"]:
-        shown = _previewed(desk, asked)
+    if inputs["name"]:
+        shown = _previewed(state, inputs)
     return {
-        "alerts": [_fields(status) for status in registry_of(desk).all()],
+        "alerts": [_fields(status) for status in registry_of(state).all()],
         "has_apprise": has_apprise(),
         "services": sorted(HOSTED_SERVICES),
-        "mail_is_set": desk.settings.alerts.mail_host is not None,
+        "mail_is_set": state.settings.alerts.mail_host is not None,
         **shown,
     }
 
 
-def _previewed(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def _previewed(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """What would be told; what is wrong with the wish stands beside it, so that the form keeps its values."""
-    fields = {one.name: asked[one.name] for one in ALERT_PARAMETERS} | {"name": asked["name"]}
+    fields = {one.name: inputs[one.name] for one in ALERT_PARAMETERS} | {"name": inputs["name"]}
     try:
-        alert = _alert(desk, asked)
-        found = preview_alert(alert.subject, CollectionLogs(desk.path))
+        alert = _alert(state, inputs)
+        found = preview_alert(alert.subject, CollectionLogs(state.path))
     except (BadRequest, ConfigError) as error:
         return {"wish": fields, "preview": None, "problem": str(error)}
     examples = [
@@ -96,28 +96,28 @@ def _previewed(desk: AppState, asked: Inputs) -> dict[str, Any]:
     return {"wish": fields, "preview": told, "problem": None}
 
 
-def alert(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def alert(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """One alert and its messages, newest first."""
-    book, state = registry_of(desk), asked["state"]
-    status = _known(book, asked["name"])
-    before = parse_cursor(asked["after"])
-    chosen = None if state is None else MessageState(state)
-    logged = book.log(asked["name"], state=chosen, most=asked["limit"], before=before)
+    book, chosen_state = registry_of(state), inputs["state"]
+    status = _known(book, inputs["name"])
+    before = parse_cursor(inputs["after"])
+    chosen = None if chosen_state is None else MessageState(chosen_state)
+    logged = book.log(inputs["name"], state=chosen, most=inputs["limit"], before=before)
     return {
         "alert": _fields(status),
-        "state": state,
+        "state": chosen_state,
         "messages": [one.fields() for one in logged],
-        "next": f"0.{logged[-1].place}" if len(logged) == asked["limit"] else None,
+        "next": f"0.{logged[-1].place}" if len(logged) == inputs["limit"] else None,
     }
 
 
-def add_alert(desk: AppState, asked: Inputs) -> ActionResult:
+def add_alert(state: AppState, inputs: Inputs) -> ActionResult:
     """A new alert; the secret that its webhook is signed with is shown this once."""
-    wish = _alert(desk, asked)
+    wish = _alert(state, inputs)
     if wish.target.channel is Channel.ATOM:
-        (desk.path / FEEDS).mkdir(exist_ok=True)
-    kept = registry_of(desk).add(wish, replacing=asked["replace"])
-    show, told = f"/alert?name={kept.name}", dict(asked.values)
+        (state.path / FEEDS).mkdir(exist_ok=True)
+    kept = registry_of(state).add(wish, replacing=inputs["replace"])
+    show, told = f"/alert?name={kept.name}", dict(inputs.values)
     if kept.target.channel is Channel.APPRISE:
         told["address"] = redact_address(kept.target.address)
     if kept.target.secret is None:
@@ -126,20 +126,20 @@ def add_alert(desk: AppState, asked: Inputs) -> ActionResult:
     return ActionResult(words, show, {"name": kept.name, "secret": kept.target.secret}, once=True)
 
 
-def remove_alert(desk: AppState, asked: Inputs) -> ActionResult:
+def remove_alert(state: AppState, inputs: Inputs) -> ActionResult:
     """Take an alert away, with what waits for it."""
-    book = registry_of(desk)
-    _known(book, asked["name"])
-    dropped = book.remove(asked["name"])
+    book = registry_of(state)
+    _known(book, inputs["name"])
+    dropped = book.remove(inputs["name"])
     waited = f"; {dropped:,} changes waited and will not be told" if dropped else ""
-    return ActionResult(f"alert {asked['name']} is removed{waited}", "/alerts", {"dropped": dropped})
+    return ActionResult(f"alert {inputs['name']} is removed{waited}", "/alerts", {"dropped": dropped})
 
 
-def test_alert(desk: AppState, asked: Inputs) -> ActionResult:
+def test_alert(state: AppState, inputs: Inputs) -> ActionResult:
     """Send a test message now."""
-    book, name = registry_of(desk), asked["name"]
+    book, name = registry_of(state), inputs["name"]
     _known(book, name)
-    if desk.tries.wait_s(name):
+    if state.tries.wait_s(name):
         raise BadRequest("too many tests of one alert; wait a minute", 429)
     attempt = asyncio.run(book.test(name))
     words = "the test was taken" if attempt.is_delivered else "the test was not delivered"
@@ -147,17 +147,17 @@ def test_alert(desk: AppState, asked: Inputs) -> ActionResult:
     return ActionResult(f"{words}: {attempt.detail}", f"/alert?name={name}", told)
 
 
-def retry_alert(desk: AppState, asked: Inputs) -> ActionResult:
+def retry_alert(state: AppState, inputs: Inputs) -> ActionResult:
     """Messages that were set aside are sent again."""
-    book, name = registry_of(desk), asked["name"]
+    book, name = registry_of(state), inputs["name"]
     _known(book, name)
     count = book.retry(name)
     return ActionResult(f"{count:,} messages will be sent again", f"/alert?name={name}", {"messages": count})
 
 
-def alert_feed(desk: AppState, asked: Inputs) -> Response:
+def alert_feed(state: AppState, inputs: Inputs) -> Response:
     """The feed that an alert writes."""
-    target = _known(registry_of(desk), asked["name"]).alert.target
+    target = _known(registry_of(state), inputs["name"]).alert.target
     if target.channel is not Channel.ATOM:
         raise BadRequest("this alert has no feed", 404)
     try:
@@ -174,53 +174,53 @@ def _known(book: AlertRegistry, name: str) -> AlertStatus:
         raise BadRequest(str(error), 404) from error
 
 
-def _alert(desk: AppState, asked: Inputs) -> Alert:
+def _alert(state: AppState, inputs: Inputs) -> Alert:
     """The alert that was wished, checked; nothing that could read or write files of others, or reach machines
     that only we can reach.
     """
-    target, rhythm = _target(desk, asked), Frequency(asked["rhythm"])
+    target, rhythm = _target(state, inputs), Frequency(inputs["rhythm"])
     wish = Alert(
-        name=asked["name"],
-        subject=_subject(asked),
+        name=inputs["name"],
+        subject=_subject(inputs),
         target=target,
         rhythm=rhythm,
-        daily_at=_hour(asked["daily_at"]),
-        quiet=tuple(asked["quiet"].replace(",", " ").split()),
+        daily_at=_hour(inputs["daily_at"]),
+        quiet=tuple(inputs["quiet"].replace(",", " ").split()),
         most=default_batch_size(target.channel, rhythm),
     )
     wrong = alert_problem(wish)
     if wrong is not None:
         raise BadRequest(wrong)
     # The folder of feeds is made when one is added.
-    return wish if target.channel is Channel.ATOM else registry_of(desk).checked(wish)
+    return wish if target.channel is Channel.ATOM else registry_of(state).checked(wish)
 
 
-def _subject(asked: Inputs) -> AlertFilter:
-    pages = tuple(asked["pages"].split())
+def _subject(inputs: Inputs) -> AlertFilter:
+    pages = tuple(inputs["pages"].split())
     for page in pages:
         if canonical(page) is None:
             raise BadRequest(f"{page!r} is not a URL; write it like https://example.org/")
     return AlertFilter(
         pages=pages,
-        patterns=tuple(asked["patterns"].split()),
-        query=asked["query"].strip() or None,
-        kinds=ABOUT[asked["about"]],
-        least_size=asked["min_size"] / 100,
-        is_turn=asked["sentiment_turn"],
+        patterns=tuple(inputs["patterns"].split()),
+        query=inputs["query"].strip() or None,
+        kinds=ABOUT[inputs["about"]],
+        least_size=inputs["min_size"] / 100,
+        is_turn=inputs["sentiment_turn"],
     )
 
 
-def _target(desk: AppState, asked: Inputs) -> Destination:
-    channel, address = Channel(asked["channel"]), asked["address"].strip()
+def _target(state: AppState, inputs: Inputs) -> Destination:
+    channel, address = Channel(inputs["channel"]), inputs["address"].strip()
     match channel:
         case Channel.ATOM:
-            return Destination(channel, str((desk.path / FEEDS / f"{asked['name']}.xml").absolute()))
+            return Destination(channel, str((state.path / FEEDS / f"{inputs['name']}.xml").absolute()))
         case _ if not address:
             raise BadRequest("say where the messages go: a URL for a webhook, an address for mail or apprise")
         case Channel.APPRISE if (wrong := apprise_problem(address)) is not None:
             raise BadRequest(wrong)
         case Channel.WEBHOOK:
-            return Destination(channel, guarded_url(desk.settings, address))
+            return Destination(channel, guarded_url(state.settings, address))
         case _:
             return Destination(channel, address)
 
@@ -245,32 +245,32 @@ ANNOUNCEMENTS_SHOWN = 50
 URLS_SHOWN = 5
 
 
-def websub(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def websub(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Every subscription, and the newest announcements that no crawl has heeded yet."""
-    waiting, shown = list_requests(desk.path, most=ANNOUNCEMENTS_SHOWN)
+    waiting, shown = list_requests(state.path, most=ANNOUNCEMENTS_SHOWN)
     return {
-        "can_be_reached": desk.can_be_reached,
-        "subscriptions": [subscription_fields(one) for one in desk.websub.subscriptions()],
+        "can_be_reached": state.can_be_reached,
+        "subscriptions": [subscription_fields(one) for one in state.websub.subscriptions()],
         "waiting": waiting,
         "announcements": [_announced(one) for one in shown],
     }
 
 
-def subscribe(desk: AppState, asked: Inputs) -> ActionResult:
+def subscribe(state: AppState, inputs: Inputs) -> ActionResult:
     """Ask the hub of a page or feed to tell us of its news."""
-    if not desk.can_be_reached:
+    if not state.can_be_reached:
         raise BadRequest("hubs cannot reach this interface: start it with --public-url", 409)
-    url = guarded_url(desk.settings, asked["url"])
-    made = asyncio.run(desk.websub.subscribe(url))
-    words = f"the hub {made.hub} was asked" + (f": {made.detail}" if made.detail else "")
+    url = guarded_url(state.settings, inputs["url"])
+    made = asyncio.run(state.websub.subscribe(url))
+    words = f"the hub {made.hub} was inputs" + (f": {made.detail}" if made.detail else "")
     return ActionResult(words, "/hubs", {"subscription": subscription_fields(made)})
 
 
-def unsubscribe(desk: AppState, asked: Inputs) -> ActionResult:
+def unsubscribe(state: AppState, inputs: Inputs) -> ActionResult:
     """Ask the hub to tell us no more."""
-    if not asyncio.run(desk.websub.unsubscribe(asked["topic"])):
+    if not asyncio.run(state.websub.unsubscribe(inputs["topic"])):
         raise BadRequest("there is no such subscription", 404)
-    return ActionResult("the hub was asked to end the subscription", "/hubs")
+    return ActionResult("the hub was inputs to end the subscription", "/hubs")
 
 
 def _announced(one: VisitRequest) -> dict[str, Any]:

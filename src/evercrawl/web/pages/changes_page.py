@@ -28,33 +28,33 @@ _KEY_MASK = 2**64 - 1
 """Keys are numbers of 64 bits with a sign."""
 
 
-def changes(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def changes(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """The newest changes, grouped, the most significant first: those that nobody has looked at yet."""
-    since, inbox = asked["since"] or desk.now() - timedelta(days=7), ChangeInbox(desk.path)
-    key = f"changes {since:%Y%m%d%H%M} {asked['site']} {asked['noise']} {asked['state']} {inbox.stamp()}"
-    news = desk.remembered(
+    since, inbox = inputs["since"] or state.now() - timedelta(days=7), ChangeInbox(state.path)
+    key = f"changes {since:%Y%m%d%H%M} {inputs['site']} {inputs['noise']} {inputs['state']} {inbox.stamp()}"
+    news = state.remembered(
         key,
         lambda: recent_changes(
-            desk.path,
-            desk.settings,
+            state.path,
+            state.settings,
             since=since,
-            site=asked["site"],
-            noise=asked["noise"],
-            choose=_in_state(inbox, asked["state"]),
+            site=inputs["site"],
+            noise=inputs["noise"],
+            choose=_in_state(inbox, inputs["state"]),
         ),
         wait_s=WAIT_S,
     )
     if news is None:
         raise BadRequest("the changes are still being grouped; this page shows them in a moment", 503, again_s=1)
-    groups = news.groups[: asked["limit"]]
+    groups = news.groups[: inputs["limit"]]
     return {
         "since": news.since,
         "complete": news.complete,
         "read_until": news.until,
         "changes": news.changes,
-        "site": asked["site"],
-        "noise": asked["noise"],
-        "state": asked["state"],
+        "site": inputs["site"],
+        "noise": inputs["noise"],
+        "state": inputs["state"],
         "groups_in_all": news.groups_in_all,
         "groups": [_group(one) for one in groups],
         "until": str(news.newest_us),
@@ -95,23 +95,23 @@ def _group(one: RecentChangeGroup) -> dict[str, Any]:
     }
 
 
-def review_changes(desk: AppState, asked: Inputs) -> ActionResult:
+def review_changes(state: AppState, inputs: Inputs) -> ActionResult:
     """Changes were looked at: those with these edits, or all up to a moment; they are news no more."""
-    until_us = asked["until"]
-    if asked["keys"]:
-        marks = [Mark(key, None, until_us) for key in _keys(asked["keys"])]
-        words = asked["words"] or "an edit"
-    elif asked["site"]:
-        marks = [Mark(None, known_site(desk, asked["site"])[1].name, until_us)]
-        words = f"everything of {asked['site']}"
+    until_us = inputs["until"]
+    if inputs["keys"]:
+        marks = [Mark(key, None, until_us) for key in _keys(inputs["keys"])]
+        words = inputs["words"] or "an edit"
+    elif inputs["site"]:
+        marks = [Mark(None, known_site(state, inputs["site"])[1].name, until_us)]
+        words = f"everything of {inputs['site']}"
     else:
         marks = [Mark(None, None, until_us)]
         words = "everything"
-    number = ChangeInbox(desk.path).review(
-        marks, who=asked.visitor.name, words=words[:LONGEST_WORDS], now_us=to_us(desk.now())
+    number = ChangeInbox(state.path).review(
+        marks, who=inputs.user.name, words=words[:LONGEST_WORDS], now_us=to_us(state.now())
     )
     return ActionResult(
-        f"looked at: {words[:LONGEST_WORDS]}", link_to("/changes", site=asked["site"]), {"review": number}
+        f"looked at: {words[:LONGEST_WORDS]}", link_to("/changes", site=inputs["site"]), {"review": number}
     )
 
 
@@ -125,23 +125,23 @@ def _keys(written: str) -> list[int]:
     return [key - (1 << 64) if key >> 63 else key for key in keys]
 
 
-def mute_part_of(desk: AppState, asked: Inputs) -> ActionResult:
+def mute_part_of(state: AppState, inputs: Inputs) -> ActionResult:
     """Changes in a part of a page or a site are told no more; they are kept as before."""
-    name = asked.visitor.name
-    done = desk.collection.mute(asked["pattern"], site=asked["site"], page=asked["page"], who=name)
+    name = inputs.user.name
+    done = state.collection.mute(inputs["pattern"], site=inputs["site"], page=inputs["page"], who=name)
     return ActionResult(f"muted on {done.place}: {done.pattern}", "/changes", {"mute": done})
 
 
-def undo_mute(desk: AppState, asked: Inputs) -> ActionResult:
+def undo_mute(state: AppState, inputs: Inputs) -> ActionResult:
     """Changes in that part are told again."""
-    done = desk.collection.unmute(asked["id"])
+    done = state.collection.unmute(inputs["id"])
     if done is None:
         raise BadRequest("there is no such mute", 404)
     return ActionResult(f"muted no more on {done.place}: {done.pattern}", "/changes")
 
 
-def undo_review(desk: AppState, asked: Inputs) -> ActionResult:
+def undo_review(state: AppState, inputs: Inputs) -> ActionResult:
     """Take a review back: its changes are news again."""
-    if not ChangeInbox(desk.path).undo(asked["id"]):
+    if not ChangeInbox(state.path).undo(inputs["id"]):
         raise BadRequest("there is no such review", 404)
     return ActionResult("taken back", "/changes")

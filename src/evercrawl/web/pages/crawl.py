@@ -25,33 +25,33 @@ from evercrawl.web.route import ActionResult, BadRequest, Inputs
 MOST_URLS = 100
 
 
-def start_crawl(desk: AppState, asked: Inputs) -> ActionResult:
+def start_crawl(state: AppState, inputs: Inputs) -> ActionResult:
     """Start a crawl of the collection, with new seeds if URLs are given."""
-    if live_run(desk.path, now=desk.now()) is not None:
+    if live_run(state.path, now=state.now()) is not None:
         raise BadRequest("a crawl of this collection is running already", 409)
-    urls = [guarded_url(desk.settings, text) for text in asked["urls"].split()[:MOST_URLS]]
-    if not urls and not desk.settings.scope.seeds:
+    urls = [guarded_url(state.settings, text) for text in inputs["urls"].split()[:MOST_URLS]]
+    if not urls and not state.settings.scope.seeds:
         raise BadRequest("nothing to crawl: the collection has no seeds yet; name a URL")
-    pid = desk.crawl.start(urls, forever=asked["forever"], refresh=asked["refresh"])
+    pid = state.crawl.start(urls, forever=inputs["forever"], refresh=inputs["refresh"])
     return ActionResult("the crawl is starting", "/live", {"pid": pid})
 
 
-def stop_crawl(desk: AppState, asked: Inputs) -> ActionResult:
+def stop_crawl(state: AppState, inputs: Inputs) -> ActionResult:
     """Stop the crawl that was started here; requests in flight may end, and the state is saved."""
-    if not desk.crawl.stop():
+    if not state.crawl.stop():
         raise BadRequest("no crawl was started here; stop it where it was started", 409)
     return ActionResult("the crawl is stopping; requests in flight may end", "/live")
 
 
-def visit_page(desk: AppState, asked: Inputs) -> ActionResult:
+def visit_page(state: AppState, inputs: Inputs) -> ActionResult:
     """Ask for a visit of a page as soon as its site allows: by the running crawl, or by the next."""
-    url = guarded_url(desk.settings, asked["url"])
+    url = guarded_url(state.settings, inputs["url"])
     refused = Scope(
-        desk.settings.scope, allow_ports=desk.settings.http.allow_ports, schemes=installed_schemes()
+        state.settings.scope, allow_ports=state.settings.http.allow_ports, schemes=installed_schemes()
     ).verdict(url, depth=1)
     if refused is not None:
         raise BadRequest(f"{url} is not crawled: {refused[1]}")
-    request_visits(desk.path, [url], by=asked.visitor.name)
+    request_visits(state.path, [url], by=inputs.user.name)
     return ActionResult("the page will be visited as soon as its site allows", f"/why?url={url}")
 
 
@@ -80,13 +80,13 @@ async def _resolved(settings: Settings, host: str, port: int) -> None:
 BAND_WORDS = {0: "seeds and what comes first", 1: "urgent", 2: "ordinary"}
 
 
-def frontier(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def frontier(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """The queue by urgency, what is due in the next hours, and the pages that come next."""
-    portion = list_due_pages(desk.path, after=asked["after"], most=asked["limit"])
+    portion = list_due_pages(state.path, after=inputs["after"], most=inputs["limit"])
     return {
-        "now": desk.now(),
-        "queue": desk.remembered("queue", lambda: queued_by_priority(desk.path), least_s=3) or [],
-        "due_by_hour": desk.remembered("due", lambda: due_by_hour(desk.path, now=desk.now()), least_s=5) or [],
+        "now": state.now(),
+        "queue": state.remembered("queue", lambda: queued_by_priority(state.path), least_s=3) or [],
+        "due_by_hour": state.remembered("due", lambda: due_by_hour(state.path, now=state.now()), least_s=5) or [],
         "pages": portion.rows,
         "next": portion.next,
     }
@@ -99,25 +99,25 @@ def frontier_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
     return {"due": bars("Pages that come due in the next 24 hours", columns, "pages")}
 
 
-def skipped(desk: AppState, asked: Inputs) -> dict[str, Any]:
-    """A portion of the URLs that were not asked for, and how many there are for which reason."""
-    status = desk.remembered("status", lambda: desk.collection.status(), least_s=3)
-    portion = list_skipped(desk.path, reason=asked["reason"], after=asked["after"], most=asked["limit"])
+def skipped(state: AppState, inputs: Inputs) -> dict[str, Any]:
+    """A portion of the URLs that were not inputs for, and how many there are for which reason."""
+    status = state.remembered("status", lambda: state.collection.status(), least_s=3)
+    portion = list_skipped(state.path, reason=inputs["reason"], after=inputs["after"], most=inputs["limit"])
     by_reason = dict(status.by_reason) if status else {}
     return {
-        "reason": asked["reason"],
+        "reason": inputs["reason"],
         "by_reason": {name: count for name, count in by_reason.items() if Reason(name) in REFUSING},
         "skipped": portion.rows,
         "next": portion.next,
     }
 
 
-def why(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def why(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """What was decided about a URL, by which rule, and when it is due."""
-    if not asked["url"]:
+    if not inputs["url"]:
         return {"url": None, "explanation": None}
-    url = asked["url"] if "://" in asked["url"] else f"https://{asked['url']}"
-    return {"url": url, "explanation": desk.collection.why(url)}
+    url = inputs["url"] if "://" in inputs["url"] else f"https://{inputs['url']}"
+    return {"url": url, "explanation": state.collection.why(url)}
 
 
 REFUSING = frozenset(
@@ -128,6 +128,6 @@ REFUSING = frozenset(
         Reason.TOO_MANY_REDIRECTS, Reason.SITE_PAGE_LIMIT,
     )
 )  # fmt: skip
-"""Why a URL is not asked for; reasons that are added elsewhere are listed under `any`."""
+"""Why a URL is not inputs for; reasons that are added elsewhere are listed under `any`."""
 REASON_WORDS = {reason.value: text for reason, text in REASON_TEXT.items()}
 OUTCOMES = tuple(outcome.value for outcome in Outcome)

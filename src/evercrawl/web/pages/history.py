@@ -29,12 +29,12 @@ def page_url(text: str) -> str:
     return text if "://" in text else f"https://{text}"
 
 
-def page(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def page(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """A page: its versions, its visits, why and when it is visited."""
-    url = page_url(asked["url"])
-    explanation = desk.collection.why(url)
+    url = page_url(inputs["url"])
+    explanation = state.collection.why(url)
     try:
-        history = desk.collection.history(url)
+        history = state.collection.history(url)
     except ConfigError:
         history = PageHistory(explanation.url, ())
     if not explanation.known and not history.versions:
@@ -66,11 +66,11 @@ def page_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
     return {"versions": timeline("Versions, larger dots for larger changes", dots)}
 
 
-def diff(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def diff(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """What differs between two versions of a page."""
-    found = desk.collection.diff(page_url(asked["url"]), asked["a"], asked["b"])
-    history = desk.collection.history(found.url)
-    newer = desk.collection.show(found.url, f"v{found.after.version}").text if found.edits else ""
+    found = state.collection.diff(page_url(inputs["url"]), inputs["a"], inputs["b"])
+    history = state.collection.history(found.url)
+    newer = state.collection.show(found.url, f"v{found.after.version}").text if found.edits else ""
     return {
         "difference": found,
         "rows": side_by_side(found.edits, text_blocks(newer)),
@@ -94,11 +94,11 @@ def _side(edit: BlockEdit, sign: str) -> str:
     return "".join(run.text for run in edit.words if run.sign in (" ", sign))[:MAX_EDIT_CHARS]
 
 
-def show(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def show(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """One version: its text, headers and links; the archived page itself is shown by replay."""
-    found = desk.collection.show(canonical_page_url(page_url(asked["url"])), asked["at"] or "v0")
+    found = state.collection.show(canonical_page_url(page_url(inputs["url"])), inputs["at"] or "v0")
     stamp = f"{found.fetched_at:%Y%m%d%H%M%S}"
-    origin = desk.replay_origin(asked.host)
+    origin = state.replay_origin(inputs.host)
     return {
         "url": found.url,
         "version": found.version,
@@ -109,20 +109,20 @@ def show(desk: AppState, asked: Inputs) -> dict[str, Any]:
         "headers": [list(pair) for pair in found.headers],
         "text": found.text[:TEXT_SHOWN],
         "links": [link.url for link in found.links[:500]],
-        "replay": f"{origin}/r/{replay_key(desk)}/web/{stamp}/{found.url}",
+        "replay": f"{origin}/r/{replay_key(state)}/web/{stamp}/{found.url}",
         "memento": f"{origin}/web/{stamp}/{found.url}",
     }
 
 
-def replay_key(desk: AppState, days_back: int = 0) -> str:
+def replay_key(state: AppState, days_back: int = 0) -> str:
     """What opens replay to whoever was given the link, for today."""
-    day = (desk.now() - timedelta(days=days_back)).date()
-    return desk.keyring.signature(f"replay {day.isoformat()}")
+    day = (state.now() - timedelta(days=days_back)).date()
+    return state.auth.signature(f"replay {day.isoformat()}")
 
 
-def is_replay_key(desk: AppState, key: str) -> bool:
+def is_replay_key(state: AppState, key: str) -> bool:
     """The key is of today or yesterday."""
-    return any(desk.keyring.is_signed(f"replay {(desk.now() - timedelta(days=back)).date()}", key) for back in (0, 1))
+    return any(state.auth.is_signed(f"replay {(state.now() - timedelta(days=back)).date()}", key) for back in (0, 1))
 
 
 AROUND = 1

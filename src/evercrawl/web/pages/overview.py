@@ -31,32 +31,32 @@ _KIND_OF = {
 }
 
 
-def _wishes(desk: AppState) -> dict[str, Callable[[], Any]]:
+def _wishes(state: AppState) -> dict[str, Callable[[], Any]]:
     return {
-        "status": desk.collection.status,
-        "visits by day": lambda: visits_by_day(desk.path),
-        "changes by day": lambda: changes_by_day(desk.path, now=desk.now()),
-        "largest sites": lambda: largest_sites(desk.path, SITES_SHOWN),
+        "status": state.collection.status,
+        "visits by day": lambda: visits_by_day(state.path),
+        "changes by day": lambda: changes_by_day(state.path, now=state.now()),
+        "largest sites": lambda: largest_sites(state.path, SITES_SHOWN),
     }
 
 
-def warm_up(desk: AppState) -> None:
+def warm_up(state: AppState) -> None:
     """Begin to count before anybody asks."""
-    desk.remembered_all(_wishes(desk), wait_s=0.0)
-    find_traps(desk, wait_s=0.0)
+    state.remembered_all(_wishes(state), wait_s=0.0)
+    find_traps(state, wait_s=0.0)
 
 
-def overview(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def overview(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Counts, freshness, what visits brought day by day, when pages changed, the largest sites."""
-    found = desk.remembered_all(_wishes(desk), wait_s=PATIENCE_S)
+    found = state.remembered_all(_wishes(state), wait_s=PATIENCE_S)
     return {
         "status": found["status"],
-        "run": live_run(desk.path, now=desk.now()),
-        "last_run": next(iter(past_runs(desk.path, most=1)), None),
+        "run": live_run(state.path, now=state.now()),
+        "last_run": next(iter(past_runs(state.path, most=1)), None),
         "sites": found["largest sites"] or [],
         "visits_by_day": found["visits by day"] or {},
         "changes_by_day": found["changes by day"] or {},
-        "seeds": desk.settings.scope.seeds,
+        "seeds": state.settings.scope.seeds,
     }
 
 
@@ -79,32 +79,32 @@ def _kinds(reasons: dict[str, int]) -> dict[str, int]:
     return kinds
 
 
-def live(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def live(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """The run under way, the newest visits, and whether it was started here."""
     return {
-        "run": live_run(desk.path, now=desk.now()),
-        "child": desk.crawl.pid,
-        "last_exit": desk.crawl.last_exit,
-        "last_words": desk.crawl.last_words(2000) if desk.crawl.last_exit else "",
-        "visits": newest_visits(desk.path, 25),
-        "lanes": desk.remembered("lanes", lambda: busiest_sites(desk.path, LANES_SHOWN), least_s=1) or [],
-        "seeds": desk.settings.scope.seeds,
+        "run": live_run(state.path, now=state.now()),
+        "child": state.crawl.pid,
+        "last_exit": state.crawl.last_exit,
+        "last_words": state.crawl.last_words(2000) if state.crawl.last_exit else "",
+        "visits": newest_visits(state.path, 25),
+        "lanes": state.remembered("lanes", lambda: busiest_sites(state.path, LANES_SHOWN), least_s=1) or [],
+        "seeds": state.settings.scope.seeds,
     }
 
 
-def runs(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def runs(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """The runs that ended, newest first, and the one under way."""
-    found = past_runs(desk.path, before=parse_cursor(asked["after"]), most=asked["limit"])
+    found = past_runs(state.path, before=parse_cursor(inputs["after"]), most=inputs["limit"])
     return {
-        "run": live_run(desk.path, now=desk.now()),
+        "run": live_run(state.path, now=state.now()),
         "runs": found,
-        "next": f"0.{found[-1].id}" if len(found) == asked["limit"] and found[-1].id else None,
+        "next": f"0.{found[-1].id}" if len(found) == inputs["limit"] and found[-1].id else None,
     }
 
 
-def run(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def run(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """The report of one run."""
-    found = past_run(desk.path, asked["id"])
+    found = past_run(state.path, inputs["id"])
     if found is None:
         raise BadRequest("there is no such run", 404)
     return {"run": found}

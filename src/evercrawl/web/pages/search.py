@@ -26,30 +26,30 @@ SEARCH_PARAMETERS = (
 _ONE_WORD = re.compile(r'[^\s"]+')
 
 
-def query_of(asked: Inputs) -> str:
+def query_of(inputs: Inputs) -> str:
     """The whole query: what was typed, and what narrows it."""
-    parts = [(asked["q"] or "").strip()]
+    parts = [(inputs["q"] or "").strip()]
     for name in FACETS:
-        value = asked[name]
+        value = inputs[name]
         if value and not _ONE_WORD.fullmatch(value):
             raise BadRequest(f"{name} must be one word")
         parts += [f"{name}:{value}"] if value else []
     return " ".join(part for part in parts if part)
 
 
-def search(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def search(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """The best hits and how they are spread; with `as_of` what would have been found then."""
-    query, chosen = query_of(asked), {name: asked[name] for name in FACETS}
-    shown = {"q": (asked["q"] or "").strip(), "as_of": asked["as_of"], "chosen": chosen, "query": query}
+    query, chosen = query_of(inputs), {name: inputs[name] for name in FACETS}
+    shown = {"q": (inputs["q"] or "").strip(), "as_of": inputs["as_of"], "chosen": chosen, "query": query}
     if not query:
         return {**shown, "found": None}
-    found = desk.search(query, limit=asked["limit"], as_of=asked["as_of"], with_facets=True)
+    found = state.search(query, limit=inputs["limit"], as_of=inputs["as_of"], with_facets=True)
     return {**shown, "found": found}
 
 
-def links(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def links(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """What links to a page, what it links to, and how important it is."""
-    found, is_made = desk.links(page_url(asked["url"]))
+    found, is_made = state.links(page_url(inputs["url"]))
     return {
         "url": found.url,
         "pagerank": found.pagerank,

@@ -27,71 +27,71 @@ SLIDER_END_S = 120
 """The slider reaches so far, or to twice what is in force; the API and the command line go further."""
 
 
-def sites(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def sites(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """A portion of the sites."""
-    portion = list_sites(desk.path, after=asked["after"], most=asked["limit"])
+    portion = list_sites(state.path, after=inputs["after"], most=inputs["limit"])
     return {"sites": portion.rows, "next": portion.next}
 
 
-def known_site(desk: AppState, name: str) -> tuple[int, Site]:
+def known_site(state: AppState, name: str) -> tuple[int, Site]:
     """Shard and record of a site; BadRequest where the collection does not know it."""
-    found = find_site(desk.path, desk.settings, name)
+    found = find_site(state.path, state.settings, name)
     if found is None:
         raise BadRequest(f"the collection does not know the site {name}", 404)
     return found
 
 
-def site(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def site(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """A site: pace, robots.txt, its pages, its changes day by day."""
-    shard, record = known_site(desk, asked["name"])
-    portion = list_site_pages(desk.path, shard, record, after=asked["after"], most=asked["limit"])
-    days = desk.remembered(
-        f"calendar {record.name}", lambda: site_changes_by_day(desk.path, shard, record.id, now=desk.now()), least_s=5
+    shard, record = known_site(state, inputs["name"])
+    portion = list_site_pages(state.path, shard, record, after=inputs["after"], most=inputs["limit"])
+    days = state.remembered(
+        f"calendar {record.name}", lambda: site_changes_by_day(state.path, shard, record.id, now=state.now()), least_s=5
     )
     return {
         "site": record._replace(robots=None),
-        "robots": _robots(desk, record),
+        "robots": _robots(state, record),
         "pages": portion.rows,
         "next": portion.next,
         "changes_by_day": days or {},
-        "slowing": _slowing(desk, record),
+        "slowing": _slowing(state, record),
     }
 
 
-def _slowing(desk: AppState, site: Site) -> dict[str, Any]:
+def _slowing(state: AppState, site: Site) -> dict[str, Any]:
     """What the operator said about the pace, and from where to where it can be slowed by hand."""
-    said = parse_delay_rules(desk.settings.pace.overrides).get(site.name)
+    said = parse_delay_rules(state.settings.pace.overrides).get(site.name)
     said_s = None if said is None else said.total_seconds()
-    delay = (_robots(desk, site) or {}).get("crawl_delay") or 0.0
-    cap_s = desk.settings.robots.max_crawl_delay.total_seconds()
-    least_s = max(1, ceil(max(pace_for(desk.settings).floor.total_seconds(), min(delay, cap_s))))
+    delay = (_robots(state, site) or {}).get("crawl_delay") or 0.0
+    cap_s = state.settings.robots.max_crawl_delay.total_seconds()
+    least_s = max(1, ceil(max(pace_for(state.settings).floor.total_seconds(), min(delay, cap_s))))
     most_s = min(MOST_GAP_S, max(SLIDER_END_S, 2 * least_s, ceil(2 * (said_s or 0))))
     return {"gap_s": said_s, "least_s": least_s, "most_s": most_s}
 
 
-def slow_site(desk: AppState, asked: Inputs) -> ActionResult:
-    """A site is asked more slowly from now on, also by a crawl that runs."""
-    _, record = known_site(desk, asked["name"])
-    done = desk.collection.slow_down(record.name, timedelta(seconds=asked["gap"]))
+def slow_site(state: AppState, inputs: Inputs) -> ActionResult:
+    """A site is inputs more slowly from now on, also by a crawl that runs."""
+    _, record = known_site(state, inputs["name"])
+    done = state.collection.slow_down(record.name, timedelta(seconds=inputs["gap"]))
     words = (
         f"at most one request in {format_duration(done.gap_s)} from now on; a crawl that runs hears it within seconds"
     )
     return ActionResult(words, link_to("/site", name=record.name), asdict(done))
 
 
-def undo_slow_site(desk: AppState, asked: Inputs) -> ActionResult:
+def undo_slow_site(state: AppState, inputs: Inputs) -> ActionResult:
     """The site has the pace of all others again."""
-    _, record = known_site(desk, asked["name"])
-    was_there = desk.collection.slow_no_more(record.name)
+    _, record = known_site(state, inputs["name"])
+    was_there = state.collection.slow_no_more(record.name)
     words = "the pace is as it was before" if was_there else "the site was not slowed down"
     return ActionResult(words, link_to("/site", name=record.name), {"was_there": was_there})
 
 
-def _robots(desk: AppState, site: Site) -> dict[str, Any] | None:
+def _robots(state: AppState, site: Site) -> dict[str, Any] | None:
     record = site.robots
     if record is None:
         return None
-    rules = parse_robots(record.body, agent=desk.settings.identity.product)
+    rules = parse_robots(record.body, agent=state.settings.identity.product)
     return {
         "status": record.status,
         "stance": record.stance,
@@ -108,17 +108,17 @@ def site_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
     return {"changes": calendar("Changes of its pages, day by day", data["changes_by_day"], last=today)}
 
 
-def load(desk: AppState, asked: Inputs) -> dict[str, Any]:
+def load(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """What a site had to bear from us."""
-    shard, record = known_site(desk, asked["name"])
-    found = desk.remembered(f"load {record.name}", lambda: site_load(desk.path, shard, record), wait_s=5.0)
+    shard, record = known_site(state, inputs["name"])
+    found = state.remembered(f"load {record.name}", lambda: site_load(state.path, shard, record), wait_s=5.0)
     if found is None:
         raise BadRequest("the load of this site is still being counted; this page shows it in a moment", 503, again_s=1)
     return {
         "load": found,
-        "contact": desk.settings.identity.contact,
-        "product": desk.settings.identity.product,
-        "owner_path": f"/owner/{desk.keyring.signature('owner ' + record.name)}?name={record.name}",
+        "contact": state.settings.identity.contact,
+        "product": state.settings.identity.product,
+        "owner_path": f"/owner/{state.auth.signature('owner ' + record.name)}?name={record.name}",
     }
 
 
@@ -141,46 +141,46 @@ TRAPS_WAIT_S = 1.5
 """How long the page waits for patterns to be gathered; they are gathered before anybody asks, too."""
 
 
-def find_traps(desk: AppState, *, wait_s: float) -> list[TrapPattern] | None:
+def find_traps(state: AppState, *, wait_s: float) -> list[TrapPattern] | None:
     """The patterns; None: they are still being gathered."""
-    return desk.remembered("traps", lambda: desk.collection.traps(), wait_s=wait_s)
+    return state.remembered("traps", lambda: state.collection.traps(), wait_s=wait_s)
 
 
-def traps(desk: AppState, asked: Inputs) -> dict[str, Any]:
-    """What is left out or asked for last; with a pattern, what a rule about it would touch."""
-    known = find_traps(desk, wait_s=TRAPS_WAIT_S)
+def traps(state: AppState, inputs: Inputs) -> dict[str, Any]:
+    """What is left out or inputs for last; with a pattern, what a rule about it would touch."""
+    known = find_traps(state, wait_s=TRAPS_WAIT_S)
     found = known or []
     effect = None
-    if asked["pattern"]:
-        effect = desk.collection.trap_exclude(asked["pattern"], asked["site"])
+    if inputs["pattern"]:
+        effect = state.collection.trap_exclude(inputs["pattern"], inputs["site"])
     return {
         "traps": found[:PATTERNS_SHOWN],
         "traps_in_all": len(found),
         "is_counting": known is None,
-        "pattern": asked["pattern"],
-        "site": asked["site"],
+        "pattern": inputs["pattern"],
+        "site": inputs["site"],
         "effect": effect,
     }
 
 
-def exclude_trap(desk: AppState, asked: Inputs) -> ActionResult:
+def exclude_trap(state: AppState, inputs: Inputs) -> ActionResult:
     """Leave a pattern out from now on, also in a crawl that runs."""
-    effect = desk.collection.trap_exclude(asked["pattern"], asked["site"], do=True)
-    desk.forget("traps")
+    effect = state.collection.trap_exclude(inputs["pattern"], inputs["site"], do=True)
+    state.forget("traps")
     return ActionResult(
-        f"{asked['pattern']} is left out: {effect.waiting:,} waiting pages", "/traps", {"effect": effect}
+        f"{inputs['pattern']} is left out: {effect.waiting:,} waiting pages", "/traps", {"effect": effect}
     )
 
 
-def allow_trap(desk: AppState, asked: Inputs) -> ActionResult:
+def allow_trap(state: AppState, inputs: Inputs) -> ActionResult:
     """Say nothing against a pattern from now on."""
-    effect = desk.collection.trap_allow(asked["pattern"], asked["site"], do=True)
-    desk.forget("traps")
-    return ActionResult(f"{asked['pattern']} is allowed", "/traps", {"effect": effect})
+    effect = state.collection.trap_allow(inputs["pattern"], inputs["site"], do=True)
+    state.forget("traps")
+    return ActionResult(f"{inputs['pattern']} is allowed", "/traps", {"effect": effect})
 
 
-def undo_trap(desk: AppState, asked: Inputs) -> ActionResult:
+def undo_trap(state: AppState, inputs: Inputs) -> ActionResult:
     """Take back every word about a pattern."""
-    was_there = desk.collection.trap_undo(asked["pattern"], asked["site"])
-    desk.forget("traps")
+    was_there = state.collection.trap_undo(inputs["pattern"], inputs["site"])
+    state.forget("traps")
     return ActionResult("taken back" if was_there else "there was no word about it", "/traps", {"was_there": was_there})

@@ -1,7 +1,7 @@
 """IndexNow: a site's owner tells us that pages changed, and proves to be the owner by a file on the site.
 
 Only sites that the collection knows or is to crawl are heard, so that nobody can use us to ask strangers; the
-file is asked for through the guarded fetcher, and seldom.
+file is inputs for through the guarded fetcher, and seldom.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ INDEXNOW_BODY = (
 class IndexNow:
     """Hears announcements; what was proved is remembered for a while."""
 
-    def __init__(self, desk: AppState) -> None:
-        self.desk = desk
+    def __init__(self, state: AppState) -> None:
+        self.state = state
         self._proved: OrderedDict[tuple[str, str], tuple[float, bool]] = OrderedDict()
         self._asking = RateLimit(burst=3, per_s=1 / 20)
 
@@ -73,13 +73,13 @@ class IndexNow:
         if any(not name.startswith(folder) for name in names):
             raise BadRequest("the key file only speaks for the folder that it lies in", 422)
         await self._require_proof(site, key, place)
-        await run_in_threadpool(request_visits, self.desk.path, names, by=f"IndexNow from {site}")
-        self.desk.keyring.note(f"IndexNow {site}", "announce", f"{len(names)} pages")
+        await run_in_threadpool(request_visits, self.state.path, names, by=f"IndexNow from {site}")
+        self.state.auth.note(f"IndexNow {site}", "announce", f"{len(names)} pages")
         return Response("", 202)
 
     async def _require_proof(self, site: str, key: str, place: str) -> None:
-        known = await run_in_threadpool(find_site, self.desk.path, self.desk.settings, site)
-        seeds = {site_of(seed) for seed in self.desk.settings.scope.seeds}
+        known = await run_in_threadpool(find_site, self.state.path, self.state.settings, site)
+        seeds = {site_of(seed) for seed in self.state.settings.scope.seeds}
         if known is None and site not in seeds:
             raise BadRequest("this collection does not crawl that host", 422)
         now = time.monotonic()
@@ -95,7 +95,7 @@ class IndexNow:
             raise BadRequest("the key file does not hold the key", 403)
 
     async def _has_key(self, place: str, key: str) -> bool:
-        settings = self.desk.settings
+        settings = self.state.settings
         fetcher = HttpFetcher(settings, SystemClock(), user_agent(settings.identity, __version__))
         try:
             found = await fetcher.fetch(Ask(place, body_limit=KEY_FILE_BYTES))
@@ -146,23 +146,23 @@ WEBSUB_PARAMETERS = (
 class HubCallbacks:
     """Answers hubs; who does not know a subscription's token learns nothing, and its body is not read."""
 
-    def __init__(self, desk: AppState) -> None:
-        self.desk = desk
+    def __init__(self, state: AppState) -> None:
+        self.state = state
 
     async def __call__(self, request: Request) -> Response:
         token = request.path_params["token"]
         if request.method == "POST":
             return _hub_response(await self._told(request, token))
         return _hub_response(
-            await run_in_threadpool(self.desk.websub.answer_challenge, token, dict(request.query_params))
+            await run_in_threadpool(self.state.websub.answer_challenge, token, dict(request.query_params))
         )
 
     async def _told(self, request: Request, token: str) -> CallbackReply:
-        if not await run_in_threadpool(self.desk.websub.knows, token):
+        if not await run_in_threadpool(self.state.websub.knows, token):
             return CallbackReply(404)
         headers = {name.lower(): value for name, value in request.headers.items()}
         body = await request.body()
-        return await run_in_threadpool(self.desk.websub.receive, token, headers, body)
+        return await run_in_threadpool(self.state.websub.receive, token, headers, body)
 
 
 def _hub_response(reply: CallbackReply) -> Response:

@@ -22,9 +22,9 @@ from evercrawl.web.pages.search import FACETS, SEARCH_PARAMETERS, query_of
 from evercrawl.web.route import BadRequest, Inputs, Parameter, limit
 
 CHANGES_PARAMETERS = (Parameter("site", "Only of this site."), limit(50, 200))
-SEARCH_PARAMETERS = (*SEARCH_PARAMETERS, limit(50, 100))
+SEARCH_FEED_PARAMETERS = (*SEARCH_PARAMETERS, limit(50, 100))
 SPANS = ("7d", "30d", "365d", None)
-"""A feed is about what is new: older hits are asked for where there are few newer ones."""
+"""A feed is about what is new: older hits are inputs for where there are few newer ones."""
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 LONGEST_EDIT = 500
 
@@ -40,35 +40,35 @@ class FeedEntry(NamedTuple):
     category: str | None = None
 
 
-def changes_feed(desk: AppState, asked: Inputs) -> Response:
+def changes_feed(state: AppState, inputs: Inputs) -> Response:
     """The newest changes, newest first."""
-    origin = desk.own_origin(asked.host)
-    mutes = ChangeInbox(desk.path).mutes()
-    views = change_feed(desk.path, desk.settings, site=asked["site"], most=asked["limit"], mutes=mutes)
+    origin = state.own_origin(inputs.host)
+    mutes = ChangeInbox(state.path).mutes()
+    views = change_feed(state.path, state.settings, site=inputs["site"], most=inputs["limit"], mutes=mutes)
     entries = [_of_change(view, origin) for view in views]
-    here = origin + link_to("/changes.atom", site=asked["site"])
-    return _feed(f"Changes of {asked['site'] or desk.path.name}", here, entries, now=desk.now())
+    here = origin + link_to("/changes.atom", site=inputs["site"])
+    return _feed(f"Changes of {inputs['site'] or state.path.name}", here, entries, now=state.now())
 
 
-def search_feed(desk: AppState, asked: Inputs) -> Response:
+def search_feed(state: AppState, inputs: Inputs) -> Response:
     """The hits of a search, those that were seen last first."""
-    query, origin = query_of(asked), desk.own_origin(asked.host)
+    query, origin = query_of(inputs), state.own_origin(inputs.host)
     if not query:
         raise BadRequest("q is missing: what to search for")
-    hits = _newest_hits(desk, query, asked)
-    values = {name: asked[name] for name in ("q", *FACETS)}
-    at = asked["as_of"] and exact_time(asked["as_of"])
+    hits = _newest_hits(state, query, inputs)
+    values = {name: inputs[name] for name in ("q", *FACETS)}
+    at = inputs["as_of"] and exact_time(inputs["as_of"])
     here = origin + link_to("/search.atom", **values, as_of=at)
-    return _feed(f"Search: {query}", here, [_of_hit(hit, origin) for hit in hits], now=desk.now())
+    return _feed(f"Search: {query}", here, [_of_hit(hit, origin) for hit in hits], now=state.now())
 
 
-def _newest_hits(desk: AppState, query: str, asked: Inputs) -> list[Hit]:
-    is_dated = asked["as_of"] is not None or "changed:" in query or "as-of:" in query
+def _newest_hits(state: AppState, query: str, inputs: Inputs) -> list[Hit]:
+    is_dated = inputs["as_of"] is not None or "changed:" in query or "as-of:" in query
     hits: Sequence[Hit] = ()
     for span in (None,) if is_dated else SPANS:
         text = query if span is None else f"{query} changed:>{span}"
-        hits = desk.search(text, limit=asked["limit"], as_of=asked["as_of"]).hits
-        if len(hits) >= asked["limit"]:
+        hits = state.search(text, limit=inputs["limit"], as_of=inputs["as_of"]).hits
+        if len(hits) >= inputs["limit"]:
             break
     return sorted(hits, key=lambda hit: hit.fetched_at, reverse=True)
 

@@ -19,7 +19,7 @@ from evercrawl.web.auth import ANONYMOUS
 from evercrawl.web.route import BadRequest, Inputs, Parameter
 
 MOST_CAPTURES = 20_000
-"""Captures that one answer goes through; a longer list is asked for in portions."""
+"""Captures that one answer goes through; a longer list is inputs for in portions."""
 BLOCK, MOST_PAGES = 1000, 40
 PATIENCE_S = 10.0
 CDX_PARAMETERS = (
@@ -40,38 +40,38 @@ _STAMP = re.compile(r"\d{1,14}", re.ASCII)
 Line = dict[str, str]
 
 
-def cdx(desk: AppState, asked: Inputs) -> Response:
+def cdx(state: AppState, inputs: Inputs) -> Response:
     """The lines, sorted by key and time."""
-    url, match = _target(asked["url"], asked["matchType"])
-    begin, end = _bound(asked["from"], "0"), _bound(asked["to"], "9")
-    if (asked["filter"] or "").lstrip("!").startswith("~") and asked.visitor is ANONYMOUS:
+    url, match = _target(inputs["url"], inputs["matchType"])
+    begin, end = _bound(inputs["from"], "0"), _bound(inputs["to"], "9")
+    if (inputs["filter"] or "").lstrip("!").startswith("~") and inputs.user is ANONYMOUS:
         raise BadRequest("regular expressions are for those who log in: some take for ever", 403)
-    portion = asked["pageSize"] * BLOCK
-    if asked["showNumPages"]:
-        return _page_count(desk, url, match, portion)
-    first = 0 if asked["page"] is None else asked["page"] * portion
-    last = MOST_CAPTURES if asked["page"] is None else first + portion
-    found = islice(captures_matching(desk.path, desk.settings, url, match), first, last)
+    portion = inputs["pageSize"] * BLOCK
+    if inputs["showNumPages"]:
+        return _page_count(state, url, match, portion)
+    first = 0 if inputs["page"] is None else inputs["page"] * portion
+    last = MOST_CAPTURES if inputs["page"] is None else first + portion
+    found = islice(captures_matching(state.path, state.settings, url, match), first, last)
     lines: Iterable[Line] = (line for capture in found if begin <= (line := _line(capture))["timestamp"] <= end)
-    if asked["filter"]:
-        lines = _filtered(lines, asked["filter"])
-    chosen = sorted(lines, key=lambda line: (line["urlkey"], line["timestamp"]), reverse=asked["sort"] == "reverse")
-    chosen = chosen[: asked["limit"]]
-    if asked["output"] == "json":
-        fields = [name for name in (asked["fl"] or "").split(",") if name]
+    if inputs["filter"]:
+        lines = _filtered(lines, inputs["filter"])
+    chosen = sorted(lines, key=lambda line: (line["urlkey"], line["timestamp"]), reverse=inputs["sort"] == "reverse")
+    chosen = chosen[: inputs["limit"]]
+    if inputs["output"] == "json":
+        fields = [name for name in (inputs["fl"] or "").split(",") if name]
         body = b"".join(orjson.dumps(_picked(line, fields)) + b"\n" for line in chosen)
         return Response(body, media_type="application/x-ndjson")
     return Response("".join(_text(line) for line in chosen), media_type="text/plain; charset=utf-8")
 
 
-def _page_count(desk: AppState, url: str, match: Match, portion: int) -> Response:
+def _page_count(state: AppState, url: str, match: Match, portion: int) -> Response:
     """As pywb says it."""
 
     def count() -> int:
-        found = captures_matching(desk.path, desk.settings, url, match)
+        found = captures_matching(state.path, state.settings, url, match)
         return sum(1 for _ in islice(found, MOST_PAGES * portion))
 
-    captures = desk.remembered(f"captures {match} {url} {portion}", count, wait_s=PATIENCE_S)
+    captures = state.remembered(f"captures {match} {url} {portion}", count, wait_s=PATIENCE_S)
     if captures is None:
         raise BadRequest("the captures are still being counted; try again in a moment", 503, again_s=5)
     told = {"pages": -(-captures // portion), "pageSize": portion // BLOCK, "blocks": -(-captures // BLOCK)}

@@ -95,18 +95,18 @@ def accept_datetime(request: Request) -> datetime | None:
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
-async def known_captures(desk: AppState, url: str) -> list[Capture]:
+async def known_captures(state: AppState, url: str) -> list[Capture]:
     """The versions of a URL; BadRequest with 404 where there is none."""
-    found = await run_in_threadpool(captures_of, desk.path, desk.settings, url)
+    found = await run_in_threadpool(captures_of, state.path, state.settings, url)
     if not found:
         raise BadRequest("no version of this URL is stored", 404)
     return found[-MOST_CAPTURES:]
 
 
-async def time_gate(request: Request, desk: AppState, places: MementoUrls, key: str = "") -> Response:
+async def time_gate(request: Request, state: AppState, places: MementoUrls, key: str = "") -> Response:
     """302 to the version that is nearest to Accept-Datetime; without it, to the newest."""
     wished = accept_datetime(request)
-    captures = await known_captures(desk, url_after(request, "/web/"))
+    captures = await known_captures(state, url_after(request, "/web/"))
     chosen = captures[-1] if wished is None else nearest_capture(captures, wished)
     answer = RedirectResponse(
         key + places.memento(chosen).removeprefix(places.replay) if key else places.memento(chosen), 302
@@ -116,9 +116,9 @@ async def time_gate(request: Request, desk: AppState, places: MementoUrls, key: 
     return answer
 
 
-async def time_map(request: Request, desk: AppState, places: MementoUrls, form: str) -> Response:
+async def time_map(request: Request, state: AppState, places: MementoUrls, form: str) -> Response:
     """Every version of a URL."""
-    captures = await known_captures(desk, url_after(request, f"/timemap/{form}/"))
+    captures = await known_captures(state, url_after(request, f"/timemap/{form}/"))
     if form == "json":
         return Response(_json_map(captures, places), media_type="application/json")
     return Response(_link_map(captures, places), media_type=LINK_FORMAT)

@@ -32,10 +32,10 @@ METRICS: Mapping[str, tuple[str, str]] = {
 """Every metric: kind and meaning."""
 
 
-def metrics(desk: AppState, asked: Inputs) -> Response:
+def metrics(state: AppState, inputs: Inputs) -> Response:
     """All of them."""
-    status = desk.remembered("status", lambda: desk.collection.status(), least_s=3)
-    samples = list(_samples(status, live_run(desk.path, now=desk.now())))
+    status = state.remembered("status", lambda: state.collection.status(), least_s=3)
+    samples = list(_samples(status, live_run(state.path, now=state.now())))
     lines: list[str] = []
     for name, (kind, text) in METRICS.items():
         own = [line for known, line in samples if known == name]
@@ -70,18 +70,18 @@ def _sample(name: str, value: float, labels: str = "") -> tuple[str, str]:
     return name, f"{name}{labels} {value}"
 
 
-def healthz(desk: AppState, asked: Inputs) -> Response:
+def healthz(state: AppState, inputs: Inputs) -> Response:
     """The process answers."""
     return Response("ok\n", media_type="text/plain")
 
 
-def readyz(desk: AppState, asked: Inputs) -> Response:
+def readyz(state: AppState, inputs: Inputs) -> Response:
     """The collection can be read."""
     try:
-        reader = StateReader(desk.path)
+        reader = StateReader(state.path)
         for shard in reader.shards()[:1]:
-            with reader.shard(shard) as state:
-                state.next_due()
+            with reader.shard(shard) as queue:
+                queue.next_due()
     except Exception as error:
         raise BadRequest("the collection cannot be read", 503) from error
     return Response("ready\n", media_type="text/plain")

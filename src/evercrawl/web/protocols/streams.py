@@ -93,14 +93,14 @@ def _changed_ns(collection: Path, shard: int) -> int:
 class EventStream:
     """The stream of the API."""
 
-    def __init__(self, desk: AppState) -> None:
-        self.desk = desk
+    def __init__(self, state: AppState) -> None:
+        self.state = state
         self.open = 0
 
     async def __call__(self, request: Request, values: dict[str, Any]) -> Response:
         is_sse = "text/event-stream" in request.headers.get("accept", "")
         after = request.headers.get("last-event-id") or values["after"] or ""
-        lines = await run_in_threadpool(end_position, self.desk.path) if after == "now" else parse_position(after)
+        lines = await run_in_threadpool(end_position, self.state.path) if after == "now" else parse_position(after)
         if self.open >= MOST_STREAMS:
             raise BadRequest("too many streams are open", 503)
         stream = self._stream(lines, follow=is_sse or values["follow"], most=values["limit"], is_sse=is_sse)
@@ -112,8 +112,8 @@ class EventStream:
         mtimes: dict[int, int] = {}
         end = asyncio.get_running_loop().time() + LONGEST_STREAM_S
         try:
-            while most > 0 and asyncio.get_running_loop().time() < end and not self.desk.is_stopping:
-                visits = await run_in_threadpool(read_events, self.desk.path, lines, mtimes)
+            while most > 0 and asyncio.get_running_loop().time() < end and not self.state.is_stopping:
+                visits = await run_in_threadpool(read_events, self.state.path, lines, mtimes)
                 for shard, visit in visits[:most]:
                     lines[shard] = visit.line
                     place = position_text(lines)
@@ -133,8 +133,8 @@ class EventStream:
 class LiveStream:
     """What the live page shows, computed once a second however many look at it."""
 
-    def __init__(self, desk: AppState) -> None:
-        self.desk = desk
+    def __init__(self, state: AppState) -> None:
+        self.state = state
         self._listeners: set[asyncio.Queue[bytes]] = set()
         self._task: asyncio.Task[None] | None = None
         self._rates: list[float] = []
@@ -151,7 +151,7 @@ class LiveStream:
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._beat())
         try:
-            while not self.desk.is_stopping:
+            while not self.state.is_stopping:
                 try:
                     beat = await asyncio.wait_for(queue.get(), LOOK_EVERY_S)
                 except TimeoutError:
@@ -161,7 +161,7 @@ class LiveStream:
             self._listeners.discard(queue)
 
     async def _beat(self) -> None:
-        while self._listeners and not self.desk.is_stopping:
+        while self._listeners and not self.state.is_stopping:
             line = await run_in_threadpool(self._now)
             for queue in self._listeners:
                 if not queue.full():
@@ -169,17 +169,17 @@ class LiveStream:
             await asyncio.sleep(LOOK_EVERY_S)
 
     def _now(self) -> bytes:
-        run = live_run(self.desk.path, now=self.desk.now())
+        run = live_run(self.state.path, now=self.state.now())
         if run is not None:
             at, requests = run.at.timestamp(), run.progress.requests
             if self._before is not None and at > self._before[0]:
                 rate = max(0.0, (requests - self._before[1]) / (at - self._before[0]))
                 self._rates = [*self._rates, round(rate, 2)][-SAMPLES:]
             self._before = (at, requests)
-        visits = newest_visits(self.desk.path, SHOWN_VISITS)
-        lanes = self.desk.remembered("lanes", lambda: busiest_sites(self.desk.path, LANES_SHOWN), least_s=1)
+        visits = newest_visits(self.state.path, SHOWN_VISITS)
+        lanes = self.state.remembered("lanes", lambda: busiest_sites(self.state.path, LANES_SHOWN), least_s=1)
         told = {"run": run, "rates": self._rates, "visits": visits, "lanes": lanes or []}
-        return json_line({**told, "child": self.desk.crawl.pid})
+        return json_line({**told, "child": self.state.crawl.pid})
 
 
 LINES_AT_A_TIME = 200
@@ -192,22 +192,22 @@ LOG_RANGE = (
 LOG_PARAMETERS = (Parameter("site", "Only of this site."), *LOG_RANGE)
 
 
-def crawl_log(desk: AppState, asked: Inputs) -> Response:
-    """The lines that were asked for, as a file."""
-    return log_file(desk, asked.values)
+def crawl_log(state: AppState, inputs: Inputs) -> Response:
+    """The lines that were inputs for, as a file."""
+    return log_file(state, inputs.values)
 
 
-def log_file(desk: AppState, values: Mapping[str, Any], *, for_owner: bool = False) -> Response:
+def log_file(state: AppState, values: Mapping[str, Any], *, for_owner: bool = False) -> Response:
     """The log as a download; owners of a site do not learn which pages of others lead to theirs."""
-    site = values["site"] and known_site(desk, values["site"])[1].name
-    visits = iterate_visits(desk.path, desk.settings, site=site, since=values["since"], until=values["until"])
-    lines = _lines(desk, islice(visits, values["limit"]), site if for_owner else None)
+    site = values["site"] and known_site(state, values["site"])[1].name
+    visits = iterate_visits(state.path, state.settings, site=site, since=values["since"], until=values["until"])
+    lines = _lines(state, islice(visits, values["limit"]), site if for_owner else None)
     headers = {"Content-Disposition": 'attachment; filename="crawl.log"', "X-Accel-Buffering": "no"}
     return StreamingResponse(lines, media_type="text/plain", headers=headers)
 
 
-def _lines(desk: AppState, visits: Iterator[VisitLogRow], only_site: str | None) -> Iterator[bytes]:
-    while not desk.is_stopping and (some := list(islice(visits, LINES_AT_A_TIME))):
+def _lines(state: AppState, visits: Iterator[VisitLogRow], only_site: str | None) -> Iterator[bytes]:
+    while not state.is_stopping and (some := list(islice(visits, LINES_AT_A_TIME))):
         yield "".join(_line(visit, only_site) for visit in some).encode()
 
 

@@ -81,7 +81,7 @@ def test_list_is_the_seeds_and_where_they_have_moved():
 
 
 def test_refusals_say_what_was_compared():
-    scope = scope_of("https://a.test/", "https://b.test/", depth=3)
+    scope = scope_of("https://a.test/", "https://b.test/", max_depth=3)
     assert scope.verdict("https://c.test/", depth=1) == (
         Reason.OUT_OF_SCOPE,
         "host c.test is not one of a.test, b.test",
@@ -135,7 +135,7 @@ def test_unknown_file_types_are_named():
 
 
 def test_a_seed_passes_what_concerns_links_only():
-    scope = scope_of("https://a.test/paper.pdf", depth=0, include=("/news/",), exclude=("never",))
+    scope = scope_of("https://a.test/paper.pdf", max_depth=0, include=("/news/",), exclude=("never",))
     assert scope.verdict("https://a.test/paper.pdf", depth=0, is_seed=True) is None
     assert scope.verdict("https://a.test/never", depth=0, is_seed=True) == (Reason.EXCLUDED, "matches 'never'")
     refused = scope.verdict("https://a.test:6667/", depth=0, is_seed=True)
@@ -143,7 +143,7 @@ def test_a_seed_passes_what_concerns_links_only():
 
 
 def test_length_scheme_and_port():
-    scope = scope_of("https://a.test:22/", url_length=40)
+    scope = scope_of("https://a.test:22/", max_url_length=40)
     assert reason(scope, "https://a.test/" + "x" * 40) is Reason.URL_TOO_LONG
     assert scope.verdict("ftp://a.test/", depth=1) == (Reason.UNSUPPORTED_SCHEME, "the scheme is 'ftp'")
     assert reason(scope, "mailto:x@a.test") is Reason.UNSUPPORTED_SCHEME

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from evercrawl.core.traps.not_found import ProbeAnswer
+from evercrawl.core.traps.not_found import ProbeAnswer, ProbeOutcome
 from evercrawl.core.traps.novelty import NewText
 from evercrawl.core.traps.pattern_probe import after_probe, next_probe
-from evercrawl.core.traps.pattern_stats import MIN_PARAMETER_REQUESTS, PatternState, ProbeOutcome
+from evercrawl.core.traps.pattern_stats import MIN_PARAMETER_REQUESTS, PatternState
 from evercrawl.core.traps.trap_state import (
     MOST_PATTERNS,
     TrapState,
