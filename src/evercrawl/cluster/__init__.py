@@ -1,1 +1,1 @@
-"""One crawl on any number of machines: each worker owns shards for as long as its lease holds."""
+"""Run a crawl in several processes or on several machines. Each worker owns shards for as long as its lease lasts."""

@@ -1,4 +1,4 @@
-"""Where the parts of a real crawl are joined, by name and with types."""
+"""Build a crawl from its settings: the one place where a crawl's adapters are created."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from evercrawl.adapters.postgres.marker import mark, marked
 from evercrawl.adapters.sqlite.store import SqliteStore, shards_in
 from evercrawl.adapters.system import SystemClock, retain_freed_memory
 from evercrawl.adapters.warc.writer import WarcArchive
-from evercrawl.config.load import slower_sites_in, trap_rules_in
+from evercrawl.config.load import watch_rate_overrides, watch_trap_rules
 from evercrawl.core.duplicates.url_seen import UrlCache, UrlSeenTest
 from evercrawl.core.focus.focus import Focus
 from evercrawl.core.politeness import Pace, pace_from_settings
@@ -36,7 +36,7 @@ from evercrawl.model.user_agent import user_agent
 
 SOFTWARE = f"evercrawl/{__version__}"
 MIN_NEW_ENTRIES = 1024
-"""Signatures that the near-duplicate index of each shard holds in memory at least, about 2 KB each."""
+"""Minimum number of signatures per shard that the near-duplicate index keeps in memory, about 2 KB each."""
 
 
 def build_crawl(
@@ -49,16 +49,16 @@ def build_crawl(
     store: Store | None = None,
     member: str = "",
 ) -> Crawl:
-    """A crawl of a collection on disk, over the real network; `forever`: it waits for what comes due.
+    """Build the crawl of a collection on disk over the real network.
 
-    `neighbours`: the processes that own the other shards; `store`: the state, where it is open already;
-    `member`: a word that no other process has, where several write archives of the same shards.
+    `forever`: wait for pages to become due. `store`: an open store. `member`: a unique id of this process if several
+    processes write archives of the same shards.
     """
     retain_freed_memory()
     neighbours = neighbours or NoPeers()
     clock = SystemClock()
     if settings.archive.url is not None:
-        # Names that nobody has used before: what was uploaded is never written to again.
+        # A unique id: uploaded files must never be written again.
         member = member or uuid4().hex[:12]
     uploader = _uploader(collection, settings.archive, member)
     store = store or open_store(collection, settings.store)
@@ -76,8 +76,8 @@ def build_crawl(
         open_near=_near_indexes(collection, settings),
         stop=stop,
         forever=forever,
-        new_rules=trap_rules_in(collection, settings.traps).changed,
-        new_slower=slower_sites_in(collection, settings.pace.overrides).changed,
+        new_rules=watch_trap_rules(collection, settings.traps).changed,
+        new_slower=watch_rate_overrides(collection, settings.pace.overrides).changed,
         neighbours=neighbours,
         after=uploader.end if uploader is not None else None,
         focus=load_focus(collection),
@@ -85,7 +85,7 @@ def build_crawl(
 
 
 def _fetcher(collection: Path, settings: Settings, clock: Clock, agent: str, neighbours: Peers) -> Fetcher:
-    """Our own connections; with `outposts.listen` also those of outposts."""
+    """Return the HTTP client, wrapped by the outpost coordinator if `outposts.listen` is set."""
     own = HttpFetcher(settings, clock, agent, may_send=neighbours.may_ask)
     if settings.outposts.listen is None:
         return own
@@ -97,12 +97,12 @@ def _fetcher(collection: Path, settings: Settings, clock: Clock, agent: str, nei
 
 
 def uses_database(collection: Path, settings: StoreSettings) -> bool:
-    """Does the state of a collection lie in a database, where others may work on it too?"""
+    """Check whether the collection's state is in a database that other processes may share."""
     return settings.url is not None or marked(collection) is not None
 
 
 def open_store(collection: Path, settings: StoreSettings) -> Store:
-    """The state of a collection: in its files, or in the database that the settings name."""
+    """Open the state of a collection, in its files or in the configured database."""
     address = settings.url or marked(collection)
     if address is None:
         return SqliteStore(collection, settings)
@@ -114,8 +114,8 @@ def open_store(collection: Path, settings: StoreSettings) -> Store:
         ) from error
     if marked(collection) is None and shards_in(collection):
         raise ConfigError(
-            f"the state of {collection} lies in its files and cannot be joined with a database;"
-            " move it there: evercrawl store move --to DSN"
+            f"{collection} keeps its state in files and cannot use a database as well;"
+            " move it with: evercrawl store move --to DSN"
         )
     store = PostgresStore(place_of(address), settings)
     mark(collection, address)
@@ -141,9 +141,7 @@ def assemble_crawl(
     focus: Focus | None = None,
     scope: Scope | None = None,
 ) -> Crawl:
-    """A crawl from given ports: the same for the real world and for a simulated one. `scope`: which URLs
-    belong, where that is not what the settings say.
-    """
+    """Build a crawl from ports, real or simulated. `scope` replaces the scope of the settings."""
     around = Runtime(
         settings=settings,
         clock=clock,
@@ -154,7 +152,9 @@ def assemble_crawl(
         agent=settings.identity.product,
         guard=TrapFilter(settings.traps),
         neighbours=neighbours or NoPeers(),
-        focus=None if focus is None else FocusGuide(focus, window=settings.focus.window, bands=settings.frontier.priorities),
+        focus=None
+        if focus is None
+        else FocusGuide(focus, window=settings.focus.window, bands=settings.frontier.priorities),
         analysers=load_analysers(settings.analysis.analysers),
     )
     return Crawl(
@@ -183,9 +183,7 @@ def _scope(settings: Settings, schemes: Iterable[str]) -> Scope:
 
 
 def pace_for(settings: Settings) -> Pace:
-    """The pace of a run. Hosts in private address ranges are taken to be the operator's own: no contact is
-    asked for them.
-    """
+    """Return the pace of a run. Private addresses count as the operator's own, so they need no contact."""
     is_own_net = settings.pace.mode == "unlimited" and settings.http.allow_private
     anonymous = settings.identity.contact is None and not is_own_net
     return pace_from_settings(
@@ -197,7 +195,7 @@ def pace_for(settings: Settings) -> Pace:
 
 
 def _key_cache_settings(settings: UrlSeenSettings) -> UrlSeenSettings:
-    """The key cache only sees what the cache of popular URLs in front of it missed, so it can be small."""
+    """Shrink the key cache: the cache of popular URLs in front of it catches most lookups."""
     return replace(settings, cache_entries=max(1024, settings.cache_entries // 16))
 
 
@@ -207,7 +205,7 @@ def _near_indexes(collection: Path, settings: Settings) -> OpenNear:
 
 
 def _uploader(collection: Path, settings: ArchiveSettings, member: str) -> Uploader | None:
-    """What brings archive files to object storage; None: they stay in the collection's folder."""
+    """Return the uploader to object storage, or None if archives stay in the collection's folder."""
     if settings.url is None:
         return None
     folder = collection / "archive"
@@ -217,9 +215,9 @@ def _uploader(collection: Path, settings: ArchiveSettings, member: str) -> Uploa
 
 
 def _wait_for_uploads(settings: Settings, store: Store, uploader: Uploader | None) -> Settings:
-    """Every commit waits until the shard's files are stored elsewhere, and finishes a file for that.
+    """Make every commit wait until the shard's archive files are uploaded.
 
-    The embedded store cannot wait in the middle of a commit without showing others half of it.
+    The embedded store cannot wait inside a commit without exposing half of it.
     """
     if uploader is None or not hasattr(store, "before_commit"):
         raise ConfigError("archive.acknowledge = stored needs archive.url and the state in a database: --store")
@@ -239,7 +237,7 @@ def _warc_files(
     about = {"operator": settings.identity.contact} if settings.identity.contact else {}
 
     before: dict[int, WarcArchive] = {}
-    """A worker may let a shard go and have it back: its files are numbered on, even if none is left here."""
+    """Archives of shards this worker had before: a shard that comes back continues their numbering."""
 
     def open_archive(shard: int) -> Archive:
         if uploader is not None:

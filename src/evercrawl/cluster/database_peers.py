@@ -1,4 +1,4 @@
-"""The neighbours of a crawl whose shards lie in a database: everything goes through it."""
+"""Exchange links, requests and results between workers through a shared database."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from evercrawl.model.page import Candidate, LinkBatch
 
 MAX_BATCHES = 500
 REMOTE_FETCH_TIMEOUT_S = 300.0
-"""How long an answer from a site of another worker is waited for."""
+"""How long to wait for the result of another worker's site."""
 
 
 _ALLOWED = frozenset({("datetime", name) for name in ("datetime", "timedelta", "timezone")})
 
 
 class DatabasePeers:
-    """Implements `Neighbours`. Links lie in the sender's outbox until the receiver's mark has passed them;
-    the owners of both look there once a second.
+    """Implements `Peers`. Links stay in the sender's outbox until the receiver confirms them; both sides poll once a
+    second.
     """
 
     def __init__(self, membership: Membership) -> None:
@@ -53,13 +53,13 @@ class DatabasePeers:
         return self._membership.holds()
 
     def bring(self, parcel: LinkBatch) -> None:
-        """It lies in the outbox, where its receiver finds it."""
+        """Do nothing: the receiver reads the links from the outbox."""
 
     def fetches(self) -> bool:
         return True
 
     def confirm(self, source: int, target: int, seq: int) -> None:
-        """The mark that was committed with it says so."""
+        """Do nothing: the confirmation is committed with the links."""
 
     def offer(self, candidate: Candidate, shard: int) -> None:
         self._offers.append((candidate, shard))
@@ -90,7 +90,7 @@ class DatabasePeers:
             del self._pending[number]
 
     async def send_heartbeat(self, crawl: Crawl) -> None:
-        """The heartbeat, with what everybody should know of us, and what we should know of them."""
+        """Renew the lease, report this worker's totals and read those of the others."""
         is_busy = not crawl.is_quiet()
         if is_busy:
             self.idle, self._idle_checks = None, 0
@@ -100,7 +100,7 @@ class DatabasePeers:
         self._spent_elsewhere = await self._membership.spent_by_others()
 
     async def exchange_messages(self, crawl: Crawl) -> None:
-        """Take in what others have for us, and see whether anybody has anything left to do."""
+        """Process messages from other workers and check whether all of them are idle."""
         await self._send(crawl)
         await self._receive_links(crawl)
         await self._receive_confirmations(crawl)
@@ -159,7 +159,7 @@ class DatabasePeers:
             crawl.scope.add_moved_seed(seed, target)
 
     def release_shard(self, shard: int) -> None:
-        """The shard is not ours any more."""
+        """Stop owning a shard."""
         self.owned.discard(shard)
         self._received = {route: seq for route, seq in self._received.items() if route[1] != shard}
 
@@ -172,12 +172,12 @@ class _ModelUnpickler(pickle.Unpickler):
 
 
 def dump_value(value: object) -> bytes:
-    """The value as bytes."""
+    """Serialise a model value."""
     return pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
 
 
 def load_value(stored: bytes) -> Any:
-    """The value; ValueError where the bytes are none of ours."""
+    """Deserialise a model value; raise ValueError for anything else, so that the database cannot run code here."""
     try:
         return _ModelUnpickler(io.BytesIO(stored)).load()
     except (pickle.UnpicklingError, EOFError, AttributeError, TypeError, IndexError) as error:

@@ -1,4 +1,4 @@
-"""One process as a worker of a collection in a database: from joining to leaving."""
+"""A worker process of a collection in a database, from joining to leaving."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from evercrawl.model.report import Progress, Summary
 from evercrawl.model.settings import Settings
 
 RELEASE_SHARE = 0.1
-"""The part of its surplus, and at least one shard, that a worker lets go at a time: no storm."""
+"""Share of surplus shards (at least one) to release at a time, to avoid mass moves."""
 RECHECK_S = 0.5
-"""Who should be buried, and what nobody has taken, is looked at again after so long."""
+"""How soon to check again for expired workers and unclaimed shards."""
 FIRST_RETRY_S, MAX_RETRY_S = 1.0, 30.0
-"""How long a worker waits before it begins anew; not longer than a third of a lease, for the time in id_prefix
-nobody is buried begins when the first worker has found the database again.
+"""How long to wait before rejoining, at most a third of a lease. The grace period in which no worker is declared dead
+starts when the first one reaches the database again.
 """
 
 log = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 
 class WorkerIntervals(NamedTuple):
-    """How often, in seconds, a worker does what is not tied to its lease."""
+    """Intervals of periodic work, in seconds."""
 
     poll_s: float = 1.0
     balance_s: float = 10.0
@@ -59,7 +59,7 @@ DEFAULT_INTERVALS = WorkerIntervals()
 
 @dataclass(frozen=True, slots=True)
 class CrawlTask:
-    """What a worker is to do."""
+    """What a worker has to do."""
 
     collection: Path
     settings: Settings
@@ -68,25 +68,25 @@ class CrawlTask:
 
 
 class WorkerBackend(Protocol):
-    """What a session stands on: a database, and a crawl over it."""
+    """The database and crawl of a worker; simulations replace it."""
 
     @property
     def shards(self) -> int: ...
     async def membership(self) -> Membership:
-        """This process as somebody who may join; a new name each time."""
+        """Return a new membership under a new id."""
 
     def crawl(self, membership: Membership, peers: DatabasePeers, stop: StopSignal) -> Crawl:
-        """The crawl, id_prefix closes the store when it ends."""
+        """Return the crawl, which closes the store when it ends."""
 
     def abort(self) -> None:
-        """Everything that waits for the database fails now."""
+        """Make everything that waits for the database fail now."""
 
     async def close(self) -> None:
-        """The session did not come about."""
+        """Release the store if the worker could not join."""
 
 
 class PostgresBackend:
-    """PostgreSQL, and the collection's folder on this machine."""
+    """PostgreSQL and the collection's folder on this machine."""
 
     def __init__(self, task: CrawlTask) -> None:
         self._task = task
@@ -121,14 +121,14 @@ class PostgresBackend:
 
 
 def lease_margin(lease: timedelta) -> timedelta:
-    """So long before its lease ends a worker asks nothing any more."""
+    """Return how long before the end of its lease a worker stops sending requests."""
     return lease / HEARTBEATS_PER_LEASE / 2
 
 
 async def run_in_cluster(
     task: CrawlTask, *, stop: StopSignal, on_progress: Callable[[Progress], None] | None
 ) -> Summary:
-    """Work until nobody has anything left to do, a limit is reached or the operator stops it."""
+    """Work until all workers are idle, a limit is reached or the operator stops the run."""
     totals = RunTotals()
     async with report_progress(totals, on_progress, every_s=PROGRESS_EVERY_S):
         ended = await run_worker(task, totals, stop=stop)
@@ -143,7 +143,7 @@ async def run_worker(
     open_backend: Callable[[CrawlTask], WorkerBackend] = PostgresBackend,
     intervals: WorkerIntervals = DEFAULT_INTERVALS,
 ) -> Ended:
-    """One session after the other: a worker that lost its lease or the database begins anew, by another name."""
+    """Run sessions until one ends; after a lost lease or database, rejoin under a new id."""
     timeout_s = task.settings.store.reconnect_timeout.total_seconds()
     longest_s = min(MAX_RETRY_S, task.settings.store.lease_timeout.total_seconds() / 3)
     waited_s, wait_s = 0.0, FIRST_RETRY_S
@@ -153,7 +153,9 @@ async def run_worker(
         began = loop.time()
         try:
             previous_id = None if session is None else session.id
-            session = await _join(task, totals, open_backend(task), stop=stop, intervals=intervals, previous_id=previous_id)
+            session = await _join(
+                task, totals, open_backend(task), stop=stop, intervals=intervals, previous_id=previous_id
+            )
             return await session.run()
         except (LeaseLost, StoreUnavailable) as error:
             totals.worker_died(0)
@@ -187,9 +189,7 @@ async def _join(
 
 
 class WorkerSession:
-    """A worker from its registration to its end. Between them it owns shards, and only while its lease holds
-    does it ask anything of a site.
-    """
+    """A worker from joining to leaving. It owns shards, and contacts sites only while its lease lasts."""
 
     def __init__(
         self,
@@ -215,13 +215,16 @@ class WorkerSession:
         self._backend = backend
         self._random = Random(membership.id.int)
         self._unclaimed = False
-        """At the last look, shards were free that were not ours to take."""
+        """Whether the last check found free shards beyond this worker's share."""
         self._crawl = backend.crawl(membership, self._peers, self._stop)
 
     async def run(self) -> Ended:
-        """Until the run is over; LeaseLost or StoreUnavailable when it was lost on the way."""
+        """Work until the run is over; raise LeaseLost or StoreUnavailable if the session is lost."""
         try:
-            async with self._crawl, self._in_background(self._send_heartbeats, self._watch_lease, self._follow_stops, self._report):
+            async with (
+                self._crawl,
+                self._in_background(self._send_heartbeats, self._watch_lease, self._follow_stops, self._report),
+            ):
                 ended = await self._work()
                 await self._leave()
         finally:
@@ -240,7 +243,7 @@ class WorkerSession:
 
     @asynccontextmanager
     async def _in_background(self, *jobs: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
-        """Do these all the time while the block runs."""
+        """Run these jobs while the block runs."""
         tasks = [asyncio.create_task(self._supervise(job)) for job in jobs]
         try:
             yield
@@ -250,7 +253,7 @@ class WorkerSession:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _supervise(self, job: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """A session without one of its jobs would be half a session: it ends."""
+        """End the session if one of its jobs fails."""
         try:
             await job()
         except ExceptionGroup as errors:
@@ -259,7 +262,7 @@ class WorkerSession:
             self._abort(error)
 
     async def _watch_lease(self) -> None:
-        """See the lease run out, whatever the heartbeat waits for: a frozen network never answers."""
+        """End the session when the lease expires, even if a heartbeat hangs."""
         while True:
             left_s = self._membership.seconds_left()
             if left_s <= 0:
@@ -279,13 +282,13 @@ class WorkerSession:
             await asyncio.sleep(every_s)
 
     def _abort(self, error: Exception) -> None:
-        """Requests end now, and nothing waits for a database that may not answer."""
+        """Cancel requests and everything that waits for the database."""
         self._error = self._error or error
         self._stop.cancel()
         self._backend.abort()
 
     async def _follow_stops(self) -> None:
-        """What the operator says to the process goes for this session."""
+        """Forward the operator's stop signals to this session."""
         while True:
             if self._outer_stop.stage:
                 self._stop.finish() if self._outer_stop.stage == 1 else self._stop.cancel()
@@ -305,7 +308,7 @@ class WorkerSession:
             await asyncio.sleep(self._intervals.poll_s)
 
     async def _balance_shards(self) -> None:
-        """Take shards of those who died or left; let go of what is more than our share."""
+        """Claim shards of dead or departed workers, and release those beyond our share."""
         usual_s = min(self._intervals.balance_s, self._settings.store.lease_timeout.total_seconds() / 3)
         pause_s = usual_s
         while not self._stop.stage:
@@ -335,7 +338,7 @@ class WorkerSession:
         return share
 
     async def _release_shards(self, count: int) -> None:
-        """Those of the highest numbers, side by side."""
+        """Release the shards with the highest numbers, concurrently."""
         async with asyncio.TaskGroup() as group:
             for number in sorted(self._peers.owned)[-count:]:
                 self._peers.release_shard(number)
@@ -347,7 +350,7 @@ class WorkerSession:
         await self._membership.let_go(number)
 
     async def _leave(self) -> None:
-        """Everything is saved and released; the others may have our shards at once."""
+        """Release all shards after everything is saved, so that others can claim them immediately."""
         for shard in list(self._crawl.shards.values()):
             await shard.close(cleanly=True)
         self._crawl.shards.clear()
@@ -357,12 +360,12 @@ class WorkerSession:
 
 
 def list_workers(collection: Path, address: str | None = None) -> list[MemberView]:
-    """The workers that run, oldest first."""
+    """Return the live workers, oldest first."""
     return _query_database(collection, address, members_of)
 
 
 def drain_workers(collection: Path, id_prefix: str, address: str | None = None) -> int:
-    """Ask the workers whose id begins so (or `all`) to save, let go and end; the number of those asked."""
+    """Ask workers by id prefix (or `all`) to save, release their shards and end; return how many were asked."""
 
     async def run(pool: asyncpg.Pool, namespace: str) -> int:
         return len(await drain(pool, namespace, id_prefix))

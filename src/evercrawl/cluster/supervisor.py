@@ -1,4 +1,4 @@
-"""Starts the workers of a run, passes their messages on, and knows when all of them have nothing left."""
+"""Start the worker processes of a run, forward their messages, and detect when all of them are idle."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ from evercrawl.model.settings import Settings
 from evercrawl.model.time import to_us
 
 MAX_DEATHS = 5
-"""Workers that may die in one run before it is given up."""
+"""Worker deaths in one run before it is aborted."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class _WorkerHandle:
-    """A worker as its crew sees it."""
+    """A worker as its supervisor sees it."""
 
     process: asyncio.subprocess.Process
     writer: asyncio.StreamWriter
@@ -68,7 +68,7 @@ class _WorkerHandle:
 
     @property
     def is_idle(self) -> bool:
-        """It has ended, or had nothing left to do after the last message that it was given."""
+        """Whether the worker has ended or was idle after the last message sent to it."""
         if self.ended is not None:
             return True
         return self.idle is not None and self.idle.received == self.forwarded
@@ -79,7 +79,7 @@ class _WorkerHandle:
 
 
 class Supervisor:
-    """The workers of one run. A worker that dies is started anew; its shards wait out their gaps."""
+    """The workers of one run. A dead worker is restarted; its shards first wait out their crawl delays."""
 
     def __init__(
         self,
@@ -93,8 +93,8 @@ class Supervisor:
         forever: bool = False,
         keep_open: Sequence[int] = (),
     ) -> None:
-        """`shares`: the part of the budget that each worker gets. `keep_open`: descriptors that workers hold
-        as well, such as the collection's lock.
+        """`shares`: each worker's part of the budget. `keep_open`: descriptors that workers inherit, such as the
+        collection's lock.
         """
         self.totals = RunTotals()
         self._workers = workers
@@ -103,7 +103,7 @@ class Supervisor:
         self._keep_open = (*keep_open, self._counts)
         self._handles: dict[int, _WorkerHandle] = {}
         self._open_requests: dict[tuple[int, int], int] = {}
-        """Sender and number of a request -> the worker that was asked."""
+        """Sender and token of a remote fetch, and the worker that runs it."""
         self._deaths = 0
         self._failure: EvercrawlError | None = None
         self._tasks = [
@@ -120,7 +120,7 @@ class Supervisor:
         ]
 
     async def run(self) -> Ended:
-        """Until every worker has ended; raises the first error that one of them met."""
+        """Run until every worker has ended; raise the first error of a worker."""
         stop_forwarder: asyncio.Task[None] | None = None
         try:
             # Every worker can be reached before the first one has something to send to another.
@@ -139,7 +139,7 @@ class Supervisor:
         return combined_end([handle.ended for handle in self._handles.values() if handle.ended is not None])
 
     async def _run_worker(self, task: WorkerTask, reader: asyncio.StreamReader) -> None:
-        """One place in the crew: its worker, and the next one after a death."""
+        """Run one worker and restart it when it dies."""
         while not await self._listen(task.number, reader):
             await self._worker_died(task.number)
             if self._stop.stage or self._failure is not None:
@@ -150,7 +150,7 @@ class Supervisor:
             self._announce_restart(task.number)
 
     async def _start_process(self, number: int) -> asyncio.StreamReader:
-        """A new process for this place, which waits for its task."""
+        """Start a worker process, which waits for its task."""
         ours, theirs = socket.socketpair()
         with theirs:
             arguments = ("-m", "evercrawl.cluster.worker_process", str(theirs.fileno()), str(self._counts))
@@ -174,7 +174,7 @@ class Supervisor:
                 handle.send(WorkerRestarted(number))
 
     async def _listen(self, number: int, reader: asyncio.StreamReader) -> bool:
-        """Take a worker's messages; True: it has ended as it should."""
+        """Handle a worker's messages; return True if it ended properly."""
         handle = self._handles[number]
         while (message := await read_message(reader)) is not None:
             match message:
@@ -235,7 +235,7 @@ class Supervisor:
         handle.send(message)
 
     def _fail_requests_to(self, number: int) -> None:
-        """Nobody waits for a worker that is gone."""
+        """Fail the remote fetches of a worker that is gone."""
         for (sender, token), asked in list(self._open_requests.items()):
             if asked == number:
                 self._refuse(sender, token)
@@ -268,7 +268,7 @@ class Supervisor:
             )
 
     def _fail(self, error: EvercrawlError) -> None:
-        """The first error ends the run; the others save what they have."""
+        """Remember the first error and stop all workers; they save their work."""
         if self._failure is None:
             self._failure = error
             self._broadcast(StopWorker(1))
@@ -283,7 +283,7 @@ class Supervisor:
             handle.send(message)
 
     async def _close_all(self) -> None:
-        """No worker outlives its crew: without a connection each saves and ends."""
+        """Close all connections, which makes workers save and end, and wait for them."""
         for handle in self._handles.values():
             handle.writer.close()
         for handle in self._handles.values():
@@ -292,7 +292,7 @@ class Supervisor:
 
 
 def _worker_settings(settings: Settings, *, workers: int, share: float) -> Settings:
-    """What one of several workers may use: its part of the budget, of the connections and of the memory."""
+    """Return the settings of one worker: its part of budget, connections and memory."""
     crawl, store, revisit = settings.crawl, settings.store, settings.revisit
     return replace(
         settings,
@@ -312,7 +312,7 @@ async def run_workers(
     on_progress: Callable[[Progress], None] | None,
     lock: int,
 ) -> Summary:
-    """Visit what is due with `crawl.workers` processes; `lock` is held until the last of them has ended."""
+    """Run `crawl.workers` processes; `lock` is held until the last of them has ended."""
     workers = min(settings.crawl.workers, settings.store.shards)
     crew = Supervisor(
         collection,
@@ -330,7 +330,7 @@ async def run_workers(
 
 
 def budget_shares(reader: StateReader, workers: int) -> list[float]:
-    """The part of a budget that each worker gets: half of it alike, half by the pages that it owns."""
+    """Return each worker's share of the budget: half divided equally, half by the pages it owns."""
     pages, now_us = [0] * workers, to_us(datetime.now(UTC))
     for number in reader.shards():
         with reader.shard(number) as shard:

@@ -1,4 +1,4 @@
-"""Several processes, or several starts of one, as one run."""
+"""Totals, progress and summary of a run, from one process or several."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from evercrawl.model.site import Site
 from evercrawl.model.time import from_us, to_us
 
 MAX_CLOSED_SITES = 20
-"""Closed sites that a report names."""
+"""Closed sites to include in a report."""
 SUMMED_COUNTS = ("offered", "store_lookups", "false_positives")
-"""Counts of the URL-seen test; its other figures are rates."""
+"""Counts of the URL-seen test; its other values are rates."""
 
 
 _SLOT = Struct("<QQ")
@@ -37,7 +37,7 @@ GOT_CONTENT = (Outcome.FETCHED, Outcome.TRUNCATED, Outcome.DUPLICATE, Outcome.UN
 
 @dataclass(frozen=True, slots=True)
 class WorkerReport:
-    """Where the run of one worker stands."""
+    """The state of one worker's run."""
 
     tally: RunStats
     pages_before: int
@@ -49,7 +49,7 @@ class WorkerReport:
 
 
 def worker_report(crawl: Crawl, *, with_times: bool = False) -> WorkerReport:
-    """Where the run stands; the answer times are many and only told at the end."""
+    """Return the state of a run; response times are included only at the end."""
     tally = crawl.tally if with_times else replace(crawl.tally, answer_ms=[])
     return WorkerReport(
         tally=tally,
@@ -63,7 +63,7 @@ def worker_report(crawl: Crawl, *, with_times: bool = False) -> WorkerReport:
 
 
 class RunTotals:
-    """What progress and summary need of a run, from the last report of each worker."""
+    """Combine the last report of each worker."""
 
     def __init__(self) -> None:
         self.began = datetime.now(UTC)
@@ -71,17 +71,17 @@ class RunTotals:
         self._ended: list[RunStats] = []
 
     def update(self, number: int, report: WorkerReport) -> None:
-        """A worker says where it stands."""
+        """Store a worker's report."""
         self._reports[number] = report
 
     def worker_died(self, number: int) -> None:
-        """A worker has died: what it had done by its last report counts, its successor begins at nothing."""
+        """Keep the work of a dead worker; its successor starts from zero."""
         report = self._reports.pop(number, None)
         if report is not None:
             self._ended.append(report.tally)
 
     def combined_report(self) -> WorkerReport:
-        """All of it as one report."""
+        """Return one report for all workers."""
         return WorkerReport(
             tally=self.tally,
             pages_before=self.pages_before,
@@ -124,7 +124,7 @@ class RunTotals:
 
 
 def merge_stats(tallies: Iterable[RunStats]) -> RunStats:
-    """The counts of several processes as one."""
+    """Sum the counts of several processes."""
     whole = RunStats()
     for tally in tallies:
         for name in (
@@ -151,7 +151,7 @@ def merge_stats(tallies: Iterable[RunStats]) -> RunStats:
 
 
 def combined_end(ends: Sequence[Ended]) -> Ended:
-    """How the whole ended, where its parts ended like these: the one that says most."""
+    """Return how a run ended: the most significant end of its workers."""
     for ended in (Ended.INTERRUPTED, Ended.LIMIT, Ended.CLOSED):
         if ended in ends:
             return ended
@@ -159,7 +159,7 @@ def combined_end(ends: Sequence[Ended]) -> Ended:
 
 
 def _merge_url_seen(parts: Sequence[dict[str, float]]) -> dict[str, float]:
-    """Counts are added up; rates are means, weighted by the links that each worker was offered."""
+    """Sum the counts and average the rates, weighted by offered links."""
     if not parts:
         return {}
     offered = sum(part["offered"] for part in parts)
@@ -174,7 +174,7 @@ def _merge_url_seen(parts: Sequence[dict[str, float]]) -> dict[str, float]:
 
 
 class SharedCounters:
-    """A slot for each worker with its visits and bytes. Each writes its own slot and reads all."""
+    """Visits and bytes of each worker in shared memory. Each worker writes its own slot and reads all."""
 
     def __init__(self, descriptor: int, *, workers: int, number: int = 0) -> None:
         self._memory = mmap.mmap(descriptor, _SLOT.size * workers)
@@ -182,23 +182,21 @@ class SharedCounters:
         self._before = _SLOT.unpack_from(self._memory, self._at)
 
     def spent(self, visits: int, wire_bytes: int) -> tuple[int, int]:
-        """Note what this process has spent; what all have spent, those included that this one replaces."""
+        """Store what this process has spent; return the sum of all processes, including replaced ones."""
         _SLOT.pack_into(self._memory, self._at, visits + self._before[0], wire_bytes + self._before[1])
         slots = list(_SLOT.iter_unpack(self._memory))
         return sum(slot[0] for slot in slots), sum(slot[1] for slot in slots)
 
 
 def create_shared_memory(workers: int) -> int:
-    """A descriptor of memory for so many workers, all zero."""
+    """Return a descriptor of zeroed memory for this many workers."""
     descriptor = os.memfd_create("evercrawl-counts")
     os.ftruncate(descriptor, _SLOT.size * workers)
     return descriptor
 
 
-
-
 class RunState(Protocol):
-    """What progress and summary need of a run, of one process or of several."""
+    """What progress and summary need to know about a run."""
 
     @property
     def tally(self) -> RunStats: ...
@@ -220,7 +218,7 @@ class RunState(Protocol):
 async def report_progress(
     crawl: RunState, on_progress: Callable[[Progress], None] | None, *, every_s: float
 ) -> AsyncIterator[None]:
-    """Report the progress of a run while the block runs, and once at its end."""
+    """Report progress while the block runs, and once at its end."""
     if on_progress is None:
         yield
         return
@@ -239,7 +237,7 @@ async def _report(crawl: RunState, on_progress: Callable[[Progress], None], ever
 
 
 def run_progress(crawl: RunState) -> Progress:
-    """Where a run stands."""
+    """Return the current progress of a run."""
     tally = crawl.tally
     elapsed = crawl.elapsed().total_seconds()
     closed = crawl.closed_sites()
@@ -262,7 +260,7 @@ def run_progress(crawl: RunState) -> Progress:
 
 
 def _closed_note(closed: Sequence[Site]) -> str | None:
-    """The site that opens first, in words; None: no site is closed for a reason."""
+    """Describe the closed site that opens first, or return None."""
     sites = [site for site in closed if site.closed_reason]
     if not sites:
         return None
@@ -271,10 +269,8 @@ def _closed_note(closed: Sequence[Site]) -> str | None:
     return f"{first.name} until {from_us(first.open_us):%Y-%m-%d %H:%M} UTC: {words}"
 
 
-
-
 def run_summary(crawl: RunState, collection: Path, ended: Ended) -> Summary:
-    """What a run did and why it ended."""
+    """Summarise what a run did and why it ended."""
     tally = crawl.tally
     totals = StateReader(collection).totals(to_us(crawl.now()))
     fetched = tally.with_outcome(*GOT_CONTENT) - tally.with_reason(Reason.REDIRECT, Reason.NOT_MODIFIED)
@@ -309,7 +305,7 @@ def run_summary(crawl: RunState, collection: Path, ended: Ended) -> Summary:
 
 
 def _is_all_refused(crawl: RunState) -> bool:
-    """Every page that came up was refused, or every seed before it could become a page."""
+    """Check whether every page or seed was refused."""
     tally = crawl.tally
     rejected = tally.with_outcome(Outcome.REJECTED)
     if tally.decided:

@@ -1,7 +1,7 @@
-"""Pages that somebody asks to be visited soon: the operator in the web interface, or an owner by IndexNow.
+"""Requests to visit pages soon, from the operator or from a site owner by IndexNow.
 
-Announcements are small files in the collection's folder, so that any process can write one while another
-crawls. A file goes when its pages are in the queue on disk: it may be heeded twice, but is never lost.
+Each request is a small file in the collection's folder, so any process can add one while another crawls. A file is
+deleted once its pages are queued on disk: it may be processed twice but is never lost.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ FOLDER = "visit-requests"
 POLL_INTERVAL_S = 2.0
 MAX_URLS = 10_000
 MAX_PENDING = 10_000
-"""Files that may wait; beyond that announcements are refused."""
+"""Pending files beyond which requests are rejected."""
 
 
 def request_visits(collection: Path, urls: Sequence[str], *, by: str) -> Path:
-    """Leave word that these pages should be visited soon; StoreUnavailable where too much waits already."""
+    """Request that pages be visited soon; raise StoreUnavailable if too many requests are pending."""
     folder = collection / FOLDER
     request = {"urls": list(urls[:MAX_URLS]), "by": by, "at": datetime.now(UTC).isoformat()}
     name = f"{datetime.now(UTC):%Y%m%d%H%M%S%f}-{secrets.token_hex(4)}"
@@ -46,12 +46,12 @@ def request_visits(collection: Path, urls: Sequence[str], *, by: str) -> Path:
 
 
 def pending_requests(collection: Path) -> list[Path]:
-    """The announcements that nobody has heeded yet, oldest first."""
+    """Return the files of unprocessed requests, oldest first."""
     return sorted((collection / FOLDER).glob("*.json"))
 
 
 class VisitRequest(NamedTuple):
-    """Pages that somebody asked for, by whom and when."""
+    """Requested pages, by whom and when."""
 
     at: datetime
     by: str
@@ -59,14 +59,14 @@ class VisitRequest(NamedTuple):
 
 
 def list_requests(collection: Path, *, limit: int) -> tuple[int, list[VisitRequest]]:
-    """How many wait, and the newest of them, newest first; a file that goes meanwhile is left out."""
+    """Return the number of pending requests and the newest of them, skipping files that vanish meanwhile."""
     files = pending_requests(collection)
     read = (_read(file) for file in files[: -limit - 1 : -1])
     return len(files), [one for one in read if one is not None]
 
 
 class WorkerPart(NamedTuple):
-    """Which of several workers this is: each heeds the announcements about its own shards."""
+    """The number of this worker among several; each processes the requests for its own shards."""
 
     number: int = 0
     workers: int = 1
@@ -76,7 +76,7 @@ SINGLE_WORKER = WorkerPart()
 
 
 async def queue_requests(crawl: Crawl, collection: Path, part: WorkerPart = SINGLE_WORKER) -> int:
-    """Queue what was announced; the number of URLs that were read."""
+    """Queue the requested pages; return the number of URLs read."""
     files = [file for file in pending_requests(collection) if not _mark_file(file, part.number, part).exists()]
     urls = [url for file in files for url in _urls_in(file)]
     if urls:
@@ -87,7 +87,7 @@ async def queue_requests(crawl: Crawl, collection: Path, part: WorkerPart = SING
 
 
 def _mark_done(file: Path, part: WorkerPart) -> None:
-    """The file goes when every worker has done it."""
+    """Delete the file once every worker has processed it."""
     marks = [_mark_file(file, number, part) for number in range(part.workers)]
     if part.workers > 1:
         marks[part.number].touch()
@@ -107,7 +107,7 @@ def _urls_in(file: Path) -> list[str]:
 
 
 def _read(file: Path) -> VisitRequest | None:
-    """None: it cannot be read."""
+    """Return a request, or None if it cannot be read."""
     try:
         request = json.loads(file.read_text(encoding="utf-8"))
         urls = [url for url in request["urls"] if isinstance(url, str)]
@@ -118,7 +118,7 @@ def _read(file: Path) -> VisitRequest | None:
 
 @asynccontextmanager
 async def watch_requests(crawl: Crawl, collection: Path, part: WorkerPart = SINGLE_WORKER) -> AsyncIterator[None]:
-    """Announcements are heeded while the block runs."""
+    """Process visit requests while the block runs."""
     await queue_requests(crawl, collection, part)
     task = asyncio.create_task(_poll_requests(crawl, collection, part))
     try:

@@ -1,4 +1,4 @@
-"""What workers and the process that started them say to each other, over a pair of sockets."""
+"""Messages between workers and their supervisor, over a socket pair."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LENGTH = Struct("<Q")
 
 
 class WorkerTask(NamedTuple):
-    """The first message that a worker gets."""
+    """The first message to a worker."""
 
     collection: Path
     settings: Settings
@@ -38,7 +38,7 @@ class DeliverLinks(NamedTuple):
 
 
 class ConfirmLinks(NamedTuple):
-    """Every parcel of `source` up to this one is stored by `target`."""
+    """`target` has stored every batch of `source` up to this one."""
 
     source: int
     target: int
@@ -46,14 +46,14 @@ class ConfirmLinks(NamedTuple):
 
 
 class OfferUrl(NamedTuple):
-    """A URL that was refused once and belongs now."""
+    """A URL that was refused before and is now in scope."""
 
     candidate: Candidate
     shard: int
 
 
 class RemoteFetch(NamedTuple):
-    """A request at a site of the receiver, for the worker `sender`."""
+    """A request to a site of the receiver, for the worker `sender`."""
 
     request: Request
     shard: int
@@ -62,7 +62,7 @@ class RemoteFetch(NamedTuple):
 
 
 class RemoteFetchResult(NamedTuple):
-    """How the request of that number ended."""
+    """The result of a remote fetch."""
 
     result: FetchResult
     receiver: int
@@ -77,30 +77,30 @@ class SeedMoved(NamedTuple):
 
 
 class WorkerIdle(NamedTuple):
-    """Nothing is left to do after `received` messages from others."""
+    """The worker is idle after `received` messages from others."""
 
     ended: Ended
     received: int
 
 
 class RunOver(NamedTuple):
-    """Nobody has anything left to do."""
+    """All workers are idle."""
 
 
 class StopWorker(NamedTuple):
-    """The operator ends the run: 1 gently, 2 at once."""
+    """The operator stops the run: stage 1 gracefully, stage 2 immediately."""
 
     stage: int
 
 
 class WorkerRestarted(NamedTuple):
-    """The worker of this number has died and was started anew."""
+    """A worker died and was restarted."""
 
     number: int
 
 
 class WorkerLogRecord(NamedTuple):
-    """A line for the log."""
+    """A record for the log."""
 
     record: LogRecord
 
@@ -113,23 +113,23 @@ class WorkerDone(NamedTuple):
 
 
 class WorkerFailed(NamedTuple):
-    """The worker cannot go on."""
+    """The worker ends with an error."""
 
     error: EvercrawlError
 
 
 PeerMessage = DeliverLinks | ConfirmLinks | OfferUrl | RemoteFetch | RemoteFetchResult | SeedMoved
-"""What one worker says to another."""
+"""Messages that one worker sends to another."""
 
 
 def pack_message(message: object) -> bytes:
-    """A message as bytes. Both ends are processes that we started: nothing foreign is read."""
+    """Serialise a message. Both ends are our own processes, so pickle is safe here."""
     body = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
     return _LENGTH.pack(len(body)) + body
 
 
 async def read_message(reader: asyncio.StreamReader) -> object | None:
-    """The next message; None: the other end is gone."""
+    """Return the next message, or None at the end of the connection."""
     try:
         (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
         message: object = pickle.loads(await reader.readexactly(length))

@@ -1,4 +1,4 @@
-"""One worker: `python -m evercrawl.cluster.worker_process SOCKET COUNTS`, started by `crew` with both descriptors."""
+"""One worker process: `python -m evercrawl.cluster.worker_process SOCKET COUNTERS`, started by the supervisor."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ REPORT_EVERY_S = 0.25
 
 
 class _SupervisorLogHandler(QueueHandler):
-    """Log records go to the process that has the log file."""
+    """Send log records to the supervisor, which writes the log file."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         super().__init__(None)  # type: ignore[arg-type]  # nothing is queued: see enqueue
@@ -50,6 +50,104 @@ class _SupervisorLogHandler(QueueHandler):
 
     def enqueue(self, record: logging.LogRecord) -> None:
         self._writer.write(pack_message(WorkerLogRecord(record)))
+
+
+class WorkerPeers:
+    """Implements `Peers` through the supervisor."""
+
+    def __init__(self, number: int, workers: int, *, counts: SharedCounters, send: Callable[[object], None]) -> None:
+        self._number = number
+        self._workers = workers
+        self._counts = counts
+        self._send = send
+        self._received = 0
+        self._is_over = False
+        self._last_idle: WorkerIdle | None = None
+        self._next_token = 0
+        self._answers: dict[int, asyncio.Future[FetchResult]] = {}
+
+    def owns(self, shard: int) -> bool:
+        return shard % self._workers == self._number
+
+    def is_first(self) -> bool:
+        return self._number == 0
+
+    def may_ask(self) -> bool:
+        return True
+
+    def bring(self, parcel: LinkBatch) -> None:
+        self._send(DeliverLinks(parcel))
+
+    def fetches(self) -> bool:
+        return False
+
+    def confirm(self, source: int, target: int, seq: int) -> None:
+        self._send(ConfirmLinks(source, target, seq))
+
+    def offer(self, candidate: Candidate, shard: int) -> None:
+        self._send(OfferUrl(candidate, shard))
+
+    def adopted(self, seed: str, target: str) -> None:
+        self._send(SeedMoved(seed, target))
+
+    def spent(self, visits: int, wire_bytes: int) -> tuple[int, int]:
+        return self._counts.spent(visits, wire_bytes)
+
+    def agree(self, ended: Ended) -> bool:
+        """Report that this worker is idle; return whether all workers are."""
+        idle = WorkerIdle(ended, self._received)
+        if not self._is_over and idle != self._last_idle:
+            self._last_idle = idle
+            self._send(idle)
+        return self._is_over
+
+    async def ask(self, request: Request, shard: int) -> FetchResult:
+        token = self._next_token
+        self._next_token += 1
+        answer: asyncio.Future[FetchResult] = asyncio.get_running_loop().create_future()
+        self._answers[token] = answer
+        self._send(RemoteFetch(request, shard, self._number, token))
+        try:
+            return await answer
+        finally:
+            del self._answers[token]
+
+    async def listen(self, reader: asyncio.StreamReader, crawl: Crawl, stop: StopSignal) -> None:
+        """Handle messages until the connection ends, then cancel the run."""
+        while (message := await read_message(reader)) is not None:
+            match message:
+                case RunOver():
+                    self._is_over = True
+                case StopWorker(stage=stage):
+                    stop.finish() if stage == 1 else stop.cancel()
+                case WorkerRestarted(number=number):
+                    crawl.post.begin_soon(crawl.post.bring_again(lambda shard: shard % self._workers == number))
+                case _:
+                    self._received += 1
+                    self._handle(message, crawl)
+            crawl.wake()
+        stop.cancel()
+
+    def _handle(self, message: object, crawl: Crawl) -> None:
+        match message:
+            case DeliverLinks(parcel=parcel):
+                crawl.post.bring(parcel)
+            case ConfirmLinks(source=source, target=target, seq=seq):
+                crawl.post.confirmed(source, target, seq)
+            case OfferUrl(candidate=candidate):
+                crawl.post.begin_soon(crawl.offering.offer(candidate))
+            case SeedMoved(seed=seed, target=target):
+                crawl.scope.add_moved_seed(seed, target)
+            case RemoteFetch():
+                crawl.post.begin_soon(self._run(message, crawl))
+            case RemoteFetchResult(token=token, result=result):
+                waiting = self._answers.get(token)
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(result)
+
+    async def _run(self, request: RemoteFetch, crawl: Crawl) -> None:
+        result = await crawl.answer(request.request)
+        self._send(RemoteFetchResult(result, request.sender, request.token))
 
 
 async def _serve(descriptor: int, counts: int) -> None:
@@ -102,8 +200,10 @@ async def _crawl(
     return WorkerDone(ended, worker_report(crawl, with_times=True))
 
 
-async def _crawl_in_database(task: WorkerTask, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> WorkerDone:
-    """The database holds the workers together; who started us only hears how it goes, and may stop us."""
+async def _crawl_in_database(
+    task: WorkerTask, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> WorkerDone:
+    """Join the cluster in the database; the supervisor only gets reports and can stop the worker."""
     from evercrawl.cluster.database_worker import (
         CrawlTask,  # the PostgreSQL driver is an extra
         run_worker,
@@ -137,7 +237,7 @@ async def _report(report: Callable[[], WorkerReport], writer: asyncio.StreamWrit
 
 
 def main() -> None:
-    """Serve until the run is over. Ctrl-C is for the process that started us, which passes it on."""
+    """Work until the run is over. Ctrl-C goes to the supervisor, which forwards it."""
     import uvloop
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -149,101 +249,3 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
-
-
-class WorkerPeers:
-    """Implements `Neighbours`."""
-
-    def __init__(self, number: int, workers: int, *, counts: SharedCounters, send: Callable[[object], None]) -> None:
-        self._number = number
-        self._workers = workers
-        self._counts = counts
-        self._send = send
-        self._received = 0
-        self._is_over = False
-        self._last_idle: WorkerIdle | None = None
-        self._next_token = 0
-        self._answers: dict[int, asyncio.Future[FetchResult]] = {}
-
-    def owns(self, shard: int) -> bool:
-        return shard % self._workers == self._number
-
-    def is_first(self) -> bool:
-        return self._number == 0
-
-    def may_ask(self) -> bool:
-        return True
-
-    def bring(self, parcel: LinkBatch) -> None:
-        self._send(DeliverLinks(parcel))
-
-    def fetches(self) -> bool:
-        return False
-
-    def confirm(self, source: int, target: int, seq: int) -> None:
-        self._send(ConfirmLinks(source, target, seq))
-
-    def offer(self, candidate: Candidate, shard: int) -> None:
-        self._send(OfferUrl(candidate, shard))
-
-    def adopted(self, seed: str, target: str) -> None:
-        self._send(SeedMoved(seed, target))
-
-    def spent(self, visits: int, wire_bytes: int) -> tuple[int, int]:
-        return self._counts.spent(visits, wire_bytes)
-
-    def agree(self, ended: Ended) -> bool:
-        """Everybody rests when all have said so after the last message that was passed on to them."""
-        idle = WorkerIdle(ended, self._received)
-        if not self._is_over and idle != self._last_idle:
-            self._last_idle = idle
-            self._send(idle)
-        return self._is_over
-
-    async def ask(self, request: Request, shard: int) -> FetchResult:
-        token = self._next_token
-        self._next_token += 1
-        answer: asyncio.Future[FetchResult] = asyncio.get_running_loop().create_future()
-        self._answers[token] = answer
-        self._send(RemoteFetch(request, shard, self._number, token))
-        try:
-            return await answer
-        finally:
-            del self._answers[token]
-
-    async def listen(self, reader: asyncio.StreamReader, crawl: Crawl, stop: StopSignal) -> None:
-        """Do what others ask for, until they are gone; then the run ends, for nobody holds it together."""
-        while (message := await read_message(reader)) is not None:
-            match message:
-                case RunOver():
-                    self._is_over = True
-                case StopWorker(stage=stage):
-                    stop.finish() if stage == 1 else stop.cancel()
-                case WorkerRestarted(number=number):
-                    crawl.post.begin_soon(crawl.post.bring_again(lambda shard: shard % self._workers == number))
-                case _:
-                    self._received += 1
-                    self._handle(message, crawl)
-            crawl.wake()
-        stop.cancel()
-
-    def _handle(self, message: object, crawl: Crawl) -> None:
-        match message:
-            case DeliverLinks(parcel=parcel):
-                crawl.post.bring(parcel)
-            case ConfirmLinks(source=source, target=target, seq=seq):
-                crawl.post.confirmed(source, target, seq)
-            case OfferUrl(candidate=candidate):
-                crawl.post.begin_soon(crawl.offering.offer(candidate))
-            case SeedMoved(seed=seed, target=target):
-                crawl.scope.add_moved_seed(seed, target)
-            case RemoteFetch():
-                crawl.post.begin_soon(self._run(message, crawl))
-            case RemoteFetchResult(token=token, result=result):
-                waiting = self._answers.get(token)
-                if waiting is not None and not waiting.done():
-                    waiting.set_result(result)
-
-    async def _run(self, request: RemoteFetch, crawl: Crawl) -> None:
-        result = await crawl.answer(request.request)
-        self._send(RemoteFetchResult(result, request.sender, request.token))

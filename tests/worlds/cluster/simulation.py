@@ -39,7 +39,7 @@ RESUME_S = 0.5
 
 
 FAIR = Latency(slow_share=0.02)
-RELAXED = WorkerIntervals(look_s=30.0, report_s=86_400.0)
+RELAXED = WorkerIntervals(poll_s=30.0, report_s=86_400.0)
 """Delivers links every half minute, so that weeks can be simulated. Lease intervals are unchanged."""
 FLAWLESS = Flaws()
 

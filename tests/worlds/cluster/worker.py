@@ -102,7 +102,7 @@ class SimWorker:
         task = CrawlTask(Path("/nowhere"), self._settings, forever=self._runtime.forever)
         try:
             await run_worker(
-                task, RunTotals(), stop=self.stop, ground_of=lambda _: self, rhythm=self._runtime.intervals
+                task, RunTotals(), stop=self.stop, open_backend=lambda _: self, intervals=self._runtime.intervals
             )
         except (LeaseLost, StoreUnavailable, asyncio.CancelledError) as error:
             log.info("worker %d ends: %s", self.process.number, error)
@@ -160,7 +160,7 @@ class SimWorker:
     async def _ended(self) -> None:
         self._runtime.monitor.worker_stopped_working(self.process.number)
 
-    def break_off(self) -> None:
+    def abort(self) -> None:
         """Nothing of this life waits for the database any more."""
         self.connection.break_off()
 

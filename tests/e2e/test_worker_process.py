@@ -1,4 +1,4 @@
-"""The last words between a worker and the crew that started it."""
+"""Messages between a worker process and its supervisor at the end of a run."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from evercrawl.cluster.worker_messages import (
 from evercrawl.config import create_collection
 from evercrawl.model.settings import Settings
 
-PATIENCE_S = 60
+TIMEOUT_S = 60
 
 
-def test_a_worker_that_is_done_can_still_be_spoken_to(tmp_path: Path) -> None:
-    """Words that cross its last one must not break the connection, for then the last one might be lost."""
+def test_a_finished_worker_still_accepts_messages(tmp_path: Path) -> None:
+    """Messages that cross the worker's last one must not reset the connection, or the last one may be lost."""
     create_collection(tmp_path / "c", {"scope.seeds": ("http://127.0.0.1:1/",)})
-    orders = WorkerTask(tmp_path / "c", Settings(), 0, 1, False, False, os.getcwd())
+    task = WorkerTask(tmp_path / "c", Settings(), 0, 1, False, False, os.getcwd())
 
     async def talk() -> int:
         ours, theirs = socket.socketpair()
@@ -36,9 +36,9 @@ def test_a_worker_that_is_done_can_still_be_spoken_to(tmp_path: Path) -> None:
         process = await asyncio.create_subprocess_exec(sys.executable, *arguments, pass_fds=(theirs.fileno(), counts))
         theirs.close()
         reader, writer = await asyncio.open_connection(sock=ours)
-        writer.write(pack_message(orders))
+        writer.write(pack_message(task))
         while not isinstance(message := await read_message(reader), WorkerDone):
-            assert message is not None, "it ended without a word"
+            assert message is not None, "the worker ended unexpectedly"
             if isinstance(message, WorkerIdle):
                 writer.write(pack_message(RunOver()))
         for _ in range(20):
@@ -51,4 +51,4 @@ def test_a_worker_that_is_done_can_still_be_spoken_to(tmp_path: Path) -> None:
         os.close(counts)
         return await process.wait()
 
-    assert asyncio.run(asyncio.wait_for(talk(), PATIENCE_S)) == 0
+    assert asyncio.run(asyncio.wait_for(talk(), TIMEOUT_S)) == 0
