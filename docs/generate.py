@@ -11,8 +11,8 @@ import click
 
 from evercrawl.cli.main import ALIASES, root
 from evercrawl.cli.terminal import EXIT_TEXT, ExitCode
-from evercrawl.config.load import SHORT_NAMES, variable_of
-from evercrawl.config.schema import CHECKS, known_settings, meaning_of, sections, written_form
+from evercrawl.config.load import SHORT_NAMES, env_variable
+from evercrawl.config.schema import CHECKS, describe_type, format_value, known_settings, sections
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.web.openapi import description, scopes
 from evercrawl.web.protocols.metrics import METRICS
@@ -58,14 +58,14 @@ def _settings() -> str:
         "`~/.config/evercrawl/config.toml`, and that over the default. `evercrawl config show --origin` prints the "
         "value of each and where it comes from.",
         "The variable of a setting is `EVERCRAWL_SECTION__NAME`, such as "
-        f"`{variable_of('pace.delay')}`; "
+        f"`{env_variable('pace.delay')}`; "
         + ", ".join(f"`{short}` is short for `{key}`" for short, key in SHORT_NAMES.items())
         + ". Durations are written `500ms`, `1.5s`, `2m`, `1h`, `7d` or as a number of seconds; sizes `16MiB`, `64MB` or "
         'as a number of bytes; `"none"` means that there is no limit or no value. Zero never means "no limit".',
     ]
     for section, text in sections().items():
         rows = [
-            (f"`{known.name}`", f"`{written_form(known, known.default)}`", meaning_of(known), known.help)
+            (f"`{known.name}`", f"`{format_value(known, known.default)}`", describe_type(known), known.help)
             for known in known_settings().values()
             if known.section == section
         ]

@@ -1,4 +1,4 @@
-"""Do the books of all shards agree with their pages, and all of them with what was minted?"""
+"""Check that ledgers, pages and minted credit of all shards agree."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from evercrawl.testing.store import MemoryStore
 
 
 def ledgers_of(store: MemoryStore) -> dict[int, CreditLedger]:
-    """Each shard's books as they are stored."""
+    """Return each shard's stored ledger."""
     return {shard: ledger_of(store.state_of(shard).memories.get(CREDIT_KEY)) for shard in range(store.shards)}
 
 
 def credit_in_transit(store: MemoryStore) -> int:
-    """Credit in parcels that are stored by their sender and not taken in."""
+    """Return the credit in link batches that are sent but not received."""
     return sum(
         unpack_links(parcel.links).credit
         for shard in range(store.shards)
@@ -25,7 +25,7 @@ def credit_in_transit(store: MemoryStore) -> int:
 
 
 def find_errors(store: MemoryStore) -> list[str]:
-    """What is wrong in the books; nothing, if credit is conserved."""
+    """Return what is wrong; nothing if credit is conserved."""
     ledgers = ledgers_of(store)
     found = [f"shard {shard}: {words}" for shard in ledgers for words in _in_shard(store, shard, ledgers[shard])]
     whole = sum(ledger.lambda_page + ledger.held for ledger in ledgers.values()) + credit_in_transit(store)

@@ -17,7 +17,7 @@ from evercrawl.cli.main import run
 from tests.worlds.demo_web import HOSTS, DemoWeb, serving
 
 WIRE_LIMIT = "256KiB"
-"""Small enough for the demo's one large page to be cut off."""
+"""Small enough to truncate the demo's one large page."""
 
 NOT_SHOWN = (
     "(The demo adds flags that are not shown: its hosts have no public names, and as they are our own,\n"
@@ -26,7 +26,7 @@ NOT_SHOWN = (
 
 
 def main() -> int:
-    """Tell the story; the exit code is that of the first command that fails."""
+    """Run the demo; return the exit code of the first command that fails."""
     began = time.monotonic()
     web = DemoWeb()
     with tempfile.TemporaryDirectory(prefix="evercrawl-demo-") as folder, serving(web) as port, _at(Path(folder)):
@@ -74,7 +74,7 @@ def _story(web: DemoWeb, port: int) -> int:
 
 
 def _call(arguments: list[str], *, shown: str | None = None) -> int:
-    """Run a command as the shell would; flags that only the demo needs are not shown."""
+    """Run a command as the shell would; hide flags that only the demo needs."""
     click.secho(f"$ evercrawl {shown or ' '.join(arguments)}", fg="cyan")
     sys.stdout.flush()
     code = run(arguments)
@@ -89,7 +89,7 @@ def _say(text: str) -> None:
 
 @contextmanager
 def _at(folder: Path) -> Iterator[None]:
-    """Work in `folder`, without the user's settings, so that the demo is the same everywhere."""
+    """Work in `folder` without the user's settings, so that the demo is the same everywhere."""
     before, there = dict(os.environ), Path.cwd()
     for name in [name for name in os.environ if name.startswith("EVERCRAWL_")]:
         del os.environ[name]

@@ -1,4 +1,4 @@
-"""The web of the demo: three small sites on one loopback port, told apart by their host names."""
+"""The web of the demo: three small sites on one loopback port with different host names."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ SHIPS = ("Albatross", "Bellbird", "Cormorant", "Dunlin", "Egret", "Fulmar", "Gan
 BOOKS = ("Tides", "Knots", "Stars", "Sails", "Winds", "Charts", "Ropes", "Lights", "Bells", "Maps", "Reefs", "Ports")
 NEWS = 8
 LOGBOOK_LINES = 12_000
-"""Enough to be far larger than the demo's limit for one body."""
+"""Far more than the demo's body limit."""
 
 
 class Reply(NamedTuple):
-    """What the server answers for a path."""
+    """The response for a path."""
 
     status: int
     body: str
@@ -28,7 +28,7 @@ class Reply(NamedTuple):
 
 
 class DemoWeb:
-    """Replies by host and path; `change` is what a week does to a web."""
+    """Responses by host and path; `change` simulates a week."""
 
     def __init__(self) -> None:
         self.replies: dict[tuple[str, str], Reply] = {}
@@ -36,15 +36,15 @@ class DemoWeb:
             self.replies |= {(host, path): reply for path, reply in site.items()}
 
     def page_count(self) -> int:
-        """Pages that answer with content."""
+        """The pages with content."""
         return sum(reply.status == 200 and "html" in reply.content_type for reply in self.replies.values())
 
     def reply(self, host: str, path: str) -> Reply:
-        """The answer; what is not there is not found."""
+        """Return the response; 404 if there is none."""
         return self.replies.get((host, path), Reply(404, _page("Not found", "There is no such page.")))
 
     def change(self) -> str:
-        """Edit three pages, add one, remove one; says so in words."""
+        """Edit three pages, add one, remove one; return a description."""
         harbour = HOSTS[0]
         for number in (3, 4):
             text = f"Correction to news {number}: the ferry sails at noon, not at ten."
@@ -56,7 +56,7 @@ class DemoWeb:
 
 
 class _Server(ThreadingHTTPServer):
-    """A client that hangs up (as ours does on a body that is too large) is nothing to complain about."""
+    """Ignore clients that disconnect, as ours does when a body is too large."""
 
     daemon_threads = True
 
@@ -67,10 +67,10 @@ class _Server(ThreadingHTTPServer):
 
 @contextmanager
 def serving(web: DemoWeb) -> Iterator[int]:
-    """The web behind a port of the loopback interface, until the block ends."""
+    """Serve the web on a loopback port for the block."""
 
     class Answering(BaseHTTPRequestHandler):
-        """Answers from the web of this call, with validators, so that unchanged pages cost almost nothing."""
+        """Serves the web with validators, so that unchanged pages cost almost nothing."""
 
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
@@ -134,7 +134,7 @@ def _library() -> dict[str, Reply]:
 
 
 def _mirror() -> dict[str, Reply]:
-    """The same page under two addresses, which is stored once."""
+    """The same page under two URLs, which is stored once."""
     tides = Reply(200, _page("Tides", "High water at noon."))
     links = {"/tides": "Tides", "/copy/tides": "the same page again"}
     return {"/": Reply(200, _page("Mirror", _links(links)))} | dict.fromkeys(links, tides)

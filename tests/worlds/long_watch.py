@@ -1,4 +1,4 @@
-"""How fresh is a collection really, and what does the crawler believe? Only a simulated web knows both."""
+"""Watch a synthetic web for weeks; compare true and estimated freshness, budget and politeness."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from evercrawl.testing.virtual_time import EPOCH
 
 
 class Freshness(NamedTuple):
-    """Shares of the pages that we hold a copy of."""
+    """Freshness of the stored pages: the truth and the estimate."""
 
     pages: int
     true: float
@@ -31,7 +31,7 @@ class Freshness(NamedTuple):
 
 
 def freshness_of(world: SimWorld) -> Freshness:
-    """The share of copies that are current between two runs, and the mean of what is believed of each."""
+    """Return the share of current copies between two runs, and the mean of the estimates."""
     now = world.clock.start
     now_us = to_us(now)
     true, believed, pages = 0, 0.0, 0
@@ -67,13 +67,13 @@ def _chance(page: Page, outlook: SiteModel, now: float) -> float:
 
 
 LEAST_VISITS = 15
-"""Fewer visits to a page say nothing about the times of day at which it is visited."""
+"""Pages with fewer visits do not count for the spread over the day."""
 DAY_S = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
 class WatchResult:
-    """What came of watching."""
+    """The result of watching."""
 
     looks: tuple[Freshness, ...]
     """True and estimated freshness at the end of each part."""
@@ -91,7 +91,7 @@ class WatchResult:
 
     @property
     def estimate_noise(self) -> float:
-        """Standard error of the true freshness as so many pages can show it."""
+        """Standard error of the true freshness with this many pages."""
         pages = sum(look.pages for look in self.looks[len(self.looks) // 2 :])
         return sqrt(0.25 / max(1, pages))
 
@@ -106,7 +106,7 @@ def run_long_watch(
     faults: SiteFaults | None = None,
     parts: int = 6,
 ) -> WatchResult:
-    """Watch a synthetic web for so many days, in several runs: each restart goes on where the last ended."""
+    """Watch a synthetic web for some days in several runs that continue each other."""
     web = SimWeb(seed, sites=sites, pages_per_site=pages, faults=faults)
     base = Settings()
     settings = replace(base, revisit=replace(base.revisit, budget=per_day))
@@ -121,7 +121,7 @@ def run_long_watch(
 
 
 def time_of_day_spread(web: SimWeb) -> float:
-    """How evenly the visits to each page lie over the day, by the length of their mean direction."""
+    """Return how evenly visits to each page spread over the day (circular variance)."""
     moments: dict[str, list[float]] = defaultdict(list)
     for asked in web.log.requests:
         if not asked.path.endswith("robots.txt"):

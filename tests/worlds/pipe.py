@@ -1,4 +1,4 @@
-"""A connection without a network: what one end writes, the other reads, in order, within one loop."""
+"""A connection within one event loop, without a network."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ import asyncio
 
 
 class PipeWriter:
-    """The writing end, as `asyncio.StreamWriter` has it."""
+    """The writing end, like `asyncio.StreamWriter`."""
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
         self._reader = reader
         self._is_open = True
 
     def write(self, data: bytes) -> None:
-        """Bytes for the other side."""
+        """Send bytes to the other end."""
         if not self._is_open:
             raise ConnectionResetError("the pipe is closed")
         self._reader.feed_data(data)
 
     async def drain(self) -> None:
-        """Let the other side have its turn."""
+        """Let the other end run."""
         await asyncio.sleep(0)
 
     def close(self) -> None:
-        """The other side reads to the end and then no more."""
+        """Close; the other end reads to the end."""
         if self._is_open:
             self._is_open = False
             self._reader.feed_eof()
@@ -33,6 +33,6 @@ End = tuple[asyncio.StreamReader, PipeWriter]
 
 
 def pipe() -> tuple[End, End]:
-    """Two ends."""
+    """Return the two ends of a connection."""
     there, back = asyncio.StreamReader(), asyncio.StreamReader()
     return (back, PipeWriter(there)), (there, PipeWriter(back))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from evercrawl.collection.collection import Collection
-    from evercrawl.config import Configured
+    from evercrawl.config import LoadedSettings
 
 
 @dataclass
@@ -57,7 +57,7 @@ class CliContext:
             raise ConfigError("no collection here; give one with -C DIR, or create one with: evercrawl crawl URL")
         return found
 
-    def configured(self, collection: Path | None, flags: dict[str, object] | None = None) -> Configured:
+    def configured(self, collection: Path | None, flags: dict[str, object] | None = None) -> LoadedSettings:
         """Return the settings in force."""
         from evercrawl.config import read_settings
 

@@ -39,11 +39,11 @@ def setting_flag(key: str, *names: str, **attributes: Any) -> Callable[[Any], An
 def _check_value(key: str, text: str | None, ctx: click.Context, param: click.Parameter) -> None:
     if text is None:
         return
-    from evercrawl.config.schema import known_settings, value_of
+    from evercrawl.config.schema import known_settings, parse_value
 
     known = known_settings()[key]
     try:
-        value_of(known, (text,) if get_origin(known.shape) is tuple else text)
+        parse_value(known, (text,) if get_origin(known.shape) is tuple else text)
     except ValueError as error:
         raise click.BadParameter(f"{text!r} cannot be used, it {error}.", ctx, param) from None
 

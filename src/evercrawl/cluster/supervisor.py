@@ -123,7 +123,7 @@ class Supervisor:
         """Run until every worker has ended; raise the first error of a worker."""
         stop_forwarder: asyncio.Task[None] | None = None
         try:
-            # Every worker can be reached before the first one has something to send to another.
+            # Connect to every worker before the first one sends a message to another.
             readers = await asyncio.gather(*(self._start_process(task.number) for task in self._tasks))
             for task in self._tasks:
                 self._send_task(task)

@@ -153,10 +153,10 @@ def _identity(settings: Settings) -> CheckResult:
 def check_site(url: str, settings: Settings) -> list[CheckResult]:
     """Fetch robots.txt as a crawl does, and return what it means for the URL."""
     record = asyncio.run(_fetch_robots(url, settings))
-    findings = [CheckResult("robots.txt", "ok" if record.stance == "obey" else "warn", safe_line(record.detail))]
-    if record.stance != "obey":
-        detail = "every page may be fetched" if record.stance == "allow" else "no page may be fetched"
-        return [*findings, CheckResult("url", "ok" if record.stance == "allow" else "fail", detail)]
+    findings = [CheckResult("robots.txt", "ok" if record.policy == "obey" else "warn", safe_line(record.detail))]
+    if record.policy != "obey":
+        detail = "every page may be fetched" if record.policy == "allow" else "no page may be fetched"
+        return [*findings, CheckResult("url", "ok" if record.policy == "allow" else "fail", detail)]
     robots = parse_robots(record.body, agent=settings.identity.product)
     verdict = verdict_for(robots, url)
     line = f" by line {verdict.line}" if verdict.line else ""

@@ -11,12 +11,12 @@ from evercrawl.config.load import (
     is_collection,
     user_file,
 )
-from evercrawl.config.load import Configured, read_settings
+from evercrawl.config.load import LoadedSettings, read_settings
 from evercrawl.config.edit import create_collection, write_setting
 
 __all__ = [
     "COLLECTION_FILE",
-    "Configured",
+    "LoadedSettings",
     "collection_file",
     "create_collection",
     "default_collection_path",

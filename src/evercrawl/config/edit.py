@@ -8,8 +8,8 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from evercrawl.config.load import checked, collection_file, find_known, parsed_file
-from evercrawl.config.schema import written_form
+from evercrawl.config.load import collection_file, find_setting, parse_setting, read_toml
+from evercrawl.config.schema import format_value
 from evercrawl.errors import ConfigError, StoreUnavailable
 
 HEADING = """\
@@ -33,9 +33,9 @@ def create_collection(collection: Path, values: Mapping[str, object] | None = No
 
 def write_setting(path: Path, key: str, value: object) -> None:
     """Set one value in a settings file; ConfigError, and no change, when it cannot be used."""
-    known = find_known(key)
-    line = f"{known.name} = {written_form(known, checked(known, value))}"
-    parsed_file(path)
+    known = find_setting(key)
+    line = f"{known.name} = {format_value(known, parse_setting(known, value))}"
+    read_toml(path)
     before = path.read_text(encoding="utf-8") if path.exists() else ""
     after = _with_line(before, known.section, known.name, line)
     _require_same_meaning(after, known.section, known.name, path)
@@ -59,8 +59,8 @@ def replace_file(path: Path, text: str) -> None:
 def _first_text(values: Mapping[str, object]) -> str:
     text = HEADING
     for key, value in values.items():
-        known = find_known(key)
-        line = f"{known.name} = {written_form(known, checked(known, value))}"
+        known = find_setting(key)
+        line = f"{known.name} = {format_value(known, parse_setting(known, value))}"
         text = _with_line(text, known.section, known.name, line)
     return text
 

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Generic, TypeVar, get_type_hints
 
-from evercrawl.config.schema import ORDERED, KnownSetting, known_settings, sections, value_of, written_form
+from evercrawl.config.schema import ORDERED, SettingSpec, format_value, known_settings, parse_value, sections
 from evercrawl.errors import ConfigError
 from evercrawl.model.settings import Settings, TrapSettings
 
@@ -67,7 +67,7 @@ DEFAULT = "default"
 
 
 @dataclass(frozen=True, slots=True)
-class Configured:
+class LoadedSettings:
     """The settings in force; `origins` says for every key where its value was written."""
 
     settings: Settings
@@ -75,13 +75,13 @@ class Configured:
 
     def value(self, key: str) -> Any:
         """One value by key; ConfigError when there is no such setting."""
-        known = find_known(key)
+        known = find_setting(key)
         return getattr(getattr(self.settings, known.section), known.name)
 
 
 def read_settings(
     collection: Path | None = None, *, flags: Mapping[str, object] | None = None, env: Mapping[str, str] | None = None
-) -> Configured:
+) -> LoadedSettings:
     """The settings in force for a collection (or for none); ConfigError names the place of what is wrong.
 
     `env` is the environment; None: that of this process.
@@ -94,20 +94,20 @@ def read_settings(
     values.update(_from_environment(env))
     values.update(_from_flags(flags or {}))
     _check_order(values)
-    return Configured(_assembled(values), {key: values.get(key, (None, DEFAULT))[1] for key in known_settings()})
+    return LoadedSettings(_assembled(values), {key: values.get(key, (None, DEFAULT))[1] for key in known_settings()})
 
 
-def find_known(key: str, place: str | None = None) -> KnownSetting:
+def find_setting(key: str, place: str | None = None) -> SettingSpec:
     """The setting of that key; ConfigError names the place, if it is not the command itself, and the nearest
     key.
     """
     known = known_settings()
     if key not in known:
-        raise ConfigError(f"{_at(place)}there is no setting {key!r}{nearest(key, known)}")
+        raise ConfigError(f"{_at(place)}there is no setting {key!r}{suggestion(key, known)}")
     return known[key]
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
+def suggestion(name: str, names: Iterable[str]) -> str:
     """`; did you mean …?` where something is near, and nothing otherwise."""
     close = get_close_matches(name, list(names), n=1, cutoff=0.6)
     return f"; did you mean {close[0]!r}?" if close else ""
@@ -117,16 +117,16 @@ def _at(place: str | None) -> str:
     return f"{place}: " if place else ""
 
 
-def checked(known: KnownSetting, written: object, place: str | None = None) -> Any:
+def parse_setting(known: SettingSpec, written: object, place: str | None = None) -> Any:
     """The typed value; ConfigError says where, what and how to mend it."""
     try:
-        return value_of(known, written)
+        return parse_value(known, written)
     except ValueError as error:
-        remedy = f"{known.help} Default: {written_form(known, known.default)}"
+        remedy = f"{known.help} Default: {format_value(known, known.default)}"
         raise ConfigError(f"{_at(place)}{known.key} = {written!r} cannot be used: it {error}.\n{remedy}") from None
 
 
-def parsed_file(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a TOML file; empty when there is none."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
@@ -140,22 +140,22 @@ def parsed_file(path: Path) -> dict[str, Any]:
 
 def _from_file(path: Path) -> dict[str, tuple[Any, str]]:
     values: dict[str, tuple[Any, str]] = {}
-    for section, table in parsed_file(path).items():
+    for section, table in read_toml(path).items():
         if section not in sections() or not isinstance(table, dict):
-            raise ConfigError(f"{path}: there is no section [{section}]{nearest(section, sections())}")
+            raise ConfigError(f"{path}: there is no section [{section}]{suggestion(section, sections())}")
         for name, written in table.items():
-            known = find_known(f"{section}.{name}", str(path))
-            values[known.key] = (checked(known, written, str(path)), str(path))
+            known = find_setting(f"{section}.{name}", str(path))
+            values[known.key] = (parse_setting(known, written, str(path)), str(path))
     return values
 
 
-def variable_of(key: str) -> str:
+def env_variable(key: str) -> str:
     """The environment variable that sets a key: `pace.delay` is EVERCRAWL_PACE__DELAY."""
     return PREFIX + key.replace(".", "__").upper()
 
 
 def _from_environment(env: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
-    keys = {variable_of(key): key for key in known_settings()}
+    keys = {env_variable(key): key for key in known_settings()}
     values: dict[str, tuple[Any, str]] = {}
     for variable in sorted(name for name in env if name.startswith(PREFIX)):
         key = SHORT_NAMES.get(variable) or keys.get(variable)
@@ -163,7 +163,7 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
             _refuse_misspelt(variable, keys)
             continue
         place = f"environment variable {variable}"
-        values[key] = (checked(known_settings()[key], env[variable], place), place)
+        values[key] = (parse_setting(known_settings()[key], env[variable], place), place)
     return values
 
 
@@ -173,15 +173,15 @@ def _refuse_misspelt(variable: str, keys: Mapping[str, str]) -> None:
     if variable in short:
         return
     if "__" in variable:
-        raise ConfigError(f"environment variable {variable} names no setting{nearest(variable, keys)}")
+        raise ConfigError(f"environment variable {variable} names no setting{suggestion(variable, keys)}")
     if get_close_matches(variable, short, n=1, cutoff=0.85):
-        raise ConfigError(f"environment variable {variable} is not known{nearest(variable, short)}")
+        raise ConfigError(f"environment variable {variable} is not known{suggestion(variable, short)}")
 
 
 def _from_flags(flags: Mapping[str, object]) -> dict[str, tuple[Any, str]]:
     """Values of the command line by key; a flag that was not given is not in the mapping."""
     place = "command line"
-    return {key: (checked(find_known(key, place), written, place), place) for key, written in flags.items()}
+    return {key: (parse_setting(find_setting(key, place), written, place), place) for key, written in flags.items()}
 
 
 def _check_order(values: Mapping[str, tuple[Any, str]]) -> None:
@@ -191,8 +191,8 @@ def _check_order(values: Mapping[str, tuple[Any, str]]) -> None:
         most, other = values.get(high, (known[high].default, DEFAULT))
         if least > most:
             raise ConfigError(
-                f"{place if place != DEFAULT else other}: {low} = {written_form(known[low], least)} "
-                f"is more than {high} = {written_form(known[high], most)}; change one of the two"
+                f"{place if place != DEFAULT else other}: {low} = {format_value(known[low], least)} "
+                f"is more than {high} = {format_value(known[high], most)}; change one of the two"
             )
 
 
@@ -209,7 +209,7 @@ log = logging.getLogger("evercrawl")
 T = TypeVar("T")
 
 
-class InFile(Generic[T]):
+class SettingWatch(Generic[T]):
     """A part of a collection's settings; its file is read only when it was written since."""
 
     def __init__(self, collection: Path, known: T, *, name: str, read: Callable[[T, Settings], T]) -> None:
@@ -241,16 +241,16 @@ class InFile(Generic[T]):
             return None
 
 
-def trap_rules_in(collection: Path, settings: TrapSettings) -> InFile[TrapSettings]:
+def watch_trap_rules(collection: Path, settings: TrapSettings) -> SettingWatch[TrapSettings]:
     """The rules on traps; other settings on traps count from the next start on."""
 
     def read(known: TrapSettings, found: Settings) -> TrapSettings:
         traps = found.traps
         return replace(known, exclude=traps.exclude, allow=traps.allow, rule_sets=traps.rule_sets)
 
-    return InFile(collection, settings, name="traps", read=read)
+    return SettingWatch(collection, settings, name="traps", read=read)
 
 
-def slower_sites_in(collection: Path, rules: tuple[str, ...]) -> InFile[tuple[str, ...]]:
+def watch_rate_overrides(collection: Path, rules: tuple[str, ...]) -> SettingWatch[tuple[str, ...]]:
     """The rules on sites that are asked more slowly."""
-    return InFile(collection, rules, name="slower sites", read=lambda _, found: found.pace.overrides)
+    return SettingWatch(collection, rules, name="slower sites", read=lambda _, found: found.pace.overrides)

@@ -37,7 +37,7 @@ _PLUGIN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
 @dataclass(frozen=True, slots=True)
-class KnownSetting:
+class SettingSpec:
     """One setting: `key` is `section.name`, `shape` its type without None."""
 
     key: str
@@ -55,15 +55,15 @@ class KnownSetting:
 
 
 @lru_cache(maxsize=1)
-def known_settings() -> dict[str, KnownSetting]:
+def known_settings() -> dict[str, SettingSpec]:
     """Every setting by key, in the order of the model."""
-    found: dict[str, KnownSetting] = {}
+    found: dict[str, SettingSpec] = {}
     for section, section_type in get_type_hints(Settings).items():
         hints = get_type_hints(section_type)
         for one in fields(section_type):
             shape, optional = _without_none(hints[one.name])
             key = f"{section}.{one.name}"
-            found[key] = KnownSetting(key, section, one.name, shape, optional, one.default, one.metadata["help"])
+            found[key] = SettingSpec(key, section, one.name, shape, optional, one.default, one.metadata["help"])
     return found
 
 
@@ -201,7 +201,7 @@ ORDERED = (
 """Pairs of which the first may not be more than the second."""
 
 
-def check_of(known: KnownSetting) -> Check | None:
+def check_for(known: SettingSpec) -> Check | None:
     """The check of one setting; None: its type says it all."""
     if known.key in CHECKS:
         return CHECKS[known.key]
@@ -219,21 +219,21 @@ _QUANTITY = re.compile(r"([0-9][0-9_]*(?:\.[0-9]+)?)\s*([A-Za-z]*)")
 _TRUTH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
-def value_of(known: KnownSetting, written: object) -> Any:
+def parse_value(known: SettingSpec, written: object) -> Any:
     """The typed value of a text (flag, variable) or TOML value; ValueError says what it must be."""
     if written is None or written == NONE:
         if not known.optional:
             raise ValueError(f"must be {_meaning(known)}, not none")
         return None
     value = _typed(known, written)
-    check = check_of(known)
+    check = check_for(known)
     wrong = check(value) if check else None
     if wrong:
         raise ValueError(f"must be {wrong}")
     return value
 
 
-def written_form(known: KnownSetting, value: Any) -> str:
+def format_value(known: SettingSpec, value: Any) -> str:
     """The value as TOML; `value_of` of what this parses to is the value again."""
     if value is None:
         return f'"{NONE}"'
@@ -252,7 +252,7 @@ def written_form(known: KnownSetting, value: Any) -> str:
             return repr(value)
 
 
-def _typed(known: KnownSetting, written: object) -> Any:
+def _typed(known: SettingSpec, written: object) -> Any:
     wrong = ValueError(f"must be {_meaning(known)}")
     shape = known.shape
     if shape is bool:
@@ -327,11 +327,11 @@ def _items(written: object, wrong: ValueError) -> list[object]:
     return [item.strip() for item in written.split(",") if item.strip()]
 
 
-def _meaning(known: KnownSetting) -> str:
-    return meaning_of(known) + (f", or {NONE}" if known.optional else "")
+def _meaning(known: SettingSpec) -> str:
+    return describe_type(known) + (f", or {NONE}" if known.optional else "")
 
 
-def meaning_of(known: KnownSetting) -> str:
+def describe_type(known: SettingSpec) -> str:
     """The type of a setting, in words for users."""
     if known.is_size:
         return "a size such as 16MiB"

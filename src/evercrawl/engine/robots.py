@@ -37,7 +37,7 @@ async def fetch_robots(turn: FetchRobots, shard: Shard) -> None:
 
 def _request(url: str, before: RobotsRecord | None, shard: Shard) -> Request:
     limit = shard.around.settings.robots.max_bytes
-    if before is None or before.stance != "obey":
+    if before is None or before.policy != "obey":
         return Request(url, body_limit=limit)
     return Request(url, etag=before.etag, last_modified=before.last_modified, body_limit=limit)
 
@@ -87,7 +87,7 @@ class RobotsCache:
     def of(self, site: Site) -> RobotsRules | None:
         """What the site's robots.txt says; None: it was not read yet."""
         record = site.robots
-        if record is None or (record.stance == "private" and self._allow_private):
+        if record is None or (record.policy == "private" and self._allow_private):
             return None
         held = self._held.get(site.name)
         if held is not None and held[0] == record:

@@ -227,10 +227,10 @@ class OptimalPolicy:
             self.new.append(page)
 
     def remove(self, page: int, t: float) -> None:
-        belief = self.pages.pop(page, None)
-        if belief is None:
+        estimate = self.pages.pop(page, None)
+        if estimate is None:
             return
-        self.waiting -= belief.announcements > 0
+        self.waiting -= estimate.announcements > 0
         self.members[self.hub_of.pop(page)].discard(page)
         self.out.pop(page, None)
         self.ticket[page] += 1
@@ -238,14 +238,14 @@ class OptimalPolicy:
     def signal(self, page: int, announced_at: float, t: float) -> None:
         if self.poll_open is None:
             self.poll_open = t
-        belief = self.pages.get(page)
-        if belief is None:
+        estimate = self.pages.get(page)
+        if estimate is None:
             return
-        after, self.site = after_announcement(belief, self.site, announced_at=announced_at)
+        after, self.site = after_announcement(estimate, self.site, announced_at=announced_at)
         self.pages[page] = after
-        if after.announcements > 0 and belief.announcements == 0:
+        if after.announcements > 0 and estimate.announcements == 0:
             self.waiting += 1
-        if after.announcements > belief.announcements and page not in self.out:
+        if after.announcements > estimate.announcements and page not in self.out:
             self._weigh(page, t)
 
     def poll_due(self, t: float) -> bool:
@@ -283,16 +283,16 @@ class OptimalPolicy:
 
     def observe(self, page: int, t: float, changed: bool, first: bool) -> None:
         self._close_poll()
-        belief = self.pages.get(page)
-        if belief is None:
+        estimate = self.pages.get(page)
+        if estimate is None:
             return
         self.out.pop(page, None)
-        self.waiting -= belief.announcements > 0
+        self.waiting -= estimate.announcements > 0
         if first:
-            belief = belief._replace(visited=None)
+            estimate = estimate._replace(visited=None)
         hub = self.hub_of[page]
-        lesson = after_visit(belief, self.site, self.hubs.get(hub, NO_SHOCK), now=t, changed=changed)
-        self.pages[page], self.site, self.hubs[hub] = lesson
+        update = after_visit(estimate, self.site, self.hubs.get(hub, NO_SHOCK), now=t, changed=changed)
+        self.pages[page], self.site, self.hubs[hub] = update
         self.touched.add(hub)
         self._schedule(page)
 
@@ -401,10 +401,10 @@ class OptimalPolicy:
         self.site = update_prior(self.site, islice(self.pages.values(), 0, None, every))
         self.prior_at = t
         if len(self.pages) <= RESCHEDULED_MOST:
-            for page, belief in self.pages.items():
-                if page in self.out or belief.visited is None:
+            for page, estimate in self.pages.items():
+                if page in self.out or estimate.visited is None:
                     continue
-                if belief.announcements:
+                if estimate.announcements:
                     self._weigh(page, t)
                 else:
                     self._schedule(page)
@@ -465,11 +465,11 @@ class OptimalPolicy:
 
     def _worth(self, page: int, t: float) -> float:
         """What a visit would bring; infinite for a page that has waited as long as any may."""
-        belief, span = self.pages[page], self.span
-        assert belief.visited is not None
-        if t - belief.visited >= LONGEST_SPANS * span:
+        estimate, span = self.pages[page], self.span
+        assert estimate.visited is not None
+        if t - estimate.visited >= LONGEST_SPANS * span:
             return inf
-        return value_now(belief, self.site, now=t, span=span, spared=self._spared(page))
+        return value_now(estimate, self.site, now=t, span=span, spared=self._spared(page))
 
     def _offer(self, page: int, worth: float) -> None:
         heapq.heappush(self.ready, (-worth, self._new_ticket(page), page))

@@ -17,7 +17,7 @@ class RobotsRecord(NamedTuple):
     """At most the parse limit; empty unless the answer was a success."""
     etag: str | None
     last_modified: str | None
-    stance: str
+    policy: str
     """`obey` (the body's rules), `allow` (no rules apply), `forbid` (nothing may be asked) or `private` (the
     file lies at an address that may not be connected to, so nothing is asked either).
     """

@@ -107,7 +107,7 @@ class SitemapSurveyor:
         assert self._visitor is not None
         survey = SitemapSurvey(site_of(url), now)
         gate = await self._visitor.gate_of(survey.site)
-        if gate.record.stance in ("forbid", "private"):
+        if gate.record.policy in ("forbid", "private"):
             survey.closed = gate.record
             return survey
         starts = [url]
@@ -165,7 +165,7 @@ class SitemapSurveyor:
         """The sample's pages, the front page, and some that are linked and not listed."""
         assert self._visitor is not None
         gate = await self._visitor.gate_of(survey.site)
-        if gate.record.stance in ("forbid", "private"):
+        if gate.record.policy in ("forbid", "private"):
             survey.closed = gate.record
             return
         own = [one.entry for one in survey.entries if _site(one.entry.url) == survey.site]

@@ -75,7 +75,7 @@ def build_app(state: AppState, origins: AllowedOrigins, link: OneTimeLink, publi
         Route("/live/stream", require_scope(state, pulse.__call__)),
         Route(API_DESCRIPTION, require_scope(state, _described)),
         Route("/api", require_scope(state, _api_page(state))),
-        *(Route(path, view_endpoint(state, view)) for view in VIEWS for path in (view.path, view.twin, view.api_path)),
+        *(Route(path, view_endpoint(state, view)) for view in VIEWS for path in (view.path, view.json_path, view.api_path)),
         *(
             Route(path, action_endpoint(state, action), methods=["POST"])
             for action in ACTIONS

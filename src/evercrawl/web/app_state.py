@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from evercrawl.collection.alerts.subscriptions import WebsubClient, callback_url_at, no_callback
 from evercrawl.collection.collection import Collection
-from evercrawl.config import Configured, collection_file, read_settings
+from evercrawl.config import LoadedSettings, collection_file, read_settings
 from evercrawl.errors import CollectionBusy
 from evercrawl.model.links import PageLinks
 from evercrawl.model.search import SearchResults
@@ -69,11 +69,11 @@ class AppState:
         self._public_origin = public_origin
         self._env = dict(os.environ) if env is None else dict(env)
         self._flags = dict(flags or {})
-        self._configured: Configured | None = None
+        self._configured: LoadedSettings | None = None
         self._mtime_ns = -1
 
     @property
-    def configured(self) -> Configured:
+    def configured(self) -> LoadedSettings:
         """The settings in force, read again when the file was changed."""
         try:
             mtime_ns = collection_file(self.path).stat().st_mtime_ns

@@ -47,7 +47,7 @@ async def handle_errors(request: Request, state: AppState, call: Callable[[], Aw
     try:
         return await call()
     except BadRequest as error:
-        return _again(error_page(request, error.status, error.message, state), request, error.again_s)
+        return _again(error_page(request, error.status, error.message, state), request, error.retry_after_s)
     except CollectionBusy as error:
         return error_page(request, 409, str(error), state)
     except StoreUnavailable as error:
@@ -121,7 +121,7 @@ def _drawn(request: Request, state: AppState, view: View, inputs: Inputs) -> Res
 
 
 def _twin(request: Request, view: View) -> str:
-    return view.twin + (f"?{request.url.query}" if request.url.query else "")
+    return view.json_path + (f"?{request.url.query}" if request.url.query else "")
 
 
 async def read_body(request: Request) -> dict[str, str]:

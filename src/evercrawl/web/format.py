@@ -1,4 +1,4 @@
-"""Numbers, spans and moments for people; crawled text made harmless for readers."""
+"""Values as text: for people in HTML, and for programs in JSON."""
 
 from __future__ import annotations
 
@@ -15,27 +15,29 @@ from markupsafe import Markup, escape
 from evercrawl.model.sanitize import safe_block, safe_line
 from evercrawl.model.time import from_us
 
-LONGEST_LINE = 300
+LINE_CHARS = 300
+RELATIVE_DAYS = 60
+"""Times further away are shown as a date."""
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def format_size(count: float | None) -> str:
-    """Bytes: 41 MB."""
+    """Return a number of bytes: 41 MB."""
     amount = float(count or 0)
     for unit in _UNITS:
         if amount < 1000 or unit == _UNITS[-1]:
             return f"{amount:.1f} {unit}" if amount < 10 and unit != "B" else f"{amount:,.0f} {unit}"
         amount /= 1000
-    raise AssertionError("the last unit takes everything")
+    raise AssertionError("the last unit has no limit")
 
 
 def format_number(count: float | None) -> str:
-    """1,204."""
+    """Return a number with separators: 1,204."""
     return "–" if count is None else f"{count:,.0f}"
 
 
 def format_duration(seconds: float | None) -> str:
-    """A duration: 42 s, 29 min, 3 h, 4 days."""
+    """Return a duration: 42 s, 29 min, 3 h, 4 days."""
     if seconds is None:
         return "–"
     if seconds < 90:
@@ -48,70 +50,75 @@ def format_duration(seconds: float | None) -> str:
 
 
 def to_datetime(at: datetime | int | None) -> datetime | None:
-    """The moment, which may be given in microseconds."""
+    """Return the time, which may be given in microseconds."""
     return from_us(at) if isinstance(at, int) else at
 
 
 def time_element(at: datetime | int | None) -> Markup:
-    """A moment as a time element: exact for programs, to the minute for people."""
+    """Return a time element: relative for people, exact on hover and for programs."""
     moment = to_datetime(at)
     if moment is None:
         return Markup("–")
     utc = moment.astimezone(UTC)
-    return Markup('<time datetime="{}">{}</time>').format(
-        utc.strftime("%Y-%m-%dT%H:%M:%SZ"), utc.strftime("%Y-%m-%d %H:%M")
+    return Markup('<time datetime="{}" title="{} UTC">{}</time>').format(
+        exact_time(utc), utc.strftime("%Y-%m-%d %H:%M:%S"), relative_time(utc, datetime.now(UTC))
     )
 
 
 def relative_time(at: datetime | int | None, now: datetime) -> str:
-    """How long ago, or in how long."""
+    """Return a time relative to now: 2 minutes ago, in 3 hours; far away, the date."""
     moment = to_datetime(at)
     if moment is None:
         return "never"
-    seconds = (now - moment).total_seconds()
-    if abs(seconds) < 5:
-        return "now"
-    return f"{format_duration(seconds)} ago" if seconds > 0 else f"in {format_duration(-seconds)}"
+    seconds = (moment - now).total_seconds()
+    amount = abs(seconds)
+    if amount >= RELATIVE_DAYS * 86_400:
+        return f"{moment.astimezone(UTC):%Y-%m-%d}"
+    for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60)):
+        if amount >= size * (2 if unit == "day" else 1):
+            text = plural(round(amount / size), unit)
+            return f"in {text}" if seconds > 0 else f"{text} ago"
+    return "just now" if seconds <= 0 else "in a moment"
 
 
-def crawled(text: object, longest: int = LONGEST_LINE) -> Markup:
-    """Text from the web: one line, no controls, and kept apart from the direction of the text around it."""
+def crawled(text: object, longest: int = LINE_CHARS) -> Markup:
+    """Return crawled text as one line without control characters, isolated from the text direction around it."""
     return Markup("<bdi>{}</bdi>").format(safe_line(str(text or ""), longest=longest))
 
 
 def plain_line(text: object) -> str:
-    """The same where no markup may stand: in titles and attributes."""
-    return safe_line(str(text or ""), longest=LONGEST_LINE)
+    """Return crawled text for titles and attributes."""
+    return safe_line(str(text or ""), longest=LINE_CHARS)
 
 
 def crawled_block(text: object) -> Markup:
-    """Text of several lines from the web."""
+    """Return crawled text of several lines."""
     return escape(safe_block(str(text or "")))
 
 
 def link_to(path: str, **query: object) -> str:
-    """A link of ours with its parameters."""
+    """Return a link within the interface."""
     given = {name: value for name, value in query.items() if value not in (None, "")}
     return f"{path}?{urlencode(given, quote_via=quote, errors='replace')}" if given else path
 
 
 def short_url(url: str) -> str:
-    """A URL without its scheme, for columns."""
+    """Return a URL without its scheme."""
     return url.partition("://")[2] or url
 
 
 def plural(count: int, noun: str, plural: str | None = None) -> str:
-    """1 page, 2,000 pages."""
+    """Return a count with its noun: 1 page, 2,000 pages."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def exact_time(at: datetime) -> str:
-    """A time in UTC, to the second."""
+    """Return a time as ISO 8601 in UTC, to the second."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def to_plain(value: Any) -> Any:
-    """The value in lists, mappings, texts and numbers; fields in microseconds become moments."""
+    """Return the value as lists, dicts, strings and numbers; times in microseconds become ISO 8601."""
     match value:
         case None | bool() | int() | float():
             return value
@@ -128,17 +135,17 @@ def to_plain(value: Any) -> Any:
         case bytes():
             return value.hex()
         case Mapping():
-            return {_word(key): to_plain(one) for key, one in value.items()}
+            return {_key_text(key): to_plain(one) for key, one in value.items()}
         case tuple() if hasattr(value, "_fields"):
             return dict(_field(name, one) for name, one in zip(value._fields, value, strict=True))
         case list() | tuple() | set() | frozenset():
             return [to_plain(one) for one in value]
         case _ if is_dataclass(value) and not isinstance(value, type):
             return dict(_field(one.name, getattr(value, one.name)) for one in fields(value))
-    raise TypeError(f"{type(value).__name__} has no JSON form here")
+    raise TypeError(f"no JSON form for {type(value).__name__}")
 
 
-def _word(key: Any) -> str:
+def _key_text(key: Any) -> str:
     return key.isoformat() if isinstance(key, date) else str(key)
 
 
@@ -149,10 +156,10 @@ def _field(name: str, value: Any) -> tuple[str, Any]:
 
 
 def json_bytes(schema: str, data: Mapping[str, Any]) -> bytes:
-    """One JSON object, its schema first."""
+    """Return a JSON object, its schema first."""
     return orjson.dumps({"schema": f"evercrawl.{schema}/1", **to_plain(data)}, option=orjson.OPT_NON_STR_KEYS)
 
 
 def json_line(data: Mapping[str, Any]) -> bytes:
-    """One JSON object on a line."""
+    """Return a JSON object as one line."""
     return orjson.dumps(to_plain(data)) + b"\n"

@@ -91,7 +91,7 @@ class Action:
         return f"{API}/{self.name}"
 
 
-Kind = Literal["text", "url", "whole", "moment", "flag", "choice"]
+Kind = Literal["text", "url", "integer", "time", "bool", "choice"]
 MAX_TEXT_CHARS = 8192
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
@@ -99,11 +99,11 @@ _TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 class BadRequest(Exception):
     """What was inputs cannot be answered: the status, a message for people, and when to ask again."""
 
-    def __init__(self, message: str, status: int = 400, *, again_s: int | None = None) -> None:
+    def __init__(self, message: str, status: int = 400, *, retry_after_s: int | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.status = status
-        self.again_s = again_s
+        self.retry_after_s = retry_after_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Parameter:
 
     def value(self, written: str | None, *, now: datetime) -> Any:
         """The typed value; BadRequest says what is wrong."""
-        if written is None or (written == "" and self.kind != "flag"):
+        if written is None or (written == "" and self.kind != "bool"):
             if self.required:
                 raise BadRequest(f"{self.name} is missing: {self.text}")
             written = self.default
@@ -135,11 +135,11 @@ class Parameter:
 
     def _typed(self, written: str, now: datetime) -> Any:
         match self.kind:
-            case "whole":
+            case "integer":
                 return self._whole(written)
-            case "flag":
+            case "bool":
                 return self._flag(written)
-            case "moment":
+            case "time":
                 return self._moment(written, now)
             case "choice" if written not in self.choices:
                 raise BadRequest(f"{self.name} must be one of {', '.join(self.choices)}")
@@ -170,9 +170,9 @@ class Parameter:
     def schema(self) -> dict[str, Any]:
         """The parameter's JSON schema."""
         match self.kind:
-            case "whole":
+            case "integer":
                 found: dict[str, Any] = {"type": "integer", "minimum": self.least, "maximum": self.most}
-            case "flag":
+            case "bool":
                 found = {"type": "boolean"}
             case "choice":
                 found = {"type": "string", "enum": list(self.choices)}
@@ -196,4 +196,4 @@ def parse_cursor(after: str | None) -> int | None:
 
 def limit(default: int = 50, most: int = 500) -> Parameter:
     """How many rows at most."""
-    return Parameter("limit", "Most rows of one answer.", "whole", default=default, least=1, most=most)
+    return Parameter("limit", "Most rows of one answer.", "integer", default=default, minimum=1, most=most)

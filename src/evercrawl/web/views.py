@@ -1,4 +1,4 @@
-"""Every view and every action. A new page is a row here, a collector in `pages/` and a template."""
+"""Every view, action and protocol route. A new page is a row here, a function in `pages/` and a template."""
 
 from __future__ import annotations
 
@@ -7,43 +7,36 @@ from dataclasses import dataclass, field
 
 from evercrawl.model.reason import Reason
 from evercrawl.web.auth import MAX_PASSWORD_CHARS, AccessScope
-from evercrawl.web.pages import administration as cluster
-from evercrawl.web.pages import alerts, overview, search
-from evercrawl.web.pages import alerts as hubs
-from evercrawl.web.pages import crawl as queue
-from evercrawl.web.pages import site_pages as traps
-from evercrawl.web.pages.alerts import NAME_PARAMETER
-from evercrawl.web.protocols import announcements as websub
-from evercrawl.web.protocols import cdx
-from evercrawl.web.protocols import streams as crawl_log
+from evercrawl.web.pages import administration, alerts, changes_page, crawl, history, overview, search, site_pages
+from evercrawl.web.protocols import announcements, atom_feeds, cdx, streams
 from evercrawl.web.route import AFTER, API, Action, Parameter, View, limit
 
-_URL = Parameter("url", "The page's URL.", "url", required=True)
-_SITE = Parameter("name", "The site's origin or host, such as https://example.org.", required=True)
+_URL = Parameter("url", "URL of the page.", "url", required=True)
+_SITE = Parameter("name", "Origin or host of the site, such as https://example.org.", required=True)
 _REASONS = tuple(reason.value for reason in Reason)
 _RULE = (
-    Parameter("pattern", "The pattern, as the list has it.", required=True),
-    Parameter("site", "Only at this site; none: at all."),
+    Parameter("pattern", "The pattern, as in the list.", required=True),
+    Parameter("site", "Only on this site. Default: all."),
 )
 
 VIEWS: tuple[View, ...] = (
-    View("overview", "/", "The collection at a glance.", overview.overview, title="Overview"),
-    View("live", "/live", "The run under way and the newest visits.", overview.live, title="Live"),
+    View("overview", "/", "Show the collection at a glance.", overview.overview, title="Overview"),
+    View("live", "/live", "Show the running crawl and the newest visits.", overview.live, title="Live"),
     View(
         "changes",
         "/changes",
-        "What changed, grouped, the most significant first.",
-        inbox.changes,
+        "List changes in groups, the most significant first.",
+        changes_page.changes,
         (
-            Parameter("since", "From when on: 7d, yesterday, 2026-11-01. Default: 7d.", "moment"),
-            Parameter("site", "Only of this site."),
-            Parameter("noise", "Also what single pages show by themselves.", "flag", default=False),
+            Parameter("since", "Changes since then: 7d, yesterday, 2026-11-01. Default: 7d.", "time"),
+            Parameter("site", "Only on this site."),
+            Parameter("noise", "Include noise, such as adverts and counters.", "bool", default=False),
             Parameter(
                 "state",
-                "What nobody has looked at, what somebody has, what is muted, or all.",
+                "Unread, read, muted, or all changes.",
                 "choice",
-                default="new",
-                choices=inbox.STATES,
+                default="unread",
+                choices=changes_page.STATES,
             ),
             limit(50, 200),
         ),
@@ -52,51 +45,51 @@ VIEWS: tuple[View, ...] = (
     View(
         "search",
         "/search",
-        "Full text search over every version.",
+        "Search the text of every version.",
         search.search,
         (*search.SEARCH_PARAMETERS, limit(20, 100)),
         title="Search",
     ),
-    View("sites", "/sites", "The sites of the collection.", sites.sites, (AFTER, limit()), title="Sites"),
-    View("frontier", "/frontier", "What is queued and due.", queue.frontier, (AFTER, limit()), title="Frontier"),
+    View("sites", "/sites", "List the sites.", site_pages.sites, (AFTER, limit()), title="Sites"),
+    View("frontier", "/frontier", "List queued and due pages.", crawl.frontier, (AFTER, limit()), title="Frontier"),
     View(
         "skipped",
         "/skipped",
-        "URLs that were not inputs for, with their reasons.",
-        queue.skipped,
-        (Parameter("reason", "Only of this reason.", "choice", choices=_REASONS), AFTER, limit()),
+        "List URLs that were not fetched, with reasons.",
+        crawl.skipped,
+        (Parameter("reason", "Only with this reason.", "choice", choices=_REASONS), AFTER, limit()),
         title="Skipped",
     ),
     View(
         "traps",
         "/traps",
-        "Patterns that bring nothing, with the evidence; with a pattern, what a rule would touch.",
-        traps.traps,
+        "List crawler traps with evidence; with a pattern, preview a rule.",
+        site_pages.traps,
         (
-            Parameter("pattern", "Show what leaving this pattern out would touch."),
-            Parameter("site", "Only at this site."),
+            Parameter("pattern", "Preview what excluding this pattern would affect."),
+            Parameter("site", "Only on this site."),
         ),
         title="Traps",
     ),
     View(
         "alerts",
         "/alerts",
-        "Every alert; with a name, what an alert of these wishes would have told.",
+        "List the alerts; with a name, preview a new alert.",
         alerts.alerts,
-        (Parameter("name", "The name of a new alert: show what it would have told."), *alerts.ALERT_PARAMETERS),
+        (Parameter("name", "Name of a new alert to preview."), *alerts.ALERT_PARAMETERS),
         scope=AccessScope.OPERATE,
         title="Alerts",
     ),
-    View("hubs", "/hubs", "Hubs that tell us of news, and what was announced.", hubs.websub, title="Hubs"),
-    View("runs", "/runs", "The runs, newest first.", care.runs, (AFTER, limit()), title="Runs"),
-    View("outposts", "/outposts", "Outposts and what they cost.", care.outposts, title="Outposts"),
-    View("cluster", "/cluster", "The workers of a collection in a database.", cluster.cluster, title="Cluster"),
-    View("settings", "/settings", "Every setting with its value and origin.", care.settings, title="Settings"),
+    View("websub", "/websub", "List WebSub subscriptions and announced pages.", alerts.websub, title="WebSub"),
+    View("runs", "/runs", "List the runs, newest first.", overview.runs, (AFTER, limit()), title="Runs"),
+    View("outposts", "/outposts", "List the outposts and their traffic.", administration.outposts, title="Outposts"),
+    View("cluster", "/cluster", "List the workers of the cluster.", administration.cluster, title="Cluster"),
+    View("settings", "/settings", "List all settings.", administration.settings, title="Settings"),
     View(
         "access",
         "/access",
-        "Tokens, password, and the book of changes.",
-        care.access,
+        "Show tokens, password and the audit log.",
+        administration.access,
         (AFTER, limit()),
         scope=AccessScope.ADMIN,
         title="Access",
@@ -104,158 +97,156 @@ VIEWS: tuple[View, ...] = (
     View(
         "alert",
         "/alert",
-        "One alert and what became of its messages.",
+        "Show one alert and its messages.",
         alerts.alert,
         (*alerts.LOG_PARAMETERS, AFTER, limit()),
         scope=AccessScope.OPERATE,
     ),
-    View("why", "/why", "Why a URL was or was not inputs for.", queue.why, (Parameter("url", "The URL.", "url"),)),
-    View("site", "/site", "One site: pace, robots.txt, pages, changes.", sites.site, (_SITE, AFTER, limit())),
-    View("load", "/load", "What a site had to bear from us.", sites.load, (_SITE,)),
-    View("page", "/page", "A page: versions, visits, what comes next.", past.page, (_URL,)),
-    View("links", "/links", "What links to a page, and what it links to.", search.links, (_URL,)),
+    View("why", "/why", "Explain why a URL was or was not fetched.", crawl.why, (Parameter("url", "The URL.", "url"),)),
+    View("site", "/site", "Show a site: pace, robots.txt, pages, changes.", site_pages.site, (_SITE, AFTER, limit())),
+    View("load", "/load", "Show our load on a site.", site_pages.load, (_SITE,)),
+    View("page", "/page", "Show a page: versions, visits, next visit.", history.page, (_URL,)),
+    View("links", "/links", "List the links to and from a page.", search.links, (_URL,)),
     View(
         "diff",
         "/diff",
-        "What differs between two versions of a page.",
-        past.diff,
+        "Compare two versions of a page.",
+        history.diff,
         (
             _URL,
-            Parameter("a", "The older version: v3, -1, or a time. Default: the one before the newest."),
-            Parameter("b", "The newer version. Default: the newest."),
+            Parameter("a", "Older version: v3, -1, or a time. Default: the one before the newest."),
+            Parameter("b", "Newer version. Default: the newest."),
         ),
     ),
     View(
         "show",
         "/show",
-        "One version: text, headers, links, and where it is replayed.",
-        past.show,
-        (_URL, Parameter("at", "Which version: v3, -1, or a time. Default: the newest.")),
+        "Show a version: text, headers, links, and the archived page.",
+        history.show,
+        (_URL, Parameter("at", "Version: v3, -1, or a time. Default: the newest.")),
     ),
     View(
         "run",
         "/run",
-        "The report of one run.",
-        care.run,
-        (Parameter("id", "The run's number.", "whole", required=True),),
+        "Show the report of a run.",
+        overview.run,
+        (Parameter("id", "Number of the run.", "integer", required=True),),
     ),
 )
 
 ACTIONS: tuple[Action, ...] = (
     Action(
         "start-crawl",
-        "Start a crawl of the collection; URLs become seeds.",
-        steer.start_crawl,
+        "Start a crawl.",
+        crawl.start_crawl,
         (
-            Parameter("urls", "URLs to begin with, separated by space; none: what is due.", default=""),
-            Parameter("forever", "Keep the collection fresh until stopped.", "flag", default=False),
-            Parameter("refresh", "Visit every known page now.", "flag", default=False),
+            Parameter("urls", "Start URLs, separated by spaces. Default: what is due.", default=""),
+            Parameter("forever", "Keep the collection up to date until stopped.", "bool", default=False),
+            Parameter("refresh", "Visit every known page now.", "bool", default=False),
         ),
     ),
-    Action("stop-crawl", "Stop the crawl that was started here.", steer.stop_crawl),
+    Action("stop-crawl", "Stop the crawl that was started here.", crawl.stop_crawl),
     Action(
         "drain-worker",
-        "Ask a worker of the cluster to finish, save and end.",
-        cluster.drain_worker,
-        (Parameter("worker", "The beginning of its id, or `all`.", required=True),),
+        "Stop a worker of the cluster after its current requests.",
+        administration.drain_worker,
+        (Parameter("worker", "Start of its id, or `all`.", required=True),),
     ),
-    Action("visit-page", "Visit a page as soon as its site allows.", steer.visit_page, (_URL,)),
-    Action("exclude-trap", "Leave a pattern out from now on.", traps.exclude_trap, _RULE),
-    Action("allow-trap", "Say nothing against a pattern from now on.", traps.allow_trap, _RULE),
-    Action("undo-trap", "Take back every word about a pattern.", traps.undo_trap, _RULE),
+    Action("visit-page", "Visit a page as soon as its site allows.", crawl.visit_page, (_URL,)),
+    Action("exclude-trap", "Exclude a URL pattern.", site_pages.exclude_trap, _RULE),
+    Action("allow-trap", "Allow a URL pattern.", site_pages.allow_trap, _RULE),
+    Action("undo-trap", "Remove your rule for a URL pattern.", site_pages.undo_trap, _RULE),
     Action(
         "slow-site",
-        "Leave at least this gap between two requests to a site, also in a crawl that runs.",
-        sites.slow_site,
-        (_SITE, Parameter("gap", "Seconds.", "whole", required=True, least=1, most=sites.MOST_GAP_S)),
+        "Set a minimum delay between requests to a site.",
+        site_pages.slow_site,
+        (_SITE, Parameter("gap", "Seconds.", "integer", required=True, minimum=1, most=site_pages.MAX_GAP_S)),
     ),
-    Action("undo-slow-site", "A site has the pace of all others again.", sites.undo_slow_site, (_SITE,)),
+    Action("undo-slow-site", "Stop slowing a site down.", site_pages.undo_slow_site, (_SITE,)),
     Action(
-        "review-changes",
-        "Changes were looked at: they are news no more, until the same is met later.",
-        inbox.review_changes,
+        "mark-read",
+        "Mark changes as read.",
+        changes_page.mark_read,
         (
-            Parameter("until", "`until` of the group or of the list.", "whole", required=True),
-            Parameter("keys", "`keys` of the group; none: everything.", default=""),
-            Parameter("site", "Without keys: only of this site."),
-            Parameter("words", "What it was about.", default=""),
+            Parameter("until", "`until` of the group or of the list.", "integer", required=True),
+            Parameter("keys", "`keys` of the group. Default: all changes.", default=""),
+            Parameter("site", "Without keys: only changes on this site."),
+            Parameter("label", "Short description for the list of what was read.", default=""),
         ),
     ),
     Action(
-        "undo-review",
-        "Take a review back.",
-        inbox.undo_review,
-        (Parameter("id", "The review's number.", "whole", required=True),),
+        "undo-mark-read",
+        "Mark changes as unread again.",
+        changes_page.undo_mark_read,
+        (Parameter("id", "Number of the read mark.", "integer", required=True),),
     ),
     Action(
         "mute-part",
-        "Tell nobody any more of changes in a part of a page or a site; versions are kept as before.",
-        inbox.mute_part_of,
+        "Ignore changes in a part of a page or site.",
+        changes_page.mute_part,
         (
-            Parameter("pattern", "What stays the same in the part; * stands for anything.", required=True),
-            Parameter("page", "The page's URL: only there."),
-            Parameter("site", "The site's origin: on all its pages."),
+            Parameter("pattern", "Text that stays the same in the part; * matches anything.", required=True),
+            Parameter("page", "Only on this page (URL)."),
+            Parameter("site", "On all pages of this site (origin)."),
         ),
     ),
     Action(
         "undo-mute",
-        "Changes in a part are told again.",
-        inbox.undo_mute,
-        (Parameter("id", "The mute's number.", "whole", required=True),),
+        "Stop ignoring changes in a part.",
+        changes_page.undo_mute,
+        (Parameter("id", "Number of the mute.", "integer", required=True),),
     ),
     Action(
         "add-alert",
-        "A new alert; the secret of a webhook is shown this once.",
+        "Add an alert. The secret of a webhook is shown only once.",
         alerts.add_alert,
         (
             alerts.NAME_PARAMETER,
             *alerts.ALERT_PARAMETERS,
-            Parameter("replace", "Change the alert of this name, if there is one.", "flag", default=False),
+            Parameter("replace", "Replace an existing alert of this name.", "bool", default=False),
         ),
     ),
-    Action("subscribe", "Ask the hub of a page or feed to tell us of its news.", hubs.subscribe, (_URL,)),
+    Action("subscribe", "Subscribe to a page or feed at its hub.", alerts.subscribe, (_URL,)),
     Action(
         "unsubscribe",
-        "Ask a hub to tell us no more.",
-        hubs.unsubscribe,
-        (Parameter("topic", "What the subscription is about.", required=True),),
+        "Cancel a subscription.",
+        alerts.unsubscribe,
+        (Parameter("topic", "Topic of the subscription.", required=True),),
     ),
     Action("test-alert", "Send a test message now.", alerts.test_alert, (alerts.NAME_PARAMETER,)),
-    Action("retry-alert", "Send again what was set aside.", alerts.retry_alert, (alerts.NAME_PARAMETER,)),
-    Action(
-        "remove-alert", "Take an alert away, with what waits for it.", alerts.remove_alert, (alerts.NAME_PARAMETER,)
-    ),
+    Action("retry-alert", "Retry failed messages.", alerts.retry_alert, (alerts.NAME_PARAMETER,)),
+    Action("remove-alert", "Remove an alert and its pending changes.", alerts.remove_alert, (alerts.NAME_PARAMETER,)),
     Action(
         "set-setting",
-        "Change one of the settings that can be changed safely.",
-        care.set_setting,
+        "Change a setting that is safe to change.",
+        administration.set_setting,
         (
-            Parameter("key", "Such as revisit.budget.", required=True),
-            Parameter("value", "As in the settings file; `none` for no value.", required=True),
+            Parameter("key", "Name of the setting, such as revisit.budget.", required=True),
+            Parameter("value", "Value as in the settings file; `none` for no value.", required=True),
         ),
         scope=AccessScope.ADMIN,
     ),
     Action(
         "add-token",
-        "A new token for programs; its secret is shown this once.",
-        care.add_token,
+        "Create a token for programs. Its secret is shown only once.",
+        administration.add_token,
         (
-            Parameter("name", "What it is for.", required=True),
+            Parameter("name", "What the token is for.", required=True),
             Parameter("scope", "What it may do.", "choice", default="read", choices=("read", "operate", "admin")),
         ),
         scope=AccessScope.ADMIN,
     ),
     Action(
-        "drop-token",
-        "Take a token's worth away.",
-        care.drop_token,
-        (Parameter("id", "The token's number.", "whole", required=True),),
+        "revoke-token",
+        "Revoke a token.",
+        administration.revoke_token,
+        (Parameter("id", "Number of the token.", "integer", required=True),),
         scope=AccessScope.ADMIN,
     ),
     Action(
         "set-password",
-        f"A new password of up to {MAX_PASSWORD_CHARS} characters; every session ends.",
-        care.set_password,
+        f"Set a password of up to {MAX_PASSWORD_CHARS} characters and end all sessions.",
+        administration.set_password,
         (Parameter("password", "The new password.", required=True),),
         scope=AccessScope.ADMIN,
         secret=frozenset({"password"}),
@@ -264,17 +255,17 @@ ACTIONS: tuple[Action, ...] = (
 
 CHARTS = {
     "overview": overview.overview_charts,
-    "site": sites.site_charts,
-    "load": sites.load_charts,
-    "frontier": queue.frontier_charts,
-    "page": past.page_charts,
+    "site": site_pages.site_charts,
+    "load": site_pages.load_charts,
+    "frontier": crawl.frontier_charts,
+    "page": history.page_charts,
 }
-"""Pictures that pages show beside what their JSON twin has."""
+"""Charts of pages, drawn from the data of their JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProtocolRoute:
-    """One route; `in_path` names what stands at the end of the path."""
+    """A route of a standard protocol or a stream; `in_path` names the parameter at the end of the path."""
 
     name: str
     path: str
@@ -284,68 +275,67 @@ class ProtocolRoute:
     parameters: tuple[Parameter, ...] = ()
     body: tuple[Parameter, ...] = ()
     scope: AccessScope | None = AccessScope.READ
-    """None: anybody may ask."""
+    """None: open to everyone."""
     in_path: str = ""
     statuses: Mapping[str, str] = field(default_factory=dict)
     is_archive: bool = False
-    """Open to anybody with `--public-archive`."""
+    """Open to everyone with `--public-archive`."""
 
     @property
-    def described_path(self) -> str:
-        """The path as the description of the API writes it."""
+    def openapi_path(self) -> str:
+        """Return the path as OpenAPI writes it."""
         return self.path.replace(":path}", "}")
 
 
-_MEMENTO = {"302": "The version that is nearest; mementos lie on the origin of replay."}
-
 PROTOCOLS: tuple[ProtocolRoute, ...] = (
     ProtocolRoute(
-        "events", f"{API}/events", "Visits as they happen, as NDJSON or server-sent events.",
-        ("application/x-ndjson", "text/event-stream"), parameters=events.EVENT_PARAMETERS,
+        "events", f"{API}/events", "Stream visits as they happen, as NDJSON or server-sent events.",
+        ("application/x-ndjson", "text/event-stream"), parameters=streams.EVENT_PARAMETERS,
     ),
     ProtocolRoute(
-        "crawl-log", "/crawl.log", "Every visit, oldest first, in the form of Heritrix's crawl.log.",
-        ("text/plain",), parameters=crawl_log.LOG_PARAMETERS,
+        "crawl-log", "/crawl.log", "Download every visit, oldest first, as Heritrix's crawl.log.",
+        ("text/plain",), parameters=streams.LOG_PARAMETERS,
     ),
     ProtocolRoute(
-        "cdx", "/cdx", "CDX query of the stored versions.", ("text/plain", "application/x-ndjson"),
+        "cdx", "/cdx", "Query the stored versions as CDX.", ("text/plain", "application/x-ndjson"),
         parameters=cdx.CDX_PARAMETERS, is_archive=True,
     ),
     ProtocolRoute(
-        "timemap-link", "/web/timemap/link/{url:path}", "TimeMap of a URL (RFC 7089).",
+        "timemap-link", "/web/timemap/link/{url:path}", "Get the TimeMap of a URL (RFC 7089).",
         ("application/link-format",), in_path="url", is_archive=True,
     ),
     ProtocolRoute(
-        "timemap-json", "/web/timemap/json/{url:path}", "TimeMap of a URL as JSON.", ("application/json",),
+        "timemap-json", "/web/timemap/json/{url:path}", "Get the TimeMap of a URL as JSON.", ("application/json",),
         in_path="url", is_archive=True,
     ),
     ProtocolRoute(
-        "timegate", "/web/{url:path}", "TimeGate of a URL (RFC 7089): heeds Accept-Datetime.", ("text/html",),
-        in_path="url", statuses=_MEMENTO, is_archive=True,
+        "timegate", "/web/{url:path}", "Get the version nearest to Accept-Datetime (TimeGate, RFC 7089).",
+        ("text/html",), in_path="url", is_archive=True,
+        statuses={"302": "The nearest version, on the origin of archived pages."},
     ),
     ProtocolRoute(
-        "indexnow", "/indexnow", "IndexNow: pages that changed, told by their site's owner.", ("text/plain",),
-        methods=("GET", "POST"), parameters=indexnow.INDEXNOW_PARAMETERS, body=indexnow.INDEXNOW_BODY, scope=None,
-        statuses={"202": "Heard, and queued.", "422": "The URLs are not of the host or the collection."},
+        "indexnow", "/indexnow", "Announce changed pages as the owner of a site (IndexNow).", ("text/plain",),
+        methods=("GET", "POST"), parameters=announcements.INDEXNOW_PARAMETERS, body=announcements.INDEXNOW_BODY,
+        scope=None, statuses={"202": "Accepted.", "422": "The URLs are not of the host or the collection."},
     ),
     ProtocolRoute(
-        "websub", "/websub/{token}", "WebSub: hubs check what we inputs for, and bring news.", ("text/plain",),
-        methods=("GET", "POST"), parameters=websub.WEBSUB_PARAMETERS, scope=None, in_path="token",
-        statuses={"202": "Heard.", "410": "The subscription has ended."},
+        "websub", "/websub/{token}", "Confirm a subscription or deliver updates as a hub (WebSub).", ("text/plain",),
+        methods=("GET", "POST"), parameters=announcements.WEBSUB_PARAMETERS, scope=None, in_path="token",
+        statuses={"202": "Accepted.", "410": "The subscription has ended."},
     ),
     ProtocolRoute(
-        "changes-atom", "/changes.atom", "Atom feed of changes.", ("application/atom+xml",),
-        parameters=atom.CHANGES_PARAMETERS,
+        "changes-atom", "/changes.atom", "Get an Atom feed of changes.", ("application/atom+xml",),
+        parameters=atom_feeds.CHANGES_PARAMETERS,
     ),
     ProtocolRoute(
-        "search-atom", "/search.atom", "Atom feed of any search.", ("application/atom+xml",),
-        parameters=atom.SEARCH_PARAMETERS,
+        "search-atom", "/search.atom", "Get an Atom feed of a search.", ("application/atom+xml",),
+        parameters=atom_feeds.SEARCH_FEED_PARAMETERS,
     ),
     ProtocolRoute(
-        "alert-atom", "/alert.atom", "Atom feed that an alert writes.", ("application/atom+xml",),
-        parameters=(NAME_PARAMETER,),
+        "alert-atom", "/alert.atom", "Get the Atom feed of an alert.", ("application/atom+xml",),
+        parameters=(alerts.NAME_PARAMETER,),
     ),
-    ProtocolRoute("metrics", "/metrics", "Metrics for Prometheus.", ("text/plain",)),
-    ProtocolRoute("healthz", "/healthz", "The process answers.", ("text/plain",), scope=None),
-    ProtocolRoute("readyz", "/readyz", "The collection can be read.", ("text/plain",), scope=None),
+    ProtocolRoute("metrics", "/metrics", "Get metrics for Prometheus.", ("text/plain",)),
+    ProtocolRoute("healthz", "/healthz", "Check that the process responds.", ("text/plain",), scope=None),
+    ProtocolRoute("readyz", "/readyz", "Check that the collection can be read.", ("text/plain",), scope=None),
 )  # fmt: skip

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from evercrawl.config import (
+    collection_file,
     create_collection,
     default_collection_path,
     enclosing_collection,
     find_collection,
     read_settings,
     user_file,
+    write_setting,
 )
+from evercrawl.config.load import watch_rate_overrides, watch_trap_rules
 from evercrawl.errors import ConfigError
+from evercrawl.model.settings import TrapSettings
 
 
 @pytest.fixture
@@ -115,3 +120,49 @@ def test_a_collection_is_found_upwards_or_alone_below(tmp_path: Path, collection
     create_collection(tmp_path / "other.evercrawl")
     with pytest.raises(ConfigError, match="-C DIR"):
         find_collection(tmp_path)
+
+
+@pytest.fixture
+def live_collection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    create_collection(tmp_path / "c")
+    return tmp_path / "c"
+
+
+def _touch(live_collection: Path, seconds: int) -> None:
+    """The clock of a file system may be coarse."""
+    os.utime(collection_file(live_collection), (seconds, seconds))
+
+
+def test_rules_are_heard_when_the_file_was_written(live_collection: Path) -> None:
+    rules = watch_trap_rules(live_collection, TrapSettings(min_pages=7))
+    assert rules.changed() is None
+    write_setting(collection_file(live_collection), "traps.exclude", ("/old/**",))
+    _touch(live_collection, 1)
+    assert rules.changed() == TrapSettings(min_pages=7, exclude=("/old/**",))
+    assert rules.changed() is None
+
+
+def test_a_file_that_cannot_be_used_changes_nothing(live_collection: Path, caplog: pytest.LogCaptureFixture) -> None:
+    rules = watch_trap_rules(live_collection, TrapSettings())
+    collection_file(live_collection).write_text("[traps\n")
+    _touch(live_collection, 2)
+    assert rules.changed() is None
+    assert "stay as they were" in caplog.text
+
+
+def test_other_settings_are_not_heard(live_collection: Path) -> None:
+    rules = watch_trap_rules(live_collection, TrapSettings())
+    write_setting(collection_file(live_collection), "traps.enabled", False)
+    _touch(live_collection, 3)
+    assert rules.changed() is None
+
+
+def test_slower_sites_are_heard_and_taken_back(live_collection: Path) -> None:
+    slower = watch_rate_overrides(live_collection, ())
+    write_setting(collection_file(live_collection), "pace.overrides", ("https://a.test 30s",))
+    _touch(live_collection, 4)
+    assert slower.changed() == ("https://a.test 30s",)
+    write_setting(collection_file(live_collection), "pace.overrides", ())
+    _touch(live_collection, 5)
+    assert slower.changed() == ()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evercrawl.config.schema import CHECKS, ORDERED, known_settings, meaning_of, value_of, written_form
+from evercrawl.config.schema import CHECKS, ORDERED, describe_type, format_value, known_settings, parse_value
 
 KNOWN = known_settings()
 
@@ -16,9 +16,9 @@ KNOWN = known_settings()
 @pytest.mark.parametrize("key", KNOWN)
 def test_every_default_survives_being_written_and_read(key: str) -> None:
     known = KNOWN[key]
-    written = tomllib.loads(f"value = {written_form(known, known.default)}")["value"]
-    assert value_of(known, written) == known.default
-    assert meaning_of(known)
+    written = tomllib.loads(f"value = {format_value(known, known.default)}")["value"]
+    assert parse_value(known, written) == known.default
+    assert describe_type(known)
 
 
 @pytest.mark.parametrize(
@@ -26,14 +26,14 @@ def test_every_default_survives_being_written_and_read(key: str) -> None:
     [("1.5s", 1.5), ("500ms", 0.5), ("2m", 120), ("1h", 3600), ("7d", 604_800), (3, 3), (0.25, 0.25), ("90", 90)],
 )
 def test_a_duration_has_a_unit_or_is_in_seconds(written: object, seconds: float) -> None:
-    assert value_of(KNOWN["pace.delay"], written) == timedelta(seconds=seconds)
+    assert parse_value(KNOWN["pace.delay"], written) == timedelta(seconds=seconds)
 
 
 @pytest.mark.parametrize(
     ("written", "size"), [("16MiB", 16 * 2**20), ("64MB", 64_000_000), ("1_000", 1000), (4096, 4096), ("1.5 KiB", 1536)]
 )
 def test_a_size_has_a_unit_or_is_in_bytes(written: object, size: int) -> None:
-    assert value_of(KNOWN["http.max_wire_bytes"], written) == size
+    assert parse_value(KNOWN["http.max_wire_bytes"], written) == size
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_size_has_a_unit_or_is_in_bytes(written: object, size: int) -> None:
     ],
 )
 def test_text_is_read_by_the_type_of_its_setting(key: str, written: object, value: Any) -> None:
-    assert value_of(KNOWN[key], written) == value
+    assert parse_value(KNOWN[key], written) == value
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_text_is_read_by_the_type_of_its_setting(key: str, written: object, valu
 )
 def test_a_bad_value_is_refused_with_what_it_must_be(key: str, written: object, word: str) -> None:
     with pytest.raises(ValueError, match="must be") as refused:
-        value_of(KNOWN[key], written)
+        parse_value(KNOWN[key], written)
     assert word in str(refused.value)
 
 

@@ -19,9 +19,9 @@ from tests.worlds.hostile.sites import Respond, Site, SiteRequest, Web, bytes_fo
 
 Spec = dict[str, Any]
 ONLY_AT_HOME = ("redirect-with-fragment", "redirect-robots-blocked")
-"""Here only the home page answers as described; elsewhere every path does."""
+"""Rows where only the home page responds as described, not every path."""
 LOOKED_AT = {"redirect-loop-self": "/same", "redirect-with-fragment": "/x"}
-"""The path that a row is about, where that is not the seed's."""
+"""The path that a row is about, if it is not the seed's."""
 HUGE = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5000000000\r\n\r\n"
 LEVELS = "abcdefghijklmno"
 LAUGHS = (
@@ -32,16 +32,16 @@ LAUGHS = (
 
 
 class Case(NamedTuple):
-    """A row on stage."""
+    """A row of the catalogue as a running site."""
 
     site: Site
     seeds: tuple[str, ...]
     look: str
-    """The URL whose fate the row is about."""
+    """The URL that the row is about."""
 
 
 class Cast:
-    """Puts rows on stage. `outside` and `evil` are sites that nobody may ask for anything."""
+    """Turns rows into running sites. `outside` and `evil` must get no request."""
 
     def __init__(self, web: Web, authority: Authority) -> None:
         self.web = web
@@ -54,7 +54,7 @@ class Cast:
         return [seed for case in self.cases.values() for seed in case.seeds]
 
     def put(self, row: dict[str, Any]) -> None:
-        """The row's site runs from now on."""
+        """Start the row's site."""
         name, spec = row["name"], row["server"]
         self.cases[name] = self._maker(row)(name, spec)
 
@@ -80,7 +80,7 @@ class Cast:
         return self._case(site, home, look=LOOKED_AT.get(name, home))
 
     def _aimed(self, spec: Spec) -> Spec:
-        """The other hosts of a row are our bystanders; what is only named is made."""
+        """Return the URL of another host that the row names; create it if needed."""
         headers = dict(spec.get("headers", {}))
         body = str(spec.get("body", ""))
         if "Location" in headers:
@@ -93,7 +93,7 @@ class Cast:
         return spec | ({"headers": headers} if headers else {}) | ({"body": body} if body else {})
 
     def _with_link(self, name: str, spec: Spec) -> Case:
-        """A page with the row's link; whatever that leads to on this site is a small page, or a huge file."""
+        """Serve a page with the row's link; its target on this site is a small page or a huge file."""
         link = ""
 
         async def respond(asked: SiteRequest, writer: asyncio.StreamWriter) -> bool:
@@ -185,7 +185,7 @@ class Cast:
 
 
 def as_described(name: str, spec: Spec) -> Respond:
-    """Every request is answered as described; what takes long to make is made before the crawl begins."""
+    """Respond to every request as described; slow responses are prepared before the crawl."""
     if "steps" in spec or "raw" in spec:
         return lambda asked, writer: respond_as(spec, writer)
     if not {"body", "body_b64", "body_gen", "size"} & set(spec) and spec.get("status") != 304:
@@ -200,7 +200,7 @@ def as_described(name: str, spec: Spec) -> Respond:
 
 
 def at_home(spec: Spec) -> Respond:
-    """The home page answers as described, every other one is a small page."""
+    """Respond as described on the home page, with a small page elsewhere."""
     return bytes_for(lambda asked: answer_of(spec) if asked.path == "/" else html(f"page {asked.path}"))
 
 

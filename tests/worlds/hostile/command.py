@@ -1,4 +1,4 @@
-"""The `evercrawl` command as a process of its own, on a collection of its own."""
+"""The `evercrawl` command as a separate process with its own collection."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEADLINE_S = 80
 
 
 def _peak_bytes(pid: int) -> int:
-    """The most memory that a process has held so far; that of wait4 would count the test's own memory too."""
+    """Return the peak memory of a process; wait4 would include the test's own memory."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
@@ -27,23 +27,23 @@ def _peak_bytes(pid: int) -> int:
 
 
 class CommandResult(NamedTuple):
-    """How a call ended."""
+    """The result of a call."""
 
     code: int
     out: str
     err: str
     peak_bytes: int
-    """The most memory that the process held."""
+    """Peak memory of the process."""
     seconds: float
 
     def summary(self) -> dict[str, Any]:
-        """The JSON object that a crawl prints last."""
+        """The last JSON object that a crawl prints."""
         found: dict[str, Any] = json.loads(self.out.splitlines()[-1])
         return found
 
 
 class Command:
-    """Calls the command; every setting of the test is in the environment, none of the user's is."""
+    """Runs the command with the test's settings in the environment and none of the user's."""
 
     def __init__(self, folder: Path, settings: dict[str, str]) -> None:
         self.folder = folder
@@ -54,14 +54,14 @@ class Command:
         self.env = clean | home | {"EVERCRAWL_CONTACT": "test@example.org"} | given
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """The command under way."""
+        """Start the command."""
         command = [sys.executable, "-m", "evercrawl", "-C", str(self.collection), *arguments]
         out, err = self.folder / "out", self.folder / "err"
         with out.open("wb") as stdout, err.open("wb") as stderr:
             return subprocess.Popen(command, cwd=self.folder, env=self.env, stdout=stdout, stderr=stderr)
 
     def call(self, *arguments: str) -> CommandResult:
-        """The command from start to end."""
+        """Run the command to its end."""
         began = time.monotonic()
         process = self.start(*arguments)
         peak = 0
@@ -79,9 +79,9 @@ class Command:
         return CommandResult(process.returncode, out, err, peak, time.monotonic() - began)
 
     def crawl(self, *arguments: str) -> CommandResult:
-        """A crawl on loopback, with a summary in JSON."""
+        """Crawl on loopback, with a JSON summary."""
         return self.call("crawl", *arguments, "--allow-private", "--json")
 
     def why(self, url: str) -> Explanation:
-        """What the collection says about a URL."""
+        """Return what `why` prints about a URL."""
         return evercrawl.open(self.collection).why(url)

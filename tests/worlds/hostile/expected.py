@@ -1,4 +1,4 @@
-"""What is expected of a crawl for every row of the catalogue, and rows of our own."""
+"""The expected results of a crawl for every row of the catalogue, and our own rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OTHERWISE = {
     "xml-entity-bomb-feed": (Outcome.FETCHED, Reason.NEW, "kept and never parsed: feeds are not read yet"),
     "xxe-parameter-entity": (Outcome.FETCHED, Reason.NEW, "kept and never parsed: nor are sitemaps"),
 }
-"""Rows whose outcome is another than the catalogue's, although what it expects holds."""
+"""Rows with another outcome than the catalogue's, although its expectation holds."""
 REASONS = {
     "slow-headers": Reason.TIMEOUT,
     "silence-after-accept": Reason.TIMEOUT,
@@ -85,7 +85,7 @@ REASONS = {
     "own-robots-500": Reason.ROBOTS_UNREACHABLE,
     "own-closed-early": Reason.INCOMPLETE,
 }
-"""The reason of each row that is not simply a new page."""
+"""The reason of each row that is not a new page."""
 TRUNCATED_IN_WARC = {
     Reason.BODY_TOO_LARGE: "length",
     Reason.HEADERS_TOO_LARGE: "length",
@@ -93,7 +93,7 @@ TRUNCATED_IN_WARC = {
     Reason.TIMEOUT: "time",
     Reason.INVALID_HTTP: "unspecified",
 }
-"""What WARC-Truncated says where there is an answer at all."""
+"""WARC-Truncated of rows with a response."""
 
 
 def own(name: str, server: dict[str, Any], outcome: str) -> dict[str, Any]:
@@ -113,4 +113,4 @@ OWN = [
     own("own-robots-500", {"status": 500}, "deferred"),
     own("own-closed-early", {"raw": HEAD + "short"}, "error"),
 ]
-"""Played always, also where the catalogue is absent."""
+"""Always played, even without the catalogue."""

@@ -24,7 +24,7 @@ SMALL, LARGE = "4m", "64m"
 
 
 def state_of(command: Command, seed: str) -> dict[str, Any]:
-    """What a crawl left behind."""
+    """Return what a crawl stored."""
     ran = command.crawl(seed, "--pace", "own", "--gap", "0.01")
     bad, records = [], 0
     for path in sorted(command.collection.rglob("*.warc.gz")):

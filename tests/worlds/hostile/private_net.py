@@ -31,7 +31,7 @@ SETUP = ("ip link set lo up", "ip route add local default dev lo", "ip -6 route 
 
 
 class Everywhere:
-    """One server at all addresses; a page on /r/N redirects to the N-th link, every other has all links."""
+    """One server at all addresses; /r/N redirects to the N-th link, every other page has all links."""
 
     def __init__(self, plan: dict[str, Any]) -> None:
         self.plan = plan

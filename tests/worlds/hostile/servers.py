@@ -1,4 +1,4 @@
-"""Servers that misbehave on purpose: raw bytes over loopback, made from a description of what to send."""
+"""Servers that misbehave on purpose: raw bytes over loopback, as a description says."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ import zstandard
 from isal import isal_zlib
 
 SPEED = 40
-"""How many times faster than described the slow servers drip, so that tests are short."""
+"""How many times faster than described slow servers send, to keep tests short."""
 Play = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 class Hostile:
-    """A running server: its port, the request heads that it saw, and how many connections were made."""
+    """A running server: its port, the request heads it received, and the number of connections."""
 
     def __init__(self, port: int) -> None:
         self.port = port
@@ -36,7 +36,7 @@ class Hostile:
 async def serving(
     spec: dict[str, Any], *, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1"
 ) -> AsyncIterator[Hostile]:
-    """A server that answers every request on every connection as described."""
+    """Run a server that responds to every request as described."""
     async with playing(lambda seen: _play(spec, seen), tls=tls, host=host) as seen:
         yield seen
 
@@ -45,7 +45,7 @@ async def serving(
 async def playing(
     make: Callable[[Hostile], Play], *, tls: ssl.SSLContext | None = None, host: str = "127.0.0.1"
 ) -> AsyncIterator[Hostile]:
-    """A server whose connections are played by a function of your own."""
+    """Run a server whose connections a given function handles."""
     seen = Hostile(0)
     tasks: set[asyncio.Task[None]] = set()
 
@@ -85,7 +85,7 @@ def _play(spec: dict[str, Any], seen: Hostile) -> Play:
 
 
 async def respond(spec: dict[str, Any], writer: asyncio.StreamWriter) -> bool:
-    """Send one answer as described; False: the connection is over with it."""
+    """Send one response as described; return False if that ends the connection."""
     if "steps" in spec:
         await _take_steps(spec["steps"], writer)
         return False
@@ -128,7 +128,7 @@ async def _stream(block: bytes, writer: asyncio.StreamWriter) -> None:
 
 
 def answer_of(spec: dict[str, Any]) -> bytes:
-    """A well-framed response with the described status, headers and body."""
+    """Return a well-framed response with the described status, headers and body."""
     status = spec.get("status", 200)
     body = body_of(spec)
     fields = list(spec.get("headers", {}).items()) + [tuple(pair) for pair in spec.get("headers_list", [])]
@@ -161,7 +161,7 @@ def _made_headers(spec: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def body_of(spec: dict[str, Any]) -> bytes:
-    """The bytes that a description of a body means."""
+    """Return the bytes of a described body."""
     if "body_b64" in spec:
         return base64.b64decode(spec["body_b64"])
     if "body_gen" in spec:
@@ -192,7 +192,7 @@ def _made_body(spec: dict[str, Any]) -> bytes:
 
 
 def bomb(coding: str, decoded_bytes: int) -> bytes:
-    """So many zero bytes, encoded as small as the coding can."""
+    """Return compressed zero bytes, as small as the coding allows."""
     block = bytes(1024 * 1024)
     blocks = decoded_bytes // len(block)
     if coding in ("gzip", "deflate"):

@@ -23,17 +23,17 @@ LOOPBACK = "127.0.0.1"
 
 
 class SiteRequest(NamedTuple):
-    """One request as the site saw it; `ended` is when the last byte of the answer was handed over."""
+    """One request as the site saw it; `ended` is when the last byte was sent."""
 
     path: str
     head: bytes
     began: float
     ended: float
     ip: str
-    """The address that was connected to."""
+    """The address the client connected to."""
 
     def field(self, name: str) -> str | None:
-        """The value of a header field."""
+        """Return the value of a header field."""
         for line in self.head.decode("latin-1").split("\r\n")[1:]:
             key, _, value = line.partition(":")
             if key.lower() == name.lower():
@@ -42,12 +42,12 @@ class SiteRequest(NamedTuple):
 
 
 Respond = Callable[[SiteRequest, asyncio.StreamWriter], Awaitable[bool]]
-"""Answers one request; False: the connection is over with it."""
+"""Responds to one request; returns False if that ends the connection."""
 Connected = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 class Site:
-    """One site: where it is, and what it was asked."""
+    """One site: its address and its requests."""
 
     def __init__(self, scheme: str, host: str, port: int, robots: bytes | None) -> None:
         self.scheme = scheme
@@ -67,12 +67,12 @@ class Site:
         return self.origin + path
 
     def paths(self) -> list[str]:
-        """Every request but for robots.txt, in order."""
+        """Every request except for robots.txt, in order."""
         return [asked.path for asked in self.asked if asked.path != "/robots.txt"]
 
     @contextlib.contextmanager
     def answering(self) -> Iterator[None]:
-        """Count how many requests are under way."""
+        """Count the requests in flight."""
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)
         try:
@@ -82,7 +82,7 @@ class Site:
 
 
 class Web:
-    """The sites of one test, and the name server that knows them."""
+    """The sites of one test and their name server."""
 
     def __init__(self, *, ttl: int = 60) -> None:
         self.names: dict[str, list[list[str]]] = {}
@@ -96,7 +96,7 @@ class Web:
 
     @property
     def name_server(self) -> str:
-        """Its address, as `dns.servers` takes it."""
+        """The address of the name server, as `dns.servers` expects it."""
         return self._names_at.address
 
     def call(self, job: Coroutine[Any, Any, T]) -> T:
@@ -115,7 +115,7 @@ class Web:
         bind: str = LOOPBACK,
         port: int = 0,
     ) -> Site:
-        """A new site. `robots` is the whole answer to /robots.txt; None: `respond` gives that too."""
+        """Add a site. `robots` is the whole response for /robots.txt; None leaves it to `respond`."""
         host = host or f"{name.lower()}.test"
         site = Site("http" if tls is None else "https", host, 0, robots)
         self.call(self._listen(site, respond, tls, bind, port))
@@ -124,7 +124,7 @@ class Web:
         return site
 
     def add_plain_on_tls_port(self, name: str) -> Site:
-        """A site that answers whatever bytes come first in plain HTTP, although its URLs say https."""
+        """Add a site with https URLs that responds in plain HTTP."""
 
         async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             site.connections += 1
@@ -168,7 +168,7 @@ class Web:
         return names
 
     def close(self) -> None:
-        """End every server and the thread."""
+        """Stop every server and the thread."""
         self.call(self._end())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
@@ -210,7 +210,7 @@ async def _answer(site: Site, asked: SiteRequest, respond: Respond, writer: asyn
 
 @contextlib.contextmanager
 def web(*, ttl: int = 60) -> Iterator[Web]:
-    """A web that runs while the block does; names are good for `ttl` seconds."""
+    """Run a web for the block; names are valid for `ttl` seconds."""
     made = Web(ttl=ttl)
     try:
         yield made
@@ -219,7 +219,7 @@ def web(*, ttl: int = 60) -> Iterator[Web]:
 
 
 def bytes_for(answers: Callable[[SiteRequest], bytes]) -> Respond:
-    """A site whose answers are bytes, and whose connections stay open unless the answer says close."""
+    """Respond with given bytes; connections stay open unless the response says close."""
 
     async def respond(asked: SiteRequest, writer: asyncio.StreamWriter) -> bool:
         answer = answers(asked)
@@ -231,10 +231,10 @@ def bytes_for(answers: Callable[[SiteRequest], bytes]) -> Respond:
 
 
 def html(body: str, **spec: Any) -> bytes:
-    """A page."""
+    """Return an HTML response."""
     return answer_of({"body": body, **spec})
 
 
 def robots_txt(text: str) -> bytes:
-    """The answer that carries these rules."""
+    """Return the response with these rules."""
     return answer_of({"headers": {"Content-Type": "text/plain"}, "body": text})

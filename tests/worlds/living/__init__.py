@@ -1,1 +1,1 @@
-"""Sites whose authors edit content, whose templates change and whose widgets never rest."""
+"""Sites with edited content, edited templates and widgets that change all the time."""

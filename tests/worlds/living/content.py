@@ -1,4 +1,4 @@
-"""The content of a living site's pages, and the edits that its authors make."""
+"""The content of a living site's pages, and the edits of its authors."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tests.worlds.living.language import Language, sentence
 SHORTEST_TEXT, LONGEST_TEXT = 2, 12
 """Paragraphs of a page."""
 COMMON_SENTENCES = 6
-"""Authors repeat themselves: sentences that are put into many pages, at different times."""
+"""Sentences that authors add to many pages at different times."""
 SECONDS_A_DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a page says at some moment."""
+    """The content of a page at some moment."""
 
     title: str
     paragraphs: tuple[str, ...]
@@ -25,7 +25,7 @@ class Content:
 
 
 class PageContent:
-    """The content of one page at any moment; asking changes nothing."""
+    """The content of one page at any moment. Reading does not change it."""
 
     def __init__(self, key: str, own: Language, *, page: int, per_day: float) -> None:
         self._key = f"{key}/{page}"
@@ -36,7 +36,7 @@ class PageContent:
         self._states = [self._first()]
 
     def at(self, at_s: float) -> Content:
-        """What the page says at this moment."""
+        """Return the content at this moment."""
         count = self._changes.count(at_s)
         while len(self._states) <= count:
             self._states.append(self._edited(len(self._states)))
@@ -57,7 +57,7 @@ class PageContent:
         return joint.join(sentence(chance, self._own) for _ in range(chance.randint(1, 4)))
 
     def _edited(self, version: int) -> Content:
-        """The state after one more edit, which always changes something."""
+        """Return the content after one more edit, which always changes something."""
         before = self._states[-1]
         for attempt in range(100):
             after = self._edit(random_stream(self._key, version, attempt), before)
@@ -106,7 +106,7 @@ def _fact(chance: Random, own: Language, place: int) -> str:
 
 
 def _other_number(chance: Random, text: str) -> str:
-    """The text with another number, where it has one."""
+    """Return the text with another number, if it has one."""
     parts = text.split(" ")
     places = [place for place, part in enumerate(parts) if part.isdigit()]
     if places:
@@ -115,5 +115,5 @@ def _other_number(chance: Random, text: str) -> str:
 
 
 def content_mark(content: Content) -> int:
-    """The same for the same content."""
+    """Return a number that is equal for equal content."""
     return hash_number(content.title, *content.paragraphs, *content.facts)

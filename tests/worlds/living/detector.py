@@ -1,4 +1,4 @@
-"""How well does change detection do on a living site? Each verdict of weeks is held against the truth."""
+"""Compare change detection on a living site with the truth over weeks."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tests.worlds.living.content import SECONDS_A_DAY
 from tests.worlds.living.site import LivingResponse, LivingSite
 
 VISITING_HOURS_S = 80_000.0
-"""Each page is visited once a day, at some moment of these."""
+"""Each page is visited once a day, at one of these times."""
 DAYS_OF_A_GROUP = 2
-"""An edit of the template is seen on all pages within so many days."""
+"""An edit of the template is visible on all pages within this many days."""
 
 
 class Seen(NamedTuple):
-    """A visit: what was judged, and what was true."""
+    """A visit: the verdict and the truth."""
 
     url: str
     day: int
@@ -35,7 +35,7 @@ class Seen(NamedTuple):
 
 @dataclass(slots=True)
 class DetectionReport:
-    """What came of watching a site."""
+    """Results of watching a site."""
 
     seen: list[Seen] = field(default_factory=list)
     site_bytes: int = 0
@@ -48,21 +48,21 @@ class DetectionReport:
 
     @property
     def false_alarms(self) -> int:
-        """Visits without a change of content that were taken for one."""
+        """Visits without a change of content that were judged as one."""
         return sum(visit.change.changed and not visit.has_content_changed for visit in self.seen)
 
     @property
     def edits(self) -> int:
-        """Visits that met a change of content."""
+        """Visits that found a change of content."""
         return sum(visit.has_content_changed for visit in self.seen)
 
     @property
     def missed(self) -> int:
-        """Changes of content that were not seen."""
+        """Changes of content that were missed."""
         return sum(visit.has_content_changed and not visit.change.changed for visit in self.seen)
 
     def groups_at(self, day: int) -> list[EditGroup]:
-        """Groups of changes within two days that hold most of the pages which saw the template change."""
+        """Return the groups of changes within two days that contain most pages with the template change."""
         days = range(day, day + DAYS_OF_A_GROUP)
         visits = [visit for visit in self.seen if visit.day in days]
         edited = {visit.url for visit in visits if visit.has_template_changed}
@@ -71,7 +71,7 @@ class DetectionReport:
 
 
 def run_detector(site: LivingSite, *, days: int) -> DetectionReport:
-    """Visit every page once a day, judge each visit as a crawl does, and hold it against the truth."""
+    """Visit every page once a day, judge each visit as a crawl does, and compare it with the truth."""
     report, memory = DetectionReport(), SiteChangeHistory()
     pages: dict[str, PageChangeHistory] = {}
     last: dict[str, tuple[LivingResponse, Snapshot]] = {}
@@ -104,7 +104,7 @@ def run_detector(site: LivingSite, *, days: int) -> DetectionReport:
 
 
 def _visits(site: LivingSite, days: int) -> Iterator[tuple[int, str, float]]:
-    """Day, page and moment of every visit, in another order each day."""
+    """Yield day, page and moment of every visit, in a different order each day."""
     for day in range(days):
         moments = {url: uniform(site.key, url, day) for url in site.urls}
         for url in sorted(moments, key=moments.__getitem__):

@@ -1,4 +1,4 @@
-"""What a living site says around its content, in several languages, and the words its content is made of."""
+"""Texts around the content of a living site in several languages, and the words of its content."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ REAL_TONGUES = (_ENGLISH, _GERMAN, _FRENCH, _RUSSIAN, _JAPANESE)
 
 
 def make_language(chance: Random, seed: int) -> Language:
-    """One of the languages, or one that nobody knows, so that its wording can only be learned."""
+    """Return one of the languages, or an unknown one, whose wording can only be learned."""
     at = chance.randrange(len(REAL_TONGUES) + 1)
     return REAL_TONGUES[at] if at < len(REAL_TONGUES) else _unknown(chance, seed)
 
@@ -155,7 +155,7 @@ def _unknown(chance: Random, seed: int) -> Language:
 
 
 def sentence(chance: Random, own: Language) -> str:
-    """A sentence of the content; in Japanese without spaces."""
+    """Return a sentence of the content; without spaces in Japanese."""
     chosen = chance.choices(own.words, k=chance.randint(6, 14))
     if chance.random() < 0.3:
         chosen[chance.randrange(len(chosen))] = str(chance.randint(2, 900))
@@ -165,7 +165,7 @@ def sentence(chance: Random, own: Language) -> str:
 
 
 def date_text(own: Language, at: datetime, style: int) -> str:
-    """A date as the site writes it."""
+    """Return a date in the format of the site."""
     if own.code == "ja":
         return f"{at.year}年{at.month}月{at.day}日"
     if own.months and style % 3 == 0:
@@ -175,6 +175,6 @@ def date_text(own: Language, at: datetime, style: int) -> str:
 
 
 def count_text(number: int, style: int) -> str:
-    """A number as the site groups its digits."""
+    """Return a number in the format of the site."""
     sign = (",", ".", " ", "'", "")[style % 5]
     return f"{number:,}".replace(",", sign)

@@ -1,4 +1,4 @@
-"""The markup around a living site's content: its structure, and widgets that never stay the same."""
+"""The markup around a living site's content: its structure, and widgets that change all the time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WEATHER = ("rain", "sun", "snow", "fog", "wind")
 
 
 class TemplateState(NamedTuple):
-    """Everything of one answer that is not content."""
+    """Everything in one response that is not content."""
 
     site_key: str
     own: Language
@@ -28,18 +28,18 @@ class TemplateState(NamedTuple):
     at: datetime
     page: int
     chance: Random
-    """Drawn anew for each answer."""
+    """New for each response."""
 
 
 class Widget(NamedTuple):
-    """Something on every page that changes by itself, and where it stands."""
+    """Something on every page that changes by itself, and its position."""
 
     position: str
     render: Callable[[TemplateState], str]
 
 
 class Frame(NamedTuple):
-    """How a site marks up its parts: opening and closing markup by the name of the part."""
+    """Opening and closing markup of each part of a page."""
 
     parts: dict[str, tuple[str, str]]
     names_widgets: bool
@@ -50,7 +50,7 @@ def _pair(tag: str, name: str = "") -> tuple[str, str]:
 
 
 def frame(chance: Random) -> Frame:
-    """One of four ways: elements that say what they are, classes that do, names without sense, nothing."""
+    """Return one of four styles: semantic elements, semantic classes, meaningless classes, or none."""
     parts = ("header", "nav", "main", "article", "aside", "footer")
     style = chance.choice(("elements", "classes", "senseless", "bare"))
     if style == "elements":
@@ -65,14 +65,14 @@ def frame(chance: Random) -> Frame:
 
 
 def widgets(chance: Random, own: Language, site_key: str) -> list[Widget]:
-    """Between five and nine widgets of a site, each in a position of its own choice."""
+    """Return five to nine widgets of a site in random positions."""
     makers = [_clock, _counter, _presence, _age, _teasers, _teasers, _advert, _advert, _quote, _weather, _timing]
     chosen = chance.sample(makers, chance.randint(5, 9))
     return [Widget(chance.choice(POSITIONS), maker(chance, own, f"{site_key}/{at}")) for at, maker in enumerate(chosen)]
 
 
 def _boxed(chance: Random, name: str) -> Callable[[str], str]:
-    """Markup around a widget's line: with its name, with a senseless one, or bare."""
+    """Return the markup around a widget: with its name, a meaningless one, or none."""
     tag = chance.choice(("p", "div", "span", "li"))
     style = chance.randrange(3)
     called = (f' class="{name}"', f' class="{"".join(chance.choices("bdgklmnrstvz", k=6))}"', "")[style]
@@ -112,7 +112,7 @@ def _age(chance: Random, own: Language, key: str) -> Callable[[TemplateState], s
 
 
 def _teasers(chance: Random, own: Language, key: str) -> Callable[[TemplateState], str]:
-    """Some of a stock of headlines, linked, now and then with a summary."""
+    """Linked headlines, sometimes with a summary."""
     stock = [sentence(chance, own).rstrip(".。") for _ in range(chance.randint(6, 40))]
     shown, has_summary, name = (chance.randint(2, 4), chance.random() < 0.3, chance.choice(("related", "kx", "")))
     summaries = [sentence(chance, own) for _ in stock]
@@ -149,7 +149,7 @@ def _advert(chance: Random, own: Language, key: str) -> Callable[[TemplateState]
 
 
 def _quote(chance: Random, own: Language, key: str) -> Callable[[TemplateState], str]:
-    """A saying that comes up at random, the same stock for all pages."""
+    """A random quote, from the same stock for all pages."""
     stock = [sentence(chance, own) for _ in range(chance.randint(5, 20))]
     box = _boxed(chance, "quote")
     return lambda look: box(look.chance.choice(stock))
@@ -166,7 +166,7 @@ def _timing(chance: Random, own: Language, key: str) -> Callable[[TemplateState]
 
 
 def render(content: Content, look: TemplateState, shape: Frame, around: list[Widget]) -> bytes:
-    """The whole answer."""
+    """Return the whole page."""
     at = {place: "".join(one.render(look) for one in around if one.position == place) for place in POSITIONS}
     token = f"{look.chance.getrandbits(64):016x}"
     part = shape.parts
@@ -218,5 +218,5 @@ def _content_markup(content: Content, site_key: str) -> str:
 
 
 def answer_stream(site_key: str, page: int, at_s: float) -> Random:
-    """The chance of one answer."""
+    """Return the random stream of one response."""
     return random_stream(site_key, page, at_s, "answer")

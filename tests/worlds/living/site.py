@@ -18,24 +18,24 @@ from tests.worlds.living.markup import Frame, TemplateState, Widget, answer_stre
 
 STATIC_SHARE = 0.2
 RAREST, MOST_OFTEN = -2.0, -0.3
-"""Powers of ten of edits a day: from once in a hundred days to one every second day."""
+"""Powers of ten of edits per day: from once in a hundred days to every second day."""
 MENU_ENTRIES = 6
 FIRST_EDIT_DAY, LAST_EDIT_DAY = 8, 55
-"""A template is edited within these days, three times."""
+"""A template is edited three times within these days."""
 
 
 class LivingResponse(NamedTuple):
-    """What the site sent, and the truth about it."""
+    """A response and the truth about it."""
 
     html: bytes
     content: int
-    """The same number: the same content."""
+    """Equal for equal content."""
     edition: int
-    """How often the template was edited until now."""
+    """How often the template was edited before."""
 
 
 class TemplateEdit(NamedTuple):
-    """A change of what all pages have in common."""
+    """A change of what all pages share."""
 
     at_s: float
     kind: str
@@ -70,11 +70,11 @@ class LivingSite:
 
     @property
     def urls(self) -> list[str]:
-        """All pages."""
+        """The URLs of all pages."""
         return [f"https://living.test/p/{page}" for page in range(len(self._pages))]
 
     def answer(self, url: str, at_s: float) -> LivingResponse:
-        """What a request for the page gets at this moment, in seconds since the beginning."""
+        """Return the response for a page at this moment, in seconds since the start."""
         page = int(url.rpartition("/")[2])
         content = self._pages[page].at(at_s)
         look = self._look(page, at_s)

@@ -1,4 +1,4 @@
-"""A small breadth-first crawl of one virtual site, with every judgement on traps switched on."""
+"""A minimal breadth-first crawl of one simulated site with all trap rules."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ HEADERS = (("content-type", "text/html; charset=utf-8"),)
 
 @dataclass(slots=True)
 class Duplicates:
-    """Texts that were seen: near ones share a band of their signatures."""
+    """Texts seen so far; near duplicates share a band of their signatures."""
 
     bands: dict[bytes, tuple[bytes, int, str]] = field(default_factory=dict)
 
     def original(self, text: str, url: str) -> str:
-        """Where the text was seen already, or nearly; it is remembered."""
+        """Return the URL of an equal or near-duplicate text, and remember this one."""
         sign, width = text_signature(text), 64 // BANDS
         keys = [bytes([band]) + sign[band * width : (band + 1) * width] for band in range(BANDS)]
         near = [
@@ -46,7 +46,7 @@ class Duplicates:
 
 @dataclass(slots=True)
 class Crawl:
-    """What a crawl of a virtual site did."""
+    """State and results of a crawl of one simulated site."""
 
     site: TrapSite
     most: int
@@ -62,20 +62,20 @@ class Crawl:
 
     @property
     def requests(self) -> int:
-        """Everything that the site was asked for."""
+        """Number of requests, with probes."""
         return len(self.fetched) + self.probes
 
     @property
     def share_reached(self) -> float:
-        """The part of the real pages that was seen."""
+        """Share of the real pages that were reached."""
         return len(self.reached) / self.site.real_pages if self.site.real_pages else 1.0
 
     def blocked_patterns(self) -> list[str]:
-        """Patterns behind a block."""
+        """Return the blocked patterns."""
         return [name for name, record in self.trap_state.patterns.items() if record.state is PatternState.BLOCKED]
 
     def run(self) -> Crawl:
-        """Until nothing is left or the most requests are made."""
+        """Crawl until nothing is left or the request limit is reached."""
         self._offer(self.site.seed)
         while (self.now or self.later) and self.requests < self.most:
             url = self.now.popleft() if self.now else self.later.popleft()
@@ -148,6 +148,6 @@ class Crawl:
         self.trap_state = after_probe(self.trap_state, wanted.pattern, (answers[0], answers[1]))
 
     def _restart(self) -> None:
-        """Every now and then the crawl goes on from what is stored."""
+        """Restart from the stored state every now and then."""
         if len(self.fetched) % RESTART_EVERY == 0:
             self.trap_state = trap_state_of(trap_state_bytes(self.trap_state))

@@ -39,7 +39,7 @@ def _has(chosen: tuple[str, ...], facet: str) -> bool:
 
 
 def endless_pages(*, in_path: bool = False) -> TrapSite:
-    """A list whose last page is repeated for every number behind it, always with a link to the next."""
+    """A list that repeats its last page for every further number, always with a link to the next."""
 
     def trap(url: str) -> TrapResponse | None:
         path, segments, query = split_url(url)
@@ -57,7 +57,7 @@ def endless_pages(*, in_path: bool = False) -> TrapSite:
 
 
 def tracked_links() -> TrapSite:
-    """Every link carries a parameter drawn anew for every answer."""
+    """Every link has a parameter that is random in every response."""
 
     def answer(url: str) -> TrapResponse:
         path, segments, query = split_url(url)
@@ -82,7 +82,7 @@ def tracked_links() -> TrapSite:
 
 
 def relative_loop() -> TrapSite:
-    """A server that takes what follows a page for its argument, and relative links on that page."""
+    """A server that ignores the path after a page, with relative links on that page."""
 
     def trap(url: str) -> TrapResponse | None:
         path, segments, _ = split_url(url)
@@ -95,7 +95,7 @@ def relative_loop() -> TrapSite:
 
 
 def share_buttons() -> TrapSite:
-    """Each article again for every service that it may be shared with, each with a number of its own."""
+    """Each article again for every service to share it with, each with its own number."""
 
     def trap(url: str) -> TrapResponse | None:
         path, segments, _ = split_url(url)
@@ -112,7 +112,7 @@ def share_buttons() -> TrapSite:
 
 
 def search_suggestions() -> TrapSite:
-    """A search that suggests five more words to add, with titles of the same articles as results."""
+    """A search that suggests five further words, with titles of the same articles as results."""
 
     def trap(url: str) -> TrapResponse | None:
         path, _, query = split_url(url)
@@ -144,7 +144,7 @@ def week_calendar() -> TrapSite:
 
 
 def honest_archive(*, years: int = 12) -> TrapSite:
-    """A newspaper: a page for each month and day of many years, each day with a story, one after another."""
+    """A newspaper with a page for each month and day of many years, each day with a story."""
     days = [f"/{2005 + at // 360}/{at // 30 % 12 + 1:02}/{at % 30 + 1:02}/" for at in range(years * 360)][:1500]
     places = {path: at for at, path in enumerate(days)}
 
@@ -161,7 +161,7 @@ def honest_archive(*, years: int = 12) -> TrapSite:
 
 
 def honest_shop() -> TrapSite:
-    """Products that only the lists of a shop lead to: by category, by page, each with words of its own."""
+    """Products that only lists of a shop link to, by category and page, each with its own text."""
 
     def answer(url: str) -> TrapResponse:
         path, _, query = split_url(url)
@@ -187,7 +187,7 @@ def honest_shop() -> TrapSite:
 
 
 def honest_versions(*, pages: int = 200) -> TrapSite:
-    """A manual in four versions that differ in a few words; each page leads only to the next."""
+    """A manual in four versions that differ in a few words; each page links only to the next."""
 
     def answer(url: str) -> TrapResponse:
         segments = split_url(url).segments
@@ -210,7 +210,7 @@ def honest_versions(*, pages: int = 200) -> TrapSite:
 
 
 def honest_translations(*, pages: int = 120) -> TrapSite:
-    """A manual in ten languages of which three are translated; the others are copies, with dead links."""
+    """A manual in ten languages: three are translated, the others are copies with dead links."""
     languages = ("en", "de", "fr", "es", "ja", "ko", "pt-br", "tr", "zh-cn", "da")
 
     def answer(url: str) -> TrapResponse:

@@ -24,7 +24,7 @@ def _index(folder: str = "/article/") -> list[str]:
 
 
 def _neighbours(number_: int, folder: str = "/article/") -> list[str]:
-    """Ten articles hang on each article of the index."""
+    """Return the ten articles linked from each article of the index."""
     first = number_ - number_ % LISTED
     return [f"{folder}{other}" for other in range(first, first + LISTED)]
 
@@ -40,7 +40,7 @@ def _article_of(url: str) -> str | None:
 
 
 def with_articles(trap: Callable[[str], TrapResponse | None], extra: list[str]) -> TrapSite:
-    """A hundred articles behind an index, and beside them what `trap` answers."""
+    """Return a site of a hundred articles behind an index, plus the responses of `trap`."""
 
     def answer(url: str) -> TrapResponse:
         path, segments, query = split_url(url)
@@ -78,7 +78,7 @@ def shallow_facets(*, colours: int = 12, sizes: int = 12, brands: int = 12) -> T
 
 
 def slow_calendar(*, months_with_news: int = 24) -> TrapSite:
-    """Month after month, forwards and back; some real months hold an entry, all others nothing."""
+    """Endless months in both directions; few of them have an entry."""
 
     def trap(url: str) -> TrapResponse | None:
         _, segments, _ = split_url(url)
@@ -94,7 +94,7 @@ def slow_calendar(*, months_with_news: int = 24) -> TrapSite:
 
 
 def session_in_path() -> TrapSite:
-    """A new session in every link: each article has addresses without end."""
+    """A new session in every link, so that each article has endless URLs."""
 
     def answer(url: str) -> TrapResponse:
         _, segments, _ = split_url(url)
@@ -115,7 +115,7 @@ def session_in_path() -> TrapSite:
 
 
 def session_in_query() -> TrapSite:
-    """The same in a parameter whose name says nothing."""
+    """A new session in every link, in a parameter with a meaningless name."""
 
     def answer(url: str) -> TrapResponse:
         path, segments, _ = split_url(url)
@@ -131,7 +131,7 @@ def session_in_query() -> TrapSite:
 
 
 def symlink_cycle() -> TrapSite:
-    """Folders in which a link of the file system leads back to the top under another name."""
+    """Folders in which a symbolic link leads back to the top under another name."""
     folders = ("maps", "notes", "files")
 
     def answer(url: str) -> TrapResponse:
@@ -178,7 +178,7 @@ def endless_counter() -> TrapSite:
 
 
 def sort_orders(*, orders: int = 20) -> TrapSite:
-    """Lists that can be sorted in twenty ways in two directions, on every one of their pages."""
+    """Lists that can be sorted in twenty ways and two directions, on every page."""
 
     def trap(url: str) -> TrapResponse | None:
         path, _, query = split_url(url)
@@ -196,7 +196,7 @@ def sort_orders(*, orders: int = 20) -> TrapSite:
 
 
 def print_views() -> TrapSite:
-    """Every article again for printing, in three widths and with a link to send it by mail."""
+    """Every article again for printing in three widths, and with a link to mail it."""
 
     def trap(url: str) -> TrapResponse | None:
         _, segments, query = split_url(url)
@@ -211,7 +211,7 @@ def print_views() -> TrapSite:
 
 
 def piled_up_links() -> TrapSite:
-    """Relative links on pages that answer under any folder: /topic/x/topic/y/topic/z ..."""
+    """Relative links on pages that exist under any folder: /topic/x/topic/y/topic/z ..."""
 
     def trap(url: str) -> TrapResponse | None:
         _, segments, _ = split_url(url)
@@ -225,7 +225,7 @@ def piled_up_links() -> TrapSite:
 
 
 def honest_tags(*, tags: int = 60) -> TrapSite:
-    """No trap: sixty pages of tags that say nothing new, and must all be seen."""
+    """No trap: sixty tag pages with nothing new, which must all be visited."""
 
     def trap(url: str) -> TrapResponse | None:
         _, segments, _ = split_url(url)
@@ -246,7 +246,7 @@ def honest_tags(*, tags: int = 60) -> TrapSite:
 
 
 def calendar_by_day() -> TrapSite:
-    """A calendar by day in a parameter, each day with a grid of the whole month, beside real articles."""
+    """A calendar by day in a parameter, each day with the whole month, next to real articles."""
 
     def trap(url: str) -> TrapResponse | None:
         path, _, query = split_url(url)
@@ -260,7 +260,7 @@ def calendar_by_day() -> TrapSite:
 
 
 def calendar_by_date(*, days_with_news: int = 60) -> TrapSite:
-    """A calendar that knows what a date is: steps of a day, a week and a month, and news on some days."""
+    """A calendar with steps of a day, a week and a month, and news on some days."""
     home = date(2026, 11, 15)
 
     def trap(url: str) -> TrapResponse | None:

@@ -1,4 +1,4 @@
-"""A virtual site behind a real port, and the command that crawls it."""
+"""A simulated site on a real port, and the command that crawls it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DEADLINE_S = 90
 
 
 class Served:
-    """A virtual site behind a real port, with the paths that it was asked for."""
+    """A simulated site on a real port, with the requested paths."""
 
     def __init__(self, site: TrapSite) -> None:
         self.site = site
@@ -84,7 +84,7 @@ def serving(site: TrapSite) -> Iterator[Served]:
 
 
 class Command:
-    """The command in a folder of its own."""
+    """Run the command in its own folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -19,12 +19,12 @@ SEED = 7
 
 
 class TrapResponse(NamedTuple):
-    """What a virtual site says."""
+    """A response of a simulated site."""
 
     status: int
     html: str = ""
     location: str = ""
-    """Where a redirect leads."""
+    """Target of a redirect."""
 
 
 Answer = Callable[[str], TrapResponse]
@@ -33,17 +33,17 @@ NOT_FOUND = TrapResponse(404, "<title>Not found</title><p>There is no such page.
 
 @dataclass(frozen=True, slots=True)
 class TrapSite:
-    """A virtual site: where it begins, how it answers, and which real page a URL shows."""
+    """A simulated site: its seed, its responses, and the real page behind a URL."""
 
     seed: str
     answer: Answer
     page_of: Callable[[str], str | None]
-    """The name of the real page behind a URL; None: nothing worth a request."""
+    """Returns the name of the real page behind a URL; None if there is none."""
     real_pages: int
 
 
 class Asked(NamedTuple):
-    """A URL as a site sees it."""
+    """The parts of a URL."""
 
     path: str
     segments: tuple[str, ...]
@@ -51,20 +51,20 @@ class Asked(NamedTuple):
 
 
 def split_url(url: str) -> Asked:
-    """Path, segments and parameters of a URL."""
+    """Return path, segments and parameters of a URL."""
     split = urlsplit(url)
     path = split.path or "/"
     return Asked(path, tuple(piece for piece in path.split("/") if piece), dict(parse_qsl(split.query)))
 
 
 def prose(*names: object, count: int = WORDS_OF_TEXT) -> str:
-    """A text of its own for these names."""
+    """Return a text that is unique for these names."""
     chance = random_stream(SEED, "prose", *names)
     return " ".join(chance.choices(words(SEED), k=count)).capitalize() + "."
 
 
 def page(title: str, body: str, links: list[str]) -> TrapResponse:
-    """A page with a heading, a text and a list of links."""
+    """Return a page with a heading, a text and a list of links."""
     items = "".join(f'<li><a href="{href}">{href.rpartition("/")[2] or href}</a></li>' for href in links)
     return TrapResponse(
         200,
@@ -83,7 +83,7 @@ def growing_relative_link() -> TrapSite:
 
 
 def facet_explosion(*, facets: int = 10, values: int = 5, products: int = 200, shown: int = 30) -> TrapSite:
-    """A shop whose every page links to each added or removed value of each facet."""
+    """A shop whose every page adds or removes each value of each facet."""
     choices = [
         {f"f{facet}": str(random_stream(SEED, "facet", facet, product).randrange(values)) for facet in range(facets)}
         for product in range(products)
@@ -127,7 +127,7 @@ def _number(segments: tuple[str, ...], folder: str, most: int) -> int | None:
 
 
 def random_word_maze(*, links: int = 8, flat: bool = False, root: str = "/m/") -> TrapSite:
-    """Links of random words, text of random words, for ever."""
+    """Endless pages with links and text of random words."""
 
     def answer(url: str) -> TrapResponse:
         path = split_url(url).path
@@ -179,5 +179,5 @@ GENERATORS: dict[str, Callable[..., TrapSite]] = {
 
 
 def make_site(kind: str, **params: object) -> TrapSite:
-    """The virtual site of that kind."""
+    """Return the simulated site of that kind."""
     return GENERATORS[kind](**params)

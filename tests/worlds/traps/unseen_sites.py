@@ -1,4 +1,4 @@
-"""Virtual sites with traps that were thought of after the rules, and honest ones that look like them."""
+"""Simulated sites with traps written after the rules, and honest sites that look like them."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ WORDS = words(SEED)[:12]
 
 
 def token(*names: object, length: int, letters: str) -> str:
-    """Letters drawn by lot, the same for the same names."""
+    """Return random letters, the same for the same names."""
     return "".join(random_stream(SEED, "token", *names).choices(letters, k=length))
 
 
 def articles(count: int, extra: Extra, doors: list[str]) -> TrapSite:
-    """So many pages in a ring with short cuts, and beside them whatever `extra` answers."""
+    """Return a site of pages in a ring with short cuts, plus the responses of `extra`."""
     names = [f"/article/{WORDS[place % 12]}-{place}" for place in range(count)]
     of = {name: place for place, name in enumerate(names)}
 
@@ -35,7 +35,7 @@ def articles(count: int, extra: Extra, doors: list[str]) -> TrapSite:
 
 
 def session(length: int, letters: str, *, for_each_link: bool, count: int = 80) -> TrapSite:
-    """The first segment is a session; a new one for each link, or for all links of an answer."""
+    """The first path segment is a session, new for each link or for each response."""
 
     def inner(url: str) -> int | None:
         segments = split_url(url).segments
@@ -61,7 +61,7 @@ def session(length: int, letters: str, *, for_each_link: bool, count: int = 80) 
 
 
 def slow_calendar() -> TrapSite:
-    """Months by name; each has a text of which a third is its own."""
+    """Months by name; a third of the text of each is unique."""
     months = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
     def extra(url: str) -> TrapResponse | None:
@@ -78,7 +78,7 @@ def slow_calendar() -> TrapSite:
 
 
 def weeks_in_rooms() -> TrapSite:
-    """Weeks of twelve rooms: the set grows in bursts."""
+    """Weeks of twelve rooms: the number of URLs grows in bursts."""
 
     def extra(url: str) -> TrapResponse | None:
         segments = split_url(url).segments
@@ -96,7 +96,7 @@ def weeks_in_rooms() -> TrapSite:
 
 
 def suggestions_for_the_missing() -> TrapSite:
-    """A dead link gets an apology, and ever other suggestions that are dead as well."""
+    """A dead link shows an apology and new suggestions that are dead too."""
 
     def extra(url: str) -> TrapResponse | None:
         path = split_url(url).path
@@ -109,7 +109,7 @@ def suggestions_for_the_missing() -> TrapSite:
 
 
 def growing_query(count: int = 60) -> TrapSite:
-    """Each link adds to the query with which the page was asked for."""
+    """Each link adds to the query of the request."""
 
     def answer(url: str) -> TrapResponse:
         path, segments, _ = split_url(url)
@@ -148,7 +148,7 @@ def joined_tags(count: int = 100) -> TrapSite:
 
 
 def endless_hosts(count: int = 60) -> TrapSite:
-    """Every page names hosts that nobody named before; the real pages are on one of them."""
+    """Every page links to new hosts; the real pages are on one of them."""
 
     def answer(url: str) -> TrapResponse:
         host, segments = url.split("/")[2], split_url(url).segments
@@ -182,7 +182,7 @@ UNSEEN: dict[str, Callable[[], TrapSite]] = {
 
 
 def lists_of_links(topics: int = 300) -> TrapSite:
-    """Lists that say nothing but link to ever other pages: `start=` must not be taken for idle."""
+    """Lists without text that link to new pages: `start=` must not be taken for irrelevant."""
 
     def answer(url: str) -> TrapResponse:
         path, _, query = split_url(url)
@@ -201,7 +201,7 @@ def lists_of_links(topics: int = 300) -> TrapSite:
 
 
 def many_honest_hosts(count: int = 90) -> TrapSite:
-    """Departments with a host each, of which each names three others and the next."""
+    """Departments with one host each; each links to three others and the next."""
 
     def answer(url: str) -> TrapResponse:
         name = url.split("/")[2].partition(".")[0]

@@ -1,4 +1,4 @@
-"""More virtual sites that were thought of after the rules, and honest ones that look like them."""
+"""More simulated sites written after the rules, and honest sites that look like them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _below(text: str, count: int) -> int | None:
 
 
 def _near(at: int, count: int) -> list[int]:
-    """The branches of a page, and a few others."""
+    """Return the branches of a page and a few other pages."""
     return [place for place in (*range(5 * at + 1, 5 * at + 6), (7 * at + 2) % count, 0) if place < count]
 
 
@@ -59,7 +59,7 @@ def session_in_the_name(count: int = 120) -> TrapSite:
 
 
 def log_in_to_answer(topics: int = 60, posts: int = 15) -> TrapSite:
-    """Three links for each of 900 posts lead to the page to log in."""
+    """Three links for each of 900 posts lead to the login page."""
 
     def answer(url: str) -> TrapResponse:
         path, segments, _ = split_url(url)

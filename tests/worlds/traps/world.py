@@ -1,4 +1,4 @@
-"""The whole engine on a virtual site that sets traps: what it asked for, what it reached, what it blocked."""
+"""The whole engine on a simulated site with traps: requests, reached pages and blocks."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ HEADERS = (("Content-Type", "text/html; charset=utf-8"),)
 
 @dataclass(slots=True)
 class TrapWeb:
-    """The Fetcher port over one virtual site."""
+    """Implements `Fetcher` for one simulated site."""
 
     site: TrapSite
     clock: SimClock
     asked: list[str] = field(default_factory=list)
-    """Pages and made-up addresses in the order of the requests."""
+    """Pages and probes in the order of the requests."""
     reached: set[str] = field(default_factory=set)
 
     async def fetch(self, request: Request) -> FetchResult:
-        """What the site says, after a moment."""
+        """Return the response of the site after a moment."""
         began = self.clock.now()
         await asyncio.sleep(ANSWER_TIME.total_seconds())
         is_page = not path_of(request.url).startswith(BESIDE_PAGES)
@@ -65,7 +65,7 @@ class TrapWeb:
 
 @dataclass(slots=True)
 class TrapWorld:
-    """A virtual site, a collection in memory, and the time between runs."""
+    """A simulated site, a collection in memory, and the clock between runs."""
 
     site: TrapSite
     settings: Settings = field(default_factory=Settings)
@@ -74,12 +74,12 @@ class TrapWorld:
     ended: Ended | None = None
     blocked_patterns: list[TrapReport] = field(default_factory=list)
     has_learned: bool = False
-    """The yield of the site was booked."""
+    """Whether pattern statistics of the site are stored."""
     skipped: Counter[str] = field(default_factory=Counter)
     _archives: dict[int, MemoryArchive] = field(default_factory=dict)
 
     def crawl(self, *, most: int | None = None) -> TrapWeb:
-        """One run of the crawler, of at most so many pages; gives what it asked for."""
+        """Run the crawler for at most this many pages; return the web with its requests."""
         web = TrapWeb(self.site, self.clock)
         run(self._run(web, most))
         return web

@@ -189,7 +189,7 @@ def single_text(name: str) -> str:
 def lateral_text(name: str) -> str:
     """Return the text of a batch query for arrays of its inputs."""
     statement = SQL[name]
-    return f"select found.* from {_source(statement.columns)} cross join lateral ({_row_text(statement)}) found"
+    return f"select found.* from {_source(statement.columns)} cross join lateral ({_row_text(statement)} limit 1) found"
 
 
 @cache

@@ -44,7 +44,7 @@ create table robots (
   body bytea not null,
   etag text collate "C",
   last_modified text collate "C",
-  stance text collate "C" not null,
+  policy text collate "C" not null,
   detail text collate "C" not null,
   unreachable_since_us bigint,
   primary key (shard, site_id)
@@ -52,7 +52,7 @@ create table robots (
 
 create view site_row as
 select s.shard, s.id, s.name, s.domain, s.open_us, s.gap_ms, s.strain, s.failures, s.closed_reason, s.pages, s.pending,
-       s.band, s.requests, s.wire_bytes, r.fetched_us, r.expires_us, r.status, r.body, r.etag, r.last_modified, r.stance,
+       s.band, s.requests, s.wire_bytes, r.fetched_us, r.expires_us, r.status, r.body, r.etag, r.last_modified, r.policy,
        r.detail, r.unreachable_since_us
   from site s left join robots r on r.shard = s.shard and r.site_id = s.id;
 

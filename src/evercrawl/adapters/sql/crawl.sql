@@ -41,20 +41,20 @@ values (:shard, :id, :name, :domain, :open_us, :gap_ms, :strain, :failures, :clo
        closed_reason = excluded.closed_reason, requests = excluded.requests, wire_bytes = excluded.wire_bytes
 
 -- write_robots (site_id bigint key, fetched_us bigint, expires_us bigint, status bigint, body bytea, etag text,
---   last_modified text, stance text, detail text, unreachable_since_us bigint) --
+--   last_modified text, policy text, detail text, unreachable_since_us bigint) --
 -- Write a robots record if it differs: the body may be half a megabyte, and a busy site is committed every second.
-insert into robots (shard, site_id, fetched_us, expires_us, status, body, etag, last_modified, stance, detail,
+insert into robots (shard, site_id, fetched_us, expires_us, status, body, etag, last_modified, policy, detail,
                     unreachable_since_us)
-values (:shard, :site_id, :fetched_us, :expires_us, :status, :body, :etag, :last_modified, :stance, :detail,
+values (:shard, :site_id, :fetched_us, :expires_us, :status, :body, :etag, :last_modified, :policy, :detail,
         :unreachable_since_us)
     on conflict (shard, site_id) do update set fetched_us = excluded.fetched_us, expires_us = excluded.expires_us,
        status = excluded.status, body = excluded.body, etag = excluded.etag, last_modified = excluded.last_modified,
-       stance = excluded.stance, detail = excluded.detail, unreachable_since_us = excluded.unreachable_since_us
- where (robots.fetched_us, robots.expires_us, robots.status, robots.etag, robots.last_modified, robots.stance,
+       policy = excluded.policy, detail = excluded.detail, unreachable_since_us = excluded.unreachable_since_us
+ where (robots.fetched_us, robots.expires_us, robots.status, robots.etag, robots.last_modified, robots.policy,
         robots.detail, robots.unreachable_since_us)
        is distinct from
        (excluded.fetched_us, excluded.expires_us, excluded.status, excluded.etag, excluded.last_modified,
-        excluded.stance, excluded.detail, excluded.unreachable_since_us)
+        excluded.policy, excluded.detail, excluded.unreachable_since_us)
     or robots.body is distinct from excluded.body
 
 -- delete_robots (site_id bigint) --
@@ -296,19 +296,19 @@ select source, seq from inbox_mark where shard = :shard
 -- site_named (name text) --
 -- A site by its origin.
 select id, name, domain, open_us, gap_ms, strain, failures, closed_reason, pages, pending, band, requests, wire_bytes,
-       fetched_us, expires_us, status, body, etag, last_modified, stance, detail, unreachable_since_us
+       fetched_us, expires_us, status, body, etag, last_modified, policy, detail, unreachable_since_us
   from site_row where shard = :shard and name = :name
 
 -- site_by_id --
 -- A site by its number.
 select id, name, domain, open_us, gap_ms, strain, failures, closed_reason, pages, pending, band, requests, wire_bytes,
-       fetched_us, expires_us, status, body, etag, last_modified, stance, detail, unreachable_since_us
+       fetched_us, expires_us, status, body, etag, last_modified, policy, detail, unreachable_since_us
   from site_row where shard = :shard and id = :site_id
 
 -- waiting_sites --
 -- The next sites with queued pages whose most urgent band is this one.
 select id, name, domain, open_us, gap_ms, strain, failures, closed_reason, pages, pending, band, requests, wire_bytes,
-       fetched_us, expires_us, status, body, etag, last_modified, stance, detail, unreachable_since_us
+       fetched_us, expires_us, status, body, etag, last_modified, policy, detail, unreachable_since_us
   from site_row where shard = :shard and pending > 0 and band = :band and id > :after_id order by id limit :most
 
 -- queue --

@@ -25,7 +25,7 @@ select outcome, reason, urls from tally where shard = :shard and urls > 0
 -- sites --
 -- The next sites.
 select id, name, domain, open_us, gap_ms, strain, failures, closed_reason, pages, pending, band, requests, wire_bytes,
-       fetched_us, expires_us, status, body, etag, last_modified, stance, detail, unreachable_since_us
+       fetched_us, expires_us, status, body, etag, last_modified, policy, detail, unreachable_since_us
   from site_row where shard = :shard and id > :after order by id limit :most
 
 -- visits_of_page --

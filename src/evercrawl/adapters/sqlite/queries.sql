@@ -42,16 +42,16 @@ values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- write_robots --
 -- A body of up to half a megabyte is written only when something differs: a busy site is committed every second.
-insert into robots (site_id, fetched_us, expires_us, status, body, etag, last_modified, stance, detail,
+insert into robots (site_id, fetched_us, expires_us, status, body, etag, last_modified, policy, detail,
                     unreachable_since_us)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     on conflict (site_id) do update set fetched_us = excluded.fetched_us, expires_us = excluded.expires_us,
        status = excluded.status, body = excluded.body, etag = excluded.etag, last_modified = excluded.last_modified,
-       stance = excluded.stance, detail = excluded.detail, unreachable_since_us = excluded.unreachable_since_us
- where (robots.fetched_us, robots.expires_us, robots.status, robots.etag, robots.last_modified, robots.stance,
+       policy = excluded.policy, detail = excluded.detail, unreachable_since_us = excluded.unreachable_since_us
+ where (robots.fetched_us, robots.expires_us, robots.status, robots.etag, robots.last_modified, robots.policy,
         robots.detail, robots.unreachable_since_us)
        is not (excluded.fetched_us, excluded.expires_us, excluded.status, excluded.etag, excluded.last_modified,
-               excluded.stance, excluded.detail, excluded.unreachable_since_us)
+               excluded.policy, excluded.detail, excluded.unreachable_since_us)
     or robots.body is not excluded.body
 
 -- forget_robots --

@@ -42,7 +42,7 @@ create table robots (
   body blob not null,
   etag text,
   last_modified text,
-  stance text not null,
+  policy text not null,
   detail text not null,
   unreachable_since_us integer
 );
@@ -50,7 +50,7 @@ create table robots (
 -- A site with its robots record, in the order of the Site and RobotsRecord tuples.
 create view site_row as
 select s.id, s.name, s.domain, s.open_us, s.gap_ms, s.strain, s.failures, s.closed_reason, s.pages, s.pending, s.band,
-       s.requests, s.wire_bytes, r.fetched_us, r.expires_us, r.status, r.body, r.etag, r.last_modified, r.stance,
+       s.requests, s.wire_bytes, r.fetched_us, r.expires_us, r.status, r.body, r.etag, r.last_modified, r.policy,
        r.detail, r.unreachable_since_us
   from site s left join robots r on r.site_id = s.id;
 

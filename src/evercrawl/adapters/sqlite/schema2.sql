@@ -45,7 +45,7 @@ create table robots (
   body blob not null,
   etag text,
   last_modified text,
-  stance text not null,
+  policy text not null,
   detail text not null,
   unreachable_since_us integer,
   shard integer not null,
@@ -55,7 +55,7 @@ create table robots (
 -- A site with its robots record.
 create view site_row as
 select s.shard, s.id, s.name, s.domain, s.open_us, s.gap_ms, s.strain, s.failures, s.closed_reason, s.pages, s.pending,
-       s.band, s.requests, s.wire_bytes, r.fetched_us, r.expires_us, r.status, r.body, r.etag, r.last_modified, r.stance,
+       s.band, s.requests, s.wire_bytes, r.fetched_us, r.expires_us, r.status, r.body, r.etag, r.last_modified, r.policy,
        r.detail, r.unreachable_since_us
   from site s left join robots r on r.shard = s.shard and r.site_id = s.id;
 

@@ -17,7 +17,7 @@ from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
     from evercrawl.cli.progress import ProgressView
-    from evercrawl.config import Configured
+    from evercrawl.config import LoadedSettings
     from evercrawl.model.report import Summary
 
 FLAG_KEYS = {
@@ -51,7 +51,7 @@ class RunPlan:
     path: Path
     is_new: bool
     urls: tuple[str, ...]
-    configured: Configured
+    configured: LoadedSettings
     refresh: bool
     forever: bool = False
     """Wait for pages to become due instead of ending."""

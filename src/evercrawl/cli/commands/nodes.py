@@ -184,7 +184,7 @@ def outpost_run(cli: CliContext, /, as_json: bool, **given: Any) -> None:
 
 
 def _outpost_options(cli: CliContext, given: dict[str, Any]) -> Any:
-    from evercrawl.config.schema import known_settings, value_of
+    from evercrawl.config.schema import known_settings, parse_value
     from evercrawl.model.time import parse_rate
     from evercrawl.outpost.agent_builder import AgentOptions
 
@@ -195,7 +195,7 @@ def _outpost_options(cli: CliContext, given: dict[str, Any]) -> Any:
     except ValueError as error:
         raise ConfigError(f"--max-rate {given['max_rate']!r} cannot be used: it {error}") from None
     try:
-        disk = value_of(known_settings()["outposts.cache_bytes"], given["max_disk"])
+        disk = parse_value(known_settings()["outposts.cache_bytes"], given["max_disk"])
     except ValueError as error:
         raise ConfigError(f"--max-disk {given['max_disk']!r} cannot be used: it {error}") from None
     return AgentOptions(

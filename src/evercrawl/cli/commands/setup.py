@@ -72,9 +72,9 @@ def _with_origin(forms: dict[str, str], origins: Any) -> dict[str, dict[str, str
 
 
 def _setting_text(key: str, value: object) -> str:
-    from evercrawl.config.schema import known_settings, written_form
+    from evercrawl.config.schema import format_value, known_settings
 
-    return written_form(known_settings()[key], value)
+    return format_value(known_settings()[key], value)
 
 
 @config_command.command("get")

@@ -123,7 +123,7 @@ async def _survey(
 def _report_closed(cli: CliContext, survey: SitemapSurvey) -> int:
     record = survey.closed
     assert record is not None
-    if record.stance == "private":
+    if record.policy == "private":
         raise ConfigError(f"{record.detail}; for your own host use --allow-private")
     cli.note(f"evercrawl: {survey.site}: {safe_line(record.detail)}")
     is_away = record.unreachable_since_us is not None

@@ -217,10 +217,10 @@ def pace_slow(cli: CliContext, site: str, gap: str, as_json: bool) -> None:
     \b
     evercrawl pace slow example.org 2m
     """
-    from evercrawl.config.schema import known_settings, value_of
+    from evercrawl.config.schema import known_settings, parse_value
 
     try:
-        span = value_of(known_settings()["pace.min_delay"], gap)
+        span = parse_value(known_settings()["pace.min_delay"], gap)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="GAP") from None
     with cli.open_collection() as collection:

@@ -136,6 +136,9 @@ class _ParagraphWalk:
 
     def enter(self, node: LexborNode, child: LexborNode, kind: int) -> bool:
         """Add an element that holds a single text or link, or open it and return True."""
+        if kind == _BLOCK and (attributes := node.attributes):
+            if self._boilerplate.excludes(node, classify_attributes(attributes)):
+                return False
         only = child.tag_id if child.next is None else -1
         if only == _TEXT_ID:
             _add_text(self.found, child.text_content or "", 0, ITEM if kind == _ITEM else STUB)
@@ -147,7 +150,14 @@ class _ParagraphWalk:
         return True
 
     def open_container(self, node: LexborNode, kind: int) -> bool:
-        """Open a container and return True, unless it is boilerplate."""
+        """Open a container or table cell and return True, unless it is boilerplate."""
+        if kind == _CELL:
+            if self.pieces:
+                self.pieces.append(" ")
+            self.stack.append((node, _CELL, len(self.found)))
+            return True
+        if self.pieces:
+            self.flush(STUB)
         if kind == _TOP_HEADER and not self._inside_main:
             place = ASIDE
         else:
@@ -189,7 +199,7 @@ def split_paragraphs(body: LexborNode, *, mistaken: frozenset[int] | None = froz
     """
     boilerplate = BoilerplateFilter(mistaken)
     walk = _ParagraphWalk(boilerplate)
-    pieces, stack, found = walk.pieces, walk.stack, walk.found
+    pieces, stack = walk.pieces, walk.stack
     kinds, known_kinds, text_id = _KINDS, len(_KINDS), _TEXT_ID
     node: LexborNode | None = body.first_child
     while True:
@@ -228,36 +238,27 @@ def split_paragraphs(body: LexborNode, *, mistaken: frozenset[int] | None = froz
                 walk.linked += len(text)
         elif kind == _WHOLE:
             pieces.append(node.text_lexbor())
+        elif kind <= _ITEM:
+            if pieces:
+                walk.flush(STUB)
+            child = node.first_child
+            if child is not None and walk.enter(node, child, kind):
+                node = child
+                continue
+        elif kind <= _MAIN:
+            if walk.open_container(node, kind):
+                node = node.first_child
+                continue
         elif kind == _BREAK:
             pieces.append("\n")
-        elif kind == _CELL:
-            if pieces:
-                pieces.append(" ")
-            stack.append((node, _CELL, len(found)))
-            node = node.first_child
-            continue
         elif kind != _DROP:
             if pieces:
                 walk.flush(STUB)
-            if kind <= _ITEM:
-                child = node.first_child
-                if child is not None and (
-                    kind == _ITEM
-                    or not (attributes := node.attributes)
-                    or not boilerplate.excludes(node, classify_attributes(attributes))
-                ):
-                    if walk.enter(node, child, kind):
-                        node = child
-                        continue
-            elif kind > _MAIN:
-                walk.add_whole(node, kind, tag)
-            elif walk.open_container(node, kind):
-                node = node.first_child
-                continue
+            walk.add_whole(node, kind, tag)
         node = node.next
     if pieces:
         walk.flush(STUB)
-    return Paragraphs(found, walk.containers, walk.bodies, walk.linked_headings, boilerplate.large)
+    return Paragraphs(walk.found, walk.containers, walk.bodies, walk.linked_headings, boilerplate.large)
 
 
 def _add_text(found: list[Paragraph], text: str, linked: int, stub: int) -> None:

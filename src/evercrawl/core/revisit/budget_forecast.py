@@ -129,32 +129,32 @@ class FreshnessEstimates(NamedTuple):
 
 
 def estimate_freshness(
-    pages: Iterable[ForecastPage], outlooks: Mapping[Hashable, SiteModel], *, now: float, share: float = 1.0
+    pages: Iterable[ForecastPage], site_models: Mapping[Hashable, SiteModel], *, now: float, share: float = 1.0
 ) -> FreshnessEstimates:
     """The freshness of all pages and of each site at `now`, from a sample that is `share` of all pages."""
     sums: dict[Hashable, FreshnessSums] = {}
     for page in pages:
         if page.has_content:
             before = sums.get(page.site, FreshnessSums())
-            sums[page.site] = _with_page(before, page, outlooks.get(page.site, NOTHING_KNOWN), now)
+            sums[page.site] = _with_page(before, page, site_models.get(page.site, NOTHING_KNOWN), now)
     return estimates_of(sums, share=share)
 
 
-def _with_page(sums: FreshnessSums, page: ForecastPage, outlook: SiteModel, now: float) -> FreshnessSums:
-    belief = page.estimate
-    if belief.visited is None:
+def _with_page(sums: FreshnessSums, page: ForecastPage, model: SiteModel, now: float) -> FreshnessSums:
+    estimate = page.estimate
+    if estimate.visited is None:
         return sums.add_page(0.0, missing=True)
-    escape = outlook.escape_chance(page.hub, now=now)
-    chance = probability_current(belief, outlook.estimate, now=now, spared=escape)
-    a, b = change_rate(belief, outlook.estimate)
-    _, unseen = unseen_days(belief, outlook.estimate, now=now)
+    escape = model.escape_chance(page.hub, now=now)
+    chance = probability_current(estimate, model.estimate, now=now, spared=escape)
+    a, b = change_rate(estimate, model.estimate)
+    _, unseen = unseen_days(estimate, model.estimate, now=now)
     slope = a * unseen / (b + unseen) * chance
-    return sums.add_page(chance, slope=slope, prior=prior_share(a, outlook), changes=page.changes)
+    return sums.add_page(chance, slope=slope, prior=prior_share(a, model), changes=page.changes)
 
 
-def prior_share(a: float, outlook: SiteModel) -> float:
+def prior_share(a: float, model: SiteModel) -> float:
     """How much of what is believed of a page is its site's prior."""
-    return min(outlook.estimate.a / a, 1.0)
+    return min(model.estimate.a / a, 1.0)
 
 
 def estimates_of(sums: Mapping[Hashable, FreshnessSums], *, share: float) -> FreshnessEstimates:
@@ -259,13 +259,13 @@ def _threshold_for(ground: ForecastInput, level: BudgetLevel, per_day: float) ->
     return exp(high)
 
 
-def interval_of(page: ForecastPage, outlook: SiteModel, level: BudgetLevel) -> float:
+def interval_of(page: ForecastPage, model: SiteModel, level: BudgetLevel) -> float:
     """Days between two visits once the page is known: no announcement waits, and nothing shakes the site."""
     if page.interval > 0.0:
         return min(max(page.interval, level.shortest), level.longest)
     wait = due_at(
         _settled(page.estimate),
-        outlook.estimate,
+        model.estimate,
         threshold=MARGIN * level.threshold,
         span=level.span,
         longest=level.longest,
@@ -273,8 +273,8 @@ def interval_of(page: ForecastPage, outlook: SiteModel, level: BudgetLevel) -> f
     return max(wait, level.shortest)
 
 
-def _settled(belief: PageEstimate) -> PageEstimate:
-    return belief._replace(visited=0.0, announcements=0.0, announced_evidence=0.0, a=belief.a - belief.announced_evidence)
+def _settled(estimate: PageEstimate) -> PageEstimate:
+    return estimate._replace(visited=0.0, announcements=0.0, announced_evidence=0.0, a=estimate.a - estimate.announced_evidence)
 
 
 def _spent(ground: ForecastInput, intervals: Sequence[float], *, threshold: float) -> dict[Hashable, float]:
@@ -296,19 +296,19 @@ def _spent(ground: ForecastInput, intervals: Sequence[float], *, threshold: floa
     }
 
 
-def _told(page: ForecastPage, outlook: SiteModel) -> float:
+def _told(page: ForecastPage, model: SiteModel) -> float:
     """Announcements of a page a day, each of which is followed by a visit."""
-    site = outlook.estimate
+    site = model.estimate
     if not has_announcements(site):
         return 0.0
     a, b = change_rate(page.estimate, site)
     return site.recall * a / b + site.false_rate
 
 
-def _with_errands(visits: float, outlook: SiteModel, *, pages: int, threshold: float) -> float:
+def _with_errands(visits: float, model: SiteModel, *, pages: int, threshold: float) -> float:
     """A site's visits a day, and what has to be asked beside: robots.txt, and the sitemaps now and then."""
     robots = 1.0 / (ROBOTS_DAYS + 1.0 / visits)
-    site = outlook.estimate
+    site = model.estimate
     if not has_announcements(site):
         return visits + robots
     gap = requests_between_polls(site, waiting=0, silent_polls=0, pages=pages, per_day=visits, threshold=threshold)
@@ -321,13 +321,13 @@ def _expected(ground: ForecastInput, intervals: Sequence[float]) -> FreshnessEst
     for page, interval in zip(ground.pages, intervals, strict=True):
         if not page.has_content:
             continue
-        outlook = ground.site_model(page)
-        a, b = change_rate(page.estimate, outlook.estimate)
-        unseen = interval * (1.0 - outlook.estimate.recall) if has_announcements(outlook.estimate) else interval
+        model = ground.site_model(page)
+        a, b = change_rate(page.estimate, model.estimate)
+        unseen = interval * (1.0 - model.estimate.recall) if has_announcements(model.estimate) else interval
         mean = time_current(a, b, unseen) / unseen
         slope = mean - survival(a, b, unseen)
         before = sums.get(page.site, FreshnessSums())
-        sums[page.site] = before.add_page(mean, slope=slope, prior=prior_share(a, outlook), changes=page.changes)
+        sums[page.site] = before.add_page(mean, slope=slope, prior=prior_share(a, model), changes=page.changes)
     return estimates_of(sums, share=ground.share)
 
 
@@ -341,12 +341,12 @@ def _due_now(ground: ForecastInput, level: BudgetLevel) -> tuple[float, tuple[Ne
 
 def _value(page: ForecastPage, ground: ForecastInput, level: BudgetLevel) -> float:
     """What a visit now would bring; inf: it has to be made."""
-    visited, outlook = page.estimate.visited, ground.site_model(page)
+    visited, model = page.estimate.visited, ground.site_model(page)
     if visited is None or ground.now - visited >= level.longest:
         return inf
     if page.interval > 0.0:
         return inf if ground.now - visited >= page.interval - SOON else 0.0
     if ground.now - visited < level.shortest:
         return 0.0
-    escape = outlook.escape_chance(page.hub, now=ground.now)
-    return value_now(page.estimate, outlook.estimate, now=ground.now, span=level.span, spared=escape)
+    escape = model.escape_chance(page.hub, now=ground.now)
+    return value_now(page.estimate, model.estimate, now=ground.now, span=level.span, spared=escape)

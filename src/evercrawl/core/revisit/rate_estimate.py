@@ -84,7 +84,7 @@ class SiteEstimate(NamedTuple):
 
 
 def change_rate(page: PageEstimate, site: SiteEstimate) -> tuple[float, float]:
-    """The Gamma belief (a, b) about a page's change rate."""
+    """The Gamma estimate (a, b) about a page's change rate."""
     a = site.a + page.a
     b = site.b + site.exposure + page.b
     # Only many changes make b fall. A page found after the last poll owes the days before it until the next.

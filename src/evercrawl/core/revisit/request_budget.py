@@ -24,7 +24,7 @@ UNUSED_TOKEN_FACTOR = 0.97
 """The threshold falls by this factor for each token that nobody wanted."""
 MIN_THRESHOLD = 1e-4
 _ROUNDING = 1e-6
-BUDGET_KEY = (0, "purse")
+BUDGET_KEY = (0, "budget")
 """Where the budget's state is kept; no site has this number."""
 
 

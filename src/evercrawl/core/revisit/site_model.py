@@ -1,4 +1,4 @@
-"""What we expect of a site: its belief, the directories that move right now, and where its prior comes from.
+"""What we expect of a site: its estimate, the directories that move right now, and where its prior comes from.
 
 The prior is learned as visits come, without looking at all pages: each visit counts for the days since the
 one before, so that pages that are visited often do not outweigh the others.
@@ -53,18 +53,18 @@ class SiteModel(NamedTuple):
 
 
 def update_site_model(
-    outlook: SiteModel, page: PageEstimate, *, hub: int, now: float, changed: bool
+    model: SiteModel, page: PageEstimate, *, hub: int, now: float, changed: bool
 ) -> tuple[SiteModel, PageEstimate]:
     """Site and page after a visit that found the page changed or not; the first one teaches nothing."""
     tau = now - page.visited if page.visited is not None else 0.0
-    lesson = after_visit(page, outlook.estimate, outlook.hubs.get(hub, BulkChange()), now=now, changed=changed)
+    update = after_visit(page, model.estimate, model.hubs.get(hub, BulkChange()), now=now, changed=changed)
     if tau <= 0.0:
-        return outlook, lesson.page
-    hubs = {key: sums for key, sums in outlook.hubs.items() if key != hub} | {hub: lesson.hub}
+        return model, update.page
+    hubs = {key: sums for key, sums in model.hubs.items() if key != hub} | {hub: update.hub}
     if len(hubs) > MOST_HUBS:
         hubs = dict(list(hubs.items())[-MOST_HUBS:])
-    sums = _with_rate(outlook.moments, *change_rate(lesson.page, lesson.site), days=tau)
-    return outlook._replace(estimate=_with_prior(lesson.site, sums), hubs=hubs, moments=sums), lesson.page
+    sums = _with_rate(model.moments, *change_rate(update.page, update.site), days=tau)
+    return model._replace(estimate=_with_prior(update.site, sums), hubs=hubs, moments=sums), update.page
 
 
 def _with_rate(sums: PriorMoments, a: float, b: float, *, days: float) -> PriorMoments:
@@ -87,11 +87,11 @@ def _with_prior(site: SiteEstimate, sums: PriorMoments) -> SiteEstimate:
     return site._replace(a=shape, b=shape / mean, mean_rate=mean)
 
 
-def site_model_bytes(outlook: SiteModel) -> bytes:
+def site_model_bytes(model: SiteModel) -> bytes:
     """The stored form."""
-    belief = outlook.estimate._asdict() | {"site_change": list(outlook.estimate.site_change)}
-    hubs = [[key, *sums] for key, sums in outlook.hubs.items()]
-    return orjson.dumps([_FORM, belief, hubs, list(outlook.moments), outlook.false_validators])
+    estimate = model.estimate._asdict() | {"site_change": list(model.estimate.site_change)}
+    hubs = [[key, *sums] for key, sums in model.hubs.items()]
+    return orjson.dumps([_FORM, estimate, hubs, list(model.moments), model.false_validators])
 
 
 def site_model_of(stored: bytes) -> SiteModel:
@@ -101,7 +101,7 @@ def site_model_of(stored: bytes) -> SiteModel:
         if form != _FORM:
             return SiteModel()
         known = {name: value for name, value in fields.items() if name in SiteEstimate._fields}
-        belief = SiteEstimate(**(known | {"site_change": BulkChange(*fields["site_change"])}))
-        return SiteModel(belief, {key: BulkChange(*rest) for key, *rest in hubs}, PriorMoments(*sums), lies)
+        estimate = SiteEstimate(**(known | {"site_change": BulkChange(*fields["site_change"])}))
+        return SiteModel(estimate, {key: BulkChange(*rest) for key, *rest in hubs}, PriorMoments(*sums), lies)
     except (ValueError, TypeError, KeyError):
         return SiteModel()

@@ -47,16 +47,16 @@ class VisitSchedule(Protocol):
     name: str
 
     def after_visit(
-        self, state: bytes | None, outlook: SiteModel, *, hub: int, now: float, changed: bool
+        self, state: bytes | None, model: SiteModel, *, hub: int, now: float, changed: bool
     ) -> tuple[bytes, SiteModel]:
         """Page and site after a visit; the first one counts as unchanged."""
         ...
 
-    def due(self, state: bytes, outlook: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
+    def due(self, state: bytes, model: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
         """The moment of the next visit as things stand, within the level's bounds."""
         ...
 
-    def value(self, state: bytes, outlook: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
+    def value(self, state: bytes, model: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
         """What a visit now would bring; infinite where the rule asks for it."""
         ...
 
@@ -67,34 +67,34 @@ class OptimalSchedule:
     name = OPTIMAL
 
     def after_visit(
-        self, state: bytes | None, outlook: SiteModel, *, hub: int, now: float, changed: bool
+        self, state: bytes | None, model: SiteModel, *, hub: int, now: float, changed: bool
     ) -> tuple[bytes, SiteModel]:
         page = page_estimate_of(state)
         if page is None:
-            return page_estimate_bytes(new_page_estimate(outlook.estimate, now=now, has_copy=True)), outlook
-        outlook, page = update_site_model(outlook, page, hub=hub, now=now, changed=changed)
-        return page_estimate_bytes(page), outlook
+            return page_estimate_bytes(new_page_estimate(model.estimate, now=now, has_copy=True)), model
+        model, page = update_site_model(model, page, hub=hub, now=now, changed=changed)
+        return page_estimate_bytes(page), model
 
-    def due(self, state: bytes, outlook: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
+    def due(self, state: bytes, model: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
         page = page_estimate_of(state)
         if page is None or page.visited is None:
             return now
         moment = due_at(
             page,
-            outlook.estimate,
+            model.estimate,
             threshold=MARGIN * level.threshold,
             span=level.span,
             longest=level.longest,
-            spared=outlook.escape_chance(hub, now=now),
+            spared=model.escape_chance(hub, now=now),
         )
         return max(moment, page.visited + level.shortest)
 
-    def value(self, state: bytes, outlook: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
+    def value(self, state: bytes, model: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
         page = page_estimate_of(state)
         if page is None or page.visited is None or now - page.visited >= level.longest:
             return inf
-        escape = outlook.escape_chance(hub, now=now)
-        return value_now(page, outlook.estimate, now=now, span=level.span, spared=escape)
+        escape = model.escape_chance(hub, now=now)
+        return value_now(page, model.estimate, now=now, span=level.span, spared=escape)
 
 
 class RuleSchedule:
@@ -105,20 +105,20 @@ class RuleSchedule:
         self._rule = rule
 
     def after_visit(
-        self, state: bytes | None, outlook: SiteModel, *, hub: int, now: float, changed: bool
+        self, state: bytes | None, model: SiteModel, *, hub: int, now: float, changed: bool
     ) -> tuple[bytes, SiteModel]:
-        return rule_state_bytes(self._rule.after_visit(rule_state_of(state), now=now, changed=changed)), outlook
+        return rule_state_bytes(self._rule.after_visit(rule_state_of(state), now=now, changed=changed)), model
 
-    def due(self, state: bytes, outlook: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
+    def due(self, state: bytes, model: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
         memory = rule_state_of(state)
         shortest = level.span if self.name == "uniform" else level.shortest
         return min(max(memory.due, memory.visited + shortest), memory.visited + level.longest)
 
-    def value(self, state: bytes, outlook: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
+    def value(self, state: bytes, model: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
         memory = rule_state_of(state)
         if memory.due > now and now - memory.visited < level.longest:
             return 0.0
-        around = 1.0 - outlook.escape_chance(hub, now=now)
+        around = 1.0 - model.escape_chance(hub, now=now)
         is_wanted, _ = self._rule.should_visit(memory, now=now, around=around)
         return inf if is_wanted else 0.0
 
@@ -198,20 +198,20 @@ class WaitCause(StrEnum):
     """It has vanished, or is not asked for again."""
 
 
-def wait_cause(state: bytes | None, outlook: SiteModel, *, is_gone: bool = False, tries: int = 0) -> WaitCause:
+def wait_cause(state: bytes | None, model: SiteModel, *, is_gone: bool = False, tries: int = 0) -> WaitCause:
     """The cause for which a page that is not due is not asked for; `state` is what its schedule stored."""
     if is_gone:
         return WaitCause.GONE
     if tries:
         return WaitCause.FAILED
-    if _is_silent(state, outlook):
+    if _is_silent(state, model):
         return WaitCause.SITEMAP
     return WaitCause.CACHE if is_marked_cached(state) else WaitCause.MODEL
 
 
-def _is_silent(state: bytes | None, outlook: SiteModel) -> bool:
+def _is_silent(state: bytes | None, model: SiteModel) -> bool:
     """Has the site, whose word counts, been asked since our visit and not named the page?"""
-    page, site = page_estimate_of(state), outlook.estimate
+    page, site = page_estimate_of(state), model.estimate
     if page is None or page.visited is None or not has_announcements(site) or site.recall < LEAST_RECALL:
         return False
     return site.polled is not None and site.polled > page.visited and page.announcements < 1.0

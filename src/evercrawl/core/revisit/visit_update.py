@@ -101,7 +101,7 @@ def update_bulk_changes(
 
 
 def _step(earned: float, curvature: float, *, held: float, q: float, changed: bool) -> tuple[float, float]:
-    """One Newton step on the likelihood of what a visit found, towards the belief that shocks have earned."""
+    """One Newton step on the likelihood of what a visit found, towards the estimate that shocks have earned."""
     still = 1.0 - earned * q
     slope = held * q / max(1.0 - held * still, 1e-9) if changed else -q / still
     curvature = _FADING * curvature + slope * slope

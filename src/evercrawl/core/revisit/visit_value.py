@@ -85,7 +85,7 @@ def signal_value(
 def _expected_gain(
     a: float, b: float, site: SiteEstimate, *, chance: float, reach: float, span: float, rule: Quadrature
 ) -> float:
-    """The first term of the exact index with announcements, averaged over the belief about the rate.
+    """The first term of the exact index with announcements, averaged over the estimate about the rate.
 
     What a visit brings ends with the next false announcement or with the next visit, whichever comes first:
     without the visits, slow pages that were announced, most of them falsely, would look worth waiting for.

@@ -52,7 +52,7 @@ class RobotsRules:
     @property
     def is_unreachable(self) -> bool:
         """Nothing may be asked for because the file cannot be read now; this passes by itself."""
-        return self.record.stance == "forbid" and self.record.unreachable_since_us is not None
+        return self.record.policy == "forbid" and self.record.unreachable_since_us is not None
 
     @property
     def crawl_delay(self) -> float | None:
@@ -66,11 +66,11 @@ class RobotsRules:
 
     def verdict(self, url: str) -> RobotsVerdict:
         """What the site's robots.txt says about a URL of the site."""
-        if self.record.stance == "obey":
+        if self.record.policy == "obey":
             return self._by_rules(url)
-        if self.record.stance == "private":
+        if self.record.policy == "private":
             return RobotsVerdict(False, None, Reason.PRIVATE_ADDRESS, self.record.detail)
-        if self.record.stance == "allow" or path_and_query(url) == "/robots.txt":
+        if self.record.policy == "allow" or path_and_query(url) == "/robots.txt":
             return RobotsVerdict(True, None, None, self.record.detail)
         reason = Reason.ROBOTS_UNREACHABLE if self.is_unreachable else Reason.ROBOTS
         return RobotsVerdict(False, None, reason, self.record.detail)
@@ -86,7 +86,7 @@ class RobotsRules:
 
 def compile_robots(record: RobotsRecord, agent: str) -> RobotsRules:
     """The gate for a site whose last answer is `record`."""
-    obeyed = record.stance == "obey"
+    obeyed = record.policy == "obey"
     # The record's body was cut at the settings' limit when it was made.
     robots = parse_robots(record.body, agent=agent, limit=len(record.body) + 1) if obeyed else RobotsTxt()
     return RobotsRules(record, robots)
@@ -112,17 +112,17 @@ def robots_record_of(
 def redirect_loop_record(*, now: datetime, settings: RobotsSettings) -> RobotsRecord:
     """The record for a redirect chain without an end: as if there were no file (RFC 9309 section 2.3.1.2)."""
     detail = "robots.txt only leads to redirects, so no rules apply"
-    return _record(None, stance="allow", detail=detail, now=now, lifetime=settings.max_age)
+    return _record(None, policy="allow", detail=detail, now=now, lifetime=settings.max_age)
 
 
 def _read(result: Fetched, *, now: datetime, settings: RobotsSettings) -> RobotsRecord:
     lifetime = _lifetime(result.headers, settings)
     if result.status == _NO_CONTENT:
         detail = "robots.txt is empty (204), so no rules apply"
-        return _record(result.status, stance="allow", detail=detail, now=now, lifetime=lifetime)
+        return _record(result.status, policy="allow", detail=detail, now=now, lifetime=lifetime)
     body = _whole_lines(result.body, settings.max_bytes, cut=result.truncated is not None)
     detail = f"robots.txt of {len(body)} bytes is obeyed"
-    record = _record(result.status, stance="obey", detail=detail, now=now, lifetime=lifetime)
+    record = _record(result.status, policy="obey", detail=detail, now=now, lifetime=lifetime)
     etag, last_modified = header(result.headers, "etag"), header(result.headers, "last-modified")
     return record._replace(body=body, etag=etag, last_modified=last_modified)
 
@@ -154,17 +154,17 @@ def _failed(previous: RobotsRecord | None, result: Failed, *, now: datetime, set
     if result.fault is Fault.BAD_REDIRECT:
         return redirect_loop_record(now=now, settings=settings)
     if result.fault is Fault.PRIVATE_ADDRESS:
-        return _record(None, stance="private", detail=result.detail, now=now, lifetime=settings.retry_delay)
+        return _record(None, policy="private", detail=result.detail, now=now, lifetime=settings.retry_delay)
     if status is None or not 400 <= status < 500 or status == _TOO_MANY_REQUESTS:
         asked = retry_after(header(result.headers, "retry-after"), now=now)
         cause = f"{status}" if status is not None and status >= 400 else result.detail or str(result.fault)
         record = _unreachable(previous, cause, now=now, settings=settings, asked=asked)
-        return record if record.stance == "obey" else record._replace(status=status)
+        return record if record.policy == "obey" else record._replace(status=status)
     if status in _REFUSING and settings.forbid_on_403:
-        stance, detail = "forbid", f"robots.txt is refused to us ({status}), so nothing here is asked for"
+        policy, detail = "forbid", f"robots.txt is refused to us ({status}), so nothing here is asked for"
     else:
-        stance, detail = "allow", f"there is no robots.txt ({status}), so no rules apply"
-    return _record(status, stance=stance, detail=detail, now=now, lifetime=settings.max_age)
+        policy, detail = "allow", f"there is no robots.txt ({status}), so no rules apply"
+    return _record(status, policy=policy, detail=detail, now=now, lifetime=settings.max_age)
 
 
 def _unreachable(
@@ -183,17 +183,17 @@ def _unreachable(
     wait = min(max(elapsed, settings.retry_delay, asked or settings.retry_delay), LONGEST_RETRY)
     if elapsed >= settings.unreachable_timeout:
         detail = f"robots.txt is unreachable since {_day(to_us(since))}, so the site is taken to have none"
-        record = _record(None, stance="allow", detail=detail, now=now, lifetime=LONGEST_RETRY)
-    elif previous is not None and previous.stance == "obey":
+        record = _record(None, policy="allow", detail=detail, now=now, lifetime=LONGEST_RETRY)
+    elif previous is not None and previous.policy == "obey":
         detail = f"robots.txt is unreachable ({cause}); the copy of {_day(previous.fetched_us)} still holds"
         record = previous._replace(expires_us=to_us(now) + span_us(wait), detail=detail)
     else:
         detail = f"robots.txt is unreachable ({cause}), so nothing of this site is asked for yet"
-        record = _record(None, stance="forbid", detail=detail, now=now, lifetime=wait)
+        record = _record(None, policy="forbid", detail=detail, now=now, lifetime=wait)
     return record._replace(unreachable_since_us=to_us(since))
 
 
-def _record(status: int | None, *, stance: str, detail: str, now: datetime, lifetime: timedelta) -> RobotsRecord:
+def _record(status: int | None, *, policy: str, detail: str, now: datetime, lifetime: timedelta) -> RobotsRecord:
     return RobotsRecord(
         fetched_us=to_us(now),
         expires_us=to_us(now + lifetime),
@@ -201,7 +201,7 @@ def _record(status: int | None, *, stance: str, detail: str, now: datetime, life
         body=b"",
         etag=None,
         last_modified=None,
-        stance=stance,
+        policy=policy,
         detail=detail,
     )
 

@@ -250,17 +250,17 @@ def should_request(source: SourceState | None, *, now: float) -> bool:
     return source is None or source.read is not None or now - source.requested >= ABSENT_DAYS
 
 
-def is_poll_due(state: SitemapState, belief: SiteEstimate, *, pages: int, per_day: float, threshold: float) -> bool:
+def is_poll_due(state: SitemapState, estimate: SiteEstimate, *, pages: int, per_day: float, threshold: float) -> bool:
     """Enough of the site's requests went to pages since the last poll: the rule that the lab measures."""
     gap = requests_between_polls(
-        belief, waiting=state.announced_pages, silent_polls=state.silent_polls, pages=pages, per_day=per_day, threshold=threshold
+        estimate, waiting=state.announced_pages, silent_polls=state.silent_polls, pages=pages, per_day=per_day, threshold=threshold
     )
     return state.requests >= gap
 
 
-def poll_interval(belief: SiteEstimate, *, pages: int, threshold: float) -> float:
+def poll_interval(estimate: SiteEstimate, *, pages: int, threshold: float) -> float:
     """Days to the next poll where requests are not scarce, within bounds that are fair to any site."""
-    return min(max(days_between_polls(belief, pages=pages, threshold=threshold), SHORTEST_DAYS), LONGEST_DAYS)
+    return min(max(days_between_polls(estimate, pages=pages, threshold=threshold), SHORTEST_DAYS), LONGEST_DAYS)
 
 
 def sitemap_state_bytes(state: SitemapState) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 
 from evercrawl.adapters.postgres.marker import marked
 from evercrawl.config import collection_file, write_setting
-from evercrawl.config.schema import known_settings, meaning_of, sections, written_form
+from evercrawl.config.schema import describe_type, format_value, known_settings, sections
 from evercrawl.errors import ConfigError
 from evercrawl.outpost.status import list_outposts
 from evercrawl.web.app_state import AppState
@@ -45,11 +45,11 @@ def settings(state: AppState, inputs: Inputs) -> dict[str, Any]:
                     {
                         "key": known.key,
                         "name": known.name,
-                        "value": written_form(known, configured.value(known.key)),
-                        "default": written_form(known, known.default),
+                        "value": format_value(known, configured.value(known.key)),
+                        "default": format_value(known, known.default),
                         "origin": _origin(configured.origins.get(known.key, "default")),
                         "help": known.help,
-                        "meaning": meaning_of(known),
+                        "meaning": describe_type(known),
                         "changeable": known.key in CHANGEABLE,
                     }
                     for known in known_settings().values()

@@ -47,8 +47,8 @@ ALERT_PARAMETERS = (
     Parameter("patterns", "Forms of URLs in which * stands for anything, separated by space.", default=""),
     Parameter("query", "Words that the page must say.", default=""),
     Parameter("about", "What must have happened.", "choice", default="changes", choices=tuple(ABOUT)),
-    Parameter("min_size", "Least share of the page's words, in percent.", "whole", default=0, most=100),
-    Parameter("sentiment_turn", "Only where the sentiment turned.", "flag", default=False),
+    Parameter("min_size", "Least share of the page's words, in percent.", "integer", default=0, most=100),
+    Parameter("sentiment_turn", "Only where the sentiment turned.", "bool", default=False),
     Parameter("channel", "The way that messages go.", "choice", default="webhook", choices=CHANNELS),
     Parameter("address", "Where they go: a URL, an address of mail or apprise, or nothing.", default=""),
     Parameter(

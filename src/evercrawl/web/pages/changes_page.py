@@ -45,7 +45,7 @@ def changes(state: AppState, inputs: Inputs) -> dict[str, Any]:
         wait_s=WAIT_S,
     )
     if news is None:
-        raise BadRequest("the changes are still being grouped; this page shows them in a moment", 503, again_s=1)
+        raise BadRequest("the changes are still being grouped; this page shows them in a moment", 503, retry_after_s=1)
     groups = news.groups[: inputs["limit"]]
     return {
         "since": news.since,

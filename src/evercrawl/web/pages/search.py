@@ -16,7 +16,7 @@ FACETS = ("site", "lang", "changed", "sentiment", "type")
 """Parameters that narrow a search; each is an operator of the query."""
 SEARCH_PARAMETERS = (
     Parameter("q", "Words, phrases, site:, lang:, changed:, as in `evercrawl search`."),
-    Parameter("as_of", "As the collection was then: 2026-05, 30d.", "moment"),
+    Parameter("as_of", "As the collection was then: 2026-05, 30d.", "time"),
     Parameter("site", "Only of this host or folder."),
     Parameter("lang", "Only in this language, such as de."),
     Parameter("changed", "Only what was first seen so: >7d, 2026-05."),

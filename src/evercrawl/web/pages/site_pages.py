@@ -94,7 +94,7 @@ def _robots(state: AppState, site: Site) -> dict[str, Any] | None:
     rules = parse_robots(record.body, agent=state.settings.identity.product)
     return {
         "status": record.status,
-        "stance": record.stance,
+        "policy": record.policy,
         "detail": record.detail,
         "fetched_us": record.fetched_us,
         "expires_us": record.expires_us,
@@ -113,7 +113,7 @@ def load(state: AppState, inputs: Inputs) -> dict[str, Any]:
     shard, record = known_site(state, inputs["name"])
     found = state.remembered(f"load {record.name}", lambda: site_load(state.path, shard, record), wait_s=5.0)
     if found is None:
-        raise BadRequest("the load of this site is still being counted; this page shows it in a moment", 503, again_s=1)
+        raise BadRequest("the load of this site is still being counted; this page shows it in a moment", 503, retry_after_s=1)
     return {
         "load": found,
         "contact": state.settings.identity.contact,

@@ -27,14 +27,14 @@ CDX_PARAMETERS = (
     Parameter("matchType", "Which URLs.", "choice", choices=("exact", "prefix", "host", "domain")),
     Parameter("from", "First moment: 1 to 14 digits."),
     Parameter("to", "Last moment: 1 to 14 digits."),
-    Parameter("limit", "Most lines.", "whole", default=10_000, least=1, most=100_000),
+    Parameter("limit", "Most lines.", "integer", default=10_000, minimum=1, most=100_000),
     Parameter("output", "Lines of CDXJ, or JSON objects.", "choice", default="cdxj", choices=("cdxj", "json", "text")),
     Parameter("sort", "Newest first.", "choice", choices=("reverse",)),
     Parameter("fl", "Only these fields, separated by comma (with output=json)."),
     Parameter("filter", "[!][=|~]field:value; = whole, ~ regular expression, otherwise a part of the text."),
-    Parameter("page", "Which portion of a long list, from 0.", "whole", most=MOST_PAGES - 1),
-    Parameter("pageSize", "Blocks of 1,000 captures in a portion.", "whole", default=5, least=1, most=20),
-    Parameter("showNumPages", "Only the number of portions.", "flag", default=False),
+    Parameter("page", "Which portion of a long list, from 0.", "integer", most=MOST_PAGES - 1),
+    Parameter("pageSize", "Blocks of 1,000 captures in a portion.", "integer", default=5, minimum=1, most=20),
+    Parameter("showNumPages", "Only the number of portions.", "bool", default=False),
 )
 _STAMP = re.compile(r"\d{1,14}", re.ASCII)
 Line = dict[str, str]
@@ -73,7 +73,7 @@ def _page_count(state: AppState, url: str, match: Match, portion: int) -> Respon
 
     captures = state.remembered(f"captures {match} {url} {portion}", count, wait_s=PATIENCE_S)
     if captures is None:
-        raise BadRequest("the captures are still being counted; try again in a moment", 503, again_s=5)
+        raise BadRequest("the captures are still being counted; try again in a moment", 503, retry_after_s=5)
     told = {"pages": -(-captures // portion), "pageSize": portion // BLOCK, "blocks": -(-captures // BLOCK)}
     return Response(orjson.dumps(told), media_type="application/json")
 

@@ -37,9 +37,9 @@ EVENT_PARAMETERS = (
         "after", "Only behind this place: `place` of an event. Default: from the beginning; `now`: only new ones."
     ),
     Parameter(
-        "follow", "Wait for what comes; a client that accepts text/event-stream always does.", "flag", default=False
+        "follow", "Wait for what comes; a client that accepts text/event-stream always does.", "bool", default=False
     ),
-    Parameter("limit", "End after so many events.", "whole", default=10_000, least=1, most=1_000_000),
+    Parameter("limit", "End after so many events.", "integer", default=10_000, minimum=1, most=1_000_000),
 )
 _PLACE = re.compile(r"(\d{1,4}-\d{1,15})(_\d{1,4}-\d{1,15})*", re.ASCII)
 Lines = dict[int, int]
@@ -185,9 +185,9 @@ class LiveStream:
 LINES_AT_A_TIME = 200
 """Lines that go out together."""
 LOG_RANGE = (
-    Parameter("since", "From when on: 7d, 2026-11-01. To go on: the moment of the last line.", "moment"),
-    Parameter("until", "Up to when.", "moment"),
-    Parameter("limit", "End after so many lines.", "whole", default=1_000_000, least=1, most=10_000_000),
+    Parameter("since", "From when on: 7d, 2026-11-01. To go on: the moment of the last line.", "time"),
+    Parameter("until", "Up to when.", "time"),
+    Parameter("limit", "End after so many lines.", "integer", default=1_000_000, minimum=1, most=10_000_000),
 )
 LOG_PARAMETERS = (Parameter("site", "Only of this site."), *LOG_RANGE)
 

@@ -59,7 +59,7 @@ def lifetime(record: RobotsRecord, now: datetime = NOW) -> timedelta:
 
 def test_a_success_is_obeyed_for_a_day_and_keeps_its_validators():
     record = judge(fetched(headers=(("ETag", '"x"'), ("Last-Modified", "Sun, 01 Mar 2026 00:00:00 GMT"))))
-    assert (record.stance, record.status, record.body, record.etag) == ("obey", 200, RULES, '"x"')
+    assert (record.policy, record.status, record.body, record.etag) == ("obey", 200, RULES, '"x"')
     assert record.last_modified == "Sun, 01 Mar 2026 00:00:00 GMT"
     assert lifetime(record) == timedelta(days=1)
     assert not may_fetch(record, "http://site.test/private/x")
@@ -96,7 +96,7 @@ def test_cache_control_shortens_the_use_of_a_copy_within_bounds(control: str, ex
 
 
 def test_no_content_means_no_rules():
-    assert judge(fetched(b"", 204)).stance == "allow"
+    assert judge(fetched(b"", 204)).policy == "allow"
 
 
 def test_html_has_no_rules():
@@ -114,7 +114,7 @@ def test_304_keeps_the_copy_and_renews_it():
     before = judge(fetched(headers=(("ETag", '"x"'),)))
     later = NOW + timedelta(days=2)
     record = judge(NotModified(URL, (), EXCHANGE), before=before, now=later)
-    assert (record.body, record.etag, record.stance) == (RULES, '"x"', "obey")
+    assert (record.body, record.etag, record.policy) == (RULES, '"x"', "obey")
     assert record.fetched_us == to_us(later)
     assert lifetime(record, later) == timedelta(days=1)
 
@@ -126,7 +126,7 @@ def test_304_without_a_copy_is_no_answer():
 @pytest.mark.parametrize("status", [400, 402, 404, 406, 410, 418, 451])
 def test_client_errors_mean_no_rules(status: int):
     record = judge(answered(status))
-    assert (record.stance, record.status) == ("allow", status)
+    assert (record.policy, record.status) == ("allow", status)
     assert may_fetch(record)
 
 
@@ -175,7 +175,7 @@ def test_a_copy_is_obeyed_while_the_file_is_out_of_reach():
     before = judge(fetched())
     later = NOW + timedelta(days=1)
     record = judge(answered(503), before=before, now=later)
-    assert (record.stance, record.body, record.fetched_us) == ("obey", RULES, before.fetched_us)
+    assert (record.policy, record.body, record.fetched_us) == ("obey", RULES, before.fetched_us)
     assert "the copy of 2026-03-01 12:00 UTC still holds" in record.detail
     assert lifetime(record, later) == SETTINGS.retry_delay
     assert may_fetch(record)
@@ -184,28 +184,28 @@ def test_a_copy_is_obeyed_while_the_file_is_out_of_reach():
 
 
 def test_an_absent_file_that_falls_silent_forbids():
-    assert judge(answered(503), before=judge(answered(404))).stance == "forbid"
+    assert judge(answered(503), before=judge(answered(404))).policy == "forbid"
 
 
 def test_the_wait_doubles_up_to_a_day_and_ends_at_the_limit():
     record, now, waits = None, NOW, []
     while now - NOW < SETTINGS.unreachable_timeout:
         record = judge(broken(Fault.TIMEOUT), before=record, now=now)
-        assert record.stance == "forbid"
+        assert record.policy == "forbid"
         waits.append(lifetime(record, now))
         now = from_us(record.expires_us)
     assert waits[:4] == [SETTINGS.retry_delay * factor for factor in (1, 1, 2, 4)]
     assert max(waits) == LONGEST_RETRY
     given_up = judge(broken(Fault.TIMEOUT), before=record, now=now)
-    assert given_up.stance == "allow"
+    assert given_up.policy == "allow"
     assert "taken to have none" in given_up.detail
-    assert judge(broken(Fault.TIMEOUT), before=given_up, now=now + timedelta(days=1)).stance == "allow"
+    assert judge(broken(Fault.TIMEOUT), before=given_up, now=now + timedelta(days=1)).policy == "allow"
     assert judge(fetched(), before=given_up, now=now).unreachable_since_us is None
 
 
 def test_an_old_copy_is_given_up_at_the_limit():
     before = judge(answered(500), before=judge(fetched()))
-    assert judge(answered(500), before=before, now=NOW + SETTINGS.unreachable_timeout).stance == "allow"
+    assert judge(answered(500), before=before, now=NOW + SETTINGS.unreachable_timeout).policy == "allow"
 
 
 def test_retry_after_is_heard_up_to_a_day():
