@@ -136,9 +136,9 @@ class _ParagraphWalk:
 
     def enter(self, node: LexborNode, child: LexborNode, kind: int) -> bool:
         """Add an element that holds a single text or link, or open it and return True."""
-        if kind == _BLOCK and (attributes := node.attributes):
-            if self._boilerplate.excludes(node, classify_attributes(attributes)):
-                return False
+        attributes = node.attributes if kind == _BLOCK else None
+        if attributes and self._boilerplate.excludes(node, classify_attributes(attributes)):
+            return False
         only = child.tag_id if child.next is None else -1
         if only == _TEXT_ID:
             _add_text(self.found, child.text_content or "", 0, ITEM if kind == _ITEM else STUB)
@@ -263,10 +263,8 @@ def split_paragraphs(body: LexborNode, *, mistaken: frozenset[int] | None = froz
 
 def _add_text(found: list[Paragraph], text: str, linked: int, stub: int) -> None:
     """Add a text as one paragraph, of which so many characters are links."""
-    if "\n" in text or "  " in text or "\xa0" in text or "\t" in text:
-        text = " ".join(text.split())
-    else:
-        text = text.strip()
+    has_space = "\n" in text or "  " in text or "\xa0" in text or "\t" in text
+    text = " ".join(text.split()) if has_space else text.strip()
     size = len(text)
     if not size:
         return
