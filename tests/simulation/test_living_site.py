@@ -46,7 +46,7 @@ def test_edits_are_found_among_noise_on_more_sites(seed: int):
 
 
 def test_a_site_without_noise():
-    site = LivingSite(531, pages=20, is_restless=False)
+    site = LivingSite(531, pages=20, has_noise=False)
     report = run_detector(site, days=DAYS)
     assert report.missed == 0
     assert report.false_alarms <= MOST_FALSE_ALARMS * report.quiet

@@ -35,7 +35,7 @@ def test_content_changes_in_time():
 
 
 def test_a_template_edit_reaches_all_pages():
-    site = LivingSite(903, pages=4, is_restless=False)
+    site = LivingSite(903, pages=4, has_noise=False)
     moment = site.template_edits[0].at_s
     for url in site.urls:
         before, after = site.answer(url, moment - 1), site.answer(url, moment + 1)
@@ -44,7 +44,7 @@ def test_a_template_edit_reaches_all_pages():
 
 
 def test_without_widgets_only_content_and_template_differ():
-    site = LivingSite(904, pages=6, is_restless=False)
+    site = LivingSite(904, pages=6, has_noise=False)
     for url in site.urls:
         answers = [site.answer(url, day * DAY) for day in range(30)]
         for one, other in pairwise(answers):

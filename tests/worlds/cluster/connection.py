@@ -111,7 +111,7 @@ class Connection:
         if answer.done() or self._process.is_dead or silent_s >= self._idle_timeout_s:
             self._server.unlock(shard)
             self._refuse(answer)
-        elif self.is_cut or self._process.is_stopped:
+        elif self.is_cut or self._process.is_frozen:
             again = silent_s + RETRY_S
             self._server.loop.call_later(
                 RETRY_S, lambda: self._end(work, shard, answer, silent_s=again), context=detached_context()

@@ -1,4 +1,4 @@
-"""A database server in virtual time: it is up or down, slow or quick, and has had so many lives."""
+"""A database server in virtual time that can fail, restart, fail over and be slow."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from tests.worlds.cluster.process import ProcessLoop, detached_context
 from tests.worlds.cluster.tables import Tables
 
 LAG = 5
-"""Commits that a standby lacks, where a flaw asks for it."""
+"""Commits that a standby lacks with the flaw `lossy_failover`."""
 
 
 class Flaws(NamedTuple):
-    """Rules of the protocol that are broken on purpose, to see that it is noticed."""
+    """Rules of the protocol that a test breaks on purpose."""
 
     unfenced: bool = False
-    """A commit of an old epoch is taken."""
+    """Accept commits of an old epoch."""
     double_grant: bool = False
-    """A shard is given away although its owner lives."""
+    """Assign a shard although its owner is alive."""
     hasty_burial: bool = False
-    """Workers are declared dead before their lease is over."""
+    """Declare workers dead before their lease expires."""
     no_gap_wait: bool = False
-    """Who takes a shard over is told that it was let go cleanly."""
+    """Report every taken shard as released cleanly."""
     unasked_lease: bool = False
-    """Requests go out without a look at the lease."""
+    """Send requests without checking the lease."""
     lossy_failover: bool = False
-    """The standby that takes over lacks the last commits."""
+    """Promote a standby that lacks the last commits."""
 
 
 class Server:
-    """The database. Work in hand when it goes down is not done."""
+    """The database server. Queries in flight fail when it goes down."""
 
     def __init__(self, loop: ProcessLoop, store: MemoryStore, flaws: Flaws) -> None:
         self.loop = loop
@@ -52,11 +52,11 @@ class Server:
         self._lagging: list[tuple[Any, Any]] = []
 
     def now(self) -> float:
-        """The server's own clock."""
+        """Return the server's own time."""
         return self.loop.time() + self._clock_ahead_s
 
     def go_down(self) -> None:
-        """A crash: every connection breaks, every transaction is gone."""
+        """Crash: break every connection and roll back every transaction."""
         self.is_up = False
         self._locked.clear()
         in_hand, self._in_hand = self._in_hand, TaskSet()
@@ -65,7 +65,7 @@ class Server:
                 answer.set_exception(ConnectionDoesNotExistError("the connection was closed in mid-operation"))
 
     def come_up(self, *, promoted: bool, clock_ahead_s: float | None = None) -> None:
-        """The same server again, or its standby with a clock of its own."""
+        """Restart the server, or promote its standby with another clock."""
         timeline, _ = self.tables.life
         if promoted:
             self._lose_the_last()
@@ -75,31 +75,31 @@ class Server:
         self.is_up = True
 
     def note_before(self, shard: int) -> None:
-        """A commit is about to change the shard: the standby of the flaw does not have it yet."""
+        """Remember the shard before a commit, for the flaw `lossy_failover`."""
         if self.flaws.lossy_failover:
             state = self.store.state_of(shard)
             self._lagging = [*self._lagging[1 - LAG :], (state, deepcopy(state))]
 
     def _lose_the_last(self) -> None:
-        """Newest first, so that of a shard with several commits the oldest state is left."""
+        """Restore the oldest remembered state of each shard."""
         lagging, self._lagging = self._lagging, []
         for state, before in reversed(lagging):
             for part in fields(state):
                 setattr(state, part.name, getattr(before, part.name))
 
     def promise(self) -> asyncio.Future[Any]:
-        """An answer that breaks off when the server goes down."""
+        """Return a future that fails when the server goes down."""
         answer = self.loop.create_future()
         self._in_hand.add(answer)
         answer.add_done_callback(self._in_hand.discard, context=detached_context())
         return answer
 
     def is_locked(self, shard: int) -> bool:
-        """Some transaction holds the shard's row."""
+        """Return whether a transaction holds the shard's row."""
         return shard in self._locked
 
     def lock(self, shard: int, then: Callable[[], None]) -> None:
-        """Go on when the shard's row is free; it is held until `unlock`."""
+        """Call `then` once the shard's row is locked for it, until `unlock`."""
         if shard in self._locked:
             self._locked[shard].append(then)
         else:
@@ -107,7 +107,7 @@ class Server:
             then()
 
     def unlock(self, shard: int) -> None:
-        """The transaction has ended."""
+        """Release the shard's row."""
         waiting = self._locked.pop(shard, None)
         if waiting:
             self._locked[shard] = waiting[1:]

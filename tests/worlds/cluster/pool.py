@@ -1,4 +1,4 @@
-"""What the cluster's code uses of a pool of connections, and of a store, over a simulated line."""
+"""The connection pool and the store of a worker, over a simulated connection."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TRANSACTIONS = frozenset({"claim", "commit", "release"})
 
 
 class SimPool:
-    """Knows a statement by its text, and what it does from `Tables`."""
+    """Runs the cluster's statements on `Tables`."""
 
     def __init__(self, server: Server, connection: Connection, process: SimProcess, monitor: Monitor) -> None:
         self._server = server
@@ -32,22 +32,22 @@ class SimPool:
         self._monitor = monitor
 
     async def fetch(self, statement: str, *arguments: Any) -> list[Any]:
-        """All rows."""
+        """Return all rows."""
         name = _NAMES[statement]
         found: list[Any] = await self._connection.run(lambda: self._run(name, arguments))
         return found
 
     async def execute(self, statement: str, *arguments: Any) -> None:
-        """Without a look at the rows."""
+        """Run a statement without its rows."""
         await self.fetch(statement, *arguments)
 
     async def fetchrow(self, statement: str, *arguments: Any) -> Any:
-        """The first row, or None."""
+        """Return the first row, or None."""
         rows = await self.fetch(statement, *arguments)
         return rows[0] if rows else None
 
     async def fetchval(self, statement: str, *arguments: Any) -> Any:
-        """The first value of the first row."""
+        """Return the first value of the first row."""
         rows = await self.fetch(statement, *arguments)
         return rows[0][0] if rows else None
 
@@ -70,7 +70,7 @@ class SimPool:
 
 
 class SimShard(PostgresShard):
-    """Implements `ShardStore` with the locks and the order of the real one; the rows lie in memory."""
+    """Implements `ShardStore` with the locking of the real one and rows in memory."""
 
     def __init__(
         self, shard: int, *, server: Server, connection: Connection, process: SimProcess, monitor: Monitor
@@ -90,7 +90,7 @@ class SimShard(PostgresShard):
         self._inside = self._rows  # type: ignore[assignment]
 
     async def keys(self) -> AsyncIterator[list[bytes]]:
-        """Every key of a page, in portions."""
+        """Yield the keys of all pages."""
         every: list[bytes] = await self._read(self._all_keys)
         if every:
             yield every
@@ -108,7 +108,7 @@ class SimShard(PostgresShard):
             wrote: T = await self._connection.run(lambda: step(*arguments), shard=self.shard)
             return wrote
 
-    # At the server
+    # On the server
 
     def _claim_there(self) -> ShardState:
         facts = driven(self._rows.claim())

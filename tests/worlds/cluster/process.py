@@ -1,8 +1,7 @@
-"""Processes that share one simulated loop and can be stopped, killed and set going again one by one.
+"""Simulated processes that share one event loop and can be frozen, resumed and killed separately.
 
-What belongs to a process is known by the context that its callbacks run in. While a process is stopped, its
-callbacks wait in the order in which they would have run, and all of them run when it goes on: timers that
-ran out meanwhile, answers that came meanwhile, as after SIGSTOP and SIGCONT.
+The context of a callback identifies its process. Callbacks of a frozen process wait in order and run when it resumes,
+including timers and responses that came meanwhile, as after SIGSTOP and SIGCONT.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ Held = tuple[Callable[..., object], tuple[Any, ...], Context | None]
 
 
 class SimProcess:
-    """One process on a machine of its own, whose clocks are not quite right."""
+    """One process on its own machine, with inaccurate clocks."""
 
     def __init__(self, loop: ProcessLoop, number: int, *, skew_s: float = 0.0, drift: float = 0.0) -> None:
-        """`skew_s`: how much its calendar is ahead; `drift`: how much faster its other clock goes."""
+        """`skew_s` is how far its clock is ahead; `drift` how much faster its monotonic clock runs."""
         self.number = number
         self.is_dead = False
-        self.is_stopped = False
+        self.is_frozen = False
         self.skew_s = skew_s
         self.held: list[Held] = []
         self._loop = loop
@@ -34,32 +33,32 @@ class SimProcess:
         self._rate = 1.0 + drift
 
     def now(self) -> datetime:
-        """Implements `Clock` with the machine's calendar."""
+        """Return the machine's time; implements `Clock`."""
         return EPOCH + timedelta(microseconds=self._loop.time_us()) + self._skew
 
     async def sleep_until(self, moment: datetime) -> None:
-        """Return at `moment` by this machine's calendar."""
+        """Return at `moment` by this machine's clock."""
         await asyncio.sleep(max(0.0, (moment - self.now()).total_seconds()))
 
     def boot_s(self) -> float:
-        """Seconds since the machine was started; it goes on while the process is stopped."""
+        """Return the machine's uptime, which continues while the process is frozen."""
         return self._loop.time() * self._rate
 
     def start(self, main: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Let the process do something."""
+        """Run a coroutine in the process."""
         context = copy_context()
         context.run(_OWNER.set, self)
         return self._loop.create_task(main, context=context)
 
-    def stop(self) -> None:
+    def freeze(self) -> None:
         """SIGSTOP."""
-        self.is_stopped = True
+        self.is_frozen = True
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """SIGCONT."""
-        if not self.is_stopped:
+        if not self.is_frozen:
             return
-        self.is_stopped = False
+        self.is_frozen = False
         held, self.held = self.held, []
         for callback, arguments, context in held:
             self._loop.call_soon(callback, *arguments, context=context)
@@ -74,7 +73,7 @@ class ProcessLoop(SimLoop):
         owner = _OWNER.get() if context is None else context.get(_OWNER)
         if owner is None:
             return super().call_soon(callback, *args, context=context)
-        return super().call_soon(_unless_stopped, owner, callback, args, context, context=context)
+        return super().call_soon(_unless_frozen, owner, callback, args, context, context=context)
 
     def call_at(  # type: ignore[override]
         self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
@@ -83,40 +82,40 @@ class ProcessLoop(SimLoop):
         if owner is None:
             return super().call_at(when, callback, *args, context=context)
         timer: list[asyncio.TimerHandle] = []
-        timer.append(super().call_at(when, _ring, owner, timer, callback, args, context, context=context))
+        timer.append(super().call_at(when, _fire, owner, timer, callback, args, context, context=context))
         return timer[0]
 
 
-def _unless_stopped(
+def _unless_frozen(
     owner: SimProcess, callback: Callable[..., object], arguments: tuple[Any, ...], context: Context | None
 ) -> None:
-    if owner.is_stopped:
+    if owner.is_frozen:
         owner.held.append((callback, arguments, context or copy_context()))
     else:
         callback(*arguments)
 
 
-def _ring(
+def _fire(
     owner: SimProcess,
     timer: list[asyncio.TimerHandle],
     callback: Callable[..., object],
     arguments: tuple[Any, ...],
     context: Context | None,
 ) -> None:
-    """A timer has run out; one that rang while the process was stopped can still be cancelled."""
-    if owner.is_stopped:
-        owner.held.append((_ring, (owner, timer, callback, arguments, context), context or copy_context()))
+    """Run a timer's callback; a timer that expired while the process was frozen can still be cancelled."""
+    if owner.is_frozen:
+        owner.held.append((_fire, (owner, timer, callback, arguments, context), context or copy_context()))
     elif not timer[0].cancelled():
         callback(*arguments)
 
 
 def detached_context() -> Context:
-    """A context that belongs to no process: what happens there goes on whoever is stopped."""
+    """Return a context outside all processes, which no freeze stops."""
     return Context()
 
 
 def run_processes(main: Callable[[ProcessLoop], Coroutine[Any, Any, Any]]) -> Any:
-    """The result of a coroutine in a loop of processes."""
+    """Run a coroutine in a loop of processes and return its result."""
 
     async def begun() -> Any:
         loop = asyncio.get_running_loop()

@@ -212,7 +212,7 @@ class SimCluster:
         else:
             if fault is ClusterFault.FREEZE:
                 self._monitor.worker_frozen(worker.process.number)
-                worker.process.stop()
+                worker.process.freeze()
             else:
                 self._monitor.worker_stopped_working(worker.process.number)
                 worker.connection.is_cut = True
@@ -220,7 +220,7 @@ class SimCluster:
 
     def _heal(self, worker: SimWorker) -> None:
         worker.connection.is_cut = False
-        worker.process.go_on()
+        worker.process.resume()
         self._loop.call_later(RESUME_S, self._note_return, worker)
 
     def _note_return(self, worker: SimWorker) -> None:

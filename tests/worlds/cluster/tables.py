@@ -1,7 +1,7 @@
-"""What the statements of `cluster.sql` do, in Python, on tables in memory.
+"""The statements of `cluster.sql` in Python, on tables in memory.
 
-The contract suite asks the same questions of these and of PostgreSQL, so that the two cannot drift apart.
-Sums over all workers are kept, not counted each time: a hundred workers ask for them all the time.
+The contract suite runs the same tests on these tables and on PostgreSQL, so that the two cannot drift apart. Sums over
+all workers are cached, because a hundred workers read them all the time.
 """
 
 from __future__ import annotations

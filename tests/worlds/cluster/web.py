@@ -1,6 +1,6 @@
-"""A web of many small sites for clusters: little to read, so that the time goes into who asks whom when.
+"""A web of many tiny sites for clusters, cheap to parse.
 
-Site 0 leads to 1 and 2, site n to 2n+1 and 2n+2, so that every site is found over links between shards.
+Site n links to sites 2n+1 and 2n+2, so that links between shards lead to every site.
 """
 
 from __future__ import annotations

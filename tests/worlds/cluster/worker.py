@@ -1,4 +1,4 @@
-"""One simulated machine of a cluster: a process that runs the cluster's own worker code."""
+"""One simulated worker of a cluster, which runs the production worker code."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ log = logging.getLogger(__name__)
 
 
 class LeasedFetcher(Fetcher, Protocol):
-    """A fetcher that asks before it sends."""
+    """A fetcher that checks the lease before it sends."""
 
     may_send: Callable[[], bool]
 
 
 class ClusterRuntime(NamedTuple):
-    """What all machines share."""
+    """What all workers share."""
 
     server: Server
     client_of: Callable[[SimProcess], LeasedFetcher]
-    """How a process asks the web."""
+    """Returns the fetcher of a process."""
     scope: Scope
     monitor: Monitor
     settings: Settings
@@ -62,14 +62,14 @@ class RemoteStore:
         self._process = process
 
     async def open_shard(self, shard: int) -> SimShard:
-        """The shard's state at the server."""
+        """Open a shard on the server."""
         runtime = self._runtime
         return SimShard(
             shard, server=runtime.server, connection=self._connection, process=self._process, monitor=runtime.monitor
         )
 
     async def existing_shards(self) -> list[int]:
-        """Shards that hold something."""
+        """Return the shards with data."""
         return await self._runtime.server.store.existing_shards()
 
     async def close(self) -> None:
@@ -77,7 +77,7 @@ class RemoteStore:
 
 
 class SimWorker:
-    """Implements `Ground`, and is the machine runtime it."""
+    """One worker on its own machine; implements `Ground`."""
 
     def __init__(self, runtime: ClusterRuntime, process: SimProcess, *, capacity: int, chance: Random) -> None:
         self.process = process
@@ -94,7 +94,7 @@ class SimWorker:
         self._settings = replace(runtime.settings, crawl=crawl)
 
     def start(self, on_end: Callable[[SimWorker], None]) -> None:
-        """Run until told otherwise."""
+        """Start the worker; call `on_end` when it ends."""
         self._main = self.process.start(self._live())
         self._main.add_done_callback(lambda _: on_end(self))
 
@@ -112,7 +112,7 @@ class SimWorker:
                 self._runtime.monitor.breach(BreachKind.BROKEN, f"{self.process.number}: {error!r}")
 
     async def membership(self) -> Membership:
-        """A new name each time."""
+        """Join under a new id."""
         lease = self._settings.store.lease_timeout
         is_cut = self.connection.is_cut
         self.connection = self._new_connection()
@@ -154,31 +154,31 @@ class SimWorker:
         return self.running
 
     def _archive(self, shard: int) -> MemoryArchive:
-        """Names of archive files are new for each process, so nothing of the owner before is cut back."""
+        """Return a new archive; file names differ per process, so nothing of the previous owner is truncated."""
         return MemoryArchive(shard)
 
     async def _ended(self) -> None:
         self._runtime.monitor.worker_stopped_working(self.process.number)
 
     def abort(self) -> None:
-        """Nothing of this life waits for the database any more."""
+        """Fail everything that waits for the database."""
         self.connection.break_off()
 
     async def close(self) -> None:
-        """There was no crawl."""
+        """Nothing is held open."""
 
     def kill(self) -> None:
-        """kill -9: every port is closed at this moment; what is left of it winds up unheard."""
+        """Kill the process: close every port now and ignore what it still does."""
         self.process.is_dead = True
         self._runtime.monitor.worker_killed(self.process.number)
-        self.process.go_on()
+        self.process.resume()
         self.stop.cancel()
         assert self._main is not None
         self._main.cancel()
 
     def is_able(self) -> bool:
         """Nothing keeps it from working."""
-        return not (self.process.is_stopped or self.connection.is_cut or self.stop.stage)
+        return not (self.process.is_frozen or self.connection.is_cut or self.stop.stage)
 
     def works_on(self) -> set[int]:
         """Shards that it may work on, as far as it knows; also those that it is about to hand over."""

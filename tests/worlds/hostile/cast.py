@@ -1,6 +1,4 @@
-"""From a row of the catalogue to a running site: what it answers, the seeds, and the URL that is asked
-about.
-"""
+"""Turn rows of the catalogue of hostile servers into running sites."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""A crawl on a disk that fills up, and its continuation when there is room again.
+"""Crawl on a disk that fills up, and continue when there is room again.
 
     unshare --user --map-root-user --mount python -m tests.worlds.hostile.full_disk FOLDER SEED < SETTINGS
 
-SETTINGS is a JSON object of settings by key. Prints for both calls the exit code, what was said, and what
-the archive holds.
+SETTINGS is a JSON object of settings by key. Prints the exit code, the output and the archive of both calls.
 """
 
 from __future__ import annotations

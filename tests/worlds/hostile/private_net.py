@@ -1,11 +1,9 @@
-"""A network of its own in which every address is this machine, so that nothing but our guard keeps a crawl
-from any of them.
+"""Crawl in a network namespace where every address is this machine, so that only our address check protects it.
 
     unshare --user --map-root-user --net python -m tests.worlds.hostile.private_net FOLDER < PLAN
 
-PLAN is JSON: `names` (host to sets of addresses), `seeds`, `robots` (host to the answer of its robots.txt as
-[status, location]), `links` and `allow_private`. The answer is JSON too: what `why` says of every link, and
-every connection that was made, with the address that it was made to.
+PLAN is JSON: `names` (host to sets of addresses), `seeds`, `robots` (host to [status, location] of its robots.txt),
+`links` and `allow_private`. Prints JSON: the output of `why` for every link, and the address of every connection.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Many sites at once for a whole crawl: each a port of its own under a name of its own, with a log of
-requests.
+"""Many sites for one crawl, each with its own port, name and request log.
 
-They run in a thread, so that the crawl may be a process of its own or block the test's thread.
+They run in a thread, so that the crawl may be another process or block the test's thread.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A site that lives: content that its authors edit, templates that are edited, and widgets that never rest.
+"""A site with edited content, edited templates and widgets that change all the time.
 
-Each site, made from a seed, has its own language, structure, widgets and pace. For every answer it tells
-the truth: which content it shows and which edition of the template, so that a detector can be judged.
+Each seed gives a site with its own language, structure, widgets and rate of change. Every response comes with the
+truth, its content and edition of the template, to judge a detector.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ class TemplateEdit(NamedTuple):
 
 
 class LivingSite:
-    """A site and everything that will ever happen to it; asking it changes nothing.
+    """A site and everything that will ever happen to it. Requests do not change it.
 
-    Without `is_restless` it has no widgets and no tokens: what differs is content or template.
+    Without `has_noise` it has no widgets and no tokens: only content and template change.
     """
 
-    def __init__(self, seed: int, *, pages: int = 30, is_restless: bool = True) -> None:
+    def __init__(self, seed: int, *, pages: int = 30, has_noise: bool = True) -> None:
         chance = random_stream(seed, "living")
         self.key = f"living/{seed}"
         self._own: Language = make_language(chance, seed)
         self._frame: Frame = frame(chance)
-        self._widgets: list[Widget] = widgets(chance, self._own, self.key) if is_restless else []
-        self._is_restless = is_restless
+        self._widgets: list[Widget] = widgets(chance, self._own, self.key) if has_noise else []
+        self._has_noise = has_noise
         self._pages = [PageContent(self.key, self._own, page=page, per_day=self._pace(page)) for page in range(pages)]
         self.template_edits = self._planned_edits(chance)
 
@@ -103,5 +103,5 @@ class LivingSite:
             else:
                 slogan = sentence(chance, own).rstrip(".。")
         moment: datetime = EPOCH + timedelta(seconds=at_s)
-        drawn = answer_stream(self.key, page, at_s if self._is_restless else 0.0)
+        drawn = answer_stream(self.key, page, at_s if self._has_noise else 0.0)
         return TemplateState(self.key, own, tuple(menu), slogan, legal, notice, moment, page, drawn)

@@ -1,6 +1,6 @@
-"""Still more virtual sites: traps beside real pages, and honest sites that look like traps.
+"""Simulated sites with traps next to real pages, and honest sites that look like traps.
 
-Made after both the rules and the sites of `trapped_more.py`, to hold both against something new.
+Written after the rules and the sites of `more_sites.py`, to test both on something new.
 """
 
 from __future__ import annotations

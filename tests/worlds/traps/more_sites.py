@@ -1,6 +1,6 @@
-"""More virtual sites with traps: calendars, sessions, cycles, copies, counters, views and soft 404s.
+"""More simulated sites with traps: calendars, sessions, cycles, copies, counters, views and soft 404s.
 
-Made after the rules of `core/trap`, to see whether they hold for traps that they were not made for.
+Written after the rules of `core/traps`, to test them on traps they do not know.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Virtual sites that set traps, and honest ones that look a little like it: a URL goes in, a page comes out.
+"""Simulated sites with traps, and honest sites that look similar.
 
-Each is a function of its parameters and the URL alone, so that it answers the same whoever asks first.
+A response depends on the site's parameters and the URL alone, not on earlier requests.
 """
 
 from __future__ import annotations
@@ -142,9 +142,9 @@ def random_word_maze(*, links: int = 8, flat: bool = False, root: str = "/m/") -
 
 
 def honest_large_site(*, pages: int = 5000, links: int = 20, numbered: bool = False, path: str = "") -> TrapSite:
-    """A tree of three levels; with `numbered` its pages say little more than their number.
+    """A tree of three levels; with `numbered` its pages contain little more than their number.
 
-    Under `path` they lie flat, else folder in folder.
+    With `path` all pages are in one folder, otherwise in nested folders.
     """
     names = [path + str(number) if path and number else _nested(number, links) for number in range(pages)]
     numbers = {f"{HOST}{name}": number for number, name in enumerate(names)}

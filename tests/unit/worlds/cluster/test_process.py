@@ -7,7 +7,7 @@ import asyncio
 from tests.worlds.cluster.process import ProcessLoop, SimProcess, run_processes
 
 
-def test_a_stopped_process_misses_its_time_and_catches_up_in_order():
+def test_a_frozen_process_catches_up_in_order():
     told: list[tuple[str, float]] = []
 
     async def ticks(loop: ProcessLoop, name: str) -> None:
@@ -19,9 +19,9 @@ def test_a_stopped_process_misses_its_time_and_catches_up_in_order():
         one, other = SimProcess(loop, 1), SimProcess(loop, 2)
         tasks = [one.start(ticks(loop, "one")), other.start(ticks(loop, "other"))]
         await asyncio.sleep(1.5)
-        one.stop()
+        one.freeze()
         await asyncio.sleep(3)
-        one.go_on()
+        one.resume()
         await asyncio.wait(tasks)
 
     run_processes(story)
@@ -42,9 +42,9 @@ def test_a_timer_that_rang_while_its_process_was_stopped_can_still_be_cancelled(
         process = SimProcess(loop, 1)
         task = process.start(waits(told))
         await asyncio.sleep(0.1)
-        process.stop()
+        process.freeze()
         await asyncio.sleep(10)
-        process.go_on()
+        process.resume()
         await asyncio.wait([task])
         task.exception()
         return told
