@@ -145,7 +145,7 @@ async def make(folder: Path, most: int | None) -> None:
 
 def text_bytes(folder: Path) -> int:
     """Bytes of all main texts."""
-    from evercrawl.adapters.sqlite.log import log_reader, shards_of
+    from evercrawl.adapters.sql.log_reader import log_reader, shards_of
 
     total = 0
     for shard in shards_of(folder):

@@ -56,9 +56,9 @@ def measure(site: Path, folder: Path, *, edits: int, random: Random) -> dict[str
     edited = _edit(copy, edits, random)
     second, second_s, second_cpu = _timed(copy, target)
     return {
-        "files": first.pages + sum(first.left_out.values()),
+        "files": first.pages + sum(first.excluded.values()),
         "pages": first.pages,
-        "left_out": first.left_out,
+        "excluded": first.excluded,
         "first_s": round(first_s, 2),
         "first_cpu_s": round(first_cpu, 2),
         "second_s": round(second_s, 2),

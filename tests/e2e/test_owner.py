@@ -271,7 +271,7 @@ def test_a_large_site_has_an_extended_index(owner: Owner) -> None:
     """Beyond the limits of one file `?XTND` gives an index, and the crawler reads what it leads to."""
 
     def build() -> BuildReport:
-        target = SitemapTarget(owner.site, owner.base, owner.folder / "state.jsonl", most_urls=4)
+        target = SitemapTarget(owner.site, owner.base, owner.folder / "state.jsonl", max_urls=4)
         return build_from_folder(owner.site, FolderRules(owner.base), target)
 
     (owner.site / "robots.txt").write_text(f"User-agent: *\nSitemap: {owner.base}sitemap.xml\n")
@@ -360,7 +360,7 @@ def test_serve_and_check_and_build_from_the_web(owner: Owner) -> None:
             front.write(f'<p><a href="/p{PAGES - 1}.html">new</a></p>')
         os.utime(owner.site / "p6.html", (1_500_000_000, 1_500_000_000))
         verdict = owner.json("sitemap", "check", owner.base, *owner.flags, code=1)
-        faults = {one["fault"]: one for one in verdict["findings"]}
+        faults = {one["issue"]: one for one in verdict["findings"]}
         assert {"dead", "missing", "false_dates"} <= set(faults)
         assert faults["dead"]["examples"] == [{"url": f"{owner.base}p4.html", "detail": "status 404"}]
         assert faults["missing"]["examples"][0]["url"] == f"{owner.base}p{PAGES - 1}.html"
@@ -394,7 +394,7 @@ def test_history_convicts_a_liar(owner: Owner) -> None:
             path.touch()
         time.sleep(1.1)
         verdict = owner.json("-C", "copy.evercrawl", "sitemap", "check", owner.base, *owner.flags, code=1)
-    faults = {one["fault"]: one for one in verdict["findings"]}
+    faults = {one["issue"]: one for one in verdict["findings"]}
     assert {"false_dates", "equal_dates"} <= set(faults)
     assert faults["false_dates"]["count"] == PAGES
     assert "the page was the same" in faults["false_dates"]["examples"][0]["detail"]
@@ -413,7 +413,7 @@ def test_a_check_keeps_the_sites_pace_and_rules(owner: Owner) -> None:
     asked = owner.asked()
     assert "/p5.html" not in asked
     assert took >= 0.4 * (verdict["requests"] - 1)
-    assert {one["fault"] for one in verdict["findings"]} == {"disallowed", "no_dates"}
+    assert {one["issue"] for one in verdict["findings"]} == {"disallowed", "no_dates"}
 
 
 class Search:

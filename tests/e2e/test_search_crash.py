@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.adapters.sqlite.log import log_reader, shards_of
+from evercrawl.adapters.sql.log_reader import log_reader, shards_of
 from evercrawl.adapters.tantivy import TextIndex
 from evercrawl.adapters.tantivy.text_index import index_folder
 from evercrawl.collection.search_index import catch_up, missing_versions

@@ -27,7 +27,7 @@ def rules(expires_us: int, delay: int) -> RobotsRecord:
     return RobotsRecord(0, expires_us, 200, body, None, None, "obey", "")
 
 
-def gate_of(site: Site) -> RobotsRules | None:
+def robots_of(site: Site) -> RobotsRules | None:
     return compile_robots(site.robots, "evercrawl") if site.robots is not None else None
 
 
@@ -38,7 +38,7 @@ class FrontierMachine(RuleBasedStateMachine):
         super().__init__()
         pace = Pace(timedelta(seconds=1), timedelta(seconds=60), 10.0, 1, timedelta(seconds=60))
         self.frontier = Frontier(
-            pace=pace, bands=BANDS, window=WINDOW, back_queues=LANES, random=Random(0), gate_of=gate_of
+            pace=pace, bands=BANDS, window=WINDOW, back_queues=LANES, random=Random(0), robots_of=robots_of
         )
         self.now_us = 0
         self.sites: dict[int, Site] = {}
@@ -60,8 +60,8 @@ class FrontierMachine(RuleBasedStateMachine):
         self.frontier.added(self._current(row), {band}, now_us=self.now_us)
 
     def _current(self, row: Site) -> Site:
-        lane = self.frontier.lanes.get(row.id)
-        return lane.site if lane is not None else self.sites[row.id]
+        queue = self.frontier.queues.get(row.id)
+        return queue.site if queue is not None else self.sites[row.id]
 
     @rule()
     def take_turn(self) -> None:
@@ -69,19 +69,19 @@ class FrontierMachine(RuleBasedStateMachine):
         turn = self.frontier.turn(now_us=self.now_us)
         if not isinstance(turn, (Visit, FetchRobots)):
             return
-        site = turn.lane.site.id
-        assert site not in [other.lane.site.id for other in self.in_flight], "two requests at once"
+        site = turn.queue.site.id
+        assert site not in [other.queue.site.id for other in self.in_flight], "two requests at once"
         assert self.now_us >= self.answered_at.get(site, -(10**12)) + self._demanded_us(turn), "too soon"
         assert self.now_us >= self.closed_until.get(site, 0), "the site is closed"
         if isinstance(turn, Visit):
             assert turn.page.id not in self.visited, "a page twice"
-            assert turn.lane.gate is not None, "a page before robots.txt"
+            assert turn.queue.robots is not None, "a page before robots.txt"
             self.visited.add(turn.page.id)
         self.in_flight.append(turn)
 
     def _demanded_us(self, turn: Visit | FetchRobots) -> int:
-        gate = turn.lane.gate
-        delay = gate.crawl_delay if gate is not None and gate.crawl_delay else 1.0
+        robots = turn.queue.robots
+        delay = robots.crawl_delay if robots is not None and robots.crawl_delay else 1.0
         return int(max(1.0, delay) * SECOND_US)
 
     def _serve(self) -> None:
@@ -109,20 +109,20 @@ class FrontierMachine(RuleBasedStateMachine):
             return
         turn = self.in_flight.pop(which % len(self.in_flight))
         self.now_us += int(took * SECOND_US)
-        site = turn.lane.site.id
+        site = turn.queue.site.id
         self.answered_at[site] = self.now_us
         if failed:
             until_us = self.now_us + 20 * SECOND_US
             self.closed_until[site] = until_us
-            self.frontier.close_site(turn.lane, until_us=until_us, reason="failed")
-        self.frontier.answered(turn.lane, now_us=self.now_us, took=timedelta(seconds=took), failed=failed)
+            self.frontier.close_site(turn.queue, until_us=until_us, reason="failed")
+        self.frontier.answered(turn.queue, now_us=self.now_us, took=timedelta(seconds=took), failed=failed)
         if isinstance(turn, FetchRobots):
-            gate = compile_robots(rules(self.now_us + 60 * SECOND_US, delay), "evercrawl")
-            self.frontier.learned_robots(turn.lane, gate, now_us=self.now_us)
+            robots = compile_robots(rules(self.now_us + 60 * SECOND_US, delay), "evercrawl")
+            self.frontier.learned_robots(turn.queue, robots, now_us=self.now_us)
             self.uncommitted.append((site, None))
         else:
             self.uncommitted.append((site, turn.page.seq))
-        self.sites[site] = turn.lane.site
+        self.sites[site] = turn.queue.site
 
     @rule()
     def commit(self) -> None:
@@ -140,7 +140,7 @@ class FrontierMachine(RuleBasedStateMachine):
 
     @invariant()
     def memory_is_bounded(self) -> None:
-        assert len(self.frontier.lanes) <= LANES
+        assert len(self.frontier.queues) <= LANES
         assert self.frontier.in_memory() <= LANES * WINDOW
 
     def teardown(self) -> None:

@@ -57,7 +57,7 @@ def test_incremental_is_the_same_as_full(rounds: list[list[tuple[str, str, int]]
             now_ns += 10 * SECOND
             reports = [
                 build_from_folder(
-                    site, rules, SitemapTarget(to, BASE, root / f"{to.name}.state"), full=to == full, now_ns=now_ns
+                    site, rules, SitemapTarget(to, BASE, root / f"{to.name}.state"), read_all=to == full, now_ns=now_ns
                 )
                 for to in (quick, full)
             ]

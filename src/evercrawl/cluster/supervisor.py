@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from evercrawl.adapters.sqlite.reader import StateReader
+from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.cluster.totals import (
     PROGRESS_EVERY_S,
     RunTotals,

@@ -14,7 +14,7 @@ from statistics import median
 from struct import Struct
 from typing import Protocol
 
-from evercrawl.adapters.sqlite.reader import StateReader
+from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.runtime import Ended, RunStats
 from evercrawl.model.reason import Outcome, Reason

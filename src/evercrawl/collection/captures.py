@@ -7,7 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from evercrawl.adapters.sqlite.browse import BrowseReader, browsing, shards_of
+from evercrawl.adapters.sql.listing_reader import ListingReader, open_listing
+from evercrawl.adapters.sql.state_reader import shards_of
 from evercrawl.core.url import (
     canonical,
     key_of,
@@ -31,7 +32,7 @@ def captures_of(collection: Path, settings: Settings, url: str) -> list[Capture]
         shard = shard_of_site(site_of(name), settings.store.shards)
         if shard not in shards_of(collection):
             continue
-        with browsing(collection, shard) as reader:
+        with open_listing(collection, shard) as reader:
             page = reader.page(key_of(name))
             if page is not None and (versions := reader.versions(page.id)):
                 return [_capture(page.url, kept) for kept in versions]
@@ -54,13 +55,13 @@ def captures_matching(collection: Path, settings: Settings, url: str, match: Mat
     shard = shard_of_domain(domain, settings.store.shards)
     if shard not in shards_of(collection):
         return
-    with browsing(collection, shard) as reader:
+    with open_listing(collection, shard) as reader:
         for site in reader.sites_of_domain(domain):
             if _is_wanted(site, name, match):
                 yield from _of_site(reader, site, _path(name) if match == "prefix" else "")
 
 
-def _of_site(reader: BrowseReader, site: str, path: str) -> Iterator[Capture]:
+def _of_site(reader: ListingReader, site: str, path: str) -> Iterator[Capture]:
     record = reader.site_named(site)
     after = b""
     while record is not None and (pages := reader.site_pages(site, record.id, after=after, most=PAGES_AT_A_TIME)):

@@ -8,8 +8,8 @@ from heapq import nlargest
 from itertools import chain
 from pathlib import Path
 
-from evercrawl.adapters.sqlite.browse import browsing, browsing_all
-from evercrawl.adapters.sqlite.reader import ShardReader, StateReader
+from evercrawl.adapters.sql.listing_reader import each_listing, open_listing
+from evercrawl.adapters.sql.state_reader import ShardReader, StateReader
 from evercrawl.collection.site_list import find_site
 from evercrawl.core.change.review import EditGroup, group_changes, mute_pattern, unmuted_part
 from evercrawl.core.change.text_diff import diff_text, mark_words, shorten_edit
@@ -158,17 +158,17 @@ def _views(
         if found is None:
             return []
         shard, record = found
-        with browsing(collection, shard) as reader:
+        with open_listing(collection, shard) as reader:
             return reader.changes_before(_END, since_us=since_us, site_id=record.id, most=most)
     since_us = _where_newest_begin(collection, since_us, most)
     views: list[ChangeRecord] = []
-    for _, reader in browsing_all(collection):
+    for _, reader in each_listing(collection):
         views += reader.changes_before(_END, since_us=since_us, site_id=None, most=most)
     return views
 
 
 def _where_newest_begin(collection: Path, since_us: int, most: int) -> int:
     """The moment behind which no more than about `most` changes lie: only these are read whole."""
-    lists = [reader.change_moments(since_us, most) for _, reader in browsing_all(collection)]
+    lists = [reader.change_moments(since_us, most) for _, reader in each_listing(collection)]
     newest = nlargest(most, chain.from_iterable(lists))
     return newest[-1] - 1 if len(newest) == most else since_us

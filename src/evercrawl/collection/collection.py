@@ -134,7 +134,7 @@ class Collection:
 
     def status(self) -> Status:
         """Counts by outcome and reason, sites, load, what is due, sites that explode."""
-        from evercrawl.adapters.sqlite.reader import StateReader
+        from evercrawl.adapters.sql.state_reader import StateReader
         from evercrawl.collection.status import status_of
         from evercrawl.collection.traps import exploding_sites
 
@@ -159,7 +159,7 @@ class Collection:
 
     def trap_undo(self, pattern: str, site: str | None = None) -> bool:
         """Take back every word about a pattern; False: there was none."""
-        from evercrawl.adapters.sqlite.reader import StateReader
+        from evercrawl.adapters.sql.state_reader import StateReader
         from evercrawl.collection.traps import match_sites, set_rule
 
         before = self._trap_settings()
@@ -201,7 +201,7 @@ class Collection:
 
     def freshness(self) -> FreshnessEstimate:
         """The estimated share of pages whose copy is current, with its uncertainty."""
-        from evercrawl.adapters.sqlite.reader import StateReader
+        from evercrawl.adapters.sql.state_reader import StateReader
         from evercrawl.collection.forecast import collection_freshness
 
         return collection_freshness(StateReader(self.path), self.settings.revisit, now=datetime.now(UTC))
@@ -210,7 +210,7 @@ class Collection:
         """What would be fetched with a budget (requests a day, or text such as "50/hour"; None: that of the
         settings), and the freshness to expect; nothing is sent.
         """
-        from evercrawl.adapters.sqlite.reader import StateReader
+        from evercrawl.adapters.sql.state_reader import StateReader
         from evercrawl.collection.forecast import plan_revisits
         from evercrawl.model.time import parse_rate
 
@@ -348,7 +348,7 @@ class Collection:
         from evercrawl.sitemaps.generator import SitemapTarget
 
         base = collection_base_url(self.settings) if base_url is None else parse_base_url(base_url)
-        target = SitemapTarget(Path(to), base, Path(state), packed=gzip)
+        target = SitemapTarget(Path(to), base, Path(state), compressed=gzip)
         return build_from_collection(self.path, self.settings, target)
 
     def verify(self, *, on_progress: OnVerify | None = None) -> VerifyReport:

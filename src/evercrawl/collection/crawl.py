@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from evercrawl.adapters.analysers import load_analysers
 from evercrawl.adapters.focus_file import focus_from_examples, focus_from_page, save_focus
 from evercrawl.adapters.plugins import installed_schemes, load_filter
-from evercrawl.adapters.sqlite.reader import StateReader
+from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.adapters.system import reduce_gc_frequency
 from evercrawl.cluster.crawl_builder import build_crawl, pace_for, uses_database
 from evercrawl.cluster.supervisor import run_workers

@@ -8,7 +8,7 @@ from math import inf, isfinite
 from pathlib import Path
 
 from evercrawl.adapters.plugins import installed_schemes
-from evercrawl.adapters.sqlite.reader import ShardReader, StateReader
+from evercrawl.adapters.sql.state_reader import ShardReader, StateReader
 from evercrawl.collection.forecast import budget_level, estimate_of, stored_budget
 from evercrawl.collection.status import _now, _words
 from evercrawl.core.credit.credit_priority import importance_weight

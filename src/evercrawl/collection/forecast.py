@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from math import isfinite
 from typing import NamedTuple
 
-from evercrawl.adapters.sqlite.reader import ROWS_AT_A_TIME, ShardReader, StateReader
+from evercrawl.adapters.sql.state_reader import ROWS_AT_A_TIME, ShardReader, StateReader
 from evercrawl.core.revisit.budget_forecast import (
     BudgetForecast,
     ForecastInput,

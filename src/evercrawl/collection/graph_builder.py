@@ -22,16 +22,16 @@ from evercrawl.adapters.graph_files import (
     publish_graph,
     save_partial_ranks,
 )
-from evercrawl.adapters.sqlite.log import GraphPage, LogReader, log_reader, shards_of
+from evercrawl.adapters.sql.log_reader import GraphPage, LogReader, log_reader, shards_of
 from evercrawl.adapters.tantivy.text_index import page_number
 from evercrawl.adapters.tantivy.text_query import write_anchor_index
 from evercrawl.core.linkgraph.graph_metrics import (
     Floats,
     SparseGraph,
-    sparse_graph,
     click_depths,
     hub_scores,
     pagerank_steps,
+    sparse_graph,
 )
 from evercrawl.core.url import canonical_of_href
 from evercrawl.errors import StoreUnavailable

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evercrawl.adapters.graph_files import LinkGraphFiles, current_graph
-from evercrawl.adapters.sqlite.log import GONE, log_reader, shards_of
+from evercrawl.adapters.sql.log_reader import GONE, log_reader, shards_of
 from evercrawl.adapters.tantivy.text_index import page_number, split_page_number
 from evercrawl.collection.graph_builder import HASH_BYTES, up_to_date_graph, url_hash
 from evercrawl.core.linkgraph.graph_metrics import UNREACHED

@@ -12,8 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from evercrawl.adapters.sqlite.browse import BrowseReader, browsing, browsing_all, shards_of
-from evercrawl.adapters.sqlite.reader import MOST_ID
+from evercrawl.adapters.sql.listing_reader import ListingReader, each_listing, open_listing
+from evercrawl.adapters.sql.state_reader import MOST_ID, shards_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.listing import DuePage, PagedRows
 from evercrawl.model.report import SkippedUrl
@@ -56,7 +56,7 @@ def list_due_pages(collection: Path, *, after: str | None = None, most: int = 50
     last, inside = decode_cursor(after)
     behind_us, behind_id = cursor_number(inside[:_DIGITS]), cursor_number(inside[_DIGITS:])
     lists = []
-    for shard, reader in browsing_all(collection):
+    for shard, reader in each_listing(collection):
         # Pages that are due at the same moment are told apart by shard and number.
         number = behind_id if shard == last else MOST_ID if shard < last else 0
         rows = reader.due_pages(behind_us, number, most + 1)
@@ -73,7 +73,7 @@ def due_by_hour(collection: Path, *, now: datetime) -> list[int]:
     """How many pages come due in each of the next hours."""
     begin, end = to_us(now), to_us(now + timedelta(hours=HOURS_AHEAD))
     counted: Counter[int] = Counter()
-    for _, reader in browsing_all(collection):
+    for _, reader in each_listing(collection):
         counted.update(reader.due_by_hour(begin, end))
     return [counted[hour] for hour in range(HOURS_AHEAD)]
 
@@ -82,7 +82,7 @@ def queued_by_priority(collection: Path) -> list[tuple[int, int, int]]:
     """Band, sites whose most urgent page is in it, and their queued pages; the most urgent band first."""
     sites: Counter[int] = Counter()
     pages: Counter[int] = Counter()
-    for _, reader in browsing_all(collection):
+    for _, reader in each_listing(collection):
         for band, some, pending in reader.queued_by_band():
             sites[band] += some
             pages[band] += pending
@@ -111,7 +111,7 @@ def list_skipped(
     for place in (*shards, *(PAGES_FROM + shard for shard in shards)):
         if place < begin:
             continue
-        with browsing(collection, place % PAGES_FROM) as reader:
+        with open_listing(collection, place % PAGES_FROM) as reader:
             behind = inside if place == begin else ""
             found += _some(reader, place, behind, reason, most - len(found) + 1)
         if len(found) > most:
@@ -121,7 +121,7 @@ def list_skipped(
     return PagedRows(tuple(one.row for one in found), None)
 
 
-def _some(reader: BrowseReader, place: int, behind: str, reason: str | None, most: int) -> Iterator[_Found]:
+def _some(reader: ListingReader, place: int, behind: str, reason: str | None, most: int) -> Iterator[_Found]:
     if place >= PAGES_FROM:
         number = cursor_number(behind)
         pages = (

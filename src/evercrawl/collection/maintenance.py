@@ -10,19 +10,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from evercrawl.adapters.objectstore.uploader import archive_address
+from evercrawl.adapters.sql.listing_reader import StoredVersion, VersionFilter, VersionReader, version_reader
+from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.adapters.sqlite.connection import open_for_reading, open_for_writing
 from evercrawl.adapters.sqlite.fault import Translating
-from evercrawl.adapters.sqlite.prune import (
-    Doomed,
+from evercrawl.adapters.sqlite.pruning import (
+    PrunePlan,
+    apply_prune,
     archive_end,
+    delete_dropped_file,
     dropped_files,
-    find_doomed,
-    forget_dropped_file,
-    take_out,
+    plan_prune,
 )
-from evercrawl.adapters.sqlite.reader import StateReader
 from evercrawl.adapters.sqlite.store import shard_path, shards_in, state_folder
-from evercrawl.adapters.sqlite.stored import Bounds, StoredReader, StoredVersion, stored_reader
 from evercrawl.adapters.system import CollectionLock, sync_folder
 from evercrawl.adapters.warc.rewrite import RewritePlan, RewriteResult, plan_rewrite, rewrite_file
 from evercrawl.adapters.warc.shard_archive import QUARANTINE_SUFFIX, file_name, shard_files, truncate_archive
@@ -73,15 +73,15 @@ def verify(collection: Path, *, on_progress: OnVerify | None = None) -> VerifyRe
     for path in sorted(archive.glob("*.warc.gz")):
         report.files[path.name] = VerifiedFile(path.name, path.stat().st_size)
     for shard in StateReader(collection).shards():
-        with stored_reader(collection, shard) as reader:
-            for version in reader.stored_versions(Bounds(newest_only=False)):
+        with version_reader(collection, shard) as reader:
+            for version in reader.stored_versions(VersionFilter(newest_only=False)):
                 _note(report, version, check_version(archive, reader, version))
                 if on_progress is not None:
                     on_progress(report)
     return report
 
 
-def check_version(archive: Path, reader: StoredReader, version: StoredVersion) -> str | None:
+def check_version(archive: Path, reader: VersionReader, version: StoredVersion) -> str | None:
     """What is wrong with a version; None: nothing."""
     try:
         stored = read_stored_record(archive, reader, version)
@@ -204,7 +204,7 @@ def prune(collection: Path, settings: Settings, rule_text: str, *, do: bool) -> 
         for shard in shards_in(collection):
             db = open_for_reading(shard_path(collection, shard))
             try:
-                report = _planned(report, find_doomed(db, keeps))
+                report = _planned(report, plan_prune(db, keeps))
             finally:
                 db.close()
         return report
@@ -214,14 +214,14 @@ def prune(collection: Path, settings: Settings, rule_text: str, *, do: bool) -> 
         for shard in shards_in(collection):
             db = open_for_writing(shard_path(collection, shard), durability="power")
             try:
-                doomed = find_doomed(db, keeps)
+                doomed = plan_prune(db, keeps)
                 report = _done(report, doomed, _prune_shard(collection / "archive", settings, shard, db, doomed))
             finally:
                 db.close()
     return report
 
 
-def _planned(report: PruneReport, doomed: Doomed) -> PruneReport:
+def _planned(report: PruneReport, doomed: PrunePlan) -> PruneReport:
     return PruneReport(
         report.rule,
         report.done,
@@ -235,7 +235,7 @@ def _planned(report: PruneReport, doomed: Doomed) -> PruneReport:
     )
 
 
-def _done(report: PruneReport, doomed: Doomed, files: _Files) -> PruneReport:
+def _done(report: PruneReport, doomed: PrunePlan, files: _Files) -> PruneReport:
     planned = _planned(report, doomed)
     return PruneReport(
         planned.rule,
@@ -253,7 +253,7 @@ def _done(report: PruneReport, doomed: Doomed, files: _Files) -> PruneReport:
 class _Files:
     """The archive files of a shard that lose records, and those that are damaged and stay as they are."""
 
-    def __init__(self, folder: Path, shard: int, doomed: Doomed) -> None:
+    def __init__(self, folder: Path, shard: int, doomed: PrunePlan) -> None:
         self.plans: list[RewritePlan] = []
         self.damaged: list[str] = []
         self.rewritten: dict[str, RewriteResult] = {}
@@ -273,15 +273,15 @@ class _Files:
         return rewritten.new, rewritten.place(offset)
 
 
-def _prune_shard(folder: Path, settings: Settings, shard: int, db: sqlite3.Connection, doomed: Doomed) -> _Files:
+def _prune_shard(folder: Path, settings: Settings, shard: int, db: sqlite3.Connection, doomed: PrunePlan) -> _Files:
     _delete_dropped(folder, db)
     end = archive_end(db)
     if end is not None:
         truncate_archive(folder, shard, end)
-    files = _Files(folder, shard, doomed if end is not None else Doomed())
+    files = _Files(folder, shard, doomed if end is not None else PrunePlan())
     if doomed.versions:
         new_end = _write_files(folder, settings, shard, files)
-        take_out(db, doomed, moved=files.moved, files=files.rewritten, archive_end=new_end)
+        apply_prune(db, doomed, moved=files.moved, files=files.rewritten, archive_end=new_end)
         _delete_dropped(folder, db)
     return files
 
@@ -309,4 +309,4 @@ def _delete_dropped(folder: Path, db: sqlite3.Connection) -> None:
     """Delete the files that an earlier transaction (perhaps of a run that crashed) made superfluous."""
     for name in dropped_files(db):
         (folder / name).unlink(missing_ok=True)
-        forget_dropped_file(db, name)
+        delete_dropped_file(db, name)

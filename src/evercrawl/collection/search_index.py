@@ -17,7 +17,7 @@ from pathlib import Path
 from time import monotonic
 
 from evercrawl.adapters.analysers import detect_language
-from evercrawl.adapters.sqlite.log import FollowedVisit, LogReader, VersionPlace, VersionRow, log_reader, shards_of
+from evercrawl.adapters.sql.log_reader import FollowedVisit, LogReader, VersionNumber, VersionRow, log_reader, shards_of
 from evercrawl.adapters.tantivy import IndexedVersion, TextIndex
 from evercrawl.adapters.tantivy.text_index import TextIndexWriter, remove_index
 from evercrawl.core.search.query_parser import primary_language
@@ -171,10 +171,10 @@ class _Way:
         self._uncommitted += len(rows)
         return len(rows)
 
-    def _touched(self, visits: Sequence[FollowedVisit]) -> tuple[dict[VersionPlace, None], set[VersionPlace]]:
+    def _touched(self, visits: Sequence[FollowedVisit]) -> tuple[dict[VersionNumber, None], set[VersionNumber]]:
         """Versions that are new, and versions of which something has changed: ended, gone, come back."""
-        fresh: dict[VersionPlace, None] = {}
-        again: set[VersionPlace] = set()
+        fresh: dict[VersionNumber, None] = {}
+        again: set[VersionNumber] = set()
         for visit in visits:
             if visit.brought is not None:
                 fresh[visit.page_id, visit.brought] = None
@@ -215,7 +215,7 @@ def missing_versions(collection: Path, index: TextIndex) -> Iterator[tuple[int, 
     searcher = index.searcher()
     for shard in shards_of(collection):
         with log_reader(collection, shard) as reader:
-            place: VersionPlace = (0, 0)
+            place: VersionNumber = (0, 0)
             while places := reader.version_places(place, VISITS_AT_A_TIME):
                 for page_id, number in places:
                     if not index.has_version(shard, page_id, number, searcher):
@@ -290,7 +290,9 @@ async def follow_crawl(
 ) -> AsyncIterator[IndexUpdater]:
     """The index follows while the block runs, and has everything behind it, where the settings want that."""
     beside = IndexUpdater(collection, settings)
-    follows = settings.enabled and (settings.background_index == "always" or (settings.background_index == "watch" and forever))
+    follows = settings.enabled and (
+        settings.background_index == "always" or (settings.background_index == "watch" and forever)
+    )
     if follows:
         beside.start()
     try:

@@ -17,7 +17,7 @@ import tantivy
 from evercrawl.adapters.graph_files import LinkGraphFiles, current_graph
 from evercrawl.adapters.learned import load_sentiment_model
 from evercrawl.adapters.postgres.marker import marked
-from evercrawl.adapters.sqlite.log import FoundRow, LogReader, log_reader, open_log
+from evercrawl.adapters.sql.log_reader import FoundRow, LogReader, log_reader, open_log
 from evercrawl.adapters.tantivy.text_index import FOREVER_US, match_count, page_number, split_page_number
 from evercrawl.adapters.tantivy.text_query import (
     AnchorIndex,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from xxhash import xxh64_intdigest
 
-from evercrawl.adapters.sqlite.reader import ROWS_AT_A_TIME, StateReader
+from evercrawl.adapters.sql.state_reader import ROWS_AT_A_TIME, StateReader
 from evercrawl.engine.revisits import hub_of
 from evercrawl.errors import ConfigError
 from evercrawl.lab import POLICIES

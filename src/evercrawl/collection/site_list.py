@@ -9,7 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
-from evercrawl.adapters.sqlite.browse import browsing, browsing_all, shards_of
+from evercrawl.adapters.sql.listing_reader import each_listing, open_listing
+from evercrawl.adapters.sql.state_reader import shards_of
 from evercrawl.collection.listings import cursor_key, cursor_number, decode_cursor, encode_cursor
 from evercrawl.config import read_settings
 from evercrawl.core.url import canonical, shard_of_site, site_of
@@ -28,7 +29,7 @@ def list_sites(collection: Path, *, after: str | None = None, most: int = 50) ->
     for shard in shards_of(collection):
         if shard < first:
             continue
-        with browsing(collection, shard) as reader:
+        with open_listing(collection, shard) as reader:
             behind = cursor_number(inside) if shard == first else 0
             rows += (found := reader.site_portion(behind, most - len(rows) + 1))
         if len(rows) > most:
@@ -38,13 +39,13 @@ def list_sites(collection: Path, *, after: str | None = None, most: int = 50) ->
 
 def largest_sites(collection: Path, most: int) -> list[SiteRow]:
     """The sites with most pages."""
-    found = (site for _, reader in browsing_all(collection) for site in reader.largest_sites(most))
+    found = (site for _, reader in each_listing(collection) for site in reader.largest_sites(most))
     return nlargest(most, found, key=lambda site: site.pages)
 
 
 def busiest_sites(collection: Path, most: int) -> list[SiteRow]:
     """The sites with most pages in the queue."""
-    found = (site for _, reader in browsing_all(collection) for site in reader.busiest_sites(most))
+    found = (site for _, reader in each_listing(collection) for site in reader.busiest_sites(most))
     return nlargest(most, found, key=lambda site: site.pending)
 
 
@@ -53,7 +54,7 @@ def find_site(collection: Path, settings: Settings, name: str) -> tuple[int, Sit
     for origin in _origins(name):
         shard = shard_of_site(origin, settings.store.shards)
         if shard in shards_of(collection):
-            with browsing(collection, shard) as reader:
+            with open_listing(collection, shard) as reader:
                 site = reader.site_named(origin)
             if site is not None:
                 return shard, site
@@ -80,7 +81,7 @@ def list_site_pages(
 ) -> PagedRows[PageRow]:
     """The next pages of a site; pages of one folder stand together."""
     _, inside = decode_cursor(after)
-    with browsing(collection, shard) as reader:
+    with open_listing(collection, shard) as reader:
         rows = reader.site_pages(site.name, site.id, after=cursor_key(inside), most=most + 1)
     more = encode_cursor(shard, rows[most - 1].key) if len(rows) > most else None
     return PagedRows(tuple(rows[:most]), more)
@@ -94,7 +95,7 @@ SECOND_US = 1_000_000
 
 def site_load(collection: Path, shard: int, site: Site) -> SiteLoad:
     """Requests ever, and the newest of them with the gaps between."""
-    with browsing(collection, shard) as reader:
+    with open_listing(collection, shard) as reader:
         visits = reader.visits_of_site(site.id, lines=LINES_READ, most=MOST_VISITS)
     asked = [visit for visit in visits if visit.took_ms or visit.status]
     gaps = tuple((later.at_us - earlier.at_us) / SECOND_US for later, earlier in pairwise(asked))
@@ -125,14 +126,14 @@ def day_of(number: int) -> date:
 def changes_by_day(collection: Path, *, now: datetime) -> dict[date, int]:
     """Changes that a reader would notice, over all sites."""
     counted: Counter[int] = Counter()
-    for _, reader in browsing_all(collection):
+    for _, reader in each_listing(collection):
         counted.update(reader.changes_by_day(to_us(now - timedelta(days=CALENDAR_DAYS))))
     return {day_of(number): count for number, count in sorted(counted.items())}
 
 
 def site_changes_by_day(collection: Path, shard: int, site_id: int, *, now: datetime) -> dict[date, int]:
     """The same of one site."""
-    with browsing(collection, shard) as reader:
+    with open_listing(collection, shard) as reader:
         found = reader.changes_by_day(to_us(now - timedelta(days=CALENDAR_DAYS)), site_id)
     return {day_of(number): count for number, count in sorted(found.items())}
 
@@ -140,7 +141,7 @@ def site_changes_by_day(collection: Path, shard: int, site_id: int, *, now: date
 def visits_by_day(collection: Path) -> dict[date, dict[str, int]]:
     """Visits by day and reason."""
     days: dict[date, Counter[str]] = {}
-    for _, reader in browsing_all(collection):
+    for _, reader in each_listing(collection):
         for number, reason, count, _ in reader.visits_by_day(DAY_LOG_LINES):
             days.setdefault(day_of(number), Counter())[reason] += count
     return {day: dict(counts) for day, counts in sorted(days.items())}
@@ -148,5 +149,5 @@ def visits_by_day(collection: Path) -> dict[date, dict[str, int]]:
 
 def newest_visits(collection: Path, most: int) -> list[VisitRow]:
     """The newest visits of all sites, newest first."""
-    found = (visit for _, reader in browsing_all(collection) for visit in reader.last_visits(0, most))
+    found = (visit for _, reader in each_listing(collection) for visit in reader.last_visits(0, most))
     return nlargest(most, found, key=lambda visit: visit.at_us)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from evercrawl.adapters.sqlite.stored import StoredReader, StoredVersion
+from evercrawl.adapters.sql.listing_reader import StoredVersion, VersionReader
 from evercrawl.collection.exchange.export_run import Selection, selected_versions
 from evercrawl.collection.stored_pages import decode_answer, read_stored_record
 from evercrawl.core.document.media_type import HTML_TYPES
@@ -31,10 +31,10 @@ def build_from_collection(
 ) -> BuildReport:
     """Sitemaps of the pages of a collection that lie below the target's address."""
 
-    def rows(known: Mapping[str, PageEntry], _: int | None, __: int) -> Iterator[PageEntry]:
-        return collection_entries(collection, settings, target.base_url, known)
+    def entries(previous: Mapping[str, PageEntry], _: int | None, __: int) -> Iterator[PageEntry]:
+        return collection_entries(collection, settings, target.base_url, previous)
 
-    return build_sitemaps(target, rows, source=f"collection {target.base_url}", on_page=on_page)
+    return build_sitemaps(target, entries, source=f"collection {target.base_url}", on_page=on_page)
 
 
 def collection_base_url(settings: Settings) -> str:
@@ -47,28 +47,28 @@ def collection_base_url(settings: Settings) -> str:
 
 
 def collection_entries(
-    collection: Path, settings: Settings, base_url: str, known: Mapping[str, PageEntry]
+    collection: Path, settings: Settings, base_url: str, previous: Mapping[str, PageEntry]
 ) -> Iterator[PageEntry]:
-    """A row for every HTML page below `base_url` that was fetched."""
+    """A entry for every HTML page below `base_url` that was fetched."""
     for reader, version in selected_versions(collection, Selection(site=site_of(base_url))):
         kind = (version.content_type or "").partition(";")[0].strip().lower()
         if not version.url.startswith(base_url) or kind not in HTML_TYPES:
             continue
         page = reader.page(key_of(version.url))
         if page is not None:
-            yield _entry(reader, collection, settings, version, page, base_url, known.get(version.url))
+            yield _entry(reader, collection, settings, version, page, base_url, previous.get(version.url))
 
 
 def listable_pages(collection: Path, settings: Settings, site: str) -> list[str]:
     """The pages of a site that a collection has seen and that want to be listed."""
     if not site:
         return []
-    rows = collection_entries(collection, settings, parse_base_url(site), {})
-    return [row.url for row in rows if row.left_out is None]
+    entries = collection_entries(collection, settings, parse_base_url(site), {})
+    return [entry.url for entry in entries if entry.excluded is None]
 
 
 def _entry(
-    reader: StoredReader,
+    reader: VersionReader,
     collection: Path,
     settings: Settings,
     version: StoredVersion,
@@ -76,11 +76,11 @@ def _entry(
     base_url: str,
     before: PageEntry | None,
 ) -> PageEntry:
-    mark = f"{version.number} {version.digest.hex()}"
-    if before is None or before.mark != mark:
-        before = _read(reader, collection, settings, version, base_url, before)._replace(mark=mark)
+    fingerprint = f"{version.number} {version.digest.hex()}"
+    if before is None or before.fingerprint != fingerprint:
+        before = _read(reader, collection, settings, version, base_url, before)._replace(fingerprint=fingerprint)
     gone = _unlisted_reason(page, version)
-    return before if gone is None else before._replace(left_out=gone)
+    return before if gone is None else before._replace(excluded=gone)
 
 
 def _unlisted_reason(page: PageRecord, version: StoredVersion) -> str | None:
@@ -97,7 +97,7 @@ def _unlisted_reason(page: PageRecord, version: StoredVersion) -> str | None:
 
 
 def _read(
-    reader: StoredReader,
+    reader: VersionReader,
     collection: Path,
     settings: Settings,
     version: StoredVersion,
@@ -111,14 +111,14 @@ def _read(
     except StoreUnavailable:
         return PageEntry(url, "", version.digest.hex(), version.seen_us // 1000, version.title or "", url, "damaged")
     agent = settings.identity.product
-    reading = read_content(url, stored.http.headers, body, agent=agent, site=base_url)
-    digest = reading.digest.hex()
+    content = read_content(url, stored.http.headers, body, agent=agent, site=base_url)
+    digest = content.digest.hex()
     if before is not None and before.digest == digest:
         changed_ms = before.changed_ms
     else:
         changed_ms = version_time_us(reader.versions(version.page_id)) // 1000
-    left_out = exclusion_reason(url, reading, site=site_of(url))
-    return PageEntry(url, "", digest, changed_ms, reading.title, url, left_out)
+    excluded = exclusion_reason(url, content, site=site_of(url))
+    return PageEntry(url, "", digest, changed_ms, content.title, url, excluded)
 
 
 def version_time_us(versions: list[VersionRecord]) -> int:

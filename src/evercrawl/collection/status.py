@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evercrawl.adapters.sqlite.reader import StateReader
+from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.collection.forecast import collection_freshness, revisit_status
 from evercrawl.core.url import site_of
 from evercrawl.model.report import ClosedSite, Savings, SkippedUrl, Status

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evercrawl.adapters.plugins import InstalledHandlers, installed_schemes
+from evercrawl.adapters.sql.listing_reader import StoredVersion, VersionReader
+from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.adapters.sqlite.moves import CONFIRMING
-from evercrawl.adapters.sqlite.reader import StateReader
-from evercrawl.adapters.sqlite.stored import StoredReader, StoredVersion
 from evercrawl.adapters.warc.gzip_members import MAX_RECORD_BYTES, decompress_at, decompress_member
 from evercrawl.adapters.warc.reader import (
     ArchivedResponse,
@@ -206,7 +206,7 @@ class StoredRecord(NamedTuple):
     is_revisit: bool
 
 
-def read_stored_record(archive: Path, reader: StoredReader, version: StoredVersion) -> StoredRecord:
+def read_stored_record(archive: Path, reader: VersionReader, version: StoredVersion) -> StoredRecord:
     """The answer of a version; StoreUnavailable says which record is damaged or not there."""
     packed, record = _record_at(archive, version.file, version.offset, version.length)
     http = _http_of(record, version.file, version.offset)

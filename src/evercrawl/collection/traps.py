@@ -8,7 +8,7 @@ from dataclasses import replace
 from heapq import nlargest
 from pathlib import Path
 
-from evercrawl.adapters.sqlite.reader import ROWS_AT_A_TIME, ShardReader, StateReader
+from evercrawl.adapters.sql.state_reader import ROWS_AT_A_TIME, ShardReader, StateReader
 from evercrawl.config import collection_file, write_setting
 from evercrawl.core.traps.trap_state import trap_state_of
 from evercrawl.core.traps.trap_verdict import host_stats_of, trap_reports
@@ -67,7 +67,9 @@ def _hosts(reader: StateReader) -> Iterator[TrapPattern]:
             for number in state.memory_sites(HOSTS):
                 known = host_stats_of(state.memory(number, HOSTS) or b"")
                 if known.is_blocked:
-                    yield TrapPattern(known.domain, f"*.{known.domain}", "hosts", known.evidence, known.hosts, "blocked")
+                    yield TrapPattern(
+                        known.domain, f"*.{known.domain}", "hosts", known.evidence, known.hosts, "blocked"
+                    )
 
 
 def _patterns(site: str, blob: bytes | None) -> list[TrapPattern]:

@@ -14,7 +14,8 @@ from datetime import datetime, timedelta
 from heapq import merge
 from pathlib import Path
 
-from evercrawl.adapters.sqlite.browse import browsing, shards_of
+from evercrawl.adapters.sql.listing_reader import open_listing
+from evercrawl.adapters.sql.state_reader import shards_of
 from evercrawl.collection.site_list import find_site
 from evercrawl.errors import ConfigError
 from evercrawl.model.listing import VisitLogRow
@@ -130,11 +131,11 @@ def iterate_visits(
 def _of_shard(collection: Path, shard: int, site_id: int | None, span: tuple[int, int]) -> Iterator[VisitLogRow]:
     """A reader is held for one portion only: who takes the lines may be slow."""
     line = 0
-    with browsing(collection, shard) as reader:
+    with open_listing(collection, shard) as reader:
         last = reader.last_line()
     while line < last:
         upto = min(last, line + LINES_AT_A_TIME)
-        with browsing(collection, shard) as reader:
+        with open_listing(collection, shard) as reader:
             visits = reader.logged_visits(line, upto, site_id=site_id, span=span)
         yield from visits
         line = upto

@@ -1,9 +1,9 @@
 """Which page of which site next, or wait until when?
 
 Mercator's frontier as a state machine without I/O. Front queues by priority hold the sites that wait for a
-turn; a limited number of lanes (back queues), each of exactly one site, hold a window of its pages; a heap
-orders the lanes by the earliest moment at which their site may be asked. What does not fit in memory stays
-in the store: `needs` says what to read next. A site keeps its lane for one window of pages while others
+turn; a limited number of queues (back queues), each of exactly one site, hold a window of its pages; a heap
+orders the queues by the earliest moment at which their site may be asked. What does not fit in memory stays
+in the store: `needs` says what to read next. A site keeps its queue for one window of pages while others
 wait: breadth over sites, not depth into one.
 """
 
@@ -23,9 +23,9 @@ from evercrawl.model.site import Site
 from evercrawl.model.time import span_us
 
 LONG_CLOSED_US = 5_000_000
-"""A site that stays closed for longer than this gives its lane to another."""
+"""A site that stays closed for longer than this gives its queue to another."""
 MOST_WAITING = 20_000
-"""Sites that wait in memory for a lane or for their opening; others are found again by reading the store."""
+"""Sites that wait in memory for a queue or for their opening; others are found again by reading the store."""
 
 
 POOR_SHARE = 0.5
@@ -40,7 +40,7 @@ HOPE_SHARE = 0.8
 class Visit:
     """Ask for this page now."""
 
-    lane: HostQueue
+    queue: HostQueue
     page: Page
 
 
@@ -48,15 +48,15 @@ class Visit:
 class FetchRobots:
     """Ask this site for its robots.txt now."""
 
-    lane: HostQueue
+    queue: HostQueue
 
 
 @dataclass(frozen=True, slots=True)
 class FetchSide:
     """Ask this site for a URL on behalf of another site."""
 
-    lane: HostQueue
-    errand: SideRequest
+    queue: HostQueue
+    side_request: SideRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ Need = PagesNeeded | SitesNeeded
 class Frontier:
     """The next step of one shard.
 
-    Invariants: a site has at most one lane; a site without a lane is not asked; the head of the heap is
+    Invariants: a site has at most one queue; a site without a queue is not asked; the head of the heap is
     askable if and only
     if anything is; a page is in at most one window.
     """
@@ -112,23 +112,23 @@ class Frontier:
         window: int,
         back_queues: int,
         random: Random,
-        gate_of: Callable[[Site], RobotsRules | None],
+        robots_of: Callable[[Site], RobotsRules | None],
         worth: Callable[[str], float] | None = None,
     ) -> None:
         """`worth`: what a URL is worth now; with it the best page of all sites comes first."""
         self.pace = pace
         self.back_queues = back_queues
-        self.lanes: dict[int, HostQueue] = {}
+        self.queues: dict[int, HostQueue] = {}
         self._bands = bands
         self._window = window
         self._random = random
-        self._gate_of = gate_of
+        self._gate_of = robots_of
         self._worth = worth
         self._heap: list[tuple[int, int]] = []
         self._front: list[deque[Site]] = [deque() for _ in range(bands)]
         self._waiting: set[int] = set()
         self._left: dict[int, Site] = {}
-        """Sites that wait for a lane and had one meanwhile, as they were left."""
+        """Sites that wait for a queue and had one meanwhile, as they were left."""
         self._asleep: list[tuple[int, int, Site]] = []
         self._sites_read_to = [0] * bands
         self._more_sites = [True] * bands
@@ -143,12 +143,12 @@ class Frontier:
     # What the store holds
 
     def needs(self, *, now_us: int) -> Need | None:
-        """Hand out free lanes, and say what to read from the store before the next turn; None: nothing."""
+        """Hand out free queues, and say what to read from the store before the next turn; None: nothing."""
         self._wake(now_us)
-        self._hand_out_lanes()
+        self._open_queues()
         if self._hungry:
-            return self._pages_needed(self.lanes[next(iter(self._hungry))])
-        if len(self.lanes) >= self.back_queues or self._waits_in_front():
+            return self._pages_needed(self.queues[next(iter(self._hungry))])
+        if len(self.queues) >= self.back_queues or self._waits_in_front():
             return None
         if not any(self._more_sites) and self._forgot_some:
             self._read_sites_anew()
@@ -157,11 +157,11 @@ class Frontier:
                 return SitesNeeded(band, self._sites_read_to[band], self.back_queues)
         return None
 
-    def _pages_needed(self, lane: HostQueue) -> PagesNeeded:
+    def _pages_needed(self, queue: HostQueue) -> PagesNeeded:
         for band in self._reading_order():
-            if lane.has_more[band]:
-                return PagesNeeded(lane.site.id, band, lane.read_to[band], self._window)
-        raise AssertionError("a hungry lane has more in some band")
+            if queue.has_more[band]:
+                return PagesNeeded(queue.site.id, band, queue.read_to[band], self._window)
+        raise AssertionError("a hungry queue has more in some band")
 
     def _reading_order(self) -> Iterable[int]:
         return range(self._bands) if self._worth else biased_order(self._bands, random=self._random)
@@ -175,34 +175,34 @@ class Frontier:
         self._sites_read_to = [0] * self._bands
 
     def still_needs(self, need: PagesNeeded) -> bool:
-        """Is it to go into the lane as it was when it was asked for? While a store takes its time, a lane can
+        """Is it to go into the queue as it was when it was asked for? While a store takes its time, a queue can
         be left and another be opened for the site, which begins to read anew.
         """
-        lane = self.lanes.get(need.site_id)
-        return lane is not None and lane.read_to[need.band] == need.after_seq
+        queue = self.queues.get(need.site_id)
+        return queue is not None and queue.read_to[need.band] == need.after_seq
 
     def fill(self, need: PagesNeeded, pages: list[Page], *, refused: frozenset[int] = frozenset()) -> None:
-        """Put pages that were read into their lane's window, but for those that were refused meanwhile.
+        """Put pages that were read into their queue's window, but for those that were refused meanwhile.
 
         A refused page counts as decided and not yet committed.
         """
-        lane = self.lanes[need.site_id]
-        lane.window.extend(page for page in pages if page.id not in refused and not self._is_leaving(page))
-        lane.uncommitted += len(refused)
+        queue = self.queues[need.site_id]
+        queue.window.extend(page for page in pages if page.id not in refused and not self._is_leaving(page))
+        queue.uncommitted += len(refused)
         if pages:
-            lane.read_to[need.band] = pages[-1].seq
-            lane.last_band = need.band
+            queue.read_to[need.band] = pages[-1].seq
+            queue.last_band = need.band
         if len(pages) < need.most:
-            lane.has_more[need.band] = False
-        if lane.is_drained():
-            self._drop(lane)
+            queue.has_more[need.band] = False
+        if queue.is_drained():
+            self._drop(queue)
         else:
-            self._settle(lane)
+            self._settle(queue)
 
     def is_unread(self, site_id: int, band: int, seq: int) -> bool:
-        """No lane has read the store's queue up to this place."""
-        lane = self.lanes.get(site_id)
-        return lane is None or lane.read_to[band] < seq
+        """No queue has read the store's queue up to this place."""
+        queue = self.queues.get(site_id)
+        return queue is None or queue.read_to[band] < seq
 
     def moving(self, page_id: int, seq: int) -> None:
         """The page leaves its place, which is unread, for a better one; `seq` is its place there."""
@@ -227,16 +227,16 @@ class Frontier:
 
     def added(self, site: Site, bands: Iterable[int], *, now_us: int) -> None:
         """Pages of this site were committed to these bands of the queue."""
-        lane = self.lanes.get(site.id)
-        if lane is not None:
+        queue = self.queues.get(site.id)
+        if queue is not None:
             for band in bands:
-                lane.has_more[band] = True
-            self._settle(lane)
+                queue.has_more[band] = True
+            self._settle(queue)
             return
         self._line_up(site, band=min(bands), now_us=now_us)
 
     def _line_up(self, site: Site, *, band: int, now_us: int) -> None:
-        if site.id in self._waiting or site.id in self.lanes:
+        if site.id in self._waiting or site.id in self.queues:
             return
         if len(self._waiting) >= MOST_WAITING:
             self._forgot_some = True
@@ -251,52 +251,52 @@ class Frontier:
         self._waiting.add(site.id)
         heappush(self._asleep, (site.open_us, site.id, site))
 
-    def open_lane(self, site: Site) -> HostQueue:
-        """A lane for a site at once, whatever waits: for seeds of errands and for intake that must know
+    def open_queue(self, site: Site) -> HostQueue:
+        """A queue for a site at once, whatever waits: for seeds of side_requests and for intake that must know
         its rules.
         """
-        lane = self.lanes.get(site.id)
-        if lane is None:
+        queue = self.queues.get(site.id)
+        if queue is None:
             site = self._left.pop(site.id, site)
-            lane = HostQueue(site, self._gate_of(site), self._bands)
-            self._slow_as_told(lane)
-            self.lanes[site.id] = lane
+            queue = HostQueue(site, self._gate_of(site), self._bands)
+            self._apply_override(queue)
+            self.queues[site.id] = queue
             self._hungry.add(site.id)
-        return lane
+        return queue
 
     # The operator's word on the pace
 
-    def hear(self, pace: Pace, *, now_us: int) -> None:
+    def set_pace(self, pace: Pace, *, now_us: int) -> None:
         """From now on this pace counts: slower at once, faster from the next answer on."""
         before, self.pace = self.pace, pace
         eased = {name for name, gap in before.slower.items() if gap > pace_at_site(pace, name).floor}
         self._call_in(eased)
-        for lane in self.lanes.values():
-            site, was = lane.site, pace_at_site(before, lane.site.name).floor
+        for queue in self.queues.values():
+            site, was = queue.site, pace_at_site(before, queue.site.name).floor
             if site.name in eased and site.gap_ms * 1000 <= span_us(was):
-                lane.ease(self._pace_of(lane), now_us=now_us)
-            self._slow_as_told(lane)
-            if lane.scheduled and self._worth is None and lane.site.open_us < site.open_us:
-                # Its place in the heap is too late now; that of a lane that waits longer mends itself.
-                heappush(self._heap, (lane.site.open_us, site.id))
+                queue.ease(self._pace_of(queue), now_us=now_us)
+            self._apply_override(queue)
+            if queue.scheduled and self._worth is None and queue.site.open_us < site.open_us:
+                # Its place in the heap is too late now; that of a queue that waits longer mends itself.
+                heappush(self._heap, (queue.site.open_us, site.id))
 
     def _call_in(self, names: Container[str]) -> None:
-        """Sites of these names that sleep get a lane."""
+        """Sites of these names that sleep get a queue."""
         sleepers = [row for row in self._asleep if row[2].name in names]
         for row in sleepers:
             self._asleep.remove(row)
             self._waiting.discard(row[1])
-            self.open_lane(row[2])
+            self.open_queue(row[2])
         if sleepers:
             heapify(self._asleep)
 
-    def _pace_of(self, lane: HostQueue) -> Pace:
-        return pace_at_site(self.pace, lane.site.name) if self.pace.slower else self.pace
+    def _pace_of(self, queue: HostQueue) -> Pace:
+        return pace_at_site(self.pace, queue.site.name) if self.pace.slower else self.pace
 
-    def _slow_as_told(self, lane: HostQueue) -> None:
-        gap = self.pace.slower.get(lane.site.name)
+    def _apply_override(self, queue: HostQueue) -> None:
+        gap = self.pace.slower.get(queue.site.name)
         if gap is not None:
-            lane.slow_to(gap)
+            queue.slow_to(gap)
 
     # Turns
 
@@ -308,32 +308,32 @@ class Frontier:
             return self._best_turn(self._worth, now_us)
         while self._heap:
             open_us, site_id = self._heap[0]
-            lane = self.lanes.get(site_id)
-            if lane is None or not lane.scheduled or open_us != lane.site.open_us:
+            queue = self.queues.get(site_id)
+            if queue is None or not queue.scheduled or open_us != queue.site.open_us:
                 heappop(self._heap)
-                if lane is not None and lane.scheduled:
-                    heappush(self._heap, (lane.site.open_us, site_id))
+                if queue is not None and queue.scheduled:
+                    heappush(self._heap, (queue.site.open_us, site_id))
                 continue
             if open_us > now_us:
                 return Wait(self._earliest(open_us))
             heappop(self._heap)
-            lane.scheduled = False
-            return self._start(lane, now_us)
+            queue.scheduled = False
+            return self._start(queue, now_us)
         return Wait(self._asleep[0][0]) if self._asleep else Idle()
 
     def _best_turn(self, worth: Callable[[str], float], now_us: int) -> Turn:
         """The best page of all sites, but rather wait a little for a good one than ask for a poor one."""
-        soon = [lane for lane in self.lanes.values() if lane.has_work() and _opens_soon(lane, now_us)]
-        values = {lane.site.id: lane.best(worth) for lane in soon}
-        now = [lane for lane in soon if lane.scheduled and lane.site.open_us <= now_us]
-        chosen = max(now, key=lambda lane: values[lane.site.id], default=None)
-        hopes = [hope for lane in self.lanes.values() for hope in lane.hopes]
+        soon = [queue for queue in self.queues.values() if queue.has_work() and _opens_soon(queue, now_us)]
+        values = {queue.site.id: queue.best(worth) for queue in soon}
+        now = [queue for queue in soon if queue.scheduled and queue.site.open_us <= now_us]
+        chosen = max(now, key=lambda queue: values[queue.site.id], default=None)
+        hopes = [hope for queue in self.queues.values() for hope in queue.hopes]
         least = max([POOR_SHARE * max(values.values(), default=0.0), *(HOPE_SHARE * hope for hope in hopes)])
         if chosen is not None and values[chosen.site.id] >= least:
             chosen.scheduled = False
             chosen.hopes.append(values[chosen.site.id])
             return self._start(chosen, now_us)
-        opening = [lane.site.open_us for lane in self.lanes.values() if lane.scheduled]
+        opening = [queue.site.open_us for queue in self.queues.values() if queue.scheduled]
         ahead = [open_us for open_us in opening if open_us > now_us] + [row[0] for row in self._asleep[:1]]
         return Wait(min(ahead)) if ahead else Idle()
 
@@ -345,156 +345,156 @@ class Frontier:
             _, _, site = heappop(self._asleep)
             self._front[site.band].append(site)
 
-    def _hand_out_lanes(self) -> None:
-        while len(self.lanes) < self.back_queues and self._waits_in_front():
+    def _open_queues(self) -> None:
+        while len(self.queues) < self.back_queues and self._waits_in_front():
             for band in biased_order(self._bands, random=self._random):
                 if self._front[band]:
                     site = self._front[band].popleft()
                     self._waiting.discard(site.id)
-                    self.open_lane(site)
+                    self.open_queue(site)
                     break
 
-    def _start(self, lane: HostQueue, now_us: int) -> Turn:
-        lane.in_flight += 1
-        if lane.errands:
-            return FetchSide(lane, lane.errands.popleft())
-        if lane.needs_robots(now_us):
-            lane.asking_robots = True
-            return FetchRobots(lane)
-        page = lane.window.popleft() if self._worth is None else lane.take_best(self._worth)
-        lane.served += 1
-        self._settle(lane)
-        return Visit(lane, page)
+    def _start(self, queue: HostQueue, now_us: int) -> Turn:
+        queue.in_flight += 1
+        if queue.side_requests:
+            return FetchSide(queue, queue.side_requests.popleft())
+        if queue.needs_robots(now_us):
+            queue.fetching_robots = True
+            return FetchRobots(queue)
+        page = queue.window.popleft() if self._worth is None else queue.take_best(self._worth)
+        queue.served += 1
+        self._settle(queue)
+        return Visit(queue, page)
 
-    def _settle(self, lane: HostQueue) -> None:
-        """Put the lane where its state says: heap, hungry, or neither."""
-        site_id = lane.site.id
-        if self._wants_pages(lane) and not self._must_yield(lane):
+    def _settle(self, queue: HostQueue) -> None:
+        """Put the queue where its state says: heap, hungry, or neither."""
+        site_id = queue.site.id
+        if self._wants_pages(queue) and not self._must_yield(queue):
             self._hungry.add(site_id)
         else:
             self._hungry.discard(site_id)
-        if lane.has_work() and lane.may_start(self._pace_of(lane)) and not lane.scheduled:
-            lane.scheduled = True
+        if queue.has_work() and queue.may_start(self._pace_of(queue)) and not queue.scheduled:
+            queue.scheduled = True
             if self._worth is None:
-                heappush(self._heap, (lane.site.open_us, site_id))
+                heappush(self._heap, (queue.site.open_us, site_id))
 
-    def _wants_pages(self, lane: HostQueue) -> bool:
+    def _wants_pages(self, queue: HostQueue) -> bool:
         """The window is empty; where the best page is looked for it holds as much as it may."""
         room = 0 if self._worth is None else self._window
-        return any(lane.has_more) and len(lane.window) <= room
+        return any(queue.has_more) and len(queue.window) <= room
 
-    def _must_yield(self, lane: HostQueue) -> bool:
+    def _must_yield(self, queue: HostQueue) -> bool:
         """The site has had its turn and others wait for theirs."""
-        return lane.served >= self._window and (self._waits_in_front() or any(self._more_sites))
+        return queue.served >= self._window and (self._waits_in_front() or any(self._more_sites))
 
     def is_saturated(self) -> bool:
         """Nothing starts because an own host with pages at hand has as many requests under way as it may,
-        not for want of pages; and no other site waits for a lane.
+        not for want of pages; and no other site waits for a queue.
         """
-        is_busy = any(lane.window and lane.in_flight > 1 for lane in self.lanes.values())
+        is_busy = any(queue.window and queue.in_flight > 1 for queue in self.queues.values())
         return is_busy and self._worth is None and not self._waits_in_front()
 
     # What came of it
 
     def answered(
-        self, lane: HostQueue, *, now_us: int, took: timedelta, failed: bool = False, wire_bytes: int = 0
+        self, queue: HostQueue, *, now_us: int, took: timedelta, failed: bool = False, wire_bytes: int = 0
     ) -> None:
         """A request to this site has ended."""
-        lane.ended()
-        lane.uncommitted += 1
-        pace = self._pace_of(lane)
-        lane.answered(now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes, pace=pace)
-        self._settle(lane)
+        queue.ended()
+        queue.uncommitted += 1
+        pace = self._pace_of(queue)
+        queue.answered(now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes, pace=pace)
+        self._settle(queue)
 
-    def learned_robots(self, lane: HostQueue, gate: RobotsRules, *, now_us: int) -> None:
+    def learned_robots(self, queue: HostQueue, robots: RobotsRules, *, now_us: int) -> None:
         """The site's rules are known now; its Crawl-delay counts from this answer on."""
-        lane.gate = gate
-        lane.asking_robots = False
-        lane.site = lane.site._replace(robots=gate.record)
-        lane.heed_delay(now_us=now_us, pace=self.pace)
-        self._settle(lane)
+        queue.robots = robots
+        queue.fetching_robots = False
+        queue.site = queue.site._replace(robots=robots.record)
+        queue.apply_crawl_delay(now_us=now_us, pace=self.pace)
+        self._settle(queue)
 
-    def concluded_without_request(self, lane: HostQueue) -> None:
+    def skipped(self, queue: HostQueue) -> None:
         """A page was handed out and decided without asking the site; the pace is untouched."""
-        lane.ended()
-        lane.uncommitted += 1
-        self._settle(lane)
+        queue.ended()
+        queue.uncommitted += 1
+        self._settle(queue)
 
     def put_back(self, turn: Visit | FetchRobots | FetchSide) -> None:
         """A turn that was handed out was not carried out; nothing was sent."""
-        lane = turn.lane
-        lane.ended()
+        queue = turn.queue
+        queue.ended()
         match turn:
             case Visit(page=page):
-                lane.window.appendleft(page)
+                queue.window.appendleft(page)
             case FetchRobots():
-                lane.asking_robots = False
-            case FetchSide(errand=errand):
-                lane.errands.appendleft(errand)
-        self._settle(lane)
+                queue.fetching_robots = False
+            case FetchSide(side_request=side_request):
+                queue.side_requests.appendleft(side_request)
+        self._settle(queue)
 
-    def close_site(self, lane: HostQueue, *, until_us: int, reason: str) -> None:
+    def close_site(self, queue: HostQueue, *, until_us: int, reason: str) -> None:
         """Leave a site alone until then."""
-        lane.close_until(until_us, reason)
+        queue.close_until(until_us, reason)
 
-    def add_errand(self, lane: HostQueue, errand: SideRequest) -> None:
+    def add_side_request(self, queue: HostQueue, side_request: SideRequest) -> None:
         """Ask the site for something on behalf of another, when its pace allows."""
-        lane.errands.append(errand)
-        self._settle(lane)
+        queue.side_requests.append(side_request)
+        self._settle(queue)
 
     def committed(self, visits_by_site: dict[int, int], *, now_us: int) -> None:
-        """So many visits of each site are stored now; lanes that are done go to other sites."""
+        """So many visits of each site are stored now; queues that are done go to other sites."""
         for site_id, count in visits_by_site.items():
-            lane = self.lanes.get(site_id)
-            if lane is not None:
-                lane.uncommitted -= count
-                self._retire_or_settle(lane, now_us=now_us)
+            queue = self.queues.get(site_id)
+            if queue is not None:
+                queue.uncommitted -= count
+                self._retire_or_settle(queue, now_us=now_us)
 
-    def _retire_or_settle(self, lane: HostQueue, *, now_us: int) -> None:
-        if lane.is_drained():
-            self._drop(lane)
-        elif self._can_leave(lane) and self._should_leave(lane, now_us):
-            self._drop(lane)
-            self._line_up(lane.site._replace(band=lane.last_band), band=lane.last_band, now_us=now_us)
+    def _retire_or_settle(self, queue: HostQueue, *, now_us: int) -> None:
+        if queue.is_drained():
+            self._drop(queue)
+        elif self._can_leave(queue) and self._should_leave(queue, now_us):
+            self._drop(queue)
+            self._line_up(queue.site._replace(band=queue.last_band), band=queue.last_band, now_us=now_us)
         else:
-            self._settle(lane)
+            self._settle(queue)
 
     @staticmethod
-    def _can_leave(lane: HostQueue) -> bool:
-        """Nothing of this lane is only in memory, so it can be read again from the store."""
-        return not (lane.in_flight or lane.uncommitted or lane.errands or lane.asking_robots)
+    def _can_leave(queue: HostQueue) -> bool:
+        """Nothing of this queue is only in memory, so it can be read again from the store."""
+        return not (queue.in_flight or queue.uncommitted or queue.side_requests or queue.fetching_robots)
 
-    def _should_leave(self, lane: HostQueue, now_us: int) -> bool:
-        if lane.site.open_us > now_us + LONG_CLOSED_US:
+    def _should_leave(self, queue: HostQueue, now_us: int) -> bool:
+        if queue.site.open_us > now_us + LONG_CLOSED_US:
             return True
-        return not lane.window and self._must_yield(lane)
+        return not queue.window and self._must_yield(queue)
 
-    def _drop(self, lane: HostQueue) -> None:
-        del self.lanes[lane.site.id]
-        self._hungry.discard(lane.site.id)
-        if lane.site.id in self._waiting:
-            # An errand had opened the lane early: who waits there knows nothing of what it asked.
-            self._left[lane.site.id] = lane.site
+    def _drop(self, queue: HostQueue) -> None:
+        del self.queues[queue.site.id]
+        self._hungry.discard(queue.site.id)
+        if queue.site.id in self._waiting:
+            # An side_request had opened the queue early: who waits there knows nothing of what it asked.
+            self._left[queue.site.id] = queue.site
 
     # For reports
 
     def in_memory(self) -> int:
         """Pages held in windows."""
-        return sum(len(lane.window) for lane in self.lanes.values())
+        return sum(len(queue.window) for queue in self.queues.values())
 
     def has_sites(self) -> bool:
         """Some site has pages that were not asked for."""
-        return bool(self.lanes or self._waiting)
+        return bool(self.queues or self._waiting)
 
-    def closed_lanes(self, *, now_us: int) -> list[Site]:
+    def closed_sites(self, *, now_us: int) -> list[Site]:
         """Sites with work that are closed for longer than a gap."""
         asleep = [site for _, _, site in self._asleep]
-        lanes = [lane.site for lane in self.lanes.values() if lane.site.open_us > now_us + LONG_CLOSED_US]
-        return asleep + lanes
+        queues = [queue.site for queue in self.queues.values() if queue.site.open_us > now_us + LONG_CLOSED_US]
+        return asleep + queues
 
 
-def _opens_soon(lane: HostQueue, now_us: int) -> bool:
-    return lane.site.open_us <= now_us + LONG_CLOSED_US
+def _opens_soon(queue: HostQueue, now_us: int) -> bool:
+    return queue.site.open_us <= now_us + LONG_CLOSED_US
 
 
 _DEPTHS_OF_BAND = (0, 1, 3)

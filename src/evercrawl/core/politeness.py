@@ -178,26 +178,26 @@ class HostQueue:
     """
 
     site: Site
-    gate: RobotsRules | None
+    robots: RobotsRules | None
     """What robots.txt says; None: it has to be asked for first."""
     bands: int
     window: deque[Page] = field(default_factory=deque)
-    errands: deque[SideRequest] = field(default_factory=deque)
+    side_requests: deque[SideRequest] = field(default_factory=deque)
     read_to: list[int] = field(default_factory=list)
     """For each band the seq up to which the store's queue was read."""
     has_more: list[bool] = field(default_factory=list)
     """For each band whether the store may hold pages behind `read_to`."""
     last_band: int = 0
-    """The band that was read last: where the site lines up when it yields its lane."""
+    """The band that was read last: where the site lines up when it yields its queue."""
     in_flight: int = 0
     uncommitted: int = 0
-    """Visits that ended since the last commit; the lane stays until they are stored."""
+    """Visits that ended since the last commit; the queue stays until they are stored."""
     served: int = 0
-    asking_robots: bool = False
+    fetching_robots: bool = False
     hopes: deque[float] = field(default_factory=deque)
     """What the requests in flight are worth, where that decides about others."""
     scheduled: bool = False
-    """The lane stands in the heap of earliest moments."""
+    """The queue stands in the heap of earliest moments."""
 
     def __post_init__(self) -> None:
         self.read_to = [-1] * self.bands
@@ -206,19 +206,19 @@ class HostQueue:
 
     def needs_robots(self, now_us: int) -> bool:
         """robots.txt is unknown or too old."""
-        return self.gate is None or self.gate.record.expires_us <= now_us
+        return self.robots is None or self.robots.record.expires_us <= now_us
 
     def has_work(self) -> bool:
         """Something could be asked of this site now, apart from the pace."""
-        return bool(self.window or self.errands)
+        return bool(self.window or self.side_requests)
 
     def is_drained(self) -> bool:
-        """Nothing waits, nothing is under way, nothing is unsaved: the lane can go to another site."""
-        return not (self.window or self.errands or self.in_flight or self.uncommitted or any(self.has_more))
+        """Nothing waits, nothing is under way, nothing is unsaved: the queue can go to another site."""
+        return not (self.window or self.side_requests or self.in_flight or self.uncommitted or any(self.has_more))
 
     def best(self, worth: Callable[[str], float]) -> float:
-        """What the best that waits is worth; an errand goes before every page."""
-        return inf if self.errands else max([worth(page.url) for page in self.window], default=0.0)
+        """What the best that waits is worth; an side_request goes before every page."""
+        return inf if self.side_requests else max([worth(page.url) for page in self.window], default=0.0)
 
     def take_best(self, worth: Callable[[str], float]) -> Page:
         """The best page, no longer in the window; among equals the first."""
@@ -235,17 +235,17 @@ class HostQueue:
 
     def may_start(self, pace: Pace) -> bool:
         """One more request may be in flight."""
-        if self.errands:
-            # Also while robots.txt is asked for: the errand may be the next hop of that very question.
+        if self.side_requests:
+            # Also while robots.txt is asked for: the side_request may be the next hop of that very question.
             return self.in_flight == 0
-        if self.asking_robots:
+        if self.fetching_robots:
             return False
         return self.in_flight < site_concurrency(pace, crawl_delay=self.crawl_delay)
 
     @property
     def crawl_delay(self) -> float | None:
         """What robots.txt asks for, in seconds."""
-        return self.gate.crawl_delay if self.gate is not None else None
+        return self.robots.crawl_delay if self.robots is not None else None
 
     def answered(self, *, now_us: int, took: timedelta, failed: bool, wire_bytes: int, pace: Pace) -> None:
         """Take in how a request went: gap, strain, earliest next moment, totals."""
@@ -264,7 +264,7 @@ class HostQueue:
             wire_bytes=site.wire_bytes + wire_bytes,
         )
 
-    def heed_delay(self, *, now_us: int, pace: Pace) -> None:
+    def apply_crawl_delay(self, *, now_us: int, pace: Pace) -> None:
         """Wait out the Crawl-delay from now on, if there is one."""
         if self.crawl_delay is not None:
             delay = min(timedelta(seconds=self.crawl_delay), pace.delay_cap)

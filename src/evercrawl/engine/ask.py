@@ -12,6 +12,6 @@ if TYPE_CHECKING:
     from evercrawl.engine.shard import Shard
 
 
-async def ask(request: Request, lane: HostQueue, shard: Shard) -> FetchResult:
+async def ask(request: Request, queue: HostQueue, shard: Shard) -> FetchResult:
     """Send a request; should it have to go out twice, the site's gap lies between."""
-    return await shard.around.fetcher.fetch(replace(request, gap_s=lane.site.gap_ms / 1000))
+    return await shard.around.fetcher.fetch(replace(request, gap_s=queue.site.gap_ms / 1000))

@@ -191,7 +191,7 @@ class Crawl:
             restart_gap=self._pace.floor,
             purse=self.purse,
             blocked_until_us=self.blocked_until_us,
-            gate_of=gate_of,
+            robots_of=gate_of,
             forever=self._forever,
             credits=credits,
             twins=self._new_twins(store, number),
@@ -217,7 +217,7 @@ class Crawl:
             window=settings.window if focus is None else focus.window,
             back_queues=self._back_queues(),
             random=Random(f"{self._seed}/{facts.shard}/{facts.epoch}"),
-            gate_of=gate_of,
+            robots_of=gate_of,
             worth=None if focus is None else focus.worth_of,
         )
 
@@ -235,7 +235,7 @@ class Crawl:
             seen=self._seen,
             clock=self._around.clock,
             pages_per_site=self._settings.scope.max_pages_per_site,
-            gate_of=gate_of,
+            robots_of=gate_of,
             focus=self._around.focus,
             traps=traps,
             credits=credits,
@@ -281,9 +281,9 @@ class Crawl:
 
     def _gate_finder(self, number: int) -> Callable[[Site], RobotsRules | None]:
         def gate_of(site: Site) -> RobotsRules | None:
-            lane = self.shards[number].frontier.lanes.get(site.id) if number in self.shards else None
-            if lane is not None and lane.gate is not None:
-                return lane.gate
+            queue = self.shards[number].frontier.queues.get(site.id) if number in self.shards else None
+            if queue is not None and queue.robots is not None:
+                return queue.robots
             return self._gates.of(site)
 
         return gate_of
@@ -315,7 +315,7 @@ class Crawl:
     def closed_sites(self) -> list[Site]:
         """Sites with work that are left alone for now."""
         now_us = to_us(self.now())
-        return [site for shard in self.shards.values() for site in shard.frontier.closed_lanes(now_us=now_us)]
+        return [site for shard in self.shards.values() for site in shard.frontier.closed_sites(now_us=now_us)]
 
     def url_seen(self) -> dict[str, float]:
         """How the URL-seen test worked in this run."""
@@ -374,7 +374,7 @@ class Crawl:
         self._pace = self._pace._replace(slower=parse_delay_rules(rules))
         now_us = to_us(self._around.clock.now())
         for shard in self.shards.values():
-            shard.frontier.hear(self._pace, now_us=now_us)
+            shard.frontier.set_pace(self._pace, now_us=now_us)
             shard.wake.set()
 
     def may_start(self) -> bool:
@@ -545,7 +545,7 @@ class Crawl:
     async def _send_errand(self, errand: SideRequest) -> None:
         number = shard_of_site(site_of(errand.url), self._store.shards)
         if self._neighbours.owns(number):
-            await (await self.shard(number)).add_errand(errand)
+            await (await self.shard(number)).add_side_request(errand)
         else:
             result = await self._neighbours.ask(self._errands.request_of(errand), number)
             self._errands.done(errand, result)

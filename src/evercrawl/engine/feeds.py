@@ -85,22 +85,22 @@ class SitemapPoller:
             if site is not None and (state.has_source or state.feeds):
                 self._want(site)
 
-    def met(self, lane: HostQueue) -> None:
+    def met(self, queue: HostQueue) -> None:
         """The site's rules are known: sources that robots.txt names are asked at once."""
-        if lane.gate is not None and lane.gate.sitemaps:
-            self._want(lane.site)
+        if queue.robots is not None and queue.robots.sitemaps:
+            self._want(queue.site)
 
-    async def visited(self, lane: HostQueue, page: Page, feeds: Sequence[str]) -> None:
+    async def visited(self, queue: HostQueue, page: Page, feeds: Sequence[str]) -> None:
         """A page was asked for; feeds that it names near the site's entrance are remembered."""
         if not self._settings.enabled:
             return
         notes = await self.states.of(page.site_id)
         state = notes.memory._replace(requests=notes.memory.requests + 1)
         if feeds and page.depth <= LISTED_DEPTH and len(state.feeds) < MOST_FEEDS:
-            own = [feed for feed in feeds if site_of(feed) == lane.site.name]
+            own = [feed for feed in feeds if site_of(feed) == queue.site.name]
             state = state._replace(feeds=tuple(dict.fromkeys((*state.feeds, *own)))[:MOST_FEEDS])
         notes.learn(state)
-        await self._consider(lane.site, state)
+        await self._consider(queue.site, state)
 
     async def _consider(self, site: Site, state: SitemapState) -> None:
         if site.id not in self._polled:
@@ -180,8 +180,8 @@ class SitemapPoller:
         self._close(site, notes, outlook, announced)
 
     def _named(self, site: Site) -> tuple[str, ...]:
-        lane = self._shard.frontier.lanes.get(site.id)
-        gate = lane.gate if lane is not None else None
+        queue = self._shard.frontier.queues.get(site.id)
+        gate = queue.robots if queue is not None else None
         gate = gate or self._shard.gate_of(site)
         named = sitemap_urls(gate.robots, f"{site.name}/robots.txt") if gate is not None else ()
         return named[:MOST_NAMED]

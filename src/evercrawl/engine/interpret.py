@@ -76,7 +76,7 @@ def scope_refusal(page: Page, scope: Scope, *, now: datetime) -> VisitOutcome | 
 
 def robots_refusal(turn: Visit, *, now: datetime) -> VisitOutcome | None:
     """robots.txt is looked at again before each request."""
-    page, gate = turn.page, turn.lane.gate
+    page, gate = turn.page, turn.queue.robots
     if gate is None:
         return judge_refused(page, Reason.ROBOTS_UNREACHABLE, "robots.txt was not read", now=now)
     verdict = gate.verdict(page.url)

@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 async def fetch_robots(turn: FetchRobots, shard: Shard) -> None:
     """Learn what the site's robots.txt says; while it cannot be read the site is closed."""
-    lane = turn.lane
-    before = lane.site.robots
-    url = lane.site.name + "/robots.txt"
-    result = await ask(_request(url, before, shard), lane, shard)
+    queue = turn.queue
+    before = queue.site.robots
+    url = queue.site.name + "/robots.txt"
+    result = await ask(_request(url, before, shard), queue, shard)
     _write(turn, url, result, shard)
     record = await _follow(result, before, shard)
     gate = compile_robots(record, agent=shard.around.agent)
-    shard.learned_robots(lane, gate)
+    shard.learned_robots(queue, gate)
     if gate.is_unreachable:
         reason = f"{Reason.ROBOTS_UNREACHABLE}: {record.detail}"
-        shard.frontier.close_site(lane, until_us=record.expires_us, reason=reason)
-    shard.note_site(lane)
+        shard.frontier.close_site(queue, until_us=record.expires_us, reason=reason)
+    shard.note_site(queue)
 
 
 def _request(url: str, before: RobotsRecord | None, shard: Shard) -> Request:
@@ -57,17 +57,17 @@ async def _follow(result: FetchResult, before: RobotsRecord | None, shard: Shard
 
 async def fetch_side(turn: FetchSide, shard: Shard) -> None:
     """One request to this site for somebody else."""
-    request = shard.errands.request_of(turn.errand)
-    result = await ask(request, turn.lane, shard)
+    request = shard.errands.request_of(turn.side_request)
+    result = await ask(request, turn.queue, shard)
     _write(turn, request.url, result, shard)
-    shard.errands.done(turn.errand, result)
+    shard.errands.done(turn.side_request, result)
 
 
 def _write(turn: FetchRobots | FetchSide, url: str, result: FetchResult, shard: Shard) -> None:
     """Archive the exchange and let the pace know of it."""
     if result.exchange is not None:
         shard.archive.append(url, result.exchange)
-    shard.answered(turn.lane, result, now_us=to_us(shard.around.clock.now()))
+    shard.answered(turn.queue, result, now_us=to_us(shard.around.clock.now()))
 
 
 __all__ = ["RobotsRules", "fetch_robots", "fetch_side"]

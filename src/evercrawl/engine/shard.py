@@ -191,7 +191,7 @@ class Shard:
                 self.frontier.offer(need, [self._after_crash(site) for site in sites], now_us=self._now_us())
 
     async def _read_pages(self, need: PagesNeeded) -> None:
-        site = self.frontier.lanes[need.site_id].site
+        site = self.frontier.queues[need.site_id].site
         notes = await self.traps.load(need.site_id, pages=self.intake.pages_of(site))
         pages = await self.store.queue(need.site_id, need.band, need.after_seq, need.most)
         if not self.frontier.still_needs(need):
@@ -217,8 +217,8 @@ class Shard:
         return frozenset(refused)
 
     def _start(self, turn: Work) -> None:
-        self.tally.last_site = turn.lane.site.name
-        self.tally.most_parallel = max(self.tally.most_parallel, turn.lane.in_flight)
+        self.tally.last_site = turn.queue.site.name
+        self.tally.most_parallel = max(self.tally.most_parallel, turn.queue.in_flight)
         if isinstance(turn, Visit):
             self.tally.visits += 1
         self.revisits.purse.spend(self._now_us() / DAY_US)
@@ -232,7 +232,7 @@ class Shard:
         self.wake.set()
 
     async def _carry_out(self, turn: Work) -> None:
-        in_flight = turn.lane.in_flight
+        in_flight = turn.queue.in_flight
         try:
             match turn:
                 case Visit():
@@ -243,8 +243,8 @@ class Shard:
                     await fetch_side(turn, self)
         except asyncio.CancelledError:
             # The request may have gone out: the site's gap counts from now, although nothing came of it.
-            if turn.lane.in_flight >= in_flight:
-                self.answered(turn.lane, _nothing_came(turn, "cancelled"), now_us=self._now_us())
+            if turn.queue.in_flight >= in_flight:
+                self.answered(turn.queue, _nothing_came(turn, "cancelled"), now_us=self._now_us())
             raise
         except EvercrawlError as error:
             self._broken = error
@@ -259,12 +259,12 @@ class Shard:
             now = self.around.clock.now()
             judgement = judge_failed(turn.page, failed, asked=None, now=now)
             self.write_visited(turn.page, visited_of(turn.page, judgement, now=now))
-        if turn.lane.in_flight >= in_flight:
-            self.answered(turn.lane, failed, now_us=self._now_us())
+        if turn.queue.in_flight >= in_flight:
+            self.answered(turn.queue, failed, now_us=self._now_us())
         if isinstance(turn, FetchSide):
-            self.errands.done(turn.errand, failed)
+            self.errands.done(turn.side_request, failed)
         elif isinstance(turn, FetchRobots):
-            turn.lane.asking_robots = False
+            turn.queue.fetching_robots = False
 
     async def _rest(self, turn: Wait | Idle) -> None:
         """Nothing can start now: commit if that may bring work, else wait for a wake-up or the next
@@ -340,36 +340,36 @@ class Shard:
         else:
             log.error("defect while asking beside the visits", exc_info=error)
 
-    def concluded_without_request(self, lane: HostQueue) -> None:
+    def skipped(self, queue: HostQueue) -> None:
         """A page was decided without asking its site."""
-        self.frontier.concluded_without_request(lane)
-        self.ledger.count_answer(lane.site.id)
+        self.frontier.skipped(queue)
+        self.ledger.count_answer(queue.site.id)
 
-    def answered(self, lane: HostQueue, result: FetchResult, *, now_us: int) -> None:
+    def answered(self, queue: HostQueue, result: FetchResult, *, now_us: int) -> None:
         """A request has ended: pace, pauses and totals of its site."""
         self.tally.requested(result)
         exchange = result.exchange
         failed = isinstance(result, Failed) and FAULT_RULES[result.fault].blames_site
         took = result.took if isinstance(result, Failed) else result.exchange.took
         wire_bytes = len(exchange.wire_body) + len(exchange.response_head) if exchange is not None else 0
-        pause = site_pause(result, failures=lane.site.failures + 1, now=from_us(now_us))
+        pause = site_pause(result, failures=queue.site.failures + 1, now=from_us(now_us))
         if pause is not None:
-            reason = _closed_reason(result, lane.site.failures + 1)
-            self.frontier.close_site(lane, until_us=now_us + span_us(pause), reason=reason)
+            reason = _closed_reason(result, queue.site.failures + 1)
+            self.frontier.close_site(queue, until_us=now_us + span_us(pause), reason=reason)
             self.ledger.hurry()
-        self.frontier.answered(lane, now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes)
-        self.ledger.count_answer(lane.site.id)
-        self.note_site(lane)
+        self.frontier.answered(queue, now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes)
+        self.ledger.count_answer(queue.site.id)
+        self.note_site(queue)
 
-    def note_site(self, lane: HostQueue) -> None:
+    def note_site(self, queue: HostQueue) -> None:
         """The site's row goes into the next commit."""
-        self.ledger.note_site(lane.site)
-        self.intake.remember(lane.site)
+        self.ledger.note_site(queue.site)
+        self.intake.remember(queue.site)
 
-    def learned_robots(self, lane: HostQueue, gate: RobotsRules) -> None:
+    def learned_robots(self, queue: HostQueue, gate: RobotsRules) -> None:
         """The site's rules are known now."""
-        self.frontier.learned_robots(lane, gate, now_us=self._now_us())
-        self.signals.met(lane)
+        self.frontier.learned_robots(queue, gate, now_us=self._now_us())
+        self.signals.met(queue)
         self.ledger.hurry()
 
     # Links
@@ -429,10 +429,10 @@ class Shard:
         self.ledger.batch.delivered.append(seq)
         self.ledger.touch()
 
-    async def add_errand(self, errand: SideRequest) -> None:
+    async def add_side_request(self, errand: SideRequest) -> None:
         """A request to one of our sites on behalf of another."""
         site = await self.intake.site_for(site_of(errand.url))
-        self.frontier.add_errand(self.frontier.open_lane(self._after_crash(site)), errand)
+        self.frontier.add_side_request(self.frontier.open_queue(self._after_crash(site)), errand)
         self.wake.set()
 
     # Commits
@@ -564,7 +564,7 @@ def _never() -> bool:
 
 
 def _nothing_came(turn: Work, detail: str) -> Failed:
-    url = turn.page.url if isinstance(turn, Visit) else turn.lane.site.name
+    url = turn.page.url if isinstance(turn, Visit) else turn.queue.site.name
     return Failed(url, Fault.INTERNAL, detail, timedelta(0))
 
 

@@ -53,9 +53,9 @@ async def visit(turn: Visit, shard: Shard) -> None:
     notes = await shard.revisits.outlooks.of(turn.page.site_id)
     shard.revisits.chosen(turn.page, notes, now_us=to_us(now))
     conditional = shard.revisits.is_conditional(turn.page, notes) and not await shard.twins.doubts(turn.page)
-    result = await ask(request_for(turn.page, conditional=conditional), turn.lane, shard)
+    result = await ask(request_for(turn.page, conditional=conditional), turn.queue, shard)
     seen = await _see(turn, result, shard)
-    traps = await shard.traps.load(turn.page.site_id, pages=shard.intake.pages_of(turn.lane.site))
+    traps = await shard.traps.load(turn.page.site_id, pages=shard.intake.pages_of(turn.queue.site))
     seen = await shard.made_up.absent.marked(turn.page, seen, traps)
     offer_hidden(turn.page, seen, shard.around)
     look_into(turn.page, seen, shard.around, shard.tally)
@@ -69,14 +69,14 @@ async def visit(turn: Visit, shard: Shard) -> None:
     _write(turn, seen, notes, shard, stored=stored, paid=paid)
     shard.pass_on(paid.placed, paid.parcels, seen.offers.refusals)
     if shard.traps.has_opened(turn.page.site_id):
-        await requeue_reopened(shard, turn.lane.site)
+        await requeue_reopened(shard, turn.queue.site)
     await send_for_repeats(turn.page, seen, shard)
     if isinstance(result, (Fetched, NotModified)):
-        await shard.signals.visited(turn.lane, turn.page, seen.document.feeds if seen.document else ())
+        await shard.signals.visited(turn.queue, turn.page, seen.document.feeds if seen.document else ())
 
 
 async def _trap_refusal(turn: Visit, shard: Shard, *, now: datetime) -> VisitOutcome | None:
-    pages = shard.intake.pages_of(turn.lane.site)
+    pages = shard.intake.pages_of(turn.queue.site)
     notes = await shard.traps.load(turn.page.site_id, pages=pages)
     return shard.traps.on_turn(turn.page, notes, now=now)
 
@@ -85,7 +85,7 @@ async def _learn_hosts(turn: Visit, seen: VisitResult, placed: Placed, shard: Sh
     """The hosts of its domain that a page names are booked where it was seen for the first time."""
     if turn.page.version or seen.document is None:
         return
-    site, hosts = turn.lane.site, shard.traps.hosts
+    site, hosts = turn.queue.site, shard.traps.hosts
     await hosts.load(site, [its for _, its in placed])
     fresh = [its for _, its in placed if shard.intake.pages_of(its) == 0]
     hosts.learn(site, [link.url for link in seen.document.links], fresh)
@@ -95,7 +95,7 @@ def _learn_yield(
     turn: Visit, seen: VisitResult, placed: Placed, notes: SiteState[TrapState] | None, shard: Shard
 ) -> None:
     """What the page brought is booked before its links are judged by it; refused links are nothing."""
-    site = turn.lane.site
+    site = turn.queue.site
     own = [candidate for candidate, its in placed if its.id == site.id and not shard.intake.refuses(candidate, its)]
     if shard.traps.learn(turn.page, seen, notes, new_links=[candidate.url for candidate in own]):
         shard.made_up.consider(site, notes)
@@ -103,7 +103,7 @@ def _learn_yield(
 
 
 async def _mirrored(turn: Visit, shard: Shard, *, now: datetime) -> VisitOutcome | None:
-    return await shard.twins.of_mirror(turn.page, turn.lane.site.name, now=now)
+    return await shard.twins.of_mirror(turn.page, turn.queue.site.name, now=now)
 
 
 async def _see(turn: Visit, result: FetchResult, shard: Shard) -> VisitResult:
@@ -136,8 +136,8 @@ async def _leads_back(page: Page, target: str, shard: Shard) -> bool:
 
 def _forbidden(turn: Visit, target: str) -> tuple[Reason, str] | None:
     """robots.txt of the same site forbids the redirect's target; other sites decide when their turn comes."""
-    gate = turn.lane.gate
-    if gate is None or site_of(target) != turn.lane.site.name:
+    gate = turn.queue.robots
+    if gate is None or site_of(target) != turn.queue.site.name:
         return None
     verdict = gate.verdict(target)
     return None if verdict.allowed else (Reason.ROBOTS, verdict.detail)
@@ -169,7 +169,7 @@ def _write(
     visited = visited_of(page, judgement, now=now, seen=seen, stored=stored, belief=belief, spent=paid.spent)
     shard.write_visited(page, visited)
     shard.ledger.write_share(page, paid.waited, generation=shard.credits.generation)
-    shard.answered(turn.lane, seen.result, now_us=to_us(now))
+    shard.answered(turn.queue, seen.result, now_us=to_us(now))
 
 
 def _scheduled(
@@ -191,4 +191,4 @@ def _scheduled(
 
 def _write_refused(turn: Visit, judgement: VisitOutcome, shard: Shard) -> None:
     shard.write_visited(turn.page, visited_of(turn.page, judgement, now=shard.around.clock.now()))
-    shard.concluded_without_request(turn.lane)
+    shard.skipped(turn.queue)

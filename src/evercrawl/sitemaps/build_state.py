@@ -26,14 +26,14 @@ class PageEntry(NamedTuple):
 
     key: str
     """The file's path below the folder, or the page's URL."""
-    mark: str
+    fingerprint: str
     """What stays the same while the source of the page was not touched."""
     digest: str
     changed_ms: int
     """When the content became what it is."""
     title: str
     url: str
-    left_out: str | None = None
+    excluded: str | None = None
     """Why the page is not listed; None: it is."""
 
 
@@ -42,12 +42,12 @@ class BuildState:
     """Everything that one build leaves for the next."""
 
     source: str = ""
-    """Which rules made the rows: others mean that every page has to be read anew."""
+    """Which rules made the entries: others mean that every page has to be read anew."""
     built_ms: int | None = None
     """None: there was no build yet."""
     files: tuple[str, ...] = ()
     """The files that the build wrote."""
-    rows: Mapping[str, PageEntry] = field(default_factory=dict)
+    entries: Mapping[str, PageEntry] = field(default_factory=dict)
 
 
 def state_path(env: Mapping[str, str], target: Path) -> Path:
@@ -56,9 +56,9 @@ def state_path(env: Mapping[str, str], target: Path) -> Path:
     """
     home = env.get("XDG_STATE_HOME") or str(Path(env.get("HOME", "~")).expanduser() / ".local" / "state")
     whole = str(target.resolve())
-    mark = hashlib.sha256(whole.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    fingerprint = hashlib.sha256(whole.encode("utf-8", "surrogateescape")).hexdigest()[:12]
     name = "".join(char if char.isalnum() or char in ".-" else "-" for char in target.resolve().name)
-    return Path(home) / "evercrawl" / "sitemaps" / f"{name[:NAME_CHARS] or 'site'}-{mark}.jsonl"
+    return Path(home) / "evercrawl" / "sitemaps" / f"{name[:NAME_CHARS] or 'site'}-{fingerprint}.jsonl"
 
 
 def read_state(path: Path) -> BuildState:
@@ -68,8 +68,8 @@ def read_state(path: Path) -> BuildState:
         head = orjson.loads(lines[0])
         if head["format"] != FORMAT or head["version"] != VERSION:
             raise ValueError(f"version {head.get('version')} of {head.get('format')}")
-        rows = {row.key: row for row in (PageEntry(*orjson.loads(line)) for line in lines[1:])}
-        return BuildState(head["source"], int(head["built_ms"]), tuple(head["files"]), rows)
+        entries = {entry.key: entry for entry in (PageEntry(*orjson.loads(line)) for line in lines[1:])}
+        return BuildState(head["source"], int(head["built_ms"]), tuple(head["files"]), entries)
     except FileNotFoundError:
         return BuildState()
     except OSError as error:
@@ -94,8 +94,8 @@ def write_state(path: Path, state: BuildState) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreUnavailable(f"{path.parent} cannot be made: {error.strerror or error}") from error
-    write_atomically(path, b"\n".join((orjson.dumps(head), *_lines(state.rows.values()))) + b"\n")
+    write_atomically(path, b"\n".join((orjson.dumps(head), *_lines(state.entries.values()))) + b"\n")
 
 
-def _lines(rows: Iterable[PageEntry]) -> Iterable[bytes]:
-    return (orjson.dumps(tuple(row)) for row in rows)
+def _lines(entries: Iterable[PageEntry]) -> Iterable[bytes]:
+    return (orjson.dumps(tuple(entry)) for entry in entries)

@@ -1,6 +1,6 @@
 """Does a sitemap deserve to be believed? The judgement of a survey, as a search engine would make it.
 
-Dates are held against three witnesses, the best that is there: the collection's own history of the page, the
+Dates are urls against three witnesses, the best that is existing: the collection's own history of the page, the
 date of change that the page itself states, and the server's Last-Modified.
 """
 
@@ -34,7 +34,7 @@ GENERATED_WITHIN = timedelta(minutes=2)
 """A Last-Modified this near to the answer says when the answer was made, not when the page changed."""
 ONE_DAY = timedelta(days=1)
 MAX_CHECKED_DATES = 2000
-"""Dates that are held against a witness; a collection's history of a page costs some milliseconds."""
+"""Dates that are urls against a witness; a collection's history of a page costs some milliseconds."""
 
 History = Callable[[str], StoredPage | None]
 """URL -> what a collection knows of the page."""
@@ -75,7 +75,7 @@ class IssueWeight(NamedTuple):
     """Points that a fault may cost, and what it means."""
 
     points: int
-    words: str
+    description: str
 
 
 WEIGHTS = {
@@ -92,7 +92,7 @@ WEIGHTS = {
     SitemapIssue.EQUAL_DATES: IssueWeight(20, "all dates are the same: they say nothing about single pages"),
     SitemapIssue.FALSE_DATES: IssueWeight(35, "dates of changes that were none"),
     SitemapIssue.OLD_DATES: IssueWeight(20, "pages that changed after their date"),
-    SitemapIssue.DEAD: IssueWeight(30, "pages that are not there"),
+    SitemapIssue.DEAD: IssueWeight(30, "pages that are not existing"),
     SitemapIssue.REDIRECTS: IssueWeight(15, "URLs that only lead elsewhere"),
     SitemapIssue.NOINDEX: IssueWeight(20, "pages that ask not to be indexed"),
     SitemapIssue.CANONICAL: IssueWeight(15, "pages that name another URL as their canonical one"),
@@ -113,7 +113,7 @@ class IssueExample(NamedTuple):
 class SitemapFinding:
     """A fault that was found: in how many of how many, and what it costs."""
 
-    fault: SitemapIssue
+    issue: SitemapIssue
     count: int
     of: int
     examples: tuple[IssueExample, ...]
@@ -122,13 +122,13 @@ class SitemapFinding:
     def cost(self) -> float:
         """Points off; a quarter of bad entries costs all that the fault may cost."""
         share = self.count / self.of if self.of else 1.0
-        return WEIGHTS[self.fault].points * min(1.0, share / FULL_COST_SHARE)
+        return WEIGHTS[self.issue].points * min(1.0, share / FULL_COST_SHARE)
 
 
-def findings_for(fault: SitemapIssue, cases: Iterable[IssueExample], *, of: int) -> list[SitemapFinding]:
-    """The finding for these cases, none where there are none."""
+def findings_for(issue: SitemapIssue, cases: Iterable[IssueExample], *, of: int) -> list[SitemapFinding]:
+    """The finding for these cases, none where existing are none."""
     found = list(cases)
-    return [SitemapFinding(fault, len(found), max(of, len(found)), tuple(found[:MAX_EXAMPLES]))] if found else []
+    return [SitemapFinding(issue, len(found), max(of, len(found)), tuple(found[:MAX_EXAMPLES]))] if found else []
 
 
 def sitemap_score(findings: Iterable[SitemapFinding]) -> int:
@@ -146,8 +146,8 @@ class SitemapReport:
     entries: int
     dated: int
     sampled: int
-    witnessed: int
-    """Dates that could be held against something."""
+    verified: int
+    """Dates that could be urls against something."""
     requests: int
 
 
@@ -155,14 +155,14 @@ def check_sitemap(survey: SitemapSurvey, history: History | None = None) -> Site
     """The judgement of a survey; `history` gives what a collection knows."""
     entries = [one.entry for one in survey.entries]
     dated = [entry for entry in entries if entry.lastmod is not None]
-    witnessed, false, old = _check_dates(survey, history)
+    verified, false, old = _check_dates(survey, history)
     findings = [
         *_file_findings(survey),
         *_entry_findings(survey),
         *_date_findings(survey, entries, dated),
-        *(() if witnessed >= MIN_EQUAL_DATES and not false and not old else _equal_dates(dated)),
-        *findings_for(SitemapIssue.FALSE_DATES, false, of=witnessed),
-        *findings_for(SitemapIssue.OLD_DATES, old, of=witnessed),
+        *(() if verified >= MIN_EQUAL_DATES and not false and not old else _equal_dates(dated)),
+        *findings_for(SitemapIssue.FALSE_DATES, false, of=verified),
+        *findings_for(SitemapIssue.OLD_DATES, old, of=verified),
         *_page_findings(survey),
         *_missing_findings(survey),
     ]
@@ -173,8 +173,8 @@ def check_sitemap(survey: SitemapSurvey, history: History | None = None) -> Site
         len(survey.files),
         len(entries),
         len(dated),
-        len(survey.seen),
-        witnessed,
+        len(survey.sampled),
+        verified,
         survey.requests,
     )
 
@@ -206,11 +206,11 @@ def _limit_examples(survey: SitemapSurvey) -> Iterator[IssueExample]:
 
 def _entry_findings(survey: SitemapSurvey) -> Iterator[SitemapFinding]:
     total = len(survey.entries)
-    stray = (IssueExample(one.entry.url, f"in {one.source}") for one in survey.entries if not _is_authorized(one))
-    yield from findings_for(SitemapIssue.WRONG_HOST, stray, of=total)
+    unauthorized = (IssueExample(one.entry.url, f"in {one.source}") for one in survey.entries if not _is_authorized(one))
+    yield from findings_for(SitemapIssue.WRONG_HOST, unauthorized, of=total)
     counts = Counter(canonical(one.entry.url) or one.entry.url for one in survey.entries)
-    twice = (IssueExample(url, f"{count} times") for url, count in counts.items() if count > 1)
-    yield from findings_for(SitemapIssue.DUPLICATES, twice, of=total)
+    repeated = (IssueExample(url, f"{count} times") for url, count in counts.items() if count > 1)
+    yield from findings_for(SitemapIssue.DUPLICATES, repeated, of=total)
     forbidden = (IssueExample(url, "robots.txt forbids it") for url in survey.forbidden)
     yield from findings_for(SitemapIssue.DISALLOWED, forbidden, of=total)
 
@@ -245,7 +245,7 @@ def _is_future(moment: datetime | None, now: datetime) -> bool:
 
 
 def _equal_dates(dated: list[SitemapEntry]) -> Iterator[SitemapFinding]:
-    """Equal dates; asked only where no witnesses confirm them."""
+    """Equal dates; probed only where no witnesses confirm them."""
     moments = Counter(entry.lastmod for entry in dated)
     if len(dated) >= MIN_EQUAL_DATES and len(moments) == 1:
         cases = [IssueExample(entry.url, _lastmod_text(entry.lastmod)) for entry in dated]
@@ -261,28 +261,28 @@ def _date_text(moment: datetime) -> str:
 
 
 def _check_dates(survey: SitemapSurvey, history: History | None) -> tuple[int, list[IssueExample], list[IssueExample]]:
-    """How many dates could be held against a witness, and those that are false and too old."""
-    said = {one.entry.url: one.entry.lastmod for one in survey.entries if one.entry.lastmod is not None}
-    seen = {page.url: page for page in survey.seen}
+    """How many dates could be urls against a witness, and those that are false and too old."""
+    lastmods = {one.entry.url: one.entry.lastmod for one in survey.entries if one.entry.lastmod is not None}
+    sampled = {page.url: page for page in survey.sampled}
     false: list[IssueExample] = []
     old: list[IssueExample] = []
-    witnessed = 0
-    held = [*seen, *(url for url in said if url not in seen)][:MAX_CHECKED_DATES]
-    for url in held:
-        if (lastmod := said.get(url)) is None:
+    verified = 0
+    urls = [*sampled, *(url for url in lastmods if url not in sampled)][:MAX_CHECKED_DATES]
+    for url in urls:
+        if (lastmod := lastmods.get(url)) is None:
             continue
         stored = history(url) if history is not None else None
-        page = seen.get(url)
+        page = sampled.get(url)
         verdict = _check_by_history(lastmod, stored, page)
         if verdict is None and page is not None:
             verdict = _check_by_page(lastmod, page)
         if verdict is None:
             continue
-        witnessed += 1
+        verified += 1
         kind, detail = verdict
         if kind != "true":
             (false if kind == "false" else old).append(IssueExample(url, f"{_lastmod_text(lastmod)}, but {detail}"))
-    return witnessed, false, old
+    return verified, false, old
 
 
 def _check_by_history(lastmod: datetime, stored: StoredPage | None, page: SampledPage | None) -> DateCheck | None:
@@ -337,10 +337,10 @@ def _stated_change(page: SampledPage) -> tuple[str, datetime] | None:
     if page.document is not None and (stated := parse_date(page.document.modified)) is not None:
         return "the page", stated
     sent = http_date(page.date) if page.date else page.at
-    said = http_date(page.last_modified) if page.last_modified else None
-    if said is None or sent is None or sent - said < GENERATED_WITHIN:
+    lastmods = http_date(page.last_modified) if page.last_modified else None
+    if lastmods is None or sent is None or sent - lastmods < GENERATED_WITHIN:
         return None
-    return "Last-Modified", said
+    return "Last-Modified", lastmods
 
 
 # Pages
@@ -350,14 +350,14 @@ _KINDS = {"dead": SitemapIssue.DEAD, "moved": SitemapIssue.REDIRECTS, "failed": 
 
 
 def _page_findings(survey: SitemapSurvey) -> Iterator[SitemapFinding]:
-    seen = [page for page in survey.seen if page.kind not in ("closed", "forbidden")]
-    for kind, fault in _KINDS.items():
-        cases = (IssueExample(page.url, page.detail) for page in seen if page.kind == kind)
-        yield from findings_for(fault, cases, of=len(seen))
-    hidden = [page for page in seen if page.document is not None and page.document.robots.noindex]
-    yield from findings_for(SitemapIssue.NOINDEX, (IssueExample(page.url, "noindex") for page in hidden), of=len(seen))
-    elsewhere = (IssueExample(page.url, f"canonical {other}") for page in seen if (other := _other_canonical(page)))
-    yield from findings_for(SitemapIssue.CANONICAL, elsewhere, of=len(seen))
+    sampled = [page for page in survey.sampled if page.kind not in ("unavailable", "forbidden")]
+    for kind, issue in _KINDS.items():
+        cases = (IssueExample(page.url, page.detail) for page in sampled if page.kind == kind)
+        yield from findings_for(issue, cases, of=len(sampled))
+    hidden = [page for page in sampled if page.document is not None and page.document.robots.noindex]
+    yield from findings_for(SitemapIssue.NOINDEX, (IssueExample(page.url, "noindex") for page in hidden), of=len(sampled))
+    elsewhere = (IssueExample(page.url, f"canonical {other}") for page in sampled if (other := _other_canonical(page)))
+    yield from findings_for(SitemapIssue.CANONICAL, elsewhere, of=len(sampled))
 
 
 def _other_canonical(page: SampledPage) -> str | None:
@@ -369,20 +369,20 @@ def _other_canonical(page: SampledPage) -> str | None:
 
 
 def _missing_findings(survey: SitemapSurvey) -> Iterator[SitemapFinding]:
-    """Pages that were asked for and are there, indexable and under their own name."""
-    there = [
+    """Pages that were probed for and are existing, indexable and under their own name."""
+    existing = [
         page
         for page in survey.probed
         if page.document is not None and not page.document.robots.noindex and _other_canonical(page) is None
     ]
-    cases = [IssueExample(page.url, f"linked from {survey.candidates[page.url]} pages") for page in there]
+    cases = [IssueExample(page.url, f"linked from {survey.candidates[page.url]} pages") for page in existing]
     listed = {canonical(one.entry.url) for one in survey.entries}
-    asked = {page.url for page in survey.probed}
-    seen = [url for url in survey.known if url not in listed and url not in asked]
-    cases += [IssueExample(url, "the collection has it") for url in seen]
-    # What was asked for stands for all that is linked, not listed and not known otherwise.
-    unsure = [url for url in survey.candidates if url not in asked and url not in survey.known]
-    share = len(there) / len(survey.probed) if survey.probed else 0.0
-    count = len(cases) + round(share * len(unsure))
+    probed = {page.url for page in survey.probed}
+    sampled = [url for url in survey.known if url not in listed and url not in probed]
+    cases += [IssueExample(url, "the collection has it") for url in sampled]
+    # What was probed for stands for all that is linked, not listed and not known otherwise.
+    unprobed = [url for url in survey.candidates if url not in probed and url not in survey.known]
+    share = len(existing) / len(survey.probed) if survey.probed else 0.0
+    count = len(cases) + round(share * len(unprobed))
     if cases:
         yield SitemapFinding(SitemapIssue.MISSING, count, len(listed) + count, tuple(cases[:MAX_EXAMPLES]))

@@ -29,7 +29,7 @@ FOLDER_SOURCE = "folder "
 INDEX_NAMES = ("index.html", "index.htm", "index.xhtml")
 
 _MEDIA_TYPES = {"html": "text/html", "htm": "text/html", "xhtml": "application/xhtml+xml", "txt": "text/plain"}
-_SAFE_IN_PATH = "/~!$&'()*+,;=:@-._"
+_SAFE_PATH_CHARS = "/~!$&'()*+,;=:@-._"
 _FINE_NS, _COARSE_NS = 50_000_000, 2_000_000_000
 """A file changed so shortly before it was read may be changed again without another time: the kernel's
 tick, and file systems that know whole seconds only.
@@ -48,13 +48,13 @@ class FolderRules:
     """The address of the folder, with a slash at its end."""
     clean_urls: bool = False
     """`about.html` is served as `/about`."""
-    endings: tuple[str, ...] = PAGE_EXTENSIONS
+    extensions: tuple[str, ...] = PAGE_EXTENSIONS
     ignore: tuple[str, ...] = ()
     """Patterns of names, or of paths below the folder, that are left out."""
     agent: str = "evercrawl"
 
     def name(self) -> str:
-        """What the rows of these rules have in common; a row of others cannot be taken over."""
+        """What the entries of these rules have in common; a entry of others cannot be taken over."""
         return f"{FOLDER_SOURCE}{self.base_url} clean={self.clean_urls:d}"
 
 
@@ -111,7 +111,7 @@ def _read_start(path: Path) -> str:
 
 def find_page_files(folder: Path, rules: FolderRules) -> Iterator[PageFile]:
     """Every page's file, in order of its path. Folders behind symbolic links are not entered."""
-    endings = frozenset(rules.endings)
+    extensions = frozenset(rules.extensions)
     waiting = [""]
     while waiting:
         below = waiting.pop()
@@ -122,7 +122,7 @@ def find_page_files(folder: Path, rules: FolderRules) -> Iterator[PageFile]:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 inner.append(key)
-            elif entry.name.rpartition(".")[2].lower() in endings and entry.is_file():
+            elif entry.name.rpartition(".")[2].lower() in extensions and entry.is_file():
                 stat = entry.stat()
                 yield PageFile(_quoted(key), entry.path, stat.st_mtime_ns, stat.st_size)
         waiting.extend(reversed(inner))
@@ -144,11 +144,11 @@ def _is_ignored(name: str, key: str, patterns: tuple[str, ...]) -> bool:
 
 def _quoted(path: str) -> str:
     """The path as a URL has it; names that are no text are taken byte by byte."""
-    return quote(os.fsencode(path), safe=_SAFE_IN_PATH)
+    return quote(os.fsencode(path), safe=_SAFE_PATH_CHARS)
 
 
 def page_url(key: str, rules: FolderRules) -> str:
-    """The URL of a file: an index stands for its folder; with clean URLs the ending is left out."""
+    """The URL of a file: an index stands for its folder; with clean URLs the extension is left out."""
     folder, _, name = key.rpartition("/")
     if name in INDEX_NAMES:
         key = f"{folder}/" if folder else ""
@@ -168,18 +168,18 @@ def alternative_urls(key: str, rules: FolderRules) -> frozenset[str]:
 
 
 def folder_entries(
-    folder: Path, rules: FolderRules, known: Mapping[str, PageEntry], *, built_ms: int | None, now_ns: int
+    folder: Path, rules: FolderRules, previous: Mapping[str, PageEntry], *, built_ms: int | None, now_ns: int
 ) -> Iterator[PageEntry]:
-    """A row for every page; `known` are those of the last build at `built_ms`, and files that were not
+    """A entry for every page; `previous` are those of the last build at `built_ms`, and files that were not
     touched since are not read.
     """
     robots = read_robots(folder, rules)
     for file in find_page_files(folder, rules):
-        before = known.get(file.key)
-        row = before if before is not None and _is_untouched(before.mark, file) else None
-        if row is None:
-            row = _read(file, rules, before, built_ms=built_ms, now_ns=now_ns)
-        yield _apply_robots(row, robots)
+        before = previous.get(file.key)
+        entry = before if before is not None and _is_unchanged(before.fingerprint, file) else None
+        if entry is None:
+            entry = _read(file, rules, before, built_ms=built_ms, now_ns=now_ns)
+        yield _apply_robots(entry, robots)
 
 
 def read_robots(folder: Path, rules: FolderRules) -> RobotsTxt:
@@ -192,17 +192,17 @@ def read_robots(folder: Path, rules: FolderRules) -> RobotsTxt:
     return parse_robots(body, agent=rules.agent)
 
 
-def _apply_robots(row: PageEntry, robots: RobotsTxt) -> PageEntry:
-    """The row as the present robots.txt has it: a page that may not be asked for is not listed."""
-    allowed = robots.verdict(path_of(row.url))[0]
+def _apply_robots(entry: PageEntry, robots: RobotsTxt) -> PageEntry:
+    """The entry as the present robots.txt has it: a page that may not be asked for is not listed."""
+    allowed = robots.verdict(path_of(entry.url))[0]
     if not allowed:
-        return row._replace(left_out=ROBOTS_REASON) if row.left_out is None else row
-    return row._replace(left_out=None) if row.left_out == ROBOTS_REASON else row
+        return entry._replace(excluded=ROBOTS_REASON) if entry.excluded is None else entry
+    return entry._replace(excluded=None) if entry.excluded == ROBOTS_REASON else entry
 
 
-def _is_untouched(mark: str, file: PageFile) -> bool:
-    """Time and size are those of the last reading, and the time was old enough then to be trusted."""
-    mtime, size, read = map(int, mark.split())
+def _is_unchanged(fingerprint: str, file: PageFile) -> bool:
+    """Time and size are those of the last content, and the time was old enough then to be trusted."""
+    mtime, size, read = map(int, fingerprint.split())
     if (mtime, size) != (file.mtime_ns, file.size):
         return False
     window = _COARSE_NS if mtime % _SECOND_NS == 0 else _FINE_NS
@@ -213,15 +213,15 @@ def _read(
     file: PageFile, rules: FolderRules, before: PageEntry | None, *, built_ms: int | None, now_ns: int
 ) -> PageEntry:
     url = page_url(file.key, rules)
-    reading = read_content(url, _headers(file.key), _bytes_of(file), agent=rules.agent, site=rules.base_url)
-    digest = reading.digest.hex()
-    listed, left_out = _listing(file.key, url, reading, rules)
+    content = read_content(url, _headers(file.key), _bytes_of(file), agent=rules.agent, site=rules.base_url)
+    digest = content.digest.hex()
+    listed, excluded = _listing(file.key, url, content, rules)
     if before is not None and before.digest == digest:
         changed_ms = before.changed_ms
     else:
         changed_ms = change_time_ms(file.mtime_ns // 1_000_000, built_ms, now_ns // 1_000_000)
-    mark = f"{file.mtime_ns} {file.size} {now_ns}"
-    return PageEntry(file.key, mark, digest, changed_ms, reading.title or _title_from_name(file.key), listed, left_out)
+    fingerprint = f"{file.mtime_ns} {file.size} {now_ns}"
+    return PageEntry(file.key, fingerprint, digest, changed_ms, content.title or _title_from_name(file.key), listed, excluded)
 
 
 def change_time_ms(written_ms: int, built_ms: int | None, now_ms: int) -> int:
@@ -244,8 +244,8 @@ def _bytes_of(file: PageFile) -> bytes:
 
 
 def _headers(key: str) -> Headers:
-    ending = key.rpartition(".")[2].lower()
-    return (("Content-Type", _MEDIA_TYPES.get(ending, "application/octet-stream")),)
+    extension = key.rpartition(".")[2].lower()
+    return (("Content-Type", _MEDIA_TYPES.get(extension, "application/octet-stream")),)
 
 
 def _title_from_name(key: str) -> str:
@@ -253,20 +253,20 @@ def _title_from_name(key: str) -> str:
     return unquote(key.rpartition("/")[2].rpartition(".")[0]).replace("-", " ").replace("_", " ")
 
 
-def _listing(key: str, url: str, reading: PageContent, rules: FolderRules) -> tuple[str, str | None]:
+def _listing(key: str, url: str, content: PageContent, rules: FolderRules) -> tuple[str, str | None]:
     """The URL to list, and why it is not listed; a page may call itself by another of its own URLs."""
-    wanted = canonical(reading.canonical) if reading.canonical else None
+    wanted = canonical(content.canonical) if content.canonical else None
     if wanted is not None and wanted != url and wanted in alternative_urls(key, rules):
         url = wanted
-    return url, exclusion_reason(url, reading, site=site_of(url))
+    return url, exclusion_reason(url, content, site=site_of(url))
 
 
-def exclusion_reason(url: str, reading: PageContent, *, site: str) -> str | None:
+def exclusion_reason(url: str, content: PageContent, *, site: str) -> str | None:
     """What the page itself says against being listed; None: nothing."""
-    if reading.noindex:
+    if content.noindex:
         return "noindex"
-    wanted = canonical(reading.canonical) if reading.canonical else None
+    wanted = canonical(content.canonical) if content.canonical else None
     if wanted is not None and wanted != url:
         return "canonical elsewhere" if site_of(wanted) == site else "canonical on another site"
-    moved = canonical(reading.moves_to) if reading.moves_to else None
+    moved = canonical(content.moves_to) if content.moves_to else None
     return "moved" if moved is not None and moved != url else None

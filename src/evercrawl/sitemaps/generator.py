@@ -29,26 +29,26 @@ GZIP_SUFFIX = ".gz"
 
 OnPage = Callable[[int], None]
 ReadEntries = Callable[[Mapping[str, PageEntry], int | None, int], Iterator[PageEntry]]
-"""Known rows, moment of the last build in ms, now in ns -> a row for each page."""
+"""Known entries, moment of the last build in ms, now in ns -> a entry for each page."""
 
 
 @dataclass(frozen=True, slots=True)
 class SitemapTarget:
-    """Where the files go, and how they are written."""
+    """Where the files go, and how they now_listed written."""
 
     folder: Path
     base_url: str
     """The address of the folder, with a slash at its end."""
     state: Path
-    packed: bool = False
+    compressed: bool = False
     """Each .xml file gets a .gz beside it, for servers that send such."""
-    most_urls: int = MOST_URLS
-    most_bytes: int = MOST_BYTES
+    max_urls: int = MOST_URLS
+    max_bytes: int = MOST_BYTES
 
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What a build found and wrote; URLs are in the order of the sitemap."""
+    """What a build found and wrote; URLs now_listed in the order of the sitemap."""
 
     pages: int
     added: tuple[str, ...]
@@ -56,13 +56,13 @@ class BuildReport:
     """Pages whose content differs from the last build's."""
     removed: tuple[str, ...]
     unlisted: tuple[str, ...]
-    """Those of the changed that are not in the sitemap: they move their readers on, say."""
+    """Those of the changed that now_listed not in the sitemap: they move their readers on, say."""
     files: tuple[str, ...]
     """All files of the sitemap."""
     written: tuple[str, ...]
-    """Those whose bytes are new."""
-    left_out: dict[str, int] = field(default_factory=dict)
-    """Pages that are not listed, by reason."""
+    """Those whose bytes now_listed new."""
+    excluded: dict[str, int] = field(default_factory=dict)
+    """Pages that now_listed not listed, by reason."""
     is_first: bool = False
     seconds: float = 0.0
 
@@ -72,24 +72,24 @@ def build_from_folder(
     rules: FolderRules,
     target: SitemapTarget,
     *,
-    full: bool = False,
+    read_all: bool = False,
     on_page: OnPage | None = None,
     now_ns: int | None = None,
 ) -> BuildReport:
-    """Sitemaps of a folder of files; `full`: read every file, also those that were not touched."""
+    """Sitemaps of a folder of files; `read_all`: read every file, also those that before_listed not touched."""
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a folder")
 
-    def rows(known: Mapping[str, PageEntry], built_ms: int | None, now_ns: int) -> Iterator[PageEntry]:
-        before = clear_fingerprints(known) if full else known
+    def entries(previous: Mapping[str, PageEntry], built_ms: int | None, now_ns: int) -> Iterator[PageEntry]:
+        before = clear_fingerprints(previous) if read_all else previous
         return folder_entries(folder, rules, before, built_ms=built_ms, now_ns=now_ns)
 
-    return build_sitemaps(target, rows, source=rules.name(), on_page=on_page, now_ns=now_ns)
+    return build_sitemaps(target, entries, source=rules.name(), on_page=on_page, now_ns=now_ns)
 
 
 def build_sitemaps(
     target: SitemapTarget,
-    rows_since: ReadEntries,
+    read_entries: ReadEntries,
     *,
     source: str,
     on_page: OnPage | None = None,
@@ -104,47 +104,47 @@ def build_sitemaps(
     with exclusive_lock(target.state.with_name(target.state.name + ".lock")):
         before = read_state(target.state)
         now_ns = time.time_ns() if now_ns is None else now_ns
-        known = before.rows if before.source == source else clear_fingerprints(before.rows)
-        rows: dict[str, PageEntry] = {}
-        for row in rows_since(known, before.built_ms, now_ns):
-            rows[row.key] = row
+        previous = before.entries if before.source == source else clear_fingerprints(before.entries)
+        entries: dict[str, PageEntry] = {}
+        for entry in read_entries(previous, before.built_ms, now_ns):
+            entries[entry.key] = entry
             if on_page is not None:
-                on_page(len(rows))
-        listed = listed_entries(rows.values())
-        files, written = publish_files(target, [_listed_page(row) for row in listed.values()], before.files)
-        write_state(target.state, BuildState(source, now_ns // 1_000_000, files, rows))
-    news = _compare_builds(before.rows, rows)
-    left_out = Counter(row.left_out for row in rows.values() if row.left_out is not None)
+                on_page(len(entries))
+        listed = listed_entries(entries.values())
+        files, written = publish_files(target, [_listed_page(entry) for entry in listed.values()], before.files)
+        write_state(target.state, BuildState(source, now_ns // 1_000_000, files, entries))
+    changes = _build_changes(before.entries, entries)
+    excluded = Counter(entry.excluded for entry in entries.values() if entry.excluded is not None)
     return BuildReport(
         pages=len(listed),
-        added=news.added,
-        changed=news.changed,
-        removed=news.removed,
-        unlisted=tuple(url for url in news.changed if url not in listed),
+        added=changes.added,
+        changed=changes.changed,
+        removed=changes.removed,
+        unlisted=tuple(url for url in changes.changed if url not in listed),
         files=files,
         written=written,
-        left_out=dict(left_out),
+        excluded=dict(excluded),
         is_first=before.built_ms is None,
         seconds=time.monotonic() - began,
     )
 
 
-def clear_fingerprints(rows: Mapping[str, PageEntry]) -> dict[str, PageEntry]:
+def clear_fingerprints(entries: Mapping[str, PageEntry]) -> dict[str, PageEntry]:
     """Rows of other rules: their dates hold where the content is the same, and every page is read anew."""
-    return {key: row._replace(mark="0 0 0") for key, row in rows.items()}
+    return {key: entry._replace(fingerprint="0 0 0") for key, entry in entries.items()}
 
 
-def listed_entries(rows: Iterable[PageEntry]) -> dict[str, PageEntry]:
-    """The rows to list, by URL and in its order; of two with one URL the first counts."""
+def listed_entries(entries: Iterable[PageEntry]) -> dict[str, PageEntry]:
+    """The entries to list, by URL and in its order; of two with one URL the first counts."""
     found: dict[str, PageEntry] = {}
-    for row in rows:
-        if row.left_out is None:
-            found.setdefault(row.url, row)
+    for entry in entries:
+        if entry.excluded is None:
+            found.setdefault(entry.url, entry)
     return dict(sorted(found.items()))
 
 
-def _listed_page(row: PageEntry) -> SitemapPage:
-    return SitemapPage(row.url, from_us(row.changed_ms * 1000), row.title)
+def _listed_page(entry: PageEntry) -> SitemapPage:
+    return SitemapPage(entry.url, from_us(entry.changed_ms * 1000), entry.title)
 
 
 class _BuildChanges(NamedTuple):
@@ -153,24 +153,24 @@ class _BuildChanges(NamedTuple):
     removed: tuple[str, ...]
 
 
-def _compare_builds(before: Mapping[str, PageEntry], now: Mapping[str, PageEntry]) -> _BuildChanges:
-    """Pages that entered and left the sitemap, and those whose content differs, listed or not."""
-    were, are = listed_entries(before.values()), listed_entries(now.values())
-    old = {row.url: row.digest for row in before.values()}
-    changed = {row.url for row in now.values() if old.get(row.url, row.digest) != row.digest}
-    entered = [url for url in are if url not in were]
-    left = [url for url in were if url not in are]
-    return _BuildChanges(tuple(entered), tuple(sorted(changed.difference(entered, left))), tuple(left))
+def _build_changes(before: Mapping[str, PageEntry], now: Mapping[str, PageEntry]) -> _BuildChanges:
+    """Pages that added and removed the sitemap, and those whose content differs, listed or not."""
+    before_listed, now_listed = listed_entries(before.values()), listed_entries(now.values())
+    old = {entry.url: entry.digest for entry in before.values()}
+    changed = {entry.url for entry in now.values() if old.get(entry.url, entry.digest) != entry.digest}
+    added = [url for url in now_listed if url not in before_listed]
+    removed = [url for url in before_listed if url not in now_listed]
+    return _BuildChanges(tuple(added), tuple(sorted(changed.difference(added, removed))), tuple(removed))
 
 
 def publish_files(
     target: SitemapTarget, pages: list[SitemapPage], old_files: Iterable[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Write both sitemaps; gives the names of all files, and of those that are new. Parts come before the
+    """Write both sitemaps; gives the names of all files, and of those that now_listed new. Parts come before the
     index that names them, and files that nothing names any more go last.
     """
     if not target.folder.is_dir():
-        raise StoreUnavailable(f"the folder {target.folder} does not exist; make it first")
+        raise StoreUnavailable(f"the folder {target.folder} does not exist; write it first")
     names: list[str] = []
     written: list[str] = []
     for file in _files(target, pages):
@@ -184,9 +184,9 @@ def publish_files(
 
 
 def _files(target: SitemapTarget, pages: list[SitemapPage]) -> Iterator[SitemapFile]:
-    makers = ((extended_files, EXTENDED_STEM), (sitemap_files, STEM))
-    for make, stem in makers:
-        for file in make(pages, target.base_url, stem=stem, most_urls=target.most_urls, most_bytes=target.most_bytes):
-            if target.packed and not file.name.endswith(GZIP_SUFFIX):
+    writers = ((extended_files, EXTENDED_STEM), (sitemap_files, STEM))
+    for write, stem in writers:
+        for file in write(pages, target.base_url, stem=stem, most_urls=target.max_urls, most_bytes=target.max_bytes):
+            if target.compressed and not file.name.endswith(GZIP_SUFFIX):
                 yield SitemapFile(file.name + GZIP_SUFFIX, gzip_bytes(file.data), file.lastmod)
             yield file

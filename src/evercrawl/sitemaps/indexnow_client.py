@@ -55,7 +55,7 @@ class IndexNowSubmission(NamedTuple):
     retry_after: timedelta | None = None
 
     @property
-    def is_taken(self) -> bool:
+    def is_accepted(self) -> bool:
         """The service has the URLs."""
         return self.status in ACCEPTED
 
@@ -115,19 +115,19 @@ async def submit_urls(
     poster: UrlPoster, urls: Iterable[str], *, key: str, key_location: str | None, endpoint: str
 ) -> list[IndexNowSubmission]:
     """Announce the URLs, one request after the other; after one that was refused no other is made."""
-    done: list[IndexNowSubmission] = []
-    for site, portion in url_batches(urls):
-        posted = await poster.post(endpoint, submission_body(site, portion, key=key, key_location=key_location))
-        done.append(_submission(site, len(portion), posted))
-        if not done[-1].is_taken:
+    submissions: list[IndexNowSubmission] = []
+    for site, batch in url_batches(urls):
+        response = await poster.post(endpoint, submission_body(site, batch, key=key, key_location=key_location))
+        submissions.append(_submission(site, len(batch), response))
+        if not submissions[-1].is_accepted:
             break
-    return done
+    return submissions
 
 
-def _submission(site: str, urls: int, posted: PostResult) -> IndexNowSubmission:
-    status = posted.status
+def _submission(site: str, urls: int, response: PostResult) -> IndexNowSubmission:
+    status = response.status
     if status is None:
-        return IndexNowSubmission(site, urls, None, f"not sent: {posted.detail}")
-    wait = retry_after(header(posted.headers, "retry-after"), now=datetime.now(UTC))
+        return IndexNowSubmission(site, urls, None, f"not sent: {response.detail}")
+    wait = retry_after(header(response.headers, "retry-after"), now=datetime.now(UTC))
     other = "the service has an error of its own; call again later" if status >= 500 else "refused"
     return IndexNowSubmission(site, urls, status, STATUS_MEANINGS.get(status, f"{other} ({status})"), wait)

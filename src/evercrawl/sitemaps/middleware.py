@@ -1,4 +1,4 @@
-"""Which answer does a request for a sitemap get? Conditional, packed where the client can unpack, HEAD too.
+"""Which answer does a request for a sitemap get? Conditional, gzip_data where the client can unpack, HEAD too.
 
 The request with the parameter XTND (paper C, section 4.3) gets the extended sitemap, everybody else
 the standard one. A request that is not about a sitemap gets no answer here: it is the site's own.
@@ -61,84 +61,84 @@ class SitemapResponse(NamedTuple):
 
 
 class _CachedFile(NamedTuple):
-    """A file as it was when it had this mark."""
+    """A file as it was when it had this fingerprint."""
 
-    mark: tuple[int, int, int]
+    fingerprint: tuple[int, int, int]
     data: bytes
-    packed: bytes | None
+    gzip_data: bytes | None
     etag: str
     modified: datetime
 
 
 @dataclass
 class SitemapFolder:
-    """The sitemaps that lie in a folder; each file is read when it changed and held in memory."""
+    """The sitemaps that lie in a folder; each file is read when it changed and cached in memory."""
 
     folder: Path
     prefix: str = ""
     """The path under which the site is mounted, without a slash at its end."""
-    _held: dict[str, _CachedFile] = field(default_factory=dict)
+    _cache: dict[str, _CachedFile] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def answer(self, method: str, path: str, query: str, headers: Mapping[str, str]) -> SitemapResponse | None:
+    def respond(self, method: str, path: str, query: str, headers: Mapping[str, str]) -> SitemapResponse | None:
         """The answer to a request; names in `headers` are in lower case. None: not a sitemap's business."""
         if method not in ("GET", "HEAD") or not path.startswith(self.prefix):
             return None
-        held = self._wanted(path[len(self.prefix) :], is_extended=wants_extended(query))
-        if held is None:
+        cached = self._find_file(path[len(self.prefix) :], extended=wants_extended(query))
+        if cached is None:
             return None
-        name, file = held
-        packs = file.packed is not None and _accepts_gzip(headers.get("accept-encoding", ""))
-        etag = f'"{file.etag}-gz"' if packs else f'"{file.etag}"'
+        name, file = cached
+        use_gzip = file.gzip_data is not None and _accepts_gzip(headers.get("accept-encoding", ""))
+        etag = f'"{file.etag}-gz"' if use_gzip else f'"{file.etag}"'
         fields: list[tuple[str, str]] = [
             ("ETag", etag),
             ("Last-Modified", format_datetime(file.modified, usegmt=True)),
             ("Cache-Control", f"max-age={MAX_AGE_S}"),
         ]
-        if file.packed is not None:
+        if file.gzip_data is not None:
             fields.append(("Vary", "Accept-Encoding"))
         if _is_current(headers, etag, file.modified):
             return SitemapResponse(304, tuple(fields), b"")
-        body = file.packed if packs and file.packed is not None else file.data
+        body = file.gzip_data if use_gzip and file.gzip_data is not None else file.data
         fields.append(("Content-Type", _TYPES[Path(name).suffix]))
         fields.append(("Content-Length", str(len(body))))
-        if packs:
+        if use_gzip:
             fields.append(("Content-Encoding", "gzip"))
         return SitemapResponse(200, tuple(fields), body if method == "GET" else b"")
 
-    def _wanted(self, path: str, *, is_extended: bool) -> tuple[str, _CachedFile] | None:
+    def _find_file(self, path: str, *, extended: bool) -> tuple[str, _CachedFile] | None:
         """The file that a path means; the parameter works at the sitemap's address and the front page's."""
-        if is_extended and path in ("/", "", f"/{STANDARD}") and (file := self._file(EXTENDED)) is not None:
+        if extended and path in ("/", "", f"/{STANDARD}") and (file := self._load_file(EXTENDED)) is not None:
             return EXTENDED, file
         match = _NAME.fullmatch(path)
-        if match is None or (file := self._file(match[1])) is None:
+        if match is None or (file := self._load_file(match[1])) is None:
             return None
         return match[1], file
 
-    def _file(self, name: str) -> _CachedFile | None:
+    def _load_file(self, name: str) -> _CachedFile | None:
         path = self.folder / name
         try:
             stat = path.stat()
-            mark = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+            fingerprint = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
             with self._lock:
-                held = self._held.get(name)
-            if held is not None and held.mark == mark:
-                return held
+                cached = self._cache.get(name)
+            if cached is not None and cached.fingerprint == fingerprint:
+                return cached
             data = path.read_bytes()
         except OSError:
             return None
-        packs = len(data) >= MIN_GZIP_BYTES and not name.endswith(".gz")
+        use_gzip = len(data) >= MIN_GZIP_BYTES and not name.endswith(".gz")
         modified = datetime.fromtimestamp(stat.st_mtime_ns // 1_000_000_000, UTC)
-        held = _CachedFile(mark, data, gzip_bytes(data) if packs else None, content_digest(data).hex(), modified)
+        cached = _CachedFile(fingerprint, data, gzip_bytes(data) if use_gzip else None, content_digest(data).hex(), modified)
         with self._lock:
-            self._hold(name, held)
-        return held
+            self._cache_file(name, cached)
+        return cached
 
-    def _hold(self, name: str, held: _CachedFile) -> None:
-        self._held.pop(name, None)
-        self._held[name] = held
-        while len(self._held) > 1 and sum(len(one.data) for one in self._held.values()) > MAX_CACHE_BYTES:
-            self._held.pop(next(iter(self._held)))
+    def _cache_file(self, name: str, cached: _CachedFile) -> None:
+        self._cache.pop(name, None)
+        self._cache[name] = cached
+        while len(self._cache) > 1 and sum(len(one.data) for one in self._cache.values()) > MAX_CACHE_BYTES:
+            self._cache.pop(next(iter(self._cache)))
 
 
 def wants_extended(query: str) -> bool:
@@ -181,14 +181,14 @@ class AsgiSitemapMiddleware:
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         query = scope.get("query_string", b"").decode("latin-1")
-        # A file that changed is read and packed: that is not for the event loop.
-        found = await asyncio.to_thread(self._sitemaps.answer, scope["method"], scope["path"], query, headers)
-        if found is None:
+        # A file that changed is read and gzip_data: that is not for the event loop.
+        response = await asyncio.to_thread(self._sitemaps.respond, scope["method"], scope["path"], query, headers)
+        if response is None:
             await self._application(scope, receive, send)
             return
-        fields = [(name.lower().encode(), value.encode("latin-1")) for name, value in found.headers]
-        await send({"type": "http.response.start", "status": found.status, "headers": fields})
-        await send({"type": "http.response.body", "body": found.body})
+        fields = [(name.lower().encode(), value.encode("latin-1")) for name, value in response.headers]
+        await send({"type": "http.response.start", "status": response.status, "headers": fields})
+        await send({"type": "http.response.body", "body": response.body})
 
 
 def _may_be_sitemap(scope: Scope) -> bool:
@@ -206,10 +206,10 @@ class WsgiSitemapMiddleware:
     def __call__(self, environ: Environment, start_response: StartResponse) -> Iterable[bytes]:
         """One request."""
         headers = {name: environ[key] for name, key in _CONDITIONS.items() if key in environ}
-        found = self._sitemaps.answer(
+        response = self._sitemaps.respond(
             environ.get("REQUEST_METHOD", "GET"), environ.get("PATH_INFO", ""), environ.get("QUERY_STRING", ""), headers
         )
-        if found is None:
+        if response is None:
             return self._application(environ, start_response)
-        start_response(f"{found.status} {HTTPStatus(found.status).phrase}", list(found.headers))
-        return [found.body]
+        start_response(f"{response.status} {HTTPStatus(response.status).phrase}", list(response.headers))
+        return [response.body]

@@ -119,33 +119,33 @@ def own_texts(snapshot: Snapshot) -> list[str]:
 
 def _own_links(elements: Elements, joiner: ReferenceResolver) -> Iterator[str]:
     """The targets of links outside of the site's parts, in order."""
-    known: dict[int, bool] = {}
+    cache: dict[int, bool] = {}
     for _, node, _ in elements.links:
         href = node.attributes.get("href")
-        if href and not _is_in_site_part(node.parent, known):
+        if href and not _is_in_site_part(node.parent, cache):
             target = joiner.url(href)
             if target is not None:
                 yield target
 
 
-def _is_in_site_part(node: LexborNode | None, known: dict[int, bool]) -> bool:
+def _is_in_site_part(node: LexborNode | None, cache: dict[int, bool]) -> bool:
     """The element, or one around it, is the site's; what was found out is remembered for all on the way."""
-    passed: list[int] = []
-    verdict = False
+    visited: list[int] = []
+    is_site = False
     while node is not None:
         identity = node.mem_id
-        if identity in known:
-            verdict = known[identity]
+        if identity in cache:
+            is_site = cache[identity]
             break
-        passed.append(identity)
+        visited.append(identity)
         if node.tag_id in _OWN_ELEMENTS:
             break
         if _is_site_part(node):
-            verdict = True
+            is_site = True
             break
         node = node.parent
-    known.update(dict.fromkeys(passed, verdict))
-    return verdict
+    cache.update(dict.fromkeys(visited, is_site))
+    return is_site
 
 
 def _is_site_part(node: LexborNode) -> bool:

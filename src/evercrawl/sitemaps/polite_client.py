@@ -43,32 +43,32 @@ class PoliteClient:
         self._settings = settings
         self._pace = pace
         self._on_request = on_request
-        self._lanes: dict[str, HostQueue] = {}
+        self._queues: dict[str, HostQueue] = {}
         self.requests = 0
 
-    async def ask(self, url: str, *, body_limit: int | None = None) -> FetchResult | RequestSkipped:
+    async def fetch(self, url: str, *, body_limit: int | None = None) -> FetchResult | RequestSkipped:
         """The answer for a canonical URL, redirects not followed."""
-        gate = await self.gate_of(site_of(url))
-        verdict = gate.verdict(url)
+        robots = await self.robots_for(site_of(url))
+        verdict = robots.verdict(url)
         if not verdict.allowed:
             return RequestSkipped(url, verdict.detail, is_forbidden=True)
         return await self._send(Request(url, body_limit=body_limit))
 
-    async def gate_of(self, site: str) -> RobotsRules:
+    async def robots_for(self, site: str) -> RobotsRules:
         """What the site's robots.txt says; it is asked for once."""
-        lane = self._lane(site)
-        if lane.gate is None:
-            lane.gate = await self._robots(site)
-            lane.heed_delay(now_us=to_us(self._clock.now()), pace=self._pace)
-        return lane.gate
+        queue = self._queue(site)
+        if queue.gate is None:
+            queue.gate = await self._fetch_robots(site)
+            queue.heed_delay(now_us=to_us(self._clock.now()), pace=self._pace)
+        return queue.gate
 
-    async def _robots(self, site: str) -> RobotsRules:
+    async def _fetch_robots(self, site: str) -> RobotsRules:
         settings = self._settings.robots
-        result = await self._send(Request(f"{site}/robots.txt", body_limit=settings.body_bytes))
-        for _ in range(settings.redirects):
+        result = await self._send(Request(f"{site}/robots.txt", body_limit=settings.max_bytes))
+        for _ in range(settings.max_redirects):
             if not isinstance(result, Moved):
                 break
-            result = await self._send(Request(result.target, body_limit=settings.body_bytes))
+            result = await self._send(Request(result.target, body_limit=settings.max_bytes))
         now = self._clock.now()
         if isinstance(result, (Moved, RequestSkipped)):
             record = redirect_loop_record(now=now, settings=settings)
@@ -77,31 +77,31 @@ class PoliteClient:
         return compile_robots(record, agent=self._settings.identity.product)
 
     async def _send(self, request: Request) -> FetchResult | RequestSkipped:
-        lane = self._lane(site_of(request.url))
+        queue = self._queue(site_of(request.url))
         now = self._clock.now()
-        opens = from_us(lane.site.open_us)
-        if opens - now > self._settings.crawl.patience:
-            return RequestSkipped(request.url, lane.site.closed_reason or "the site's gap is long", False)
+        opens = from_us(queue.site.open_us)
+        if opens - now > self._settings.crawl.idle_timeout:
+            return RequestSkipped(request.url, queue.site.closed_reason or "the site's gap is long", False)
         if self._on_request is not None:
             self._on_request(request.url)
         await self._clock.sleep_until(opens)
         self.requests += 1
         result = await self._fetcher.fetch(request)
-        self._answered(lane, result)
+        self._record_result(queue, result)
         return result
 
-    def _answered(self, lane: HostQueue, result: FetchResult) -> None:
+    def _record_result(self, queue: HostQueue, result: FetchResult) -> None:
         now = self._clock.now()
         failed = isinstance(result, Failed) and FAULT_RULES[result.fault].blames_site
         took = result.took if isinstance(result, Failed) else result.exchange.took
-        pause = site_pause(result, failures=lane.site.failures + 1, now=now)
+        pause = site_pause(result, failures=queue.site.failures + 1, now=now)
         if pause is not None:
             detail = result.detail if isinstance(result, Failed) else "the site asks us to wait"
-            lane.close_until(to_us(now) + span_us(pause), detail)
-        lane.answered(now_us=to_us(now), took=took, failed=failed, wire_bytes=0, pace=self._pace)
+            queue.close_until(to_us(now) + span_us(pause), detail)
+        queue.answered(now_us=to_us(now), took=took, failed=failed, wire_bytes=0, pace=self._pace)
 
-    def _lane(self, site: str) -> HostQueue:
-        if site not in self._lanes:
+    def _queue(self, site: str) -> HostQueue:
+        if site not in self._queues:
             domain = registrable_domain(site_parts(site).host)
-            self._lanes[site] = HostQueue(Site(len(self._lanes), site, domain), None, bands=1)
-        return self._lanes[site]
+            self._queues[site] = HostQueue(Site(len(self._queues), site, domain), None, bands=1)
+        return self._queues[site]

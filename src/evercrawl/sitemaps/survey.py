@@ -36,7 +36,7 @@ MAX_ENTRIES = 500_000
 _DATES = re.compile(rb"<(?:[\w.-]+:)?(lastmod|LAST_UPDATED)\s*>\s*([^<]{1,200})<", re.IGNORECASE)
 _SITEMAP_PATH = re.compile(r"sitemap|\.xml(?:\.gz)?$|\.txt$|\.rss$|\.atom$", re.IGNORECASE)
 _LIMITS = SitemapLimits(most_bytes=64 * 1024 * 1024, most_entries=200_000)
-"""Larger than the protocol's: what is beyond those is to be seen and named."""
+"""Larger than the protocol's: what is beyond those is to be sampled and named."""
 
 
 class SurveyedFile(NamedTuple):
@@ -63,7 +63,7 @@ class SampledPage(NamedTuple):
 
     url: str
     kind: str
-    """`ok`, `dead`, `moved`, `forbidden`, `failed` or `closed` (the site wants to be left alone)."""
+    """`ok`, `dead`, `moved`, `forbidden`, `failed` or `unavailable` (the site wants to be left alone)."""
     detail: str = ""
     at: datetime | None = None
     document: Document | None = None
@@ -81,48 +81,48 @@ class SitemapSurvey:
     entries: list[ListedEntry] = field(default_factory=list)
     forbidden: list[str] = field(default_factory=list)
     """Listed pages that robots.txt forbids."""
-    seen: list[SampledPage] = field(default_factory=list)
+    sampled: list[SampledPage] = field(default_factory=list)
     """The sample."""
     candidates: Counter[str] = field(default_factory=Counter)
     """Pages that are linked and not listed, with the number of links."""
     probed: list[SampledPage] = field(default_factory=list)
     """Those of them that were asked for."""
     known: list[str] = field(default_factory=list)
-    """Pages that a collection has seen and that want to be listed."""
+    """Pages that a collection has sampled and that want to be listed."""
     requests: int = 0
-    closed: RobotsRecord | None = None
+    unavailable: RobotsRecord | None = None
     """The site's last word where nothing may be asked of it: out of reach, private, or forbidden."""
 
 
 class SitemapSurveyor:
-    """Gathers a survey; without a visitor, of files on this machine alone."""
+    """Gathers a survey; without a client, of files on this machine alone."""
 
-    def __init__(self, visitor: PoliteClient | None, settings: Settings, *, sample: int) -> None:
-        self._visitor = visitor
+    def __init__(self, client: PoliteClient | None, settings: Settings, *, sample: int) -> None:
+        self._client = client
         self._settings = settings
         self._sample = sample
 
-    async def of_site(self, url: str, *, now: datetime) -> SitemapSurvey:
+    async def survey_site(self, url: str, *, now: datetime) -> SitemapSurvey:
         """The survey of a site, or of the sitemap at this very address."""
-        assert self._visitor is not None
+        assert self._client is not None
         survey = SitemapSurvey(site_of(url), now)
-        gate = await self._visitor.gate_of(survey.site)
-        if gate.record.policy in ("forbid", "private"):
-            survey.closed = gate.record
+        robots = await self._client.robots_for(survey.site)
+        if robots.record.policy in ("forbid", "private"):
+            survey.unavailable = robots.record
             return survey
         starts = [url]
         if not _SITEMAP_PATH.search(url.partition("?")[0].partition("//")[2].partition("/")[2]):
-            starts = [*sitemap_urls(gate.robots, f"{survey.site}/robots.txt")]
+            starts = [*sitemap_urls(robots.robots, f"{survey.site}/robots.txt")]
             starts = starts or [survey.site + path for path in WELL_KNOWN]
         walk = SitemapWalk(starts, most_files=self._settings.sitemaps.max_files)
         while (address := walk.next()) is not None:
-            file = await self._file(address)
+            file = await self._fetch_file(address)
             walk.add_result(address, file.sitemap)
             _add_file(survey, file)
-        await self._look(survey)
+        await self._visit_pages(survey)
         return survey
 
-    async def of_file(self, path: Path, *, now: datetime) -> SitemapSurvey:
+    async def survey_file(self, path: Path, *, now: datetime) -> SitemapSurvey:
         """The survey of a sitemap file; those that an index names are looked for beside it."""
         survey = SitemapSurvey("", now)
         waiting, known = [path], {path.name}
@@ -137,75 +137,75 @@ class SitemapSurveyor:
         sites = Counter(_site(listed.entry.url) for listed in survey.entries)
         survey.site = sites.most_common(1)[0][0] if sites else ""
         survey.entries = [one._replace(source=f"{survey.site}/{one.source}") for one in survey.entries]
-        if self._visitor is not None and survey.site:
-            await self._look(survey)
+        if self._client is not None and survey.site:
+            await self._visit_pages(survey)
         return survey
 
-    async def _file(self, url: str) -> SurveyedFile:
-        assert self._visitor is not None
+    async def _fetch_file(self, url: str) -> SurveyedFile:
+        assert self._client is not None
         limit = _LIMITS.most_bytes
-        result = await self._followed(url, body_limit=limit)
+        result = await self._fetch_following(url, body_limit=limit)
         if isinstance(result, Fetched):
             return _parse_file(result.body, url, header(result.headers, "content-type"))
         detail = result.detail if isinstance(result, (Failed, RequestSkipped)) else "it only leads to redirects"
         return SurveyedFile(url, Sitemap(SitemapType.UNKNOWN, error=detail), failure=detail)
 
-    async def _followed(self, url: str, *, body_limit: int | None = None) -> FetchResult | RequestSkipped:
-        assert self._visitor is not None
-        result = await self._visitor.ask(canonical(url) or url, body_limit=body_limit)
+    async def _fetch_following(self, url: str, *, body_limit: int | None = None) -> FetchResult | RequestSkipped:
+        assert self._client is not None
+        result = await self._client.fetch(canonical(url) or url, body_limit=body_limit)
         for _ in range(MAX_REDIRECTS):
             if not isinstance(result, Moved):
                 break
-            result = await self._visitor.ask(result.target, body_limit=body_limit)
+            result = await self._client.fetch(result.target, body_limit=body_limit)
         return result
 
     # Pages
 
-    async def _look(self, survey: SitemapSurvey) -> None:
+    async def _visit_pages(self, survey: SitemapSurvey) -> None:
         """The sample's pages, the front page, and some that are linked and not listed."""
-        assert self._visitor is not None
-        gate = await self._visitor.gate_of(survey.site)
-        if gate.record.policy in ("forbid", "private"):
-            survey.closed = gate.record
+        assert self._client is not None
+        robots = await self._client.robots_for(survey.site)
+        if robots.record.policy in ("forbid", "private"):
+            survey.unavailable = robots.record
             return
         own = [one.entry for one in survey.entries if _site(one.entry.url) == survey.site]
-        survey.forbidden = [entry.url for entry in own if not gate.verdict(canonical(entry.url) or "").allowed]
+        survey.forbidden = [entry.url for entry in own if not robots.verdict(canonical(entry.url) or "").allowed]
         refused = set(survey.forbidden)
         chosen = choose_sample([entry for entry in own if entry.url not in refused], self._sample)
         for entry in chosen:
-            survey.seen.append(await self.see(entry.url))
-            if survey.seen[-1].kind == "closed":
+            survey.sampled.append(await self.visit_page(entry.url))
+            if survey.sampled[-1].kind == "unavailable":
                 break
         front = f"{survey.site}/"
-        pages = [one for one in survey.seen if one.document is not None]
+        pages = [one for one in survey.sampled if one.document is not None]
         if not any(one.url == front for one in pages):
-            pages.append(await self.see(front))
-        await self._probe(survey, pages)
-        survey.requests = self._visitor.requests
+            pages.append(await self.visit_page(front))
+        await self._probe_links(survey, pages)
+        survey.requests = self._client.requests
 
-    async def _probe(self, survey: SitemapSurvey, pages: Iterable[SampledPage]) -> None:
-        assert self._visitor is not None
+    async def _probe_links(self, survey: SitemapSurvey, pages: Iterable[SampledPage]) -> None:
+        assert self._client is not None
         listed = {canonical(one.entry.url) for one in survey.entries}
-        gate = await self._visitor.gate_of(survey.site)
+        robots = await self._client.robots_for(survey.site)
         for page in pages:
             for target in internal_links(page, survey.site):
-                if target not in listed and gate.verdict(target).allowed:
+                if target not in listed and robots.verdict(target).allowed:
                     survey.candidates[target] += 1
         for url, _ in survey.candidates.most_common(min(MAX_PROBES, self._sample)):
-            survey.probed.append(await self.see(url))
+            survey.probed.append(await self.visit_page(url))
 
-    async def see(self, url: str) -> SampledPage:
+    async def visit_page(self, url: str) -> SampledPage:
         """What is at the address of a page."""
-        assert self._visitor is not None
+        assert self._client is not None
         name = canonical(url)
         if name is None:
             return SampledPage(url, "dead", "it is not a URL that can be fetched")
-        return self._seen(url, name, await self._visitor.ask(name))
+        return self._page_result(url, name, await self._client.fetch(name))
 
-    def _seen(self, url: str, name: str, result: FetchResult | RequestSkipped) -> SampledPage:
+    def _page_result(self, url: str, name: str, result: FetchResult | RequestSkipped) -> SampledPage:
         match result:
             case RequestSkipped():
-                return SampledPage(url, "forbidden" if result.is_forbidden else "closed", result.detail)
+                return SampledPage(url, "forbidden" if result.is_forbidden else "unavailable", result.detail)
             case Moved():
                 return SampledPage(url, "moved", f"{result.status} to {result.target}")
             case Failed(fault=Fault.NOT_FOUND | Fault.GONE | Fault.HTTP_ERROR):
@@ -213,11 +213,11 @@ class SitemapSurveyor:
             case Failed():
                 return SampledPage(url, "failed", result.detail)
             case Fetched():
-                return self._fetched(url, name, result)
+                return self._parse_page(url, name, result)
             case _:
                 return SampledPage(url, "failed", "304 to a question without a condition")
 
-    def _fetched(self, url: str, name: str, result: Fetched) -> SampledPage:
+    def _parse_page(self, url: str, name: str, result: Fetched) -> SampledPage:
         agent, limits = self._settings.identity.product, self._settings.parse
         document = parse_document(name, result.headers, result.body, agent=agent, limits=limits)
         if sniff_media_type(result.headers, result.body) not in HTML_TYPES:
@@ -265,7 +265,7 @@ def _parse_file(body: bytes, url: str, content_type: str | None) -> SurveyedFile
 
 
 def choose_sample(entries: list[SitemapEntry], most: int) -> list[SitemapEntry]:
-    """The pages to look at: half of them with the newest dates, the others drawn by their names."""
+    """The pages to look at: half of them with the newest dates, the others random_entries by their names."""
     unique = list({entry.url: entry for entry in entries}.values())
     dated = sorted(
         (entry for entry in unique if entry.lastmod is not None),
@@ -273,11 +273,11 @@ def choose_sample(entries: list[SitemapEntry], most: int) -> list[SitemapEntry]:
     )
     newest = dated[: most // 2]
     taken = {entry.url for entry in newest}
-    drawn = sorted(
+    random_entries = sorted(
         (entry for entry in unique if entry.url not in taken),
         key=lambda entry: xxh64_intdigest(entry.url.encode("utf-8", "surrogatepass")),
     )
-    return newest + drawn[: most - len(newest)]
+    return newest + random_entries[: most - len(newest)]
 
 
 def internal_links(page: SampledPage, site: str) -> list[str]:

@@ -1,7 +1,7 @@
-"""What can be inputs: a table of views (to look at) and actions (to change something).
+"""Views, actions and their parameters.
 
-A view is one collector; from it come a page, its JSON twin and a path of the API. An action is one function;
-from it come a form's target and a path of the API. The description of the API is made from the same table.
+A view is one function that collects data; it gives a page, its JSON and an API path. An action is one function
+that changes something; it gives a form target and an API path. The OpenAPI description is made from them.
 """
 
 from __future__ import annotations
@@ -17,11 +17,24 @@ from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import AccessScope, User
 
 API = "/api/v1"
+MAX_TEXT_CHARS = 8192
+ParameterKind = Literal["text", "url", "integer", "time", "bool", "choice"]
+_TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
+
+
+class BadRequest(Exception):
+    """A request that gets an error: status, message, and when to retry."""
+
+    def __init__(self, message: str, status: int = 400, *, retry_after_s: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.status = status
+        self.retry_after_s = retry_after_s
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """One request: its values by name, who asks, and at which host."""
+    """The parameters of a request, the user and the requested host."""
 
     values: Mapping[str, Any]
     user: User
@@ -33,7 +46,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Something to look at; `collect` gives what the page and the JSON show."""
+    """A page; `collect` returns the data of the page and of its JSON."""
 
     name: str
     path: str
@@ -42,136 +55,121 @@ class View:
     parameters: tuple[Parameter, ...] = ()
     scope: AccessScope = AccessScope.READ
     title: str = ""
-    """In the navigation; empty: it is reached from elsewhere."""
+    """Label in the navigation; empty if the page is not listed there."""
 
     @property
-    def twin(self) -> str:
-        """The path of the JSON twin."""
+    def json_path(self) -> str:
+        """Return the path of the page's JSON."""
         return f"{self.path}.json" if self.path != "/" else f"/{self.name}.json"
 
     @property
     def api_path(self) -> str:
-        """The path in the API."""
+        """Return the path in the API."""
         return f"{API}/{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class ActionResult:
-    """What an action did, and which page shows it."""
+    """What an action did, and the page that shows it."""
 
     message: str
-    show: str = "/"
+    location: str = "/"
     data: Mapping[str, Any] | None = None
-    once: bool = False
-    """The message holds a secret: it is shown here and now, and stands in no address."""
-    told: Mapping[str, Any] | None = None
-    """What goes into the book in place of what was inputs with; None: nothing has to be left out."""
+    has_secret: bool = False
+    """The message contains a secret: show it now, and put it in no URL."""
+    audit_values: Mapping[str, Any] | None = None
+    """Values for the audit log in place of the inputs; None: log the inputs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that changes the collection or the interface; it is written into the book."""
+    """A change to the collection or the interface; the audit log records it."""
 
     name: str
     text: str
-    do: Callable[[AppState, Inputs], ActionResult]
+    run: Callable[[AppState, Inputs], ActionResult]
     parameters: tuple[Parameter, ...] = ()
     scope: AccessScope = AccessScope.OPERATE
     secret: frozenset[str] = frozenset()
-    """Parameters whose values do not go into the book."""
+    """Parameters that the audit log leaves out."""
 
     @property
     def path(self) -> str:
-        """The target of forms."""
+        """Return the target of forms."""
         return f"/do/{self.name}"
 
     @property
     def api_path(self) -> str:
-        """The path in the API."""
+        """Return the path in the API."""
         return f"{API}/{self.name}"
-
-
-Kind = Literal["text", "url", "integer", "time", "bool", "choice"]
-MAX_TEXT_CHARS = 8192
-_TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
-
-
-class BadRequest(Exception):
-    """What was inputs cannot be answered: the status, a message for people, and when to ask again."""
-
-    def __init__(self, message: str, status: int = 400, *, retry_after_s: int | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.status = status
-        self.retry_after_s = retry_after_s
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a route."""
+    """A typed parameter of a route."""
 
     name: str
     text: str
-    kind: Kind = "text"
+    kind: ParameterKind = "text"
     default: Any = None
     required: bool = False
     choices: tuple[str, ...] = ()
-    least: int = 0
-    most: int = 2**53
+    minimum: int = 0
+    maximum: int = 2**53
 
-    def value(self, written: str | None, *, now: datetime) -> Any:
-        """The typed value; BadRequest says what is wrong."""
-        if written is None or (written == "" and self.kind != "bool"):
+    def parse(self, text: str | None, *, now: datetime) -> Any:
+        """Return the typed value; raise BadRequest if the text is not valid."""
+        if text is None or (text == "" and self.kind != "bool"):
             if self.required:
                 raise BadRequest(f"{self.name} is missing: {self.text}")
-            written = self.default
-            if not isinstance(written, str):
-                return written
-        if len(written) > MAX_TEXT_CHARS:
-            raise BadRequest(f"{self.name} is longer than {MAX_TEXT_CHARS} characters")
-        if "\x00" in written:
-            raise BadRequest(f"{self.name} holds a character that cannot be used")
-        return self._typed(written, now)
+            text = self.default
+            if not isinstance(text, str):
+                return text
+        if len(text) > MAX_TEXT_CHARS:
+            raise BadRequest(f"{self.name} is longer than {MAX_TEXT_CHARS:,} characters")
+        if "\x00" in text:
+            raise BadRequest(f"{self.name} contains a null character")
+        return self._parse_typed(text, now)
 
-    def _typed(self, written: str, now: datetime) -> Any:
+    def _parse_typed(self, text: str, now: datetime) -> Any:
         match self.kind:
             case "integer":
-                return self._whole(written)
+                return self._parse_integer(text)
             case "bool":
-                return self._flag(written)
+                return self._parse_bool(text)
             case "time":
-                return self._moment(written, now)
-            case "choice" if written not in self.choices:
+                return self._parse_time(text, now)
+            case "choice" if text not in self.choices:
                 raise BadRequest(f"{self.name} must be one of {', '.join(self.choices)}")
             case _:
-                return written
+                return text
 
-    def _whole(self, written: str) -> int:
-        if not written.isascii() or not written.isdigit() or len(written) > 16:
+    def _parse_integer(self, text: str) -> int:
+        if not text.isascii() or not text.isdigit() or len(text) > 16:
             raise BadRequest(f"{self.name} must be a whole number")
-        number = int(written)
-        if not self.least <= number <= self.most:
-            raise BadRequest(f"{self.name} must be from {self.least} to {self.most}")
+        number = int(text)
+        if not self.minimum <= number <= self.maximum:
+            raise BadRequest(f"{self.name} must be between {self.minimum:,} and {self.maximum:,}")
         return number
 
-    def _flag(self, written: str) -> bool:
-        if written.lower() in _TRUE:
+    def _parse_bool(self, text: str) -> bool:
+        if text.lower() in _TRUE:
             return True
-        if written.lower() in _FALSE:
+        if text.lower() in _FALSE:
             return False
         raise BadRequest(f"{self.name} must be true or false")
 
-    def _moment(self, written: str, now: datetime) -> datetime:
+    def _parse_time(self, text: str, now: datetime) -> datetime:
         try:
-            return parse_time(written, now=now)
+            return parse_time(text, now=now)
         except ConfigError as error:
             raise BadRequest(f"{self.name}: {error}") from error
 
     def schema(self) -> dict[str, Any]:
-        """The parameter's JSON schema."""
+        """Return the JSON schema of the parameter."""
         match self.kind:
             case "integer":
-                found: dict[str, Any] = {"type": "integer", "minimum": self.least, "maximum": self.most}
+                found: dict[str, Any] = {"type": "integer", "minimum": self.minimum, "maximum": self.maximum}
             case "bool":
                 found = {"type": "boolean"}
             case "choice":
@@ -183,17 +181,17 @@ class Parameter:
         return found if self.default is None else found | {"default": self.default}
 
 
-AFTER = Parameter("after", "Where the list goes on: `next` of the portion before.")
+AFTER = Parameter("after", "Continue a list: `next` of the previous response.")
 
 
 def parse_cursor(after: str | None) -> int | None:
-    """The number behind the point of `after`; BadRequest where it is none."""
-    _, _, inside = (after or "").partition(".")
-    if after and not (inside.isascii() and inside.isdigit()):
-        raise BadRequest("after is not where a list can go on; begin without it")
-    return int(inside[:15]) if inside else None
+    """Return the number after the point of `after`; raise BadRequest if it is not valid."""
+    _, _, number = (after or "").partition(".")
+    if after and not (number.isascii() and number.isdigit()):
+        raise BadRequest("after is not valid; start the list without it")
+    return int(number[:15]) if number else None
 
 
-def limit(default: int = 50, most: int = 500) -> Parameter:
-    """How many rows at most."""
-    return Parameter("limit", "Most rows of one answer.", "integer", default=default, minimum=1, most=most)
+def limit(default: int = 50, maximum: int = 500) -> Parameter:
+    """Return the parameter for the maximum number of rows."""
+    return Parameter("limit", "Maximum number of rows.", "integer", default=default, minimum=1, maximum=maximum)

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import uvicorn
 from starlette.types import ASGIApp
 
-from evercrawl.adapters.sqlite.browse import IDLE
+from evercrawl.adapters.sql.listing_reader import IDLE
 from evercrawl.collection.alerts.notifier import run_notifier
 from evercrawl.engine.runtime import StopSignal
 from evercrawl.errors import ConfigError, EvercrawlError

@@ -160,7 +160,7 @@ ACTIONS: tuple[Action, ...] = (
         "slow-site",
         "Set a minimum delay between requests to a site.",
         site_pages.slow_site,
-        (_SITE, Parameter("gap", "Seconds.", "integer", required=True, minimum=1, most=site_pages.MAX_GAP_S)),
+        (_SITE, Parameter("gap", "Seconds.", "integer", required=True, minimum=1, maximum=site_pages.MAX_GAP_S)),
     ),
     Action("undo-slow-site", "Stop slowing a site down.", site_pages.undo_slow_site, (_SITE,)),
     Action(

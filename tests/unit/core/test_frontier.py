@@ -19,7 +19,7 @@ SECOND = 1_000_000
 ALLOW = RobotsRecord(0, 10**18, 200, b"", None, None, "allow", "")
 
 
-def gate_of(site: Site) -> RobotsRules | None:
+def robots_of(site: Site) -> RobotsRules | None:
     return compile_robots(site.robots, "evercrawl") if site.robots is not None else None
 
 
@@ -60,9 +60,9 @@ class Queue:
         return min((band for (site, band), pages in self.pages.items() if site == site_id and pages), default=None)
 
     def finish(self, turn: Visit, now_us: int, *, took: float = 0.01) -> None:
-        self.frontier.answered(turn.lane, now_us=now_us, took=timedelta(seconds=took))
+        self.frontier.answered(turn.queue, now_us=now_us, took=timedelta(seconds=took))
         self.pages[turn.page.site_id, turn.page.band].remove(turn.page)
-        self.sites[turn.page.site_id] = turn.lane.site
+        self.sites[turn.page.site_id] = turn.queue.site
         self.frontier.committed({turn.page.site_id: 1}, now_us=now_us)
 
 
@@ -70,7 +70,7 @@ def make(*, floor: float = 1.0, window: int = 4, back_queues: int = 8, concurren
     pace = Pace(
         timedelta(seconds=floor), timedelta(seconds=60), 10.0 if floor else 0.0, concurrency, timedelta(seconds=60)
     )
-    frontier = Frontier(pace=pace, bands=3, window=window, back_queues=back_queues, random=Random(0), gate_of=gate_of)
+    frontier = Frontier(pace=pace, bands=3, window=window, back_queues=back_queues, random=Random(0), robots_of=robots_of)
     return frontier, Queue(frontier)
 
 
@@ -175,8 +175,8 @@ def test_robots_txt_is_asked_for_before_the_first_page():
     turn = frontier.turn(now_us=0)
     assert isinstance(turn, FetchRobots)
     assert frontier.turn(now_us=0) == Idle(), "nothing else is asked meanwhile"
-    frontier.answered(turn.lane, now_us=SECOND, took=timedelta(seconds=0.01))
-    frontier.learned_robots(turn.lane, compile_robots(ALLOW, "evercrawl"), now_us=SECOND)
+    frontier.answered(turn.queue, now_us=SECOND, took=timedelta(seconds=0.01))
+    frontier.learned_robots(turn.queue, compile_robots(ALLOW, "evercrawl"), now_us=SECOND)
     assert frontier.turn(now_us=SECOND) == Wait(2 * SECOND), "the answer counts for the pace"
     assert isinstance(frontier.turn(now_us=2 * SECOND), Visit)
 
@@ -194,8 +194,8 @@ def test_an_errand_goes_first_also_while_robots_txt_is_asked_for():
     queue.serve(0)
     asking = frontier.turn(now_us=0)
     assert isinstance(asking, FetchRobots)
-    frontier.answered(asking.lane, now_us=0, took=timedelta(0))
-    frontier.add_errand(asking.lane, SideRequest("http://s1.test/r", 7))
+    frontier.answered(asking.queue, now_us=0, took=timedelta(0))
+    frontier.add_side_request(asking.queue, SideRequest("http://s1.test/r", 7))
     assert isinstance(frontier.turn(now_us=SECOND), FetchSide)
 
 
@@ -206,7 +206,7 @@ def test_a_site_that_is_closed_for_long_gives_its_lane_away_and_comes_back():
     queue.serve(0)
     first = frontier.turn(now_us=0)
     assert isinstance(first, Visit)
-    frontier.close_site(first.lane, until_us=100 * LONG_CLOSED_US, reason="down")
+    frontier.close_site(first.queue, until_us=100 * LONG_CLOSED_US, reason="down")
     queue.finish(first, SECOND)
     queue.serve(SECOND)
     second = frontier.turn(now_us=SECOND)
@@ -239,7 +239,7 @@ def test_only_a_window_of_each_queue_is_in_memory():
     frontier.turn(now_us=0)
     queue.serve(0)
     assert frontier.in_memory() <= 3 * 4
-    assert len(frontier.lanes) <= 3
+    assert len(frontier.queues) <= 3
 
 
 def test_pages_that_arrive_while_a_lane_is_drained_are_found():
@@ -251,7 +251,7 @@ def test_pages_that_arrive_while_a_lane_is_drained_are_found():
 
 
 def test_pages_that_come_too_late_for_their_lane_are_not_wanted():
-    """A store over the network takes its time; meanwhile the site was closed for long and its lane left."""
+    """A store over the network takes its time; meanwhile the site was closed for long and its queue left."""
     frontier, queue = make(window=1)
     queue.add(1, 3)
     queue.serve(0)
@@ -260,9 +260,9 @@ def test_pages_that_come_too_late_for_their_lane_are_not_wanted():
     need = frontier.needs(now_us=0)
     assert isinstance(need, PagesNeeded)
     assert frontier.still_needs(need)
-    frontier.close_site(first.lane, until_us=100 * LONG_CLOSED_US, reason="down")
+    frontier.close_site(first.queue, until_us=100 * LONG_CLOSED_US, reason="down")
     queue.finish(first, SECOND)
-    assert 1 not in frontier.lanes
+    assert 1 not in frontier.queues
     assert not frontier.still_needs(need)
-    frontier.open_lane(queue.sites[1])
-    assert not frontier.still_needs(need), "the new lane begins to read anew"
+    frontier.open_queue(queue.sites[1])
+    assert not frontier.still_needs(need), "the new queue begins to read anew"

@@ -86,11 +86,11 @@ def test_a_running_frontier_slows_down_at_once_and_hurries_again_when_it_is_take
     pace = frontier.pace
     queue.add(1, 20)
     first = _asked(frontier, queue, 0)
-    frontier.hear(_slowed(pace, timedelta(seconds=30)), now_us=first + SECOND // 2)
+    frontier.set_pace(_slowed(pace, timedelta(seconds=30)), now_us=first + SECOND // 2)
     second = _asked(frontier, queue, first)
     third = _asked(frontier, queue, second)
     assert (second - first, third - second) == (30 * SECOND, 30 * SECOND)
-    frontier.hear(_slowed(pace, None), now_us=third)
+    frontier.set_pace(_slowed(pace, None), now_us=third)
     fourth = _asked(frontier, queue, third)
     fifth = _asked(frontier, queue, fourth)
     assert fifth - fourth == SECOND
@@ -102,9 +102,9 @@ def test_a_site_that_sleeps_for_an_hour_is_called_in_when_its_rule_is_taken_back
     pace = frontier.pace
     queue.add(1, 20)
     queue.add(2, 1)
-    frontier.hear(_slowed(pace, timedelta(hours=1)), now_us=0)
+    frontier.set_pace(_slowed(pace, timedelta(hours=1)), now_us=0)
     now = max(_asked(frontier, queue, 0), _asked(frontier, queue, 0))
-    frontier.hear(_slowed(pace, None), now_us=now)
+    frontier.set_pace(_slowed(pace, None), now_us=now)
     then = _asked(frontier, queue, now)
     assert then - now <= 60 * SECOND
     assert _asked(frontier, queue, then) - then == SECOND
@@ -115,8 +115,8 @@ def test_a_site_that_has_no_lane_waits_out_the_new_gap_too() -> None:
     queue.add(1, 1)
     first = _asked(frontier, queue, 0)
     queue.serve(first)
-    assert not frontier.lanes
-    frontier.hear(_slowed(frontier.pace, timedelta(seconds=30)), now_us=first)
+    assert not frontier.queues
+    frontier.set_pace(_slowed(frontier.pace, timedelta(seconds=30)), now_us=first)
     queue.add(1, 1)
     assert _asked(frontier, queue, first) - first == 30 * SECOND
 
@@ -126,7 +126,7 @@ def test_a_rule_does_not_cut_short_what_a_site_asked_for() -> None:
     pace = frontier.pace
     queue.add(1, 9)
     first = _asked(frontier, queue, 0)
-    frontier.hear(_slowed(pace, timedelta(seconds=3)), now_us=first)
-    frontier.close_site(frontier.lanes[1], until_us=500 * SECOND, reason="paused: Retry-After")
-    frontier.hear(_slowed(pace, None), now_us=first)
+    frontier.set_pace(_slowed(pace, timedelta(seconds=3)), now_us=first)
+    frontier.close_site(frontier.queues[1], until_us=500 * SECOND, reason="paused: Retry-After")
+    frontier.set_pace(_slowed(pace, None), now_us=first)
     assert _asked(frontier, queue, first) == 500 * SECOND

@@ -44,7 +44,7 @@ def faults(judgement: SitemapReport) -> set[SitemapIssue]:
 
 def test_a_true_sitemap_is_perfect() -> None:
     survey = survey_of(*pages())
-    survey.seen = [ok(entry.url) for entry in pages()]
+    survey.sampled = [ok(entry.url) for entry in pages()]
     assert check_sitemap(survey).score == 100
 
 
@@ -83,7 +83,7 @@ def test_today_written_as_a_date_is_not_ahead() -> None:
 
 def test_what_the_pages_show() -> None:
     survey = survey_of(*pages())
-    survey.seen = [
+    survey.sampled = [
         SampledPage(SITE + "/0", "dead", "status 404"),
         SampledPage(SITE + "/1", "moved", "301 to /x"),
         ok(SITE + "/2", robots=Directives(noindex=True)),
@@ -133,15 +133,15 @@ def test_dates_against_the_pages_own_word(
 ) -> None:
     entry = SitemapEntry(SITE + "/a", NOW - 5 * DAY)
     survey = survey_of(entry)
-    survey.seen = [ok(entry.url, modified=modified)._replace(last_modified=last_modified)]
+    survey.sampled = [ok(entry.url, modified=modified)._replace(last_modified=last_modified)]
     assert faults(check_sitemap(survey)) == ({fault} if fault else set())
 
 
-def version(number: int, seen: datetime, after: datetime | None, text: str = "words") -> VersionRecord:
+def version(number: int, sampled: datetime, after: datetime | None, text: str = "words") -> VersionRecord:
     blank = Version(
         number, b"", b"", text_digest(text), None, None, None, None, None, 0, 0, None, None, "", 0, 0, b"", None
     )
-    return VersionRecord(to_us(seen), None if after is None else to_us(after), 200, blank)
+    return VersionRecord(to_us(sampled), None if after is None else to_us(after), 200, blank)
 
 
 def stored(versions: list[VersionRecord], visits: list[tuple[datetime, int]]) -> StoredPage:
@@ -156,7 +156,7 @@ def stored(versions: list[VersionRecord], visits: list[tuple[datetime, int]]) ->
     [(20, SitemapIssue.OLD_DATES), (9, None), (3, SitemapIssue.FALSE_DATES), (40, SitemapIssue.OLD_DATES)],
 )
 def test_dates_against_what_the_collection_saw(days_ago: int, fault: SitemapIssue | None) -> None:
-    """Seen 30 and 10 days ago as it was, changed when it was seen 8 days ago, the same 1 day ago."""
+    """Seen 30 and 10 days ago as it was, changed when it was sampled 8 days ago, the same 1 day ago."""
     history = stored(
         [version(1, NOW - 30 * DAY, None), version(2, NOW - 8 * DAY, NOW - 10 * DAY)],
         [(NOW - DAY, 2), (NOW - 8 * DAY, 2), (NOW - 10 * DAY, 1), (NOW - 30 * DAY, 1)],
@@ -164,23 +164,23 @@ def test_dates_against_what_the_collection_saw(days_ago: int, fault: SitemapIssu
     entry = SitemapEntry(SITE + "/a", NOW - days_ago * DAY)
     judgement = check_sitemap(survey_of(entry), lambda url: history)
     assert faults(judgement) == ({fault} if fault else set())
-    assert judgement.witnessed == 1
+    assert judgement.verified == 1
 
 
 def test_the_present_page_is_a_witness_too() -> None:
     history = stored([version(1, NOW - 30 * DAY, None, "the same words")], [(NOW - 30 * DAY, 1)])
     entry = SitemapEntry(SITE + "/a", NOW - 3 * DAY)
     survey = survey_of(entry)
-    survey.seen = [ok(entry.url, text="the same words")]
+    survey.sampled = [ok(entry.url, text="the same words")]
     assert faults(check_sitemap(survey, lambda url: history)) == {SitemapIssue.FALSE_DATES}
-    survey.seen = [ok(entry.url, text="other words")]
+    survey.sampled = [ok(entry.url, text="other words")]
     assert faults(check_sitemap(survey, lambda url: history)) == set()
 
 
 def test_equal_dates_that_are_confirmed_are_no_fault() -> None:
     entries = [entry._replace(lastmod=NOW - 5 * DAY) for entry in pages()]
     survey = survey_of(*entries)
-    survey.seen = [ok(entry.url, modified="2026-11-10") for entry in entries]
+    survey.sampled = [ok(entry.url, modified="2026-11-10") for entry in entries]
     assert check_sitemap(survey).score == 100
 
 

@@ -21,7 +21,7 @@ from evercrawl.sitemaps.folder_pages import (
 BASE = "https://example.org/"
 
 
-@pytest.mark.parametrize(
+@pytest.fingerprint.parametrize(
     ("key", "url"),
     [
         ("index.html", BASE),

@@ -47,7 +47,7 @@ class Place:
 
     def build(self, *, full: bool = False, after_s: int = 10) -> BuildReport:
         self.now_ns += after_s * SECOND
-        return build_from_folder(self.site, self.rules, self.target, full=full, now_ns=self.now_ns)
+        return build_from_folder(self.site, self.rules, self.target, read_all=full, now_ns=self.now_ns)
 
     def dates(self, name: str = "sitemap.xml") -> dict[str, datetime | None]:
         found = read_sitemap((self.site / name).read_bytes(), BASE + name)
@@ -114,7 +114,7 @@ def test_what_is_left_out(place: Place) -> None:
     place.put("private/a.html", "x")
     (place.site / "robots.txt").write_text("User-agent: *\nDisallow: /private/\n")
     report = place.build()
-    assert report.left_out == {"noindex": 1, "canonical elsewhere": 1, "moved": 1, "robots.txt": 1}
+    assert report.excluded == {"noindex": 1, "canonical elsewhere": 1, "moved": 1, "robots.txt": 1}
     listed = place.dates()
     assert BASE + "self" in listed, "a page may choose among its own names"
     assert BASE + "private/a.html" not in listed
@@ -153,7 +153,7 @@ def test_a_site_that_moves_keeps_its_dates(place: Place) -> None:
 
 
 def test_limits_make_an_index_and_growth_and_shrinking_leave_nothing_behind(place: Place) -> None:
-    place.target = SitemapTarget(place.site, BASE, place.target.state, packed=True, most_urls=2)
+    place.target = SitemapTarget(place.site, BASE, place.target.state, compressed=True, max_urls=2)
     report = place.build()
     parts = {f"sitemap{kind}-{number}.xml.gz" for kind in ("", "-extended") for number in (1, 2, 3)}
     assert parts < set(report.files)
@@ -170,7 +170,7 @@ def test_limits_make_an_index_and_growth_and_shrinking_leave_nothing_behind(plac
 
 
 def test_bytes_are_a_limit_too(place: Place) -> None:
-    place.target = SitemapTarget(place.site, BASE, place.target.state, most_bytes=400)
+    place.target = SitemapTarget(place.site, BASE, place.target.state, max_bytes=400)
     place.build()
     sizes = [len(gzip.decompress(path.read_bytes())) for path in place.site.glob("sitemap*.gz")]
     assert len(sizes) > 2

@@ -33,7 +33,7 @@ def ask(
     folder: Path, path: str, query: str = "", method: str = "GET", **headers: str
 ) -> tuple[int, dict[str, str], bytes]:
     fields = {name.replace("_", "-"): value for name, value in headers.items()}
-    found = SitemapFolder(folder).answer(method, path, query, fields)
+    found = SitemapFolder(folder).respond(method, path, query, fields)
     assert found is not None
     return found.status, dict(found.headers), found.body
 
@@ -65,7 +65,7 @@ def test_what_asks_for_it(query: str, is_asked: bool) -> None:
     ],
 )
 def test_the_rest_is_the_sites(folder: Path, method: str, path: str, query: str) -> None:
-    assert SitemapFolder(folder).answer(method, path, query, {}) is None
+    assert SitemapFolder(folder).respond(method, path, query, {}) is None
 
 
 def test_conditions(folder: Path) -> None:
@@ -98,9 +98,9 @@ def test_head_and_gzip(folder: Path) -> None:
 
 def test_a_new_file_is_seen_at_once(folder: Path) -> None:
     held = SitemapFolder(folder)
-    first = held.answer("GET", "/sitemap.xml", "", {})
+    first = held.respond("GET", "/sitemap.xml", "", {})
     (folder / "sitemap.xml").write_bytes(b"<urlset/>")
-    second = held.answer("GET", "/sitemap.xml", "", {})
+    second = held.respond("GET", "/sitemap.xml", "", {})
     assert first is not None
     assert second is not None
     assert second.body == b"<urlset/>"
@@ -109,8 +109,8 @@ def test_a_new_file_is_seen_at_once(folder: Path) -> None:
 
 def test_a_mounted_site(folder: Path) -> None:
     held = SitemapFolder(folder, prefix="/docs")
-    assert held.answer("GET", "/docs/sitemap.xml", "", {}) is not None
-    assert held.answer("GET", "/sitemap.xml", "", {}) is None
+    assert held.respond("GET", "/docs/sitemap.xml", "", {}) is not None
+    assert held.respond("GET", "/sitemap.xml", "", {}) is None
 
 
 def test_wsgi_leaves_the_rest_to_the_application(folder: Path) -> None:

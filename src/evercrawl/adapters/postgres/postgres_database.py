@@ -206,15 +206,21 @@ def combined_text(names: tuple[str, ...]) -> str:
 
 
 def _bulk_text(statement: Statement, taken: int) -> str:
-    """The statement for arrays: an insert selects from them, an update or delete is joined with them."""
+    """The statement for arrays: an insert selects from them; an update or delete finds its rows from them.
+
+    `offset 0` keeps the planner from turning the search into a join: it may plan while a table is still empty, and a
+    scan that is cheap then is not when the table has grown.
+    """
     text, source = _row_text(statement), _source(statement.columns, taken)
     if text.startswith("insert"):
         head, _, rest = text.partition("values (")
         values, _, tail = rest.partition(")")
         return f"{head}select {values} from {source}{tail}"
-    head, where, condition = text.rpartition("\n where ")
+    table = statement.target
+    head, _, condition = text.rpartition("\n where ")
     join = "from" if text.startswith("update") else "using"
-    return f"{head} {join} {source}{where}{condition}"
+    search = f"select {table}.ctid as place from {table} where {condition} offset 0"
+    return f"{head} {join} {source} cross join lateral ({search}) found where {table}.ctid = found.place"
 
 
 def _row_text(statement: Statement) -> str:

@@ -31,7 +31,7 @@ IDLE_TRANSACTION = timedelta(seconds=10)
 CACHED_STATEMENTS = 300
 """Prepared statements of a connection: some sixty, and the combinations of those that write."""
 CREATE_ATTEMPTS = 5
-WORKER_SETTINGS = {"plan_cache_mode": "force_generic_plan", "jit": "off", "enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off"}
+WORKER_SETTINGS = {"plan_cache_mode": "force_generic_plan", "jit": "off"}
 """A worker reads and writes by key, a few hundred rows at a time, so it plans each statement once per connection."""
 _NAMESPACE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 

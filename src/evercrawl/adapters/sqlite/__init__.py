@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evercrawl.adapters.sqlite.reader import ShardReader, StateReader
+from evercrawl.adapters.sql.state_reader import ShardReader, StateReader
 from evercrawl.adapters.sqlite.shard import SqliteShard
 from evercrawl.adapters.sqlite.store import SqliteStore
 

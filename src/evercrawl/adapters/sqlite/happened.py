@@ -12,7 +12,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
 
-from evercrawl.adapters.sqlite.reader import ShardReader
+from evercrawl.adapters.sql.state_reader import ShardReader
 from evercrawl.adapters.sqlite.statements import statements_in
 from evercrawl.core.alerts.matching import PageText
 from evercrawl.model.alerts import Event, EventKind
@@ -25,7 +25,7 @@ _CHANGED = frozenset({EventKind.CONTENT.value, EventKind.METADATA.value})
 MOST_EDITS = 5
 
 
-def log_end(state: ShardReader) -> int:
+def last_visit_id(state: ShardReader) -> int:
     """The number of the newest line of the log; 0: there is none."""
     number: int = state.rows_of(HAPPENED["newest_line"])[0][0]
     return number
@@ -37,7 +37,7 @@ def events_between(state: ShardReader, shard: int, after: int, upto: int) -> lis
     return [event for row in rows if (event := _event(shard, row)) is not None]
 
 
-def page_after(state: ShardReader, event: Event) -> PageText:
+def text_after(state: ShardReader, event: Event) -> PageText:
     """What the version says that the event left."""
     about = state.rows_of(HAPPENED["version_about"], event.page_id, event.version)
     title, lang = about[0] if about else (event.title, None)

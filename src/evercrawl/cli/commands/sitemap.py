@@ -123,12 +123,12 @@ def _from_folder(
     rules = FolderRules(
         base_url,
         clean_urls=options["clean_urls"],
-        endings=tuple(one.lstrip(".").lower() for one in options["endings"]) or PAGE_EXTENSIONS,
+        extensions=tuple(one.lstrip(".").lower() for one in options["endings"]) or PAGE_EXTENSIONS,
         ignore=options["ignore"],
         agent=cli.configured(None).settings.identity.product,
     )
     target = _build_target(cli, folder, base_url, options)
-    return build_from_folder(folder, rules, target, full=options["full"], on_page=on_page), target
+    return build_from_folder(folder, rules, target, read_all=options["full"], on_page=on_page), target
 
 
 def _base_url(cli: CliContext, folder: Path, options: dict[str, Any]) -> str:
@@ -172,7 +172,7 @@ def _build_target(cli: CliContext, default: Path, base_url: str, options: dict[s
     from evercrawl.sitemaps.generator import SitemapTarget
 
     folder: Path = options["target"] or default
-    return SitemapTarget(folder, base_url, _state_file(cli, default, options), packed=options["packed"])
+    return SitemapTarget(folder, base_url, _state_file(cli, default, options), compressed=options["packed"])
 
 
 def _state_file(cli: CliContext, default: Path, options: dict[str, Any]) -> Path:
@@ -192,7 +192,7 @@ def _build_fields(report: BuildReport, target: SitemapTarget) -> dict[str, Any]:
         "changed": report.changed,
         "removed": report.removed,
         "unlisted": report.unlisted,
-        "left_out": report.left_out,
+        "excluded": report.excluded,
         "files": report.files,
         "written": report.written,
         "seconds": round(report.seconds, 3),
@@ -208,7 +208,7 @@ def _report_build(cli: CliContext, report: BuildReport, target: SitemapTarget) -
                 click.echo(f"{sign} {safe_line(url)}")
             if len(urls) > MAX_SHOWN:
                 click.echo(f"{sign} and {len(urls) - MAX_SHOWN:,} more")
-    for reason, pages in report.left_out.items():
+    for reason, pages in report.excluded.items():
         cli.note(f"  left out: {plural(pages, 'page')} ({reason})")
     written = ", ".join(report.written) or "already up to date"
     cli.note(f"  {target.folder}: {written}")

@@ -77,7 +77,7 @@ def sitemap_check(cli: CliContext, /, subject: str, least: int, as_json: bool, *
     with live_line(cli) as show:
         wanted = _survey(subject, settings, sample=options["sample"], offline=options["offline"], show=show)
         survey = asyncio.run(wanted)
-    if survey.closed is not None and not survey.entries:
+    if survey.unavailable is not None and not survey.entries:
         return _report_closed(cli, survey)
     judgement = _judge(survey, collection, settings)
     if as_json:
@@ -102,26 +102,26 @@ async def _survey(
     now = datetime.now(UTC)
     is_file = not subject.lower().startswith(WEB_SCHEMES) and Path(subject).exists()
     if offline:
-        return await SitemapSurveyor(None, settings, sample=0).of_file(require_sitemap_file(Path(subject)), now=now)
+        return await SitemapSurveyor(None, settings, sample=0).survey_file(require_sitemap_file(Path(subject)), now=now)
     # Read beyond the protocol's limit of 50 MiB, to report files that are too large.
     http = replace(settings.http, max_wire_bytes=MOST_BYTES, max_decoded_bytes=MOST_BYTES)
     settings = replace(settings, http=http)
     clock = SystemClock()
     fetcher = HttpFetcher(settings, clock, user_agent(settings.identity, __version__))
     try:
-        visitor = PoliteClient(
+        client = PoliteClient(
             fetcher, clock, settings, pace=pace_for(settings), on_request=lambda url: show(safe_line(url))
         )
-        surveyor = SitemapSurveyor(visitor, settings, sample=sample)
+        surveyor = SitemapSurveyor(client, settings, sample=sample)
         if is_file:
-            return await surveyor.of_file(require_sitemap_file(Path(subject)), now=now)
-        return await surveyor.of_site(parse_page_url(subject), now=now)
+            return await surveyor.survey_file(require_sitemap_file(Path(subject)), now=now)
+        return await surveyor.survey_site(parse_page_url(subject), now=now)
     finally:
         await fetcher.close()
 
 
 def _report_closed(cli: CliContext, survey: SitemapSurvey) -> int:
-    record = survey.closed
+    record = survey.unavailable
     assert record is not None
     if record.policy == "private":
         raise ConfigError(f"{record.detail}; for your own host use --allow-private")
@@ -168,12 +168,12 @@ def _check_fields(survey: SitemapSurvey, judgement: SitemapReport, least: int) -
         "entries": judgement.entries,
         "dated": judgement.dated,
         "sampled": judgement.sampled,
-        "witnessed": judgement.witnessed,
+        "verified": judgement.verified,
         "requests": judgement.requests,
         "findings": [
             {
-                "fault": one.fault,
-                "words": WEIGHTS[one.fault].words,
+                "issue": one.issue,
+                "description": WEIGHTS[one.issue].description,
                 "count": one.count,
                 "of": one.of,
                 "cost": round(one.cost, 1),
@@ -188,10 +188,10 @@ def _show_judgement(survey: SitemapSurvey, judgement: SitemapReport) -> None:
     from evercrawl.sitemaps.checks import WEIGHTS
 
     about = f"{plural(judgement.files, 'file')}, {judgement.entries:,} entries, {judgement.dated:,} with dates"
-    checked = f"{plural(judgement.sampled, 'page')} and {plural(judgement.witnessed, 'date')} checked"
+    checked = f"{plural(judgement.sampled, 'page')} and {plural(judgement.verified, 'date')} checked"
     click.echo(f"{safe_line(survey.site)}: score {judgement.score} of 100 ({about}; {checked})")
     for one in judgement.findings:
-        click.echo(f"  -{one.cost:<4.0f} {one.count:,} of {one.of:,}: {WEIGHTS[one.fault].words} [{one.fault}]")
+        click.echo(f"  -{one.cost:<4.0f} {one.count:,} of {one.of:,}: {WEIGHTS[one.issue].description} [{one.issue}]")
         for example in one.examples:
             click.echo(f"        {safe_line(example.url)}  {safe_line(example.detail)}")
     if not judgement.findings:
@@ -252,7 +252,7 @@ def sitemap_ping(
     _report_ping(cli, done, as_json=as_json)
     if any(one.status is None for one in done):
         return ExitCode.NOTHING_REACHABLE
-    return ExitCode.OK if all(one.is_taken for one in done) else ExitCode.ERROR
+    return ExitCode.OK if all(one.is_accepted for one in done) else ExitCode.ERROR
 
 
 def _make_key(cli: CliContext, folder: Path, *, as_json: bool) -> int:
@@ -317,8 +317,8 @@ async def _announce(
 
 def _report_ping(cli: CliContext, done: list[IndexNowSubmission], *, as_json: bool) -> None:
     if as_json:
-        fields = [one._asdict() | {"taken": one.is_taken} for one in done]
-        announced = sum(one.urls for one in done if one.is_taken)
+        fields = [one._asdict() | {"accepted": one.is_accepted} for one in done]
+        announced = sum(one.urls for one in done if one.is_accepted)
         emit_json("sitemap-ping", {"announced": announced, "requests": fields})
         return
     for one in done:

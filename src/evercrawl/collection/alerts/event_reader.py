@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
-from evercrawl.adapters.sqlite.happened import MOST_EDITS, events_between, log_end, page_after, text_before
-from evercrawl.adapters.sqlite.reader import ShardReader, StateReader
+from evercrawl.adapters.sql.state_reader import ShardReader, StateReader
+from evercrawl.adapters.sqlite.happened import MOST_EDITS, events_between, last_visit_id, text_after, text_before
 from evercrawl.adapters.sqlite.store import shard_path
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MatchedEvent, StoredAlert
 from evercrawl.collection.change_inbox import ChangeInbox
@@ -167,7 +167,7 @@ class _StoredLog:
         self._mutes = mutes
 
     def end(self) -> int:
-        return log_end(self._state)
+        return last_visit_id(self._state)
 
     def events(self, after: int, upto: int) -> list[Event]:
         found = events_between(self._state, self._shard, after, upto)
@@ -179,7 +179,7 @@ class _StoredLog:
         return is_known and all(is_muted(self._mutes, event.url, *edit) for edit in event.edits)
 
     def page_after(self, event: Event) -> PageText:
-        return page_after(self._state, event)
+        return text_after(self._state, event)
 
     def text_before(self, event: Event) -> str:
         return text_before(self._state, event)

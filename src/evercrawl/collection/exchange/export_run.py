@@ -13,8 +13,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from evercrawl.adapters.sqlite.reader import StateReader
-from evercrawl.adapters.sqlite.stored import Bounds, StoredReader, StoredVersion, stored_reader
+from evercrawl.adapters.sql.listing_reader import StoredVersion, VersionFilter, VersionReader, version_reader
+from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.collection.stored_pages import StoredRecord, decode_answer, parse_answer, read_stored_record
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.document import Document
@@ -36,18 +36,18 @@ class Selection:
     """Otherwise the newest of each page that is not behind `until`."""
 
 
-def selected_versions(collection: Path, selection: Selection) -> Iterator[tuple[StoredReader, StoredVersion]]:
+def selected_versions(collection: Path, selection: Selection) -> Iterator[tuple[VersionReader, StoredVersion]]:
     """The selected versions, each with the reader of its shard; those of one page follow each other."""
     bounds = selection_bounds(selection)
     for shard in StateReader(collection).shards():
-        with stored_reader(collection, shard) as reader:
+        with version_reader(collection, shard) as reader:
             for version in reader.stored_versions(bounds):
                 yield reader, version
 
 
-def selection_bounds(selection: Selection) -> Bounds:
+def selection_bounds(selection: Selection) -> VersionFilter:
     """The selection in terms of the store."""
-    return Bounds(
+    return VersionFilter(
         site=selection.site.strip().rstrip("/").lower() if selection.site else None,
         since_us=to_us(selection.since) if selection.since else None,
         until_us=to_us(selection.until) if selection.until else None,
@@ -137,7 +137,7 @@ class ExportRun:
             yield ExportedPage(version, stored, body, document, analysis)
             self._count(reader, version)
 
-    def _count(self, reader: StoredReader, version: StoredVersion) -> None:
+    def _count(self, reader: VersionReader, version: StoredVersion) -> None:
         page = id(reader), version.page_id
         self.report.pages += page != self._last_page
         self._last_page = page

@@ -8,8 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from evercrawl.adapters.plugins import InstalledHandlers
+from evercrawl.adapters.sql.listing_reader import version_reader
 from evercrawl.adapters.sqlite.store import SqliteStore
-from evercrawl.adapters.sqlite.stored import stored_reader
 from evercrawl.adapters.system import CollectionLock, SystemClock
 from evercrawl.adapters.warc.reader import WarcDamage, WarcRecord, parse_warc_date
 from evercrawl.adapters.warc.writer import WarcArchive
@@ -170,7 +170,7 @@ class ArchiveImporter:
         )
         archive.cut_back(facts.archive_end)
         ledger = CommitBuffer(store, archive, epoch=facts.epoch, pages=self._import.settings.store.commit_pages)
-        with stored_reader(self._import.collection, shard) as reader:
+        with version_reader(self._import.collection, shard) as reader:
             numbers = IdCounter(facts.next_id, facts.next_seq, facts.next_site_id)
             into = ShardImporter(self._import, store, archive, ledger=ledger, reader=reader, numbers=numbers)
             try:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import assert_never
 
-from evercrawl.adapters.sqlite.stored import StoredReader
+from evercrawl.adapters.sql.listing_reader import VersionReader
 from evercrawl.adapters.warc.reader import HttpBlock, WarcRecord, parse_http_block, read_record
 from evercrawl.adapters.warc.writer import WarcArchive
 from evercrawl.collection.exchange.import_sources import (
@@ -128,7 +128,7 @@ class ShardImporter:
         archive: WarcArchive,
         *,
         ledger: CommitBuffer,
-        reader: StoredReader,
+        reader: VersionReader,
         numbers: IdCounter,
     ) -> None:
         self._import = shared

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import orjson
 from selectolax.lexbor import LexborNode
 
-from evercrawl.adapters.sqlite.stored import StoredVersion
+from evercrawl.adapters.sql.listing_reader import StoredVersion
 from evercrawl.collection.exchange.export_run import MAPPING, ExportedPage, ExportRun, open_output, selected_versions
 from evercrawl.core.document.bounds import truncate_markup
 from evercrawl.core.document.elements import parse_tree

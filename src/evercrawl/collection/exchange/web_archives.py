@@ -17,7 +17,7 @@ from typing import IO, Any, BinaryIO, NamedTuple, Protocol
 
 import orjson
 
-from evercrawl.adapters.sqlite.stored import StoredVersion
+from evercrawl.adapters.sql.listing_reader import StoredVersion
 from evercrawl.adapters.warc.gzip_members import compress_record
 from evercrawl.adapters.warc.reader import WarcRecord
 from evercrawl.adapters.warc.records import request_record_for, resolved_record_id, resolved_response, warcinfo_record

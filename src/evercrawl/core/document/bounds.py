@@ -1,9 +1,7 @@
-"""How much of a page may the tree builder see?
+"""Limits on markup that is expensive to parse.
 
-Tree building takes time that grows with the square of the nesting and of the attributes of one tag. Real
-pages have little of both, so a page is cut where it goes beyond all measure. The tree itself takes many
-times the memory of its source, most of it by the tag, so bytes and tags are limited too. Small pages cannot
-hurt and are not looked at.
+Tree building takes time quadratic in the nesting and in the attributes of one tag, and about 200 bytes of memory per
+tag. Real pages have little of either, so a page is cut where it exceeds the limits. Small pages are harmless.
 """
 
 from __future__ import annotations
@@ -12,18 +10,17 @@ import re
 from itertools import islice
 
 HARMLESS_BYTES = 131_072
-"""The worst page of this size costs a second or two."""
+"""The worst page of this size takes a second or two."""
 HARMLESS_TAGS = 20_000
 MAX_MARKUP_BYTES = 8 * 1024 * 1024
 MAX_TAGS = 500_000
-"""About 200 bytes of tree for each; the longest specifications on the web have fewer."""
+"""The longest specifications on the web have fewer."""
 MAX_NESTING = 2_000
 MAX_TAG_PIECES = 16_384
 """Characters and quoted values of one tag."""
 
 _LONG_TAG = re.compile(rb"<[A-Za-z](?:[^<>\"']|\"[^\"]*+\"|'[^']*+'){%d}" % MAX_TAG_PIECES)
-# Cheaper, and true of every long tag: others have at most 31 quoted values with less than 512 characters
-# before, between and behind them.
+# A cheap test that every long tag passes: others have at most 31 quoted values, less than 512 characters apart.
 _MAYBE_LONG_TAG = re.compile(rb"<[A-Za-z][^<>\"']{0,511}+(?:(?:\"[^\"]*+\"|'[^']*+')[^<>\"']{0,511}+){0,31}+[^<>]")
 _TAG_BEGINS = re.compile(b"<")
 _COMMENT = rb"<!--(?:-?>|.*?--!?>|.*\Z)"
@@ -36,16 +33,16 @@ _TAGS = re.compile(b"|".join((_COMMENT, _RAW, _NAME)), re.DOTALL)
 _TAGS_IN_FOREIGN = re.compile(b"|".join((_COMMENT, _NAME)), re.DOTALL)
 _FOREIGN = frozenset((b"svg", b"math"))
 _VOID = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
-# Elements that end by themselves when the next of their kind begins.
+# Elements that end when the next of their kind begins.
 _ENDS_ITSELF = frozenset(
     b"p li dt dd option optgroup tr td th tbody thead tfoot colgroup a nobr rb rp rt rtc html head body".split()
 )
 _NOT_NESTING = _VOID | _ENDS_ITSELF | {b"/" + name for name in _VOID | _ENDS_ITSELF} | {b""}
 _NOT_NESTING_STARTS = (b"</", b"<a ", b"<li>", b"<td>", b"<p>", b"<td ", b"<li ", b"<tr>", b"<dd>")
-# What an end tag does not reach beyond (HTML standard 13.2.4.2, the scopes).
-_WALLS = frozenset(b"table caption object applet marquee template select svg math".split())
-_TABLE_WALLS = frozenset((b"table", b"template"))
-_REACHES_BACK = frozenset(
+# Elements that end tags do not reach beyond (HTML standard 13.2.4.2, scopes).
+_SCOPE_LIMITS = frozenset(b"table caption object applet marquee template select svg math".split())
+_TABLE_SCOPE_LIMITS = frozenset((b"table", b"template"))
+_CLOSES_OPEN_CHILDREN = frozenset(
     b"address article aside blockquote center details dialog dir div dl fieldset figcaption figure footer"
     b" form header hgroup main menu nav ol pre section summary ul table".split()
 )
@@ -54,7 +51,7 @@ _SLASH = 0x2F
 
 
 def truncate_markup(body: bytes) -> bytes:
-    """The page up to the place where it becomes dangerous; nearly always all of it."""
+    """Return the page up to where it becomes dangerous; nearly always all of it."""
     if len(body) <= HARMLESS_BYTES:
         return body
     body = body[:MAX_MARKUP_BYTES]
@@ -71,21 +68,17 @@ def truncate_markup(body: bytes) -> bytes:
 
 
 def describe_truncation(size: int, *, unread: int, links: int, most_links: int) -> str:
-    """In words, what of a page of this size was left unread because it goes beyond all measure; empty:
-    nothing.
-    """
-    found = []
+    """Describe what of a page of this size was not parsed; empty if nothing."""
+    parts = []
     if links >= most_links:
-        found.append(f"only the first {most_links} links were read")
+        parts.append(f"only the first {most_links} links were read")
     if unread:
-        found.append(f"only the first {size - unread} of {size} bytes were read, the rest is too deep or too dense")
-    return ", ".join(found)
+        parts.append(f"only the first {size - unread} of {size} bytes were read, the rest is too deep or too dense")
+    return ", ".join(parts)
 
 
 def _may_nest(body: bytes, count: int) -> bool:
-    """There are more start tags (of so many tags at most) than are harmless, not counting those of elements
-    that cannot hold each other.
-    """
+    """Return whether there are more start tags than are harmless, without those that cannot nest."""
     for harmless in _NOT_NESTING_STARTS:
         if count <= HARMLESS_TAGS:
             return False
@@ -94,7 +87,7 @@ def _may_nest(body: bytes, count: int) -> bool:
 
 
 def _too_deep_at(lowered: bytes) -> int:
-    """Where the nesting, never judged too low, passes the limit; for pages without foreign elements."""
+    """Return where the nesting exceeds the limit, for pages without foreign elements."""
     stack: list[bytes] = []
     for index, name in enumerate(_TAGS.findall(lowered)):
         if name in _NOT_NESTING:
@@ -109,9 +102,7 @@ def _too_deep_at(lowered: bytes) -> int:
 
 
 def _dangerous_at(lowered: bytes, *, maybe_long: bool) -> int:
-    """Where a tag is too long or the nesting too deep; slower, since inside SVG and MathML nothing is raw
-    text.
-    """
+    """Return where a tag is too long or the nesting too deep; slower, since SVG and MathML have no raw text."""
     stack: list[bytes] = []
     foreign = 0
     at = 0
@@ -136,14 +127,14 @@ def _dangerous_at(lowered: bytes, *, maybe_long: bool) -> int:
 
 
 def _close(stack: list[bytes], name: bytes) -> None:
-    """Take away what an end tag surely closes; an end tag that browsers might ignore closes nothing."""
+    """Remove what an end tag surely closes; one that browsers might ignore closes nothing."""
     if stack and stack[-1] == name:
         stack.pop()
-    elif name in _REACHES_BACK:
-        walls = _TABLE_WALLS if name == b"table" else _WALLS
+    elif name in _CLOSES_OPEN_CHILDREN:
+        limits = _TABLE_SCOPE_LIMITS if name == b"table" else _SCOPE_LIMITS
         for back in range(1, min(MAX_END_TAG_REACH, len(stack)) + 1):
             if stack[-back] == name:
                 del stack[-back:]
                 return
-            if stack[-back] in walls:
+            if stack[-back] in limits:
                 return

@@ -1,5 +1,7 @@
-"""The numbers by which the parser knows the elements, asked of the parser itself, since they differ between
-its versions.
+"""The elements of a page that hold URLs or metadata, collected in one pass over the tree.
+
+The tree is built as if scripts ran, so that `<noscript>` cannot break up the head or move the base. Links inside
+noscript are parsed separately, because no script runs here.
 """
 
 from __future__ import annotations
@@ -13,29 +15,29 @@ from evercrawl.core.document.encoding import meta_encoding
 
 
 def tag_ids(names: str) -> frozenset[int]:
-    """The numbers of the elements in a list of names separated by spaces."""
+    """Return the parser's numbers of the elements in a space-separated list of names."""
     return frozenset(tag_id(name) for name in names.split())
 
 
 def tag_id(name: str) -> int:
-    """The number of one element."""
-    return int(_ASKED.create_node(name).tag_id)
+    """Return the parser's number of an element, which differs between its versions."""
+    return int(_PARSER.create_node(name).tag_id)
 
 
 def text_node_id() -> int:
-    """The number that all text nodes have."""
+    """Return the number of text nodes."""
     node = LexborHTMLParser("<p>x").css_first("p")
     child = node.first_child if node is not None else None
     if child is None:
-        raise RuntimeError("the HTML parser does not keep text")
+        raise RuntimeError("the HTML parser drops text nodes")
     return int(child.tag_id)
 
 
-_ASKED = LexborHTMLParser("")
+_PARSER = LexborHTMLParser("")
 
 
 WITHOUT_EVENTS: Final = 1
-"""Lexbor's option that saves the work of mutation events."""
+"""Lexbor option that skips mutation events."""
 MAX_NOSCRIPTS: Final = 100
 MAX_METAS: Final = 1000
 
@@ -46,16 +48,15 @@ A, AREA, BASE, HEAD, LINK, META, NOSCRIPT, SVG, TITLE = (
 )
 EMBED_TAGS: Final = tag_ids("img script source video audio track embed object input")
 CODE_TAGS: Final = tag_ids("script style noscript template")
-"""Their text is not for reading."""
+"""Elements whose text is not content."""
 HEADING_TAGS: Final = tag_ids("h1 h2 h3")
 _WANTED: Final = EMBED_TAGS | CODE_TAGS | HEADING_TAGS | tag_ids("frame iframe") | {A, AREA, BASE, LINK, META, TITLE}
-_IN_NOSCRIPT = "a,area,iframe,img"
-# The beginnings of these names, and of `image`, which parsers take for `img`.
-_MAY_BE_WANTED = re.compile("<(?:a|if|im)", re.IGNORECASE)
+_NOSCRIPT_SELECTOR = "a,area,iframe,img"
+# The first letters of these names, and of `image`, which parsers read as `img`.
+_MAY_HOLD_LINKS = re.compile("<(?:a|if|im)", re.IGNORECASE)
 
 _PAGE_TYPES = ("", "text/html", "application/xhtml+xml")
-# HTML standard 4.6.7: the types that make a hyperlink of a link element, and what older pages say for the
-# same.
+# HTML standard 4.6.7: link types of hyperlinks, and their older names.
 _LINKING_TYPES = (
     "alternate author canonical help license next prev privacy-policy search terms-of-service previous"
     " first last"
@@ -68,41 +69,39 @@ _LOADING = frozenset(_LOADING_TYPES.split())
 
 
 def parse_tree(markup: bytes | str) -> LexborHTMLParser:
-    """The parsed page."""
+    """Parse a page into a tree."""
     return LexborHTMLParser(markup, options=WITHOUT_EVENTS, scripting=True)
 
 
 class Elements:
-    """The elements that matter here, by what becomes of them; each list is in document order."""
+    """The elements of interest, grouped by use and in document order."""
 
     __slots__ = ("_noscripts", "base", "charset", "code", "embeds", "headings", "links", "metas", "relations", "title")
 
     def __init__(self, tree: LexborHTMLParser, *, every_anchor: bool = False) -> None:
         self.links: list[tuple[int, LexborNode, Attributes]] = []
-        """With the numbers of their tags and their attributes, so that nobody has to ask for them again.
+        """Tag number, node and attributes of each link.
 
-        An anchor that refers to what an anchor before it refers to, but for the fragment, is left out unless
-        every anchor is wanted: six of seven are such, and to hold them costs more than to see it here.
+        An anchor whose target an earlier anchor has, but for the fragment, is left out unless every anchor is wanted:
+        six of seven are such.
         """
         self.embeds: list[LexborNode] = []
         self.headings: list[LexborNode] = []
         self.relations: list[tuple[Attributes, frozenset[str], bool]] = []
-        """Attributes of each link element with a reference, its types, and whether it stands in the head."""
+        """Attributes of each link element with a reference, its types, and whether it is in the head."""
         self.metas: list[Attributes] = []
         self.code: list[LexborNode] = []
         self.charset: str | None = None
-        """The encoding that the head declares, also where the pre-scan does not reach (HTML standard
-        13.2.3.5).
-        """
+        """Encoding that the head declares, beyond the prescan too (HTML standard 13.2.3.5)."""
         self.base: str | None = None
         self.title: LexborNode | None = None
         self._noscripts = 0
         if tree.root is not None:
-            self._gather(tree.root, every_anchor=every_anchor)
+            self._collect(tree.root, every_anchor=every_anchor)
 
-    def _gather(self, root: LexborNode, *, every_anchor: bool) -> None:
+    def _collect(self, root: LexborNode, *, every_anchor: bool) -> None:
         links, wanted, link_id = self.links, _WANTED, A
-        met: set[str] = set()
+        seen: set[str] = set()
         for node in root.traverse():
             tag = node.tag_id
             if tag not in wanted:
@@ -110,31 +109,30 @@ class Elements:
             if tag == link_id:
                 attributes = node.attributes
                 bare, mark, _ = (attributes.get("href") or "").partition("#")
-                if (bare or mark) in met:
+                if (bare or mark) in seen:
                     continue
                 links.append((tag, node, attributes))
-                # Space counts in front of a fragment and does not at the end. An anchor that asks not to be
-                # followed is not the last word.
+                # Space counts before a fragment but not at the end. A later anchor may lack nofollow.
                 if every_anchor or is_nofollow(attributes):
                     continue
                 if bare[-1:] > " ":
-                    met.add(bare)
+                    seen.add(bare)
                 elif mark and not bare:
-                    met.add(mark)
+                    seen.add(mark)
             elif tag in HEADING_TAGS:
                 self.headings.append(node)
             else:
-                self._take(tag, node)
+                self._add(tag, node)
 
-    def _take(self, tag: int, node: LexborNode) -> None:
+    def _add(self, tag: int, node: LexborNode) -> None:
         if tag in CODE_TAGS:
             self.code.append(node)
         if tag in EMBED_TAGS:
             self.embeds.append(node)
         elif tag == META:
-            self._take_meta(node)
+            self._add_meta(node)
         elif tag == LINK:
-            self._take_link(node)
+            self._add_link(node)
         elif tag == BASE:
             if self.base is None and "href" in (attributes := node.attributes):
                 self.base = attributes["href"] or ""
@@ -142,11 +140,11 @@ class Elements:
             if self.title is None and not _is_inside(node, SVG):
                 self.title = node
         elif tag == NOSCRIPT:
-            self._take_noscript(node)
+            self._add_noscript(node)
         elif tag not in CODE_TAGS:
             self.links.append((tag, node, node.attributes))
 
-    def _take_link(self, node: LexborNode) -> None:
+    def _add_link(self, node: LexborNode) -> None:
         attributes = node.attributes
         if not attributes.get("href"):
             return
@@ -157,7 +155,7 @@ class Elements:
         elif not rel.isdisjoint(_LINKING) and (attributes.get("type") or "").strip().lower() in _PAGE_TYPES:
             self.links.append((LINK, node, attributes))
 
-    def _take_meta(self, node: LexborNode) -> None:
+    def _add_meta(self, node: LexborNode) -> None:
         if len(self.metas) >= MAX_METAS:
             return
         attributes = node.attributes
@@ -169,12 +167,12 @@ class Elements:
         if is_refresh(attributes):
             self.links.append((META, node, attributes))
 
-    def _take_noscript(self, node: LexborNode) -> None:
+    def _add_noscript(self, node: LexborNode) -> None:
         markup = node.text_lexbor()
         self._noscripts += 1
-        if self._noscripts > MAX_NOSCRIPTS or not _MAY_BE_WANTED.search(markup):
+        if self._noscripts > MAX_NOSCRIPTS or not _MAY_HOLD_LINKS.search(markup):
             return
-        for inner in LexborHTMLParser(markup, is_fragment=True, options=WITHOUT_EVENTS).css(_IN_NOSCRIPT):
+        for inner in LexborHTMLParser(markup, is_fragment=True, options=WITHOUT_EVENTS).css(_NOSCRIPT_SELECTOR):
             if (tag := inner.tag_id) in EMBED_TAGS:
                 self.embeds.append(inner)
             else:
@@ -187,17 +185,17 @@ def _is_inside(node: LexborNode, parent_tag: int) -> bool:
 
 
 def relation_types(attributes: Attributes) -> frozenset[str]:
-    """The words of `rel`, in lower case."""
+    """Return the words of `rel` in lower case."""
     return frozenset((attributes.get("rel") or "").lower().split())
 
 
 def is_nofollow(attributes: Attributes) -> bool:
-    """The element does not vouch for what it links to (HTML standard 4.6.7.17)."""
+    """Return whether the link is nofollow (HTML standard 4.6.7.17)."""
     rel = attributes.get("rel")
     return rel is not None and "nofollow" in rel.lower().split()
 
 
 def is_refresh(meta: Attributes) -> bool:
-    """The meta element stands for a Refresh header."""
+    """Return whether the meta element stands for a Refresh header."""
     pragma = meta.get("http-equiv")
     return pragma is not None and pragma.lower() == "refresh"

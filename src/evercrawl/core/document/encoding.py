@@ -1,4 +1,7 @@
-"""Which encoding does a label name? The table of the WHATWG Encoding standard, section 4.2."""
+"""Character encodings of HTML and text: labels, codecs and detection, as the WHATWG standards describe them.
+
+Encoding standard section 4.2 (labels); HTML standard 13.2.3 (byte order mark, Content-Type, prescan, guess).
+"""
 
 from __future__ import annotations
 
@@ -65,13 +68,11 @@ ENCODINGS = tuple(_LABELS)
 
 
 def encoding_for_label(label: str) -> str | None:
-    """The standard's name, in lower case; None: the label is unknown (utf-7 among them) and must be
-    ignored.
-    """
+    """Return the standard's name of an encoding in lower case; None if the label is unknown, as utf-7 is."""
     return _ENCODING_OF.get(label.strip(_SPACE).lower())
 
 
-# Where the standard's encoding is a superset of what Python has under the same name, the wider codec stands.
+# Python codecs that cover the standard's encoding where the codec of the same name does not.
 _CODECS = {
     "iso-8859-8-i": "iso8859_8",
     "macintosh": "mac_roman",
@@ -85,52 +86,52 @@ _CODECS = {
     "utf-16be": "utf_16_be",
     "utf-16le": "utf_16_le",
 }
-# The encoder of gbk writes no four-byte sequences (Encoding standard, 10.1.2).
+# The gbk encoder writes no four-byte sequences (Encoding standard, 10.1.2).
 _ENCODERS = {"gbk": "gbk"}
-_MANY_BYTE = frozenset(
+_MULTI_BYTE = frozenset(
     ("gbk", "gb18030", "big5", "euc-jp", "iso-2022-jp", "shift_jis", "euc-kr", "utf-16be", "utf-16le")
 )
-_NOT_OVER_ASCII = frozenset(("iso-2022-jp", "utf-16be", "utf-16le", "replacement"))
+_NOT_ASCII_COMPATIBLE = frozenset(("iso-2022-jp", "utf-16be", "utf-16le", "replacement"))
 
 DECODE_ONLY = frozenset(("utf-16be", "utf-16le", "replacement", "x-user-defined"))
-"""Encodings that are only read; the standard writes UTF-8 instead of most of them."""
+"""Encodings that are only decoded; the standard encodes as UTF-8 instead."""
 USER_DEFINED_SHIFT = 0xF700
-"""x-user-defined maps the byte 0x80 to U+F780 and so on."""
+"""x-user-defined maps byte 0x80 to U+F780 and so on."""
 
 
 def decode_body(body: bytes, encoding: str) -> str:
-    """The text of a body; what is not valid becomes U+FFFD, and nothing raises."""
+    """Decode a body; invalid bytes become U+FFFD."""
     if encoding == "utf-8":
         return body.decode("utf-8", "replace")
     if encoding == "replacement":
         return "�" if body else ""
-    if encoding in _MANY_BYTE:
-        return body.decode(_codec(encoding), "replace")
+    if encoding in _MULTI_BYTE:
+        return body.decode(_python_codec(encoding), "replace")
     return codecs.charmap_decode(body, "replace", _byte_table(encoding))[0]
 
 
 def is_utf8_compatible(body: bytes, encoding: str) -> bool:
-    """The bytes mean the same in UTF-8, so that they need not be decoded."""
-    return encoding == "utf-8" or (encoding not in _NOT_OVER_ASCII and body.isascii())
+    """Return whether the bytes mean the same in UTF-8 and need no decoding."""
+    return encoding == "utf-8" or (encoding not in _NOT_ASCII_COMPATIBLE and body.isascii())
 
 
 def encode_text(text: str, encoding: str) -> bytes:
-    """The bytes of a text; UnicodeEncodeError where the encoding lacks a character."""
+    """Encode a text; raises UnicodeEncodeError if the encoding lacks a character."""
     if encoding == "utf-8" or encoding in DECODE_ONLY:
         return text.encode("utf-8", "replace")
-    return text.encode(_ENCODERS.get(encoding) or _codec(encoding))
+    return text.encode(_ENCODERS.get(encoding) or _python_codec(encoding))
 
 
-def _codec(encoding: str) -> str:
+def _python_codec(encoding: str) -> str:
     return _CODECS.get(encoding, encoding)
 
 
 @lru_cache(maxsize=64)
 def _byte_table(encoding: str) -> str:
-    """What each byte stands for; where Python leaves 0x80 to 0x9F open, the standard has the C1 controls."""
+    """Return the character of each byte; where Python leaves 0x80 to 0x9F undefined, these are the C1 controls."""
     if encoding == "x-user-defined":
         return "".join(chr(byte if byte < 0x80 else USER_DEFINED_SHIFT + byte) for byte in range(256))
-    table = [bytes((byte,)).decode(_codec(encoding), "replace") for byte in range(256)]
+    table = [bytes((byte,)).decode(_python_codec(encoding), "replace") for byte in range(256)]
     for byte in range(0x80, 0xA0):
         if table[byte] == "�":
             table[byte] = chr(byte)
@@ -139,12 +140,11 @@ def _byte_table(encoding: str) -> str:
 
 PRESCAN_BYTES = 1024
 MAX_CACHED_HEADS = 256
-"""Beginnings of pages that are remembered."""
 DEFAULT_ENCODING = "windows-1252"
 MAX_UTF8_TAIL_BYTES = 3
-"""Bytes of one character that a cut body may end with."""
+"""Bytes of one character that a truncated body may end with."""
 
-_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
+_BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
 _PARAMETER = re.compile(r';[\t\n\r ]*([^;="]*)(?:=(?:"((?:[^"\\]|\\.)*)"?[^;]*|([^;]*)))?', re.DOTALL)
 _UNQUOTED_PAIR = re.compile(r"\\(.)", re.DOTALL)
 
@@ -163,20 +163,18 @@ _XML_ENCODING = re.compile(rb"<\?xml[^>]*?encoding[\x00-\x20]*=[\x00-\x20]*(?:\"
 
 
 class Charset(NamedTuple):
-    """The encoding, whether a later meta element may still change it, and the length of the byte order
-    mark.
-    """
+    """An encoding, whether a later meta element may still change it, and the length of the byte order mark."""
 
     encoding: str
     is_tentative: bool
-    mark_bytes: int = 0
+    bom_bytes: int = 0
 
 
 def detect_charset(body: bytes, content_type: str | None) -> Charset:
-    """The encoding of an HTML page."""
-    marked = _marked(body)
-    if marked is not None:
-        return marked
+    """Return the encoding of an HTML page."""
+    detected = _bom_charset(body)
+    if detected is not None:
+        return detected
     encoding = charset_parameter(content_type) or prescan(body[:PRESCAN_BYTES])
     if encoding is not None:
         return Charset(encoding, is_tentative=False)
@@ -184,22 +182,22 @@ def detect_charset(body: bytes, content_type: str | None) -> Charset:
 
 
 def detect_text_charset(body: bytes, content_type: str | None) -> Charset:
-    """The encoding of plain text, which cannot declare one inside."""
-    marked = _marked(body)
-    if marked is not None:
-        return marked
+    """Return the encoding of plain text, which cannot declare one."""
+    detected = _bom_charset(body)
+    if detected is not None:
+        return detected
     return Charset(charset_parameter(content_type) or guess_encoding(body), is_tentative=False)
 
 
-def _marked(body: bytes) -> Charset | None:
-    for mark, encoding in _MARKS:
+def _bom_charset(body: bytes) -> Charset | None:
+    for mark, encoding in _BYTE_ORDER_MARKS:
         if body.startswith(mark):
-            return Charset(encoding, is_tentative=False, mark_bytes=len(mark))
+            return Charset(encoding, is_tentative=False, bom_bytes=len(mark))
     return None
 
 
 def guess_encoding(body: bytes) -> str:
-    """UTF-8 where the bytes are valid UTF-8 and need it, else the web's old default."""
+    """Return UTF-8 for valid UTF-8 that is not ASCII, else the default of the web."""
     if body.isascii():
         return DEFAULT_ENCODING
     try:
@@ -211,7 +209,7 @@ def guess_encoding(body: bytes) -> str:
 
 
 def charset_parameter(content_type: str | None) -> str | None:
-    """The encoding that a Content-Type names (MIME Sniffing standard 4.4); None: none that is known."""
+    """Return the known encoding that a Content-Type names (MIME Sniffing standard 4.4)."""
     if not content_type:
         return None
     for match in _PARAMETER.finditer(content_type):
@@ -223,55 +221,56 @@ def charset_parameter(content_type: str | None) -> str | None:
 
 
 def meta_encoding(charset: str | None, http_equiv: str | None, content: str | None) -> str | None:
-    """The encoding that a meta element of the parsed tree declares."""
+    """Return the encoding that a meta element of the parsed tree declares."""
     if charset:
-        return _as_declared(encoding_for_label(charset))
+        return _effective_encoding(encoding_for_label(charset))
     if content and http_equiv and http_equiv.lower() == "content-type":
-        return _as_declared(_content_label(content.encode("utf-8", "replace")))
+        return _effective_encoding(_encoding_in_content(content.encode("utf-8", "replace")))
     return None
 
 
 def prescan(start: bytes) -> str | None:
-    """The encoding that the first bytes declare (HTML standard, "prescan a byte stream"); None: none."""
+    """Return the encoding that the first bytes declare (HTML standard, "prescan a byte stream")."""
     if start.startswith(b"<\0?\0x\0"):
         return "utf-16le"
     if start.startswith(b"\0<\0?\0x"):
         return "utf-16be"
     title = start.find(b"<title")
-    encoding = _prescanned_head(start[:title]) if title > 0 else None
-    return _as_declared(encoding or _prescanned_meta(start)) or _as_declared(_xml_encoding(start))
+    encoding = _prescan_head(start[:title]) if title > 0 else None
+    return _effective_encoding(encoding or _prescan_metas(start)) or _effective_encoding(
+        _xml_declaration_encoding(start)
+    )
 
 
-def _as_declared(encoding: str | None) -> str | None:
-    # Markup that can be read as ASCII is not UTF-16, whatever it says of itself.
+def _effective_encoding(encoding: str | None) -> str | None:
+    # Markup that reads as ASCII is not UTF-16, whatever it declares.
     if encoding in ("utf-16be", "utf-16le"):
         return "utf-8"
     return DEFAULT_ENCODING if encoding == "x-user-defined" else encoding
 
 
 @lru_cache(maxsize=MAX_CACHED_HEADS)
-def _prescanned_head(head: bytes) -> str | None:
-    # Up to its title a page begins like the others of its site. What is found there comes first anyway.
-    return _prescanned_meta(head)
+def _prescan_head(head: bytes) -> str | None:
+    # Pages of a site are alike up to the title, so the cache answers most calls.
+    return _prescan_metas(head)
 
 
-def _prescanned_meta(start: bytes) -> str | None:
+def _prescan_metas(start: bytes) -> str | None:
     at = start.find(b"<")
     while at >= 0:
         if start.startswith(b"<!--", at):
-            # The two dashes of the end may be those of the beginning.
+            # The end may share its two dashes with the start.
             end = _COMMENT_END.search(start, at + 2)
             at = -1 if end is None else end.end()
         elif _META.match(start, at):
-            encoding, at = _meta_at(start, at + 5)
+            encoding, at = _read_meta(start, at + 5)
             if encoding is not None:
                 return encoding
         elif _BODY.match(start, at):
-            # Content, not a declaration. Browsers go on here; w3lib does not, and a page of others' words
-            # should not choose its own encoding.
+            # Stop where the content begins, as w3lib does: user content must not choose the encoding.
             return None
         elif tag := _TAG_START.match(start, at):
-            at = _after_attributes(start, tag.end())
+            at = _skip_attributes(start, tag.end())
         elif start[at + 1 : at + 2] in (b"!", b"/", b"?"):
             at = start.find(b">", at)
         else:
@@ -280,14 +279,12 @@ def _prescanned_meta(start: bytes) -> str | None:
     return None
 
 
-def _meta_at(start: bytes, at: int) -> tuple[str | None, int]:
-    """What the meta element whose attributes begin here declares, and where they end; -1: not within the
-    bytes.
-    """
+def _read_meta(start: bytes, at: int) -> tuple[str | None, int]:
+    """Return the encoding that a meta element declares and where its attributes end; -1: not within the bytes."""
     found: dict[bytes, bytes] = {}
     while not (end := _ATTRIBUTES_END.match(start, at)):
         match = _ATTRIBUTE.match(start, at)
-        if match is None or match.end() >= len(start) or _is_open_quote(match):
+        if match is None or match.end() >= len(start) or _is_unclosed_quote(match):
             return None, -1
         value = match[2] or match[4] or match[6] or b""
         found.setdefault(match[1].lower(), value.lower())
@@ -295,25 +292,25 @@ def _meta_at(start: bytes, at: int) -> tuple[str | None, int]:
     if b"charset" in found:
         return encoding_for_label(found[b"charset"].decode("latin-1")), end.end()
     if found.get(b"http-equiv") == b"content-type":
-        return _content_label(found.get(b"content", b"")), end.end()
+        return _encoding_in_content(found.get(b"content", b"")), end.end()
     return None, end.end()
 
 
-def _is_open_quote(match: re.Match[bytes]) -> bool:
+def _is_unclosed_quote(match: re.Match[bytes]) -> bool:
     return (match[2] is not None and match[3] is None) or (match[4] is not None and match[5] is None)
 
 
-def _after_attributes(start: bytes, at: int) -> int:
+def _skip_attributes(start: bytes, at: int) -> int:
     while not (end := _ATTRIBUTES_END.match(start, at)):
         match = _ATTRIBUTE.match(start, at)
-        if match is None or match.end() >= len(start) or _is_open_quote(match):
+        if match is None or match.end() >= len(start) or _is_unclosed_quote(match):
             return -1
         at = match.end()
     return end.end()
 
 
-def _content_label(content: bytes) -> str | None:
-    """HTML standard, "extracting a character encoding from a meta element"."""
+def _encoding_in_content(content: bytes) -> str | None:
+    """Return the encoding (HTML standard, "extracting a character encoding from a meta element")."""
     match = _CHARSET_IN_CONTENT.search(content)
     if match is None:
         return None
@@ -326,7 +323,7 @@ def _content_label(content: bytes) -> str | None:
     return encoding_for_label(bare[0].decode("latin-1")) if bare else None
 
 
-def _xml_encoding(start: bytes) -> str | None:
+def _xml_declaration_encoding(start: bytes) -> str | None:
     match = _XML_ENCODING.match(start)
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""An HTML page as a document: base URL, links, title, language, relations, directives and main text."""
+"""Parsing of HTML and text answers into documents. Never raises, whatever the bytes are."""
 
 from __future__ import annotations
 
@@ -56,8 +56,9 @@ def html_document(
     wants_outline: bool = False,
     unread: int = 0,
 ) -> Document:
-    """The document of a parsed page; without `all_details` no embeds, and anchor texts and headings only
-    where the outline is wanted.
+    """Return the document of a parsed page.
+
+    Without `all_details` there are no embeds, and anchor texts and headings only if the outline is wanted.
     """
     base = base_url(url, elements.base)
     joiner = ReferenceResolver(url, base, encoding)
@@ -90,9 +91,7 @@ def html_document(
 
 
 def base_url(page_url: str, href: str | None) -> str:
-    """What references are joined against: the first base element that has a href, where it is usable (HTML
-    4.2.3).
-    """
+    """Return the URL that references resolve against: the first usable base element (HTML 4.2.3)."""
     if href is None:
         return page_url
     joined = join(page_url, href) if page_url else parse(href)
@@ -100,23 +99,21 @@ def base_url(page_url: str, href: str | None) -> str:
 
 
 def robots_directives(headers: Headers, metas: list[Attributes], *, agent: str) -> Directives:
-    """What the page asks of us as a robot."""
+    """Return what the page asks of robots."""
     named = [(meta.get("name") or "", meta.get("content") or "") for meta in metas if meta.get("name")]
     tags = [value for name, value in headers if name.lower() == "x-robots-tag"]
     return parse_directives(product_token(agent), named, tags)
 
 
 def page_title(elements: Elements, limits: ParseSettings) -> str | None:
-    """The page's title, its space collapsed; None where it has none."""
+    """Return the title with collapsed space."""
     if elements.title is None:
         return None
     return collapse_space(elements.title.text_lexbor(), limits.max_title_chars) or None
 
 
 def _lang(tree: LexborHTMLParser, metas: list[Attributes], headers: Headers) -> str | None:
-    """The language that the root element names, else the meta element or header for it where they name just
-    one.
-    """
+    """Return the language of the root element, else of the meta element or header if it names just one."""
     root = tree.root.attributes if tree.root is not None else {}
     lang = root.get("lang") or root.get("xml:lang")
     for meta in metas if not lang else ():
@@ -128,11 +125,11 @@ def _lang(tree: LexborHTMLParser, metas: list[Attributes], headers: Headers) -> 
 
 
 def canonical_link(elements: Elements, headers: Headers, joiner: ReferenceResolver) -> str | None:
-    """The page's own word on its URL: a link element in the head, else the Link header (RFC 6596)."""
+    """Return the canonical URL from a link element in the head, else from the Link header (RFC 6596)."""
     for attributes, rel, is_in_head in elements.relations:
         if is_in_head and "canonical" in rel:
             return joiner.url(attributes.get("href") or "")
-    for link in _links_in(headers):
+    for link in _header_links(headers):
         if "canonical" in link.rel:
             return joiner.url(link.reference)
     return None
@@ -142,27 +139,29 @@ def _alternates(elements: Elements, headers: Headers, joiner: ReferenceResolver)
     found: dict[Alternate, None] = {}
     for attributes, rel, _ in elements.relations:
         if "alternate" in rel and "stylesheet" not in rel:
-            _add(found, joiner.url(attributes.get("href") or ""), attributes.get("hreflang"), attributes.get("type"))
-    for link in _links_in(headers):
+            _add_alternate(
+                found, joiner.url(attributes.get("href") or ""), attributes.get("hreflang"), attributes.get("type")
+            )
+    for link in _header_links(headers):
         if "alternate" in link.rel and "stylesheet" not in link.rel:
-            _add(found, joiner.url(link.reference), link.hreflang, link.type)
+            _add_alternate(found, joiner.url(link.reference), link.hreflang, link.type)
     return tuple(found)[:MAX_ALTERNATES]
 
 
-def _add(found: dict[Alternate, None], url: str | None, hreflang: str | None, media_type: str | None) -> None:
+def _add_alternate(found: dict[Alternate, None], url: str | None, hreflang: str | None, media_type: str | None) -> None:
     if url is not None:
         kind = (media_type or "").partition(";")[0].strip().lower() or None
         found[Alternate(url, (hreflang or "").strip() or None, kind)] = None
 
 
-def _links_in(headers: Headers) -> Iterator[HeaderLink]:
+def _header_links(headers: Headers) -> Iterator[HeaderLink]:
     for name, value in headers:
         if name.lower() == "link":
             yield from parse_link_header(value)
 
 
 def find_refresh(page_url: str, headers: Headers, metas: list[Attributes], joiner: ReferenceResolver) -> Refresh | None:
-    """The first usable refresh; the header comes before the page (HTML 7.4.2.1 and 4.2.5.3)."""
+    """Return the first usable refresh; the header precedes the page (HTML 7.4.2.1 and 4.2.5.3)."""
     contents = [header(headers, "refresh") or ""]
     contents += [meta.get("content") or "" for meta in metas if is_refresh(meta)]
     for content in contents:
@@ -175,14 +174,14 @@ def find_refresh(page_url: str, headers: Headers, metas: list[Attributes], joine
     return None
 
 
-_CUT_BEHIND_A_VALUE = re.compile(rb"<[A-Za-z][^<>]*=\s*(?:\"[^\"<>]*\"|'[^'<>]*')\s*\Z")
+_CUT_AFTER_VALUE = re.compile(rb"<[A-Za-z][^<>]*=\s*(?:\"[^\"<>]*\"|'[^'<>]*')\s*\Z")
 MAX_CUT_TAG_BYTES = 4096
-# XML lets every element be empty in this way; for HTML the rest of the page would lie inside.
-_EMPTY_IN_XML = re.compile(rb"<(a|div|iframe|noscript|p|script|span|style|textarea|title)(\s[^<>]*)?/>")
+# XML closes any element this way; in HTML the rest of the page would be inside it.
+_SELF_CLOSED = re.compile(rb"<(a|div|iframe|noscript|p|script|span|style|textarea|title)(\s[^<>]*)?/>")
 
 
 class ParsedPage(NamedTuple):
-    """A page as a tree, the elements in it that matter, its encoding, and the number of bytes left out."""
+    """A parsed page with its encoding and the number of bytes left out."""
 
     tree: LexborHTMLParser
     elements: Elements
@@ -201,11 +200,10 @@ def parse_document(
     wants_snapshot: bool = False,
     wants_outline: bool = False,
 ) -> Document:
-    """The document in an answer; media types other than HTML and text give one without links and text.
+    """Return the document of an answer; types other than HTML and text have no links and no text.
 
-    Without `all_details` anchor texts, headings and embeds are left out, which saves a tenth of the work;
-    with `wants_outline` only the embeds are. The snapshot for change detection is made of HTML only, where
-    it is wanted.
+    Without `all_details` anchor texts, headings and embeds are left out, which saves a tenth of the time; with
+    `wants_outline` only the embeds are. The snapshot for change detection exists for HTML only.
     """
     kind = sniff_media_type(headers, body)
     if kind in HTML_TYPES:
@@ -231,33 +229,33 @@ def parse_document(
 
 
 def parse_page(headers: Headers, body: bytes, *, kind: str = "text/html", every_anchor: bool = False) -> ParsedPage:
-    """An HTML page as a tree, as far as it can be read without harm."""
-    body = _in_html_terms(body, kind)
+    """Parse an HTML page as far as it is safe."""
+    body = _repair_markup(body, kind)
     charset = detect_charset(body, header(headers, "content-type"))
-    return _tree_in_its_encoding(body, charset, every_anchor=every_anchor)
+    return _parse_with_charset(body, charset, every_anchor=every_anchor)
 
 
-def _in_html_terms(body: bytes, kind: str) -> bytes:
+def _repair_markup(body: bytes, kind: str) -> bytes:
     if kind == "application/xhtml+xml":
-        body = _EMPTY_IN_XML.sub(rb"<\1\2></\1>", body)
-    if not body.endswith((b">", b">\n")) and _CUT_BEHIND_A_VALUE.search(body, max(0, len(body) - MAX_CUT_TAG_BYTES)):
-        # A page cut off within a tag, behind a whole value: the tag counts.
+        body = _SELF_CLOSED.sub(rb"<\1\2></\1>", body)
+    if not body.endswith((b">", b">\n")) and _CUT_AFTER_VALUE.search(body, max(0, len(body) - MAX_CUT_TAG_BYTES)):
+        # The page is cut inside a tag, after a complete value: keep the tag.
         body += b">"
     return body
 
 
-def _tree_in_its_encoding(body: bytes, charset: Charset, *, every_anchor: bool) -> ParsedPage:
-    """The tree, built again where the page itself names another encoding than we began with."""
+def _parse_with_charset(body: bytes, charset: Charset, *, every_anchor: bool) -> ParsedPage:
+    """Build the tree, and again if the page declares another encoding."""
     encoding = charset.encoding
     whole = body[charset.mark_bytes :] if charset.mark_bytes else body
     body = truncate_markup(whole)
-    tree, elements = _built(body, encoding, every_anchor=every_anchor)
+    tree, elements = _build(body, encoding, every_anchor=every_anchor)
     if charset.is_tentative and elements.charset not in (None, encoding):
         encoding = elements.charset or encoding
-        tree, elements = _built(body, encoding, every_anchor=every_anchor)
+        tree, elements = _build(body, encoding, every_anchor=every_anchor)
     return ParsedPage(tree, elements, encoding, len(whole) - len(body))
 
 
-def _built(body: bytes, encoding: str, *, every_anchor: bool) -> tuple[LexborHTMLParser, Elements]:
+def _build(body: bytes, encoding: str, *, every_anchor: bool) -> tuple[LexborHTMLParser, Elements]:
     tree = parse_tree(body if is_utf8_compatible(body, encoding) else decode_body(body, encoding))
     return tree, Elements(tree, every_anchor=every_anchor)

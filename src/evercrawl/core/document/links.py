@@ -1,4 +1,4 @@
-"""Which links does a Link header carry? RFC 8288 section 3."""
+"""Links and embedded resources of a page: anchors, Link headers, refreshes and srcset."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PARAMETER = re.compile(r';\s*([^\s=;,"]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"?|([^\
 
 
 class HeaderLink(NamedTuple):
-    """One link of the field; `rel` holds its relation types in lower case."""
+    """A link of a Link header; `rel` holds its relation types in lower case."""
 
     reference: str
     rel: frozenset[str]
@@ -29,7 +29,7 @@ class HeaderLink(NamedTuple):
 
 
 def parse_link_header(value: str) -> Iterator[HeaderLink]:
-    """The links of one field, in order; a link about another page (`anchor`) is left out."""
+    """Yield the links of a Link header (RFC 8288 section 3) except those about another page (`anchor`)."""
     for count, match in enumerate(_LINK.finditer(value)):
         if count >= MAX_HEADER_LINKS:
             return
@@ -50,14 +50,14 @@ _URL_NAME = re.compile(r"url[\t\n\f\r ]*=[\t\n\f\r ]*", re.IGNORECASE)
 
 
 class RefreshTarget(NamedTuple):
-    """Whole seconds, and the reference as written; empty: the page itself."""
+    """Delay in seconds and the reference as written; an empty one is the page itself."""
 
     delay: int
     reference: str
 
 
 def parse_refresh(content: str) -> RefreshTarget | None:
-    """What the content of a refresh says; None where browsers would ignore it."""
+    """Parse the content of a refresh (HTML standard, "shared declarative refresh steps")."""
     match = _DELAY.match(content)
     if match is None:
         return None
@@ -91,7 +91,7 @@ _SPACE_OUTSIDE_PARENTHESES = re.compile(r"(?:[^\t\n\f\r (]|\([^)]*\)?)+")
 
 
 def parse_srcset(srcset: str) -> list[str]:
-    """The references of the valid candidates, in order."""
+    """Return the references of the valid candidates (HTML standard, "parse a srcset attribute")."""
     found: list[str] = []
     at = 0
     while len(found) < MAX_CANDIDATES:
@@ -116,7 +116,7 @@ def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
 
 
 def _are_valid(descriptors: list[str]) -> bool:
-    """At most one width or density; a height only beside a width; no zero width, no negative density."""
+    """Allow one width or density; a height only with a width; no zero width, no negative density."""
     widths = [word for word in descriptors if _WIDTH.match(word)]
     heights = [word for word in descriptors if _HEIGHT.match(word)]
     densities = [word for word in descriptors if _DENSITY.match(word)]
@@ -133,7 +133,7 @@ def _are_valid(descriptors: list[str]) -> bool:
 
 MAX_EMBEDS = 10_000
 SPACE_FACTOR = 4
-"""So many times its limit of a text is looked at before the space in it is collapsed."""
+"""Multiple of a text's limit that is read before its space is collapsed."""
 
 _IMAGE, _OBJECT, _INPUT = tag_id("img"), tag_id("object"), tag_id("input")
 
@@ -141,8 +141,8 @@ _IMAGE, _OBJECT, _INPUT = tag_id("img"), tag_id("object"), tag_id("input")
 def extract_links(
     elements: Elements, joiner: ReferenceResolver, limits: ParseSettings, *, with_text: bool = True
 ) -> tuple[Link, ...]:
-    """The links; one that stands on the page several times is nofollow only where it is so each time."""
-    places: dict[str, int] = {}
+    """Return the links of a page, each URL once; nofollow only if every occurrence is."""
+    index_of: dict[str, int] = {}
     links: list[Link] = []
     most, most_chars = limits.max_links, limits.max_anchor_chars
     for tag, node, attributes in elements.links:
@@ -152,32 +152,32 @@ def extract_links(
         url = joiner.url(reference)
         if url is None:
             continue
-        place = places.get(url)
-        if place is not None:
-            if links[place].nofollow and not is_nofollow(attributes):
-                links[place] = links[place]._replace(nofollow=False)
+        index = index_of.get(url)
+        if index is not None:
+            if links[index].nofollow and not is_nofollow(attributes):
+                links[index] = links[index]._replace(nofollow=False)
             continue
         if len(links) >= most:
             break
-        places[url] = len(links)
+        index_of[url] = len(links)
         text = node.text_lexbor() if with_text and tag == A else ""
         if text:
             text = " ".join(text.split()) if len(text) <= most_chars else collapse_space(text, most_chars)
         if with_text and not text:
-            text = _substitute(tag, node, attributes, most_chars)
+            text = _fallback_text(tag, node, attributes, most_chars)
         links.append(Link(url, text, is_nofollow(attributes)))
     return tuple(links)
 
 
 def collapse_space(text: str, most_chars: int) -> str:
-    """The text with single spaces, at most so long."""
+    """Return the text with single spaces, cut to a length."""
     if len(text) > most_chars:
         return " ".join(text[: most_chars * SPACE_FACTOR].split())[:most_chars]
     return " ".join(text.split())
 
 
 def _reference(tag: int, attributes: Attributes) -> str | None:
-    """What an element other than `a` refers to, if that is a page."""
+    """Return the page that an element other than `a` refers to."""
     if tag in (AREA, LINK):
         return attributes.get("href")
     if tag == META:
@@ -186,8 +186,8 @@ def _reference(tag: int, attributes: Attributes) -> str | None:
     return attributes.get("src") or None
 
 
-def _substitute(tag: int, node: LexborNode, attributes: Attributes, most_chars: int) -> str:
-    """What stands for the anchor text where there is none: the alternative text of an image, or a title."""
+def _fallback_text(tag: int, node: LexborNode, attributes: Attributes, most_chars: int) -> str:
+    """Return the alternative text of an image or a title, for a link without text."""
     if tag == A:
         images = (inner.attributes for inner in node.traverse() if inner.tag_id == _IMAGE)
         alternative = next((image["alt"] for image in images if "alt" in image), None)
@@ -196,10 +196,10 @@ def _substitute(tag: int, node: LexborNode, attributes: Attributes, most_chars: 
 
 
 def extract_embeds(elements: Elements, joiner: ReferenceResolver) -> tuple[str, ...]:
-    """What a browser would load to show the page: images, styles, scripts and other media."""
+    """Return what a browser loads to show the page: images, styles, scripts and other media."""
     found: dict[str, None] = {}
     for node in elements.embeds:
-        for reference in _loaded(node.tag_id, node.attributes):
+        for reference in _loaded_references(node.tag_id, node.attributes):
             url = joiner.url(reference)
             if url is not None:
                 found[url] = None
@@ -208,7 +208,7 @@ def extract_embeds(elements: Elements, joiner: ReferenceResolver) -> tuple[str, 
     return tuple(found)[:MAX_EMBEDS]
 
 
-def _loaded(tag: int, attributes: Attributes) -> Iterator[str]:
+def _loaded_references(tag: int, attributes: Attributes) -> Iterator[str]:
     names: tuple[str, ...] = ("src", "poster")
     if tag == LINK:
         names = ("href",)

@@ -1,4 +1,4 @@
-"""What kind of file does the ending of a URL's path promise? Everything unknown may be a page."""
+"""Media types: by URL extension, by header and content, and as the kinds that `type:` searches for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from evercrawl.errors import ConfigError
 from evercrawl.model.fetch import Headers, header
 
-_ENDINGS = {
+_EXTENSIONS = {
     "image": "apng avif bmp cr2 cur eps gif heic heif ico jfif jp2 jpe jpeg jpg jxl nef pbm pgm png pnm ppm"
     " psd svg svgz tif tiff webp xbm xpm",
     "style": "css less sass scss xsl xslt",
@@ -22,26 +22,26 @@ _ENDINGS = {
     "document": "azw azw3 djv djvu doc docm docx dotx dwg dxf epub mobi odg odp ods odt pdf potx pps ppsx ppt"
     " pptm pptx rtf vsd xls xlsb xlsm xlsx xlt xps",
 }
-FILE_TYPES = tuple(_ENDINGS)
+FILE_TYPES = tuple(_EXTENSIONS)
 MAX_EXTENSION_CHARS = 8
 
-_TYPE_OF_ENDING = {ending: kind for kind, endings in _ENDINGS.items() for ending in endings.split()}
+_TYPE_OF_EXTENSION = {extension: kind for kind, extensions in _EXTENSIONS.items() for extension in extensions.split()}
 
 
 def url_file_type(url: str) -> str | None:
-    """The kind of file that a canonical URL promises; None: a page, or nobody knows."""
+    """Return the type of file that the extension of a canonical URL promises; None if it may be a page."""
     end = url.find("?")
     if end < 0:
         end = len(url)
     dot = url.rfind(".", 0, end)
     if end - dot - 1 > MAX_EXTENSION_CHARS:
         return None
-    # An ending with a slash in it, such as that of a bare host, is in no list.
-    return _TYPE_OF_ENDING.get(url[dot + 1 : end].lower())
+    # An extension with a slash in it, such as that of a bare host, is in no list.
+    return _TYPE_OF_EXTENSION.get(url[dot + 1 : end].lower())
 
 
 def check_file_types(names: Iterable[str]) -> frozenset[str]:
-    """The kinds that the setting asks for; ConfigError where one does not exist."""
+    """Return the types of the setting; raises ConfigError for an unknown one."""
     asked = frozenset(names)
     if unknown := sorted(asked - set(FILE_TYPES)):
         known = ", ".join(FILE_TYPES)
@@ -50,7 +50,7 @@ def check_file_types(names: Iterable[str]) -> frozenset[str]:
 
 
 SNIFFED_BYTES = 1445
-"""MIME Sniffing standard, section 5: more is never looked at."""
+"""MIME Sniffing standard, section 5."""
 
 
 HTML_TYPES = ("text/html", "application/xhtml+xml")
@@ -66,9 +66,7 @@ _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 
 
 def sniff_media_type(headers: Headers, body: bytes) -> str:
-    """The media type that the server names, or where it names none that can be one, what the bytes look
-    like.
-    """
+    """Return the media type that the server names, or what the content looks like if it names none."""
     named = (header(headers, "content-type") or "").partition(";")[0].strip().lower()
     return named if _ESSENCE.match(named) else _looks_like(body[:SNIFFED_BYTES])
 
@@ -95,7 +93,7 @@ _KIND_OF = {
 
 
 def media_kind(content_type: str | None) -> str:
-    """The word that `type:` has for a media type; a page that names none is HTML."""
+    """Return the kind of a media type for `type:`; html if it names none."""
     name = (content_type or "text/html").partition(";")[0].strip().lower()
     if name in _KIND_OF:
         return _KIND_OF[name]

@@ -1,8 +1,4 @@
-"""Who wrote this page, and when? What its meta elements, JSON-LD and time elements state, in this order.
-
-Nothing is guessed from the visible text. A page that states nothing about itself costs a look at its meta
-elements and the types of its scripts.
-"""
+"""Author, dates, headings and robots directives that a page states; nothing is guessed from its text."""
 
 from __future__ import annotations
 
@@ -25,7 +21,7 @@ MAX_AUTHORS = 20
 MAX_SCRIPTS = 20
 MAX_SCRIPT_CHARS = 500_000
 MAX_JSON_VALUES = 5_000
-"""Objects and lists of the JSON-LD of a page that are looked at."""
+"""Objects and lists of JSON-LD that are read."""
 
 _SCRIPT = tag_id("script")
 _AUTHOR_KEYS = "author article:author dc.creator dcterms.creator citation_author parsely-author sailthru.author byl"
@@ -44,7 +40,7 @@ _FIELD_OF = (
     | dict.fromkeys(_PUBLISHED_KEYS.split(), "published")
     | dict.fromkeys(_MODIFIED_KEYS.split(), "modified")
 )
-_TEXT_TYPES = ("article", "posting", "report", "recipe", "review", "chapter", "book", "webpage", "videoobject")
+_ARTICLE_TYPES = ("article", "posting", "report", "recipe", "review", "chapter", "book", "webpage", "videoobject")
 _TIMES = {
     "published": "[itemprop=datePublished],time[pubdate],time.published,time.entry-date",
     "modified": "[itemprop=dateModified],time.updated",
@@ -52,7 +48,7 @@ _TIMES = {
 
 
 class PageMetadata(NamedTuple):
-    """What the page states about itself; moments in ISO 8601, as exact as they were stated."""
+    """What a page states about itself; dates in ISO 8601, as precise as stated."""
 
     author: str | None = None
     published: str | None = None
@@ -60,18 +56,18 @@ class PageMetadata(NamedTuple):
 
 
 def extract_metadata(tree: LexborHTMLParser, elements: Elements) -> PageMetadata:
-    """Author and dates where the page states them."""
-    found = _in_metas(elements.metas)
+    """Return author and dates from meta elements, JSON-LD and time elements, in this order."""
+    found = _from_metas(elements.metas)
     scripts = _scripts(elements)
     if scripts and len(found) < len(PageMetadata._fields):
-        found = _in_scripts(scripts) | found
-    if "published" not in found and (scripts or _calls_itself_article(elements.metas)):
-        found = _in_times(tree) | found
+        found = _from_scripts(scripts) | found
+    if "published" not in found and (scripts or _is_article_by_meta(elements.metas)):
+        found = _from_time_elements(tree) | found
     return PageMetadata(**found)
 
 
 def parse_date(stated: object) -> str | None:
-    """A date or moment in ISO 8601; None: not one that can be read without a guess."""
+    """Return a date or time in ISO 8601; None if it is ambiguous."""
     if not isinstance(stated, str) or not 4 < len(text := stated.strip()) <= MAX_DATE_CHARS:
         return None
     try:
@@ -87,7 +83,7 @@ def parse_date(stated: object) -> str | None:
 
 
 def parse_author(stated: object) -> str | None:
-    """The names in a text, an object with a name, or a list of these; addresses are no names."""
+    """Return the names in a text, an object with a name, or a list of these; URLs are not names."""
     stated = stated if isinstance(stated, list) else [stated]
     names = []
     for one in stated[:MAX_AUTHORS]:
@@ -97,7 +93,7 @@ def parse_author(stated: object) -> str | None:
     return ", ".join(dict.fromkeys(names))[:MAX_AUTHOR_CHARS] or None
 
 
-def _in_metas(metas: list[Attributes]) -> dict[str, str]:
+def _from_metas(metas: list[Attributes]) -> dict[str, str]:
     found: dict[str, str] = {}
     for meta in metas:
         key = meta.get("name") or meta.get("property") or meta.get("itemprop")
@@ -110,7 +106,7 @@ def _in_metas(metas: list[Attributes]) -> dict[str, str]:
     return found
 
 
-def _calls_itself_article(metas: list[Attributes]) -> bool:
+def _is_article_by_meta(metas: list[Attributes]) -> bool:
     return any(
         meta.get("property") == "og:type" and (meta.get("content") or "").startswith(("article", "blog"))
         for meta in metas
@@ -118,7 +114,7 @@ def _calls_itself_article(metas: list[Attributes]) -> bool:
 
 
 def _scripts(elements: Elements) -> list[str]:
-    """The texts of the JSON-LD of the page."""
+    """Return the JSON-LD texts of the page."""
     scripts = (node for node in elements.embeds if node.tag_id == _SCRIPT)
     linked_data = [
         node.text_lexbor()
@@ -128,21 +124,21 @@ def _scripts(elements: Elements) -> list[str]:
     return [text for text in linked_data[:MAX_SCRIPTS] if len(text) <= MAX_SCRIPT_CHARS]
 
 
-def _in_scripts(scripts: list[str]) -> dict[str, str]:
+def _from_scripts(scripts: list[str]) -> dict[str, str]:
     """What the first object that is a text states; of other objects the first with a date."""
     found: dict[str, str] = {}
-    for wants_text in (True, False):
+    for wants_article in (True, False):
         for script in scripts:
-            for thing in _objects(script):
-                if not wants_text or _is_text(thing):
-                    found = _stated_by(thing) | found
+            for item in _objects(script):
+                if not wants_article or _is_article(item):
+                    found = _object_metadata(item) | found
             if "published" in found:
                 return found
     return found
 
 
 def _objects(script: str) -> Iterator[dict[str, Any]]:
-    """The objects inside, outer ones first; nothing where the script is no JSON."""
+    """Yield the objects of a script, outer ones first."""
     try:
         waiting = [json.loads(script, strict=False)]
     except (ValueError, RecursionError):
@@ -159,22 +155,22 @@ def _objects(script: str) -> Iterator[dict[str, Any]]:
                 waiting += [inner for inner in value if isinstance(inner, dict | list)]
 
 
-def _is_text(thing: dict[str, Any]) -> bool:
-    kinds = thing.get("@type")
+def _is_article(item: dict[str, Any]) -> bool:
+    kinds = item.get("@type")
     kinds = kinds if isinstance(kinds, list) else [kinds]
-    return any(isinstance(kind, str) and kind.lower().endswith(_TEXT_TYPES) for kind in kinds)
+    return any(isinstance(kind, str) and kind.lower().endswith(_ARTICLE_TYPES) for kind in kinds)
 
 
-def _stated_by(thing: dict[str, Any]) -> dict[str, str]:
+def _object_metadata(item: dict[str, Any]) -> dict[str, str]:
     stated = {
-        "author": parse_author(thing.get("author") or thing.get("creator")),
-        "published": parse_date(thing.get("datePublished") or thing.get("dateCreated")),
-        "modified": parse_date(thing.get("dateModified")),
+        "author": parse_author(item.get("author") or item.get("creator")),
+        "published": parse_date(item.get("datePublished") or item.get("dateCreated")),
+        "modified": parse_date(item.get("dateModified")),
     }
     return {field: value for field, value in stated.items() if value is not None}
 
 
-def _in_times(tree: LexborHTMLParser) -> dict[str, str]:
+def _from_time_elements(tree: LexborHTMLParser) -> dict[str, str]:
     found: dict[str, str] = {}
     for field, selector in _TIMES.items():
         node = tree.css_first(selector)
@@ -192,19 +188,22 @@ _AGENT_NAME = re.compile(r"[A-Za-z0-9_.*/-]+\Z")
 
 
 def parse_directives(agent: str, metas: Iterable[tuple[str, str]], tags: Iterable[str]) -> Directives:
-    """The directives for `agent` from meta elements (name, content) and the values of X-Robots-Tag."""
-    said: set[str] = set()
+    """Return the directives for `agent` from meta elements (name, content) and X-Robots-Tag values.
+
+    Only refusals count: `index` or `all` takes nothing back. Case does not matter; unknown rules are ignored.
+    """
+    rules: set[str] = set()
     for name, content in metas:
         if _is_addressed(name, agent):
-            said.update(rule.strip().lower() for rule in content.split(","))
+            rules.update(rule.strip().lower() for rule in content.split(","))
     for tag in tags:
-        said.update(_rules_of_tag(tag, agent))
-    if not said:
+        rules.update(_tag_rules(tag, agent))
+    if not rules:
         return NO_DIRECTIVES
     return Directives(
-        noindex=not said.isdisjoint(("noindex", "none")),
-        nofollow=not said.isdisjoint(("nofollow", "none")),
-        noarchive=not said.isdisjoint(("noarchive", "nocache")),
+        noindex=not rules.isdisjoint(("noindex", "none")),
+        nofollow=not rules.isdisjoint(("nofollow", "none")),
+        noarchive=not rules.isdisjoint(("noarchive", "nocache")),
     )
 
 
@@ -216,8 +215,8 @@ def _is_addressed(name: str, agent: str) -> bool:
     return name in ALL_ROBOTS or (name != "" and name == agent)
 
 
-def _rules_of_tag(tag: str, agent: str) -> Iterable[str]:
-    """The rules that apply to us; those behind `name:` belong to that robot, to the end of the field."""
+def _tag_rules(tag: str, agent: str) -> Iterable[str]:
+    """Yield the rules that apply to us; those after `name:` belong to that robot, to the end of the field."""
     addressed = True
     for part in tag.split(","):
         before, colon, after = part.partition(":")
@@ -234,7 +233,7 @@ MAX_HEADING_CHARS = 200
 
 
 def extract_headings(elements: Elements) -> tuple[str, ...]:
-    """The texts of the headings, each once; those of a menu too, for they name the site's parts."""
+    """Return the texts of the headings of the first three levels, each once."""
     found: dict[str, None] = {}
     for node in elements.headings:
         if text := collapse_space(node.text_lexbor(), MAX_HEADING_CHARS):

@@ -1,7 +1,7 @@
-"""Which pattern should be tried with made-up addresses, and what follows from the answers?
+"""Choose the pattern to probe with invented URLs, and learn from the answers.
 
-A pattern that explodes, or that grows and brings nothing but numbers, is tried once with two addresses that
-nobody linked to. An honest site says that there is no such page, however large it is.
+A pattern that explodes, or grows without new words, is probed once with two URLs that nobody linked to. An honest site
+answers that there is no such page, however large it is.
 """
 
 from __future__ import annotations
@@ -22,32 +22,32 @@ from evercrawl.core.traps.trap_state import TrapState
 from evercrawl.core.traps.url_pattern import Breadth, lengthens, patterns_of
 
 EXPLODING_ABOVE = 2.0
-"""New URLs of the same pattern for each request."""
+"""New URLs of the same pattern per request."""
 EXPLODING_LEAST, EXPLODING_AGAIN = 64, 16
-"""Requests after which an exploding pattern is tried, however new its text is; fewer where one was a maze."""
+"""Requests before an exploding pattern is probed, however new its text; fewer on a site with a maze."""
 MOST_SOFT_404 = 4
 MOST_INVENTED = 16
 MOST_APOLOGIES = 4
 PROBES_UNTIL_RETRIED = 4
-"""Requests behind the fence of a maze until made-up addresses are tried again."""
+"""Requests to a blocked maze before it is probed again."""
 TRIED_AGAIN_FROM = 100
-"""Requests from which on a chain without a new word is tried once more where it knew its addresses."""
+"""Requests before a chain without new words is probed a second time."""
 FOLDERS_ALIKE = 3
-"""Folders that invent pages until the whole site is taken to do so."""
+"""Folders with invented pages that mark the whole site as a maze."""
 
 
 class ProbeRequest(NamedTuple):
-    """A pattern that should be tried, and the two addresses that nobody linked to."""
+    """A pattern to probe, with two invented URLs."""
 
     pattern: str
     urls: tuple[str, str]
 
 
 def next_probe(site: TrapState, *, seed: int) -> ProbeRequest | None:
-    """The pattern that most deserves to be tried with made-up addresses; None: none."""
+    """Return the pattern that most needs a probe, if any."""
     found = _worth_a_probe(site, Breadth.SHAPE)
     if not found and not any(_stands_out(record) for record in site.patterns.values()):
-        # Nothing stands out, so it may be a maze whose every first folder has another name.
+        # Nothing stands out, so this may be a maze with a new name for every first folder.
         found = _worth_a_probe(site, Breadth.SKELETON)
     if not found:
         return None
@@ -89,7 +89,7 @@ def _deserves_probe(record: PatternStats, least: int) -> bool:
 
 
 def _goes_on_all_the_same(record: PatternStats) -> bool:
-    """What was made up may have been a name that must exist, where it is a number beside it that goes on."""
+    """The first probe may have changed a name that must exist, while a number beside it goes on."""
     is_endless = record.growth >= GROWTH_ABOVE and record.steady_growth >= STEADY_ABOVE
     return record.requests >= TRIED_AGAIN_FROM and is_endless and record.state is PatternState.THROTTLED
 
@@ -100,7 +100,7 @@ def _stands_out(record: PatternStats) -> bool:
 
 
 def after_probe(site: TrapState, pattern: str, answers: tuple[ProbeAnswer, ProbeAnswer]) -> TrapState:
-    """The site's yield after made-up addresses of a pattern were tried."""
+    """Return the state after a probe."""
     record = site.patterns.get(pattern)
     if record is None:
         return site
@@ -111,7 +111,7 @@ def after_probe(site: TrapState, pattern: str, answers: tuple[ProbeAnswer, Probe
     records = {**site.patterns, pattern: with_state(of_pattern, overspent=site.is_overspent)}
     own = {name for name, _ in patterns_of(record.last_url)}
     if outcome is not ProbeOutcome.INVENTED:
-        # Wider patterns of the same URL need not be tried once more.
+        # Wider patterns of the same URL need no probe of their own.
         records |= {
             name: with_state(records[name]._replace(probe_outcome=outcome), overspent=site.is_overspent)
             for name in own & records.keys()
@@ -129,7 +129,7 @@ def after_probe(site: TrapState, pattern: str, answers: tuple[ProbeAnswer, Probe
 
 
 def _generalised(invented: tuple[str, ...], example: str) -> tuple[str, ...]:
-    """When many folders of a site invent pages, whatever has their skeleton does."""
+    """If several folders invent pages, add the skeleton that they share."""
     if len(invented) < FOLDERS_ALIKE:
         return invented
     return (*invented, *(name for name, breadth in patterns_of(example) if breadth is Breadth.SKELETON))

@@ -1,9 +1,8 @@
-"""What has one pattern of URLs yielded, and what do its figures call for?
+"""Statistics of one URL pattern, and the state that follows from them.
 
-Running averages over the last requests. A pattern that brings nothing is throttled, which loses nothing. It
-is fenced only when it also shows no sign of an end: page after page offers new ones of the kind, and the site
-answers addresses that were made up. A set that ends by itself is finished, be it of copies or of dead links:
-manuals have many near-identical pages, translations that are copies, and folders that were never installed.
+Averages run over the last requests. A pattern without new content is throttled, which loses nothing. It is blocked only
+if it also shows no end: its pages keep linking to more of its kind, and the site answers invented URLs. A finite set is
+always finished, even if it consists of copies or dead links.
 """
 
 from __future__ import annotations
@@ -18,54 +17,50 @@ from evercrawl.core.traps.url_pattern import Breadth
 _PAGING = re.compile(r"\?(?:p|pg|page|paged|pagenum|page_?no|offset|start|from|skip|seite)=\d+\Z", re.IGNORECASE)
 
 NARROW_PACE, BROAD_PACE = 1 / 12, 1 / 36
-"""How much the newest request counts in the averages; broad patterns need more evidence."""
-NARROW_LEAST, BROAD_LEAST = 12, 30
-"""Requests before anything is said against a pattern."""
+"""Weight of the newest request in the averages. Broad patterns need more evidence."""
+NARROW_MIN_REQUESTS, BROAD_MIN_REQUESTS = 12, 30
+"""Requests before a pattern can be throttled."""
 PRIOR = 0.5
 PRIOR_WEIGHT = 3
-"""As many requests outweigh what was assumed before the first of them."""
+"""The prior counts as much as this many requests."""
 SUSPECT_PRIOR = 0.12
-"""Where a pattern begins that only lengthens one that yields nothing."""
+"""Prior of a pattern that extends an unproductive one."""
 THROTTLE_BELOW = 0.1
 BLOCK_BELOW = 0.04
 OPEN_ABOVE = 0.25
 UNBLOCK_ABOVE = 0.5
-"""New text on one page from behind a fence that turns it into a throttle: what follows decides."""
-COPIES_ABOVE = 0.8
+"""New text on one page of a blocked pattern that turns the block into a throttle."""
+DUPLICATES_ABOVE = 0.8
 GROWTH_ABOVE = 0.3
-"""New URLs of the same pattern for each request: from here on it may not end by itself."""
+"""New URLs of the pattern per request; above this, the pattern may have no end."""
 STEADY_ABOVE = 0.75
-"""Share of the requests that offered a new URL of the pattern: a set with an end falls below soon, since a
-page that lists all of it counts once.
-"""
+"""Share of requests that offered a new URL of the pattern. A finite set soon falls below it."""
 MIN_PARAMETER_REQUESTS = 30
-"""Requests with parameters until no new word is proof enough; paths may be copies for good reasons."""
+"""Requests with parameters after which the absence of new words proves a trap. Paths may be copies for good reasons."""
 MIN_PAGING_REQUESTS = 60
-"""The same for the pages of a list: behind many that only show what is known there may be others."""
+"""The same for the pages of a list, which may hide new items behind many known ones."""
 MIN_RETURN_REQUESTS = 60
-"""Requests for paths that are redirected to what is known, such as a page to log in."""
-CYCLES_ABOVE, CYCLES_LEAST = 0.6, 60
-"""Share of requests for what a shorter path showed already: links of the file system that lead back; and from
-how many on nothing has to go on, since what lies deeper may be fenced already.
+"""Requests that redirect to known pages, such as a login page."""
+CYCLES_ABOVE, MIN_CYCLE_REQUESTS = 0.6, 60
+"""Share of requests that repeat what a shorter path showed (symbolic links), and requests after which growth is no
+longer required.
 """
-EXPLODES_ABOVE, EXPLODES_LEAST, EXPLODES_AGAIN = 3.0, 100, 16
-"""New URLs for each request, still after so many: paths that combine choices, on a site that knows its
-addresses. Fewer where shorter paths did so already.
-"""
-ENDLESS_LEAST = 40
-"""Requests from which on a chain of pages that leads to nothing but itself is tried, however new its text."""
+EXPLODES_ABOVE, MIN_EXPLOSION_REQUESTS, MIN_EXPLOSION_REQUESTS_BELOW = 3.0, 100, 16
+"""New URLs per request, and the requests after which that counts as an explosion; fewer below an exploding path."""
+MIN_CHAIN_REQUESTS = 40
+"""Requests before a chain of pages that links only to itself is probed, however new its text."""
 UNPROBED_REQUESTS, UNPROBED_REQUESTS_BROAD = 120, 300
-"""Requests until an endless pattern is fenced although nobody could try it with made-up addresses."""
-PROVEN_LEAST, PROVEN_ABOVE = 3, 0.3
-"""Requests and new text from which on a shape is trusted, whatever wider patterns say."""
+"""Requests before an endless pattern is blocked without a probe."""
+MIN_PROVEN_REQUESTS, PROVEN_ABOVE = 3, 0.3
+"""Requests and new text that make a shape trusted, whatever wider patterns say."""
 LITTLE_NEW = 0.5
-"""New text below which pages of a set without end are not worth their requests."""
-INVENTS = "made-up addresses are answered with ever new pages"
-FEEDS_ITSELF = "made-up addresses are answered, each page offers another of the kind and nothing else"
+"""Pages of an endless set with less new text than this are not worth a request."""
+INVENTS = "invented URLs are answered with new pages"
+FEEDS_ITSELF = "invented URLs are answered, and each page links only to more of its kind"
 
 
 class PatternState(IntEnum):
-    """How a pattern is treated."""
+    """How the crawl treats a pattern."""
 
     OPEN = 0
     THROTTLED = 1
@@ -73,55 +68,55 @@ class PatternState(IntEnum):
 
 
 class PatternStats(NamedTuple):
-    """What one pattern has yielded; averages forget slowly."""
+    """Running statistics of one pattern."""
 
     breadth: Breadth
     requests: int = 0
     value: float = PRIOR
-    """New text that a request brought or led to; numbers do not make a text new."""
+    """New text that a request yielded or led to, ignoring numbers."""
     literal_value: float = PRIOR
-    """The same, where new numbers count as well."""
+    """The same, counting new numbers."""
     page_value: float = PRIOR
     """New text on the pages themselves."""
     duplicates: float = 0.0
     growth: float = 0.0
-    """New URLs of this pattern for each request."""
+    """New URLs of this pattern per request."""
     steady_growth: float = 0.0
-    """Share of the requests that offered at least one."""
+    """Share of requests that offered at least one."""
     cycles: float = 0.0
-    """Share of those that showed what a shorter path showed before."""
+    """Share of requests that repeated what a shorter path showed."""
     state: PatternState = PatternState.OPEN
     probe_outcome: ProbeOutcome = ProbeOutcome.UNPROBED
     probes: int = 0
-    """Requests since it was fenced."""
+    """Requests since the block."""
     probed_at: int = 0
-    """How many these were when made-up addresses were tried last."""
+    """Value of `probes` at the last probe."""
     first_url: str = ""
     last_url: str = ""
-    """Two of its URLs, as examples and to make up others."""
+    """Two of its URLs: examples, and models for invented URLs."""
     promise: float = PRIOR
-    """New text that links to other kinds of pages promised."""
+    """New text expected behind links to other kinds of pages."""
     redirects_back: float = 0.0
-    """Share of the requests that were redirected to what was known, or is left out."""
+    """Share of requests that redirected to a known or refused page."""
 
     @property
     def is_proven(self) -> bool:
-        """It has brought new text often enough to be trusted whatever wider patterns say."""
-        return self.state is PatternState.OPEN and self.requests >= PROVEN_LEAST and self.value > PROVEN_ABOVE
+        """True if it has yielded new text often enough to overrule wider patterns."""
+        return self.state is PatternState.OPEN and self.requests >= MIN_PROVEN_REQUESTS and self.value > PROVEN_ABOVE
 
     @property
     def is_path(self) -> bool:
-        """It is about places rather than about parameters."""
+        """True if the pattern is about folders, not parameters."""
         return self.breadth in (Breadth.FOLDER, Breadth.SKELETON) or "?" not in self.last_url
 
     @property
     def is_paging(self) -> bool:
-        """It steps through a list, and does nothing else."""
+        """True if its parameters only step through a list."""
         return self.breadth < Breadth.FOLDER and _PAGING.search(self.last_url) is not None
 
 
 class VisitGain(NamedTuple):
-    """What one request brought to each pattern of its URL."""
+    """What one request yielded, for each pattern of its URL."""
 
     value: float
     literal_value: float
@@ -133,40 +128,40 @@ class VisitGain(NamedTuple):
 
 
 def suspect_stats(breadth: Breadth, url: str) -> PatternStats:
-    """The record of a pattern that lengthens one which yields nothing."""
+    """Return the statistics of a new pattern that extends an unproductive one."""
     prior = SUSPECT_PRIOR
     return PatternStats(breadth, value=prior, literal_value=prior, page_value=prior, first_url=url, last_url=url)
 
 
 def after_request(
-    record: PatternStats, url: str, gains: VisitGain, *, growth: int, overspent: bool = False, lengthens: bool = False
+    stats: PatternStats, url: str, gain: VisitGain, *, growth: int, overspent: bool = False, lengthens: bool = False
 ) -> PatternStats:
-    """The record with one more request in it, in the state that its figures call for.
+    """Return the statistics and state after one more request.
 
-    `lengthens`: the pattern only lengthens one behind a fence.
+    `lengthens`: the pattern only extends a blocked one.
     """
-    slowest = NARROW_PACE if record.breadth < Breadth.FOLDER else BROAD_PACE
-    pace = max(slowest, 1 / (record.requests + PRIOR_WEIGHT))
-    if record.state is PatternState.BLOCKED and _heals(record, gains):
-        record = record._replace(
+    slowest = NARROW_PACE if stats.breadth < Breadth.FOLDER else BROAD_PACE
+    pace = max(slowest, 1 / (stats.requests + PRIOR_WEIGHT))
+    if stats.state is PatternState.BLOCKED and _is_wrongly_blocked(stats, gain):
+        stats = stats._replace(
             state=PatternState.THROTTLED,
-            value=max(record.value, THROTTLE_BELOW),
-            promise=max(record.promise, OPEN_ABOVE),
+            value=max(stats.value, THROTTLE_BELOW),
+            promise=max(stats.promise, OPEN_ABOVE),
             probes=0,
         )
     return with_state(
-        record._replace(
-            requests=record.requests + 1,
-            value=record.value + pace * (gains.value - record.value),
-            literal_value=record.literal_value + pace * (gains.literal_value - record.literal_value),
-            page_value=record.page_value + pace * (gains.page_value - record.page_value),
-            duplicates=record.duplicates + pace * (gains.is_duplicate - record.duplicates),
-            growth=record.growth + pace * (growth - record.growth),
-            steady_growth=record.steady_growth + pace * ((growth > 0) - record.steady_growth),
-            cycles=record.cycles + pace * (gains.is_cycle - record.cycles),
-            promise=record.promise + pace * (gains.promise - record.promise),
-            redirects_back=record.redirects_back + pace * (gains.redirects_back - record.redirects_back),
-            probes=record.probes + (record.state is PatternState.BLOCKED),
+        stats._replace(
+            requests=stats.requests + 1,
+            value=stats.value + pace * (gain.value - stats.value),
+            literal_value=stats.literal_value + pace * (gain.literal_value - stats.literal_value),
+            page_value=stats.page_value + pace * (gain.page_value - stats.page_value),
+            duplicates=stats.duplicates + pace * (gain.is_duplicate - stats.duplicates),
+            growth=stats.growth + pace * (growth - stats.growth),
+            steady_growth=stats.steady_growth + pace * ((growth > 0) - stats.steady_growth),
+            cycles=stats.cycles + pace * (gain.is_cycle - stats.cycles),
+            promise=stats.promise + pace * (gain.promise - stats.promise),
+            redirects_back=stats.redirects_back + pace * (gain.redirects_back - stats.redirects_back),
+            probes=stats.probes + (stats.state is PatternState.BLOCKED),
             last_url=url,
         ),
         overspent=overspent,
@@ -174,108 +169,108 @@ def after_request(
     )
 
 
-def _heals(record: PatternStats, gains: VisitGain) -> bool:
-    """What came from behind the fence shows that it is wrong; the text of an endless supply does not."""
-    if record.probe_outcome is ProbeOutcome.INVENTED:
+def _is_wrongly_blocked(stats: PatternStats, gain: VisitGain) -> bool:
+    """True if a page of a blocked pattern shows that the block is wrong. The text of a maze does not."""
+    if stats.probe_outcome is ProbeOutcome.INVENTED:
         return False
-    if record.redirects_back >= COPIES_ABOVE:
-        return gains.value > 0.0
-    return (gains.promise if record.probe_outcome is ProbeOutcome.LEADS_ON else gains.page_value) >= UNBLOCK_ABOVE
+    if stats.redirects_back >= DUPLICATES_ABOVE:
+        return gain.value > 0.0
+    return (gain.promise if stats.probe_outcome is ProbeOutcome.LEADS_ON else gain.page_value) >= UNBLOCK_ABOVE
 
 
-def with_state(record: PatternStats, *, overspent: bool = False, lengthens: bool = False) -> PatternStats:
-    """The record in the state that its figures call for.
+def with_state(stats: PatternStats, *, overspent: bool = False, lengthens: bool = False) -> PatternStats:
+    """Return the statistics in the state that they call for.
 
-    `overspent`: the site has cost more requests for nothing than others. `lengthens`: see `after_request`.
+    `overspent`: most requests to the site were wasted. `lengthens`: see `after_request`.
     """
-    if record.probe_outcome is ProbeOutcome.INVENTED:
-        return record._replace(state=PatternState.BLOCKED)
-    if feeds_itself(record):
-        return record._replace(state=PatternState.BLOCKED, probes=record.probes if record.state else 0)
-    if record.value > OPEN_ABOVE or record.breadth is Breadth.SKELETON:
-        return record._replace(state=PatternState.OPEN, probes=0)
-    if record.state is PatternState.OPEN and record.value < THROTTLE_BELOW and _is_known_well(record):
-        record = record._replace(state=PatternState.THROTTLED)
+    if stats.probe_outcome is ProbeOutcome.INVENTED:
+        return stats._replace(state=PatternState.BLOCKED)
+    if feeds_itself(stats):
+        return stats._replace(state=PatternState.BLOCKED, probes=stats.probes if stats.state else 0)
+    if stats.value > OPEN_ABOVE or stats.breadth is Breadth.SKELETON:
+        return stats._replace(state=PatternState.OPEN, probes=0)
+    if stats.state is PatternState.OPEN and stats.value < THROTTLE_BELOW and _is_known_well(stats):
+        stats = stats._replace(state=PatternState.THROTTLED)
     if (
-        record.state is PatternState.THROTTLED
-        and record.value < BLOCK_BELOW
-        and _may_fence(record)
-        and blocking_proof(record, overspent=overspent, lengthens=lengthens)
+        stats.state is PatternState.THROTTLED
+        and stats.value < BLOCK_BELOW
+        and _may_block(stats)
+        and blocking_proof(stats, overspent=overspent, lengthens=lengthens)
     ):
-        record = record._replace(state=PatternState.BLOCKED, probes=0)
-    return record
+        stats = stats._replace(state=PatternState.BLOCKED, probes=0)
+    return stats
 
 
-def feeds_itself(record: PatternStats) -> bool:
-    """It has no end, leads to nothing but itself, and says little that is new."""
-    is_endless = record.probe_outcome is ProbeOutcome.LEADS_ON and offers_only_itself(record)
-    return is_endless and record.breadth is Breadth.SHAPE and record.page_value < LITTLE_NEW
+def feeds_itself(stats: PatternStats) -> bool:
+    """True if the pattern has no end, links only to itself, and says little that is new."""
+    is_endless = stats.probe_outcome is ProbeOutcome.LEADS_ON and offers_only_itself(stats)
+    return is_endless and stats.breadth is Breadth.SHAPE and stats.page_value < LITTLE_NEW
 
 
-def offers_only_itself(record: PatternStats) -> bool:
-    """The pages offer others of the kind, and nothing else that is worth a request."""
-    return record.requests >= ENDLESS_LEAST and record.growth >= GROWTH_ABOVE and record.promise < THROTTLE_BELOW
+def offers_only_itself(stats: PatternStats) -> bool:
+    """True if its pages link to more of their kind and to nothing else of value."""
+    return stats.requests >= MIN_CHAIN_REQUESTS and stats.growth >= GROWTH_ABOVE and stats.promise < THROTTLE_BELOW
 
 
-def _is_known_well(record: PatternStats) -> bool:
-    least = NARROW_LEAST if record.breadth < Breadth.FOLDER else BROAD_LEAST
-    return record.requests >= least or record.value < SUSPECT_PRIOR / 2
+def _is_known_well(stats: PatternStats) -> bool:
+    least = NARROW_MIN_REQUESTS if stats.breadth < Breadth.FOLDER else BROAD_MIN_REQUESTS
+    return stats.requests >= least or stats.value < SUSPECT_PRIOR / 2
 
 
-def _may_fence(record: PatternStats) -> bool:
-    """A parameter that says nothing on one kind of page may say something on another."""
-    return record.breadth is not Breadth.SITE_PARAMETER
+def _may_block(stats: PatternStats) -> bool:
+    """A parameter that is useless on one kind of page may matter on another."""
+    return stats.breadth is not Breadth.SITE_PARAMETER
 
 
-def blocking_proof(record: PatternStats, *, overspent: bool = True, lengthens: bool = False) -> str:
-    """In words, what shows beside the low yield that a pattern does not deserve to be finished."""
-    if not record.is_path and record.requests >= (MIN_PAGING_REQUESTS if record.is_paging else MIN_PARAMETER_REQUESTS):
-        if record.duplicates >= COPIES_ABOVE:
-            return "nearly all are copies or the answer to everything"
-        if record.literal_value < BLOCK_BELOW and (record.steady_growth >= STEADY_ABOVE or not record.is_paging):
-            return "many values of the parameters without a new word"
-    if overspent and record.redirects_back >= COPIES_ABOVE and record.requests >= MIN_RETURN_REQUESTS:
-        return "nearly all redirect to what is known, and they cost more than all the rest of the site"
-    is_going_on = record.growth >= GROWTH_ABOVE or record.requests >= CYCLES_LEAST
-    if overspent and record.cycles >= CYCLES_ABOVE and is_going_on:
-        return "shorter paths have shown the same, and longer ones go on"
-    if overspent and lengthens and record.requests >= EXPLODES_AGAIN and record.literal_value < BLOCK_BELOW:
-        return "shorter paths were fenced, and these say as little"
-    return _endless(record, overspent=overspent) if record.steady_growth >= STEADY_ABOVE else ""
+def blocking_proof(stats: PatternStats, *, overspent: bool = True, lengthens: bool = False) -> str:
+    """Return the proof that an unproductive pattern must be blocked; empty if there is none."""
+    if not stats.is_path and stats.requests >= (MIN_PAGING_REQUESTS if stats.is_paging else MIN_PARAMETER_REQUESTS):
+        if stats.duplicates >= DUPLICATES_ABOVE:
+            return "nearly all are duplicates or soft 404s"
+        if stats.literal_value < BLOCK_BELOW and (stats.steady_growth >= STEADY_ABOVE or not stats.is_paging):
+            return "many parameter values without a new word"
+    if overspent and stats.redirects_back >= DUPLICATES_ABOVE and stats.requests >= MIN_RETURN_REQUESTS:
+        return "nearly all redirect to known pages, and most requests to the site are wasted"
+    goes_on = stats.growth >= GROWTH_ABOVE or stats.requests >= MIN_CYCLE_REQUESTS
+    if overspent and stats.cycles >= CYCLES_ABOVE and goes_on:
+        return "shorter paths showed the same, and longer ones go on"
+    if overspent and lengthens and stats.requests >= MIN_EXPLOSION_REQUESTS_BELOW and stats.literal_value < BLOCK_BELOW:
+        return "shorter paths are blocked, and these say as little"
+    return _endless(stats, overspent=overspent) if stats.steady_growth >= STEADY_ABOVE else ""
 
 
-def _endless(record: PatternStats, *, overspent: bool) -> str:
-    if record.probe_outcome in (ProbeOutcome.ANSWERED, ProbeOutcome.LEADS_ON):
-        return "made-up addresses are answered with the same kind of page"
-    if record.probe_outcome is ProbeOutcome.SAME and (
-        record.duplicates >= COPIES_ABOVE or record.literal_value < BLOCK_BELOW
+def _endless(stats: PatternStats, *, overspent: bool) -> str:
+    if stats.probe_outcome in (ProbeOutcome.ANSWERED, ProbeOutcome.LEADS_ON):
+        return "invented URLs are answered with the same kind of page"
+    if stats.probe_outcome is ProbeOutcome.SAME and (
+        stats.duplicates >= DUPLICATES_ABOVE or stats.literal_value < BLOCK_BELOW
     ):
-        return "made-up addresses are answered with the very same page"
-    patience = UNPROBED_REQUESTS if record.breadth < Breadth.FOLDER else UNPROBED_REQUESTS_BROAD
-    if record.probe_outcome is ProbeOutcome.UNPROBED and record.requests >= patience:
-        return "nothing but numbers changes, and each offers more of the same"
-    is_exploding = record.growth >= EXPLODES_ABOVE and record.requests >= EXPLODES_LEAST
-    if overspent and is_exploding and record.literal_value < BLOCK_BELOW:
-        return "each offers many more without a new word, and they cost more than all the rest of the site"
+        return "invented URLs are answered with the same page"
+    limit = UNPROBED_REQUESTS if stats.breadth < Breadth.FOLDER else UNPROBED_REQUESTS_BROAD
+    if stats.probe_outcome is ProbeOutcome.UNPROBED and stats.requests >= limit:
+        return "only numbers change, and each page links to more of the same"
+    is_exploding = stats.growth >= EXPLODES_ABOVE and stats.requests >= MIN_EXPLOSION_REQUESTS
+    if overspent and is_exploding and stats.literal_value < BLOCK_BELOW:
+        return "each page links to many more without a new word, and most requests to the site are wasted"
     return ""
 
 
-def evidence(record: PatternStats) -> str:
-    """What the verdict on a pattern rests on, in words and figures."""
+def evidence(stats: PatternStats) -> str:
+    """Return the figures behind the verdict, as one line of text."""
     figures = (
-        f"{record.requests} requests, lately {record.value:.0%} new text, "
-        f"{record.duplicates:.0%} copies, {record.growth:.1f} new URLs of the kind for each"
+        f"{stats.requests} requests, recently {stats.value:.0%} new text, "
+        f"{stats.duplicates:.0%} duplicates, {stats.growth:.1f} new URLs of the kind per request"
     )
-    because = INVENTS if record.probe_outcome is ProbeOutcome.INVENTED else blocking_proof(record)
-    if feeds_itself(record):
-        because = FEEDS_ITSELF
-    return f"{figures}; {because}" if because else figures
+    proof = INVENTS if stats.probe_outcome is ProbeOutcome.INVENTED else blocking_proof(stats)
+    if feeds_itself(stats):
+        proof = FEEDS_ITSELF
+    return f"{figures}; {proof}" if proof else figures
 
 
-def trap_class(record: PatternStats) -> str:
-    """One word for what seems to be wrong with a pattern."""
-    if record.probe_outcome is ProbeOutcome.INVENTED:
+def trap_class(stats: PatternStats) -> str:
+    """Return the class of trap that `trap list` shows."""
+    if stats.probe_outcome is ProbeOutcome.INVENTED:
         return "maze"
-    if record.duplicates >= COPIES_ABOVE:
+    if stats.duplicates >= DUPLICATES_ABOVE:
         return "copies"
-    return "endless" if record.growth >= GROWTH_ABOVE else "barren"
+    return "endless" if stats.growth >= GROWTH_ABOVE else "barren"

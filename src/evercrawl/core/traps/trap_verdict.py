@@ -1,8 +1,8 @@
-"""May this URL of a site be asked for, by what its kind has yielded? Asked for a link and again for a page.
+"""Decide whether a URL may be requested, from the statistics of its patterns and its domain.
 
-Throttled ones come after everything else, so that a finite pattern is still finished. Behind a fence a few
-requests go on: so many, and a share of all that the site is asked, so that a wrong verdict heals and a right
-one costs little.
+Throttled URLs come after all others, so a finite pattern is still finished. A few requests for blocked patterns
+continue, so a wrong block heals and a right one costs little. Each host of a domain with endless hosts is a site too
+small to judge, so those are judged together: its hosts keep naming hosts that nobody named before.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from evercrawl.core.traps.trap_state import TrapState
 from evercrawl.core.traps.url_pattern import Breadth, UrlPattern, lengthens, parent_shape, patterns_of
 
 PROBES_FIRST, PROBES_SHARE = 2, 0.01
-"""Requests behind a fence: so many, and this share of the site's requests."""
+"""Requests allowed in a blocked pattern: this number plus this share of the site's requests."""
 PROBE_ONE_IN = 64
-"""Of the links that lead behind a fence this part stays at hand for probes."""
+"""One in this many links to a blocked pattern stays queued for probes."""
 
 
 IDLE = "(does not matter)"
-"""Behind the name of a part of URLs that was found not to alter the content."""
+"""Suffix of a URL part that does not affect the content."""
 
 
 class TrapAction(Enum):
@@ -33,31 +33,31 @@ class TrapAction(Enum):
 
     ALLOW = "allow"
     THROTTLE = "throttle"
-    """After everything else."""
+    """Queue it after all others."""
     BLOCK = "block"
 
 
 class TrapVerdict(NamedTuple):
-    """A ruling with the pattern that decided and the evidence in words."""
+    """An action with the pattern that decided and the evidence."""
 
     action: TrapAction
     pattern: str = ""
     evidence: str = ""
     is_probe: bool = False
-    """It would be fenced, and is let through to see whether that is still right."""
+    """True if the URL is blocked but let through to check the block."""
 
 
 ALLOWED = TrapVerdict(TrapAction.ALLOW)
 
 
 def allows_all(site: TrapState) -> bool:
-    """Whatever URL is asked about, the answer is that it may be asked for: most sites set no traps."""
+    """True if no URL of the site can be refused. Most sites set no traps."""
     is_open = all(record.state is PatternState.OPEN for record in site.patterns.values())
     return is_open and not site.mazes and not irrelevant_parts(site.url_parts)
 
 
 def check_link(site: TrapState, url: str) -> TrapVerdict:
-    """What to do with a link: queue it, queue it behind all others, or leave it out."""
+    """Decide about a new link: queue it, queue it last, or refuse it."""
     ruled = _strictest(site, url)
     if ruled.action is TrapAction.BLOCK and xxh32_intdigest(url.encode("utf-8", "replace")) % PROBE_ONE_IN == 0:
         return ruled._replace(action=TrapAction.THROTTLE, is_probe=True)
@@ -65,7 +65,7 @@ def check_link(site: TrapState, url: str) -> TrapVerdict:
 
 
 def check_queued(site: TrapState, url: str) -> TrapVerdict:
-    """What to do with a page whose turn has come; behind a fence a few go through as probes."""
+    """Decide about a queued page. A few blocked pages pass as probes."""
     ruled = _strictest(site, url)
     if ruled.action is not TrapAction.BLOCK:
         return ruled
@@ -99,14 +99,14 @@ def _strictest(site: TrapState, url: str) -> TrapVerdict:
 
 
 def _said_of_idle(site: TrapState, url: str) -> str:
-    """Of which page this one is a duplicate, as far as that has a URL of its own."""
+    """Name the page that this one duplicates, if that has a URL."""
     plain = url_identity(site.url_parts, url)
     named = f"; without it: {plain}" if plain != url else ""
     return f"seen already but for a part of the URL that does not matter here{named}"
 
 
 def _lengthened_cycle(site: TrapState, shape: UrlPattern) -> str:
-    """The fenced cycle that the shape only lengthens; empty: none."""
+    """Return the blocked cycle that the shape extends; empty if there is none."""
     while name := parent_shape(shape):
         record = site.patterns.get(name)
         if record is not None and record.state is PatternState.BLOCKED and record.cycles >= CYCLES_ABOVE:
@@ -126,12 +126,12 @@ def _states(site: TrapState, patterns: tuple[UrlPattern, ...]) -> list[tuple[Pat
 
 
 def _is_wider(pattern: UrlPattern) -> bool:
-    """Says less about a URL than its shape does; folders below the first say more."""
+    """True if the pattern says less about a URL than its shape. Folders below the first say more."""
     return pattern.breadth is not Breadth.FOLDER or pattern.name.count("/") <= 2
 
 
 class TrapReport(NamedTuple):
-    """A pattern that was throttled or fenced, as `trap list` shows it."""
+    """A throttled or blocked pattern, as `trap list` shows it."""
 
     pattern: str
     kind: str
@@ -141,7 +141,7 @@ class TrapReport(NamedTuple):
 
 
 def trap_reports(site: TrapState) -> list[TrapReport]:
-    """The throttled and fenced patterns of a site, the costliest first."""
+    """Return the throttled and blocked patterns of a site, the costliest first."""
     found = [
         TrapReport(name, trap_class(record), evidence(record), record.requests, record.state.name.lower())
         for name, record in site.patterns.items()
@@ -151,28 +151,28 @@ def trap_reports(site: TrapState) -> list[TrapReport]:
 
 
 LEAST_HOSTS = 24
-"""Hosts of one domain whose pages were seen before anything is said about the domain."""
+"""Hosts seen before a domain is judged."""
 HOST_PACE = 1 / 24
-"""How much the newest host counts in the average."""
+"""Weight of the newest host in the average."""
 HOST_PRIOR_WEIGHT = 4
-"""As many hosts outweigh what was assumed before the first of them."""
+"""The prior counts as much as this many hosts."""
 BLOCK_HOSTS_ABOVE, UNBLOCK_HOSTS_BELOW = 0.85, 0.6
-"""Share of the hosts named by a host that were never named before, for a fence and for taking it back."""
+"""Share of new hosts among those that a host names: from here a domain is blocked, below here unblocked."""
 
 
 class HostStats(NamedTuple):
-    """What the hosts of one domain have named."""
+    """Statistics of the hosts of one domain."""
 
     domain: str
     hosts: int = 0
-    """Hosts of which a page was seen."""
+    """Hosts with at least one page seen."""
     fresh: float = 0.5
-    """Of the hosts that the first page of a host names, the share that nobody named before."""
+    """Share of never-named hosts among those that the first page of a host names."""
     is_blocked: bool = False
 
     @property
     def evidence(self) -> str:
-        """What the verdict rests on, in words and figures."""
+        """Return the figures behind the verdict, as one line of text."""
         return (
             f"{self.hosts} hosts of {self.domain} were looked at, "
             f"and lately {self.fresh:.0%} of the hosts that they name are named for the first time"
@@ -180,7 +180,7 @@ class HostStats(NamedTuple):
 
 
 def after_host(known: HostStats, *, others: int, fresh: int) -> HostStats:
-    """The yield after one more host, which names so many others, so many of them for the first time."""
+    """Return the statistics after one more host that names `others` hosts, `fresh` of them new."""
     hosts = known.hosts + 1
     pace = max(HOST_PACE, 1 / (hosts + HOST_PRIOR_WEIGHT))
     average = known.fresh + pace * (fresh / max(others, 1) - known.fresh)
@@ -190,10 +190,10 @@ def after_host(known: HostStats, *, others: int, fresh: int) -> HostStats:
 
 
 def host_stats_bytes(known: HostStats) -> bytes:
-    """The stored form."""
+    """Return the stored form."""
     return orjson.dumps(list(known))
 
 
 def host_stats_of(stored: bytes) -> HostStats:
-    """What was stored."""
+    """Read the stored form."""
     return HostStats(*orjson.loads(stored))

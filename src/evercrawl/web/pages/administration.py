@@ -107,7 +107,7 @@ def access(state: AppState, inputs: Inputs) -> dict[str, Any]:
 def add_token(state: AppState, inputs: Inputs) -> ActionResult:
     """A new token; its secret is shown this once."""
     secret = state.auth.add_token(inputs["name"], AccessScope[inputs["scope"].upper()])
-    return ActionResult(f"the new token, which is shown only now: {secret}", "/access", {"token": secret}, once=True)
+    return ActionResult(f"the new token, which is shown only now: {secret}", "/access", {"token": secret}, has_secret=True)
 
 
 def drop_token(state: AppState, inputs: Inputs) -> ActionResult:

@@ -47,7 +47,7 @@ ALERT_PARAMETERS = (
     Parameter("patterns", "Forms of URLs in which * stands for anything, separated by space.", default=""),
     Parameter("query", "Words that the page must say.", default=""),
     Parameter("about", "What must have happened.", "choice", default="changes", choices=tuple(ABOUT)),
-    Parameter("min_size", "Least share of the page's words, in percent.", "integer", default=0, most=100),
+    Parameter("min_size", "Least share of the page's words, in percent.", "integer", default=0, maximum=100),
     Parameter("sentiment_turn", "Only where the sentiment turned.", "bool", default=False),
     Parameter("channel", "The way that messages go.", "choice", default="webhook", choices=CHANNELS),
     Parameter("address", "Where they go: a URL, an address of mail or apprise, or nothing.", default=""),
@@ -121,9 +121,9 @@ def add_alert(state: AppState, inputs: Inputs) -> ActionResult:
     if kept.target.channel is Channel.APPRISE:
         told["address"] = redact_address(kept.target.address)
     if kept.target.secret is None:
-        return ActionResult(f"alert {kept.name}: changes from now on", show, {"name": kept.name}, told=told)
+        return ActionResult(f"alert {kept.name}: changes from now on", show, {"name": kept.name}, audit_values=audit_values)
     words = f"the secret that messages of {kept.name} are signed with, shown only now: {kept.target.secret}"
-    return ActionResult(words, show, {"name": kept.name, "secret": kept.target.secret}, once=True)
+    return ActionResult(words, show, {"name": kept.name, "secret": kept.target.secret}, has_secret=True)
 
 
 def remove_alert(state: AppState, inputs: Inputs) -> ActionResult:

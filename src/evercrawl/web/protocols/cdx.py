@@ -27,13 +27,13 @@ CDX_PARAMETERS = (
     Parameter("matchType", "Which URLs.", "choice", choices=("exact", "prefix", "host", "domain")),
     Parameter("from", "First moment: 1 to 14 digits."),
     Parameter("to", "Last moment: 1 to 14 digits."),
-    Parameter("limit", "Most lines.", "integer", default=10_000, minimum=1, most=100_000),
+    Parameter("limit", "Most lines.", "integer", default=10_000, minimum=1, maximum=100_000),
     Parameter("output", "Lines of CDXJ, or JSON objects.", "choice", default="cdxj", choices=("cdxj", "json", "text")),
     Parameter("sort", "Newest first.", "choice", choices=("reverse",)),
     Parameter("fl", "Only these fields, separated by comma (with output=json)."),
     Parameter("filter", "[!][=|~]field:value; = whole, ~ regular expression, otherwise a part of the text."),
-    Parameter("page", "Which portion of a long list, from 0.", "integer", most=MOST_PAGES - 1),
-    Parameter("pageSize", "Blocks of 1,000 captures in a portion.", "integer", default=5, minimum=1, most=20),
+    Parameter("page", "Which portion of a long list, from 0.", "integer", maximum=MOST_PAGES - 1),
+    Parameter("pageSize", "Blocks of 1,000 captures in a portion.", "integer", default=5, minimum=1, maximum=20),
     Parameter("showNumPages", "Only the number of portions.", "bool", default=False),
 )
 _STAMP = re.compile(r"\d{1,14}", re.ASCII)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from starlette.responses import Response
 
-from evercrawl.adapters.sqlite.reader import StateReader
+from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.collection.runs import LiveRun, live_run
 from evercrawl.model.report import Status
 from evercrawl.web.app_state import AppState

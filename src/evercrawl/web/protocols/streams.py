@@ -14,7 +14,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from evercrawl.adapters.sqlite.browse import browsing, browsing_all, shards_of
+from evercrawl.adapters.sql.listing_reader import each_listing, open_listing
+from evercrawl.adapters.sql.state_reader import shards_of
 from evercrawl.adapters.sqlite.store import shard_path
 from evercrawl.collection.runs import live_run
 from evercrawl.collection.site_list import busiest_sites, newest_visits
@@ -39,7 +40,7 @@ EVENT_PARAMETERS = (
     Parameter(
         "follow", "Wait for what comes; a client that accepts text/event-stream always does.", "bool", default=False
     ),
-    Parameter("limit", "End after so many events.", "integer", default=10_000, minimum=1, most=1_000_000),
+    Parameter("limit", "End after so many events.", "integer", default=10_000, minimum=1, maximum=1_000_000),
 )
 _PLACE = re.compile(r"(\d{1,4}-\d{1,15})(_\d{1,4}-\d{1,15})*", re.ASCII)
 Lines = dict[int, int]
@@ -61,7 +62,7 @@ def parse_position(word: str) -> Lines:
 
 def end_position(collection: Path) -> Lines:
     """The newest line of every shard's log."""
-    return {shard: reader.last_line() for shard, reader in browsing_all(collection)}
+    return {shard: reader.last_line() for shard, reader in each_listing(collection)}
 
 
 def read_events(collection: Path, lines: Lines, mtimes: dict[int, int]) -> list[tuple[int, VisitRow]]:
@@ -71,7 +72,7 @@ def read_events(collection: Path, lines: Lines, mtimes: dict[int, int]) -> list[
         changed = _changed_ns(collection, shard)
         if mtimes.get(shard) == changed:
             continue
-        with browsing(collection, shard) as reader:
+        with open_listing(collection, shard) as reader:
             visits = reader.next_visits(lines.get(shard, 0), MOST_AT_A_TIME)
         if len(visits) < MOST_AT_A_TIME:
             mtimes[shard] = changed
@@ -187,7 +188,7 @@ LINES_AT_A_TIME = 200
 LOG_RANGE = (
     Parameter("since", "From when on: 7d, 2026-11-01. To go on: the moment of the last line.", "time"),
     Parameter("until", "Up to when.", "time"),
-    Parameter("limit", "End after so many lines.", "integer", default=1_000_000, minimum=1, most=10_000_000),
+    Parameter("limit", "End after so many lines.", "integer", default=1_000_000, minimum=1, maximum=10_000_000),
 )
 LOG_PARAMETERS = (Parameter("site", "Only of this site."), *LOG_RANGE)
 

@@ -7,7 +7,7 @@ from evercrawl.core.traps.novelty import NewText
 from evercrawl.core.traps.pattern_probe import after_probe, next_probe
 from evercrawl.core.traps.pattern_stats import MIN_PARAMETER_REQUESTS, PatternState
 from evercrawl.core.traps.trap_state import (
-    MOST_PATTERNS,
+    MAX_PATTERNS,
     TrapState,
     VisitObservation,
     record_visit,
@@ -174,7 +174,7 @@ def test_memory_is_bounded_whatever_the_site_does() -> None:
     site = _visits(TrapState(), 0, 60, new=OLD)
     for number in range(1500):
         site = record_visit(site, VisitObservation(f"{SITE}/w{number}x/y?p{number}=1", 200, NEW))
-    assert len(site.patterns) <= MOST_PATTERNS
+    assert len(site.patterns) <= MAX_PATTERNS
     assert site.patterns["/cal?d="].state is PatternState.BLOCKED, "verdicts outlive what is merely known"
     assert len(trap_state_bytes(site)) < 40_000
 

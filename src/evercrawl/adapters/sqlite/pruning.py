@@ -16,15 +16,15 @@ from evercrawl.model.time import from_us
 
 ROWS_AT_A_TIME = 10_000
 
-Place = tuple[int, int]
+VersionKey = tuple[int, int]
 """Page and number of a version."""
-Keeps = Callable[[Sequence[datetime]], set[int]]
+KeepVersions = Callable[[Sequence[datetime]], set[int]]
 """First sights of a page's versions, oldest first -> the places of those that stay."""
-NewPlace = Callable[[str, int], tuple[str, int]]
+NewLocation = Callable[[str, int], tuple[str, int]]
 """File and offset of a record -> where it lies now."""
 
 
-class DoomedVersion(NamedTuple):
+class PrunedVersion(NamedTuple):
     """A version that goes, and its record."""
 
     digest: bytes
@@ -33,10 +33,10 @@ class DoomedVersion(NamedTuple):
 
 
 @dataclass(slots=True)
-class Doomed:
+class PrunePlan:
     """The versions of a shard that a rule takes away."""
 
-    versions: dict[Place, DoomedVersion] = field(default_factory=dict)
+    versions: dict[VersionKey, PrunedVersion] = field(default_factory=dict)
     kept: int = 0
     kept_for_others: int = 0
     """Versions that stay because versions that stay share their bytes."""
@@ -50,15 +50,15 @@ class Doomed:
         return sum(version.length for version in self.versions.values())
 
 
-def find_doomed(db: sqlite3.Connection, keeps: Keeps) -> Doomed:
+def plan_prune(db: sqlite3.Connection, keeps: KeepVersions) -> PrunePlan:
     """What a rule takes away; an original of something that stays is not among it."""
-    doomed = Doomed()
+    doomed = PrunePlan()
     for rows in _pages(db):
         stays = keeps([from_us(row[2]) for row in rows])
         doomed.kept += len(stays)
         for place, (page_id, number, _, *version) in enumerate(rows):
             if place not in stays:
-                doomed.versions[page_id, number] = DoomedVersion._make(version)
+                doomed.versions[page_id, number] = PrunedVersion._make(version)
     _rescue_originals(db, doomed)
     return doomed
 
@@ -82,8 +82,8 @@ def _versions(db: sqlite3.Connection) -> Iterator[tuple[int, int, int, bytes, by
         after = portion[-1][:2]
 
 
-def _rescue_originals(db: sqlite3.Connection, doomed: Doomed) -> None:
-    originals: dict[bytes, Place] = {}
+def _rescue_originals(db: sqlite3.Connection, doomed: PrunePlan) -> None:
+    originals: dict[bytes, VersionKey] = {}
     for place, version in doomed.versions.items():
         if db.execute(SQL["content_holder"], (version.digest,)).fetchone() == place:
             originals[version.digest] = place
@@ -96,8 +96,13 @@ def _rescue_originals(db: sqlite3.Connection, doomed: Doomed) -> None:
             doomed.kept_for_others += 1
 
 
-def take_out(
-    db: sqlite3.Connection, doomed: Doomed, *, moved: NewPlace, files: Iterable[str], archive_end: ArchiveEnd | None
+def apply_prune(
+    db: sqlite3.Connection,
+    doomed: PrunePlan,
+    *,
+    moved: NewLocation,
+    files: Iterable[str],
+    archive_end: ArchiveEnd | None,
 ) -> None:
     """Versions, texts and contents go, records that stay get their new places: all in one transaction.
 
@@ -117,7 +122,7 @@ def take_out(
             db.execute(SQL["set_archive_end"], archive_end)
 
 
-def _pack_texts_anew(db: sqlite3.Connection, page_id: int, doomed: Doomed) -> None:
+def _pack_texts_anew(db: sqlite3.Connection, page_id: int, doomed: PrunePlan) -> None:
     rows = db.execute(SQL["texts_of_page"], (page_id,)).fetchall()
     texts = unpack_texts([(number, PackedText(base, frame)) for number, base, frame in rows])
     left = [(number, text) for number, text in texts if (page_id, number) not in doomed.versions]
@@ -125,7 +130,7 @@ def _pack_texts_anew(db: sqlite3.Connection, page_id: int, doomed: Doomed) -> No
     db.executemany(SQL["insert_text"], [(page_id, number, *packed) for number, packed in pack_texts(left)])
 
 
-def _move_records(db: sqlite3.Connection, files: list[str], moved: NewPlace) -> None:
+def _move_records(db: sqlite3.Connection, files: list[str], moved: NewLocation) -> None:
     for name in files:
         db.execute(SQL["forget_looks"], (name,))
         rows = db.execute(SQL["versions_in_file"], (name,)).fetchall()
@@ -144,6 +149,6 @@ def dropped_files(db: sqlite3.Connection) -> list[str]:
     return [name for (name,) in db.execute(SQL["dropped_files"])]
 
 
-def forget_dropped_file(db: sqlite3.Connection, name: str) -> None:
+def delete_dropped_file(db: sqlite3.Connection, name: str) -> None:
     """The file is deleted."""
     db.execute(SQL["forget_dropped_file"], (name,))

@@ -286,3 +286,8 @@ class StateReader:
                 while portion := reader.rejected_pages(after):
                     yield from portion
                     after = portion[-1].id
+
+
+def shards_of(collection: Path) -> list[int]:
+    """The shards that hold something."""
+    return StateReader(collection).shards()

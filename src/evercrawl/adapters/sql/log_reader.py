@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import zstandard
 
-from evercrawl.adapters.sqlite.reader import ROWS_AT_A_TIME, ShardReader, StateReader, session_of
+from evercrawl.adapters.sql.state_reader import ROWS_AT_A_TIME, ShardReader, StateReader, session_of
 from evercrawl.adapters.sqlite.statements import OUTLINES
 from evercrawl.adapters.sqlite.store import shard_path
 from evercrawl.core.document.compression import MAX_TEXT_BYTES, unpack_outline
@@ -25,11 +25,11 @@ GONE = frozenset({Reason.GONE.value, Reason.NOT_FOUND.value})
 _HAS_OUTLINES = "select 1 from sqlite_master where type = 'table' and name = 'outline'"
 NUMBER_BITS = 20
 """Versions of one page, in the lists that the statements take."""
-VersionPlace = tuple[int, int]
+VersionNumber = tuple[int, int]
 """Page and number of a version."""
 
 
-class LogLine(NamedTuple):
+class LogEntry(NamedTuple):
     """A line of the log, by which one finds the place again."""
 
     id: int
@@ -120,21 +120,21 @@ class LogReader(ShardReader):
         self._has_outlines = True if connection is not None else None
         self._opener = zstandard.ZstdDecompressor()
 
-    def log_end(self) -> LogLine | None:
+    def log_end(self) -> LogEntry | None:
         """The newest line; None: nothing was visited yet."""
         rows = self._rows("log_end")
-        return LogLine._make(rows[0]) if rows else None
+        return LogEntry._make(rows[0]) if rows else None
 
-    def log_line(self, number: int) -> LogLine | None:
+    def log_line(self, number: int) -> LogEntry | None:
         """One line by its number."""
         rows = self._rows("log_line", number)
-        return LogLine._make(rows[0]) if rows else None
+        return LogEntry._make(rows[0]) if rows else None
 
     def followed(self, after: int, most: int) -> list[FollowedVisit]:
         """The next visits behind a line."""
         return [FollowedVisit._make(row) for row in self._rows("followed_visits", after, most)]
 
-    def version_rows(self, places: Sequence[VersionPlace]) -> list[VersionRow]:
+    def version_rows(self, places: Sequence[VersionNumber]) -> list[VersionRow]:
         """Those of the versions that there are."""
         statement, packed = OUTLINES["indexed_versions"], json.dumps(list(map(_packed_place, places)))
         if not self.has_outlines:
@@ -143,7 +143,7 @@ class LogReader(ShardReader):
             found = self.connection.execute(statement, (packed,)).fetchall()
         return [VersionRow._make(row) for row in found]
 
-    def found_rows(self, places: Sequence[VersionPlace]) -> dict[VersionPlace, FoundRow]:
+    def found_rows(self, places: Sequence[VersionNumber]) -> dict[VersionNumber, FoundRow]:
         """The same for a list of hits."""
         rows = map(FoundRow._make, self._rows("found_versions", json.dumps(list(map(_packed_place, places)))))
         return {(row.page_id, row.number): row for row in rows}
@@ -175,7 +175,7 @@ class LogReader(ShardReader):
         count: int = self._rows("version_count")[0][0]
         return count
 
-    def version_places(self, after: VersionPlace, most: int) -> list[VersionPlace]:
+    def version_places(self, after: VersionNumber, most: int) -> list[VersionNumber]:
         """The next versions in order of page and number."""
         return self._rows("version_places", *after, most)
 
@@ -236,7 +236,7 @@ def _unpacked(frame: bytes, opener: zstandard.ZstdDecompressor, *, with_links: b
         raise StoreUnavailable(str(error)) from error
 
 
-def _packed_place(place: VersionPlace) -> int:
+def _packed_place(place: VersionNumber) -> int:
     """Page and number as one number, which both databases take apart."""
     return (place[0] << NUMBER_BITS) | place[1]
 

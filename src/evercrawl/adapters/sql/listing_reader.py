@@ -7,9 +7,9 @@ from contextlib import closing, contextmanager
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
-from evercrawl.adapters.sqlite.reader import ShardReader, StateReader, session_of
+from evercrawl.adapters.sql.state_reader import ROWS_AT_A_TIME, ShardReader, session_of, shards_of
 from evercrawl.adapters.sqlite.rows import refusal_from
 from evercrawl.adapters.sqlite.sights import change_from
 from evercrawl.adapters.sqlite.statements import statements_in
@@ -33,7 +33,7 @@ def first_key_of(site: str) -> bytes:
     return key_of(f"{site}/")[:_SITE_KEY_BYTES]
 
 
-class BrowseReader(ShardReader):
+class ListingReader(ShardReader):
     """The state of one shard, in portions."""
 
     def site_portion(self, after: int, most: int) -> list[SiteRow]:
@@ -135,9 +135,9 @@ class IdleReaders:
 
     def __init__(self) -> None:
         self._turn = Lock()
-        self._idle: dict[tuple[Path, int], list[BrowseReader]] = {}
+        self._idle: dict[tuple[Path, int], list[ListingReader]] = {}
 
-    def take(self, path: Path) -> tuple[tuple[Path, int], BrowseReader]:
+    def take(self, path: Path) -> tuple[tuple[Path, int], ListingReader]:
         """A reader of the file that is there now, and its mark."""
         try:
             mark = (path, path.stat().st_ino)
@@ -146,9 +146,9 @@ class IdleReaders:
         with self._turn:
             if kept := self._idle.get(mark):
                 return mark, kept.pop()
-        return mark, BrowseReader(path)
+        return mark, ListingReader(path)
 
-    def put(self, mark: tuple[Path, int], reader: BrowseReader) -> None:
+    def put(self, mark: tuple[Path, int], reader: ListingReader) -> None:
         """It is not used any more, for now."""
         with self._turn:
             if sum(map(len, self._idle.values())) < MOST_IDLE:
@@ -169,11 +169,11 @@ IDLE = IdleReaders()
 
 
 @contextmanager
-def browsing(collection: Path, shard: int) -> Iterator[BrowseReader]:
+def open_listing(collection: Path, shard: int) -> Iterator[ListingReader]:
     """One shard's reader; that of a file is kept open behind the block for the next one."""
     session = session_of(collection, shard)
     if session is not None:
-        with closing(BrowseReader(shard_path(collection, shard), session)) as reader:
+        with closing(ListingReader(shard_path(collection, shard), session)) as reader:
             yield reader
         return
     mark, reader = IDLE.take(shard_path(collection, shard))
@@ -185,13 +185,75 @@ def browsing(collection: Path, shard: int) -> Iterator[BrowseReader]:
     IDLE.put(mark, reader)
 
 
-def shards_of(collection: Path) -> list[int]:
-    """The shards that hold something."""
-    return StateReader(collection).shards()
-
-
-def browsing_all(collection: Path) -> Iterator[tuple[int, BrowseReader]]:
+def each_listing(collection: Path) -> Iterator[tuple[int, ListingReader]]:
     """The reader of each shard in turn; a reader is closed when the next one is asked for."""
     for shard in shards_of(collection):
-        with browsing(collection, shard) as reader:
+        with open_listing(collection, shard) as reader:
             yield shard, reader
+
+
+_STORED_SQL = statements_in(files(__package__).joinpath("exchange.sql").read_text(encoding="utf-8"))
+
+
+class StoredVersion(NamedTuple):
+    """A version with its page's URL and the place of its record in the archive."""
+
+    page_id: int
+    url: str
+    number: int
+    seen_us: int
+    status: int | None
+    digest: bytes
+    payload_sha1: bytes
+    content_type: str | None
+    encoding: str | None
+    title: str | None
+    lang: str | None
+    body_bytes: int
+    words: int
+    file: str
+    offset: int
+    length: int
+    record_id: bytes
+    truncated: str | None
+
+
+class VersionFilter(NamedTuple):
+    """Which versions; None: whatever they are."""
+
+    site: str | None = None
+    since_us: int | None = None
+    until_us: int | None = None
+    lang: str | None = None
+    newest_only: bool = True
+    """Of each page only the newest version that is not behind `until_us`."""
+
+
+class VersionReader(ShardReader):
+    """The state of one shard, read in bulk."""
+
+    def stored_versions(self, bounds: VersionFilter) -> Iterator[StoredVersion]:
+        """The versions within the bounds, in order of page and number."""
+        page_id, number = 0, 0
+        while rows := self._rows("stored_versions", page_id, number, *bounds, ROWS_AT_A_TIME):
+            portion = [StoredVersion._make(row) for row in rows]
+            yield from portion
+            page_id, number = portion[-1].page_id, portion[-1].number
+
+    def visits_at(self, page_id: int, at_us: int) -> list[tuple[int | None, bytes | None]]:
+        """Status and newest content of a page's visits at one moment."""
+        return self._rows("visits_at", page_id, at_us)
+
+    def _rows(self, name: str, *parameters: object) -> list[Any]:
+        with self._translating:
+            return self.connection.execute(_STORED_SQL[name], parameters).fetchall()
+
+
+@contextmanager
+def version_reader(collection: Path, shard: int) -> Iterator[VersionReader]:
+    """One shard's reader, closed behind the block."""
+    reader = VersionReader(shard_path(collection, shard), session_of(collection, shard))
+    try:
+        yield reader
+    finally:
+        reader.close()
