@@ -15,7 +15,7 @@ from typing import NamedTuple
 from xxhash import xxh32_intdigest
 
 from evercrawl.core.traps.irrelevant_parts import learn_parts
-from evercrawl.core.traps.pattern_stats import COPIES_ABOVE, GROWTH_ABOVE, PatternState, PatternStats, evidence
+from evercrawl.core.traps.pattern_stats import DUPLICATES_ABOVE, GROWTH_ABOVE, PatternState, PatternStats, evidence
 from evercrawl.core.traps.trap_state import TrapState, observe_visit, record_visit
 from evercrawl.core.traps.trap_verdict import TrapAction, TrapVerdict, allows_all, check_link, check_queued
 from evercrawl.core.traps.url_pattern import patterns_of
@@ -219,7 +219,7 @@ def _is_worth_a_look(site: TrapState, url: str) -> bool:
 
 def _is_settled(record: PatternStats) -> bool:
     """It keeps bringing new text, or it comes to an end by itself and is no set of copies."""
-    ends = record.growth < GROWTH_ABOVE and record.duplicates < COPIES_ABOVE / 2
+    ends = record.growth < GROWTH_ABOVE and record.duplicates < DUPLICATES_ABOVE / 2
     return record.is_proven or (ends and record.state is not PatternState.BLOCKED)
 
 

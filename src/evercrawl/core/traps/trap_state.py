@@ -132,43 +132,43 @@ def record_visit(site: TrapState, seen: VisitObservation) -> TrapState:
     """Return the state with one more visit."""
     if seen.status >= 500 or seen.status in TEMPORARY_STATUSES:
         return site
-    patterns = dict(site.patterns)
+    known = dict(site.patterns)
     patterns = patterns_of(seen.url)
-    gain = _visit_gain(patterns, seen)
+    gain = _visit_gain(known, seen)
     offered = [patterns_of(link) for link in seen.new_links[:MAX_LINKS]]
-    charged = _patterns_to_charge(patterns, patterns)
+    charged = _patterns_to_charge(known, patterns)
     for pattern in charged:
-        stats = patterns.get(pattern.name) or _new_stats(patterns, pattern, seen.url)
+        stats = known.get(pattern.name) or _new_stats(known, pattern, seen.url)
         growth = sum(is_extension(pattern, others) for others in offered)
-        patterns[pattern.name] = after_request(
+        known[pattern.name] = after_request(
             stats,
             seen.url,
             gain,
             growth=growth,
             overspent=site.is_overspent,
-            lengthens=_state(patterns, parent_shape(pattern)) is PatternState.BLOCKED,
+            lengthens=_state(known, parent_shape(pattern)) is PatternState.BLOCKED,
         )
     for name in site.mazes:
         is_charged = any(name == pattern.name for pattern in charged)
-        if name in patterns and not is_charged and lengthens(patterns, name):
-            patterns[name] = patterns[name]._replace(probes=patterns[name].probes + 1)
+        if name in known and not is_charged and lengthens(patterns, name):
+            known[name] = known[name]._replace(probes=known[name].probes + 1)
     wasted = site.wasted + (gain.value == 0.0 and seen.status < 400)
     repeats = site.repeats + (gain.page_value == 0.0 and seen.status < 300)
-    return replace(site, requests=site.requests + 1, wasted=wasted, patterns=_drop_least_used(patterns), repeats=repeats)
+    return replace(site, requests=site.requests + 1, wasted=wasted, patterns=_drop_least_used(known), repeats=repeats)
 
 
-def _patterns_to_charge(patterns: dict[str, PatternStats], patterns: tuple[UrlPattern, ...]) -> list[UrlPattern]:
+def _patterns_to_charge(known: dict[str, PatternStats], patterns: tuple[UrlPattern, ...]) -> list[UrlPattern]:
     narrow = [pattern for pattern in patterns if pattern.breadth < Breadth.FOLDER]
-    is_explained = any(_state(patterns, pattern.name) is not PatternState.OPEN for pattern in narrow)
+    is_explained = any(_state(known, pattern.name) is not PatternState.OPEN for pattern in narrow)
     return narrow if is_explained else list(patterns)
 
 
-def _visit_gain(patterns: dict[str, PatternStats], seen: VisitObservation) -> VisitGain:
+def _visit_gain(known: dict[str, PatternStats], seen: VisitObservation) -> VisitGain:
     is_nothing = seen.soft_404 or seen.status >= 400
     is_copy = seen.soft_404 or seen.duplicate or seen.redirects_back
     essential = 0.0 if is_nothing or is_copy or seen.new.essential < MIN_NEW_TEXT else seen.new.essential
     literal = 0.0 if is_nothing or seen.new.literal < MIN_NEW_TEXT else seen.new.literal
-    promise = _best_promise(patterns, seen)
+    promise = _best_promise(known, seen)
     return VisitGain(
         value=max(essential, promise),
         literal_value=max(literal, promise),
@@ -188,15 +188,15 @@ def _is_detour(url: str, other: str) -> bool:
     return len(here) >= len(there) + CYCLE_LONGER or sorted(here) == sorted(there)
 
 
-def _best_promise(patterns: dict[str, PatternStats], seen: VisitObservation) -> float:
+def _best_promise(known: dict[str, PatternStats], seen: VisitObservation) -> float:
     """Return the new text that the best new link promises."""
     own = path_of_shape(patterns_of(seen.url)[0])
-    promises = (_expected(patterns, link, own) for link in seen.new_links[:MAX_LINKS])
+    promises = (_expected(known, link, own) for link in seen.new_links[:MAX_LINKS])
     best = max(promises, default=0.0)
     return best if best >= MIN_PROMISE else 0.0
 
 
-def _expected(patterns: dict[str, PatternStats], url: str, own: str) -> float:
+def _expected(known: dict[str, PatternStats], url: str, own: str) -> float:
     """Return the average new text of pages of this kind, or of the kind that it extends.
 
     A path that extends the page's own promises nothing until one of its kind was seen: each page of a maze leads
@@ -204,30 +204,30 @@ def _expected(patterns: dict[str, PatternStats], url: str, own: str) -> float:
     """
     shape = patterns_of(url)[0]
     path = path_of_shape(shape)
-    stats = patterns.get(shape.name)
+    stats = known.get(shape.name)
     if path == own or (stats is None and path.startswith(own.removesuffix("/") + "/") and own != "/"):
         return 0.0
-    stats = stats or _new_stats(patterns, shape, url)
+    stats = stats or _new_stats(known, shape, url)
     return min(stats.page_value, stats.value)
 
 
-def _new_stats(patterns: dict[str, PatternStats], pattern: UrlPattern, url: str) -> PatternStats:
-    if _state(patterns, parent_shape(pattern)) is not PatternState.OPEN:
+def _new_stats(known: dict[str, PatternStats], pattern: UrlPattern, url: str) -> PatternStats:
+    if _state(known, parent_shape(pattern)) is not PatternState.OPEN:
         return suspect_stats(pattern.breadth, url)
     return PatternStats(pattern.breadth, first_url=url, last_url=url)
 
 
-def _state(patterns: dict[str, PatternStats], name: str) -> PatternState:
-    stats = patterns.get(name)
+def _state(known: dict[str, PatternStats], name: str) -> PatternState:
+    stats = known.get(name)
     return PatternState.OPEN if stats is None else stats.state
 
 
-def _drop_least_used(patterns: dict[str, PatternStats]) -> dict[str, PatternStats]:
-    if len(patterns) <= MAX_PATTERNS:
-        return patterns
-    by_weight = sorted(patterns.items(), key=lambda item: (item[1].state, item[1].requests), reverse=True)
+def _drop_least_used(known: dict[str, PatternStats]) -> dict[str, PatternStats]:
+    if len(known) <= MAX_PATTERNS:
+        return known
+    by_weight = sorted(known.items(), key=lambda item: (item[1].state, item[1].requests), reverse=True)
     kept = {name for name, _ in by_weight[:KEPT_PATTERNS]}
-    return {name: stats for name, stats in patterns.items() if name in kept}
+    return {name: stats for name, stats in known.items() if name in kept}
 
 
 VERSION = 3
@@ -259,7 +259,8 @@ def trap_state_bytes(site: TrapState) -> bytes:
         "rechecks": site.url_parts.rechecks,
     })  # fmt: skip
     rows = b"".join(
-        _ROW.pack(key, variant.value, variant.content, *variant.links) for key, variant in site.url_parts.variants.items()
+        _ROW.pack(key, variant.value, variant.content, *variant.links)
+        for key, variant in site.url_parts.variants.items()
     )
     plain = _LENGTH.pack(len(head)) + head + memory.recent + memory.previous + rows
     return bytes([VERSION]) + zlib.compress(plain, LEVEL)

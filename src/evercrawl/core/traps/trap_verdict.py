@@ -18,13 +18,13 @@ from evercrawl.core.traps.pattern_stats import CYCLES_ABOVE, INVENTS, PatternSta
 from evercrawl.core.traps.trap_state import TrapState
 from evercrawl.core.traps.url_pattern import Breadth, UrlPattern, lengthens, parent_shape, patterns_of
 
-PROBES_FIRST, PROBES_SHARE = 2, 0.01
+MIN_PROBES, PROBE_SHARE = 2, 0.01
 """Requests allowed in a blocked pattern: this number plus this share of the site's requests."""
 PROBE_ONE_IN = 64
 """One in this many links to a blocked pattern stays queued for probes."""
 
 
-IDLE = "(does not matter)"
+IRRELEVANT = "(does not matter)"
 """Suffix of a URL part that does not affect the content."""
 
 
@@ -52,45 +52,45 @@ ALLOWED = TrapVerdict(TrapAction.ALLOW)
 
 def allows_all(site: TrapState) -> bool:
     """True if no URL of the site can be refused. Most sites set no traps."""
-    is_open = all(record.state is PatternState.OPEN for record in site.patterns.values())
+    is_open = all(stats.state is PatternState.OPEN for stats in site.patterns.values())
     return is_open and not site.mazes and not irrelevant_parts(site.url_parts)
 
 
 def check_link(site: TrapState, url: str) -> TrapVerdict:
     """Decide about a new link: queue it, queue it last, or refuse it."""
-    ruled = _strictest(site, url)
-    if ruled.action is TrapAction.BLOCK and xxh32_intdigest(url.encode("utf-8", "replace")) % PROBE_ONE_IN == 0:
-        return ruled._replace(action=TrapAction.THROTTLE, is_probe=True)
-    return ruled
+    verdict = _strictest(site, url)
+    if verdict.action is TrapAction.BLOCK and xxh32_intdigest(url.encode("utf-8", "replace")) % PROBE_ONE_IN == 0:
+        return verdict._replace(action=TrapAction.THROTTLE, is_probe=True)
+    return verdict
 
 
 def check_queued(site: TrapState, url: str) -> TrapVerdict:
     """Decide about a queued page. A few blocked pages pass as probes."""
-    ruled = _strictest(site, url)
-    if ruled.action is not TrapAction.BLOCK:
-        return ruled
-    if _probes(site, ruled.pattern) < PROBES_FIRST + PROBES_SHARE * site.requests:
-        return ruled._replace(action=TrapAction.ALLOW, is_probe=True)
-    return ruled
+    verdict = _strictest(site, url)
+    if verdict.action is not TrapAction.BLOCK:
+        return verdict
+    if _probes(site, verdict.pattern) < MIN_PROBES + PROBE_SHARE * site.requests:
+        return verdict._replace(action=TrapAction.ALLOW, is_probe=True)
+    return verdict
 
 
 def _probes(site: TrapState, pattern: str) -> int:
-    record = site.patterns.get(pattern)
-    if pattern.endswith(IDLE) or record is None:
+    stats = site.patterns.get(pattern)
+    if pattern.endswith(IRRELEVANT) or stats is None:
         return site.url_parts.rechecks
-    return record.probes
+    return stats.probes
 
 
 def _strictest(site: TrapState, url: str) -> TrapVerdict:
-    idle = known_variant(site.url_parts, url)
-    if idle is not None:
-        return TrapVerdict(TrapAction.BLOCK, f"{idle} {IDLE}", _said_of_idle(site, url))
+    irrelevant = known_variant(site.url_parts, url)
+    if irrelevant is not None:
+        return TrapVerdict(TrapAction.BLOCK, f"{irrelevant} {IRRELEVANT}", _variant_evidence(site, url))
     patterns = patterns_of(url)
     lengthened = next((name for name in site.mazes if lengthens(patterns, name)), None)
     if lengthened is not None:
         return TrapVerdict(TrapAction.BLOCK, lengthened, INVENTS)
     state, name = max(_states(site, patterns), default=(PatternState.OPEN, ""))
-    if state is not PatternState.BLOCKED and (cycle := _lengthened_cycle(site, patterns[0])):
+    if state is not PatternState.BLOCKED and (cycle := _extended_cycle(site, patterns[0])):
         state, name = PatternState.BLOCKED, cycle
     if state is PatternState.OPEN:
         return ALLOWED
@@ -98,18 +98,18 @@ def _strictest(site: TrapState, url: str) -> TrapVerdict:
     return TrapVerdict(ruling, name, evidence(site.patterns[name]))
 
 
-def _said_of_idle(site: TrapState, url: str) -> str:
+def _variant_evidence(site: TrapState, url: str) -> str:
     """Name the page that this one duplicates, if that has a URL."""
     plain = url_identity(site.url_parts, url)
     named = f"; without it: {plain}" if plain != url else ""
-    return f"seen already but for a part of the URL that does not matter here{named}"
+    return f"same as a known page except for a part of the URL that does not matter here{named}"
 
 
-def _lengthened_cycle(site: TrapState, shape: UrlPattern) -> str:
+def _extended_cycle(site: TrapState, shape: UrlPattern) -> str:
     """Return the blocked cycle that the shape extends; empty if there is none."""
     while name := parent_shape(shape):
-        record = site.patterns.get(name)
-        if record is not None and record.state is PatternState.BLOCKED and record.cycles >= CYCLES_ABOVE:
+        stats = site.patterns.get(name)
+        if stats is not None and stats.state is PatternState.BLOCKED and stats.cycles >= CYCLES_ABOVE:
             return name
         shape = UrlPattern(name, Breadth.SHAPE)
     return ""
@@ -143,14 +143,14 @@ class TrapReport(NamedTuple):
 def trap_reports(site: TrapState) -> list[TrapReport]:
     """Return the throttled and blocked patterns of a site, the costliest first."""
     found = [
-        TrapReport(name, trap_class(record), evidence(record), record.requests, record.state.name.lower())
-        for name, record in site.patterns.items()
-        if record.state is not PatternState.OPEN
+        TrapReport(name, trap_class(stats), evidence(stats), stats.requests, stats.state.name.lower())
+        for name, stats in site.patterns.items()
+        if stats.state is not PatternState.OPEN
     ]
     return sorted(found, key=lambda one: -one.requests)
 
 
-LEAST_HOSTS = 24
+MIN_HOSTS = 24
 """Hosts seen before a domain is judged."""
 HOST_PACE = 1 / 24
 """Weight of the newest host in the average."""
@@ -174,8 +174,8 @@ class HostStats(NamedTuple):
     def evidence(self) -> str:
         """Return the figures behind the verdict, as one line of text."""
         return (
-            f"{self.hosts} hosts of {self.domain} were looked at, "
-            f"and lately {self.fresh:.0%} of the hosts that they name are named for the first time"
+            f"{self.hosts} hosts of {self.domain} were seen; "
+            f"recently {self.fresh:.0%} of the hosts that they name were new"
         )
 
 
@@ -184,9 +184,9 @@ def after_host(known: HostStats, *, others: int, fresh: int) -> HostStats:
     hosts = known.hosts + 1
     pace = max(HOST_PACE, 1 / (hosts + HOST_PRIOR_WEIGHT))
     average = known.fresh + pace * (fresh / max(others, 1) - known.fresh)
-    is_endless = hosts >= LEAST_HOSTS and average >= BLOCK_HOSTS_ABOVE
-    is_fenced = is_endless or (known.is_blocked and average >= UNBLOCK_HOSTS_BELOW)
-    return HostStats(known.domain, hosts, average, is_fenced)
+    is_endless = hosts >= MIN_HOSTS and average >= BLOCK_HOSTS_ABOVE
+    is_blocked = is_endless or (known.is_blocked and average >= UNBLOCK_HOSTS_BELOW)
+    return HostStats(known.domain, hosts, average, is_blocked)
 
 
 def host_stats_bytes(known: HostStats) -> bytes:

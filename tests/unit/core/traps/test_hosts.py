@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from evercrawl.core.traps.trap_verdict import LEAST_HOSTS, HostStats, after_host, host_stats_bytes, host_stats_of
+from evercrawl.core.traps.trap_verdict import MIN_HOSTS, HostStats, after_host, host_stats_bytes, host_stats_of
 
 
 def _after(known: HostStats, hosts: int, *, others: int, fresh: int) -> HostStats:
@@ -10,7 +10,7 @@ def _after(known: HostStats, hosts: int, *, others: int, fresh: int) -> HostStat
 
 
 def test_hosts_that_name_ever_new_hosts_are_blocked_after_some_dozen() -> None:
-    few = _after(HostStats("a.test"), LEAST_HOSTS - 1, others=3, fresh=3)
+    few = _after(HostStats("a.test"), MIN_HOSTS - 1, others=3, fresh=3)
     assert not few.is_blocked
     assert after_host(few, others=3, fresh=3).is_blocked
     assert "24 hosts of a.test" in after_host(few, others=3, fresh=3).evidence

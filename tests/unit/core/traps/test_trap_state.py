@@ -16,7 +16,7 @@ from evercrawl.core.traps.trap_state import (
 )
 from evercrawl.core.traps.trap_verdict import (
     PROBE_ONE_IN,
-    PROBES_FIRST,
+    MIN_PROBES,
     TrapAction,
     check_link,
     check_queued,
@@ -140,7 +140,7 @@ def test_a_few_requests_go_on_behind_a_fence_and_heal_a_wrong_verdict() -> None:
     probe = check_queued(site, f"{SITE}/cal?d=5000")
     assert probe.action is TrapAction.ALLOW
     assert probe.is_probe
-    spent = _visits(site, 100, PROBES_FIRST + 2, new=OLD)
+    spent = _visits(site, 100, MIN_PROBES + 2, new=OLD)
     assert check_queued(spent, f"{SITE}/cal?d=5000").action is TrapAction.BLOCK
     healed = _visits(site, 200, 8, new=NEW)
     assert check_queued(healed, f"{SITE}/cal?d=5000") == check_queued(TrapState(), f"{SITE}/cal?d=5000")
