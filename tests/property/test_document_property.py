@@ -65,9 +65,9 @@ def test_short_cuts_join_as_the_standard_does(base: str, reference: str) -> None
         wanted = None
     if wanted is not None and not wanted.startswith(("http://", "https://")):
         wanted = None
-    joiner = ReferenceResolver("http://other.test/", base, "utf-8")
-    assert joiner.url(reference) == wanted
-    assert joiner.url(reference) == wanted
+    resolver = ReferenceResolver("http://other.test/", base, "utf-8")
+    assert resolver.resolve(reference) == wanted
+    assert resolver.resolve(reference) == wanted
 
 
 @given(st.binary(max_size=200))

@@ -74,16 +74,16 @@ def read_content(url: str, headers: Headers, body: bytes, *, agent: str, site: s
     if kind not in HTML_TYPES:
         return PageContent(content_digest(body), noindex=robots_directives(headers, [], agent=agent).noindex)
     tree, elements, encoding, _ = parse_page(headers, body, kind=kind, every_anchor=True)
-    joiner = ReferenceResolver(url, base_url(url, elements.base), encoding)
-    refresh = find_refresh(url, headers, elements.metas, joiner)
+    resolver = ReferenceResolver(url, base_url(url, elements.base), encoding)
+    refresh = find_refresh(url, headers, elements.metas, resolver)
     reading = PageContent(
-        digest=_digest(tree, elements, joiner, site),
+        digest=_digest(tree, elements, resolver, site),
         title=page_title(elements, _LIMITS) or _headline(tree),
         noindex=robots_directives(headers, elements.metas, agent=agent).noindex,
-        canonical=canonical_link(elements, headers, joiner),
+        canonical=canonical_link(elements, headers, resolver),
         moves_to=refresh.url if refresh is not None and refresh.delay == 0 else None,
     )
-    joiner.close()
+    resolver.close()
     return reading
 
 
@@ -92,10 +92,10 @@ def _headline(tree: LexborHTMLParser) -> str:
     return " ".join(node.text_lexbor().split())[: _LIMITS.max_title_chars] if node is not None else ""
 
 
-def _digest(tree: LexborHTMLParser, elements: Elements, joiner: ReferenceResolver, site: str) -> bytes:
+def _digest(tree: LexborHTMLParser, elements: Elements, resolver: ReferenceResolver, site: str) -> bytes:
     snapshot = take_snapshot(tree, elements)
     said = _ENTRY.join(filter(None, map(_without_noise, own_texts(snapshot))))
-    links = _ENTRY.join(target.removeprefix(site) for target in _own_links(elements, joiner))
+    links = _ENTRY.join(target.removeprefix(site) for target in _own_links(elements, resolver))
     about = snapshot.metadata
     return text_digest(_FIELD.join((about.title, about.description, said, links)))
 
@@ -117,13 +117,13 @@ def own_texts(snapshot: Snapshot) -> list[str]:
     return own or list(snapshot.texts)
 
 
-def _own_links(elements: Elements, joiner: ReferenceResolver) -> Iterator[str]:
+def _own_links(elements: Elements, resolver: ReferenceResolver) -> Iterator[str]:
     """The targets of links outside of the site's parts, in order."""
     cache: dict[int, bool] = {}
     for _, node, _ in elements.links:
         href = node.attributes.get("href")
         if href and not _is_in_site_part(node.parent, cache):
-            target = joiner.url(href)
+            target = resolver.resolve(href)
             if target is not None:
                 yield target
 

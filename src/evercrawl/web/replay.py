@@ -30,8 +30,8 @@ from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.listing import Capture
 from evercrawl.model.report import PageContent
 from evercrawl.model.time import from_us
+from evercrawl.web.access_control import RateLimit, error_response
 from evercrawl.web.app_state import AppState
-from evercrawl.web.middleware import RateLimit, error_response
 from evercrawl.web.pages.history import is_replay_key
 from evercrawl.web.protocols.memento import (
     STAMP,
@@ -160,7 +160,7 @@ class ReplayPages:
         kind = (view.content_type or "application/octet-stream").partition(";")[0].strip().lower()
         if kind in PAGES and modifier != "id_":
             charset = detect_charset(view.html, view.content_type)
-            html = decode_body(view.html[charset.mark_bytes :], charset.encoding)
+            html = decode_body(view.html[charset.bom_bytes :], charset.encoding)
             page = sanitize_page(html, view.url, lambda url: f"{prefix}/web/{stamp}/{header_url(url)}")
             return Response(page.encode("utf-8", "replace"), media_type="text/html; charset=utf-8")
         if kind in PAGES or kind in SHOWN_TEXTS:

@@ -6,16 +6,20 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import zstandard
 
 from evercrawl.adapters.sql.state_reader import ROWS_AT_A_TIME, ShardReader, StateReader, session_of
-from evercrawl.adapters.sqlite.statements import OUTLINES
+from evercrawl.adapters.sqlite.statements import OUTLINES, statements_in
 from evercrawl.adapters.sqlite.store import shard_path
+from evercrawl.core.alerts.matching import PageText
 from evercrawl.core.document.compression import MAX_TEXT_BYTES, unpack_outline
 from evercrawl.errors import StoreUnavailable
+from evercrawl.model.alerts import Event, EventKind
 from evercrawl.model.document import Outline
 from evercrawl.model.reason import Reason
 
@@ -231,7 +235,7 @@ class LogReader(ShardReader):
 def _unpacked(frame: bytes, opener: zstandard.ZstdDecompressor, *, with_links: bool = True) -> Outline:
     """The outline of a stored frame; StoreUnavailable where it is damaged."""
     try:
-        return unpack_outline(frame, with_links=with_links, opener=opener)
+        return unpack_outline(frame, with_links=with_links, decompressor=opener)
     except ValueError as error:
         raise StoreUnavailable(str(error)) from error
 
@@ -259,3 +263,56 @@ def log_reader(collection: Path, shard: int) -> Iterator[LogReader]:
         yield reader
     finally:
         reader.close()
+
+
+_FILE = files(__package__).joinpath("happened.sql")
+HAPPENED = MappingProxyType(statements_in(_FILE.read_text(encoding="utf-8")))
+_GONE_REASONS = frozenset({Reason.GONE.value, Reason.NOT_FOUND.value})
+_CHANGED = frozenset({EventKind.CONTENT.value, EventKind.METADATA.value})
+MOST_EDITS = 5
+
+
+def last_visit_id(state: ShardReader) -> int:
+    """The number of the newest line of the log; 0: there is none."""
+    number: int = state.rows_of(HAPPENED["newest_line"])[0][0]
+    return number
+
+
+def events_between(state: ShardReader, shard: int, after: int, upto: int) -> list[Event]:
+    """What the visits behind line `after` met, up to line `upto`, in their order."""
+    rows = state.rows_of(HAPPENED["happened"], after, upto)
+    return [event for row in rows if (event := _event(shard, row)) is not None]
+
+
+def text_after(state: ShardReader, event: Event) -> PageText:
+    """What the version says that the event left."""
+    about = state.rows_of(HAPPENED["version_about"], event.page_id, event.version)
+    title, lang = about[0] if about else (event.title, None)
+    return PageText(event.url, title or "", state.text(event.page_id, event.version) or "", lang)
+
+
+def text_before(state: ShardReader, event: Event) -> str:
+    """The main text of the version before; empty: there is none any more."""
+    number = state.rows_of(HAPPENED["version_before"], event.page_id, event.version)[0][0]
+    return "" if number is None else state.text(event.page_id, number) or ""
+
+
+def _event(shard: int, row: Any) -> Event | None:
+    (line, page_id, at_us, url, reason, version, number, title, stored, stored_size, kind, size, edits, before) = row
+    event = Event(shard, line, page_id, url, EventKind.CONTENT, 1.0, at_us, version, title)
+    if reason in _GONE_REASONS:
+        is_news = version > 0 and before not in _GONE_REASONS
+        return event._replace(kind=EventKind.GONE) if is_news else None
+    if number == 1:
+        return event._replace(kind=EventKind.NEW)
+    known = kind if kind in _CHANGED else stored
+    if known not in _CHANGED:
+        return None
+    measure = size if kind in _CHANGED else stored_size
+    return event._replace(kind=EventKind(known), size=measure or 0.0, edits=_edits(edits))
+
+
+def _edits(written: str | None) -> tuple[tuple[str, str], ...]:
+    """What went and came in the page's own part."""
+    listed = json.loads(written) if written else []
+    return tuple((gone, came) for _, is_template, gone, came in listed if not is_template)[:MOST_EDITS]

@@ -1,8 +1,7 @@
-"""What do the names that an author gave to an element say about its place on the page?
+"""Detection of what is not content: by class and id, by attributes and size, and by known phrases.
 
-Classes and ids are words in some language joined in some fashion (`post-meta`, `relatedArticles`,
-`c-share__list`). They are taken apart and looked up; the verdict on each combination is remembered, since a
-site uses few of them very often.
+Classes and ids are words in some language (`post-meta`, `relatedArticles`, `c-share__list`), split and looked up. The
+result for each combination is cached, since a site uses few of them very often.
 """
 
 from __future__ import annotations
@@ -14,17 +13,17 @@ from itertools import pairwise
 from selectolax.lexbor import LexborNode
 
 NEUTRAL, CONTENT, ASIDE, LAYOUT_ASIDE, SMALL_ASIDE, LINKED_ASIDE, SURE_ASIDE = range(7)
-"""The names say nothing; that this is the content and nothing else; that it is not the content: most likely,
-unless it is a layout around the content, where it is small, where it holds links, or without any doubt.
+"""What names say: nothing; content; not content, most likely (ASIDE), unless it is a layout around the content, only if
+it is small, only if it holds links, or without doubt.
 """
 
-# Ways around the site and what lies over it. Layouts are named after these too.
+# Navigation and overlays. Layouts are named after these too.
 _LAYOUT_NAMES = (
     "nav navbar navigation navheader navfooter menu submenu breadcrumb breadcrumbs sidebar sidebars sidenav"
     " footer masthead toolbar tableofcontents sphinxsidebar pagination pager paging linklist quicklinks"
     " ad ads popup modal lightbox login signup signin"
 )
-# What others say, what else there is to read, and what the page does rather than says.
+# Comments, related pages, sharing and adverts.
 _ASIDE_NAMES = (
     "comment comments commentlist commentaires comentarios comentários kommentare commenti disqus respond"
     " related relatedposts relatedarticles relacionadas relacionados correlati recommend recommended"
@@ -34,7 +33,7 @@ _ASIDE_NAMES = (
     " adslot publicidad publicidade werbung reklama cookies gdpr newsletter newsletters invisible"
 )
 _SURE_NAMES = "sphinxsidebar breadcrumb breadcrumbs pagination pager"
-# What is about the content without being it.
+# About the content: bylines, dates, captions.
 _SMALL_NAMES = (
     "share shares social socials teilen compartir partager follow promotion anzeige banner banners cookie"
     " consent subscribe subscription paywall overlay tooltip dropdown widget widgets tags taglist tagcloud"
@@ -61,7 +60,7 @@ _BODY_NAMES = (
 )
 _TEXTS = "article story entry post blog news artikel beitrag articulo articolo noticia nota"
 _PARTS = "body content text copy inhalt texto testo contenu cuerpo main"
-_NOT_NAMES = "has with no is not tag category cat elementor enable enabled show supports label"
+_MODIFIER_NAMES = "has with no is not tag category cat elementor enable enabled show supports label"
 
 _SURE_ASIDE_WORDS = frozenset(_SURE_NAMES.split())
 _LAYOUT_ASIDE_WORDS = frozenset(_LAYOUT_NAMES.split())
@@ -77,51 +76,51 @@ _BODY_PAIRS = frozenset(f"{text} {part}" for text in _TEXTS.split() for part in 
     "body text",
     "rich text",
 }
-# `hidden`, but `field-label-hidden` is seen.
+# `hidden`, but not `field-label-hidden`.
 _HIDING_WORDS = frozenset(("hidden", "hide", "noprint", "print"))
-# A page `with-sidebar` is not a sidebar, and a post tagged `tag-comments` holds none.
-_NOT_ABOUT_ITSELF = frozenset(_NOT_NAMES.split())
-_BY_FORCE = (SURE_ASIDE, ASIDE, LAYOUT_ASIDE, SMALL_ASIDE, LINKED_ASIDE, CONTENT)
+# A page `with-sidebar` is not a sidebar, and a post tagged `tag-comments` holds no comments.
+_MODIFIER_WORDS = frozenset(_MODIFIER_NAMES.split())
+_BY_STRENGTH = (SURE_ASIDE, ASIDE, LAYOUT_ASIDE, SMALL_ASIDE, LINKED_ASIDE, CONTENT)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORD_BORDER = re.compile(r"[-_:.]+")
 
 MAX_CACHED_NAMES = 20_000
 MAX_CLASS_CHARS = 500
 MAX_ID_CHARS = 24
-"""Longer ids are made by tools, one for each place on the page."""
-_remembered: dict[str, int] = {}
+"""Longer ids are generated."""
+_cache: dict[str, int] = {}
 
 
-def classify_names(classes: str | None, identity: str | None) -> int:
-    """What class and id of an element together say."""
-    verdict = _said_by(classes) if classes else NEUTRAL
-    if identity and len(identity) <= MAX_ID_CHARS and identity.replace("-", "").replace("_", "").isalpha():
-        other = _said_by(identity)
-        if other != verdict:
-            return _together((verdict, other))
-    return verdict
+def classify_names(classes: str | None, element_id: str | None) -> int:
+    """Return what class and id of an element say together."""
+    result = _classify_cached(classes) if classes else NEUTRAL
+    if element_id and len(element_id) <= MAX_ID_CHARS and element_id.replace("-", "").replace("_", "").isalpha():
+        other = _classify_cached(element_id)
+        if other != result:
+            return _combine((result, other))
+    return result
 
 
-def _said_by(names: str) -> int:
-    verdict = _remembered.get(names)
-    if verdict is None:
-        if len(_remembered) >= MAX_CACHED_NAMES:
-            _remembered.clear()
-        verdict = _together([_verdict_on(name) for name in names[:MAX_CLASS_CHARS].split()])
-        _remembered[names] = verdict
-    return verdict
+def _classify_cached(names: str) -> int:
+    result = _cache.get(names)
+    if result is None:
+        if len(_cache) >= MAX_CACHED_NAMES:
+            _cache.clear()
+        result = _combine([_classify_name(name) for name in names[:MAX_CLASS_CHARS].split()])
+        _cache[names] = result
+    return result
 
 
-def _together(verdicts: Sequence[int]) -> int:
-    if CONTENT in verdicts and ASIDE not in verdicts and max(verdicts) > CONTENT:
-        # The author contradicts himself.
+def _combine(classes_found: Sequence[int]) -> int:
+    if CONTENT in classes_found and ASIDE not in classes_found and max(classes_found) > CONTENT:
+        # The names contradict each other.
         return NEUTRAL
-    return next((verdict for verdict in _BY_FORCE if verdict in verdicts), NEUTRAL)
+    return next((result for result in _BY_STRENGTH if result in classes_found), NEUTRAL)
 
 
-def _verdict_on(name: str) -> int:
+def _classify_name(name: str) -> int:
     words = [word for word in _WORD_BORDER.split(_CAMEL.sub("-", name).lower()) if word]
-    if not words or words[0] in _NOT_ABOUT_ITSELF or "for" in words or "nav-content" in name or _is_random(name, words):
+    if not words or words[0] in _MODIFIER_WORDS or "for" in words or "nav-content" in name or _is_random(name, words):
         return NEUTRAL
     if words[-1] in _HIDING_WORDS and len(words) < 3:
         return SMALL_ASIDE
@@ -141,30 +140,29 @@ def _verdict_on(name: str) -> int:
 
 
 def _is_random(name: str, words: list[str]) -> bool:
-    """A name such as `hJpAdR` that a tool made."""
+    """Return whether a name such as `hJpAdR` was generated."""
     return name.isalnum() and len(words) > 2 and sum(map(len, words)) < 4 * len(words)
 
 
 MAX_SMALL_ASIDE_CHARS = 400
-"""Characters of a byline, a caption, a row of share buttons."""
+"""Characters of a byline, a caption or a row of share buttons."""
 MIN_LARGE_CHARS = 250
-"""Characters too few to have been the content by mistake."""
+"""Fewer characters cannot be the content by mistake."""
 MAX_ASIDE_PROSE_CHARS = 1000
-"""Characters of paragraphs, outside links, that no sidebar has."""
+"""Characters of paragraphs outside links in a sidebar."""
 USUAL_LINK_CHARS = 15
 """Characters of a link in a list of links."""
 MAX_DOUBTED_CHARS = 2_000_000
-"""Characters of parts that were doubted; beyond this the page is believed nothing more, since looking costs
-time.
-"""
+"""Characters of parts checked in vain; beyond this nothing more is excluded, since checking takes time."""
 
 _ROLES = "navigation banner contentinfo complementary search menu menubar toolbar dialog alert tablist"
 _ASIDE_ROLES = frozenset(_ROLES.split())
 
 
 class BoilerplateFilter:
-    """The parts left out of one page; those given as mistaken, or all where None is given, are not among
-    them.
+    """Decides which parts of one page to exclude.
+
+    Elements in `mistaken` are kept whatever their names say; None keeps all.
     """
 
     __slots__ = ("_doubted", "_mistaken", "large")
@@ -173,10 +171,10 @@ class BoilerplateFilter:
         self._mistaken = mistaken or frozenset()
         self._doubted = 0 if mistaken is not None else MAX_DOUBTED_CHARS + 1
         self.large: list[tuple[LexborNode, int, int]] = []
-        """With what the names say and the number of characters."""
+        """The larger excluded elements with what their names say and their characters."""
 
     def excludes(self, node: LexborNode, place: int) -> bool:
-        """The element, in the place that its attributes name, is to be left out."""
+        """Return whether to exclude an element whose attributes say `place`."""
         if place <= CONTENT or node.mem_id in self._mistaken or self._doubted > MAX_DOUBTED_CHARS:
             return False
         if place == SURE_ASIDE:
@@ -191,7 +189,7 @@ class BoilerplateFilter:
 
 
 def classify_attributes(attributes: Mapping[str, str | None]) -> int:
-    """What the attributes of an element say about its place on the page."""
+    """Return what the attributes of an element say about it."""
     classes = attributes.get("class")
     if len(attributes) == 1 and classes:
         return classify_names(classes, None)
@@ -207,7 +205,7 @@ def classify_attributes(attributes: Mapping[str, str | None]) -> int:
 
 
 def unlinked_chars(node: LexborNode) -> int:
-    """How much text an element holds outside links; 0 where there is hardly anything but links."""
+    """Return the characters outside links; 0 if there is hardly anything but links."""
     links = node.css("a")
     chars = _chars(node.text_lexbor())
     if len(links) * USUAL_LINK_CHARS >= chars:
@@ -230,14 +228,14 @@ def _is_believed(node: LexborNode, place: int, size: int) -> bool:
 
 
 KEEP, DROP_LINE, DROP_SECTION = range(3)
-"""A line to keep; one to leave out; one to leave out together with what it announces."""
+"""Keep a line, drop it, or drop it with the section it announces."""
 
 MAX_PHRASE_CHARS = 60
 MAX_LINE_CHARS = 120
-"""Longer paragraphs are never taken for one of these."""
+"""Longer paragraphs are always kept."""
 KEY_CHARS = 4
 
-# Whole lines, whatever punctuation follows.
+# Whole lines, with any punctuation at the end.
 _SECTIONS = """
 related; related articles; related stories; related posts; related content; related coverage
 related news; related topics; related links; related reading; recommended; recommended for you
@@ -297,7 +295,7 @@ reklama; udostępnij; komentarze; sdílet; diskuze; реклама; подели
 paylaş; yorumlar; bagikan; komentar; chia sẻ; bình luận; شارك; التعليقات; نظرات; תגובות; 分享; 评论
 評論; 打印; 広告; シェア; コメント; 광고; 공유; 댓글; 공유하기; 댓글쓰기
 """
-# Beginnings of lines.
+# Line starts.
 _SECTION_STARTS = """
 you may also like; you might also like; you may also be interested; you might be interested
 more from; more in; more on this; more news from; more stories from; read more about; read more from
@@ -353,55 +351,57 @@ _CREDIT_AT_END = re.compile(
     re.IGNORECASE,
 )
 _CREDIT_ENDS = (")", "Images", "Reuters", "AP")
-_AFTER = " :.…!?*#|>»"
-_COUNTED = re.compile(
+_TRAILING = " :.…!?*#|>»"
+_COUNT_LINE = re.compile(
     r"\d+ (?:comments?|thoughts? on|responses?|replies|reply|shares?|kommentare?|commentaires?|comentarios?"
     r"|comentários?|commenti?|reacties?|комментари|views?|likes?|min(?:ute)?s? read)\b",
     re.IGNORECASE,
 )
 
 
-def _listed(lines: str) -> list[str]:
+def _split_phrases(lines: str) -> list[str]:
     return [phrase.strip() for line in lines.split("\n") for phrase in line.split(";") if phrase.strip()]
 
 
-_WHOLE = dict.fromkeys(_listed(_LINES), DROP_LINE) | dict.fromkeys(_listed(_SECTIONS), DROP_SECTION)
-_STARTS = dict.fromkeys(_listed(_LINE_STARTS), DROP_LINE) | dict.fromkeys(_listed(_SECTION_STARTS), DROP_SECTION)
+_WHOLE_LINES = dict.fromkeys(_split_phrases(_LINES), DROP_LINE) | dict.fromkeys(_split_phrases(_SECTIONS), DROP_SECTION)
+_LINE_START_ACTIONS = dict.fromkeys(_split_phrases(_LINE_STARTS), DROP_LINE) | dict.fromkeys(
+    _split_phrases(_SECTION_STARTS), DROP_SECTION
+)
 _BY_KEY: dict[str, list[str]] = {}
-for _phrase in _STARTS:
+for _phrase in _LINE_START_ACTIONS:
     _BY_KEY.setdefault(_phrase[:KEY_CHARS], []).append(_phrase)
-for _phrase in _WHOLE:
+for _phrase in _WHOLE_LINES:
     _BY_KEY.setdefault(_phrase[:KEY_CHARS], [])
-# Phrases shorter than the key, by their first character.
-_SHORT_STARTS = tuple(phrase for phrase in _STARTS if len(phrase) < KEY_CHARS)
-_ODD_FIRST = frozenset("0123456789").union(phrase[0] for phrase in _SHORT_STARTS)
+# Phrases shorter than the key.
+_SHORT_STARTS = tuple(phrase for phrase in _LINE_START_ACTIONS if len(phrase) < KEY_CHARS)
+_UNKEYED_FIRST = frozenset("0123456789").union(phrase[0] for phrase in _SHORT_STARTS)
 
 
 def classify_line(text: str) -> int:
-    """What a short line is to the reader of the text; nearly always its first characters say: nothing."""
+    """Return what to do with a short line."""
     starts = _BY_KEY.get(text[:KEY_CHARS].lower())
     if starts is not None:
         lowered = text[:MAX_PHRASE_CHARS].lower()
         for phrase in starts:
             if lowered.startswith(phrase) and not lowered[len(phrase) : len(phrase) + 1].isalpha():
-                return _STARTS[phrase]
-        if len(text) < MAX_PHRASE_CHARS and (meaning := _WHOLE.get(lowered.rstrip(_AFTER))):
-            return meaning
-    if text[0] in _ODD_FIRST:
-        return _meaning_of_odd(text)
+                return _LINE_START_ACTIONS[phrase]
+        if len(text) < MAX_PHRASE_CHARS and (action := _WHOLE_LINES.get(lowered.rstrip(_TRAILING))):
+            return action
+    if text[0] in _UNKEYED_FIRST:
+        return _classify_unkeyed(text)
     return DROP_LINE if text.endswith(_CREDIT_ENDS) and _CREDIT_AT_END.search(text) else KEEP
 
 
-def _meaning_of_odd(text: str) -> int:
+def _classify_unkeyed(text: str) -> int:
     if text.startswith(_SHORT_STARTS):
         return DROP_LINE
-    counted = _COUNTED.match(text) if len(text) < MAX_PHRASE_CHARS else None
+    counted = _COUNT_LINE.match(text) if len(text) < MAX_PHRASE_CHARS else None
     if counted is None:
         return KEEP
     return DROP_SECTION if "thought" in counted[0] else DROP_LINE
 
 
 def is_copyright_notice(text: str) -> bool:
-    """The line says whose property the text is."""
+    """Return whether the line claims rights."""
     lowered = text.lower()
     return any(claim in lowered for claim in _RIGHTS)

@@ -61,8 +61,8 @@ def html_document(
     Without `all_details` there are no embeds, and anchor texts and headings only if the outline is wanted.
     """
     base = base_url(url, elements.base)
-    joiner = ReferenceResolver(url, base, encoding)
-    alternates = _alternates(elements, headers, joiner)
+    resolver = ReferenceResolver(url, base, encoding)
+    alternates = _alternates(elements, headers, resolver)
     body = tree.body
     title = page_title(elements, limits)
     facts = extract_metadata(tree, elements)
@@ -74,19 +74,19 @@ def html_document(
         published=facts.published,
         modified=facts.modified,
         lang=_lang(tree, elements.metas, headers),
-        links=extract_links(elements, joiner, limits, with_text=all_details or wants_outline),
-        embeds=extract_embeds(elements, joiner) if all_details else (),
-        canonical=canonical_link(elements, headers, joiner),
+        links=extract_links(elements, resolver, limits, with_text=all_details or wants_outline),
+        embeds=extract_embeds(elements, resolver) if all_details else (),
+        canonical=canonical_link(elements, headers, resolver),
         alternates=alternates,
         feeds=tuple(dict.fromkeys(other.url for other in alternates if other.type in FEED_TYPES)),
-        refresh=find_refresh(url, headers, elements.metas, joiner),
+        refresh=find_refresh(url, headers, elements.metas, resolver),
         robots=robots_directives(headers, elements.metas, agent=agent),
         text=extract_main_text(body, most_chars=limits.max_text_chars, title=title) if body is not None else "",
         headings=extract_headings(elements) if all_details or wants_outline else (),
         snapshot=pack_snapshot(take_snapshot(tree, elements)) if wants_snapshot else None,
         unread=unread,
     )
-    joiner.close()
+    resolver.close()
     return document
 
 
@@ -124,27 +124,30 @@ def _lang(tree: LexborHTMLParser, metas: list[Attributes], headers: Headers) -> 
     return lang if 0 < len(lang) <= MAX_LANG_CHARS and "," not in lang and " " not in lang else None
 
 
-def canonical_link(elements: Elements, headers: Headers, joiner: ReferenceResolver) -> str | None:
+def canonical_link(elements: Elements, headers: Headers, resolver: ReferenceResolver) -> str | None:
     """Return the canonical URL from a link element in the head, else from the Link header (RFC 6596)."""
     for attributes, rel, is_in_head in elements.relations:
         if is_in_head and "canonical" in rel:
-            return joiner.url(attributes.get("href") or "")
+            return resolver.resolve(attributes.get("href") or "")
     for link in _header_links(headers):
         if "canonical" in link.rel:
-            return joiner.url(link.reference)
+            return resolver.resolve(link.reference)
     return None
 
 
-def _alternates(elements: Elements, headers: Headers, joiner: ReferenceResolver) -> tuple[Alternate, ...]:
+def _alternates(elements: Elements, headers: Headers, resolver: ReferenceResolver) -> tuple[Alternate, ...]:
     found: dict[Alternate, None] = {}
     for attributes, rel, _ in elements.relations:
         if "alternate" in rel and "stylesheet" not in rel:
             _add_alternate(
-                found, joiner.url(attributes.get("href") or ""), attributes.get("hreflang"), attributes.get("type")
+                found,
+                resolver.resolve(attributes.get("href") or ""),
+                attributes.get("hreflang"),
+                attributes.get("type"),
             )
     for link in _header_links(headers):
         if "alternate" in link.rel and "stylesheet" not in link.rel:
-            _add_alternate(found, joiner.url(link.reference), link.hreflang, link.type)
+            _add_alternate(found, resolver.resolve(link.reference), link.hreflang, link.type)
     return tuple(found)[:MAX_ALTERNATES]
 
 
@@ -160,7 +163,9 @@ def _header_links(headers: Headers) -> Iterator[HeaderLink]:
             yield from parse_link_header(value)
 
 
-def find_refresh(page_url: str, headers: Headers, metas: list[Attributes], joiner: ReferenceResolver) -> Refresh | None:
+def find_refresh(
+    page_url: str, headers: Headers, metas: list[Attributes], resolver: ReferenceResolver
+) -> Refresh | None:
     """Return the first usable refresh; the header precedes the page (HTML 7.4.2.1 and 4.2.5.3)."""
     contents = [header(headers, "refresh") or ""]
     contents += [meta.get("content") or "" for meta in metas if is_refresh(meta)]
@@ -168,7 +173,7 @@ def find_refresh(page_url: str, headers: Headers, metas: list[Attributes], joine
         target = parse_refresh(content)
         if target is None:
             continue
-        url = joiner.url(target.reference) if target.reference else page_url
+        url = resolver.resolve(target.reference) if target.reference else page_url
         if url is not None:
             return Refresh(float(target.delay), url)
     return None
@@ -224,7 +229,7 @@ def parse_document(
     text = ""
     charset = detect_text_charset(body, header(headers, "content-type"))
     if kind.startswith("text/"):
-        text = decode_body(body[charset.mark_bytes :], charset.encoding)[: limits.max_text_chars].replace("\0", "�")
+        text = decode_body(body[charset.bom_bytes :], charset.encoding)[: limits.max_text_chars].replace("\0", "�")
     return Document(charset.encoding, url, text=text, robots=robots_directives(headers, [], agent=agent))
 
 
@@ -247,7 +252,7 @@ def _repair_markup(body: bytes, kind: str) -> bytes:
 def _parse_with_charset(body: bytes, charset: Charset, *, every_anchor: bool) -> ParsedPage:
     """Build the tree, and again if the page declares another encoding."""
     encoding = charset.encoding
-    whole = body[charset.mark_bytes :] if charset.mark_bytes else body
+    whole = body[charset.bom_bytes :] if charset.bom_bytes else body
     body = truncate_markup(whole)
     tree, elements = _build(body, encoding, every_anchor=every_anchor)
     if charset.is_tentative and elements.charset not in (None, encoding):

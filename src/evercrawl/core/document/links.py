@@ -139,7 +139,7 @@ _IMAGE, _OBJECT, _INPUT = tag_id("img"), tag_id("object"), tag_id("input")
 
 
 def extract_links(
-    elements: Elements, joiner: ReferenceResolver, limits: ParseSettings, *, with_text: bool = True
+    elements: Elements, resolver: ReferenceResolver, limits: ParseSettings, *, with_text: bool = True
 ) -> tuple[Link, ...]:
     """Return the links of a page, each URL once; nofollow only if every occurrence is."""
     index_of: dict[str, int] = {}
@@ -149,7 +149,7 @@ def extract_links(
         reference = attributes.get("href") if tag == A else _reference(tag, attributes)
         if reference is None and (reference := attributes.get("xlink:href")) is None:
             continue
-        url = joiner.url(reference)
+        url = resolver.resolve(reference)
         if url is None:
             continue
         index = index_of.get(url)
@@ -195,12 +195,12 @@ def _fallback_text(tag: int, node: LexborNode, attributes: Attributes, most_char
     return collapse_space(attributes.get("alt" if tag == AREA else "title") or "", most_chars)
 
 
-def extract_embeds(elements: Elements, joiner: ReferenceResolver) -> tuple[str, ...]:
+def extract_embeds(elements: Elements, resolver: ReferenceResolver) -> tuple[str, ...]:
     """Return what a browser loads to show the page: images, styles, scripts and other media."""
     found: dict[str, None] = {}
     for node in elements.embeds:
         for reference in _loaded_references(node.tag_id, node.attributes):
-            url = joiner.url(reference)
+            url = resolver.resolve(reference)
             if url is not None:
                 found[url] = None
         if len(found) >= MAX_EMBEDS:

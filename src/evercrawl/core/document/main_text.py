@@ -1,8 +1,7 @@
-"""What is this page about? Its main text, without navigation, headers, footers and the like.
+"""Extraction of the main text of a page, without navigation, headers, footers and the like.
 
-The container whose paragraphs are worth most in sum is the main one; if most of that lies in a part that
-the page itself calls its text, that part is. What announces other pages, the title again, credits, and loose
-lines before the first and behind the last sentence are left out.
+The container with the highest score is the main one, or the part of it that the page marks as its text if that has most
+of the score. Teasers, the repeated title, credits, and loose lines at both ends are left out.
 """
 
 from __future__ import annotations
@@ -40,15 +39,15 @@ from evercrawl.core.document.paragraphs import (
 )
 
 MIN_TEXT_CHARS: Final = 250
-"""With less than this found, look again."""
+"""With less text than this, search again."""
 MAX_EXCLUDED_RATIO: Final = 3
-"""So many times the text found may a part be that was left out for its name."""
+"""An excluded part with more than this many times the text found was excluded by mistake."""
 MAX_PASSES = 2
-"""At parts whose names may have led us astray; layouts lie in layouts."""
+"""Passes over parts excluded by mistake; layouts can be nested."""
 MAX_DESCENDANTS = 20_000
 CLEARLY_BETTER_RATIO = 1.2
 BODY_SHARE = 0.8
-"""So much of the worth must lie in a part that the page calls its text."""
+"""Share of the score that a part marked as text must have."""
 MAX_TEASER_CHARS = 600
 MIN_TEASERS = 3
 MAX_TEASER_SHARE = 0.8
@@ -56,59 +55,59 @@ MAX_TEASER_SHARE = 0.8
 MAX_LEADS = 2
 MIN_LEAD_CHARS = 60
 MIN_TITLE_CHARS: Final = 20
-"""A heading below the first level repeats the title if it is at least so long."""
+"""A heading below the first level repeats the title if it is at least this long."""
 MAX_ANNOUNCEMENT_CHARS: Final = 100
 MAX_LOOSE_LINE_CHARS: Final = 120
 MAX_LAST_LINE_CHARS: Final = 200
 MAX_LOOSE_ENDS = 3
-"""More short lines at the end than these are a list, not loose ends."""
+"""More short lines at the end are a list."""
 
 
-_worth_of = itemgetter(2)
+_score_of = itemgetter(2)
 
 
 class MainTextCandidate(NamedTuple):
-    """What was taken for the main text, and how much the container that it comes from is worth."""
+    """The blocks taken for the main text, and the score of their container."""
 
     blocks: list[str]
-    worth: int
+    score: int
     size: int
 
 
 def extract_main_text(body: LexborNode, *, most_chars: int, title: str | None = None) -> str:
-    """The main text, one paragraph a line, preformatted text with its lines; the title is not repeated."""
+    """Return the main text, one paragraph per line, without the title."""
     return "\n".join(main_text_blocks(body, title=title))[:most_chars]
 
 
 def main_text_blocks(body: LexborNode, *, title: str | None = None) -> list[str]:
-    """The paragraphs of the main text; all of the page where no container stands out."""
+    """Return the paragraphs of the main text; all of the page if no container stands out."""
     found = split_paragraphs(body)
-    choice = _chosen(found, title)
+    candidate = _choose(found, title)
     doubted: list[LexborNode] = []
     for _ in range(MAX_PASSES):
-        parts = _mistaken(found, choice.size)
+        parts = _excluded_by_mistake(found, candidate.size)
         if not parts:
             break
         doubted += parts
-        again = split_paragraphs(body, mistaken=_identities(doubted))
-        other = _chosen(again, title)
-        if choice.size >= MIN_TEXT_CHARS and other.worth <= CLEARLY_BETTER_RATIO * choice.worth:
+        again = split_paragraphs(body, mistaken=_node_ids(doubted))
+        other = _choose(again, title)
+        if candidate.size >= MIN_TEXT_CHARS and other.score <= CLEARLY_BETTER_RATIO * candidate.score:
             break
-        found, choice = again, other
-    if choice.size < MIN_TEXT_CHARS and doubted:
-        found = split_paragraphs(body, mistaken=_identities(_named_alike(doubted)))
-        choice = _chosen(found, title)
+        found, candidate = again, other
+    if candidate.size < MIN_TEXT_CHARS and doubted:
+        found = split_paragraphs(body, mistaken=_node_ids(_with_same_names(doubted)))
+        candidate = _choose(found, title)
     if not found.all:
         found = split_paragraphs(body, mistaken=None)
-    return choice.blocks if choice.size >= MIN_TEXT_CHARS else _everything(found, choice)
+    return candidate.blocks if candidate.size >= MIN_TEXT_CHARS else _all_blocks(found, candidate)
 
 
-def _identities(nodes: list[LexborNode]) -> frozenset[int]:
+def _node_ids(nodes: list[LexborNode]) -> frozenset[int]:
     return frozenset(node.mem_id for node in nodes)
 
 
-def _mistaken(found: Paragraphs, size: int) -> list[LexborNode]:
-    """Parts left out for their names that hold so much that the names must have another meaning here."""
+def _excluded_by_mistake(found: Paragraphs, size: int) -> list[LexborNode]:
+    """Return excluded parts that hold too much text to be boilerplate."""
     parts = []
     for node, place, chars in found.asides:
         enough = max(MIN_TEXT_CHARS, size if place == LAYOUT_ASIDE else MAX_EXCLUDED_RATIO * size)
@@ -117,8 +116,8 @@ def _mistaken(found: Paragraphs, size: int) -> list[LexborNode]:
     return parts
 
 
-def _named_alike(parts: list[LexborNode]) -> list[LexborNode]:
-    """The parts with all inside them that is named as they are: a thread of comments is so on every level."""
+def _with_same_names(parts: list[LexborNode]) -> list[LexborNode]:
+    """Return the parts and everything inside with the same classification: comment threads are nested."""
     alike = []
     for node in parts:
         place = classify_attributes(node.attributes)
@@ -127,29 +126,29 @@ def _named_alike(parts: list[LexborNode]) -> list[LexborNode]:
     return alike
 
 
-def _everything(found: Paragraphs, choice: MainTextCandidate) -> list[str]:
-    """All paragraphs of a page with little text, unless the little is most of it."""
+def _all_blocks(found: Paragraphs, candidate: MainTextCandidate) -> list[str]:
+    """Return all paragraphs of a page with little text, unless the candidate is most of it."""
     texts = [text for text, kind, _ in found.all if kind != LINKS] or [text for text, _, _ in found.all]
     size = sum(map(len, texts))
-    return texts if size < MIN_TEXT_CHARS or size > MAX_EXCLUDED_RATIO * choice.size else choice.blocks
+    return texts if size < MIN_TEXT_CHARS or size > MAX_EXCLUDED_RATIO * candidate.size else candidate.blocks
 
 
-def _chosen(found: Paragraphs, title: str | None) -> MainTextCandidate:
-    """The text of the container that holds the greatest worth."""
+def _choose(found: Paragraphs, title: str | None) -> MainTextCandidate:
+    """Return the text of the container with the highest score."""
     _demote_teasers(found)
-    sums = list(accumulate(map(_worth_of, found.all), initial=0))
+    sums = list(accumulate(map(_score_of, found.all), initial=0))
     most, first, last = sums[-1], 0, len(found.all)
     for start, end in found.containers:
-        worth = sums[end] - sums[start]
-        if worth > most or (worth == most and end - start < last - first):
-            most, first, last = worth, start, end
+        score = sums[end] - sums[start]
+        if score > most or (score == most and end - start < last - first):
+            most, first, last = score, start, end
     lead: list[str] = []
     for start, end in found.bodies:
         if first <= start and end <= last and sums[end] - sums[start] >= BODY_SHARE * most:
-            lead = _lead(found.all, first, start)
+            lead = _lead_blocks(found.all, first, start)
             first, last = start, end
             break
-    blocks = lead + _pruned(found, first, last, (title or "").lower())
+    blocks = lead + _prune(found, first, last, (title or "").lower())
     size = sum(map(len, blocks))
     if size < MIN_TEXT_CHARS:
         blocks = [text for text, kind, _ in found.all[first:last] if kind != LINKS]
@@ -157,8 +156,8 @@ def _chosen(found: Paragraphs, title: str | None) -> MainTextCandidate:
     return MainTextCandidate(blocks, most, size)
 
 
-def _lead(paragraphs: list[Paragraph], first: int, start: int) -> list[str]:
-    """The sentences between the title and the body."""
+def _lead_blocks(paragraphs: list[Paragraph], first: int, start: int) -> list[str]:
+    """Return the sentences between the title and the body."""
     lead: list[str] = []
     for text, kind, _ in reversed(paragraphs[first:start]):
         if kind == TEXT and len(text) > MIN_LEAD_CHARS and text[-1] in SENTENCE_ENDS:
@@ -169,34 +168,34 @@ def _lead(paragraphs: list[Paragraph], first: int, start: int) -> list[str]:
 
 
 def _demote_teasers(found: Paragraphs) -> None:
-    """Make links of the short texts below headings that lead elsewhere: they are about other pages."""
+    """Turn short texts below linked headings into links: they are about other pages."""
     paragraphs = found.all
     headings = found.linked_headings
     if len(headings) < MIN_TEASERS:
         return
     ends = _container_ends(found.containers, headings)
     teasers = [(at, _next_heading(paragraphs, at + 1, ends.get(at, at + 1))) for at in headings]
-    teasers = [(at, end) for at, end in teasers if _size(paragraphs[at + 1 : end]) <= MAX_TEASER_CHARS]
-    teased = sum(_size(paragraphs[at + 1 : end]) for at, end in teasers)
-    if len(teasers) < MIN_TEASERS or teased > MAX_TEASER_SHARE * sum(max(worth, 0) for *_, worth in paragraphs):
+    teasers = [(at, end) for at, end in teasers if _chars(paragraphs[at + 1 : end]) <= MAX_TEASER_CHARS]
+    teaser_chars = sum(_chars(paragraphs[at + 1 : end]) for at, end in teasers)
+    if len(teasers) < MIN_TEASERS or teaser_chars > MAX_TEASER_SHARE * sum(max(score, 0) for *_, score in paragraphs):
         return
     for at, end in teasers:
         paragraphs[at:end] = [(text, LINKS, -MAX_LINKS_COST) for text, _, _ in paragraphs[at:end]]
 
 
-def _size(paragraphs: Iterable[Paragraph]) -> int:
+def _chars(paragraphs: Iterable[Paragraph]) -> int:
     return sum(len(text) for text, _, _ in paragraphs)
 
 
 def _next_heading(paragraphs: list[Paragraph], at: int, end: int, level: int = LINKED_HEADING) -> int:
-    """The first heading not below the level, or the end."""
+    """Return the first heading not below the level, or the end."""
     while at < end and not HEADING < paragraphs[at][1] <= level and paragraphs[at][1] <= LINKED_HEADING:
         at += 1
     return at
 
 
 def _container_ends(containers: list[ParagraphRange], places: Iterable[int]) -> dict[int, int]:
-    """For each paragraph the end of the smallest container that goes on behind it."""
+    """Return for each paragraph the end of the smallest container that continues after it."""
     waiting = sorted(places)
     ends: dict[int, int] = {}
     for start, end in containers:
@@ -207,8 +206,8 @@ def _container_ends(containers: list[ParagraphRange], places: Iterable[int]) -> 
     return ends
 
 
-def _pruned(found: Paragraphs, first: int, last: int, title: str) -> list[str]:
-    """The paragraphs of a container without those that are not of its text."""
+def _prune(found: Paragraphs, first: int, last: int, title: str) -> list[str]:
+    """Return the paragraphs of a container without boilerplate."""
     paragraphs = found.all
     kept: list[Paragraph] = []
     ends: dict[int, int] | None = None
@@ -230,7 +229,7 @@ def _pruned(found: Paragraphs, first: int, last: int, title: str) -> list[str]:
             if at < last and paragraphs[at][1] == LINKS and _only_announces(paragraphs, at - 1, last):
                 continue
         kept.append(paragraph)
-    return [text for text, _, _ in _trimmed(kept)]
+    return [text for text, _, _ in _trim(kept)]
 
 
 def _headings(paragraphs: list[Paragraph]) -> list[int]:
@@ -243,9 +242,7 @@ def _repeats(title: str, text: str, kind: int) -> bool:
 
 
 def _section_end(paragraphs: list[Paragraph], at: int, last: int, ends: dict[int, int]) -> int:
-    """Where that ends which a line like "Related articles" announces: behind a heading with its section, else
-    with the first sentence.
-    """
+    """Return the end of a section that a line like "Related articles" announces."""
     kind = paragraphs[at][1]
     if kind > HEADING:
         return _next_heading(paragraphs, at + 1, min(ends.get(at, last), last), kind)
@@ -256,20 +253,20 @@ def _section_end(paragraphs: list[Paragraph], at: int, last: int, ends: dict[int
 
 
 def _only_announces(paragraphs: list[Paragraph], at: int, last: int) -> bool:
-    """The line stands before links that are left out, and has nothing else to stand before."""
+    """Return whether the line stands before excluded links only."""
     text, kind, _ = paragraphs[at]
     if kind == TEXT and not (len(text) < MAX_ANNOUNCEMENT_CHARS and text[-1] in ":?…"):
         return False
-    behind = at + 1
-    while behind < last and paragraphs[behind][1] == LINKS:
-        behind += 1
+    after = at + 1
+    while after < last and paragraphs[after][1] == LINKS:
+        after += 1
     if kind < HEADING:
-        return behind - at > 2 or behind == last
-    return behind == last or HEADING < paragraphs[behind][1] <= kind
+        return after - at > 2 or after == last
+    return after == last or HEADING < paragraphs[after][1] <= kind
 
 
-def _trimmed(kept: list[Paragraph]) -> list[Paragraph]:
-    """Without dates, names and buttons before the first sentence and behind the last."""
+def _trim(kept: list[Paragraph]) -> list[Paragraph]:
+    """Drop dates, names and buttons before the first sentence and after the last."""
     end = len(kept)
     while end and _is_loose_end(*kept[end - 1]):
         end -= 1
@@ -281,10 +278,10 @@ def _trimmed(kept: list[Paragraph]) -> list[Paragraph]:
     return [paragraph for paragraph in kept[:start] if paragraph[1] > HEADING] + kept[start:end]
 
 
-def _is_loose_end(text: str, kind: int, worth: int) -> bool:
+def _is_loose_end(text: str, kind: int, score: int) -> bool:
     if kind != TEXT or len(text) >= MAX_LAST_LINE_CHARS:
         return kind == STUB or kind > HEADING
-    has_link = worth < len(text)
+    has_link = score < len(text)
     return (has_link and text[-1] not in ".。:") or is_copyright_notice(text)
 
 

@@ -125,7 +125,7 @@ def _scripts(elements: Elements) -> list[str]:
 
 
 def _from_scripts(scripts: list[str]) -> dict[str, str]:
-    """What the first object that is a text states; of other objects the first with a date."""
+    """Return what the first article states; of other objects, the first with a date."""
     found: dict[str, str] = {}
     for wants_article in (True, False):
         for script in scripts:

@@ -1,8 +1,7 @@
-"""Into which paragraphs does a page fall, and which of them stand together?
+"""Splits a page into scored paragraphs and the ranges of its containers, in one pass over the tree.
 
-One walk over the tree. A paragraph is worth its characters outside links, or something below zero where it
-is a stub or made of links; headings are worth nothing. What the tags, roles and names of the page call
-navigation, comments, captions and the like is left out.
+A paragraph scores its characters outside links, or below zero if it is a stub or made of links; headings score 0.
+Boilerplate is left out.
 """
 
 from __future__ import annotations
@@ -15,36 +14,36 @@ from evercrawl.core.document.boilerplate import ASIDE, CONTENT, NEUTRAL, Boilerp
 from evercrawl.core.document.elements import CODE_TAGS, tag_id, tag_ids, text_node_id
 
 MAX_LINKED_SHARE: Final = 0.7
-"""Share of link characters from which on a paragraph counts as navigation."""
+"""Share of link characters above which a paragraph counts as navigation."""
 SHORT_CHARS: Final = 60
-"""Below this a piece that is no sentence says little of itself."""
+"""A shorter text that is no sentence says little."""
 SENTENCE_ENDS: Final = ".!?:;。！？…؟।”»」"
 STUB_COST: Final = 12
 ITEM_COST: Final = 2
 MIN_LINKS_COST: Final = 2
 MAX_LINKS_COST: Final = 30
-"""Links cost as many characters as they have, and a little more."""
+"""Links cost as many characters as they have, and a little more, up to this."""
 LONG_LINK_CHARS: Final = 200
-"""So much text inside one anchor is looked at again: old pages leave `<a name>` open."""
+"""Longer anchors are checked: old pages leave `<a name>` open."""
 SHORT_CELL_CHARS: Final = 40
-"""Cells up to this length become one paragraph with their row."""
+"""Cells up to this length form one paragraph with their row."""
 
 TEXT: Final = 0
 LINKS: Final = 1
 STUB: Final = 2
 ITEM: Final = 3
 PRE: Final = 4
-"""Kinds of paragraphs; an item is a stub too, but of a list or a table."""
+"""Kinds of paragraphs; an item is a stub in a list or table."""
 HEADING: Final = 10
 LINKED_HEADING: Final = 20
-"""To these the level of the heading is added; a linked heading leads to another page."""
+"""The level of the heading is added to these; a linked heading leads to another page."""
 
 Paragraph = tuple[str, int, int]
-"""Text, kind and worth. A plain tuple, since the walk makes hundreds of them for a page."""
+"""Text, kind and score; a plain tuple, since a page has hundreds."""
 ParagraphRange = tuple[int, int]
-"""The first paragraph and the one behind the last."""
+"""The first paragraph and the one after the last."""
 
-# Kinds of nodes; the order counts, the walk asks for ranges.
+# Kinds of nodes; the walk compares them, so their order matters.
 _INLINE: Final = 0
 _TEXT: Final = 1
 _LINK: Final = 2
@@ -82,23 +81,21 @@ _A: Final = tag_id("a")
 
 _KIND_OF = {tag: kind for kind, names in _NAMES.items() for tag in tag_ids(names)} | {_TEXT_ID: _TEXT}
 _KINDS: Final = tuple(_KIND_OF.get(tag, _INLINE) for tag in range(max(_KIND_OF) + 1))
-_OF_ITEMS: Final = frozenset((_ITEM, _CELL))
+_ITEM_KINDS: Final = frozenset((_ITEM, _CELL))
 _MARK_OF: Final = {tag_id(f"h{level}"): HEADING + level for level in range(1, 7)}
 
 
 class Paragraphs(NamedTuple):
-    """The paragraphs of a page in order, and for each container the span of those inside it, inner containers
-    first.
-    """
+    """The paragraphs of a page and the range of each container, inner ones first."""
 
     all: list[Paragraph]
     containers: list[ParagraphRange]
     bodies: list[ParagraphRange]
-    """The containers of which the page says that they are its content."""
+    """The containers that the page marks as its content."""
     linked_headings: list[int]
-    """Where the headings stand that lead to other pages."""
+    """Indexes of the headings that lead to other pages."""
     asides: list[tuple[LexborNode, int, int]]
-    """The larger parts that were left out for their names, what the names said, and their size."""
+    """The larger parts excluded for their names, with what the names say and their characters."""
 
 
 class _ParagraphWalk:
@@ -175,7 +172,7 @@ class _ParagraphWalk:
         """End the paragraph, and the container where the element is one."""
         found, pieces = self.found, self.pieces
         if pieces and (kind != _CELL or self.linked or len(pieces[-1]) > SHORT_CELL_CHARS or len(found) > start):
-            self.flush(ITEM if kind in _OF_ITEMS else STUB)
+            self.flush(ITEM if kind in _ITEM_KINDS else STUB)
         if kind >= _CELL:
             if len(found) > start:
                 self.containers.append((start, len(found)))
@@ -278,24 +275,24 @@ def _add_text(found: list[Paragraph], text: str, linked: int, stub: int) -> None
 
 
 def _add_heading(found: list[Paragraph], node: LexborNode, mark: int) -> bool:
-    """Take a heading as one paragraph, without the sign that links to itself; does it lead elsewhere?"""
+    """Add a heading without its permalink sign; return whether it leads to another page."""
     text = " ".join(_visible_text(node).split()).rstrip(" ¶")
     if not text:
         return False
-    is_linked = _leads_elsewhere(node, len(text))
+    is_linked = _is_linked_heading(node, len(text))
     found.append((text, mark + LINKED_HEADING - HEADING if is_linked else mark, 0))
     return is_linked
 
 
 def _add_preformatted(found: list[Paragraph], text: str) -> None:
-    """Take preformatted text with its lines as one paragraph."""
+    """Add preformatted text with its lines as one paragraph."""
     text = text.strip("\n").rstrip()
     if text:
         found.append((text, PRE, len(text)))
 
 
-def _leads_elsewhere(heading: LexborNode, size: int) -> bool:
-    """The heading is the title of another page: a link over most of it, not to a place on this page."""
+def _is_linked_heading(heading: LexborNode, size: int) -> bool:
+    """Return whether a link to another page covers most of the heading."""
     child = heading.first_child
     while child is not None and child.tag_id == _TEXT_ID and (child.text_content or "").isspace():
         child = child.next
@@ -308,7 +305,7 @@ def _leads_elsewhere(heading: LexborNode, size: int) -> bool:
 
 
 def _visible_text(node: LexborNode) -> str:
-    """The text of an element without scripts and the like inside."""
+    """Return the text of an element without scripts and the like."""
     text = node.text_lexbor()
     if "<" not in text and "{" not in text:
         return text

@@ -1,7 +1,6 @@
-"""Where does a reference on this page lead? WHATWG joining, made cheap by remembering.
+"""Resolution of references against the base URL of a page (WHATWG URL joining), with a cache.
 
-Most references of a site are met again on its next page, so what a folder's references mean is kept, up to
-a limit.
+Most references of a page occur on the next page of its site, so results are cached by folder.
 """
 
 from __future__ import annotations
@@ -13,12 +12,11 @@ from evercrawl.core.document.encoding import encode_text
 from evercrawl.core.url import PAGE_SCHEMES, join, parse
 
 MAX_CACHED_REFERENCES = 200_000
-"""References remembered over all folders; then everything is forgotten and learned anew."""
+"""References over all folders; beyond this the cache is cleared."""
 MAX_CACHED_FOLDERS = 1024
-"""Folders of pages for which is remembered whether they are in the normal form."""
 
-# A path of unreserved characters, without empty segments, and with dot segments at most in front, joins by
-# putting it behind the folder, or one above (URL standard 4.4).
+# A path of unreserved characters without empty segments, with dot segments only in front, is appended to the
+# folder or one above (URL standard 4.4).
 _PLAIN_PATH = re.compile(
     r"(?:/|\./|(?:\.\./)+)?(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*/)*(?:[A-Za-z0-9_~-][A-Za-z0-9_~.-]*)?\Z"
 )
@@ -28,7 +26,7 @@ _LONE_SURROGATE = re.compile(f"[{chr(0xD800)}-{chr(0xDFFF)}]")
 
 
 class ReferenceCache:
-    """Folder -> reference -> URL or None; never more than `most` references in all."""
+    """Maps folder and reference to a URL or None, for at most `most` references in all."""
 
     __slots__ = ("_count", "_folders", "_most")
 
@@ -38,7 +36,7 @@ class ReferenceCache:
         self._folders: dict[str, dict[str, str | None]] = {}
 
     def folder(self, name: str) -> dict[str, str | None]:
-        """What is known of a folder; the caller adds to it and reports the number with `grown`."""
+        """Return the entries of a folder; the caller adds to them and reports the number to `count_added`."""
         if self._count > self._most:
             self._folders.clear()
             self._count = 0
@@ -48,18 +46,16 @@ class ReferenceCache:
             self._count += 1
         return known
 
-    def grown(self, by: int) -> None:
-        """So many references were added."""
+    def count_added(self, by: int) -> None:
+        """Count added references."""
         self._count += by
 
 
-_MEMORY = ReferenceCache()
+_CACHE = ReferenceCache()
 
 
 class ReferenceResolver:
-    """Joins the references of one page against its base URL; only http and https come back, without
-    fragment.
-    """
+    """Resolves the references of one page to http and https URLs without fragment."""
 
     __slots__ = ("_before", "_schemes", "base", "encoding", "folder", "is_self", "known", "origin")
 
@@ -67,41 +63,41 @@ class ReferenceResolver:
         self.base = base
         self.encoding = None if encoding == "utf-8" else encoding
         self.is_self = base == page_url
-        # A page that came by another scheme may link to its like.
+        # A page of another scheme may link to that scheme.
         own = page_url.partition(":")[0] + "://"
         self._schemes = PAGE_SCHEMES if page_url.startswith(PAGE_SCHEMES) else (*PAGE_SCHEMES, own)
         self.folder, self.origin = _folder_and_origin(base)
-        # The same reference means something else on a page in another encoding.
-        self.known = _MEMORY.folder(self.folder if self.encoding is None else f"{encoding} {self.folder}")
+        # References in another encoding resolve differently.
+        self.known = _CACHE.folder(self.folder if self.encoding is None else f"{encoding} {self.folder}")
         self._before = len(self.known)
 
     def close(self) -> None:
-        """Count what this page has added to the memory."""
-        _MEMORY.grown(len(self.known) - self._before)
+        """Count what this page has added to the cache."""
+        _CACHE.count_added(len(self.known) - self._before)
 
-    def url(self, reference: str) -> str | None:
-        """The absolute URL; None where it is not on the web, or is this very page (`#part`)."""
+    def resolve(self, reference: str) -> str | None:
+        """Return the absolute URL; None if it is not on the web, or is this page (`#part`)."""
         cut = reference.find("#")
         if cut == 0 and self.is_self:
             return None
         if cut > 0 and reference[cut - 1] <= " ":
-            # Space counts in front of a fragment and does not at the end.
-            return self._joined(reference)
+            # Space counts before a fragment but not at the end.
+            return self._join(reference)
         if cut >= 0:
             reference = reference[:cut]
         try:
             return self.known[reference]
         except KeyError:
-            return self._learned(reference)
+            return self._resolve_new(reference)
 
-    def _learned(self, reference: str) -> str | None:
+    def _resolve_new(self, reference: str) -> str | None:
         if reference[:1] in ("?", ""):
-            return self._joined(reference)
-        url = self._plain(reference) if self.origin and _PLAIN_PATH.match(reference) else self._joined(reference)
+            return self._join(reference)
+        url = self._join_plain(reference) if self.origin and _PLAIN_PATH.match(reference) else self._join(reference)
         self.known[reference] = url
         return url
 
-    def _plain(self, reference: str) -> str:
+    def _join_plain(self, reference: str) -> str:
         if reference[0] == "/":
             return self.origin + reference
         folder, top = self.folder, len(self.origin) + 1
@@ -111,11 +107,11 @@ class ReferenceResolver:
                 folder = folder[: folder.rindex("/", 0, -1) + 1]
         return folder + reference.removeprefix("./")
 
-    def _joined(self, reference: str) -> str | None:
+    def _join(self, reference: str) -> str | None:
         if not reference.isascii():
             reference = _LONE_SURROGATE.sub("�", reference)
             if self.encoding is not None:
-                reference = _with_query_encoded(reference, self.encoding)
+                reference = _encode_query(reference, self.encoding)
         url = join(self.base, reference) if self.base else parse(reference)
         if url is None or not url.startswith(self._schemes):
             return None
@@ -124,9 +120,7 @@ class ReferenceResolver:
 
 
 def _folder_and_origin(base: str) -> tuple[str, str]:
-    """The base up to the last slash of its path, and its origin; the origin is empty where short cuts do
-    not hold.
-    """
+    """Return the base up to the last slash of its path, and its origin, empty if plain joining is unsafe."""
     if not base.startswith(PAGE_SCHEMES) or "\\" in base:
         return base, ""
     bare = base.partition("#")[0].partition("?")[0]
@@ -136,7 +130,7 @@ def _folder_and_origin(base: str) -> tuple[str, str]:
         return base, ""
     folder, _, name = bare.rpartition("/")
     folder += "/"
-    # A plain name means nothing to its folder, and the folder is that of many pages.
+    # With a plain file name only the folder needs the check, which is cached.
     is_normal = _is_normal(folder) if _PLAIN_PATH.match(name) else parse(bare) == bare
     return (folder, bare[:slash]) if is_normal else (base, "")
 
@@ -146,27 +140,27 @@ def _is_normal(url: str) -> bool:
     return parse(url) == url
 
 
-def _with_query_encoded(reference: str, encoding: str) -> str:
-    """The query percent-encoded in the page's encoding (URL standard, "percent-encode after encoding")."""
+def _encode_query(reference: str, encoding: str) -> str:
+    """Percent-encode the query in the page's encoding (URL standard, "percent-encode after encoding")."""
     before, mark, query = reference.partition("?")
     if not mark:
         return reference
-    return before + mark + _NOT_ASCII.sub(lambda run: _percent_encoded(run[0], encoding), query)
+    return before + mark + _NOT_ASCII.sub(lambda run: _percent_encode(run[0], encoding), query)
 
 
-def _percent_encoded(run: str, encoding: str) -> str:
+def _percent_encode(run: str, encoding: str) -> str:
     try:
-        return _escaped(encode_text(run, encoding))
+        return _escape_bytes(encode_text(run, encoding))
     except UnicodeEncodeError:
-        return "".join(_one_escaped(character, encoding) for character in run)
+        return "".join(_escape_char(character, encoding) for character in run)
 
 
-def _one_escaped(character: str, encoding: str) -> str:
+def _escape_char(character: str, encoding: str) -> str:
     try:
-        return _escaped(encode_text(character, encoding))
+        return _escape_bytes(encode_text(character, encoding))
     except UnicodeEncodeError:
         return f"%26%23{ord(character)}%3B"
 
 
-def _escaped(raw: bytes) -> str:
+def _escape_bytes(raw: bytes) -> str:
     return "".join(chr(byte) if byte in _RAW_IN_QUERY else f"%{byte:02X}" for byte in raw)
