@@ -4,8 +4,9 @@
 
     with evercrawl.open("example.org.evercrawl", create=True) as collection:
         summary = collection.crawl_blocking(urls=["https://example.org/"])
+        print(summary.fetched, collection.why("https://example.org/private").detail)
 
-The names below are loaded on first use, so that `evercrawl --version` does not pay for the engine.
+Names are loaded on first use, so that `evercrawl --version` starts fast.
 """
 
 from __future__ import annotations
@@ -16,26 +17,47 @@ from typing import TYPE_CHECKING, Any
 from evercrawl.model import __version__
 
 if TYPE_CHECKING:
-    from evercrawl.collection.collection import Collection, StopSignal, open
+    from evercrawl.collection.collection import Collection, open
+    from evercrawl.errors import (
+        BugFound,
+        CollectionBusy,
+        ConfigError,
+        EvercrawlError,
+        LeaseLost,
+        StoreUnavailable,
+        WorkerLost,
+    )
     from evercrawl.model.settings import Settings
 
-__all__ = ["Collection", "Settings", "StopSignal", "__version__", "open"]
+__all__ = [
+    "BugFound",
+    "Collection",
+    "CollectionBusy",
+    "ConfigError",
+    "EvercrawlError",
+    "LeaseLost",
+    "Settings",
+    "StoreUnavailable",
+    "WorkerLost",
+    "__version__",
+    "open",
+]
 
-_HOMES = {
+_MODULES = {
     "Collection": "evercrawl.collection.collection",
     "Settings": "evercrawl.model.settings",
-    "StopSignal": "evercrawl.collection.collection",
     "open": "evercrawl.collection.collection",
 }
-
-
-_PARTS = frozenset({"lab"})
-"""Modules that are public as they are."""
+"""Where each name comes from; the others are errors."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in _PARTS:
-        return import_module(f"evercrawl.{name}")
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    if name == "lab":
+        return import_module("evercrawl.lab")
+    if name in __all__:
+        return getattr(import_module(_MODULES.get(name, "evercrawl.errors")), name)
     raise AttributeError(f"module 'evercrawl' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

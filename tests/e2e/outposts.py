@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import evercrawl
-from evercrawl.collection.exchange.export_run import Selection
 from evercrawl.config import create_collection
+from evercrawl.model.listing import VersionSelection
 from evercrawl.outpost.status import OutpostStatus, create_pairing_code, list_outposts
 
 ADDRESSES = ("127.0.0.11", "127.0.0.12", "127.0.0.13")
@@ -213,7 +213,7 @@ class Field:
     def rows(self) -> list[dict[str, str]]:
         """Every stored version."""
         file = self.folder / "versions.jsonl"
-        selection = Selection(all_versions=True)
+        selection = VersionSelection(all_versions=True)
         evercrawl.open(self.collection).export("jsonl", file, selection=selection, force=True)
         return [json.loads(line) for line in file.read_text().splitlines()]
 

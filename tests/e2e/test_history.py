@@ -291,7 +291,7 @@ def die_at_second(*arguments, **named):
     return original(*arguments, **named)
 setattr(prune, step, die_at_second if step == "_delete_dropped" else die_before)
 with evercrawl.open(sys.argv[1]) as collection:
-    collection.prune("latest:1", do=True)
+    collection.prune("latest:1", apply=True)
 """
 
 

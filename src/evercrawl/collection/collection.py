@@ -1,12 +1,6 @@
-"""The library: everything that the command line can do, as typed Python.
+"""The class `Collection`: everything that the command line can do, as typed Python.
 
-import evercrawl
-
-with evercrawl.open("example.org.evercrawl", create=True) as collection:
-    summary = collection.crawl_blocking(urls=["https://example.org/"])
-    print(summary.fetched, collection.why("https://example.org/private").detail)
-
-What a method needs is imported when it is called: whoever looks at a page does not wait for the crawler.
+Methods import what they need when they are called, so that reading a page does not load the crawler.
 """
 
 from __future__ import annotations
@@ -20,11 +14,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from evercrawl.adapters.system import CollectionLock
-from evercrawl.collection.exchange.export_run import Selection
 from evercrawl.config import create_collection, is_collection, read_settings
 from evercrawl.core.traps.user_rules import RuleAction
 from evercrawl.engine.runtime import StopSignal
 from evercrawl.errors import ConfigError
+from evercrawl.model.listing import VersionSelection
 from evercrawl.model.settings import Settings, TrapSettings
 
 if TYPE_CHECKING:
@@ -53,25 +47,28 @@ if TYPE_CHECKING:
     from evercrawl.model.site import RateOverride, RuleEffect, TrapPattern
     from evercrawl.sitemaps.generator import BuildReport
 
-__all__ = ["Collection", "Selection", "StopSignal", "open"]
+__all__ = ["Collection", "StopSignal", "open"]
 
 
 def open(path: str | Path, *, create: bool = False, settings: Settings | None = None) -> Collection:
-    """The collection in a folder; with `create` it is made where there is none."""
+    """Open the collection in a folder; with `create`, create it if there is none."""
     folder = Path(path)
     if not is_collection(folder):
         if not create:
-            raise ConfigError(f"{folder} is not a collection; make one with create=True or: evercrawl crawl URL")
+            raise ConfigError(f"{folder} is not a collection; create one with create=True or: evercrawl crawl URL")
         create_collection(folder)
     return Collection(folder, settings or read_settings(folder).settings)
 
 
 class Collection:
-    """A folder that holds everything of one crawl. Looking needs no lock; crawling takes one."""
+    """A folder with everything of one crawl. Reading takes no lock; crawling takes an exclusive one."""
 
     def __init__(self, path: Path, settings: Settings) -> None:
         self.path = path
         self.settings = settings
+        self._stop = StopSignal()
+
+    # Crawling
 
     async def crawl(
         self,
@@ -83,19 +80,19 @@ class Collection:
         on_progress: Callable[[Progress], None] | None = None,
         focus: str | None = None,
     ) -> Summary:
-        """Start, resume or update: visit what is due, from the seeds and `urls` on, and say what was done.
+        """Visit the pages that are due, starting from the seeds and `urls`, and send alerts meanwhile.
 
-        With `forever` it waits for what comes due, until `stop` says otherwise. `focus` is what to look
-        for: a file of examples, the URL of one, or words; it stays until another is given, or "none".
-        Alerts are told meanwhile.
+        With `refresh`, every known page is due. With `forever`, the crawl waits for pages to become due until it
+        is stopped. `focus` is a file of examples, the URL of one, or words; it stays until you give another, or
+        "none".
         """
         from evercrawl.collection.crawl import RunOptions, add_seeds, run_crawl
 
+        self._stop = stop or StopSignal()
         with CollectionLock(self.path) as lock:
             self.settings = add_seeds(self.path, self.settings, urls)
-            tell = on_progress or _tell_nobody
-            errand = RunOptions(refresh, forever, focus, stop or StopSignal(), tell)
-            return await run_crawl(self.path, self.settings, errand, lock=lock.fileno())
+            options = RunOptions(refresh, forever, focus, self._stop, on_progress or _ignore_progress)
+            return await run_crawl(self.path, self.settings, options, lock=lock.fileno())
 
     def crawl_blocking(
         self,
@@ -106,109 +103,61 @@ class Collection:
         on_progress: Callable[[Progress], None] | None = None,
         focus: str | None = None,
     ) -> Summary:
-        """The same for programs without an event loop."""
+        """Run `crawl` in an event loop of its own."""
         import uvloop
 
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(self.crawl(urls=urls, refresh=refresh, stop=stop, on_progress=on_progress, focus=focus))
 
-    @property
-    def alerts(self) -> AlertRegistry:
-        """What somebody wants to be told of; add, list, test, log, remove."""
-        from evercrawl.collection.alerts.registry import AlertRegistry
+    def stop(self, *, now: bool = False) -> None:
+        """End the running crawl: let requests in flight finish, or with `now`, cancel them."""
+        if now:
+            self._stop.cancel()
+        else:
+            self._stop.finish()
 
-        return AlertRegistry(self.path, self.settings)
-
-    def websub(self, public_url: str | None = None) -> WebsubClient:
-        """Subscriptions at hubs; `public_url`: where `evercrawl serve` is reached by them, needed to ask for
-        something.
-        """
-        from evercrawl.collection.alerts.subscriptions import (  # few ask for it
-            WebsubClient,
-            callback_url_at,
-            no_callback,
-        )
-
-        callback = no_callback if public_url is None else callback_url_at(public_url)
-        return WebsubClient(self.path, self.settings, callback=callback)
+    # Status and decisions
 
     def status(self) -> Status:
-        """Counts by outcome and reason, sites, load, what is due, sites that explode."""
+        """Return counts by outcome and reason, sites, load, due pages and trap patterns."""
         from evercrawl.adapters.sql.state_reader import StateReader
         from evercrawl.collection.status import status_of
         from evercrawl.collection.traps import exploding_sites
 
         traps = exploding_sites(StateReader(self.path))
-        return replace(status_of(self.path, self.settings), traps=traps, slowed=self.slowed())
+        return replace(status_of(self.path, self.settings), traps=traps, slowed=self.rate_overrides())
 
-    def traps(self) -> list[TrapPattern]:
-        """What is left out or asked for last since it brings nothing, with the evidence; your rules first."""
-        from evercrawl.collection.traps import trap_patterns
+    def why(self, url: str) -> Explanation:
+        """Return the decision about a URL, the rule behind it, and when the URL is due."""
+        from evercrawl.collection.explain import explain
 
-        return trap_patterns(self.path, self.settings.traps)
+        return explain(self.path, self.settings, url)
 
-    def trap_exclude(self, pattern: str, site: str | None = None, *, do: bool = False) -> RuleEffect:
-        """What leaving out a pattern would touch; with `do` it is left out from now on, also by a crawl that
-        runs.
-        """
-        return self._rule(RuleAction.EXCLUDE, pattern, site, do=do)
+    def skipped(self, site: str | None = None) -> Iterator[SkippedUrl]:
+        """Yield every URL that was found but not requested, with the reason."""
+        from evercrawl.collection.status import skipped_urls
 
-    def trap_allow(self, pattern: str, site: str | None = None, *, do: bool = False) -> RuleEffect:
-        """What allowing a pattern would touch; with `do` nothing is said against it from now on."""
-        return self._rule(RuleAction.ALLOW, pattern, site, do=do)
+        return skipped_urls(self.path, site)
 
-    def trap_undo(self, pattern: str, site: str | None = None) -> bool:
-        """Take back every word about a pattern; False: there was none."""
-        from evercrawl.adapters.sql.state_reader import StateReader
-        from evercrawl.collection.traps import match_sites, set_rule
+    def log(
+        self, site: str | None = None, *, since: datetime | None = None, until: datetime | None = None
+    ) -> Iterator[VisitLogRow]:
+        """Yield every visit to a site, or to all sites, oldest first."""
+        from evercrawl.collection.visit_log import iterate_visits
 
-        before = self._trap_settings()
-        after = set_rule(self.path, before, None, pattern, match_sites(StateReader(self.path), site))
-        self.settings = replace(self.settings, traps=after)
-        return after != before
-
-    def _rule(self, word: RuleAction, pattern: str, site: str | None, *, do: bool) -> RuleEffect:
-        from evercrawl.collection.traps import rule_effect, set_rule
-
-        effect = rule_effect(self.path, pattern, site)
-        if not do:
-            return effect
-        after = set_rule(self.path, self._trap_settings(), word, pattern, effect.sites)
-        self.settings = replace(self.settings, traps=after)
-        return replace(effect, done=True)
-
-    def _trap_settings(self) -> TrapSettings:
-        """As they are in the collection's file, which others may have written since."""
-        return read_settings(self.path).settings.traps
-
-    def slowed(self) -> tuple[RateOverride, ...]:
-        """Sites that are asked more slowly because somebody said so."""
-        from evercrawl.collection.rate_overrides import rate_overrides
-
-        return rate_overrides(read_settings(self.path).settings.pace.overrides)
-
-    def slow_down(self, site: str, gap: timedelta) -> RateOverride:
-        """At least this gap between two requests to the site from now on, also in a crawl that runs."""
-        from evercrawl.collection.rate_overrides import set_rate_override
-
-        return set_rate_override(self.path, site, gap)
-
-    def slow_no_more(self, site: str) -> bool:
-        """Take back what was said about the site; False: nothing was."""
-        from evercrawl.collection.rate_overrides import remove_rate_override
-
-        return remove_rate_override(self.path, site)
+        return iterate_visits(self.path, self.settings, site=site, since=since, until=until)
 
     def freshness(self) -> FreshnessEstimate:
-        """The estimated share of pages whose copy is current, with its uncertainty."""
+        """Return the estimated share of pages whose copy is current, with its uncertainty."""
         from evercrawl.adapters.sql.state_reader import StateReader
         from evercrawl.collection.forecast import collection_freshness
 
         return collection_freshness(StateReader(self.path), self.settings.revisit, now=datetime.now(UTC))
 
     def plan(self, budget: float | str | None = None) -> RevisitPlan:
-        """What would be fetched with a budget (requests a day, or text such as "50/hour"; None: that of the
-        settings), and the freshness to expect; nothing is sent.
+        """Return which pages a budget would visit and the freshness to expect, without any request.
+
+        The budget is requests per day, or text such as "50/hour"; None: the budget of the settings.
         """
         from evercrawl.adapters.sql.state_reader import StateReader
         from evercrawl.collection.forecast import plan_revisits
@@ -220,54 +169,34 @@ class Collection:
             raise ConfigError(f"the budget {budget!r} {error}") from None
         return plan_revisits(StateReader(self.path), self.settings.revisit, budget=per_day, now=datetime.now(UTC))
 
-    def why(self, url: str) -> Explanation:
-        """What was decided about a URL, by which rule, and when it is due."""
-        from evercrawl.collection.explain import explain
-
-        return explain(self.path, self.settings, url)
-
-    def skipped(self, site: str | None = None) -> Iterator[SkippedUrl]:
-        """Every URL that we met and did not ask for, with the reason."""
-        from evercrawl.collection.status import skipped_urls
-
-        return skipped_urls(self.path, site)
-
-    def log(
-        self, site: str | None = None, *, since: datetime | None = None, until: datetime | None = None
-    ) -> Iterator[VisitLogRow]:
-        """Every visit to a site, or to all, oldest first; `core.crawl_log.crawl_line` writes it as Heritrix
-        would.
-        """
-        from evercrawl.collection.visit_log import iterate_visits
-
-        return iterate_visits(self.path, self.settings, site=site, since=since, until=until)
+    # Pages and their versions
 
     def show(self, url: str, at: str | None = None) -> PageContent:
-        """A version of a page: `at` (or `@...` behind the URL) is a time, -1, or v3; else the newest."""
+        """Return a version of a page: `at` (or `@...` after the URL) is a time, -1 or v3; default: the newest."""
         from evercrawl.collection.stored_pages import page_content
 
         return page_content(self.path, self.settings, url, at)
 
     def history(self, url: str) -> PageHistory:
-        """Every version of a page, oldest first, with the span in which it came to be."""
+        """Return every version of a page, oldest first, with the time span in which it appeared."""
         from evercrawl.collection.history import page_history
 
         return page_history(self.path, self.settings, url)
 
     def sentiment(self, url: str) -> PageSentiment:
-        """How friendly a page was, version by version, and the mean of its site."""
+        """Return the sentiment of each version of a page, and the mean of its site."""
         from evercrawl.collection.history import page_sentiment_history
 
         return page_sentiment_history(self.path, self.settings, url)
 
-    def facts(self, url: str) -> PageStatistics:
-        """The statistics of one page: parent, ASCII count, last modified, frequency of change, file."""
+    def statistics(self, url: str) -> PageStatistics:
+        """Return the statistics of one page: parent, ASCII count, last modified, frequency of change, file."""
         from evercrawl.collection.history import page_statistics
 
         return page_statistics(self.path, self.settings, url)
 
     def diff(self, url: str, a: str | None = None, b: str | None = None) -> VersionDiff:
-        """From version `a` (otherwise the one before the newest) to `b` (otherwise the newest)."""
+        """Return the difference from version `a` (default: the second newest) to `b` (default: the newest)."""
         from evercrawl.collection.history import diff_versions
 
         return diff_versions(self.path, self.settings, url, a, b)
@@ -275,8 +204,9 @@ class Collection:
     def changes(
         self, since: datetime, *, site: str | None = None, noise: bool = False, muted: bool = False
     ) -> list[ChangeGroup]:
-        """What changed on known pages since a moment, grouped, the most significant first; what lies in muted
-        parts only with `muted`.
+        """Return the changes of known pages since a time, grouped, most significant first.
+
+        Changes in muted parts are included only with `muted`.
         """
         from evercrawl.collection.change_groups import changes_since
 
@@ -284,39 +214,109 @@ class Collection:
         return changes_since(self.path, since, site=site, noise=noise, mutes=mutes)
 
     def mutes(self) -> list[Mute]:
-        """The parts of pages whose changes nobody wants to be told of."""
+        """Return the muted parts of pages."""
         from evercrawl.collection.change_inbox import ChangeInbox
 
         return ChangeInbox(self.path).mutes()
 
     def mute(self, pattern: str, *, site: str | None = None, page: str | None = None, who: str = "library") -> Mute:
-        """Tell nobody any more of edits of this form (`*` stands for anything), on a site or on a page."""
+        """Hide changes that match a pattern (`*` matches anything), on a site or on a page."""
         from evercrawl.collection.change_inbox import add_mute
 
         return add_mute(self.path, pattern, site=site, page=page, who=who, now=datetime.now(UTC))
 
     def unmute(self, number: int) -> Mute | None:
-        """Take a mute back by its number; None: there is none."""
+        """Remove a mute by its number; return None if there is none."""
         from evercrawl.collection.change_inbox import ChangeInbox
 
         return ChangeInbox(self.path).unmute(number)
 
-    def prune(self, keep: str, *, do: bool = False) -> PruneReport:
-        """What a retention rule such as "daily:30 monthly:*" takes away; with `do` it is taken away."""
-        from evercrawl.collection.maintenance import prune
+    # Alerts
 
-        return prune(self.path, self.settings, keep, do=do)
+    @property
+    def alerts(self) -> AlertRegistry:
+        """The alerts: add, list, test, log, remove."""
+        from evercrawl.collection.alerts.registry import AlertRegistry
+
+        return AlertRegistry(self.path, self.settings)
+
+    def websub(self, public_url: str | None = None) -> WebsubClient:
+        """Return the WebSub subscriptions; to subscribe, give the public URL of `evercrawl serve`."""
+        from evercrawl.collection.alerts.subscriptions import WebsubClient, callback_url_at, no_callback
+
+        callback = no_callback if public_url is None else callback_url_at(public_url)
+        return WebsubClient(self.path, self.settings, callback=callback)
+
+    # Traps and rates
+
+    def traps(self) -> list[TrapPattern]:
+        """Return the excluded and throttled URL patterns with the evidence; your own rules come first."""
+        from evercrawl.collection.traps import trap_patterns
+
+        return trap_patterns(self.path, self.settings.traps)
+
+    def trap_exclude(self, pattern: str, site: str | None = None, *, apply: bool = False) -> RuleEffect:
+        """Return what excluding a pattern affects; with `apply`, exclude it, also in a running crawl."""
+        return self._trap_rule(RuleAction.EXCLUDE, pattern, site, apply=apply)
+
+    def trap_allow(self, pattern: str, site: str | None = None, *, apply: bool = False) -> RuleEffect:
+        """Return what allowing a pattern affects; with `apply`, allow it, also in a running crawl."""
+        return self._trap_rule(RuleAction.ALLOW, pattern, site, apply=apply)
+
+    def trap_undo(self, pattern: str, site: str | None = None) -> bool:
+        """Remove your rules about a pattern; return False if there are none."""
+        from evercrawl.adapters.sql.state_reader import StateReader
+        from evercrawl.collection.traps import match_sites, set_rule
+
+        before = self._trap_settings()
+        after = set_rule(self.path, before, None, pattern, match_sites(StateReader(self.path), site))
+        self.settings = replace(self.settings, traps=after)
+        return after != before
+
+    def _trap_rule(self, action: RuleAction, pattern: str, site: str | None, *, apply: bool) -> RuleEffect:
+        from evercrawl.collection.traps import rule_effect, set_rule
+
+        effect = rule_effect(self.path, pattern, site)
+        if not apply:
+            return effect
+        after = set_rule(self.path, self._trap_settings(), action, pattern, effect.sites)
+        self.settings = replace(self.settings, traps=after)
+        return replace(effect, done=True)
+
+    def _trap_settings(self) -> TrapSettings:
+        """Return the rules in the collection's file, which another process may have changed."""
+        return read_settings(self.path).settings.traps
+
+    def rate_overrides(self) -> tuple[RateOverride, ...]:
+        """Return the sites with a minimum delay of their own."""
+        from evercrawl.collection.rate_overrides import rate_overrides
+
+        return rate_overrides(read_settings(self.path).settings.pace.overrides)
+
+    def set_rate_override(self, site: str, delay: timedelta) -> RateOverride:
+        """Set the minimum delay between two requests to a site, also in a running crawl."""
+        from evercrawl.collection.rate_overrides import set_rate_override
+
+        return set_rate_override(self.path, site, delay)
+
+    def remove_rate_override(self, site: str) -> bool:
+        """Remove the minimum delay of a site; return False if it has none."""
+        from evercrawl.collection.rate_overrides import remove_rate_override
+
+        return remove_rate_override(self.path, site)
+
+    # Data in and out
 
     def export(
         self,
         form: str,
         to: str | Path | None = None,
         *,
-        selection: Selection | None = None,
+        selection: VersionSelection | None = None,
         force: bool = False,
         on_progress: OnProgress | None = None,
     ) -> ExportReport:
-        """Write the selected versions in one of the forms that `evercrawl export` has."""
+        """Write the selected versions in one of the formats of `evercrawl export`."""
         from evercrawl.collection.exchange.export import export, parse_export_format
 
         return export(
@@ -330,7 +330,7 @@ class Collection:
         )
 
     def import_(self, form: str, files: Sequence[str | Path], *, on_progress: OnImport | None = None) -> ImportReport:
-        """Take in WARC files or WACZ packages: every answer in them becomes a visit at its time."""
+        """Import WARC files or WACZ packages: every response in them becomes a visit at its time."""
         from evercrawl.collection.exchange.import_run import import_archives
         from evercrawl.collection.exchange.import_sources import parse_import_format
 
@@ -340,8 +340,9 @@ class Collection:
     def build_sitemap(
         self, to: str | Path, *, state: str | Path, base_url: str | None = None, gzip: bool = False
     ) -> BuildReport:
-        """Write sitemaps of the pages below `base_url` (otherwise of the collection's one site) into the
-        folder `to`; `state` is the file that the next build compares with.
+        """Write sitemaps of the pages below `base_url` (default: the collection's site) into the folder `to`.
+
+        `state` is the file that the next build compares with.
         """
         from evercrawl.collection.sitemap import build_from_collection, collection_base_url
         from evercrawl.sitemaps.folder_pages import parse_base_url
@@ -351,49 +352,57 @@ class Collection:
         target = SitemapTarget(Path(to), base, Path(state), compressed=gzip)
         return build_from_collection(self.path, self.settings, target)
 
+    # Maintenance
+
+    def prune(self, keep: str, *, apply: bool = False) -> PruneReport:
+        """Return what a retention rule such as "daily:30 monthly:*" deletes; with `apply`, delete it."""
+        from evercrawl.collection.maintenance import prune
+
+        return prune(self.path, self.settings, keep, apply=apply)
+
     def verify(self, *, on_progress: OnVerify | None = None) -> VerifyReport:
-        """Read every stored version back and compute its digests anew."""
+        """Read every stored version and check its digests."""
         from evercrawl.collection.maintenance import verify
 
         return verify(self.path, on_progress=on_progress)
 
-    def space(self) -> list[DiskUsage]:
-        """The room that the collection takes, part by part."""
+    def disk_usage(self) -> list[DiskUsage]:
+        """Return the disk usage of each part of the collection."""
         from evercrawl.collection.maintenance import disk_usage
 
         return disk_usage(self.path)
 
     def vacuum(self) -> int:
-        """Give back what the state files hold without need; the number of bytes freed."""
+        """Free unused space in the state files; return the number of bytes freed."""
         from evercrawl.collection.maintenance import vacuum
 
         return vacuum(self.path, self.settings)
 
-    # Search and the link graph: imported where they are asked for, because their libraries are large
+    # Search and the link graph
 
     def search(
         self, query: str, *, limit: int = 10, as_of: datetime | None = None, with_facets: bool = False
     ) -> SearchResults:
-        """The best hits for a query, as `evercrawl search` has them; ConfigError where it cannot be read."""
+        """Update the index and return the best hits; raise ConfigError for an invalid query."""
         from evercrawl.collection.search import search
 
         settings = self.settings.search
         return search(self.path, settings, query, limit=limit, as_of=as_of, with_facets=with_facets)
 
-    def searching(self) -> Searcher:
-        """The index held open for many questions; the caller closes it and brings the index up itself."""
+    def searcher(self) -> Searcher:
+        """Open the index for many queries, without updating it; the caller closes the searcher."""
         from evercrawl.collection.searcher import Searcher
 
         return Searcher(self.path, self.settings.search)
 
     def index_state(self) -> IndexState:
-        """How the search index stands to the collection."""
+        """Return the size of the search index and how far it lags behind the collection."""
         from evercrawl.collection.search_index import index_state, open_text_index
 
         return index_state(self.path, open_text_index(self.path))
 
     def rebuild_index(self) -> int:
-        """Make index and link graph anew from what is stored; the number of versions indexed."""
+        """Rebuild the search index and the link graph; return the number of versions indexed."""
         from evercrawl.collection.graph_builder import build_graph
         from evercrawl.collection.search_index import rebuild_index
 
@@ -401,53 +410,54 @@ class Collection:
         build_graph(self.path)
         return count
 
-    def links(self, url: str, *, as_it_was: bool = False) -> PageLinks:
-        """What links to a page, what it links to, and how important it is; `as_it_was`: by the link graph as
-        it was last made, which costs nothing.
+    def links(self, url: str, *, rebuild: bool = True) -> PageLinks:
+        """Return the links to and from a page and its importance.
+
+        Without `rebuild`, the existing link graph is used even if it is outdated.
         """
         from evercrawl.collection.link_report import page_links
 
-        return page_links(self.path, self.settings, url, as_it_was=as_it_was)
+        return page_links(self.path, self.settings, url, rebuild=rebuild)
 
     def bad_links(self, site: str | None = None) -> Iterator[BadLink]:
-        """Links that are dead or lead to pages that have moved."""
+        """Yield links that are dead or redirect."""
         from evercrawl.collection.link_report import bad_links
 
         return bad_links(self.path, site)
 
     def orphans(self) -> list[str]:
-        """Known pages that no page links to."""
+        """Return known pages that no page links to."""
         from evercrawl.collection.link_report import orphans
 
         return orphans(self.path)
 
     def graph(self) -> GraphSummary:
-        """The link graph in numbers."""
+        """Return the figures of the link graph."""
         from evercrawl.collection.link_report import graph_summary
 
         return graph_summary(self.path)
 
-    def best_pages(self, scores: str = "ranks", most: int = 20) -> list[RankedPage]:
-        """The pages with the highest PageRank (ranks), hub or authority scores (hubs, authorities)."""
+    def top_pages(self, scores: str = "ranks", limit: int = 20) -> list[RankedPage]:
+        """Return the pages with the highest PageRank (ranks), hub or authority scores (hubs, authorities)."""
         from evercrawl.collection.graph_builder import up_to_date_graph
         from evercrawl.collection.link_report import top_pages
 
-        return top_pages(self.path, up_to_date_graph(self.path), scores, most)
+        return top_pages(self.path, up_to_date_graph(self.path), scores, limit)
 
     def rebuild_graph(self) -> None:
-        """Make the link graph anew."""
+        """Rebuild the link graph."""
         from evercrawl.collection.graph_builder import build_graph
 
         build_graph(self.path)
 
     def export_graph(self, form: str, to: str | Path, *, force: bool = False) -> dict[str, int]:
-        """Write the link graph as graphml or parquet; the numbers of pages and links."""
+        """Write the link graph as graphml or parquet; return the numbers of pages and links."""
         from evercrawl.collection.graph_export import export_graph
 
         return export_graph(self.path, form, Path(to), force=force)
 
     def draw_graph(self, site: str | None = None) -> str:
-        """The structure of the collection or of one site, as SVG."""
+        """Return the structure of the collection or of one site as SVG."""
         from evercrawl.collection.graph_export import draw_graph
 
         return draw_graph(self.path, site)
@@ -469,5 +479,5 @@ class Collection:
         pass
 
 
-def _tell_nobody(_: Progress) -> None:
+def _ignore_progress(_: Progress) -> None:
     pass

@@ -24,12 +24,12 @@ MOST_INCOMING = 1000
 """Pages that link here and are listed; all are counted."""
 
 
-def page_links(collection: Path, settings: Settings, url: str, *, as_it_was: bool = False) -> PageLinks:
+def page_links(collection: Path, settings: Settings, url: str, *, rebuild: bool = True) -> PageLinks:
     """What links to a page, what it links to, and how important it is; by the graph as it was last made, or
     by one of everything that is stored now.
     """
     page, name = page_at(collection, settings, url)
-    graph = current_graph(collection) if as_it_was else up_to_date_graph(collection)
+    graph = up_to_date_graph(collection) if rebuild else current_graph(collection)
     shard, page_id = split_page_number(page)
     with log_reader(collection, shard) as reader:
         outline, held = reader.outline(page_id), reader.credit(key_of(name))

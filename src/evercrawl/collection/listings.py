@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evercrawl.adapters.sql.listing_reader import ListingReader, each_listing, open_listing
-from evercrawl.adapters.sql.state_reader import MOST_ID, shards_of
+from evercrawl.adapters.sql.state_reader import MAX_ID, shards_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.listing import DuePage, PagedRows
 from evercrawl.model.report import SkippedUrl
@@ -58,7 +58,7 @@ def list_due_pages(collection: Path, *, after: str | None = None, most: int = 50
     lists = []
     for shard, reader in each_listing(collection):
         # Pages that are due at the same moment are told apart by shard and number.
-        number = behind_id if shard == last else MOST_ID if shard < last else 0
+        number = behind_id if shard == last else MAX_ID if shard < last else 0
         rows = reader.due_pages(behind_us, number, most + 1)
         lists.append([(page.due_us, shard, page.id, page) for page in rows])
     found = list(islice(merge(*lists), most + 1))

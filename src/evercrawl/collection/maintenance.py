@@ -192,15 +192,15 @@ def _part(name: str, files: list[Path], *, reclaimable: int = 0) -> DiskUsage:
 SOFTWARE = f"evercrawl/{__version__}"
 
 
-def prune(collection: Path, settings: Settings, rule_text: str, *, do: bool) -> PruneReport:
+def prune(collection: Path, settings: Settings, rule_text: str, *, apply: bool) -> PruneReport:
     """What the rule takes away; with `do` it is taken away."""
     rule = parse_retention(rule_text)
 
     def keeps(moments: Sequence[datetime]) -> set[int]:
         return versions_to_keep(moments, rule)
 
-    report = PruneReport(rule_text, done=do)
-    if not do:
+    report = PruneReport(rule_text, done=apply)
+    if not apply:
         for shard in shards_in(collection):
             db = open_for_reading(shard_path(collection, shard))
             try:

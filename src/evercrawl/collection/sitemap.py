@@ -1,4 +1,4 @@
-"""A site as a collection has it: every page that was seen and is still there, dated by its versions."""
+"""Build and check sitemaps from a collection: its pages, dated by their versions."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from evercrawl.adapters.sql.listing_reader import StoredVersion, VersionReader
-from evercrawl.collection.exchange.export_run import Selection, selected_versions
-from evercrawl.collection.stored_pages import decode_answer, read_stored_record
+from evercrawl.collection.exchange.export_run import selected_versions
+from evercrawl.collection.stored_pages import StoredPage, decode_answer, load_page, read_stored_record, seen_until
 from evercrawl.core.document.media_type import HTML_TYPES
 from evercrawl.core.faults import http_date
 from evercrawl.core.url import key_of, site_of
 from evercrawl.errors import ConfigError, StoreUnavailable
-from evercrawl.model.listing import PageRecord, VersionRecord
+from evercrawl.model.listing import PageRecord, VersionRecord, VersionSelection
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import Settings
-from evercrawl.model.time import to_us
+from evercrawl.model.time import from_us, to_us
 from evercrawl.sitemaps.build_state import PageEntry
+from evercrawl.sitemaps.checks import KnownVersion, SitemapReport, check_sitemap
 from evercrawl.sitemaps.folder_pages import exclusion_reason, parse_base_url
 from evercrawl.sitemaps.generator import BuildReport, OnPage, SitemapTarget, build_sitemaps
 from evercrawl.sitemaps.page_content import read_content
+from evercrawl.sitemaps.survey import SitemapSurvey
 
 NOISE = "noise"
 OK = 200
@@ -29,7 +31,7 @@ _GONE = frozenset((Reason.NOT_FOUND, Reason.GONE))
 def build_from_collection(
     collection: Path, settings: Settings, target: SitemapTarget, *, on_page: OnPage | None = None
 ) -> BuildReport:
-    """Sitemaps of the pages of a collection that lie below the target's address."""
+    """Build the sitemaps of a collection's pages below the target's URL."""
 
     def entries(previous: Mapping[str, PageEntry], _: int | None, __: int) -> Iterator[PageEntry]:
         return collection_entries(collection, settings, target.base_url, previous)
@@ -38,19 +40,19 @@ def build_from_collection(
 
 
 def collection_base_url(settings: Settings) -> str:
-    """The address of the one site that a collection is about; ConfigError where there are several."""
+    """Return the URL of the collection's only site; raise ConfigError if there are several."""
     sites = {site_of(seed) for seed in settings.scope.seeds}
     if len(sites) != 1:
         names = ", ".join(sorted(sites)) or "none"
-        raise ConfigError(f"the collection has not one site but {names}; say which with --base-url URL")
+        raise ConfigError(f"the collection has several sites ({names}); choose one with --base-url URL")
     return parse_base_url(sites.pop())
 
 
 def collection_entries(
     collection: Path, settings: Settings, base_url: str, previous: Mapping[str, PageEntry]
 ) -> Iterator[PageEntry]:
-    """A entry for every HTML page below `base_url` that was fetched."""
-    for reader, version in selected_versions(collection, Selection(site=site_of(base_url))):
+    """Return an entry for every fetched HTML page below `base_url`."""
+    for reader, version in selected_versions(collection, VersionSelection(site=site_of(base_url))):
         kind = (version.content_type or "").partition(";")[0].strip().lower()
         if not version.url.startswith(base_url) or kind not in HTML_TYPES:
             continue
@@ -60,7 +62,7 @@ def collection_entries(
 
 
 def listable_pages(collection: Path, settings: Settings, site: str) -> list[str]:
-    """The pages of a site that a collection has seen and that want to be listed."""
+    """Return the indexable pages of a site that a collection has seen."""
     if not site:
         return []
     entries = collection_entries(collection, settings, parse_base_url(site), {})
@@ -84,7 +86,7 @@ def _entry(
 
 
 def _unlisted_reason(page: PageRecord, version: StoredVersion) -> str | None:
-    """What the last visit says against listing the page; None: nothing."""
+    """Return why the last visit excludes the page, or None."""
     if page.moved_to is not None or page.reason is Reason.REDIRECT:
         return "moved"
     if page.reason in _GONE:
@@ -92,7 +94,7 @@ def _unlisted_reason(page: PageRecord, version: StoredVersion) -> str | None:
     if page.outcome is Outcome.REJECTED:
         return "robots.txt" if page.reason is Reason.ROBOTS else str(page.reason)
     if page.duplicate_of is not None:
-        return "the same as another page"
+        return "duplicate"
     return None if version.status in (None, OK) else f"status {version.status}"
 
 
@@ -122,8 +124,10 @@ def _read(
 
 
 def version_time_us(versions: list[VersionRecord]) -> int:
-    """When the newest content came to be, in microseconds: as Last-Modified says where that is possible, that
-    is between the last visit which saw another content and the first which saw this; else that first visit.
+    """Return when the newest content was created, in microseconds.
+
+    That is Last-Modified if it lies between the last visit with other content and the first visit with this content;
+    otherwise the time of that first visit.
     """
     newest = versions[-1]
     for newest in reversed(versions):
@@ -133,3 +137,30 @@ def version_time_us(versions: list[VersionRecord]) -> int:
     if said is not None and (newest.changed_after_us or 0) < to_us(said) <= newest.seen_us:
         return to_us(said)
     return newest.seen_us
+
+
+def check_with_collection(survey: SitemapSurvey, collection: Path, settings: Settings) -> SitemapReport:
+    """Check a sitemap with the pages and versions that a collection has stored."""
+    survey.known = listable_pages(collection, settings, survey.site)
+
+    def history(url: str) -> list[KnownVersion]:
+        try:
+            return known_versions(load_page(collection, settings, url))
+        except ConfigError:
+            return []
+
+    return check_sitemap(survey, history)
+
+
+def known_versions(stored: StoredPage) -> list[KnownVersion]:
+    """Return the versions of a stored page, oldest first."""
+    until = seen_until(stored.versions, stored.visits)
+    return [
+        KnownVersion(
+            None if kept.changed_after_us is None else from_us(kept.changed_after_us),
+            from_us(kept.seen_us),
+            from_us(until[kept.version.number]),
+            kept.version.text_digest,
+        )
+        for kept in stored.versions
+    ]

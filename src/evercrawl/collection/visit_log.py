@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from heapq import merge
 from pathlib import Path
-
 from evercrawl.adapters.sql.listing_reader import open_listing
 from evercrawl.adapters.sql.state_reader import shards_of
 from evercrawl.collection.site_list import find_site
@@ -22,6 +21,9 @@ from evercrawl.model.listing import VisitLogRow
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us, to_us
+from evercrawl.model.listing import VisitRow
+from evercrawl.adapters.sql.listing_reader import each_listing
+from evercrawl.adapters.sqlite.store import shard_path
 
 NOTHING = "-"
 NO_TYPE = "no-type"
@@ -132,10 +134,48 @@ def _of_shard(collection: Path, shard: int, site_id: int | None, span: tuple[int
     """A reader is held for one portion only: who takes the lines may be slow."""
     line = 0
     with open_listing(collection, shard) as reader:
-        last = reader.last_line()
+        last = reader.last_visit_id()
     while line < last:
         upto = min(last, line + LINES_AT_A_TIME)
         with open_listing(collection, shard) as reader:
             visits = reader.logged_visits(line, upto, site_id=site_id, span=span)
         yield from visits
         line = upto
+
+
+BATCH_SIZE = 500
+
+
+Lines = dict[int, int]
+
+
+def end_position(collection: Path) -> Lines:
+    """Return the position of the newest visit of every shard."""
+    return {shard: reader.last_line() for shard, reader in each_listing(collection)}
+
+
+def read_events(collection: Path, lines: Lines, mtimes: dict[int, int]) -> list[tuple[int, VisitRow]]:
+    """Return the next visits with their shards, in order of time; unchanged files are not opened."""
+    found: list[list[tuple[int, int, VisitRow]]] = []
+    for shard in shards_of(collection):
+        changed = _changed_ns(collection, shard)
+        if mtimes.get(shard) == changed:
+            continue
+        with open_listing(collection, shard) as reader:
+            visits = reader.next_visits(lines.get(shard, 0), BATCH_SIZE)
+        if len(visits) < BATCH_SIZE:
+            mtimes[shard] = changed
+        found.append([(visit.at_us, shard, visit) for visit in visits])
+    return [(shard, visit) for _, shard, visit in merge(*found, key=lambda row: row[:2])]
+
+
+def _changed_ns(collection: Path, shard: int) -> int:
+    path = shard_path(collection, shard)
+    newest = 0
+    for file in (path, path.with_name(path.name + "-wal")):
+        try:
+            newest = max(newest, file.stat().st_mtime_ns)
+        except OSError:
+            continue
+    return newest
+

@@ -1,4 +1,4 @@
-"""The interface as an application: routes from the tables, behind the guard."""
+"""The ASGI application of the interface, with its routes from `views`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from evercrawl.web.access_control import AccessMiddleware, AllowedOrigins
 from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import ANONYMOUS, AccessScope
 from evercrawl.web.endpoints import (
@@ -30,8 +31,7 @@ from evercrawl.web.endpoints import (
 )
 from evercrawl.web.format import json_bytes
 from evercrawl.web.login import LoginPages, OneTimeLink
-from evercrawl.web.middleware import AccessMiddleware, AllowedOrigins
-from evercrawl.web.openapi import API_DESCRIPTION, description, scopes
+from evercrawl.web.openapi import OPENAPI_PATH, openapi_document, scopes
 from evercrawl.web.pages.alerts import alert_feed
 from evercrawl.web.pages.history import replay_key
 from evercrawl.web.pages.site_pages import load, load_charts
@@ -40,55 +40,59 @@ from evercrawl.web.protocols.atom_feeds import changes_feed, search_feed
 from evercrawl.web.protocols.cdx import cdx
 from evercrawl.web.protocols.memento import STAMP, MementoUrls, time_gate, time_map, url_after
 from evercrawl.web.protocols.metrics import healthz, metrics, readyz
-from evercrawl.web.protocols.streams import LOG_RANGE as LOG_PORTION
-from evercrawl.web.protocols.streams import EventStream, LiveStream, crawl_log, log_file
+from evercrawl.web.protocols.streams import LOG_RANGE, EventStream, LiveStream, crawl_log, log_file
 from evercrawl.web.route import BadRequest, Inputs, Parameter
 from evercrawl.web.templates import render
 from evercrawl.web.views import ACTIONS, PROTOCOLS, VIEWS, ProtocolRoute
 
 STATIC = {"style.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
-_NAME = Parameter("name", "The site.", required=True)
+_NAME = Parameter("name", "Origin of the site.", required=True)
+RequestHandler = Callable[[Request], Awaitable[Response]]
 
 
 @dataclass(frozen=True, slots=True)
 class PublicAccess:
-    """What is open to whom."""
+    """Access without a login."""
 
     token: str | None = None
-    """A token that this process was given, with every scope."""
+    """Token from the command line, with full access."""
     public_archive: bool = False
-    """Memento and CDX may be inputs by anybody."""
+    """Open Memento and CDX to everyone."""
 
 
 def build_app(state: AppState, origins: AllowedOrigins, link: OneTimeLink, public: PublicAccess) -> ASGIApp:
-    """The application of the interface's origin."""
-    access = LoginPages(state, origins, link)
-    pulse = LiveStream(state)
+    """Return the application of the interface's origin."""
+    login = LoginPages(state, origins, link)
+    live = LiveStream(state)
     routes = [
-        Route("/login", access.login, methods=["GET", "POST"]),
-        Route("/first", access.first),
-        Route("/logout", access.logout, methods=["POST"]),
+        Route("/login", login.login, methods=["GET", "POST"]),
+        Route("/first", login.first),
+        Route("/logout", login.logout, methods=["POST"]),
         Route("/static/{name}", static),
         Route("/favicon.ico", icon),
         Route("/owner/{signature}", owner_endpoint(state, _owner)),
         Route("/owner/{signature}/crawl.log", owner_endpoint(state, _owner_log)),
-        Route("/live/stream", require_scope(state, pulse.__call__)),
-        Route(API_DESCRIPTION, require_scope(state, _described)),
+        Route("/live/stream", require_scope(state, live.__call__)),
+        Route(OPENAPI_PATH, require_scope(state, _openapi)),
         Route("/api", require_scope(state, _api_page(state))),
-        *(Route(path, view_endpoint(state, view)) for view in VIEWS for path in (view.path, view.json_path, view.api_path)),
+        *(
+            Route(path, view_endpoint(state, view))
+            for view in VIEWS
+            for path in (view.path, view.json_path, view.api_path)
+        ),
         *(
             Route(path, action_endpoint(state, action), methods=["POST"])
             for action in ACTIONS
             for path in (action.path, action.api_path)
         ),
-        *_standard_routes(state, public),
+        *_protocol_routes(state, public),
     ]
-    app = Starlette(routes=routes, exception_handlers={HTTPException: _missing(state)})
+    app = Starlette(routes=routes, exception_handlers={HTTPException: _http_error_handler(state)})
     return AccessMiddleware(app, origins=origins, auth=state.auth, given_token=public.token)
 
 
 async def static(request: Request) -> Response:
-    """Our own few files."""
+    """Return a static file."""
     name = request.path_params["name"]
     if name not in STATIC:
         raise HTTPException(404)
@@ -97,14 +101,12 @@ async def static(request: Request) -> Response:
 
 
 async def icon(request: Request) -> Response:
-    """Browsers ask for it unasked."""
+    """Redirect to the icon."""
     return RedirectResponse("/static/icon.svg", 308)
 
 
-def require_scope(
-    state: AppState, call: Callable[[Request], Awaitable[Response]], scope: AccessScope = AccessScope.READ
-) -> Endpoint:
-    """For whoever may read."""
+def require_scope(state: AppState, call: RequestHandler, scope: AccessScope = AccessScope.READ) -> Endpoint:
+    """Return an endpoint for users with this scope."""
 
     async def endpoint(request: Request) -> Response:
         return check_access(request, state, scope) or await handle_errors(request, state, lambda: call(request))
@@ -112,32 +114,32 @@ def require_scope(
     return endpoint
 
 
-async def _described(request: Request) -> Response:
-    return Response(orjson.dumps(description()), media_type="application/json")
+async def _openapi(request: Request) -> Response:
+    return Response(orjson.dumps(openapi_document()), media_type="application/json")
 
 
-def _api_page(state: AppState) -> Callable[[Request], Awaitable[Response]]:
+def _api_page(state: AppState) -> RequestHandler:
     async def page(request: Request) -> Response:
-        data = {"paths": description()["paths"], "scopes": scopes(), "description": API_DESCRIPTION}
+        data = {"paths": openapi_document()["paths"], "scopes": scopes(), "description": OPENAPI_PATH}
         return Response(render("api", data, request=request, state=state), media_type="text/html")
 
     return page
 
 
-def _missing(state: AppState) -> Callable[[Request, Exception], Response]:
-    def answer(request: Request, error: Exception) -> Response:
+def _http_error_handler(state: AppState) -> Callable[[Request, Exception], Response]:
+    def handle(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
-        words = {404: "there is no such page", 405: "this cannot be done here"}
-        found = error_page(request, status, words.get(status, "this did not work"), state)
+        messages = {404: "there is no such page", 405: "this method is not allowed here"}
+        response = error_page(request, status, messages.get(status, "the request failed"), state)
         if isinstance(error, HTTPException) and error.headers:
-            found.headers.update(error.headers)
-        return found
+            response.headers.update(error.headers)
+        return response
 
-    return answer
+    return handle
 
 
 def owner_endpoint(state: AppState, show: Callable[[Request, AppState], Awaitable[Response]]) -> Endpoint:
-    """For a site's owner: who has the signed link may see this one site and nothing else."""
+    """Return an endpoint for site owners: the signed link opens one site and nothing else."""
 
     async def endpoint(request: Request) -> Response:
         return await handle_errors(request, state, lambda: show(request, state))
@@ -145,9 +147,9 @@ def owner_endpoint(state: AppState, show: Callable[[Request, AppState], Awaitabl
     return endpoint
 
 
-def _owned(request: Request, state: AppState) -> tuple[str, str]:
-    """The site that the link was signed for, and the signature."""
-    name = _NAME.value(request.query_params.get("name"), now=state.now())
+def _signed_site(request: Request, state: AppState) -> tuple[str, str]:
+    """Return the site that the link was signed for, and the signature."""
+    name = _NAME.parse(request.query_params.get("name"), now=state.now())
     signature = request.path_params["signature"].removesuffix(".json")
     if not state.auth.is_signed(f"owner {name}", signature):
         raise BadRequest("this link is not valid", 403)
@@ -155,13 +157,13 @@ def _owned(request: Request, state: AppState) -> tuple[str, str]:
 
 
 async def _owner_log(request: Request, state: AppState) -> Response:
-    name, _ = _owned(request, state)
-    values = read_values((_NAME, *LOG_PORTION), request.query_params, now=state.now()) | {"site": name}
+    name, _ = _signed_site(request, state)
+    values = read_values((_NAME, *LOG_RANGE), request.query_params, now=state.now()) | {"site": name}
     return await run_in_threadpool(log_file, state, values, for_owner=True)
 
 
 async def _owner(request: Request, state: AppState) -> Response:
-    name, signature = _owned(request, state)
+    name, signature = _signed_site(request, state)
     inputs = Inputs({"name": name}, ANONYMOUS, request.headers.get("host", ""))
     data = await run_in_threadpool(load, state, inputs)
     if wants_json(request):
@@ -172,57 +174,54 @@ async def _owner(request: Request, state: AppState) -> Response:
         "inputs": inputs.values,
         "for_owner": True,
         "log_path": f"/owner/{signature}/crawl.log?{urlencode({'name': name})}",
-        "twin": f"/owner/{signature}.json?{request.url.query}",
+        "json_url": f"/owner/{signature}.json?{request.url.query}",
     }
     return Response(render("load", shown, request=request, state=state), media_type="text/html")
 
 
-def _standard_routes(state: AppState, public: PublicAccess) -> list[Route]:
+def _protocol_routes(state: AppState, public: PublicAccess) -> list[Route]:
     routes = []
-    calls = _standard_calls(state)
-    for standard in PROTOCOLS:
-        is_open = standard.scope is None or (standard.is_archive and public.public_archive)
-        endpoint = _standard_endpoint(state, standard, calls[standard.name], is_open=is_open)
-        routes.append(Route(standard.path, endpoint, methods=list(standard.methods)))
+    handlers = _protocol_handlers(state)
+    for protocol in PROTOCOLS:
+        is_open = protocol.scope is None or (protocol.is_archive and public.public_archive)
+        endpoint = _protocol_endpoint(state, protocol, handlers[protocol.name], is_open=is_open)
+        routes.append(Route(protocol.path, endpoint, methods=list(protocol.methods)))
     return routes
 
 
-Call = Callable[[Request], Awaitable[Response]]
-
-
-def _standard_endpoint(state: AppState, standard: ProtocolRoute, call: Call, *, is_open: bool) -> Endpoint:
+def _protocol_endpoint(state: AppState, protocol: ProtocolRoute, handler: RequestHandler, *, is_open: bool) -> Endpoint:
     async def endpoint(request: Request) -> Response:
-        refused = None if is_open else check_access(request, state, standard.scope or AccessScope.READ)
-        return refused or await handle_errors(request, state, lambda: call(request))
+        refused = None if is_open else check_access(request, state, protocol.scope or AccessScope.READ)
+        return refused or await handle_errors(request, state, lambda: handler(request))
 
     return endpoint
 
 
-def _standard_calls(state: AppState) -> dict[str, Call]:
+def _protocol_handlers(state: AppState) -> dict[str, RequestHandler]:
     events = EventStream(state)
-    by_name = {standard.name: standard for standard in PROTOCOLS}
+    by_name = {protocol.name: protocol for protocol in PROTOCOLS}
 
-    def collected(name: str, function: Callable[[AppState, Inputs], Response]) -> Call:
-        async def call(request: Request) -> Response:
+    def in_thread(name: str, function: Callable[[AppState, Inputs], Response]) -> RequestHandler:
+        async def handler(request: Request) -> Response:
             values = read_values(by_name[name].parameters, request.query_params, now=state.now())
             user = request.state.user or ANONYMOUS
             return await run_in_threadpool(function, state, Inputs(values, user, request.headers.get("host", "")))
 
-        return call
+        return handler
 
-    async def streamed(request: Request) -> Response:
+    async def stream_events(request: Request) -> Response:
         return await events(request, read_values(by_name["events"].parameters, request.query_params, now=state.now()))
 
     return {
-        "events": streamed,
+        "events": stream_events,
         "indexnow": IndexNow(state),
         "websub": HubCallbacks(state),
-        **_memento_calls(state),
-        **{name: collected(name, function) for name, function in COLLECTED.items()},
+        **_memento_handlers(state),
+        **{name: in_thread(name, function) for name, function in THREADED.items()},
     }
 
 
-COLLECTED: dict[str, Callable[[AppState, Inputs], Response]] = {
+THREADED: dict[str, Callable[[AppState, Inputs], Response]] = {
     "cdx": cdx,
     "crawl-log": crawl_log,
     "changes-atom": changes_feed,
@@ -232,32 +231,32 @@ COLLECTED: dict[str, Callable[[AppState, Inputs], Response]] = {
     "healthz": healthz,
     "readyz": readyz,
 }
-"""Standards that are a function of what was inputs."""
+"""Protocols that are plain functions, run in a thread."""
 
 
-def _memento_calls(state: AppState) -> dict[str, Call]:
+def _memento_handlers(state: AppState) -> dict[str, RequestHandler]:
     async def gate(request: Request) -> Response:
         rest = url_after(request, "/web/")
         first = rest.partition("/")[0]
-        places = _places(state, request)
+        urls = _memento_urls(state, request)
         key = f"/r/{replay_key(state)}"
         if STAMP.fullmatch(first):
-            return RedirectResponse(f"{places.replay}{key}/web/{rest}", 302)
-        found = await time_gate(request, state, places)
+            return RedirectResponse(f"{urls.replay}{key}/web/{rest}", 302)
+        response = await time_gate(request, state, urls)
         if request.state.user is not None and request.state.user.csrf is not None:
-            # A browser has no token to show at the origin of replay: it gets the key of the day.
-            found.headers["Location"] = found.headers["Location"].replace("/web/", f"{key}/web/", 1)
-        return found
+            # A browser sends no token to the origin of archived pages: it gets the key of the day.
+            response.headers["Location"] = response.headers["Location"].replace("/web/", f"{key}/web/", 1)
+        return response
 
     async def link_map(request: Request) -> Response:
-        return await time_map(request, state, _places(state, request), "link")
+        return await time_map(request, state, _memento_urls(state, request), "link")
 
     async def json_map(request: Request) -> Response:
-        return await time_map(request, state, _places(state, request), "json")
+        return await time_map(request, state, _memento_urls(state, request), "json")
 
     return {"timegate": gate, "timemap-link": link_map, "timemap-json": json_map}
 
 
-def _places(state: AppState, request: Request) -> MementoUrls:
+def _memento_urls(state: AppState, request: Request) -> MementoUrls:
     host = request.headers.get("host", "")
     return MementoUrls(state.own_origin(host), state.replay_origin(host))

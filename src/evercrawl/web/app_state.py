@@ -1,4 +1,4 @@
-"""What every page needs at hand: the collection, its settings, what was computed before, and the crawl."""
+"""The state behind all pages: the collection, its settings, cached answers, and the crawl process."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from evercrawl.errors import CollectionBusy
 from evercrawl.model.links import PageLinks
 from evercrawl.model.search import SearchResults
 from evercrawl.model.settings import Settings
+from evercrawl.web.access_control import RateLimit
 from evercrawl.web.auth import AuthStore
 from evercrawl.web.cache import WAIT_S, AnswerCache
-from evercrawl.web.middleware import RateLimit
 
 T = TypeVar("T")
 SEVERAL_MIN_AGE_S = 3.0
-"""How old an answer may be at least, where a page shows several."""
+"""Minimum age before several answers of one page are recomputed."""
 
 TEST_BURST, TESTS_PER_S = 3, 1 / 20
 INDEX_WAIT_S = 0.25
-"""How long a page waits for the index or the link graph, before it shows what there is."""
+"""How long a page waits for the index or the link graph before it shows the last one."""
 UNKNOWN_LAG = -1
-"""The index is being brought up, and nobody knows yet how far it is behind."""
+"""The index is being updated, and its lag is not known yet."""
 
 
 class AppState:
-    """One collection that is being looked at."""
+    """The state of the interface of one collection."""
 
     def __init__(
         self,
@@ -56,16 +56,16 @@ class AppState:
         self.auth = auth
         self.read_only = read_only
         self.is_stopping = False
-        """Streams end themselves when they see this."""
-        self.shelf = AnswerCache()
-        self._making_graph = threading.Lock()
+        """Streams end when this is set."""
+        self.cache = AnswerCache()
+        self._index_lock = threading.Lock()
         self.crawl = CrawlProcess(collection)
-        self.tries = RateLimit(burst=TEST_BURST, per_s=TESTS_PER_S)
-        """Of what sends something to others at the push of a button."""
+        self.test_limit = RateLimit(burst=TEST_BURST, per_s=TESTS_PER_S)
+        """Limits actions that send something to others."""
         self.own_origin = own_origin
-        """Host of a request -> origin of the interface for it."""
+        """Maps the requested host to the origin of the interface."""
         self.replay_origin = replay_origin
-        """Host of a request -> origin of replay for it."""
+        """Maps the requested host to the origin of archived pages."""
         self._public_origin = public_origin
         self._env = dict(os.environ) if env is None else dict(env)
         self._flags = dict(flags or {})
@@ -74,7 +74,7 @@ class AppState:
 
     @property
     def configured(self) -> LoadedSettings:
-        """The settings in force, read again when the file was changed."""
+        """Return the settings and their origins; reload them when the file has changed."""
         try:
             mtime_ns = collection_file(self.path).stat().st_mtime_ns
         except OSError:
@@ -86,22 +86,22 @@ class AppState:
 
     @property
     def settings(self) -> Settings:
-        """The values alone."""
+        """Return the settings in force."""
         return self.configured.settings
 
     @property
     def collection(self) -> Collection:
-        """The library's view."""
+        """Return the collection with the settings in force."""
         return Collection(self.path, self.settings)
 
     @property
-    def can_be_reached(self) -> bool:
-        """Programs elsewhere can call us back."""
+    def is_reachable(self) -> bool:
+        """Return whether other programs can call us back."""
         return self._public_origin is not None
 
     @property
     def websub(self) -> WebsubClient:
-        """The subscriptions at hubs."""
+        """Return the WebSub subscriptions."""
         origin = self._public_origin
         return WebsubClient(
             self.path, self.settings, callback=no_callback if origin is None else callback_url_at(origin)
@@ -110,57 +110,55 @@ class AppState:
     def search(
         self, query: str, *, limit: int, as_of: datetime | None = None, with_facets: bool = False
     ) -> SearchResults:
-        """The best hits; the index is brought up beside the page, which does not wait for a long way."""
-        lag = self.remembered("index", self._bring_up, wait_s=INDEX_WAIT_S)
-        with closing(self.collection.searching()) as searching:
+        """Search; the index is updated in the background."""
+        lag = self.cached("index", self._update_index, wait_s=INDEX_WAIT_S)
+        with closing(self.collection.searcher()) as searching:
             found = searching.find(query, limit=limit, as_of=as_of, with_facets=with_facets)
         return replace(found, lag=UNKNOWN_LAG if lag is None else lag)
 
-    def _bring_up(self) -> int:
-        """The number of visits that another process has still to index."""
+    def _update_index(self) -> int:
+        """Update the index and return the number of visits that are not indexed yet."""
         from evercrawl.collection.search import update_index
         from evercrawl.collection.search_index import index_lag, open_text_index
 
-        with self._making_graph:
+        with self._index_lock:
             is_busy = update_index(self.path, self.settings.search)
         return index_lag(self.path, open_text_index(self.path)) if is_busy else 0
 
     def links(self, url: str) -> tuple[PageLinks, bool]:
-        """The links of a page, and whether a link graph was made here yet; it is renewed beside the page, by
-        one thread at a time.
-        """
-        is_made = self.remembered("link graph", self._renew_graph, wait_s=INDEX_WAIT_S)
-        return self.collection.links(url, as_it_was=True), bool(is_made)
+        """Return the links of a page, and whether the link graph is ready; it is updated in the background."""
+        is_ready = self.cached("link graph", self._update_graph, wait_s=INDEX_WAIT_S)
+        return self.collection.links(url, rebuild=False), bool(is_ready)
 
-    def _renew_graph(self) -> bool:
+    def _update_graph(self) -> bool:
         from evercrawl.collection.graph_builder import up_to_date_graph
 
-        with self._making_graph:
+        with self._index_lock:
             up_to_date_graph(self.path)
         return True
 
     def now(self) -> datetime:
-        """The present moment."""
+        """Return the current time."""
         return datetime.now(UTC)
 
-    def remembered(
-        self, name: str, compute: Callable[[], T], *, least_s: float = 2.0, wait_s: float = WAIT_S
+    def cached(
+        self, name: str, compute: Callable[[], T], *, min_age_s: float = 2.0, wait_s: float = WAIT_S
     ) -> T | None:
-        """Something that takes long in a large collection; None: it is still being computed."""
-        return self.shelf.get(name, compute, least_s=least_s, wait_s=wait_s)
+        """Return a cached answer; None while the first one is being computed."""
+        return self.cache.get(name, compute, min_age_s=min_age_s, wait_s=wait_s)
 
-    def forget(self, name: str) -> None:
-        """An answer is not true any more."""
-        self.shelf.forget(name)
+    def invalidate(self, name: str) -> None:
+        """Drop a cached answer that is no longer true."""
+        self.cache.invalidate(name)
 
-    def remembered_all(self, wishes: Mapping[str, Callable[[], Any]], *, wait_s: float) -> dict[str, Any]:
-        """Several such answers, computed at the same time and waited for no longer than one would be."""
-        for name, compute in wishes.items():
-            self.remembered(name, compute, least_s=SEVERAL_MIN_AGE_S, wait_s=0.0)
+    def cached_all(self, wanted: Mapping[str, Callable[[], Any]], *, wait_s: float) -> dict[str, Any]:
+        """Return several cached answers, computed in parallel within one waiting time."""
+        for name, compute in wanted.items():
+            self.cached(name, compute, min_age_s=SEVERAL_MIN_AGE_S, wait_s=0.0)
         end = time.monotonic() + wait_s
         return {
-            name: self.remembered(name, compute, least_s=SEVERAL_MIN_AGE_S, wait_s=max(0.0, end - time.monotonic()))
-            for name, compute in wishes.items()
+            name: self.cached(name, compute, min_age_s=SEVERAL_MIN_AGE_S, wait_s=max(0.0, end - time.monotonic()))
+            for name, compute in wanted.items()
         }
 
 
@@ -169,22 +167,22 @@ STOP_WAIT_S = 30.0
 
 
 class CrawlProcess:
-    """At most one child; `is_running` and `stop` are about it and about no other process."""
+    """A crawl that the interface starts and stops, at most one, in its own process."""
 
     def __init__(self, collection: Path) -> None:
         self._collection = collection
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
         self.last_exit: int | None = None
 
     @property
     def pid(self) -> int | None:
-        """The child's number; None: there is none."""
+        """Return the process id; None if no crawl of ours is running."""
         return self._child.pid if self.is_running and self._child is not None else None
 
     @property
     def is_running(self) -> bool:
-        """The child has not ended."""
+        """Return whether our crawl is running."""
         if self._child is None:
             return False
         code = self._child.poll()
@@ -194,10 +192,10 @@ class CrawlProcess:
         return False
 
     def start(self, urls: list[str], *, forever: bool = False, refresh: bool = False) -> int:
-        """Start a crawl and give its number; CollectionBusy where ours is still running."""
-        with self._turn:
+        """Start a crawl and return its process id; raise CollectionBusy if ours is still running."""
+        with self._lock:
             if self.is_running:
-                raise CollectionBusy("a crawl is running already; stop it first")
+                raise CollectionBusy("a crawl is already running; stop it first")
             command = [sys.executable, "-m", "evercrawl", "-C", str(self._collection)]
             command += ["watch" if forever else "crawl", "--no-progress", "--json"]
             command += ["--refresh"] if refresh and not forever else []
@@ -209,22 +207,22 @@ class CrawlProcess:
             return self._child.pid
 
     def stop(self) -> bool:
-        """Ask our crawl to end; it saves its state. False: there is none."""
+        """Stop our crawl, which saves its state; return False if there is none."""
         if not self.is_running or self._child is None:
             return False
         self._child.send_signal(signal.SIGTERM)
         return True
 
     def close(self) -> None:
-        """Stop our crawl and wait for it; the process that serves is ending."""
+        """Stop our crawl and wait for it."""
         if self.stop() and self._child is not None:
             with suppress(subprocess.TimeoutExpired):
                 self._child.wait(STOP_WAIT_S)
 
-    def last_words(self, most: int = 4000) -> str:
-        """The end of what the last crawl said."""
+    def last_output(self, limit: int = 4000) -> str:
+        """Return the end of the last crawl's output."""
         try:
-            data = (self._collection / OUTPUT_FILE).read_bytes()[-most:]
+            data = (self._collection / OUTPUT_FILE).read_bytes()[-limit:]
         except OSError:
             return ""
         return data.decode("utf-8", "replace")

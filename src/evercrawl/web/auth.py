@@ -1,6 +1,6 @@
-"""Who may come in: the password, tokens, sessions, and the book of what was changed by whom.
+"""Password, tokens, sessions and the audit log of the web interface.
 
-A small SQLite file of its own in the collection's folder. Only hashes of secrets are kept, but for the key
+They live in a small SQLite file in the collection's folder. It holds only hashes of secrets, except for the key
 that signs links.
 """
 
@@ -31,7 +31,7 @@ SCRYPT = {"n": 2**14, "r": 8, "p": 2, "maxmem": 64 * 1024 * 1024}
 _SCHEMA = """
 create table secret (name text primary key, value blob not null) without rowid;
 create table token (id integer primary key, name text not null, hash blob not null unique,
-                    scope integer not null, made_us integer not null, used_us integer);
+                    scope integer not null, created_us integer not null, used_us integer);
 create table session (hash blob primary key, who text not null, scope integer not null, csrf text not null,
                       expires_us integer not null) without rowid;
 create table audit (id integer primary key, at_us integer not null, who text not null, what text not null,
@@ -40,44 +40,44 @@ create table audit (id integer primary key, at_us integer not null, who text not
 
 
 class AccessScope(IntEnum):
-    """What somebody may do; each includes those before."""
+    """What a user may do; each scope includes those before it."""
 
     READ = 1
     OPERATE = 2
     ADMIN = 3
 
     @property
-    def word(self) -> str:
-        """As it is written."""
+    def label(self) -> str:
+        """Return the name in the interface."""
         return self.name.lower()
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Who asks."""
+    """The sender of a request."""
 
     name: str
     scope: AccessScope
     csrf: str | None
-    """What a form of this session must carry; None: it came with a token, which no other site can send."""
+    """Token that forms of this session must send; None for bearer tokens, which other sites cannot forge."""
 
 
-ANONYMOUS = User("anybody", AccessScope.READ, None)
-"""Who has not logged in, where that is not needed."""
+ANONYMOUS = User("anonymous", AccessScope.READ, None)
+"""The user of public routes."""
 
 
 class StoredToken(NamedTuple):
-    """A token, without the secret."""
+    """A token without its secret."""
 
     id: int
     name: str
     scope: str
-    made_us: int
+    created_us: int
     used_us: int | None
 
 
 class AuditEntry(NamedTuple):
-    """One change, by whom and when."""
+    """A change, with user and time."""
 
     id: int
     at_us: int
@@ -95,21 +95,21 @@ def _digest(secret: str) -> bytes:
 
 
 class AuthStore:
-    """The secrets of one collection's interface; safe to use from several threads."""
+    """The secrets and the audit log of one collection; safe to use from several threads."""
 
     def __init__(self, collection: Path, *, now: Callable[[], datetime] = _now) -> None:
         self._now = now
-        self._turn = threading.Lock()
+        self._lock = threading.Lock()
         path = collection / AUTH_FILE
         try:
             path.touch(mode=0o600)
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
-            self._bring_up(path)
+            self._create_tables(path)
         except (OSError, sqlite3.Error) as error:
-            raise StoreUnavailable(f"{path} cannot be used: {error}") from error
-        self._secret = self._kept_secret("link", secrets.token_bytes(32))
+            raise StoreUnavailable(f"cannot use {path}: {error}") from error
+        self._secret = self._stored_secret("link", secrets.token_bytes(32))
 
-    def _bring_up(self, path: Path) -> None:
+    def _create_tables(self, path: Path) -> None:
         self._db.execute("pragma journal_mode = wal")
         self._db.execute("begin immediate")
         version = self._db.execute("pragma user_version").fetchone()[0]
@@ -119,47 +119,47 @@ class AuthStore:
             self._db.execute(f"pragma user_version = {VERSION}")
         self._db.execute("commit")
         if version > VERSION:
-            raise StoreUnavailable(f"{path} was written by a newer evercrawl; install that version")
+            raise StoreUnavailable(f"{path} was written by a newer evercrawl; update evercrawl")
 
     def close(self) -> None:
         """Close the file."""
-        with self._turn:
+        with self._lock:
             self._db.close()
 
-    def _do(self, sql: str, *values: object) -> list[Any]:
-        with self._turn:
+    def _execute(self, sql: str, *values: object) -> list[Any]:
+        with self._lock:
             return self._db.execute(sql, values).fetchall()
 
-    def _kept_secret(self, name: str, fresh: bytes) -> bytes:
-        self._do("insert into secret values (?, ?) on conflict do nothing", name, fresh)
-        value: bytes = self._do("select value from secret where name = ?", name)[0][0]
+    def _stored_secret(self, name: str, new: bytes) -> bytes:
+        self._execute("insert into secret values (?, ?) on conflict do nothing", name, new)
+        value: bytes = self._execute("select value from secret where name = ?", name)[0][0]
         return value
 
     # Signed links
 
     def signature(self, text: str) -> str:
-        """What proves that a link was made here."""
+        """Return the signature that proves that we made a link."""
         return hmac.new(self._secret, text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:40]
 
     def is_signed(self, text: str, signature: str) -> bool:
-        """The signature belongs to the text."""
+        """Return whether the signature belongs to the text."""
         return hmac.compare_digest(self.signature(text).encode(), signature.encode("utf-8", "replace"))
 
-    # The password
+    # Password
 
     def set_password(self, password: str) -> None:
-        """Replace the password; every session ends."""
+        """Replace the password and end all sessions."""
         salt = os.urandom(16)
-        self._do("insert or replace into secret values ('password', ?)", salt + _hash_password(password, salt))
-        self._do("delete from session")
+        self._execute("insert or replace into secret values ('password', ?)", salt + _hash_password(password, salt))
+        self._execute("delete from session")
 
     def has_password(self) -> bool:
-        """There is one."""
-        return bool(self._do("select 1 from secret where name = 'password'"))
+        """Return whether a password is set."""
+        return bool(self._execute("select 1 from secret where name = 'password'"))
 
     def is_password(self, password: str) -> bool:
-        """It is the one; takes its time either way."""
-        rows = self._do("select value from secret where name = 'password'")
+        """Check a password; it takes equally long if none is set."""
+        rows = self._execute("select value from secret where name = 'password'")
         kept = rows[0][0] if rows else bytes(80)
         is_same = hmac.compare_digest(_hash_password(password[:MAX_PASSWORD_CHARS], kept[:16]), kept[16:])
         return bool(rows) and is_same
@@ -167,17 +167,17 @@ class AuthStore:
     # Sessions
 
     def begin_session(self, who: str, scope: AccessScope) -> str:
-        """The secret of a new session."""
+        """Start a session and return its secret."""
         secret = secrets.token_urlsafe(32)
         expires = to_us(self._now() + SESSION_LIFETIME)
-        self._do("delete from session where expires_us < ?", to_us(self._now()))
+        self._execute("delete from session where expires_us < ?", to_us(self._now()))
         values = (_digest(secret), who, int(scope), secrets.token_urlsafe(24), expires)
-        self._do("insert into session values (?, ?, ?, ?, ?)", *values)
+        self._execute("insert into session values (?, ?, ?, ?, ?)", *values)
         return secret
 
     def session(self, secret: str) -> User | None:
-        """Who has this session; None: nobody (any more)."""
-        rows = self._do(
+        """Return the user of a session; None if it has ended."""
+        rows = self._execute(
             "select who, scope, csrf from session where hash = ? and expires_us > ?",
             _digest(secret),
             to_us(self._now()),
@@ -185,53 +185,53 @@ class AuthStore:
         return User(rows[0][0], AccessScope(rows[0][1]), rows[0][2]) if rows else None
 
     def end_session(self, secret: str) -> None:
-        """Log out."""
-        self._do("delete from session where hash = ?", _digest(secret))
+        """End a session."""
+        self._execute("delete from session where hash = ?", _digest(secret))
 
     # Tokens
 
     def add_token(self, name: str, scope: AccessScope) -> str:
-        """The secret of a new token; it is shown once and cannot be read again."""
+        """Create a token and return its secret, which cannot be read again."""
         secret = f"ec_{secrets.token_urlsafe(32)}"
-        made = to_us(self._now())
-        self._do(
-            "insert into token (name, hash, scope, made_us) values (?, ?, ?, ?)",
-            name, _digest(secret), int(scope), made,
+        created = to_us(self._now())
+        self._execute(
+            "insert into token (name, hash, scope, created_us) values (?, ?, ?, ?)",
+            name, _digest(secret), int(scope), created,
         )  # fmt: skip
         return secret
 
-    def drop_token(self, number: int) -> bool:
-        """The token is worth nothing any more; False: there is none of this number."""
-        return bool(self._do("delete from token where id = ? returning id", number))
+    def revoke_token(self, number: int) -> bool:
+        """Revoke a token; return False if there is none with this number."""
+        return bool(self._execute("delete from token where id = ? returning id", number))
 
     def tokens(self) -> list[StoredToken]:
-        """All of them, newest first."""
-        rows = self._do("select id, name, scope, made_us, used_us from token order by id desc limit 500")
-        return [StoredToken(row[0], row[1], AccessScope(row[2]).word, *row[3:]) for row in rows]
+        """Return all tokens, newest first."""
+        rows = self._execute("select id, name, scope, created_us, used_us from token order by id desc limit 500")
+        return [StoredToken(row[0], row[1], AccessScope(row[2]).label, *row[3:]) for row in rows]
 
     def token(self, secret: str) -> User | None:
-        """Who has this token; None: nobody."""
-        rows = self._do("select id, name, scope, used_us from token where hash = ?", _digest(secret))
+        """Return the user of a token; None if it is not valid."""
+        rows = self._execute("select id, name, scope, used_us from token where hash = ?", _digest(secret))
         if not rows:
             return None
         number, name, scope, used_us = rows[0]
         if used_us is None or from_us(used_us) < self._now() - timedelta(minutes=1):
-            self._do("update token set used_us = ? where id = ?", to_us(self._now()), number)
+            self._execute("update token set used_us = ? where id = ?", to_us(self._now()), number)
         return User(f"token {name}", AccessScope(scope), None)
 
-    # The book
+    # Audit log
 
-    def note(self, who: str, what: str, detail: str = "") -> None:
-        """Something was changed."""
-        self._do(
+    def log_change(self, who: str, what: str, detail: str = "") -> None:
+        """Record a change."""
+        self._execute(
             "insert into audit (at_us, who, what, detail) values (?, ?, ?, ?)",
             to_us(self._now()), who, what, detail[:2000],
         )  # fmt: skip
 
-    def book(self, before: int = 2**62, most: int = 50) -> list[AuditEntry]:
-        """The changes before a line, newest first."""
-        rows = self._do(
-            "select id, at_us, who, what, detail from audit where id < ? order by id desc limit ?", before, most
+    def audit_log(self, before: int = 2**62, limit: int = 50) -> list[AuditEntry]:
+        """Return the changes before an entry, newest first."""
+        rows = self._execute(
+            "select id, at_us, who, what, detail from audit where id < ? order by id desc limit ?", before, limit
         )
         return list(map(AuditEntry._make, rows))
 

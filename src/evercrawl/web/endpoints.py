@@ -14,10 +14,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from evercrawl.errors import CollectionBusy, ConfigError, StoreUnavailable
+from evercrawl.web.access_control import error_response, has_valid_csrf
 from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import AccessScope, User
 from evercrawl.web.format import json_bytes
-from evercrawl.web.middleware import error_response, has_valid_csrf
 from evercrawl.web.route import Action, ActionResult, BadRequest, Inputs, Parameter, View
 from evercrawl.web.templates import render
 from evercrawl.web.views import CHARTS

@@ -1,4 +1,4 @@
-"""Coming in and going out: the one-time link of the terminal, the password, the end of a session."""
+"""Login with the one-time link or the password, and logout."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from evercrawl.web.access_control import AllowedOrigins, RateLimit, has_valid_csrf, session_secret
 from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import SESSION_LIFETIME, AccessScope
 from evercrawl.web.endpoints import error_page, handle_errors, read_body
-from evercrawl.web.middleware import AllowedOrigins, RateLimit, has_valid_csrf, session_secret
 from evercrawl.web.route import BadRequest
 from evercrawl.web.templates import render
 
@@ -23,7 +23,7 @@ LOGIN_BURST, LOGINS_PER_S = 8, 8 / 60
 
 
 class OneTimeLink:
-    """A secret that opens the interface once, and not for long."""
+    """A secret that logs in once, within a few minutes."""
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.secret = secrets.token_urlsafe(24)
@@ -31,8 +31,8 @@ class OneTimeLink:
         self._until = clock() + LINK_LIFETIME_S
         self._is_used = False
 
-    def take(self, secret: str) -> bool:
-        """It is the secret, in time and for the first time."""
+    def use(self, secret: str) -> bool:
+        """Use the link; return False if the secret is wrong, used or expired."""
         is_same = hmac.compare_digest(secret.encode("utf-8", "replace"), self.secret.encode())
         if not is_same or self._is_used or self._clock() > self._until:
             return False
@@ -41,26 +41,25 @@ class OneTimeLink:
 
 
 class LoginPages:
-    """The pages at the door."""
+    """The login and logout pages."""
 
     def __init__(self, state: AppState, origins: AllowedOrigins, link: OneTimeLink) -> None:
         self.state = state
         self.origins = origins
         self.link = link
-        self.tries = RateLimit(burst=LOGIN_BURST, per_s=LOGINS_PER_S)
+        self.login_limit = RateLimit(burst=LOGIN_BURST, per_s=LOGINS_PER_S)
 
     async def first(self, request: Request) -> Response:
-        """The one-time link."""
-        if self._is_hasty(request):
-            return error_page(request, 429, "too many tries; wait a minute", self.state)
-        if not self.link.take(request.query_params.get("key", "")):
-            return error_page(
-                request, 403, "this link was used or is too old; start evercrawl serve again for a new one", self.state
-            )
-        return self._welcome("operator", "/")
+        """Log in with the one-time link."""
+        if self._is_too_fast(request):
+            return error_page(request, 429, "too many attempts; wait a minute", self.state)
+        if not self.link.use(request.query_params.get("key", "")):
+            message = "this link was already used or has expired; restart evercrawl serve for a new one"
+            return error_page(request, 403, message, self.state)
+        return self._start_session("operator", "/")
 
     async def login(self, request: Request) -> Response:
-        """The form, and what it sends."""
+        """Show the login form, or log in with the password."""
         if request.method == "POST":
             return await handle_errors(request, self.state, lambda: self._log_in(request))
         return self._form(request, "")
@@ -74,21 +73,21 @@ class LoginPages:
         return Response(render("login", data, request=request, state=self.state), status, media_type="text/html")
 
     async def _log_in(self, request: Request) -> Response:
-        if self._is_hasty(request):
-            raise BadRequest("too many tries; wait a minute", 429)
+        if self._is_too_fast(request):
+            raise BadRequest("too many attempts; wait a minute", 429)
         fields = await read_body(request)
         is_right = await run_in_threadpool(self.state.auth.is_password, fields.get("password", ""))
         if not is_right:
-            return self._form(request, "that is not the password", 403)
-        return self._welcome("operator", local_path(fields.get("next", "/")))
+            return self._form(request, "wrong password", 403)
+        return self._start_session("operator", local_path(fields.get("next", "/")))
 
-    def _is_hasty(self, request: Request) -> bool:
+    def _is_too_fast(self, request: Request) -> bool:
         address = request.client.host if request.client else "-"
-        return self.tries.wait_s(address) > 0
+        return self.login_limit.wait_s(address) > 0
 
-    def _welcome(self, who: str, show: str) -> Response:
-        answer = RedirectResponse(show, 303)
-        answer.set_cookie(
+    def _start_session(self, who: str, location: str) -> Response:
+        response = RedirectResponse(location, 303)
+        response.set_cookie(
             self.origins.cookie,
             self.state.auth.begin_session(who, AccessScope.ADMIN),
             max_age=int(SESSION_LIFETIME.total_seconds()),
@@ -96,21 +95,21 @@ class LoginPages:
             samesite="strict",
             secure=self.origins.secure,
         )
-        self.state.auth.note(who, "log in")
-        return answer
+        self.state.auth.log_change(who, "log in")
+        return response
 
     async def logout(self, request: Request) -> Response:
-        """The session ends."""
+        """End the session."""
         fields = await read_body(request)
         secret = session_secret(request.headers, self.origins.cookie)
         if secret is not None and has_valid_csrf(request, fields.get("csrf")):
             self.state.auth.end_session(secret)
-        answer = RedirectResponse("/login", 303)
-        answer.delete_cookie(self.origins.cookie)
-        return answer
+        response = RedirectResponse("/login", 303)
+        response.delete_cookie(self.origins.cookie)
+        return response
 
 
 def local_path(target: str) -> str:
-    """A path of ours; anything else leads to the overview."""
-    is_own = target.startswith("/") and not target.startswith(("//", "/\\")) and "\\" not in target
-    return target if is_own and target.isprintable() and ":" not in target.partition("?")[0] else "/"
+    """Return a path within the interface; anything else becomes the overview."""
+    is_local = target.startswith("/") and not target.startswith(("//", "/\\")) and "\\" not in target
+    return target if is_local and target.isprintable() and ":" not in target.partition("?")[0] else "/"

@@ -1,4 +1,4 @@
-"""The description of the API (OpenAPI 3.1), made from the table of routes."""
+"""The OpenAPI 3.1 document, made from `views`."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from evercrawl.web.route import API, Action, Parameter, View
 from evercrawl.web.views import ACTIONS, PROTOCOLS, VIEWS, ProtocolRoute
 
 _ERRORS = {
-    "400": "What was inputs cannot be read; `error` says why.",
-    "401": "No token, or one that is worth nothing.",
-    "403": "The scope does not suffice, or the request comes from another site.",
+    "400": "A parameter is not valid; `error` says why.",
+    "401": "The token is missing or not valid.",
+    "403": "The scope is not sufficient, or the request comes from another site.",
     "404": "The collection does not know it.",
     "409": "The collection is in use.",
     "413": "The request is too large.",
     "415": "The body is neither a form nor JSON.",
-    "421": "The Host is not one of ours.",
+    "421": "The host is unknown.",
     "429": "Too many requests.",
-    "503": "The collection cannot be read now, or an answer is still being computed.",
+    "503": "The collection cannot be read now, or the answer is still being computed.",
 }
 _ERROR = {
     "type": "object",
@@ -28,25 +28,25 @@ _ERROR = {
     "properties": {"schema": {"type": "string"}, "status": {"type": "integer"}, "error": {"type": "string"}},
 }
 
-_IN_PATH = {"url": "The page's URL, as it is.", "token": "The word that a subscription is known by."}
+_IN_PATH = {"url": "URL of the page, not escaped.", "token": "Token of the subscription."}
 
 
-def description() -> dict[str, Any]:
-    """The whole document."""
+def openapi_document() -> dict[str, Any]:
+    """Return the OpenAPI document."""
     paths: dict[str, Any] = {}
     for view in VIEWS:
         paths.setdefault(view.api_path, {})["get"] = _view(view)
     for action in ACTIONS:
         paths.setdefault(action.api_path, {})["post"] = _action(action)
-    for standard in PROTOCOLS:
-        for method in standard.methods:
-            paths.setdefault(standard.described_path, {})[method.lower()] = _standard(standard, method)
+    for protocol in PROTOCOLS:
+        for method in protocol.methods:
+            paths.setdefault(protocol.openapi_path, {})[method.lower()] = _protocol(protocol, method)
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "evercrawl",
             "version": __version__,
-            "description": "Everything that the pages of `evercrawl serve` show and do.",
+            "description": "Everything that `evercrawl serve` shows and does.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],
@@ -67,9 +67,9 @@ def _view(view: View) -> dict[str, Any]:
         "operationId": view.name,
         "summary": view.text,
         "tags": ["look"],
-        "x-scope": view.scope.word,
+        "x-scope": view.scope.label,
         "parameters": [_parameter(one) for one in view.parameters],
-        "responses": _answers({"application/json": {"schema": _answer(view.name)}}),
+        "responses": _responses({"application/json": {"schema": _response_schema(view.name)}}),
     }
 
 
@@ -83,37 +83,37 @@ def _action(action: Action) -> dict[str, Any]:
         "operationId": action.name,
         "summary": action.text,
         "tags": ["change"],
-        "x-scope": action.scope.word,
+        "x-scope": action.scope.label,
         "requestBody": {"required": bool(required), "content": {"application/json": {"schema": body}}},
-        "responses": _answers({"application/json": {"schema": _answer(action.name)}}),
+        "responses": _responses({"application/json": {"schema": _response_schema(action.name)}}),
     }
 
 
-def _standard(standard: ProtocolRoute, method: str) -> dict[str, Any]:
+def _protocol(protocol: ProtocolRoute, method: str) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "operationId": f"{standard.name}-{method.lower()}" if len(standard.methods) > 1 else standard.name,
-        "summary": standard.text,
-        "tags": ["standards"],
-        "x-scope": "none" if standard.scope is None else standard.scope.word,
-        "parameters": [_parameter(one) for one in (standard.parameters if method == "GET" else ())],
-        "responses": _answers({kind: {} for kind in standard.media_types}, more=standard.statuses),
+        "operationId": f"{protocol.name}-{method.lower()}" if len(protocol.methods) > 1 else protocol.name,
+        "summary": protocol.text,
+        "tags": ["protocols"],
+        "x-scope": "none" if protocol.scope is None else protocol.scope.label,
+        "parameters": [_parameter(one) for one in (protocol.parameters if method == "GET" else ())],
+        "responses": _responses({kind: {} for kind in protocol.media_types}, more=protocol.statuses),
     }
-    if standard.in_path:
+    if protocol.in_path:
         found["parameters"].append(
             {
-                "name": standard.in_path,
+                "name": protocol.in_path,
                 "in": "path",
                 "required": True,
                 "schema": {"type": "string", "minLength": 1},
-                "description": _IN_PATH[standard.in_path],
+                "description": _IN_PATH[protocol.in_path],
             }
         )
-    if standard.scope is None:
+    if protocol.scope is None:
         found["security"] = []
-    if method == "POST" and not standard.body:
+    if method == "POST" and not protocol.body:
         found["requestBody"] = {"required": True, "content": {"application/octet-stream": {}}}
     elif method == "POST":
-        properties = {one.name: one.schema() | {"description": one.text} for one in standard.body}
+        properties = {one.name: one.schema() | {"description": one.text} for one in protocol.body}
         schema = {"type": "object", "properties": properties}
         found["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
     return found
@@ -124,7 +124,7 @@ def _parameter(one: Parameter) -> dict[str, Any]:
     return found | {"schema": one.schema()}
 
 
-def _answer(name: str) -> dict[str, Any]:
+def _response_schema(name: str) -> dict[str, Any]:
     return {
         "type": "object",
         "required": ["schema"],
@@ -132,7 +132,7 @@ def _answer(name: str) -> dict[str, Any]:
     }
 
 
-def _answers(content: dict[str, Any], *, more: Mapping[str, str] | None = None) -> dict[str, Any]:
+def _responses(content: dict[str, Any], *, more: Mapping[str, str] | None = None) -> dict[str, Any]:
     error = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     found: dict[str, Any] = {"200": {"description": "As inputs.", "content": content}}
     found |= {status: {"description": text} for status, text in (more or {}).items()}
@@ -142,12 +142,12 @@ def _answers(content: dict[str, Any], *, more: Mapping[str, str] | None = None) 
 
 
 def scopes() -> dict[str, str]:
-    """Every scope with what it allows."""
+    """Return what each scope allows."""
     return {
-        AccessScope.READ.word: "look at everything but secrets",
-        AccessScope.OPERATE.word: "start and stop crawls, ask for visits, see and change alerts",
-        AccessScope.ADMIN.word: "change settings, tokens and the password",
+        AccessScope.READ.label: "read everything except alerts and secrets",
+        AccessScope.OPERATE.label: "start and stop crawls, request visits, manage alerts and rules",
+        AccessScope.ADMIN.label: "change settings, tokens and the password",
     }
 
 
-API_DESCRIPTION = f"{API}/openapi.json"
+OPENAPI_PATH = f"{API}/openapi.json"

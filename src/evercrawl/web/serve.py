@@ -20,11 +20,11 @@ from evercrawl.collection.alerts.notifier import run_notifier
 from evercrawl.engine.runtime import StopSignal
 from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.report import Summary
+from evercrawl.web.access_control import COOKIE, AllowedOrigins, loopback_origins
 from evercrawl.web.app import PublicAccess, build_app
 from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import AuthStore
 from evercrawl.web.login import OneTimeLink
-from evercrawl.web.middleware import COOKIE, AllowedOrigins, loopback_origins
 from evercrawl.web.pages.overview import warm_up
 from evercrawl.web.replay import ReplayPages
 
@@ -219,7 +219,7 @@ class WebService:
     @asynccontextmanager
     async def _renewed(self) -> AsyncIterator[None]:
         """Subscriptions at hubs are renewed in time."""
-        if not self.state.can_be_reached or self.how.read_only:
+        if not self.state.is_reachable or self.how.read_only:
             yield
             return
         task = asyncio.create_task(self._renew())

@@ -77,7 +77,7 @@ def test_space_is_told_by_part_and_given_back(tmp_path):
     left = collection.path / "import-abc"
     left.mkdir()
     (left / "catalogue.sqlite").write_bytes(bytes(1000))
-    parts = {part.name: part for part in collection.space()}
+    parts = {part.name: part for part in collection.disk_usage()}
     on_disk = sum(path.stat().st_size for path in collection.path.rglob("*") if path.is_file())
     assert sum(part.bytes for part in parts.values()) == on_disk
     assert parts["archive"].files == 2

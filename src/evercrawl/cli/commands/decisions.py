@@ -54,7 +54,7 @@ def status_command(cli: CliContext, url: str | None, as_json: bool) -> None:
     """
     with cli.open_collection() as collection:
         if url is not None:
-            _show_page(collection.facts(parse_page_url(url)), as_json=as_json)
+            _show_page(collection.statistics(parse_page_url(url)), as_json=as_json)
             return
         status = collection.status()
     if as_json:

@@ -196,7 +196,7 @@ def graph_stats(cli: CliContext, as_json: bool) -> None:
 def graph_top(cli: CliContext, by: str, limit: int, as_json: bool) -> None:
     """List the most important pages, the best hubs or the best authorities."""
     with cli.open_collection() as collection:
-        pages = collection.best_pages(SCORES[by], limit)
+        pages = collection.top_pages(SCORES[by], limit)
     for rank, (url, score) in enumerate(pages, start=1):
         if as_json:
             emit_json("graph-top", {"rank": rank, "url": url, "score": score})

@@ -131,21 +131,12 @@ def _report_closed(cli: CliContext, survey: SitemapSurvey) -> int:
 
 
 def _judge(survey: SitemapSurvey, collection: Path | None, settings: Settings) -> SitemapReport:
-    from evercrawl.collection.sitemap import listable_pages
-    from evercrawl.collection.stored_pages import StoredPage, load_page
+    from evercrawl.collection.sitemap import check_with_collection
     from evercrawl.sitemaps.checks import check_sitemap
 
     if collection is None:
         return check_sitemap(survey)
-    survey.known = listable_pages(collection, settings, survey.site)
-
-    def history(url: str) -> StoredPage | None:
-        try:
-            return load_page(collection, settings, url)
-        except ConfigError:
-            return None
-
-    return check_sitemap(survey, history)
+    return check_with_collection(survey, collection, settings)
 
 
 def _check_fields(survey: SitemapSurvey, judgement: SitemapReport, least: int) -> dict[str, Any]:

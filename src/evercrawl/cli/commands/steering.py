@@ -149,7 +149,7 @@ def _apply_rule(
     if not as_json:
         _show_effect(effect, word)
     if not dry_run and (is_sure or not sys.stdin.isatty() or click.confirm("Apply this rule?")):
-        effect = rule(do=True)
+        effect = rule(apply=True)
         cli.note(f"{effect.pattern} is now {word}; undo with: evercrawl trap undo")
     elif not as_json:
         cli.note("no rule saved")
@@ -192,7 +192,7 @@ def pace_list(cli: CliContext, as_json: bool) -> None:
     evercrawl pace list --json | jq -r .site
     """
     with cli.open_collection() as collection:
-        found = collection.slowed()
+        found = collection.rate_overrides()
     for one in found:
         if as_json:
             emit_json("slowed", asdict(one))
@@ -224,7 +224,7 @@ def pace_slow(cli: CliContext, site: str, gap: str, as_json: bool) -> None:
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="GAP") from None
     with cli.open_collection() as collection:
-        done = collection.slow_down(site, span)
+        done = collection.set_rate_override(site, span)
     if as_json:
         emit_json("slowed", asdict(done))
     else:
@@ -243,7 +243,7 @@ def pace_undo(cli: CliContext, site: str, as_json: bool) -> int:
     evercrawl pace undo example.org
     """
     with cli.open_collection() as collection:
-        done = collection.slow_no_more(site)
+        done = collection.remove_rate_override(site)
     if as_json:
         emit_json("slowed-undo", {"site": site, "done": done})
     elif done:

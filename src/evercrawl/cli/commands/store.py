@@ -41,7 +41,7 @@ def store_command(ctx: click.Context, as_json: bool) -> None:
 def store_stats(cli: CliContext, as_json: bool) -> None:
     """Show the disk use of state, archive, logs and the rest; vacuum frees what is free."""
     with cli.open_collection() as collection:
-        parts = collection.space()
+        parts = collection.disk_usage()
     total = sum(part.bytes for part in parts)
     if as_json:
         emit_json("store", {"bytes": total, "parts": [asdict(part) for part in parts]})
@@ -126,7 +126,7 @@ def store_prune(cli: CliContext, rule: str, yes: bool, as_json: bool) -> None:
     evercrawl store prune --keep "daily:30 weekly:12 monthly:*" --yes
     """
     with cli.open_collection() as collection:
-        report = collection.prune(rule, do=yes)
+        report = collection.prune(rule, apply=yes)
     if as_json:
         emit_json("prune", asdict(report))
     else:

@@ -15,7 +15,7 @@ from evercrawl.cli.terminal import ExitCode, emit_json, format_size, live_line, 
 from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
-    from evercrawl.collection.collection import Selection
+    from evercrawl.model.listing import VersionSelection
     from evercrawl.collection.exchange.export_run import ExportReport
     from evercrawl.collection.exchange.import_shard import ImportReport
     from evercrawl.collection.maintenance import VerifyReport
@@ -94,12 +94,12 @@ def export_command(
 
 def _selection(
     *, site: str | None, since: str | None, until: str | None, lang: str | None, all_versions: bool
-) -> Selection:
-    from evercrawl.collection.collection import Selection
+) -> VersionSelection:
+    from evercrawl.model.listing import VersionSelection
     from evercrawl.model.time import parse_time
 
     now = datetime.now(UTC)
-    return Selection(
+    return VersionSelection(
         site=site,
         since=parse_time(since, now=now) if since else None,
         until=parse_time(until, now=now, at_end=True) if until else None,

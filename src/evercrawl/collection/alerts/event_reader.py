@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
+from evercrawl.adapters.sql.log_reader import MOST_EDITS, events_between, last_visit_id, text_after, text_before
 from evercrawl.adapters.sql.state_reader import ShardReader, StateReader
-from evercrawl.adapters.sqlite.happened import MOST_EDITS, events_between, last_visit_id, text_after, text_before
 from evercrawl.adapters.sqlite.store import shard_path
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MatchedEvent, StoredAlert
 from evercrawl.collection.change_inbox import ChangeInbox

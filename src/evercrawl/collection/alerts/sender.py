@@ -118,7 +118,13 @@ class ChannelSender:
     def _opened_poster(self) -> JsonPoster:
         if self._poster is None:
             limit, http = self._settings.alerts.delivery_timeout, self._settings.http
-            http = replace(http, connect_timeout=min(http.connect_timeout, limit), first_byte_timeout=limit, idle_timeout=limit, total_timeout=limit)
+            http = replace(
+                http,
+                connect_timeout=min(http.connect_timeout, limit),
+                first_byte_timeout=limit,
+                idle_timeout=limit,
+                total_timeout=limit,
+            )
             settings = replace(self._settings, http=http)
             self._poster = JsonPoster(settings, user_agent(settings.identity, __version__))
         return self._poster

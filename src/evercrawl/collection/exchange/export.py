@@ -11,7 +11,6 @@ from evercrawl.collection.exchange.export_run import (
     ExportReport,
     ExportRun,
     OnProgress,
-    Selection,
     new_file,
     new_folder,
     open_output,
@@ -28,6 +27,7 @@ from evercrawl.collection.exchange.tables import (
 )
 from evercrawl.collection.exchange.web_archives import write_cdxj, write_wacz, write_warc
 from evercrawl.errors import ConfigError, StoreUnavailable
+from evercrawl.model.listing import VersionSelection
 from evercrawl.model.settings import Settings
 
 ExportFormat = Literal["warc", "wacz", "cdxj", "parquet", "jsonl", "csv", "markdown", "mirror", "sqlite", "dataset"]
@@ -68,12 +68,12 @@ def export(
     form: ExportFormat,
     *,
     to: Path | None = None,
-    selection: Selection | None = None,
+    selection: VersionSelection | None = None,
     force: bool = False,
     on_progress: OnProgress | None = None,
 ) -> ExportReport:
     """Write the selected versions in one form; without `to` a stream goes to standard output."""
-    run = ExportRun(collection, settings, selection or Selection(), on_progress)
+    run = ExportRun(collection, settings, selection or VersionSelection(), on_progress)
     if form in ("parquet", "dataset"):
         require_duckdb()
     if form in STREAMS and to is None:

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -18,25 +17,12 @@ from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.collection.stored_pages import StoredRecord, decode_answer, parse_answer, read_stored_record
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.document import Document
+from evercrawl.model.listing import VersionSelection
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import to_us
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """What is taken out; None: no matter."""
-
-    site: str | None = None
-    """Host (with or without port) or origin."""
-    since: datetime | None = None
-    until: datetime | None = None
-    lang: str | None = None
-    """A language such as `en`, which takes in `en-GB` too."""
-    all_versions: bool = False
-    """Otherwise the newest of each page that is not behind `until`."""
-
-
-def selected_versions(collection: Path, selection: Selection) -> Iterator[tuple[VersionReader, StoredVersion]]:
+def selected_versions(collection: Path, selection: VersionSelection) -> Iterator[tuple[VersionReader, StoredVersion]]:
     """The selected versions, each with the reader of its shard; those of one page follow each other."""
     bounds = selection_bounds(selection)
     for shard in StateReader(collection).shards():
@@ -45,7 +31,7 @@ def selected_versions(collection: Path, selection: Selection) -> Iterator[tuple[
                 yield reader, version
 
 
-def selection_bounds(selection: Selection) -> VersionFilter:
+def selection_bounds(selection: VersionSelection) -> VersionFilter:
     """The selection in terms of the store."""
     return VersionFilter(
         site=selection.site.strip().rstrip("/").lower() if selection.site else None,
@@ -102,7 +88,7 @@ class ExportRun:
 
     collection: Path
     settings: Settings
-    selection: Selection
+    selection: VersionSelection
     on_progress: OnProgress | None = None
     report: ExportReport = field(default_factory=ExportReport)
     _last_page: tuple[int, int] | None = None

@@ -95,7 +95,7 @@ def _listed(text: str) -> tuple[object, ...]:
 def access(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Tokens, whether there is a password, and the book of changes."""
     before = parse_cursor(inputs["after"])
-    book = state.auth.book(NEWEST if before is None else before, inputs["limit"])
+    book = state.auth.audit_log(NEWEST if before is None else before, inputs["limit"])
     return {
         "has_password": state.auth.has_password(),
         "tokens": state.auth.tokens(),
@@ -110,9 +110,9 @@ def add_token(state: AppState, inputs: Inputs) -> ActionResult:
     return ActionResult(f"the new token, which is shown only now: {secret}", "/access", {"token": secret}, has_secret=True)
 
 
-def drop_token(state: AppState, inputs: Inputs) -> ActionResult:
+def revoke_token(state: AppState, inputs: Inputs) -> ActionResult:
     """A token is worth nothing any more."""
-    if not state.auth.drop_token(inputs["id"]):
+    if not state.auth.revoke_token(inputs["id"]):
         raise BadRequest("there is no such token", 404)
     return ActionResult("the token is worth nothing any more", "/access")
 

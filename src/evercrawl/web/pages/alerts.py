@@ -139,7 +139,7 @@ def test_alert(state: AppState, inputs: Inputs) -> ActionResult:
     """Send a test message now."""
     book, name = registry_of(state), inputs["name"]
     _known(book, name)
-    if state.tries.wait_s(name):
+    if state.test_limit.wait_s(name):
         raise BadRequest("too many tests of one alert; wait a minute", 429)
     attempt = asyncio.run(book.test(name))
     words = "the test was taken" if attempt.is_delivered else "the test was not delivered"
@@ -249,7 +249,7 @@ def websub(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Every subscription, and the newest announcements that no crawl has heeded yet."""
     waiting, shown = list_requests(state.path, most=ANNOUNCEMENTS_SHOWN)
     return {
-        "can_be_reached": state.can_be_reached,
+        "is_reachable": state.is_reachable,
         "subscriptions": [subscription_fields(one) for one in state.websub.subscriptions()],
         "waiting": waiting,
         "announcements": [_announced(one) for one in shown],
@@ -258,7 +258,7 @@ def websub(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 def subscribe(state: AppState, inputs: Inputs) -> ActionResult:
     """Ask the hub of a page or feed to tell us of its news."""
-    if not state.can_be_reached:
+    if not state.is_reachable:
         raise BadRequest("hubs cannot reach this interface: start it with --public-url", 409)
     url = guarded_url(state.settings, inputs["url"])
     made = asyncio.run(state.websub.subscribe(url))

@@ -32,7 +32,7 @@ def changes(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """The newest changes, grouped, the most significant first: those that nobody has looked at yet."""
     since, inbox = inputs["since"] or state.now() - timedelta(days=7), ChangeInbox(state.path)
     key = f"changes {since:%Y%m%d%H%M} {inputs['site']} {inputs['noise']} {inputs['state']} {inbox.stamp()}"
-    news = state.remembered(
+    news = state.cached(
         key,
         lambda: recent_changes(
             state.path,

@@ -85,8 +85,8 @@ def frontier(state: AppState, inputs: Inputs) -> dict[str, Any]:
     portion = list_due_pages(state.path, after=inputs["after"], most=inputs["limit"])
     return {
         "now": state.now(),
-        "queue": state.remembered("queue", lambda: queued_by_priority(state.path), least_s=3) or [],
-        "due_by_hour": state.remembered("due", lambda: due_by_hour(state.path, now=state.now()), least_s=5) or [],
+        "queue": state.cached("queue", lambda: queued_by_priority(state.path), min_age_s=3) or [],
+        "due_by_hour": state.cached("due", lambda: due_by_hour(state.path, now=state.now()), min_age_s=5) or [],
         "pages": portion.rows,
         "next": portion.next,
     }
@@ -101,7 +101,7 @@ def frontier_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
 
 def skipped(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """A portion of the URLs that were not inputs for, and how many there are for which reason."""
-    status = state.remembered("status", lambda: state.collection.status(), least_s=3)
+    status = state.cached("status", lambda: state.collection.status(), min_age_s=3)
     portion = list_skipped(state.path, reason=inputs["reason"], after=inputs["after"], most=inputs["limit"])
     by_reason = dict(status.by_reason) if status else {}
     return {

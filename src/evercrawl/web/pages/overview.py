@@ -1,4 +1,4 @@
-"""The collection at a glance."""
+"""The pages overview, live and runs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from evercrawl.web.pages.site_pages import find_traps
 from evercrawl.web.route import BadRequest, Inputs, parse_cursor
 
 SITES_SHOWN = 12
-LANES_SHOWN = 10
-PATIENCE_S = 0.25
-"""How long the page waits for counts that nobody has made yet."""
+LIVE_SITES_SHOWN = 10
+WAIT_S = 0.25
+"""How long the page waits for counts that are not cached yet."""
 DAYS_SHOWN = 30
-KINDS = (("new", "new or changed"), ("same", "the same again"), ("304", "not modified (304)"), ("failed", "failed"))
+KINDS = (("new", "new or changed"), ("same", "unchanged"), ("304", "not modified (304)"), ("failed", "failed"))
 _KIND_OF = {
     Reason.NEW: "new",
     Reason.CHANGED: "new",
@@ -31,7 +31,7 @@ _KIND_OF = {
 }
 
 
-def _wishes(state: AppState) -> dict[str, Callable[[], Any]]:
+def _counts(state: AppState) -> dict[str, Callable[[], Any]]:
     return {
         "status": state.collection.status,
         "visits by day": lambda: visits_by_day(state.path),
@@ -41,14 +41,14 @@ def _wishes(state: AppState) -> dict[str, Callable[[], Any]]:
 
 
 def warm_up(state: AppState) -> None:
-    """Begin to count before anybody asks."""
-    state.remembered_all(_wishes(state), wait_s=0.0)
+    """Compute the slow counts before the first request."""
+    state.cached_all(_counts(state), wait_s=0.0)
     find_traps(state, wait_s=0.0)
 
 
 def overview(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Counts, freshness, what visits brought day by day, when pages changed, the largest sites."""
-    found = state.remembered_all(_wishes(state), wait_s=PATIENCE_S)
+    """Return counts, freshness, results per day, changes per day, and the largest sites."""
+    found = state.cached_all(_counts(state), wait_s=WAIT_S)
     return {
         "status": found["status"],
         "run": live_run(state.path, now=state.now()),
@@ -61,13 +61,13 @@ def overview(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 
 def overview_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
-    """The pictures of the page."""
+    """Return the charts of the overview."""
     days: dict[date, dict[str, int]] = data["visits_by_day"]
     shown = [today - timedelta(days=back) for back in range(DAYS_SHOWN - 1, -1, -1)]
     columns = [(f"{day:%d %b}", _kinds(days.get(day, {}))) for day in shown]
     return {
-        "visits": stacked_bars("Visits a day, by what they brought", columns, KINDS),
-        "changes": calendar("Changes of pages, day by day", data["changes_by_day"], last=today),
+        "visits": stacked_bars("Visits per day, by result", columns, KINDS),
+        "changes": calendar("Changed pages per day", data["changes_by_day"], last=today),
     }
 
 
@@ -80,20 +80,20 @@ def _kinds(reasons: dict[str, int]) -> dict[str, int]:
 
 
 def live(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """The run under way, the newest visits, and whether it was started here."""
+    """Return the running crawl, the newest visits, and the sites with queued pages."""
     return {
         "run": live_run(state.path, now=state.now()),
-        "child": state.crawl.pid,
+        "crawl_pid": state.crawl.pid,
         "last_exit": state.crawl.last_exit,
-        "last_words": state.crawl.last_words(2000) if state.crawl.last_exit else "",
+        "last_output": state.crawl.last_output(2000) if state.crawl.last_exit else "",
         "visits": newest_visits(state.path, 25),
-        "lanes": state.remembered("lanes", lambda: busiest_sites(state.path, LANES_SHOWN), least_s=1) or [],
+        "sites": state.cached("live sites", lambda: busiest_sites(state.path, LIVE_SITES_SHOWN), min_age_s=1) or [],
         "seeds": state.settings.scope.seeds,
     }
 
 
 def runs(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """The runs that ended, newest first, and the one under way."""
+    """Return the finished runs, newest first, and the running one."""
     found = past_runs(state.path, before=parse_cursor(inputs["after"]), most=inputs["limit"])
     return {
         "run": live_run(state.path, now=state.now()),
@@ -103,7 +103,7 @@ def runs(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 
 def run(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """The report of one run."""
+    """Return the report of a run."""
     found = past_run(state.path, inputs["id"])
     if found is None:
         raise BadRequest("there is no such run", 404)

@@ -45,8 +45,8 @@ def site(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """A site: pace, robots.txt, its pages, its changes day by day."""
     shard, record = known_site(state, inputs["name"])
     portion = list_site_pages(state.path, shard, record, after=inputs["after"], most=inputs["limit"])
-    days = state.remembered(
-        f"calendar {record.name}", lambda: site_changes_by_day(state.path, shard, record.id, now=state.now()), least_s=5
+    days = state.cached(
+        f"calendar {record.name}", lambda: site_changes_by_day(state.path, shard, record.id, now=state.now()), min_age_s=5
     )
     return {
         "site": record._replace(robots=None),
@@ -72,7 +72,7 @@ def _slowing(state: AppState, site: Site) -> dict[str, Any]:
 def slow_site(state: AppState, inputs: Inputs) -> ActionResult:
     """A site is inputs more slowly from now on, also by a crawl that runs."""
     _, record = known_site(state, inputs["name"])
-    done = state.collection.slow_down(record.name, timedelta(seconds=inputs["gap"]))
+    done = state.collection.set_rate_override(record.name, timedelta(seconds=inputs["gap"]))
     words = (
         f"at most one request in {format_duration(done.gap_s)} from now on; a crawl that runs hears it within seconds"
     )
@@ -82,7 +82,7 @@ def slow_site(state: AppState, inputs: Inputs) -> ActionResult:
 def undo_slow_site(state: AppState, inputs: Inputs) -> ActionResult:
     """The site has the pace of all others again."""
     _, record = known_site(state, inputs["name"])
-    was_there = state.collection.slow_no_more(record.name)
+    was_there = state.collection.remove_rate_override(record.name)
     words = "the pace is as it was before" if was_there else "the site was not slowed down"
     return ActionResult(words, link_to("/site", name=record.name), {"was_there": was_there})
 
@@ -111,7 +111,7 @@ def site_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
 def load(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """What a site had to bear from us."""
     shard, record = known_site(state, inputs["name"])
-    found = state.remembered(f"load {record.name}", lambda: site_load(state.path, shard, record), wait_s=5.0)
+    found = state.cached(f"load {record.name}", lambda: site_load(state.path, shard, record), wait_s=5.0)
     if found is None:
         raise BadRequest("the load of this site is still being counted; this page shows it in a moment", 503, retry_after_s=1)
     return {
@@ -143,7 +143,7 @@ TRAPS_WAIT_S = 1.5
 
 def find_traps(state: AppState, *, wait_s: float) -> list[TrapPattern] | None:
     """The patterns; None: they are still being gathered."""
-    return state.remembered("traps", lambda: state.collection.traps(), wait_s=wait_s)
+    return state.cached("traps", lambda: state.collection.traps(), wait_s=wait_s)
 
 
 def traps(state: AppState, inputs: Inputs) -> dict[str, Any]:
@@ -165,8 +165,8 @@ def traps(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 def exclude_trap(state: AppState, inputs: Inputs) -> ActionResult:
     """Leave a pattern out from now on, also in a crawl that runs."""
-    effect = state.collection.trap_exclude(inputs["pattern"], inputs["site"], do=True)
-    state.forget("traps")
+    effect = state.collection.trap_exclude(inputs["pattern"], inputs["site"], apply=True)
+    state.invalidate("traps")
     return ActionResult(
         f"{inputs['pattern']} is left out: {effect.waiting:,} waiting pages", "/traps", {"effect": effect}
     )
@@ -174,13 +174,13 @@ def exclude_trap(state: AppState, inputs: Inputs) -> ActionResult:
 
 def allow_trap(state: AppState, inputs: Inputs) -> ActionResult:
     """Say nothing against a pattern from now on."""
-    effect = state.collection.trap_allow(inputs["pattern"], inputs["site"], do=True)
-    state.forget("traps")
+    effect = state.collection.trap_allow(inputs["pattern"], inputs["site"], apply=True)
+    state.invalidate("traps")
     return ActionResult(f"{inputs['pattern']} is allowed", "/traps", {"effect": effect})
 
 
 def undo_trap(state: AppState, inputs: Inputs) -> ActionResult:
     """Take back every word about a pattern."""
     was_there = state.collection.trap_undo(inputs["pattern"], inputs["site"])
-    state.forget("traps")
+    state.invalidate("traps")
     return ActionResult("taken back" if was_there else "there was no word about it", "/traps", {"was_there": was_there})

@@ -26,8 +26,8 @@ from evercrawl.model import __version__
 from evercrawl.model.fetch import Fetched
 from evercrawl.model.fetch import Request as Ask
 from evercrawl.model.user_agent import user_agent
+from evercrawl.web.access_control import RateLimit
 from evercrawl.web.app_state import AppState
-from evercrawl.web.middleware import RateLimit
 from evercrawl.web.route import BadRequest, Parameter
 
 MOST_URLS = 10_000
@@ -74,7 +74,7 @@ class IndexNow:
             raise BadRequest("the key file only speaks for the folder that it lies in", 422)
         await self._require_proof(site, key, place)
         await run_in_threadpool(request_visits, self.state.path, names, by=f"IndexNow from {site}")
-        self.state.auth.note(f"IndexNow {site}", "announce", f"{len(names)} pages")
+        self.state.auth.log_change(f"IndexNow {site}", "announce", f"{len(names)} pages")
         return Response("", 202)
 
     async def _require_proof(self, site: str, key: str, place: str) -> None:

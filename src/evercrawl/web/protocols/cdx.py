@@ -71,7 +71,7 @@ def _page_count(state: AppState, url: str, match: Match, portion: int) -> Respon
         found = captures_matching(state.path, state.settings, url, match)
         return sum(1 for _ in islice(found, MOST_PAGES * portion))
 
-    captures = state.remembered(f"captures {match} {url} {portion}", count, wait_s=PATIENCE_S)
+    captures = state.cached(f"captures {match} {url} {portion}", count, wait_s=PATIENCE_S)
     if captures is None:
         raise BadRequest("the captures are still being counted; try again in a moment", 503, retry_after_s=5)
     told = {"pages": -(-captures // portion), "pageSize": portion // BLOCK, "blocks": -(-captures // BLOCK)}

@@ -34,7 +34,7 @@ METRICS: Mapping[str, tuple[str, str]] = {
 
 def metrics(state: AppState, inputs: Inputs) -> Response:
     """All of them."""
-    status = state.remembered("status", lambda: state.collection.status(), least_s=3)
+    status = state.cached("status", lambda: state.collection.status(), min_age_s=3)
     samples = list(_samples(status, live_run(state.path, now=state.now())))
     lines: list[str] = []
     for name, (kind, text) in METRICS.items():

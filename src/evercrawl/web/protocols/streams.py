@@ -1,4 +1,4 @@
-"""What happens, as it happens: visits from the log of every shard, as lines of JSON or server-sent events."""
+"""Streams of visits: NDJSON, server-sent events, crawl.log, and the live page."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from heapq import merge
 from itertools import islice
 from pathlib import Path
 from typing import Any
-
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
-
 from evercrawl.adapters.sql.listing_reader import each_listing, open_listing
 from evercrawl.adapters.sql.state_reader import shards_of
 from evercrawl.adapters.sqlite.store import shard_path
@@ -25,74 +23,46 @@ from evercrawl.web.app_state import AppState
 from evercrawl.web.format import json_line, to_plain
 from evercrawl.web.pages.site_pages import known_site
 from evercrawl.web.route import BadRequest, Inputs, Parameter
+from evercrawl.collection.visit_log import Lines, end_position, read_events
 
-MOST_AT_A_TIME = 500
-LOOK_EVERY_S = 1.0
-LONGEST_STREAM_S = 3600.0
-MOST_STREAMS = 200
+POLL_EVERY_S = 1.0
+MAX_STREAM_S = 3600.0
+MAX_STREAMS = 200
 SAMPLES = 90
 SHOWN_VISITS = 25
-LANES_SHOWN = 10
+SITES_SHOWN = 10
 EVENT_PARAMETERS = (
     Parameter(
-        "after", "Only behind this place: `place` of an event. Default: from the beginning; `now`: only new ones."
+        "after", "Only events after this `position` of an event. Default: from the beginning; `now`: only new ones."
     ),
-    Parameter(
-        "follow", "Wait for what comes; a client that accepts text/event-stream always does.", "bool", default=False
-    ),
-    Parameter("limit", "End after so many events.", "integer", default=10_000, minimum=1, maximum=1_000_000),
+    Parameter("follow", "Wait for new events. Always on for text/event-stream.", "bool", default=False),
+    Parameter("limit", "Maximum number of events.", "integer", default=10_000, minimum=1, maximum=1_000_000),
 )
 _PLACE = re.compile(r"(\d{1,4}-\d{1,15})(_\d{1,4}-\d{1,15})*", re.ASCII)
-Lines = dict[int, int]
 
 
 def position_text(lines: Lines) -> str:
-    """How far every shard's log was read, as one word."""
+    """Return a position in the logs of all shards as text."""
     return "_".join(f"{shard}-{line}" for shard, line in sorted(lines.items()))
 
 
 def parse_position(word: str) -> Lines:
-    """The same back; BadRequest where it is none."""
+    """Return the position that a text stands for; raise BadRequest if it is not valid."""
     if not word:
         return {}
     if not _PLACE.fullmatch(word):
-        raise BadRequest("after is not a place of the stream")
+        raise BadRequest("after is not a position of the stream")
     return {int(shard): int(line) for shard, line in (part.split("-") for part in word.split("_"))}
 
 
-def end_position(collection: Path) -> Lines:
-    """The newest line of every shard's log."""
-    return {shard: reader.last_line() for shard, reader in each_listing(collection)}
 
 
-def read_events(collection: Path, lines: Lines, mtimes: dict[int, int]) -> list[tuple[int, VisitRow]]:
-    """The next visits in the order of time, each with its shard; files that did not change are not opened."""
-    found: list[list[tuple[int, int, VisitRow]]] = []
-    for shard in shards_of(collection):
-        changed = _changed_ns(collection, shard)
-        if mtimes.get(shard) == changed:
-            continue
-        with open_listing(collection, shard) as reader:
-            visits = reader.next_visits(lines.get(shard, 0), MOST_AT_A_TIME)
-        if len(visits) < MOST_AT_A_TIME:
-            mtimes[shard] = changed
-        found.append([(visit.at_us, shard, visit) for visit in visits])
-    return [(shard, visit) for _, shard, visit in merge(*found, key=lambda row: row[:2])]
 
 
-def _changed_ns(collection: Path, shard: int) -> int:
-    path = shard_path(collection, shard)
-    newest = 0
-    for file in (path, path.with_name(path.name + "-wal")):
-        try:
-            newest = max(newest, file.stat().st_mtime_ns)
-        except OSError:
-            continue
-    return newest
 
 
 class EventStream:
-    """The stream of the API."""
+    """The stream of visits for programs."""
 
     def __init__(self, state: AppState) -> None:
         self.state = state
@@ -102,8 +72,8 @@ class EventStream:
         is_sse = "text/event-stream" in request.headers.get("accept", "")
         after = request.headers.get("last-event-id") or values["after"] or ""
         lines = await run_in_threadpool(end_position, self.state.path) if after == "now" else parse_position(after)
-        if self.open >= MOST_STREAMS:
-            raise BadRequest("too many streams are open", 503)
+        if self.open >= MAX_STREAMS:
+            raise BadRequest("too many open streams; try again later", 503)
         stream = self._stream(lines, follow=is_sse or values["follow"], most=values["limit"], is_sse=is_sse)
         kind = "text/event-stream" if is_sse else "application/x-ndjson"
         return StreamingResponse(stream, media_type=kind, headers={"X-Accel-Buffering": "no"})
@@ -111,28 +81,28 @@ class EventStream:
     async def _stream(self, lines: Lines, *, follow: bool, most: int, is_sse: bool) -> AsyncIterator[bytes]:
         self.open += 1
         mtimes: dict[int, int] = {}
-        end = asyncio.get_running_loop().time() + LONGEST_STREAM_S
+        end = asyncio.get_running_loop().time() + MAX_STREAM_S
         try:
             while most > 0 and asyncio.get_running_loop().time() < end and not self.state.is_stopping:
                 visits = await run_in_threadpool(read_events, self.state.path, lines, mtimes)
                 for shard, visit in visits[:most]:
                     lines[shard] = visit.line
-                    place = position_text(lines)
-                    line = json_line({"event": "visit", **to_plain(visit), "place": place})
-                    yield f"event: visit\nid: {place}\ndata: ".encode() + line + b"\n" if is_sse else line
+                    position = position_text(lines)
+                    line = json_line({"event": "visit", **to_plain(visit), "position": position})
+                    yield f"event: visit\nid: {position}\ndata: ".encode() + line + b"\n" if is_sse else line
                 most -= len(visits)
                 if not visits:
                     if not follow:
                         return
                     if is_sse:
-                        yield b": still here\n\n"
-                    await asyncio.sleep(LOOK_EVERY_S)
+                        yield b": keep-alive\n\n"
+                    await asyncio.sleep(POLL_EVERY_S)
         finally:
             self.open -= 1
 
 
 class LiveStream:
-    """What the live page shows, computed once a second however many look at it."""
+    """The data of the live page, computed once per second for all listeners."""
 
     def __init__(self, state: AppState) -> None:
         self.state = state
@@ -142,34 +112,34 @@ class LiveStream:
         self._before: tuple[float, int] | None = None
 
     async def __call__(self, request: Request) -> Response:
-        if len(self._listeners) >= MOST_STREAMS:
-            raise BadRequest("too many streams are open", 503)
-        return StreamingResponse(self._beats(), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+        if len(self._listeners) >= MAX_STREAMS:
+            raise BadRequest("too many open streams; try again later", 503)
+        return StreamingResponse(self._updates(), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
 
-    async def _beats(self) -> AsyncIterator[bytes]:
+    async def _updates(self) -> AsyncIterator[bytes]:
         queue: asyncio.Queue[bytes] = asyncio.Queue(maxsize=2)
         self._listeners.add(queue)
         if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._beat())
+            self._task = asyncio.create_task(self._publish())
         try:
             while not self.state.is_stopping:
                 try:
-                    beat = await asyncio.wait_for(queue.get(), LOOK_EVERY_S)
+                    update = await asyncio.wait_for(queue.get(), POLL_EVERY_S)
                 except TimeoutError:
                     continue
-                yield b"event: live\ndata: " + beat + b"\n"
+                yield b"event: live\ndata: " + update + b"\n"
         finally:
             self._listeners.discard(queue)
 
-    async def _beat(self) -> None:
+    async def _publish(self) -> None:
         while self._listeners and not self.state.is_stopping:
-            line = await run_in_threadpool(self._now)
+            line = await run_in_threadpool(self._current)
             for queue in self._listeners:
                 if not queue.full():
                     queue.put_nowait(line)
-            await asyncio.sleep(LOOK_EVERY_S)
+            await asyncio.sleep(POLL_EVERY_S)
 
-    def _now(self) -> bytes:
+    def _current(self) -> bytes:
         run = live_run(self.state.path, now=self.state.now())
         if run is not None:
             at, requests = run.at.timestamp(), run.progress.requests
@@ -178,28 +148,28 @@ class LiveStream:
                 self._rates = [*self._rates, round(rate, 2)][-SAMPLES:]
             self._before = (at, requests)
         visits = newest_visits(self.state.path, SHOWN_VISITS)
-        lanes = self.state.remembered("lanes", lambda: busiest_sites(self.state.path, LANES_SHOWN), least_s=1)
-        told = {"run": run, "rates": self._rates, "visits": visits, "lanes": lanes or []}
-        return json_line({**told, "child": self.state.crawl.pid})
+        sites = self.state.cached("live sites", lambda: busiest_sites(self.state.path, SITES_SHOWN), min_age_s=1)
+        data = {"run": run, "rates": self._rates, "visits": visits, "sites": sites or []}
+        return json_line({**data, "crawl_pid": self.state.crawl.pid})
 
 
 LINES_AT_A_TIME = 200
-"""Lines that go out together."""
+"""Lines per chunk of the response."""
 LOG_RANGE = (
-    Parameter("since", "From when on: 7d, 2026-11-01. To go on: the moment of the last line.", "time"),
-    Parameter("until", "Up to when.", "time"),
-    Parameter("limit", "End after so many lines.", "integer", default=1_000_000, minimum=1, maximum=10_000_000),
+    Parameter("since", "Visits since then: 7d, 2026-11-01. To continue: the time of the last line.", "time"),
+    Parameter("until", "Visits until then.", "time"),
+    Parameter("limit", "Maximum number of lines.", "integer", default=1_000_000, minimum=1, maximum=10_000_000),
 )
-LOG_PARAMETERS = (Parameter("site", "Only of this site."), *LOG_RANGE)
+LOG_PARAMETERS = (Parameter("site", "Only visits to this site."), *LOG_RANGE)
 
 
 def crawl_log(state: AppState, inputs: Inputs) -> Response:
-    """The lines that were inputs for, as a file."""
+    """Return the requested lines as a file."""
     return log_file(state, inputs.values)
 
 
 def log_file(state: AppState, values: Mapping[str, Any], *, for_owner: bool = False) -> Response:
-    """The log as a download; owners of a site do not learn which pages of others lead to theirs."""
+    """Return the log as a download; site owners do not see which other sites link to theirs."""
     site = values["site"] and known_site(state, values["site"])[1].name
     visits = iterate_visits(state.path, state.settings, site=site, since=values["since"], until=values["until"])
     lines = _lines(state, islice(visits, values["limit"]), site if for_owner else None)
@@ -213,5 +183,5 @@ def _lines(state: AppState, visits: Iterator[VisitLogRow], only_site: str | None
 
 
 def _line(visit: VisitLogRow, only_site: str | None) -> str:
-    is_told = only_site is None or (visit.parent or "").startswith(f"{only_site}/")
-    return heritrix_line(visit, with_parent=is_told) + "\n"
+    with_parent = only_site is None or (visit.parent or "").startswith(f"{only_site}/")
+    return heritrix_line(visit, with_parent=with_parent) + "\n"

@@ -12,6 +12,7 @@ from typing import Any
 
 import evercrawl
 from evercrawl.collection.collection import Collection
+from evercrawl.model.listing import VersionSelection
 
 MOMENT = datetime(2026, 3, 1, 12, 0, 0, 250, tzinfo=UTC)
 SITE = "https://example.org"
@@ -65,8 +66,6 @@ def collection_of(folder: Path, *records: bytes, name: str = "made") -> Collecti
 def versions_of(collection: Collection, folder: Path) -> list[dict[str, Any]]:
     """Every version as `export jsonl` has it, in order of URL and number."""
     target = folder / "versions-for-a-look.jsonl"
-    collection.export(
-        "jsonl", target, selection=evercrawl.collection.collection.Selection(all_versions=True), force=True
-    )
+    collection.export("jsonl", target, selection=VersionSelection(all_versions=True), force=True)
     rows = [json.loads(line) for line in target.read_text().splitlines()]
     return sorted(rows, key=lambda row: (row["url"], row["version"]))

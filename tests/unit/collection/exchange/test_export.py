@@ -18,14 +18,15 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from evercrawl.collection.collection import Collection, Selection
+from evercrawl.collection.collection import Collection
 from evercrawl.collection.exchange.export import EXPORT_FORMATS, export
 from evercrawl.collection.exchange.tables import ExportRow, escape_formula, json_line
 from evercrawl.errors import ConfigError
+from evercrawl.model.listing import VersionSelection
 from tests.unit.adapters.warc.foreign import payloads_by_fastwarc, payloads_by_warcio, problems
 from tests.unit.collection.exchange.archives import SITE, collection_of, day, html, response, versions_of
 
-ALL = Selection(all_versions=True)
+ALL = VersionSelection(all_versions=True)
 IN_PROCESS = [form for form in EXPORT_FORMATS if form not in ("parquet", "dataset")]
 """DuckDB complains about itself when a test run ends, so it is tested as a command in tests/e2e."""
 A, B = html("A", "The first text."), html("B", "The second text.")
@@ -208,22 +209,22 @@ def test_jsonl_has_the_fields_that_scripts_rely_on(collection, tmp_path):
 @pytest.mark.parametrize(
     ("selection", "count"),
     [
-        (Selection(), 4),
+        (VersionSelection(), 4),
         (ALL, 6),
-        (Selection(site="example.org"), 3),
-        (Selection(site="https://example.org/"), 3),
-        (Selection(site="other.test"), 1),
-        (Selection(site="other.test:8080"), 1),
-        (Selection(site="http://other.test:8080"), 1),
-        (Selection(site="https://other.test:8080"), 0),
-        (Selection(site="ther.test"), 0),
-        (Selection(site="%"), 0),
-        (Selection(lang="de"), 1),
-        (Selection(lang="EN"), 3),
-        (Selection(lang="e"), 0),
-        (Selection(since=day(3)), 1),
-        (Selection(since=day(1), all_versions=True), 5),
-        (Selection(since=day(1), until=day(1), all_versions=True), 3),
+        (VersionSelection(site="example.org"), 3),
+        (VersionSelection(site="https://example.org/"), 3),
+        (VersionSelection(site="other.test"), 1),
+        (VersionSelection(site="other.test:8080"), 1),
+        (VersionSelection(site="http://other.test:8080"), 1),
+        (VersionSelection(site="https://other.test:8080"), 0),
+        (VersionSelection(site="ther.test"), 0),
+        (VersionSelection(site="%"), 0),
+        (VersionSelection(lang="de"), 1),
+        (VersionSelection(lang="EN"), 3),
+        (VersionSelection(lang="e"), 0),
+        (VersionSelection(since=day(3)), 1),
+        (VersionSelection(since=day(1), all_versions=True), 5),
+        (VersionSelection(since=day(1), until=day(1), all_versions=True), 3),
     ],
 )
 def test_a_selection_takes_what_it_names(collection, tmp_path, selection, count):
@@ -232,7 +233,7 @@ def test_a_selection_takes_what_it_names(collection, tmp_path, selection, count)
 
 def test_latest_until_a_moment_is_what_was_newest_then(collection, tmp_path):
     target = tmp_path / "x.jsonl"
-    collection.export("jsonl", target, selection=Selection(site="example.org", until=day(1)))
+    collection.export("jsonl", target, selection=VersionSelection(site="example.org", until=day(1)))
     rows = {row["url"]: row["title"] for row in map(json.loads, target.read_text().splitlines())}
     assert rows[SITE + "/"] == "B"
 

@@ -13,8 +13,9 @@ import pytest
 
 import evercrawl
 from evercrawl.adapters.system import CollectionLock
-from evercrawl.collection.collection import Collection, Selection
+from evercrawl.collection.collection import Collection
 from evercrawl.errors import CollectionBusy, ConfigError
+from evercrawl.model.listing import VersionSelection
 from tests.shared import conformance_rows, shared_path
 from tests.unit.adapters.warc.foreign import problems
 from tests.unit.collection.exchange.archives import (
@@ -29,7 +30,7 @@ from tests.unit.collection.exchange.archives import (
     warc_record,
 )
 
-ALL = Selection(all_versions=True)
+ALL = VersionSelection(all_versions=True)
 
 
 def new_collection(folder: Path, name: str = "new") -> Collection:

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.collection.collection import Collection, Selection
+from evercrawl.collection.collection import Collection
 from evercrawl.collection.exchange.page_tree import LONGEST_NAME, LONGEST_PATH, MAPPING, mirror_path, unique_name
 from evercrawl.core.url import canonical
+from evercrawl.model.listing import VersionSelection
 from tests.shared import conformance_rows
 from tests.unit.collection.exchange.archives import MOMENT, SITE, collection_of, day, html, response
 
@@ -108,7 +109,7 @@ def test_all_versions_lie_in_the_crawls_that_found_them(tmp_path):
     visits = [(0, "A", 0), (1, "B", 0), (0, "B", 24 * 60), (1, "C", 24 * 60 + 30), (1, "D", 24 * 60 + 40)]
     records = [response(f"{SITE}/{page}", MOMENT + after * minute, html(title)) for page, title, after in visits]
     collection = collection_of(tmp_path, *records)
-    collection.export("mirror", tmp_path / "mirror", selection=Selection(all_versions=True))
+    collection.export("mirror", tmp_path / "mirror", selection=VersionSelection(all_versions=True))
     found = {path.split("/")[0] + path[-13:-11] for path in files_in(tmp_path / "mirror")}
     assert found == {
         "2026-03-01T12-00-00Z/0",

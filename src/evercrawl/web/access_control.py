@@ -1,7 +1,7 @@
-"""The door of the interface: which host was inputs, from where, how often, and by whom.
+"""Middleware that checks host, origin, rate and user of every request.
 
-Host is checked against DNS rebinding, Origin and a form's token against requests that another site made the
-browser send. What passes has its user in the request's state.
+The Host check stops DNS rebinding; Origin and CSRF checks stop requests that another site makes the browser
+send. Accepted requests have their user in `request.state.user`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from evercrawl.collection.alerts.subscriptions import MOST_BODY_BYTES as HUB_BOD
 from evercrawl.web.auth import AccessScope, AuthStore, User
 
 COOKIE = "evercrawl_session"
-"""The port stands behind it: cookies know hosts, but no ports, and two collections may be served."""
+"""The port is appended, since cookies ignore ports and one host may serve several collections."""
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 MAX_BODY_BYTES = 1_000_000
+MAX_ADDRESSES = 10_000
 HUB_PREFIX = "/websub/"
 BURST, PER_S = 400, 100.0
 _HEADERS = {
@@ -40,15 +41,15 @@ _HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class AllowedOrigins:
-    """Where the interface may be reached, as browsers name it."""
+    """The origins of the interface, and its cookie."""
 
     origins: frozenset[str]
-    """`http://127.0.0.1:8787` and its like."""
+    """Such as `http://127.0.0.1:8787`."""
     frames: str
-    """Origins of replay, for the content security policy."""
+    """Origins of archived pages, for the content security policy."""
     cookie: str = COOKIE
     secure: bool = False
-    """Behind https: cookies are sent over nothing else."""
+    """Send cookies only over https."""
     hosts: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -56,7 +57,7 @@ class AllowedOrigins:
 
 
 def interface_policy(frames: str) -> str:
-    """The interface's policy: nothing inline, and nothing from elsewhere but replay in a frame."""
+    """Return the content security policy: nothing inline, and only archived pages from another origin."""
     framed = frames or "'none'"
     return (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -65,7 +66,7 @@ def interface_policy(frames: str) -> str:
 
 
 class AccessMiddleware:
-    """Wraps the application; every request passes here."""
+    """Check every request before the application sees it."""
 
     def __init__(
         self, app: ASGIApp, *, origins: AllowedOrigins, auth: AuthStore, given_token: str | None = None
@@ -86,39 +87,39 @@ class AccessMiddleware:
         if refused is not None:
             await refused(scope, receive, self._with_headers(scope, send))
             return
-        user = self._visitor(headers)
+        user = self._user(headers)
         scope.setdefault("state", {})["user"] = user
         await self.app(scope, _limit_body(receive, max_body_bytes(scope["path"])), self._with_headers(scope, send))
 
     def _refusal(self, scope: AsgiScope, headers: Headers) -> Response | None:
-        """The answer to what may not come in; None: it may."""
+        """Return the error for a refused request; None if it is accepted."""
         if headers.get("host", "").lower() not in self.origins.hosts:
-            return error_response(421, "this name does not lead here; open the address that evercrawl serve printed")
+            return error_response(421, "unknown host; open the address that evercrawl serve printed")
         address = scope["client"][0] if scope.get("client") else "-"
         wait_s = self.rate.wait_s(address)
         if wait_s:
-            answer = error_response(429, "too many requests; wait a moment")
-            answer.headers["Retry-After"] = str(int(wait_s) + 1)
-            return answer
-        if scope["method"] not in SAFE_METHODS and not self._is_own(headers):
+            response = error_response(429, "too many requests; wait a moment")
+            response.headers["Retry-After"] = str(int(wait_s) + 1)
+            return response
+        if scope["method"] not in SAFE_METHODS and not self._is_same_origin(headers):
             return error_response(403, "this request comes from another site")
         length = headers.get("content-length", "0")
         if not length.isdigit() or int(length) > max_body_bytes(scope["path"]):
             return error_response(413, "the request is too large")
         return None
 
-    def _is_own(self, headers: Headers) -> bool:
-        """No browser sent it on behalf of another site: browsers name the origin of every POST."""
+    def _is_same_origin(self, headers: Headers) -> bool:
+        """Return whether no other site caused the request; browsers send the origin with every POST."""
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return False
         origin = headers.get("origin")
         return origin is None or origin.lower() in self.origins.origins
 
-    def _visitor(self, headers: Headers) -> User | None:
+    def _user(self, headers: Headers) -> User | None:
         kind, _, secret = headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
             if self.given_token is not None and _is_same(secret, self.given_token):
-                return User("token of the command line", AccessScope.ADMIN, None)
+                return User("command-line token", AccessScope.ADMIN, None)
             return self.auth.token(secret)
         session = session_secret(headers, self.origins.cookie)
         return self.auth.session(session) if session else None
@@ -142,7 +143,7 @@ def _is_same(secret: str, known: str) -> bool:
 
 
 def session_secret(headers: Headers, name: str) -> str | None:
-    """The session's secret, where the browser sent one."""
+    """Return the secret of the session cookie, if there is one."""
     try:
         cookie = SimpleCookie(headers.get("cookie", ""))
     except CookieError:
@@ -151,13 +152,13 @@ def session_secret(headers: Headers, name: str) -> str | None:
 
 
 def error_response(status: int, message: str) -> Response:
-    """A short answer for people and programs."""
+    """Return an error as JSON."""
     body = orjson.dumps({"schema": "evercrawl.error/1", "status": status, "error": message})
     return Response(body, status, media_type="application/json")
 
 
 def has_valid_csrf(request: Request, given: str | None) -> bool:
-    """A request that changes something comes with a token, or carries what only our own pages know."""
+    """Return whether the request has a bearer token, or the CSRF token of its session."""
     user: User | None = request.state.user
     if user is None or user.csrf is None:
         return True
@@ -166,19 +167,19 @@ def has_valid_csrf(request: Request, given: str | None) -> bool:
 
 
 def max_body_bytes(path: str) -> int:
-    """How large the body of a request to this path may be."""
+    """Return the maximum body size for a path."""
     return HUB_BODY_BYTES if path.startswith(HUB_PREFIX) else MAX_BODY_BYTES
 
 
-def _limit_body(receive: Receive, most: int) -> Receive:
-    """A body without a length may not grow beyond the limit either."""
-    taken = 0
+def _limit_body(receive: Receive, max_bytes: int) -> Receive:
+    """Disconnect a client whose body exceeds the limit without a Content-Length."""
+    received = 0
 
     async def receiving() -> Message:
-        nonlocal taken
+        nonlocal received
         message = await receive()
-        taken += len(message.get("body", b""))
-        if taken > most:
+        received += len(message.get("body", b""))
+        if received > max_bytes:
             return {"type": "http.disconnect"}
         return message
 
@@ -186,29 +187,26 @@ def _limit_body(receive: Receive, most: int) -> Receive:
 
 
 def loopback_origins(ports: Iterable[int], scheme: str = "http") -> frozenset[str]:
-    """The names of this machine for itself."""
+    """Return the origins of this machine."""
     return frozenset(f"{scheme}://{host}:{port}" for host in ("127.0.0.1", "localhost", "[::1]") for port in ports)
 
 
-MAX_ADDRESSES = 10_000
-
-
 class RateLimit:
-    """A bucket of tokens for each key: `burst` at once, `per_s` in the long run."""
+    """A token bucket per key: `burst` at once, `per_s` on average."""
 
     def __init__(self, *, burst: float, per_s: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._burst = burst
         self._per_s = per_s
         self._clock = clock
-        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def wait_s(self, key: str) -> float:
-        """0: go ahead, and it is counted; otherwise how long to wait."""
+        """Take a token and return 0, or return how long to wait for one."""
         now = self._clock()
-        left, at = self._left.pop(key, (self._burst, now))
+        left, at = self._buckets.pop(key, (self._burst, now))
         left = min(self._burst, left + (now - at) * self._per_s)
         is_allowed = left >= 1
-        self._left[key] = (left - 1 if is_allowed else left, now)
-        while len(self._left) > MAX_ADDRESSES:
-            self._left.popitem(last=False)
+        self._buckets[key] = (left - 1 if is_allowed else left, now)
+        while len(self._buckets) > MAX_ADDRESSES:
+            self._buckets.popitem(last=False)
         return 0.0 if is_allowed else (1 - left) / self._per_s
