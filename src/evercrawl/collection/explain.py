@@ -160,7 +160,7 @@ def _unknown(url: str, settings: Settings, name: str | None) -> Explanation:
         return Explanation(url, known=False, reason=Reason.INVALID_URL, detail=REASON_TEXT[Reason.INVALID_URL])
     scope = Scope(settings.scope, allow_ports=settings.http.allow_ports, schemes=installed_schemes())
     refused = scope.verdict(name, depth=1) or TrapFilter(settings.traps).refusal(
-        name, year=_now().year, is_asked_for=scope.is_seed(name)
+        name, year=_now().year, is_requested=scope.is_seed(name)
     )
     if refused is None:
         return Explanation(

@@ -14,7 +14,7 @@ from evercrawl.core.traps.trap_state import trap_state_of
 from evercrawl.core.traps.trap_verdict import host_stats_of, trap_reports
 from evercrawl.core.traps.url_check import URL_TRAP_CLASSES
 from evercrawl.core.traps.url_pattern import shape_of
-from evercrawl.core.traps.user_rules import EXAMPLES, RuleAction, format_rule, matches, rules_of
+from evercrawl.core.traps.user_rules import MAX_EXAMPLES, RuleAction, format_rule, matches, rules_of
 from evercrawl.core.url import canonical, site_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.reason import Reason
@@ -128,7 +128,7 @@ def _with_pages(effect: RuleEffect, state: ShardReader, *, most: int) -> RuleEff
             if _is_meant(effect, page.url):
                 known += 1
                 waiting += page.visits == 0
-                examples += [page.url] if len(examples) < EXAMPLES else []
+                examples += [page.url] if len(examples) < MAX_EXAMPLES else []
     return replace(
         effect,
         known=effect.known + known,

@@ -20,7 +20,7 @@ from evercrawl.core.politeness import delay_rule_error as problem_with_slower
 from evercrawl.core.politeness import parse_hours
 from evercrawl.core.revisit.visit_schedule import POLICIES
 from evercrawl.core.robots.robots_txt import is_product_token
-from evercrawl.core.traps.user_rules import IGNORE_SETS
+from evercrawl.core.traps.user_rules import RULE_SETS
 from evercrawl.errors import ConfigError
 from evercrawl.model.settings import IdentitySettings, Settings
 from evercrawl.model.user_agent import user_agent
@@ -181,7 +181,7 @@ CHECKS: dict[str, Check] = {
     "revisit.jitter": _between(0, 0.5),
     "revisit.unconditional_share": _between(0, 1),
     "revisit.quiet_hours": _each(_hours),
-    "traps.rule_sets": _each(_one_of(*IGNORE_SETS)),
+    "traps.rule_sets": _each(_one_of(*RULE_SETS)),
     "traps.exclude": _each(_like(_TRAP_RULE, "PATTERN or SITE PATTERN")),
     "traps.allow": _each(_like(_TRAP_RULE, "PATTERN or SITE PATTERN")),
     "outposts.listen": _like(_LISTEN, "HOST:PORT, such as 0.0.0.0:7443 or [::]:7443"),

@@ -96,7 +96,7 @@ class Traps:
 
     def on_offer(self, url: str, *, site_id: int, year: int, is_asked_for: bool) -> Offered:
         """What to do with a new link; the notes on a site count where they were loaded."""
-        refused = self.guard.refusal(url, year=year, is_asked_for=is_asked_for)
+        refused = self.guard.refusal(url, year=year, is_requested=is_asked_for)
         if refused is not None:
             return Offered(refused)
         notes = self.yields.held(site_id)

@@ -1,11 +1,9 @@
-"""Which parts of a site's URLs do not matter? Learned from pairs of URLs, never assumed.
+"""Learn which parts of a site's URLs do not affect the content.
 
-Two URLs that differ in one parameter, or in one segment, and have the same text and, but for that part, much
-the same links speak against it; two with other texts speak for it. Parameters that always change together
-("from" and "position" of a link) are one part too. A part is left out of a page's identity
-only after enough evidence without contradiction, and a contradiction takes it back. A segment that could be a
-name (a language, a version) must besides have an other value each time: that is a session, whatever it looks
-like.
+Two URLs that differ in one parameter or segment and have the same text and, apart from that part, nearly the same links
+are evidence against it. Different texts are evidence for it. Parameters that always change together count as one part.
+A part is ignored only after enough evidence without contradiction, and a contradiction takes that back. A segment that
+could be a name (a language, a version) must also have a new value each time, like a session id.
 """
 
 from __future__ import annotations
@@ -22,43 +20,37 @@ from evercrawl.core.traps.link_sketch import PIECES, LinkSketch, PageLinks, Segm
 from evercrawl.core.traps.url_pattern import path_shape, placeholder
 from evercrawl.model.document import Link
 
-LEAST_SAME, LEAST_SAME_ON_SITE = 6, 12
-"""Pairs of equal texts until a part counts as idle: on one kind of page, on the whole site."""
+MIN_SAME, MIN_SAME_ON_SITE = 6, 12
+"""Pairs of equal texts that make a part irrelevant: on one kind of page, on the whole site."""
 SAME_PER_DIFFERENT = 30
-"""So many more pairs are needed for each contradiction."""
+"""Extra pairs needed per contradiction."""
 SAME_PER_UNCLEAR = 2
-"""And for each pair that says the same and links to other pages."""
-LEAST_PLACES, MOST_PLACES = 3, 24
-"""Different texts that the pairs must show: one that is said to everyone proves nothing; so many are told
-apart.
-"""
-LEAST_SAME_ALONE = 40
-"""Pairs with an other value each time that prove it for one text as well, where the values are no names."""
-MOST_VALUES = 60
+"""Extra pairs needed per pair with equal text and different links."""
+MIN_TEXTS, MAX_TEXTS = 3, 24
+"""Distinct texts that the pairs must show, and how many are told apart. One text for everything proves nothing."""
+MIN_SAME_ONE_TEXT = 40
+"""Pairs with a new value each time that are enough with a single text."""
+MAX_VALUES = 60
 """Values of a segment that are told apart."""
 VALUES_PER_SAME = 0.75
-"""Other values for each pair, from which on a segment that could be a name is none: versions and languages
-come back from page to page.
-"""
-LEAST_NO_NAMES = 24
-"""So many values without a contradiction prove it as well: one session for all links of a page."""
-MOST_REMEMBERED, MOST_REMEMBERED_IDLE = 1024, 8192
-"""URLs, whole and without one of their parts, that wait for a partner; more on a site with idle parts, whose
-pages are known by them.
-"""
-MOST_PARTS = 64
-"""Parts of one site for which evidence is kept."""
-MOST_PARTS_OF_URL = 8
-LONG_PIECE, MOST_PIECES = 5, 3
-"""Characters from which on a piece of a segment may be a session, and how many such are looked at."""
-MOST_GROUPED = 5
-"""Parameters of one URL of which also all together, and all but one, are looked at."""
+"""New values per pair from which a segment is not a name. Versions and languages recur."""
+MIN_NON_NAMES = 24
+"""Values without a contradiction that also prove it: one session id for all links of a page."""
+MAX_VARIANTS, MAX_VARIANTS_IRRELEVANT = 1024, 8192
+"""URLs kept for comparison; more on a site with irrelevant parts."""
+MAX_PARTS = 64
+"""Parts of one site with evidence."""
+MAX_PARTS_OF_URL = 8
+MIN_PIECE_CHARS, MAX_PIECES = 5, 3
+"""Minimum length of a piece that may be a session id, and pieces examined per segment."""
+MAX_GROUPED = 5
+"""Parameters of a URL up to which groups of them are examined too."""
 NO_VALUE = 0
-"""Stands for the value of a part that a URL does not have."""
+"""Value of a part that a URL does not have."""
 
 _DIGIT = re.compile(r"\d")
 _NAMED = "named segment"
-"""In the names of segments that could be the name of something."""
+"""Marks segments that could be a name."""
 
 
 class PartEvidence(NamedTuple):
@@ -67,23 +59,23 @@ class PartEvidence(NamedTuple):
     same: int = 0
     different: int = 0
     texts: int = 0
-    """A bit for each text (of a few that are told apart) that came under two values."""
+    """A bit for each text seen under two values."""
     values: int = 0
-    """A bit for each of those values (of a few that are told apart)."""
+    """A bit for each of those values."""
     unclear: int = 0
-    """Pairs that say the same and link to other pages: lists do, and so do pages with links made by lot."""
+    """Pairs with equal text and different links: lists, and pages with random links."""
 
     def is_irrelevant(self, least: int, *, could_be_name: bool = False) -> bool:
-        """Enough pairs have the same text whatever the part says."""
+        """True if enough pairs have the same text whatever the part says."""
         if self.same < least + SAME_PER_DIFFERENT * self.different + SAME_PER_UNCLEAR * self.unclear:
             return False
         values = _count(self.values)
-        has_always_another = values >= VALUES_PER_SAME * min(self.same, MOST_VALUES)
+        has_always_another = values >= VALUES_PER_SAME * min(self.same, MAX_VALUES)
         if could_be_name:
-            is_no_name = has_always_another or (values >= LEAST_NO_NAMES and not self.different)
-            return is_no_name and self.texts.bit_count() >= LEAST_PLACES
-        is_endless = has_always_another and self.same >= LEAST_SAME_ALONE and not self.different
-        return is_endless or self.texts.bit_count() >= LEAST_PLACES
+            is_no_name = has_always_another or (values >= MIN_NON_NAMES and not self.different)
+            return is_no_name and self.texts.bit_count() >= MIN_TEXTS
+        is_endless = has_always_another and self.same >= MIN_SAME_ONE_TEXT and not self.different
+        return is_endless or self.texts.bit_count() >= MIN_TEXTS
 
 
 class PartialUrl(NamedTuple):
@@ -91,18 +83,18 @@ class PartialUrl(NamedTuple):
 
     value: int
     content: int
-    """Its text."""
+    """Hash of its text."""
     links: LinkSketch = LinkSketch()
 
 
 @dataclass(frozen=True, slots=True)
 class UrlPartStats:
-    """What a site has shown about the parts of its URLs; bounded."""
+    """What is known about the URL parts of a site. Bounded."""
 
     evidence: dict[str, PartEvidence] = field(default_factory=dict)
     variants: dict[int, PartialUrl] = field(default_factory=dict)
     rechecks: int = 0
-    """Pages that were looked at although they had been seen but for an idle part."""
+    """Pages visited although only an irrelevant part was new."""
 
 
 class _Part(NamedTuple):
@@ -123,48 +115,46 @@ def learn_parts(
     new_links: Sequence[str] = (),
     with_names: bool = False,
 ) -> UrlPartStats:
-    """The evidence with one more page in it; a page without text is no evidence.
+    """Return the evidence with one more page. A page without text is no evidence.
 
-    `links`: those of the page; `new_links`: those of them that were not known before; `with_names`: segments
-    that could be names, and parameters that change together, are looked at too, which costs more and is
-    needed only where pages repeat themselves.
+    `with_names` also examines possible names and groups of parameters, which is only needed where pages repeat.
     """
     parts = list(_parts(url, with_names=with_names))
-    # Of a site without such parts nothing needs to be remembered.
+    # A site without such parts needs no memory.
     if not text.strip() or not (parts or known.variants):
         return known
-    said, found = xxh32_intdigest(text.encode("utf-8", "surrogatepass")), PageLinks(links, new_links)
-    tallies, rests = dict(known.evidence), dict(known.variants)
+    content, found = xxh32_intdigest(text.encode("utf-8", "surrogatepass")), PageLinks(links, new_links)
+    evidence, variants = dict(known.evidence), dict(known.variants)
     for part in parts:
         key, value = _hash(part.name, part.rest), _hash(part.value)
-        now = PartialUrl(value, said, found.without(part.place))
-        before = rests.pop(key, None) or rests.get(_whole(part.rest))
+        now = PartialUrl(value, content, found.without(part.place))
+        before = variants.pop(key, None) or variants.get(_whole(part.rest))
         if before is not None and before.value != value:
             for name in (part.name, part.on_site):
-                tallies[name] = _counted(tallies.get(name, PartEvidence()), before, now)
-        rests[key] = now
-    rests[_whole(url)] = PartialUrl(NO_VALUE, said, found.complete())
+                evidence[name] = _add_pair(evidence.get(name, PartEvidence()), before, now)
+        variants[key] = now
+    variants[_whole(url)] = PartialUrl(NO_VALUE, content, found.complete())
     probes = known.rechecks + (known_variant(known, url) is not None)
-    most = MOST_REMEMBERED_IDLE if irrelevant_parts(known) else MOST_REMEMBERED
-    return UrlPartStats(_most_telling(tallies), _newest(rests, most), probes)
+    most = MAX_VARIANTS_IRRELEVANT if irrelevant_parts(known) else MAX_VARIANTS
+    return UrlPartStats(_strongest(evidence), _newest(variants, most), probes)
 
 
-def _counted(tally: PartEvidence, before: PartialUrl, now: PartialUrl) -> PartEvidence:
+def _add_pair(counts: PartEvidence, before: PartialUrl, now: PartialUrl) -> PartEvidence:
     if before.content != now.content:
-        return tally._replace(different=tally.different + 1)
+        return counts._replace(different=counts.different + 1)
     if not before.links.is_similar(now.links):
-        return tally._replace(unclear=tally.unclear + 1)
-    return tally._replace(
-        same=tally.same + 1,
-        texts=tally.texts | 1 << now.content % MOST_PLACES,
-        values=tally.values | 1 << now.value % MOST_VALUES,
+        return counts._replace(unclear=counts.unclear + 1)
+    return counts._replace(
+        same=counts.same + 1,
+        texts=counts.texts | 1 << now.content % MAX_TEXTS,
+        values=counts.values | 1 << now.value % MAX_VALUES,
     )
 
 
 def _count(values: int) -> float:
-    """About how many different values have set the bits."""
-    free = MOST_VALUES - values.bit_count()
-    return MOST_VALUES * log(MOST_VALUES / free) if free else float("inf")
+    """Estimate how many values have set the bits."""
+    free = MAX_VALUES - values.bit_count()
+    return MAX_VALUES * log(MAX_VALUES / free) if free else float("inf")
 
 
 def _hash(*texts: str) -> int:
@@ -172,75 +162,78 @@ def _hash(*texts: str) -> int:
 
 
 def _whole(url: str) -> int:
-    """Where a URL is remembered as it stands: another one may be this with a part added."""
+    """Return the key of a complete URL. Another URL may be this one with a part added."""
     return _hash("", url)
 
 
-def _most_telling(tallies: dict[str, PartEvidence]) -> dict[str, PartEvidence]:
-    if len(tallies) <= MOST_PARTS:
-        return tallies
-    ranked = sorted(tallies.items(), key=lambda item: item[1].same + item[1].different, reverse=True)
-    return dict(ranked[: MOST_PARTS * 3 // 4])
+def _strongest(evidence: dict[str, PartEvidence]) -> dict[str, PartEvidence]:
+    if len(evidence) <= MAX_PARTS:
+        return evidence
+    ranked = sorted(evidence.items(), key=lambda item: item[1].same + item[1].different, reverse=True)
+    return dict(ranked[: MAX_PARTS * 3 // 4])
 
 
-def _newest(rests: dict[int, PartialUrl], most: int) -> dict[int, PartialUrl]:
-    if len(rests) <= most:
-        return rests
-    return dict(list(rests.items())[-most * 3 // 4 :])
+def _newest(variants: dict[int, PartialUrl], most: int) -> dict[int, PartialUrl]:
+    if len(variants) <= most:
+        return variants
+    return dict(list(variants.items())[-most * 3 // 4 :])
 
 
 def irrelevant_parts(known: UrlPartStats) -> tuple[str, ...]:
-    """The parts that do not alter the content, by name."""
-    return tuple(name for name, tally in known.evidence.items() if _is_idle_part(name, tally))
+    """Return the names of the parts that do not affect the content."""
+    return tuple(name for name, counts in known.evidence.items() if _is_irrelevant_part(name, counts))
 
 
-def _is_idle_part(name: str, tally: PartEvidence) -> bool:
+def _is_irrelevant_part(name: str, counts: PartEvidence) -> bool:
     is_on_site = name.startswith("/**")
-    return tally.is_irrelevant(
-        LEAST_SAME_ON_SITE if is_on_site or _NAMED in name else LEAST_SAME, could_be_name=_NAMED in name
+    return counts.is_irrelevant(
+        MIN_SAME_ON_SITE if is_on_site or _NAMED in name else MIN_SAME, could_be_name=_NAMED in name
     )
 
 
 def known_variant(known: UrlPartStats, url: str) -> str | None:
-    """The idle part but for which the URL was seen already; None: it may hold something new."""
+    """Return the irrelevant part that separates the URL from a known one; None if it may be new."""
     if not irrelevant_parts(known):
         return None
     for part in _parts(url):
-        if _is_idle(known, part):
+        if _is_irrelevant(known, part):
             before = known.variants.get(_hash(part.name, part.rest)) or known.variants.get(_whole(part.rest))
             if before is not None and before.value != _hash(part.value):
                 return part.name
     return None
 
 
-def _is_idle(known: UrlPartStats, part: _Part) -> bool:
+def _is_irrelevant(known: UrlPartStats, part: _Part) -> bool:
     here, on_site = known.evidence.get(part.name, PartEvidence()), known.evidence.get(part.on_site, PartEvidence())
-    if _is_idle_part(part.name, here):
+    if _is_irrelevant_part(part.name, here):
         return True
-    return _is_idle_part(part.on_site, on_site) and not here.different
+    return _is_irrelevant_part(part.on_site, on_site) and not here.different
 
 
 def url_identity(known: UrlPartStats, url: str) -> str:
-    """The URL without its idle parameters: pages with the same identity are the same page."""
-    idle = {
-        pair for part in _parts(url) if "?" in part.name and _is_idle(known, part) for pair in part.value.split("&")
+    """Return the URL without its irrelevant parameters. Equal identities are the same page."""
+    irrelevant = {
+        pair
+        for part in _parts(url)
+        if "?" in part.name and _is_irrelevant(known, part)
+        for pair in part.value.split("&")
     }
-    if not idle:
+    if not irrelevant:
         return url
     base, _, query = url.partition("?")
-    kept = [pair for pair in query.split("&") if pair not in idle]
+    kept = [pair for pair in query.split("&") if pair not in irrelevant]
     return f"{base}?{'&'.join(kept)}" if kept else base
 
 
 def _parts(url: str, *, with_names: bool = True) -> Iterator[_Part]:
-    """Each parameter and each segment, with the rest of the URL."""
+    """Yield each parameter and segment with the rest of the URL."""
     base, _, query = url.partition("?")
     start = base.find("/", base.find("//") + 2)
     path = base[start:] if start >= 0 else "/"
     shape = path_shape(path)
     segments = path.split("/")[1:]
     pairs = [pair for pair in query.split("&") if pair]
-    for names in _named_together(pairs, with_groups=with_names):
+    for names in _parameter_groups(pairs, with_groups=with_names):
         own = [pair for pair in pairs if pair.partition("=")[0] in names]
         rest = "&".join(pair for pair in pairs if pair not in own)
         called, value = "&".join(names), "&".join(own)
@@ -248,11 +241,11 @@ def _parts(url: str, *, with_names: bool = True) -> Iterator[_Part]:
     yield from _segment_parts(segments, query, with_names=with_names)
 
 
-def _named_together(pairs: list[str], *, with_groups: bool) -> list[tuple[str, ...]]:
-    """Each parameter by itself, then all but one of them, and all."""
+def _parameter_groups(pairs: list[str], *, with_groups: bool) -> list[tuple[str, ...]]:
+    """Return each parameter alone, then all but one, and all."""
     names = list(dict.fromkeys(pair.partition("=")[0] for pair in pairs))
-    alone: list[tuple[str, ...]] = [(name,) for name in names[:MOST_PARTS_OF_URL]]
-    if not with_groups or not 1 < len(names) <= MOST_GROUPED:
+    alone: list[tuple[str, ...]] = [(name,) for name in names[:MAX_PARTS_OF_URL]]
+    if not with_groups or not 1 < len(names) <= MAX_GROUPED:
         return alone
     ordered = tuple(sorted(names))
     all_but_one = [tuple(other for other in ordered if other != name) for name in ordered]
@@ -260,11 +253,11 @@ def _named_together(pairs: list[str], *, with_groups: bool) -> list[tuple[str, .
 
 
 def _segment_parts(segments: list[str], query: str, *, with_names: bool) -> Iterator[_Part]:
-    """Each segment: one that looks drawn by lot, and under another name one that could be a name.
+    """Yield each segment: random ones, and under another name those that could be a name.
 
-    The segment itself has no part in the name of the part: each session would be a kind of its own.
+    The value is not part of the name, or each session would be a kind of its own.
     """
-    for place, segment in enumerate(segments[:MOST_PARTS_OF_URL]):
+    for place, segment in enumerate(segments[:MAX_PARTS_OF_URL]):
         if with_names and _may_be_session(segment):
             yield from _piece_parts(segments, place, query)
         is_random = (placeholder(segment) or "").startswith("{id}")
@@ -278,10 +271,10 @@ def _segment_parts(segments: list[str], query: str, *, with_names: bool) -> Iter
 
 
 def _piece_parts(segments: list[str], place: int, query: str) -> Iterator[_Part]:
-    """Pieces of a segment that may be a session: `doc-12,1763280000.html`."""
+    """Yield the pieces of a segment that may be a session id: `doc-12,1763280000.html`."""
     pieces = PIECES.split(segments[place])
     able = [index for index, piece in enumerate(pieces) if _may_be_session(piece)]
-    for index in able[:MOST_PIECES] if len(pieces) > 1 else ():
+    for index in able[:MAX_PIECES] if len(pieces) > 1 else ():
         before, after = segments[:place], segments[place + 1 :]
         kind = f"{_NAMED} {place + 1} piece {index // 2 + 1}"
         yield _Part(
@@ -294,4 +287,4 @@ def _piece_parts(segments: list[str], place: int, query: str) -> Iterator[_Part]
 
 
 def _may_be_session(piece: str) -> bool:
-    return len(piece) >= LONG_PIECE and _DIGIT.search(piece) is not None
+    return len(piece) >= MIN_PIECE_CHARS and _DIGIT.search(piece) is not None

@@ -1,9 +1,8 @@
-"""Do two pages offer the same new links, but for one part of the URLs? Sketches that can be made without it.
+"""Compare the links of two pages while ignoring one part of their URLs.
 
-Lists say little and link to ever other pages; a session says the same and links to the same pages under other
-addresses. Each link is a sum over its segments and parameters, from which one part is taken out. Where one
-link is another each time, a sketch of the new ones tells; where sessions stand in other places from link to
-link, the words of the links do.
+Lists have little text and link to other pages each time. A session has the same text and links to the same pages under
+other URLs. Each link is a sum over its segments and parameters, so one part can be subtracted. A sketch of the new
+links allows for a link that differs each time, and link texts for sessions in changing places.
 """
 
 from __future__ import annotations
@@ -16,18 +15,18 @@ from zlib import crc32
 
 from evercrawl.model.document import Link
 
-MOST_LINKS: Final = 40
-"""Links of one page that are looked at, spread over all of them: a list is found anywhere among them."""
-LEAST_WORDED, WORDED_SHARE = 2, 0.6
-"""Different words of links, and their share of all, from which on they name what the links lead to."""
-MOST_CACHED = 8192
-"""Links and words of links that are known by their numbers: most stand on many pages of a site."""
+MAX_LINKS: Final = 40
+"""Links of one page that are examined, spread over all of them."""
+MIN_LINK_TEXTS, MIN_LINK_TEXT_SHARE = 2, 0.6
+"""Distinct link texts, and their share, that identify what the links lead to."""
+CACHED_HASHES = 8192
+"""Cached hashes of links and link texts. Most occur on many pages of a site."""
 BUCKETS: Final = 8
 BUCKET_BITS: Final = 8
-ALIKE: Final = 3
-"""Buckets of two sketches that agree where about two links in five are the same."""
+MIN_EQUAL_BUCKETS: Final = 3
+"""Buckets of two sketches that agree if about two links in five are equal."""
 PIECES = re.compile(r"([.,;~!=_-])")
-"""Marks that join the pieces of a segment; splitting by it keeps them."""
+"""Marks between the pieces of a segment. Splitting keeps them."""
 T = TypeVar("T")
 
 _MIX: Final = 0x9E3779B1
@@ -36,14 +35,14 @@ _LOW: Final = (1 << BUCKET_BITS) - 1
 
 
 class SegmentPiece(NamedTuple):
-    """One of the pieces of a segment, which marks join."""
+    """One of the pieces that marks separate in a segment."""
 
     segment: int
     number: int
 
 
 UrlPart = tuple[str, ...] | int | SegmentPiece
-"""A part of a URL: parameters by name, a segment by number, or a piece of one."""
+"""Parameters by name, a segment by number, or a piece of one."""
 
 
 class _Link(NamedTuple):
@@ -53,54 +52,54 @@ class _Link(NamedTuple):
     segments: tuple[int, ...]
     parameters: dict[str, int]
     written: list[str]
-    """The segments as they are written."""
+    """The segments as written."""
 
 
 class LinkSketch(NamedTuple):
-    """The links of a page, in numbers."""
+    """The links of a page as numbers."""
 
     words: int = 0
-    """The words of the links; 0: they do not tell the links apart."""
+    """Hash of the link texts; 0 if they do not identify the links."""
     whole: int = 0
-    """The set of links, but for one part of each; 0: there are none."""
+    """Hash of the set of links without one part; 0 if there are none."""
     new: int = 0
-    """A sketch of those that were new; 0: there were none."""
+    """Sketch of the new links; 0 if there are none."""
 
     def is_similar(self, other: LinkSketch) -> bool:
-        """Both lead to the same pages, or nearly."""
+        """True if both lead to nearly the same pages."""
         if self.whole == other.whole or (self.words != 0 and self.words == other.words):
             return True
-        return self.new != 0 and other.new != 0 and _alike(self.new, other.new)
+        return self.new != 0 and other.new != 0 and _are_similar(self.new, other.new)
 
 
 class PageLinks:
-    """The links of one page as URLs with their words, and which of them were new."""
+    """The links of one page with their texts, and the new ones among them."""
 
     def __init__(self, links: Sequence[Link], new: Sequence[str]) -> None:
         shown = _spread(links)
-        self._all = [_taken_apart(url) for url, *_ in shown]
-        self._new = [_taken_apart(url) for url in _spread(new)]
-        self._words = self._worded([words.strip() for _, words, _ in shown])
+        self._all = [_split_link(url) for url, *_ in shown]
+        self._new = [_split_link(url) for url in _spread(new)]
+        self._words = self._hash_texts([words.strip() for _, words, _ in shown])
 
     def without(self, part: UrlPart) -> LinkSketch:
-        """What the page offers, whatever that part is in its links."""
-        whole = sum({_mixed(_rest(link, part)) for link in self._all}) & _WORD
-        return LinkSketch(self._words, whole, _sketch(_mixed(_rest(link, part)) for link in self._new))
+        """Return the sketch without a part of the URLs."""
+        whole = sum({_mix(_without_part(link, part)) for link in self._all}) & _WORD
+        return LinkSketch(self._words, whole, _sketch(_mix(_without_part(link, part)) for link in self._new))
 
     def complete(self) -> LinkSketch:
-        """What the page offers, with all parts of its links."""
+        """Return the sketch of the complete URLs."""
         whole = sum({link.mixed for link in self._all}) & _WORD
         return LinkSketch(self._words, whole, _sketch(link.mixed for link in self._new))
 
     @staticmethod
-    def _worded(words: Sequence[str]) -> int:
+    def _hash_texts(words: Sequence[str]) -> int:
         different = {each for each in words if each}
-        if len(different) < max(LEAST_WORDED, WORDED_SHARE * len(words)):
+        if len(different) < max(MIN_LINK_TEXTS, MIN_LINK_TEXT_SHARE * len(words)):
             return 0
-        return sum(map(_word_number, different)) & _WORD or 1
+        return sum(map(_text_hash, different)) & _WORD or 1
 
 
-def _rest(link: _Link, part: UrlPart) -> int:
+def _without_part(link: _Link, part: UrlPart) -> int:
     whole = link.whole
     if isinstance(part, int):
         return whole - link.segments[part] if part < len(link.segments) else whole
@@ -108,15 +107,15 @@ def _rest(link: _Link, part: UrlPart) -> int:
         place, index = part
         if place >= len(link.segments):
             return whole
-        return whole - link.segments[place] + _number(blank_piece(link.written[place], index), place)
+        return whole - link.segments[place] + _part_hash(blank_piece(link.written[place], index), place)
     for name in part:
         whole -= link.parameters.get(name, 0)
     return whole
 
 
-@lru_cache(maxsize=MOST_CACHED)
+@lru_cache(maxsize=CACHED_HASHES)
 def blank_piece(segment: str, index: int) -> str:
-    """The segment with a star for one of its pieces; as it is, where it has fewer."""
+    """Replace one piece of the segment by a star; unchanged if it has fewer pieces."""
     pieces = PIECES.split(segment)
     if index >= len(pieces):
         return segment
@@ -124,27 +123,27 @@ def blank_piece(segment: str, index: int) -> str:
     return "".join(pieces)
 
 
-def _mixed(number: int) -> int:
+def _mix(number: int) -> int:
     return (number * _MIX ^ (number & _WORD) >> 15) & _WORD
 
 
-def _alike(one: int, other: int) -> bool:
-    """Two sketches are of sets that have much in common."""
+def _are_similar(one: int, other: int) -> bool:
+    """True if two sketches come from sets with much in common."""
     agreeing = 0
     for bucket in range(BUCKETS):
         shift = bucket * BUCKET_BITS
         mine = one >> shift & _LOW
         agreeing += mine != 0 and mine == other >> shift & _LOW
     filled = sum(1 for bucket in range(BUCKETS) if (one | other) >> bucket * BUCKET_BITS & _LOW)
-    return agreeing * BUCKETS >= ALIKE * filled
+    return agreeing * BUCKETS >= MIN_EQUAL_BUCKETS * filled
 
 
 def _spread(all_of: Sequence[T]) -> Sequence[T]:
-    return all_of[:: len(all_of) // MOST_LINKS + 1]
+    return all_of[:: len(all_of) // MAX_LINKS + 1]
 
 
 def _sketch(links: Iterable[int]) -> int:
-    """The least number of each bucket, as its low bits; an empty bucket is 0."""
+    """Return the least number of each bucket, as its low bits; 0 for an empty bucket."""
     least: dict[int, int] = {}
     for link in links:
         bucket, rank = link % BUCKETS, link // BUCKETS
@@ -152,24 +151,24 @@ def _sketch(links: Iterable[int]) -> int:
     return sum((rank % _LOW + 1) << bucket * BUCKET_BITS for bucket, rank in least.items())
 
 
-@lru_cache(maxsize=MOST_CACHED)
-def _taken_apart(link: str) -> _Link:
+@lru_cache(maxsize=CACHED_HASHES)
+def _split_link(link: str) -> _Link:
     base, _, query = link.partition("#")[0].partition("?")
     start = base.find("/", base.find("//") + 2)
     pieces = base[start + 1 :].split("/") if start >= 0 else []
-    segments = tuple(_number(piece, place) for place, piece in enumerate(pieces))
+    segments = tuple(_part_hash(piece, place) for place, piece in enumerate(pieces))
     parameters: dict[str, int] = {}
     for pair in filter(None, query.split("&")):
         name = pair.partition("=")[0]
-        parameters[name] = parameters.get(name, 0) + _number(pair, -1)
-    whole = _number(base[:start], -2) + sum(segments) + sum(parameters.values())
-    return _Link(whole, _mixed(whole), segments, parameters, pieces)
+        parameters[name] = parameters.get(name, 0) + _part_hash(pair, -1)
+    whole = _part_hash(base[:start], -2) + sum(segments) + sum(parameters.values())
+    return _Link(whole, _mix(whole), segments, parameters, pieces)
 
 
-@lru_cache(maxsize=MOST_CACHED)
-def _word_number(word: str) -> int:
-    return _number(word, 0)
+@lru_cache(maxsize=CACHED_HASHES)
+def _text_hash(word: str) -> int:
+    return _part_hash(word, 0)
 
 
-def _number(piece: str, place: int) -> int:
+def _part_hash(piece: str, place: int) -> int:
     return crc32(piece.encode("utf-8", "surrogatepass"), place & _WORD) * (_MIX + 2 * place) & _WORD

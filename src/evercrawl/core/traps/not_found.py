@@ -1,7 +1,8 @@
-"""Does a page say that there is no such page, although the server says 200?
+"""Recognise sites that answer 200 for pages that do not exist (soft 404).
 
-Only a short text can be an apology: a manual of status codes uses the same words. Longer ones are told by
-what made-up addresses are answered with (`soft404.py`).
+A short text with the right words is enough; a manual of status codes uses the same words at length. Otherwise two
+invented URLs tell the site apart: not found, the same text for everything, or a new page every time. Numbers and
+addresses are ignored, because such pages repeat what was requested.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from evercrawl.core.duplicates.minhash import signature_similarity, text_signatu
 from evercrawl.core.traps.url_pattern import placeholder
 
 MAX_NOT_FOUND_CHARS = 600
-"""Characters of text; a longer page is about something."""
+"""Characters. A longer page is about something."""
 READ_CHARS = 4000
-"""Of a text in which phrases are looked for; an apology stands at the top."""
+"""Characters searched for phrases, which stand at the top."""
 SURE_CHARS = 200
-"""A text this short that apologises is nothing else."""
+"""A text this short with such a phrase says nothing else."""
 
-_WORDS = re.compile(
+_NOT_FOUND = re.compile(
     r"\b(?:page|file|document|site|url|address|content|article|item|product|resource|seite|p[aá]gina)\b.{0,60}?"
     r"\b(?:not (?:be )?found|(?:never|(?:does|did) ?n[o']t|no longer) (?:existed?|available)|"
     r"could ?n[o']t be found|has (?:been )?(?:moved|removed|deleted)|is (?:gone|missing|unavailable)|"
@@ -38,35 +39,35 @@ _DIGITS = re.compile(r"\d+")
 
 
 def not_found_phrases(title: str | None, text: str) -> frozenset[int]:
-    """The phrases, as numbers, that say that something was not found; numbers in them do not matter."""
+    """Return the hashes of the phrases that report a missing page, ignoring numbers."""
     phrases = _END.split(f"{title or ''}\n{text[:READ_CHARS]}")
     return frozenset(
         xxh32_intdigest(_DIGITS.sub("0", " ".join(phrase.lower().split())).encode("utf-8", "surrogatepass"))
         for phrase in phrases
-        if _WORDS.search(phrase) is not None
+        if _NOT_FOUND.search(phrase) is not None
     )
 
 
 def says_not_found(title: str | None, text: str) -> bool:
-    """The page is short and says that something was not found."""
-    return len(text) <= MAX_NOT_FOUND_CHARS and _WORDS.search(f"{title or ''}\n{text}") is not None
+    """True if the page is short and reports a missing page."""
+    return len(text) <= MAX_NOT_FOUND_CHARS and _NOT_FOUND.search(f"{title or ''}\n{text}") is not None
 
 
 def says_only_not_found(title: str | None, text: str) -> bool:
-    """It says that and nothing else."""
+    """True if it says that and nothing else."""
     return len(text) <= SURE_CHARS and says_not_found(title, text)
 
 
-ALIKE = 0.8
-"""Similarity from which on an answer is the same for all; well above that of two pages of one template."""
-ALIKE_IN_PART = 0.2
-"""An apology that comes with ever other recommendations is no invented page."""
+MIN_SIMILARITY = 0.8
+"""Similarity of equal answers, well above two pages of one template."""
+MIN_TEMPLATE_SIMILARITY = 0.2
+"""A not-found page with changing recommendations is not an invented page."""
 NEW_LINKS_SHARE = 0.8
-SIZES_ALIKE = 0.7
+MIN_SIZE_RATIO = 0.7
 NONSENSE_LETTERS = 11
-LEAST_YEAR, MOST_YEAR = 1500, 2400
-MADE_UP_YEAR = 2500
-"""From here on the made-up years begin."""
+MIN_YEAR, MAX_YEAR = 1500, 2400
+FIRST_INVENTED_YEAR = 2500
+"""Invented years begin here."""
 
 _DATE = re.compile(
     r"(?:1[5-9]|2[0-3])\d\d([-_.]?)(?:0?[1-9]|1[0-2])(?:\1(?:0?[1-9]|[12]\d|3[01]))?"
@@ -96,31 +97,31 @@ class ProbeOutcome(IntEnum):
 
 
 class Soft404Page(NamedTuple):
-    """The text that a site gives for addresses that do not exist."""
+    """The text that a site shows for missing pages."""
 
     signature: bytes
     chars: int
 
 
 class ProbeAnswer(NamedTuple):
-    """How a made-up address was answered."""
+    """The answer to an invented URL."""
 
     status: int
     text: str = ""
     links: int = 0
-    """Links of the answer to pages of the site."""
+    """Links to pages of the site."""
     new_links: int = 0
-    """Those of them that were not known before."""
-    further: int = 0
-    """Those of the new ones that are of the same shape as the made-up address."""
+    """Those that were unknown."""
+    same_shape_links: int = 0
+    """New links with the shape of the invented URL."""
     title: str = ""
 
 
 def probe_url(first: str, last: str, *, seed: int) -> str:
-    """An address like the two given ones that nobody ever linked to: the place at which they differ, made up.
+    """Invent a URL like the two given ones by changing the place where they differ.
 
-    Of several such places a year is taken first, then the last number: names must exist, numbers go on. One
-    that looks drawn by lot is taken only where there is no other, since a session is none that was made up.
+    A year is changed first, then the last number: names must exist, numbers go on. A random value is changed last,
+    since it may be a session id.
     """
     ones, others = _places(first), _places(last)
     places = [
@@ -138,7 +139,7 @@ def probe_url(first: str, last: str, *, seed: int) -> str:
 
 
 def _rank(piece: str) -> tuple[int, int]:
-    """How much a place deserves to be made up; among words the longest."""
+    """Rank how well a place suits invention; among words, the longest wins."""
     kind = placeholder(piece) or ""
     if kind.startswith("{id}"):
         return 0, 0
@@ -148,11 +149,11 @@ def _rank(piece: str) -> tuple[int, int]:
 
 
 def _is_year(number: int) -> bool:
-    return LEAST_YEAR <= number <= MOST_YEAR
+    return MIN_YEAR <= number <= MAX_YEAR
 
 
 def invented_urls(url: str, *, seed: int) -> tuple[str, str]:
-    """Two addresses in the folder of the URL that nobody ever linked to."""
+    """Invent two URLs in the folder of the URL."""
     path = url.partition("?")[0]
     start = _path_start(path)
     folder = path[: path.rindex("/") + 1] if start < len(path) else path + "/"
@@ -169,7 +170,7 @@ def _path_start(url: str) -> int:
 
 
 def _places(url: str) -> list[tuple[int, int, str]]:
-    """Segments and values behind the host, with where they stand; names of parameters are left out."""
+    """Return the segments and values after the host with their positions."""
     path = url[_path_start(url) :]
     question = path.find("?")
     found = []
@@ -181,22 +182,22 @@ def _places(url: str) -> list[tuple[int, int, str]]:
 
 
 def invented_value(value: str, *, seed: int) -> str:
-    """A value of the same kind that does not exist, the same for the same seed."""
+    """Invent a value of the same kind, the same for the same seed."""
     number = xxh3_64_intdigest(value.encode("utf-8", "surrogatepass"), seed=seed & 0xFFFF_FFFF)
     if _DATE.match(value):
-        # Most of these years have a 29th of February, so the date stays one.
-        return str(MADE_UP_YEAR + 4 * (1 + number % 99)) + value[4:]
+        # Most of these years have a February 29, so the date stays valid.
+        return str(FIRST_INVENTED_YEAR + 4 * (1 + number % 99)) + value[4:]
     digits = _DIGITS.search(value)
     if digits is not None and len(digits[0]) * 2 >= len(value.partition(".")[0]):
-        return value[: digits.start()] + _made_up_number(digits[0], number) + value[digits.end() :]
+        return value[: digits.start()] + _invented_number(digits[0], number) + value[digits.end() :]
     stem, dot, ending = value.rpartition(".")
     mark = value[: len(value) - len(value.lstrip("~!@$_-"))]
     return mark + _nonsense(number) + (dot + ending if stem and len(ending) <= 5 else "")
 
 
-def _made_up_number(digits: str, number: int) -> str:
+def _invented_number(digits: str, number: int) -> str:
     if len(digits) == 4 and _is_year(int(digits)):
-        return str(MADE_UP_YEAR + number % 400)
+        return str(FIRST_INVENTED_YEAR + number % 400)
     return str(1 + number % 9) + str(number)[: len(digits) + 3].zfill(len(digits) + 3)
 
 
@@ -210,40 +211,40 @@ def _nonsense(number: int) -> str:
 
 
 def soft_404_page(text: str) -> Soft404Page:
-    """What is kept of the text that made-up addresses get."""
+    """Return what is stored of the answer to an invented URL."""
     return Soft404Page(text_signature(_ADDRESS.sub("0", text)), len(text))
 
 
 def is_soft_404(text: str, known: Soft404Page) -> bool:
-    """The text is the one that the site gives for addresses that do not exist."""
+    """True if the text is the one that the site shows for missing pages."""
     shorter, longer = sorted((len(text), known.chars))
-    if shorter < SIZES_ALIKE * longer:
+    if shorter < MIN_SIZE_RATIO * longer:
         return False
-    return signature_similarity(text_signature(_ADDRESS.sub("0", text)), known.signature) >= ALIKE
+    return signature_similarity(text_signature(_ADDRESS.sub("0", text)), known.signature) >= MIN_SIMILARITY
 
 
 def common_not_found_phrases(answers: Sequence[ProbeAnswer]) -> frozenset[int]:
-    """The phrases, as numbers, with which all the answers say that there is no such page."""
+    """Return the hashes of the not-found phrases that all answers share."""
     return frozenset.intersection(*(not_found_phrases(one.title, one.text) for one in answers))
 
 
 def judge_probe(one: ProbeAnswer, other: ProbeAnswer) -> tuple[ProbeOutcome, Soft404Page | None]:
-    """What two answers to made-up addresses say about the site; the text, where it is the same for all."""
+    """Judge the answers to two invented URLs. Also return the text if both are the same."""
     if not all(200 <= answer.status < 300 for answer in (one, other)):
         return ProbeOutcome.NOT_FOUND, None
     same = soft_404_page(one.text)
     if is_soft_404(other.text, same):
-        # What is like this answer is no page; the others are real, for the site can tell them apart.
+        # Pages like this answer are not real. Others are, because the site tells them apart.
         return ProbeOutcome.SAME, same
     if common_not_found_phrases((one, other)):
         return ProbeOutcome.NOT_FOUND, None
-    has_template = signature_similarity(same.signature, soft_404_page(other.text).signature) >= ALIKE_IN_PART
+    has_template = signature_similarity(same.signature, soft_404_page(other.text).signature) >= MIN_TEMPLATE_SIMILARITY
     invents = not has_template and _leads_on(one) and _leads_on(other)
     if invents:
         return ProbeOutcome.INVENTED, None
-    return (ProbeOutcome.LEADS_ON if one.further and other.further else ProbeOutcome.ANSWERED), None
+    return (ProbeOutcome.LEADS_ON if one.same_shape_links and other.same_shape_links else ProbeOutcome.ANSWERED), None
 
 
 def _leads_on(answer: ProbeAnswer) -> bool:
-    """Nearly all of its links are unknown; an apology also links to what the site is known for."""
+    """True if nearly all its links are unknown. A not-found page also links to known pages."""
     return answer.new_links > 0 and answer.new_links >= NEW_LINKS_SHARE * answer.links

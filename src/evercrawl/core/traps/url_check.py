@@ -1,4 +1,8 @@
-"""Is a URL larger than any that leads to a page? Limits with names: the last line against what grows."""
+"""Decide whether a URL is a trap from the URL alone.
+
+Structural rules come first. A word counts only with proof beside it: a false alarm costs more than a request. What a
+URL cannot show (empty calendars, endless counters, facets) is left to `trap_state`.
+"""
 
 from __future__ import annotations
 
@@ -9,63 +13,63 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from evercrawl.core.traps.action import action_of
-from evercrawl.core.traps.repetition import nests, repeats
+from evercrawl.core.traps.repetition import nesting, repetition
 from evercrawl.core.traps.url_parts import UrlParts, looks_random, percent_decode, split_url
 
-LONGEST_URL = 2000
-"""Characters; longer ones are cut off by servers and caches, and grow by accident."""
-MOST_SEGMENTS = 21
-"""Twenty folders and a file; the deepest source trees stay below."""
-MOST_PARAMETERS = 40
+MAX_URL_CHARS = 2000
+"""Characters. Servers and caches cut longer URLs."""
+MAX_SEGMENTS = 21
+"""Twenty folders and a file. The deepest source trees stay below."""
+MAX_PARAMETERS = 40
 """A search form with every field filled in stays below."""
-MOST_HOPS = 20
+MAX_HOPS = 20
 """Links away from a seed."""
-LONGEST_RUN = 100
-"""The same character or group of up to four over so many characters is no name."""
-LONGEST_GROUP = 4
+MAX_RUN = 100
+"""Characters over which a group of up to four repetition."""
+MAX_GROUP = 4
 
 
 def too_large(parts: UrlParts) -> str | None:
-    """In words, which limit the URL breaks; None: none."""
-    if len(parts.url) > LONGEST_URL:
-        return f"the URL has {len(parts.url)} characters, more than {LONGEST_URL}"
-    if len(parts.segments) > MOST_SEGMENTS:
-        return f"the path has {len(parts.segments)} segments, more than {MOST_SEGMENTS}"
-    if len(parts.pairs) > MOST_PARAMETERS:
-        return f"the query has {len(parts.pairs)} parameters, more than {MOST_PARAMETERS}"
+    """Return the limit that the URL breaks, if any."""
+    if len(parts.url) > MAX_URL_CHARS:
+        return f"the URL has {len(parts.url)} characters, more than {MAX_URL_CHARS}"
+    if len(parts.segments) > MAX_SEGMENTS:
+        return f"the path has {len(parts.segments)} segments, more than {MAX_SEGMENTS}"
+    if len(parts.pairs) > MAX_PARAMETERS:
+        return f"the query has {len(parts.pairs)} parameters, more than {MAX_PARAMETERS}"
     return None
 
 
 def too_far(hops: int | None) -> str | None:
-    """In words, why the page is too far from a seed; None: it is not, or nobody counted."""
-    if hops is None or hops <= MOST_HOPS:
+    """Return why the page is too far from a seed, if it is."""
+    if hops is None or hops <= MAX_HOPS:
         return None
-    return f"{hops} links away from a seed, more than {MOST_HOPS}"
+    return f"{hops} links away from a seed, more than {MAX_HOPS}"
 
 
 def stutter(parts: UrlParts) -> str | None:
-    """In words, which segment or value says the same few characters over and over."""
-    if len(parts.url) < LONGEST_RUN:
+    """Return the segment or value that repetition a few characters, if any."""
+    if len(parts.url) < MAX_RUN:
         return None
     for piece in (*parts.segments, *(value for _, value in parts.pairs)):
-        # Numbers are filled up with zeros, hashes of nothing are all zeros.
-        if len(piece) >= LONGEST_RUN and not piece.isdigit() and _is_periodic(piece[-LONGEST_RUN:]):
-            return f"a part that repeats {piece[:LONGEST_GROUP]!r} over {len(piece)} characters"
+        # Numbers are padded with zeros, and some hashes are all zeros.
+        if len(piece) >= MAX_RUN and not piece.isdigit() and _is_periodic(piece[-MAX_RUN:]):
+            return f"a part that repetition {piece[:MAX_GROUP]!r} over {len(piece)} characters"
     return None
 
 
 def _is_periodic(text: str) -> bool:
-    return any(text[period:] == text[:-period] for period in range(1, LONGEST_GROUP + 1))
+    return any(text[period:] == text[:-period] for period in range(1, MAX_GROUP + 1))
 
 
-LEAST_FACETS = 3
-"""So many parameters with several values each, ..."""
-LEAST_CHOICES = 7
-"""... and so many choices in all, are a combination of facets."""
-MOST_NUMBERED = 5
+MIN_FACETS = 3
+"""Parameters with several values each, ..."""
+MIN_CHOICES = 7
+"""... and choices in all, that make a combination of facets."""
+MAX_NUMBERED = 5
 """Facets of one list: f[0]=…&f[1]=…"""
-MOST_TAGS = 8
-FARTHEST_PAGE = 100_000
+MAX_TAGS = 8
+MAX_PAGE_NUMBER = 100_000
 
 _NUMBERED = re.compile(r"([\w\-]+)(?:\[\d*\]|%5b\d*%5d)", re.IGNORECASE)
 _TAG_FOLDERS = frozenset(("tag", "tags", "tagged", "label", "labels", "topic", "topics", "schlagwort"))
@@ -75,8 +79,8 @@ _LISTED = re.compile("[,|]")
 _JOINT = re.compile(r"[+,|&]|%2c|%2b|%20", re.IGNORECASE)
 
 
-def combines(parts: UrlParts) -> str | None:
-    """In words, which choices the URL combines beyond what somebody links to by hand; None: none."""
+def combination(parts: UrlParts) -> str | None:
+    """Return the choices that the URL combination beyond what people link to, if any."""
     return _facets(parts) or _tags(parts) or _far_page(parts)
 
 
@@ -84,26 +88,26 @@ def _facets(parts: UrlParts) -> str | None:
     if not parts.pairs:
         return None
     listed = Counter(match[1] for name, _ in parts.pairs if (match := _NUMBERED.fullmatch(name)))
-    if listed and (most := listed.most_common(1)[0])[1] > MOST_NUMBERED and _are_choices(parts, most[0]):
+    if listed and (most := listed.most_common(1)[0])[1] > MAX_NUMBERED and _are_choices(parts, most[0]):
         return f"{most[1]} choices in {most[0]}[]"
     names: Counter[str] = Counter()
     for name, value in parts.pairs:
         names[name] += _choices(value)
     several = sum(times > 1 for times in names.values())
-    if several >= LEAST_FACETS and names.total() >= LEAST_CHOICES:
+    if several >= MIN_FACETS and names.total() >= MIN_CHOICES:
         return f"{several} facets with several values each"
     return None
 
 
 def _choices(value: str) -> int:
-    """How many choices a value joins; numbers with commas are a place on a map, or a date."""
+    """Count the choices in a value. Numbers with commas are coordinates or a date."""
     plain = percent_decode(value)
     items = [item for item in _LISTED.split(plain) if item]
     return len(items) if not any(character.isdigit() for character in plain) else 1
 
 
 def _are_choices(parts: UrlParts, name: str) -> bool:
-    """Facets name themselves in the value (`f[0]=color:red`); a list of ids is one question."""
+    """Facets name themselves in the value (`f[0]=color:red`). A list of ids does not."""
     values = [percent_decode(value) for other, value in parts.pairs if other.startswith(name)]
     return all(":" in value or "=" in value for value in values)
 
@@ -112,25 +116,25 @@ def _tags(parts: UrlParts) -> str | None:
     for folder, segment in zip(parts.segments, parts.segments[1:], strict=False):
         if folder in _TAG_FOLDERS:
             joined = len(_JOINT.findall(segment)) + 1
-            if joined > MOST_TAGS:
+            if joined > MAX_TAGS:
                 return f"{joined} tags joined"
     return None
 
 
 def _far_page(parts: UrlParts) -> str | None:
     for name, value in parts.pairs:
-        if name in _PAGE_NAMES and value.isdigit() and int(value[:12]) >= FARTHEST_PAGE:
+        if name in _PAGE_NAMES and value.isdigit() and int(value[:12]) >= MAX_PAGE_NUMBER:
             return f"page {value} of a list"
     if len(parts.segments) < 2 or parts.segments[-2] not in _PAGE_FOLDERS:
         return None
     number = parts.segments[-1]
-    if number.isdigit() and int(number[:12]) >= FARTHEST_PAGE:
+    if number.isdigit() and int(number[:12]) >= MAX_PAGE_NUMBER:
         return f"page {number} of a list"
     return None
 
 
-LEAST_SURE_CHARS = 4
-"""The least length of a value under a name that is used for sessions alone."""
+MIN_SESSION_CHARS = 4
+"""Minimum length of a value whose name is only used for sessions."""
 
 _SURE = re.compile(
     r"(?:j|php|asp|aspx|asp\.net_?|cf|x?oos?|osc|xtc|zen|mod|smf|ci_|cake|laravel_|plack_|rack\.?)?_?"
@@ -144,7 +148,11 @@ _FOLDER_OF_SESSIONS = frozenset(("session", "sessionid", "session_id", "session-
 
 
 def session_in(parts: UrlParts) -> str | None:
-    """In words, where the URL carries a session; None: nowhere."""
+    """Return where the URL carries a session id, if it does.
+
+    A name that only means a session is enough. A name with other meanings (`sid`, `s`, `session`) counts only with a
+    random value.
+    """
     if "(" in parts.path and _COOKIELESS.search(parts.path):
         return "a session in the path, as ASP.NET writes it without cookies"
     for name, value in _named(parts):
@@ -154,7 +162,7 @@ def session_in(parts: UrlParts) -> str | None:
 
 
 def _named(parts: UrlParts) -> Iterator[tuple[str, str]]:
-    """Parameters of the query and of the path (`;jsessionid=…`, `/sid=…/`)."""
+    """Yield the parameters of the query and of the path (`;jsessionid=…`, `/sid=…/`)."""
     yield from parts.pairs
     if ";" in parts.path:
         for piece in parts.path.split(";")[1:]:
@@ -176,30 +184,30 @@ def _is_session(name: str, value: str) -> bool:
 
 
 def _is_sure(name: str, value: str) -> bool:
-    """`session_id=17` is a talk at a conference; `jsessionid=17` is not."""
+    """`session_id=17` may be a conference talk; `jsessionid=17` is not."""
     if name in ("sessionid", "session_id", "session-id", "sessid", "sess_id"):
         return looks_random(value)
-    return len(value) >= LEAST_SURE_CHARS
+    return len(value) >= MIN_SESSION_CHARS
 
 
 def _in_folder(parts: UrlParts) -> str | None:
-    """/session/3f0c…/page: the folder's name says it, the value is drawn by lot, and something follows."""
+    """Find /session/3f0c…/page: a telling folder, a random value, and something after it."""
     for before, value in zip(parts.segments[:-2], parts.segments[1:-1], strict=True):
         if before in _FOLDER_OF_SESSIONS and looks_random(value):
             return f"a session in the folder /{before}/{value[:12]}…/"
     return None
 
 
-YEAR_OF_WRITING = 2026
-"""Taken for the present where the caller has no clock; callers with one hand in theirs."""
+CURRENT_YEAR = 2026
+"""The present, for callers without a clock."""
 YEARS_AHEAD = 20
 """A calendar that shows a later year invents it."""
 EARLIEST_YEAR = 1900
-"""A calendar of events that shows an earlier year invents it."""
+"""An event calendar that shows an earlier year invents it."""
 YEARS_AHEAD_ANYWHERE = 100
 EARLIEST_ANYWHERE = 1400
-"""Dates outside of anything called a calendar: archives go back to the first prints."""
-LONGEST_EPOCH_DIGITS = 13
+"""Archives outside calendars go back to the first prints."""
+MAX_EPOCH_DIGITS = 13
 SECONDS_PER_YEAR = 31_556_952
 
 _MONTHS = frozenset((
@@ -212,7 +220,7 @@ _CALENDARS = frozenset((
     "schedule", "timetable", "day", "week", "month", "daily", "weekly", "monthly", "ical", "webcal",
     "woche", "monat", "jour", "semaine", "mois",
 ))  # fmt: skip
-_HAPPENINGS = frozenset((
+_EVENTS = frozenset((
     "event", "events", "happenings", "veranstaltungen", "veranstaltung", "termine", "evenements", "eventos",
     "booking", "bookings", "availability", "reservation", "reservations", "appointments", "whatson",
 ))  # fmt: skip
@@ -228,51 +236,54 @@ _EUROPEAN = re.compile(r"(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-
 _COMPACT = re.compile(r"(\d{4})(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])?\Z")
 _WORDS = re.compile(r"[a-z]+")
 _LONG_NUMBER = re.compile(r"\d{4,}")
-MOST_WORDS = 2
-"""`/event-calendar/` calls itself a calendar, `/on-this-day/` and `/what-a-day-it-was/` do not."""
+MAX_CALENDAR_WORDS = 2
+"""`/event-calendar/` is a calendar; `/on-this-day/` and `/what-a-day-it-was/` are not."""
 
 
-class _Written(NamedTuple):
+class _Date(NamedTuple):
     year: int
     whole: bool
-    """Year, month and day, or written in a form that is used for dates alone."""
+    """True for year, month and day, or a form only used for dates."""
     alone: bool
-    """It stands where nothing but a date would, so that no word has to say what it is."""
+    """True where only a date makes sense, so no word must say so."""
 
 
-def far_date(parts: UrlParts, *, year: int = YEAR_OF_WRITING) -> str | None:
-    """In words, which date is too far away for what seems to be a calendar; None: none."""
+def far_date(parts: UrlParts, *, year: int = CURRENT_YEAR) -> str | None:
+    """Return the date that is too far away for a calendar, if any.
+
+    Only a complete date counts, never a bare number: `/events/2187` is an event, `/calendar/2187/11/` a month.
+    """
     if not _has_odd_number(parts, year=year):
         return None
-    calls_itself = _names_of(parts)
-    is_calendar, is_happening = bool(calls_itself & _CALENDARS), bool(calls_itself & _HAPPENINGS)
-    for written in (*_in_path(parts), *_in_query(parts, is_calendar=is_calendar or is_happening)):
-        sure = is_calendar or (is_happening and written.whole)
-        if not sure and not written.alone:
+    words = _names_of(parts)
+    is_calendar, is_event = bool(words & _CALENDARS), bool(words & _EVENTS)
+    for date in (*_in_path(parts), *_in_query(parts, is_calendar=is_calendar or is_event)):
+        sure = is_calendar or (is_event and date.whole)
+        if not sure and not date.alone:
             continue
         first = EARLIEST_YEAR if sure else EARLIEST_ANYWHERE
         last = year + (YEARS_AHEAD if sure else YEARS_AHEAD_ANYWHERE)
-        if not first <= written.year <= last:
-            return f"a calendar in the year {written.year}"
+        if not first <= date.year <= last:
+            return f"a calendar in the year {date.year}"
     return None
 
 
 def _has_odd_number(parts: UrlParts, *, year: int) -> bool:
-    """Most URLs hold no number that could be a far year: they need no closer look."""
+    """Most URLs contain no number that could be a distant year."""
     numbers = _LONG_NUMBER.findall(parts.path) + _LONG_NUMBER.findall(parts.query)
     return any(len(number) > 4 or not EARLIEST_YEAR <= int(number) <= year + YEARS_AHEAD for number in numbers)
 
 
 def _names_of(parts: UrlParts) -> frozenset[str]:
     named = (_WORDS.findall(segment) for segment in parts.segments)
-    words = {word for found in named if len(found) <= MOST_WORDS for word in found}
+    words = {word for found in named if len(found) <= MAX_CALENDAR_WORDS for word in found}
     views = {value.lower() for name, value in parts.pairs if name in ("view", "mode", "display", "show")}
     plugins = {word for name, _ in parts.pairs for word in _WORDS.findall(name) if word in ("cal", "calendar")}
     return frozenset(words | views | plugins)
 
 
-def _in_path(parts: UrlParts) -> Iterator[_Written]:
-    """Dates in the path; what follows a date must not be a title, else somebody wrote about that day."""
+def _in_path(parts: UrlParts) -> Iterator[_Date]:
+    """Yield the dates in the path. A title after the date means that somebody wrote about that day."""
     segments = parts.segments
     for place, segment in enumerate(segments):
         if not any(character.isdigit() for character in segment) or _has_title(segments[place + 1 :]):
@@ -288,10 +299,10 @@ def _has_title(after: tuple[str, ...]) -> bool:
     return any(segment.count("-") + segment.count("_") >= 2 and not _ISO.match(segment) for segment in after)
 
 
-def _year_first(segments: tuple[str, ...], year: int, *, alone: bool) -> Iterator[_Written]:
+def _year_first(segments: tuple[str, ...], year: int, *, alone: bool) -> Iterator[_Date]:
     if len(segments) > 1 and _is_month(segments[1]):
         whole = len(segments) > 2 and _is_day(segments[2]) and len(segments[1]) > 1
-        yield _Written(year, whole, whole and alone)
+        yield _Date(year, whole, whole and alone)
 
 
 def _is_month(text: str) -> bool:
@@ -302,43 +313,43 @@ def _is_day(text: str) -> bool:
     return text.isdigit() and len(text) <= 2 and 1 <= int(text) <= 31
 
 
-def _whole_text(text: str, *, alone: bool) -> Iterator[_Written]:
+def _whole_text(text: str, *, alone: bool) -> Iterator[_Date]:
     match = _ISO.match(text)
     if match is not None:
         whole = match[3] is not None and len(match[2]) == 2 and len(match[3]) == 2
-        yield _Written(int(match[1]), whole, whole and alone)
+        yield _Date(int(match[1]), whole, whole and alone)
         return
     match = _WEEK.match(text) or _EUROPEAN.match(text)
     if match is not None:
-        yield _Written(int(match[1]), True, alone)
+        yield _Date(int(match[1]), True, alone)
 
 
-def _in_query(parts: UrlParts, *, is_calendar: bool) -> Iterator[_Written]:
+def _in_query(parts: UrlParts, *, is_calendar: bool) -> Iterator[_Date]:
     names = {name for name, _ in parts.pairs}
     for name, raw in parts.pairs:
         value = percent_decode(raw).lower()
         if name in _YEAR_NAMES and _YEAR.match(value):
             if is_calendar or names & _MONTH_NAMES:
                 both = bool(names & _MONTH_NAMES)
-                yield _Written(int(value), both, both)
+                yield _Date(int(value), both, both)
         elif _DATE_NAMES.fullmatch(name) or (is_calendar and _ISO.match(value)):
             yield from _whole_text(value.replace("/", "-"), alone=True)
             if is_calendar:
                 yield from _digits_alone(value)
 
 
-def _digits_alone(value: str) -> Iterator[_Written]:
-    """20310501, 203105, or seconds (milliseconds) since 1970."""
+def _digits_alone(value: str) -> Iterator[_Date]:
+    """20310501, 203105, or seconds or milliseconds since 1970."""
     compact = _COMPACT.match(value)
     if compact is not None:
-        yield _Written(int(compact[1]), True, False)
-    elif value.isdigit() and 10 <= len(value) <= LONGEST_EPOCH_DIGITS:
-        seconds = int(value) // 1000 if len(value) == LONGEST_EPOCH_DIGITS else int(value)
-        yield _Written(1970 + seconds // SECONDS_PER_YEAR, True, False)
+        yield _Date(int(compact[1]), True, False)
+    elif value.isdigit() and 10 <= len(value) <= MAX_EPOCH_DIGITS:
+        seconds = int(value) // 1000 if len(value) == MAX_EPOCH_DIGITS else int(value)
+        yield _Date(1970 + seconds // SECONDS_PER_YEAR, True, False)
 
 
 class UrlVerdict(NamedTuple):
-    """Whether a URL is a trap, of which class, and why in words."""
+    """Whether a URL is a trap, of which class, and why."""
 
     trap: bool
     kind: str = ""
@@ -346,26 +357,26 @@ class UrlVerdict(NamedTuple):
 
 
 NO_TRAP = UrlVerdict(False)
-MOST_REMEMBERED = 4096
-"""Verdicts at hand: a link is asked about when its page is judged and again when it enters the queue."""
+CACHED_VERDICTS = 4096
+"""Cached verdicts. A link is checked on its page and again when it enters the queue."""
 
 _RULES: tuple[tuple[str, Callable[[UrlParts], str | None]], ...] = (
     ("too-large", too_large),
     ("stutter", stutter),
-    ("repetition", repeats),
-    ("nested-url", nests),
+    ("repetition", repetition),
+    ("nested-url", nesting),
     ("session", session_in),
     ("action", action_of),
-    ("combination", combines),
+    ("combination", combination),
 )
 
 URL_TRAP_CLASSES = frozenset(("too-far", "calendar", *(kind for kind, _ in _RULES)))
-"""Everything that may be wrong with a URL."""
+"""Every class of trap that a URL can show."""
 
 
-@lru_cache(maxsize=MOST_REMEMBERED)
-def url_verdict(url: str, *, hops: int | None = None, year: int = YEAR_OF_WRITING) -> UrlVerdict:
-    """What the URL alone, and its distance from a seed where given, say about it."""
+@lru_cache(maxsize=CACHED_VERDICTS)
+def url_verdict(url: str, *, hops: int | None = None, year: int = CURRENT_YEAR) -> UrlVerdict:
+    """Judge a URL by itself and, if given, its distance from a seed."""
     far = too_far(hops)
     if far is not None:
         return UrlVerdict(True, "too-far", far)

@@ -1,8 +1,8 @@
-"""Which URLs of a site are of one kind? URLs are generalised into patterns that can be read and compared.
+"""Generalise URLs into patterns that can be read and compared.
 
-Numbers, dates, hashes and sessions become placeholders; words stay in the first segment and become `{word}`
-behind it; of the query only the names stay. A URL belongs to several patterns, from its exact shape to the
-folder and the parameters that it shares with others.
+Numbers, dates, hashes and session ids become placeholders. Words stay in the first segment and become `{word}` after
+it. Only parameter names stay of the query. A URL belongs to several patterns, from its exact shape to the folder and
+the parameters that it shares with others.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from evercrawl.core.traps.url_parts import looks_random
 
-MOST_NAMES = 8
-"""Parameters of one URL that are looked at one by one."""
-MOST_FOLDERS = 3
-"""Folders on the way to a page that are patterns of their own."""
-LONGEST_PATTERN = 160
-MOST_WAYS = 1024
-"""Folders at hand: the pages of one differ in their names only."""
+MAX_NAMES = 8
+"""Parameters of one URL that are examined."""
+MAX_FOLDERS = 3
+"""Parent folders that are patterns of their own."""
+MAX_PATTERN_CHARS = 160
+CACHED_FOLDERS = 1024
+"""Cached folders. The pages of a folder differ only in their names."""
 
 _DIGIT = re.compile(r"\d")
 _DATE = re.compile(r"\d{4}[-_.]\d{1,2}(?:[-_.]\d{1,2})?(?:t[\d:.z+-]+)?\Z|\d{4}-?w\d{2}\Z", re.IGNORECASE)
@@ -32,12 +32,12 @@ _ENDING = re.compile(
     r"|pdf|docx?|xlsx?|pptx?|od[tsp]|rtf|epub|ps|zip|t?gz|bz2|xz|tar|rpm|deb|jpe?g|png|gif|svg|webp|mp[34]|webm))\Z",
     re.IGNORECASE,
 )
-"""Endings that tell a kind of file; whatever else stands behind a dot may be anybody's name."""
+"""Known file endings. Anything else after a dot may be part of a name."""
 _JOINTS = re.compile(r"[+,=:;~|!]|%2c|%2b|%3a|%3d|%7c", re.IGNORECASE)
 
 
 class Breadth(IntEnum):
-    """How many kinds of pages a pattern spans; the narrowest that explains a finding gets the blame."""
+    """How many kinds of pages a pattern covers. The narrowest one that explains a finding gets the blame."""
 
     SHAPE = 0
     PARAMETER = 1
@@ -48,7 +48,7 @@ class Breadth(IntEnum):
 
 
 class UrlPattern(NamedTuple):
-    """A set of URLs of one site, by name."""
+    """A named set of URLs of one site."""
 
     name: str
     breadth: Breadth
@@ -56,31 +56,31 @@ class UrlPattern(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def patterns_of(url: str) -> tuple[UrlPattern, ...]:
-    """Every pattern to which the URL belongs, its exact shape first."""
+    """Return every pattern of the URL, its exact shape first."""
     path, names = _split(url)
     shape = path_shape(path)
     folder, _, name = path.rpartition("/")
-    way = _way(folder)
+    parent = _folder(folder)
     if not names:
-        skeleton = f"/**{way.skeleton}/{placeholder(name) or _worded(name)}"
-        bones = (_pattern(skeleton, Breadth.SKELETON),) if path != "/" else ()
-        return (_pattern(shape, Breadth.SHAPE), *way.folders, *bones)
+        skeleton = f"/**{parent.skeleton}/{placeholder(name) or _word_placeholder(name)}"
+        skeletons = (_pattern(skeleton, Breadth.SKELETON),) if path != "/" else ()
+        return (_pattern(shape, Breadth.SHAPE), *parent.folders, *skeletons)
     return (
         _pattern(f"{shape}?{'&'.join(names)}", Breadth.SHAPE),
-        *(_pattern(f"{shape}?{name}=", Breadth.PARAMETER) for name in names[:MOST_NAMES]),
+        *(_pattern(f"{shape}?{name}=", Breadth.PARAMETER) for name in names[:MAX_NAMES]),
         _pattern(f"{shape}?*", Breadth.FAMILY),
-        *way.folders,
-        *(_pattern(f"/**?{name}=", Breadth.SITE_PARAMETER) for name in names[:MOST_NAMES]),
+        *parent.folders,
+        *(_pattern(f"/**?{name}=", Breadth.SITE_PARAMETER) for name in names[:MAX_NAMES]),
     )
 
 
 def shape_of(url: str) -> str:
-    """The name of the URL's exact shape."""
+    """Return the name of the URL's exact shape."""
     return patterns_of(url)[0].name
 
 
 def _pattern(name: str, breadth: Breadth) -> UrlPattern:
-    return UrlPattern(name[:LONGEST_PATTERN], breadth)
+    return UrlPattern(name[:MAX_PATTERN_CHARS], breadth)
 
 
 def _split(url: str) -> tuple[str, list[str]]:
@@ -91,17 +91,17 @@ def _split(url: str) -> tuple[str, list[str]]:
 
 
 def path_shape(path: str) -> str:
-    """The path with placeholders; the first word stays, and an ending such as .html."""
+    """Return the path with placeholders. The first word and a known ending stay."""
     folder, _, name = path.rpartition("/")
-    way = _way(folder)
+    parent = _folder(folder)
     kind = placeholder(name)
     if kind is None:
-        kind = _worded(name) if way.has_word else name
-    return f"{way.shape}/{kind}"
+        kind = _word_placeholder(name) if parent.has_word else name
+    return f"{parent.shape}/{kind}"
 
 
-class _Way(NamedTuple):
-    """What all pages of one folder have in common."""
+class _Folder(NamedTuple):
+    """What all pages of one folder share."""
 
     shape: str
     has_word: bool
@@ -109,23 +109,23 @@ class _Way(NamedTuple):
     folders: tuple[UrlPattern, ...]
 
 
-@lru_cache(maxsize=MOST_WAYS)
-def _way(folder: str) -> _Way:
+@lru_cache(maxsize=CACHED_FOLDERS)
+def _folder(folder: str) -> _Folder:
     segments = folder.split("/")[1:]
     shape = skeleton = ""
     has_word = False
     for segment in segments:
         kind = placeholder(segment)
-        bone = kind if kind is not None else _worded(segment)
-        shape += "/" + (bone if kind is not None or has_word else segment)
-        skeleton += "/" + bone
+        part = kind if kind is not None else _word_placeholder(segment)
+        shape += "/" + (part if kind is not None or has_word else segment)
+        skeleton += "/" + part
         has_word = has_word or kind is None
-    return _Way(shape, has_word, skeleton, _folders(segments))
+    return _Folder(shape, has_word, skeleton, _folders(segments))
 
 
 @lru_cache(maxsize=8192)
 def placeholder(segment: str) -> str | None:
-    """What stands for a segment that is drawn from a large set; None: it is a word."""
+    """Return the placeholder for a segment drawn from a large set; None for a word."""
     if not segment:
         return ""
     name, ending = _without_ending(segment)
@@ -141,7 +141,7 @@ def placeholder(segment: str) -> str | None:
 
 
 @lru_cache(maxsize=8192)
-def _worded(segment: str) -> str:
+def _word_placeholder(segment: str) -> str:
     if not segment:
         return ""
     name, ending = _without_ending(segment)
@@ -155,19 +155,19 @@ def _without_ending(segment: str) -> tuple[str, str]:
 
 
 def _folders(segments: list[str]) -> tuple[UrlPattern, ...]:
-    """The folders on the way, by name: a symbolic link or a maze hides behind one of them."""
-    kinds = [placeholder(segment) or segment for segment in segments[:MOST_FOLDERS]]
-    ways = ("/".join(kinds[: depth + 1]) for depth in range(len(kinds)))
-    return tuple(_pattern(f"/{way}/**", Breadth.FOLDER) for way in ways)
+    """Return the parent folders by name. A symbolic link or a maze hides behind one of them."""
+    kinds = [placeholder(segment) or segment for segment in segments[:MAX_FOLDERS]]
+    paths = ("/".join(kinds[: depth + 1]) for depth in range(len(kinds)))
+    return tuple(_pattern(f"/{parent}/**", Breadth.FOLDER) for parent in paths)
 
 
 def path_of_shape(shape: UrlPattern) -> str:
-    """The shape without its parameters."""
+    """Return the shape without its parameters."""
     return shape.name.partition("?")[0]
 
 
 def is_extension(pattern: UrlPattern, others: tuple[UrlPattern, ...]) -> bool:
-    """A URL of the other patterns is of this one, or only lengthens it by segments or parameters."""
+    """True if a URL of the other patterns belongs to this one or only adds segments or parameters."""
     if pattern in others:
         return True
     if pattern.breadth is Breadth.SHAPE:
@@ -179,14 +179,14 @@ def is_extension(pattern: UrlPattern, others: tuple[UrlPattern, ...]) -> bool:
 
 
 def lengthens(patterns: tuple[UrlPattern, ...], name: str) -> bool:
-    """A URL of these patterns is of the named shape or skeleton, or has more segments behind it."""
+    """True if a URL of these patterns has the named shape or skeleton, or more segments after it."""
     longer = name.removesuffix("/") + "/"
     whole = (own for own, breadth in patterns if breadth in (Breadth.SHAPE, Breadth.SKELETON))
     return any(own == name or own.startswith(longer) for own in whole)
 
 
 def parent_shape(pattern: UrlPattern) -> str:
-    """The shape that this one lengthens by a segment or a parameter; empty: none."""
+    """Return the shape without its last segment or parameter; empty if there is none."""
     if pattern.breadth is not Breadth.SHAPE:
         return ""
     path, question, names = pattern.name.partition("?")

@@ -1,13 +1,14 @@
-"""What the operator says about patterns of URLs, and what it would do before it is said.
+"""What is decided about a URL before its site is known: the user's rules, the URL itself, and rule sets.
 
-A pattern is written as `trap list` shows it (`/shop?color=`, `/cal/{n}/{n}`, `/old/**`) or as a glob over the
-whole URL (`https://example.org/shop/*`). The newest rule that matches decides; taking a rule out undoes it.
+The user comes first: an allowed URL passes, an excluded one is refused. A pattern is written as `trap list` shows it
+(`/shop?color=`, `/cal/{n}/{n}`, `/old/**`) or as a glob over the whole URL (`https://example.org/shop/*`). The newest
+matching rule decides.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
@@ -20,34 +21,26 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import TrapSettings
 
-EXAMPLES = 5
+MAX_EXAMPLES = 5
 
 
 class RuleAction(Enum):
-    """What the operator says."""
+    """What the user's rule does."""
 
     EXCLUDE = "exclude"
     ALLOW = "allow"
 
 
 class UserRule(NamedTuple):
-    """A word about a pattern, on one site or on all."""
+    """A user's rule about a pattern, on one site or on all."""
 
     action: RuleAction
     pattern: str
     site: str | None = None
 
 
-class RuleEffect(NamedTuple):
-    """What a rule does to some URLs."""
-
-    matched: int
-    of: int
-    examples: tuple[str, ...]
-
-
 def matches(pattern: str, url: str) -> bool:
-    """The URL belongs to the pattern."""
+    """True if the URL belongs to the pattern."""
     if "://" in pattern or ("*" in pattern and "**" not in pattern and not pattern.endswith("?*")):
         return bool(_glob(pattern).fullmatch(url if "://" in pattern else url[len(site_of(url)) :]))
     return any(name == pattern for name, _ in patterns_of(url)) or url[len(site_of(url)) :] == pattern
@@ -58,21 +51,8 @@ def _glob(pattern: str) -> re.Pattern[str]:
     return re.compile(".*".join(re.escape(piece) for piece in pattern.split("*")), re.DOTALL)
 
 
-def rule_effect(pattern: str, urls: Iterable[str]) -> RuleEffect:
-    """How many of the URLs the pattern takes, with a few examples: the look before the word is said."""
-    seen = matched = 0
-    examples: list[str] = []
-    for url in urls:
-        seen += 1
-        if matches(pattern, url):
-            matched += 1
-            if len(examples) < EXAMPLES:
-                examples.append(url)
-    return RuleEffect(matched, seen, tuple(examples))
-
-
 def matching_rule(rules: Sequence[UserRule], url: str) -> UserRule | None:
-    """The newest rule that speaks about the URL; None: the crawl decides by itself."""
+    """Return the newest rule that matches the URL, if any."""
     site = site_of(url)
     for rule in reversed(rules):
         if (rule.site is None or rule.site == site) and matches(rule.pattern, url):
@@ -80,161 +60,158 @@ def matching_rule(rules: Sequence[UserRule], url: str) -> UserRule | None:
     return None
 
 
-class IgnoreRule(NamedTuple):
-    """What to leave out, and why."""
+class SetRule(NamedTuple):
+    """A regular expression over path and query, and why its URLs are not wanted."""
 
     expression: str
     why: str
 
 
-IGNORE_SETS: dict[str, tuple[IgnoreRule, ...]] = {
+RULE_SETS: dict[str, tuple[SetRule, ...]] = {
     "forums": (
-        IgnoreRule(r"/(?:ucp|memberlist|posting|report|mcp)\.php\?", "phpBB: forms, members, moderation"),
-        IgnoreRule(r"/viewtopic\.php\?.*\bview=(?:next|previous|print|unread)", "phpBB: other ways to a topic"),
-        IgnoreRule(r"/viewtopic\.php\?(?:.*&)?p=\d+", "phpBB: a topic again for each of its posts"),
-        IgnoreRule(r"/(?:newreply|newthread|report|sendmessage|private|usercp|login)\.php\?", "vBulletin: forms"),
-        IgnoreRule(r"/showthread\.php\?.*\b(?:goto|mode|pp)=", "vBulletin: other views of a thread"),
-        IgnoreRule(r"/showpost\.php\?", "vBulletin: single posts of a thread"),
-        IgnoreRule(r"/index\.php\?action=(?!forum\b)\w+", "Simple Machines: actions"),
-        IgnoreRule(r"/index\.php\?topic=[\d.]+(?:msg\d+|;prev_next)", "Simple Machines: a topic by its posts"),
-        IgnoreRule(r"/t/[^/]+/\d+/\d+(?:\?|$)", "Discourse: a topic again for each of its posts"),
+        SetRule(r"/(?:ucp|memberlist|posting|report|mcp)\.php\?", "phpBB: forms, members, moderation"),
+        SetRule(r"/viewtopic\.php\?.*\bview=(?:next|previous|print|unread)", "phpBB: other views of a topic"),
+        SetRule(r"/viewtopic\.php\?(?:.*&)?p=\d+", "phpBB: a topic repeated for each of its posts"),
+        SetRule(r"/(?:newreply|newthread|report|sendmessage|private|usercp|login)\.php\?", "vBulletin: forms"),
+        SetRule(r"/showthread\.php\?.*\b(?:goto|mode|pp)=", "vBulletin: other views of a thread"),
+        SetRule(r"/showpost\.php\?", "vBulletin: single posts of a thread"),
+        SetRule(r"/index\.php\?action=(?!forum\b)\w+", "Simple Machines: actions"),
+        SetRule(r"/index\.php\?topic=[\d.]+(?:msg\d+|;prev_next)", "Simple Machines: a topic repeated for its posts"),
+        SetRule(r"/t/[^/]+/\d+/\d+(?:\?|$)", "Discourse: a topic repeated for each of its posts"),
     ),
     "wikis": (
-        IgnoreRule(
+        SetRule(
             r"[?&]action=(?:edit|history|raw|info|submit|delete|watch|unwatch|purge|render|protect)\b",
             "MediaWiki: forms and other views of a page",
         ),
-        IgnoreRule(r"[?&](?:oldid|diff|curid|printable|redlink|veaction|mobileaction)=", "MediaWiki: revisions"),
-        IgnoreRule(r"[/=]Special:", "MediaWiki: lists that are made anew for each request"),
-        IgnoreRule(r"[?&]do=(?:edit|revisions|diff|backlink|recent|login|media|index|export\w*)\b", "DokuWiki"),
-        IgnoreRule(r"[?&](?:rev|rev2(?:\[\d\])?|idx)=", "DokuWiki: revisions and the tree of names"),
-        IgnoreRule(r"/(?:edit|rdiff|attach|oops|manage|view)/.*\?(?:.*[;&])?(?:rev|t|cover)=", "TWiki and Foswiki"),
+        SetRule(r"[?&](?:oldid|diff|curid|printable|redlink|veaction|mobileaction)=", "MediaWiki: revisions"),
+        SetRule(r"[/=]Special:", "MediaWiki: generated lists"),
+        SetRule(r"[?&]do=(?:edit|revisions|diff|backlink|recent|login|media|index|export\w*)\b", "DokuWiki"),
+        SetRule(r"[?&](?:rev|rev2(?:\[\d\])?|idx)=", "DokuWiki: revisions and the tree of names"),
+        SetRule(r"/(?:edit|rdiff|attach|oops|manage|view)/.*\?(?:.*[;&])?(?:rev|t|cover)=", "TWiki and Foswiki"),
     ),
     "shops": (
-        IgnoreRule(r"[?&](?:add-to-cart|add_to_wishlist|remove_item|undo_item)=", "WooCommerce: baskets"),
-        IgnoreRule(r"[?&](?:orderby|filter_\w+|min_price|max_price|rating_filter|product_count)=", "WooCommerce"),
-        IgnoreRule(r"/(?:cart|basket|checkout|wishlist|customer|catalogsearch|sendfriend)(?:/|$)", "baskets, accounts"),
-        IgnoreRule(r"[?&](?:dir|order|mode|limit|product_list_\w+)=", "Magento: orders and layouts of a list"),
-        IgnoreRule(r"/product_compare/", "Magento: comparisons"),
-        IgnoreRule(r"[?&](?:sort_by|pf_\w+|variant|grid_list|view)=", "Shopify: orders, filters, variants"),
-        IgnoreRule(r"[?&](?:osCsid|zenid|currency|sort)=", "osCommerce and Zen Cart"),
+        SetRule(r"[?&](?:add-to-cart|add_to_wishlist|remove_item|undo_item)=", "WooCommerce: baskets"),
+        SetRule(r"[?&](?:orderby|filter_\w+|min_price|max_price|rating_filter|product_count)=", "WooCommerce"),
+        SetRule(r"/(?:cart|basket|checkout|wishlist|customer|catalogsearch|sendfriend)(?:/|$)", "baskets, accounts"),
+        SetRule(r"[?&](?:dir|order|mode|limit|product_list_\w+)=", "Magento: orders and layouts of a list"),
+        SetRule(r"/product_compare/", "Magento: comparisons"),
+        SetRule(r"[?&](?:sort_by|pf_\w+|variant|grid_list|view)=", "Shopify: orders, filters, variants"),
+        SetRule(r"[?&](?:osCsid|zenid|currency|sort)=", "osCommerce and Zen Cart"),
     ),
     "calendars": (
-        IgnoreRule(
-            r"[?&](?:tribe-bar-date|tribe_event_display|eventDisplay|ical|outlook-ical)=", "The Events Calendar"
-        ),
-        IgnoreRule(r"/events?/(?:\d{4}-\d{2}(?:-\d{2})?|day|week|month|today)(?:/|$)", "days, weeks and months"),
-        IgnoreRule(r"/calendar/(?:view\.php\?.*\btime=\d+|\d{4}/\d{1,2})", "Moodle and others: days and months"),
-        IgnoreRule(r"[?&](?:ai1ec|mc_id|cid|month|yr|dy|ltype)=.*[?&]?(?:month|yr|dy)=", "All-in-One, My Calendar"),
-        IgnoreRule(r"/(?:month|week|day|year)\.php\?", "WebCalendar: views"),
+        SetRule(r"[?&](?:tribe-bar-date|tribe_event_display|eventDisplay|ical|outlook-ical)=", "The Events Calendar"),
+        SetRule(r"/events?/(?:\d{4}-\d{2}(?:-\d{2})?|day|week|month|today)(?:/|$)", "days, weeks and months"),
+        SetRule(r"/calendar/(?:view\.php\?.*\btime=\d+|\d{4}/\d{1,2})", "Moodle and others: days and months"),
+        SetRule(r"[?&](?:ai1ec|mc_id|cid|month|yr|dy|ltype)=.*[?&]?(?:month|yr|dy)=", "All-in-One, My Calendar"),
+        SetRule(r"/(?:month|week|day|year)\.php\?", "WebCalendar: views"),
     ),
     "blogs": (
-        IgnoreRule(r"[?&]replytocom=\d+", "WordPress: a page again for each of its comments"),
-        IgnoreRule(r"[?&](?:share|like_comment|print|amp|noamp)=", "WordPress: gestures and views"),
-        IgnoreRule(r"/wp-(?:login|admin|json|comments-post|signup)\b", "WordPress: forms and machine interfaces"),
-        IgnoreRule(r"/(?:feed|trackback)/?$", "WordPress: a feed for each page"),
-        IgnoreRule(r"/search\?updated-(?:max|min)=", "Blogger: pages by date"),
+        SetRule(r"[?&]replytocom=\d+", "WordPress: a page repeated for each of its comments"),
+        SetRule(r"[?&](?:share|like_comment|print|amp|noamp)=", "WordPress: sharing links and views"),
+        SetRule(r"/wp-(?:login|admin|json|comments-post|signup)\b", "WordPress: forms and machine interfaces"),
+        SetRule(r"/(?:feed|trackback)/?$", "WordPress: a feed for each page"),
+        SetRule(r"/search\?updated-(?:max|min)=", "Blogger: pages by date"),
     ),
     "code": (
-        IgnoreRule(r"/(?:blame|raw|commits?|compare|network|stargazers|edit|find_file)/", "other views of a file"),
-        IgnoreRule(r"/(?:blame|plain|patch|diff|snapshot|atom|stats)/?.*\?(?:.*[;&])?(?:id|h|follow)=", "cgit"),
-        IgnoreRule(r"[?;&]a=(?:blob_plain|blobdiff|commitdiff|snapshot|search|history|rss|atom)\b", "gitweb"),
-        IgnoreRule(r"[?&](?:pathrev|r1|r2|revision|annotate|sortby|sortdir|view)=", "ViewVC: revisions, orders"),
+        SetRule(r"/(?:blame|raw|commits?|compare|network|stargazers|edit|find_file)/", "other views of a file"),
+        SetRule(r"/(?:blame|plain|patch|diff|snapshot|atom|stats)/?.*\?(?:.*[;&])?(?:id|h|follow)=", "cgit"),
+        SetRule(r"[?;&]a=(?:blob_plain|blobdiff|commitdiff|snapshot|search|history|rss|atom)\b", "gitweb"),
+        SetRule(r"[?&](?:pathrev|r1|r2|revision|annotate|sortby|sortdir|view)=", "ViewVC: revisions, orders"),
     ),
     "listings": (
-        IgnoreRule(r"/\?(?:C=[NMSD](?:[;&]O=[AD])?|[NMSD]=[AD])$", "Apache: other orders of a folder's listing"),
+        SetRule(r"/\?(?:C=[NMSD](?:[;&]O=[AD])?|[NMSD]=[AD])$", "Apache: other orders of a directory listing"),
     ),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class IgnoreSet:
-    """The rules of the sets that were chosen."""
+class CompiledRuleSet:
+    """The compiled rules of the chosen sets."""
 
     rules: tuple[tuple[re.Pattern[str], str], ...]
 
-    def why_ignored(self, url: str) -> str | None:
-        """The sentence of the first rule that matches; None: none does."""
+    def matching_reason(self, url: str) -> str | None:
+        """Return the reason of the first rule that matches, if any."""
         path = path_of(url)
         return next((why for expression, why in self.rules if expression.search(path)), None)
 
 
 @lru_cache(maxsize=32)
-def compile_ignore_sets(names: tuple[str, ...]) -> IgnoreSet:
-    """The rules of the named sets together."""
-    unknown = [name for name in names if name not in IGNORE_SETS]
+def compile_rule_sets(names: tuple[str, ...]) -> CompiledRuleSet:
+    """Compile the named rule sets."""
+    unknown = [name for name in names if name not in RULE_SETS]
     if unknown:
-        raise ConfigError(f"no ignore set {unknown[0]!r}; there are: {', '.join(IGNORE_SETS)}")
-    return IgnoreSet(tuple(pair for name in names for pair in _compiled(name)))
+        raise ConfigError(f"there is no rule set {unknown[0]!r}; choose from {', '.join(RULE_SETS)}")
+    return CompiledRuleSet(tuple(pair for name in names for pair in _compile_set(name)))
 
 
-def _compiled(name: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((re.compile(rule.expression), f"{name}: {rule.why}") for rule in IGNORE_SETS[name])
+def _compile_set(name: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    return tuple((re.compile(rule.expression), f"{name}: {rule.why}") for rule in RULE_SETS[name])
 
 
 Refusal = tuple[Reason, str]
 
-BETWEEN_SITE_AND_PATTERN = " "
-"""No URL and no pattern has one inside."""
+SITE_SEPARATOR = " "
+"""Occurs in no URL and no pattern."""
 
 
 def parse_rule(word: RuleAction, text: str) -> UserRule:
-    """A rule as it is written in the settings: `PATTERN`, or `SITE PATTERN`."""
-    site, gap, pattern = text.strip().partition(BETWEEN_SITE_AND_PATTERN)
+    """Parse a rule of the settings: `PATTERN` or `SITE PATTERN`."""
+    site, gap, pattern = text.strip().partition(SITE_SEPARATOR)
     return UserRule(word, pattern.strip(), site) if gap else UserRule(word, site)
 
 
 def format_rule(pattern: str, site: str | None) -> str:
-    """How a rule is written in the settings."""
-    return pattern if site is None else f"{site}{BETWEEN_SITE_AND_PATTERN}{pattern}"
+    """Format a rule for the settings."""
+    return pattern if site is None else f"{site}{SITE_SEPARATOR}{pattern}"
 
 
 def rules_of(settings: TrapSettings) -> tuple[UserRule, ...]:
-    """All rules, the strongest last: what is allowed is allowed whatever is excluded."""
+    """Return all rules, the strongest last: allow beats exclude."""
     excluded = (parse_rule(RuleAction.EXCLUDE, text) for text in settings.exclude)
     allowed = (parse_rule(RuleAction.ALLOW, text) for text in settings.allow)
     return (*excluded, *allowed)
 
 
 class TrapFilter:
-    """The first look at a URL; the operator's rules may change while it stands."""
+    """The first check of a URL. The settings may change during a crawl."""
 
     def __init__(self, settings: TrapSettings) -> None:
         self.settings = settings
         self._rules: tuple[UserRule, ...] = ()
-        self._ignored: IgnoreSet | None = None
+        self._rule_set: CompiledRuleSet | None = None
         self.update(settings)
 
     def update(self, settings: TrapSettings) -> None:
-        """From now on these settings count."""
+        """Use these settings from now on."""
         self.settings = settings
         self._rules = rules_of(settings)
-        self._ignored = compile_ignore_sets(settings.rule_sets) if settings.rule_sets else None
+        self._rule_set = compile_rule_sets(settings.rule_sets) if settings.rule_sets else None
 
     def user_rule(self, url: str) -> UserRule | None:
-        """What the operator says about the URL; None: nothing."""
+        """Return the user's rule for the URL, if any."""
         return matching_rule(self._rules, url) if self._rules else None
 
-    def refusal(self, url: str, *, year: int, is_asked_for: bool = False) -> Refusal | None:
-        """None where the canonical URL may be asked for, else the reason with its evidence.
+    def refusal(self, url: str, *, year: int, is_requested: bool = False) -> Refusal | None:
+        """Return why the canonical URL is refused; None if it may be requested.
 
-        What was asked for by name (`is_asked_for`: seeds, and where they have moved to) only the operator
-        refuses.
+        Only the user can refuse URLs requested by name (`is_requested`: seeds and their redirect targets).
         """
         rule = self.user_rule(url)
         if rule is not None:
             return rule_refusal(rule)
-        if is_asked_for or not self.settings.enabled:
+        if is_requested or not self.settings.enabled:
             return None
         verdict = url_verdict(url, year=year)
         if verdict.trap:
             return Reason.TRAP, f"{verdict.kind}: {verdict.reason}"
-        why = self._ignored.why_ignored(url) if self._ignored is not None else None
+        why = self._rule_set.matching_reason(url) if self._rule_set is not None else None
         return None if why is None else (Reason.EXCLUDED, why)
 
 
 def rule_refusal(rule: UserRule) -> Refusal | None:
-    """The refusal that a rule of the operator means; None: it allows."""
+    """Return the refusal that a user's rule means; None if it allows."""
     if rule.action is RuleAction.ALLOW:
         return None
     return Reason.EXCLUDED, f"trap exclude {rule.pattern}"

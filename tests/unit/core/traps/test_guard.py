@@ -11,8 +11,8 @@ SESSION = f"{SITE}/shop;jsessionid=9f3ac01bd7e24a55"
 PLAIN = f"{SITE}/shop?color=red"
 
 
-def refused(url: str, settings: TrapSettings, *, is_asked_for: bool = False) -> Reason | None:
-    found = TrapFilter(settings).refusal(url, year=2026, is_asked_for=is_asked_for)
+def refused(url: str, settings: TrapSettings, *, is_requested: bool = False) -> Reason | None:
+    found = TrapFilter(settings).refusal(url, year=2026, is_requested=is_requested)
     return None if found is None else found[0]
 
 
@@ -36,8 +36,8 @@ def test_a_url_that_shows_a_trap_is_refused_with_the_reason() -> None:
 
 
 def test_a_seed_is_refused_by_nobody_but_the_operator() -> None:
-    assert refused(SESSION, TrapSettings(), is_asked_for=True) is None
-    assert refused(PLAIN, TrapSettings(exclude=("/shop?color=",)), is_asked_for=True) is Reason.EXCLUDED
+    assert refused(SESSION, TrapSettings(), is_requested=True) is None
+    assert refused(PLAIN, TrapSettings(exclude=("/shop?color=",)), is_requested=True) is Reason.EXCLUDED
 
 
 def test_the_operator_comes_first() -> None:

@@ -2,16 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.traps.user_rules import (
-    IGNORE_SETS,
-    RuleAction,
-    RuleEffect,
-    UserRule,
-    compile_ignore_sets,
-    matches,
-    matching_rule,
-    rule_effect,
-)
+from evercrawl.core.traps.user_rules import RULE_SETS, RuleAction, UserRule, compile_rule_sets, matches, matching_rule
 from evercrawl.errors import ConfigError
 
 HOST = "http://a.test"
@@ -36,24 +27,24 @@ HOST = "http://a.test"
     ],
 )
 def test_each_set_knows_its_software(name: str, path: str) -> None:
-    why = compile_ignore_sets((name,)).why_ignored(HOST + path)
+    why = compile_rule_sets((name,)).matching_reason(HOST + path)
     assert why is not None
     assert why.startswith(name)
 
 
 @pytest.mark.parametrize("path", ["/", "/viewtopic.php?f=1&t=2", "/wiki/Apple", "/t/some-topic/12", "/about"])
 def test_pages_of_that_software_stay(path: str) -> None:
-    assert compile_ignore_sets(tuple(IGNORE_SETS)).why_ignored(HOST + path) is None
+    assert compile_rule_sets(tuple(RULE_SETS)).matching_reason(HOST + path) is None
 
 
 def test_no_set_is_used_unless_it_is_named() -> None:
-    assert compile_ignore_sets(()).why_ignored(HOST + "/?add-to-cart=17") is None
-    with pytest.raises(ConfigError, match="there are: forums"):
-        compile_ignore_sets(("gardens",))
+    assert compile_rule_sets(()).matching_reason(HOST + "/?add-to-cart=17") is None
+    with pytest.raises(ConfigError, match="choose from forums"):
+        compile_rule_sets(("gardens",))
 
 
 def test_every_rule_says_why() -> None:
-    assert all(rule.why for rules in IGNORE_SETS.values() for rule in rules)
+    assert all(rule.why for rules in RULE_SETS.values() for rule in rules)
 
 
 @pytest.mark.parametrize(
@@ -72,12 +63,6 @@ def test_every_rule_says_why() -> None:
 )
 def test_patterns_are_written_as_they_are_shown_or_as_globs(pattern: str, path: str, does: bool) -> None:
     assert matches(pattern, HOST + path) is does
-
-
-def test_the_effect_is_seen_before_the_word_is_said() -> None:
-    urls = [f"{HOST}/cal/2024/{month:02}" for month in range(1, 13)] + [f"{HOST}/news"]
-    found = rule_effect("/cal/{n}/{n}", urls)
-    assert found == RuleEffect(12, 13, tuple(urls[:5]))
 
 
 def test_the_newest_rule_decides_and_taking_it_out_undoes_it() -> None:

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 from evercrawl.core.traps.irrelevant_parts import (
-    LEAST_SAME,
-    LEAST_SAME_ON_SITE,
-    MOST_PARTS,
-    MOST_REMEMBERED,
+    MAX_PARTS,
+    MAX_VARIANTS,
+    MIN_SAME,
+    MIN_SAME_ON_SITE,
     UrlPartStats,
     irrelevant_parts,
     known_variant,
@@ -28,11 +28,11 @@ def _pairs(known: UrlPartStats, count: int, *, same: bool = True) -> UrlPartStat
 def test_nothing_is_assumed() -> None:
     assert irrelevant_parts(UrlPartStats()) == ()
     assert url_identity(UrlPartStats(), f"{PAGE}?utm_source=x") == f"{PAGE}?utm_source=x"
-    assert irrelevant_parts(_pairs(UrlPartStats(), LEAST_SAME - 1)) == ()
+    assert irrelevant_parts(_pairs(UrlPartStats(), MIN_SAME - 1)) == ()
 
 
 def test_a_parameter_that_alters_nothing_is_left_out_after_enough_pairs() -> None:
-    known = _pairs(UrlPartStats(), LEAST_SAME)
+    known = _pairs(UrlPartStats(), MIN_SAME)
     assert irrelevant_parts(known) == ("/page?ref=",)
     assert url_identity(known, f"{PAGE}?id=7&ref=c") == f"{PAGE}?id=7"
     assert url_identity(known, f"{PAGE}?id=7") == f"{PAGE}?id=7"
@@ -42,7 +42,7 @@ def test_a_parameter_that_alters_nothing_is_left_out_after_enough_pairs() -> Non
 
 def test_a_page_without_the_parameter_is_a_partner_too() -> None:
     known = learn_parts(UrlPartStats(), "http://a.test/list?page=1", "a list")
-    for number in range(LEAST_SAME):
+    for number in range(MIN_SAME):
         known = learn_parts(known, f"http://a.test/p/{number}", f"text {number}")
         known = learn_parts(known, f"http://a.test/p/{number}?ref=home", f"text {number}")
     assert irrelevant_parts(known) == ("/p/{n}?ref=",)
@@ -52,13 +52,13 @@ def test_a_page_without_the_parameter_is_a_partner_too() -> None:
 
 
 def test_what_a_page_repeats_is_named() -> None:
-    site = TrapState(url_parts=_pairs(UrlPartStats(), LEAST_SAME))
+    site = TrapState(url_parts=_pairs(UrlPartStats(), MIN_SAME))
     ruled = check_link(site, f"{PAGE}?id=3&ref=new")
     assert ruled.evidence.endswith(f"does not matter here; without it: {PAGE}?id=3")
 
 
 def test_one_contradiction_takes_it_back() -> None:
-    known = _pairs(_pairs(UrlPartStats(), LEAST_SAME), 1, same=False)
+    known = _pairs(_pairs(UrlPartStats(), MIN_SAME), 1, same=False)
     assert irrelevant_parts(known) == ()
     assert url_identity(known, f"{PAGE}?id=7&ref=c") == f"{PAGE}?id=7&ref=c"
 
@@ -84,8 +84,8 @@ def test_pages_without_text_are_no_evidence_and_memory_is_bounded() -> None:
     known = UrlPartStats()
     for number in range(3000):
         known = learn_parts(known, f"{PAGE}?a{number % 200}={number}&b={number}", "t")
-    assert len(known.variants) <= MOST_REMEMBERED
-    assert len(known.evidence) <= MOST_PARTS
+    assert len(known.variants) <= MAX_VARIANTS
+    assert len(known.evidence) <= MAX_PARTS
 
 
 def _visits(known: UrlPartStats, sessions: list[str], *, pages: int = 6) -> UrlPartStats:
@@ -126,7 +126,7 @@ def test_lists_that_say_the_same_are_not_the_same() -> None:
 
 def test_parameters_that_change_together_are_one_part() -> None:
     known = UrlPartStats()
-    for number in range(LEAST_SAME):
+    for number in range(MIN_SAME):
         for mark in (1, 2):
             url = f"{PAGE}?id={number}&from={number + mark}&pos={mark}"
             known = learn_parts(known, url, f"text {number}", with_names=True)
@@ -138,7 +138,7 @@ def test_parameters_that_change_together_are_one_part() -> None:
 
 def test_a_session_may_be_a_piece_of_a_segment() -> None:
     known = UrlPartStats()
-    for number in range(LEAST_SAME_ON_SITE):
+    for number in range(MIN_SAME_ON_SITE):
         for turn in (0, 1):
             url = f"http://a.test/text/doc-{number},{17632800 + 7 * number + turn}.html"
             known = learn_parts(known, url, f"text {number}", with_names=True)

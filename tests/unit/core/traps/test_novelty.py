@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from evercrawl.core.traps.novelty import MOST_REMEMBERED, NOTHING_NEW, TextMemory, new_text
+from evercrawl.core.traps.novelty import MAX_GROUPS, NOTHING_NEW, TextMemory, new_text
 from tests.worlds.traps.sites import prose
 
 
@@ -31,7 +31,7 @@ def test_other_text_stays_new_while_memory_is_bounded() -> None:
     for number in range(600):
         share, said = new_text(said, prose("page", number, count=150))
         shares.append(share.literal)
-        assert said.count < MOST_REMEMBERED
+        assert said.count < MAX_GROUPS
     assert min(shares) > 0.6
 
 

@@ -15,8 +15,8 @@ from evercrawl.core.traps.trap_state import (
     trap_state_of,
 )
 from evercrawl.core.traps.trap_verdict import (
-    PROBE_ONE_IN,
     MIN_PROBES,
+    PROBE_ONE_IN,
     TrapAction,
     check_link,
     check_queued,
@@ -96,7 +96,7 @@ def test_a_chain_is_tried_once_more_where_another_number_goes_on() -> None:
             site = after_probe(site, "/like/{n}/{n}", (ProbeAnswer(404), ProbeAnswer(404)))
     assert site.patterns["/like/{n}/{n}"].state is PatternState.THROTTLED
     assert next_probe(site, seed=1) is not None
-    goes_on = ProbeAnswer(200, "little", links=2, new_links=1, further=1)
+    goes_on = ProbeAnswer(200, "little", links=2, new_links=1, same_shape_links=1)
     assert (
         after_probe(site, "/like/{n}/{n}", (goes_on, goes_on)).patterns["/like/{n}/{n}"].probe_outcome
         is ProbeOutcome.SAME

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.traps.url_check import LONGEST_URL, MOST_PARAMETERS, MOST_SEGMENTS, url_verdict
+from evercrawl.core.traps.url_check import MAX_PARAMETERS, MAX_SEGMENTS, MAX_URL_CHARS, url_verdict
 from evercrawl.core.traps.url_parts import looks_random
 
 HONEST = """
@@ -254,15 +254,15 @@ def test_traps_are_seen(url: str) -> None:
 
 
 def test_limits_have_an_edge() -> None:
-    at_most = "http://a.test/" + "/".join(f"s{n}" for n in range(MOST_SEGMENTS))
+    at_most = "http://a.test/" + "/".join(f"s{n}" for n in range(MAX_SEGMENTS))
     assert not url_verdict(at_most).trap
     assert url_verdict(at_most + "/t").kind == "too-large"
-    form = "http://a.test/?" + "&".join(f"p{n}={n}" for n in range(MOST_PARAMETERS))
+    form = "http://a.test/?" + "&".join(f"p{n}={n}" for n in range(MAX_PARAMETERS))
     assert not url_verdict(form).trap
     assert url_verdict(form + "&more=1").kind == "too-large"
-    long = "http://a.test/" + "".join(f"{n:x}-" for n in range(LONGEST_URL))
-    assert not url_verdict(long[:LONGEST_URL]).trap
-    assert url_verdict(long[: LONGEST_URL + 1]).kind == "too-large"
+    long = "http://a.test/" + "".join(f"{n:x}-" for n in range(MAX_URL_CHARS))
+    assert not url_verdict(long[:MAX_URL_CHARS]).trap
+    assert url_verdict(long[: MAX_URL_CHARS + 1]).kind == "too-large"
 
 
 def test_a_part_that_stutters_is_no_name() -> None:
