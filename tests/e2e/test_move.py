@@ -15,8 +15,9 @@ import asyncpg
 import pytest
 
 from evercrawl.adapters.postgres.dialect import schema_of
-from evercrawl.adapters.postgres.store import place_of
-from evercrawl.adapters.sqlite.statements import OUTLINE_SCHEMA, SCHEMA
+from evercrawl.adapters.postgres.postgres_pool import parse_address
+from evercrawl.adapters.sqlite.statements import OUTLINE_SCHEMA
+from evercrawl.adapters.sqlite.state_file import SCHEMA
 from evercrawl.adapters.system import CollectionLock
 from tests.e2e.test_cli import HARBOUR_PAGES, Place
 from tests.postgres_server import PostgresServer
@@ -163,7 +164,7 @@ def test_refused_while_somebody_works(place: Place, dsn: str) -> None:
 
 
 async def a_worker_lives(dsn: str) -> None:
-    place = place_of(dsn)
+    place = parse_address(dsn)
     connection = await asyncpg.connect(place.dsn)
     await connection.execute(
         f"insert into {place.namespace}.worker (id, until, capacity, host, pid)"

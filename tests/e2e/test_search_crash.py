@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.adapters.sql.log_reader import log_reader, shards_of
+from evercrawl.adapters.sql.log_reader import log_reader
+from evercrawl.adapters.sql.state_reader import shards_of
 from evercrawl.adapters.tantivy import TextIndex
 from evercrawl.adapters.tantivy.text_index import index_folder
 from evercrawl.collection.search_index import catch_up, missing_versions

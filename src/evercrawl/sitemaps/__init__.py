@@ -1,1 +1,1 @@
-"""For those who run a site: sitemaps that tell the truth, made, served, judged and announced."""
+"""For site owners: generate, serve and check sitemaps, and announce changed pages."""

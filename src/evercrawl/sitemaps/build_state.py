@@ -1,6 +1,6 @@
-"""What the last build knew of each page, so that the next one can tell what is new.
+"""The state of the last build, from which the next one detects changes.
 
-One JSON object with the facts of the build, then one JSON array a page; the file is replaced as a whole.
+The file has one JSON object for the build, then one JSON array per page. It is replaced atomically.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ class PageEntry(NamedTuple):
     key: str
     """The file's path below the folder, or the page's URL."""
     fingerprint: str
-    """What stays the same while the source of the page was not touched."""
+    """Stays the same while the page's source is not modified."""
     digest: str
     changed_ms: int
-    """When the content became what it is."""
+    """When the content last changed."""
     title: str
     url: str
     excluded: str | None = None
-    """Why the page is not listed; None: it is."""
+    """Why the page is not listed; None if it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class BuildState:
-    """Everything that one build leaves for the next."""
+    """What one build leaves for the next."""
 
     source: str = ""
-    """Which rules made the entries: others mean that every page has to be read anew."""
+    """Identifies the rules of the entries; other rules require reading every page again."""
     built_ms: int | None = None
-    """None: there was no build yet."""
+    """None before the first build."""
     files: tuple[str, ...] = ()
     """The files that the build wrote."""
     entries: Mapping[str, PageEntry] = field(default_factory=dict)
 
 
 def state_path(env: Mapping[str, str], target: Path) -> Path:
-    """The state of the sitemaps in a folder: in the user's state folder, since a generator may empty the
-    other and a web server would show it.
+    """Return the path of the state, in the user's state folder: a site generator may empty the site's folder, and a web
+    server would publish it.
     """
     home = env.get("XDG_STATE_HOME") or str(Path(env.get("HOME", "~")).expanduser() / ".local" / "state")
     whole = str(target.resolve())
@@ -62,7 +62,7 @@ def state_path(env: Mapping[str, str], target: Path) -> Path:
 
 
 def read_state(path: Path) -> BuildState:
-    """The state that the last build left; an empty one where there was none."""
+    """Return the state of the last build, or an empty one."""
     try:
         lines = path.read_bytes().splitlines()
         head = orjson.loads(lines[0])
@@ -76,13 +76,13 @@ def read_state(path: Path) -> BuildState:
         raise StoreUnavailable(f"{path} cannot be read: {error.strerror or error}") from error
     except (ValueError, KeyError, IndexError, TypeError) as error:
         raise StoreUnavailable(
-            f"{path} is not the state of a sitemap build ({error}); name another with --state, or remove it: "
-            "the next build then takes the files' times for a first guess"
+            f"{path} is not the state of a sitemap build ({error}); choose another with --state, or delete it: "
+            "the next build then dates pages by their files' times"
         ) from error
 
 
 def write_state(path: Path, state: BuildState) -> None:
-    """Replace the state as a whole."""
+    """Replace the state atomically."""
     head = {
         "format": FORMAT,
         "version": VERSION,
@@ -93,7 +93,7 @@ def write_state(path: Path, state: BuildState) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreUnavailable(f"{path.parent} cannot be made: {error.strerror or error}") from error
+        raise StoreUnavailable(f"{path.parent} cannot be created: {error.strerror or error}") from error
     write_atomically(path, b"\n".join((orjson.dumps(head), *_lines(state.entries.values()))) + b"\n")
 
 

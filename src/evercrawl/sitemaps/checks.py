@@ -1,55 +1,50 @@
-"""Does a sitemap deserve to be believed? The judgement of a survey, as a search engine would make it.
+"""Check a sitemap as a search engine would, and score it.
 
-Dates are urls against three witnesses, the best that is existing: the collection's own history of the page, the
-date of change that the page itself states, and the server's Last-Modified.
+Dates are compared with the best available evidence: the collection's history of the page, the modification date in the
+page, or the server's Last-Modified.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from evercrawl.collection.stored_pages import StoredPage, seen_until
 from evercrawl.core.digest import text_digest
 from evercrawl.core.faults import http_date
 from evercrawl.core.sitemap.sitemap_values import is_in_scope, parse_date
 from evercrawl.core.sitemap.sitemap_writer import MOST_BYTES, MOST_URLS
 from evercrawl.core.url import canonical
 from evercrawl.model.sitemap import SitemapEntry, SitemapType
-from evercrawl.model.time import from_us
 from evercrawl.sitemaps.survey import ListedEntry, SampledPage, SitemapSurvey
 
 MAX_URL_CHARS = 2048
 MIN_EQUAL_DATES = 5
-"""Fewer dates that are all the same may well be true."""
+"""Fewer equal dates may well be correct."""
 CLOCK_SKEW = timedelta(hours=1)
-"""A clock may be wrong by so much; a date alone may be ahead by its day."""
+"""Tolerated clock error; a date without a time may be ahead by its day."""
 DATE_TOLERANCE = timedelta(days=1)
-"""Two dates this near say the same: zones, and the time between a change and its publication."""
+"""Dates this close count as equal, because of time zones and delayed publication."""
 GENERATED_WITHIN = timedelta(minutes=2)
-"""A Last-Modified this near to the answer says when the answer was made, not when the page changed."""
+"""A Last-Modified this close to the response is the time of generation, not of a change."""
 ONE_DAY = timedelta(days=1)
 MAX_CHECKED_DATES = 2000
-"""Dates that are urls against a witness; a collection's history of a page costs some milliseconds."""
-
-History = Callable[[str], StoredPage | None]
-"""URL -> what a collection knows of the page."""
+"""Dates to check; reading a page's history takes some milliseconds."""
 
 
 DateCheck = tuple[str, str]
 """`true`, `false` or `old`, and the evidence."""
 MAX_EXAMPLES = 5
 FULL_COST_SHARE = 0.25
-"""The share of bad entries at which a fault costs all its points."""
+"""Share of bad entries at which an issue costs all its points."""
 BEST_SCORE = 100
 
 
 class SitemapIssue(StrEnum):
-    """The faults that a check knows; scripts may rely on these names."""
+    """The issues that a check can find; scripts may rely on these names."""
 
     NO_SITEMAP = "no_sitemap"
     BROKEN = "broken"
@@ -72,38 +67,40 @@ class SitemapIssue(StrEnum):
 
 
 class IssueWeight(NamedTuple):
-    """Points that a fault may cost, and what it means."""
+    """Points that an issue can cost, and its description."""
 
     points: int
     description: str
 
 
 WEIGHTS = {
-    SitemapIssue.NO_SITEMAP: IssueWeight(100, "no sitemap can be read"),
-    SitemapIssue.BROKEN: IssueWeight(30, "files that are not well-formed, cut off, or no sitemap at all"),
-    SitemapIssue.LIMITS: IssueWeight(20, "files beyond 50,000 URLs or 50 MiB, or URLs beyond 2,048 characters"),
-    SitemapIssue.WRONG_HOST: IssueWeight(
-        20, "URLs for which this sitemap may not speak: another host, or above its folder"
+    SitemapIssue.NO_SITEMAP: IssueWeight(100, "no readable sitemap"),
+    SitemapIssue.BROKEN: IssueWeight(30, "files that are malformed, truncated, or not sitemaps"),
+    SitemapIssue.LIMITS: IssueWeight(
+        20, "files with more than 50,000 URLs or 50 MiB, or URLs longer than 2,048 characters"
     ),
-    SitemapIssue.DUPLICATES: IssueWeight(5, "URLs that are listed more than once"),
+    SitemapIssue.WRONG_HOST: IssueWeight(
+        20, "URLs that this sitemap may not list: on another host, or above its folder"
+    ),
+    SitemapIssue.DUPLICATES: IssueWeight(5, "URLs listed more than once"),
     SitemapIssue.NO_DATES: IssueWeight(10, "entries without lastmod"),
-    SitemapIssue.UNREADABLE_DATES: IssueWeight(15, "dates that are no W3C datetime"),
-    SitemapIssue.FUTURE_DATES: IssueWeight(15, "dates that lie ahead"),
-    SitemapIssue.EQUAL_DATES: IssueWeight(20, "all dates are the same: they say nothing about single pages"),
-    SitemapIssue.FALSE_DATES: IssueWeight(35, "dates of changes that were none"),
+    SitemapIssue.UNREADABLE_DATES: IssueWeight(15, "dates that are not W3C datetimes"),
+    SitemapIssue.FUTURE_DATES: IssueWeight(15, "dates in the future"),
+    SitemapIssue.EQUAL_DATES: IssueWeight(20, "all dates are the same, so they say nothing about single pages"),
+    SitemapIssue.FALSE_DATES: IssueWeight(35, "dates without a change"),
     SitemapIssue.OLD_DATES: IssueWeight(20, "pages that changed after their date"),
-    SitemapIssue.DEAD: IssueWeight(30, "pages that are not existing"),
-    SitemapIssue.REDIRECTS: IssueWeight(15, "URLs that only lead elsewhere"),
-    SitemapIssue.NOINDEX: IssueWeight(20, "pages that ask not to be indexed"),
-    SitemapIssue.CANONICAL: IssueWeight(15, "pages that name another URL as their canonical one"),
-    SitemapIssue.DISALLOWED: IssueWeight(20, "pages that robots.txt forbids"),
-    SitemapIssue.UNREACHABLE: IssueWeight(10, "pages that could not be had: a server error, or no answer"),
-    SitemapIssue.MISSING: IssueWeight(20, "pages that the site links and the sitemap does not list"),
+    SitemapIssue.DEAD: IssueWeight(30, "pages that do not exist"),
+    SitemapIssue.REDIRECTS: IssueWeight(15, "URLs that redirect"),
+    SitemapIssue.NOINDEX: IssueWeight(20, "pages marked noindex"),
+    SitemapIssue.CANONICAL: IssueWeight(15, "pages with another canonical URL"),
+    SitemapIssue.DISALLOWED: IssueWeight(20, "pages disallowed by robots.txt"),
+    SitemapIssue.UNREACHABLE: IssueWeight(10, "pages that could not be fetched: server error or no answer"),
+    SitemapIssue.MISSING: IssueWeight(20, "pages that the site links to but the sitemap does not list"),
 }
 
 
 class IssueExample(NamedTuple):
-    """One case of a fault."""
+    """One case of an issue."""
 
     url: str
     detail: str
@@ -111,7 +108,7 @@ class IssueExample(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SitemapFinding:
-    """A fault that was found: in how many of how many, and what it costs."""
+    """An issue with the number of affected entries and its cost."""
 
     issue: SitemapIssue
     count: int
@@ -120,25 +117,39 @@ class SitemapFinding:
 
     @property
     def cost(self) -> float:
-        """Points off; a quarter of bad entries costs all that the fault may cost."""
+        """Return the points lost; a quarter of bad entries costs the full weight."""
         share = self.count / self.of if self.of else 1.0
         return WEIGHTS[self.issue].points * min(1.0, share / FULL_COST_SHARE)
 
 
 def findings_for(issue: SitemapIssue, cases: Iterable[IssueExample], *, of: int) -> list[SitemapFinding]:
-    """The finding for these cases, none where existing are none."""
+    """Return the finding for these cases, or none."""
     found = list(cases)
     return [SitemapFinding(issue, len(found), max(of, len(found)), tuple(found[:MAX_EXAMPLES]))] if found else []
 
 
 def sitemap_score(findings: Iterable[SitemapFinding]) -> int:
-    """From 0 to 100; 100: nothing was found."""
+    """Return the score from 0 to 100."""
     return max(0, round(BEST_SCORE - sum(one.cost for one in findings)))
+
+
+class KnownVersion(NamedTuple):
+    """A version of a page that a collection has stored."""
+
+    changed_after: datetime | None
+    """Last visit that found the version before; None for the first version."""
+    first_seen: datetime
+    last_seen: datetime
+    text_digest: bytes | None
+
+
+History = Callable[[str], Sequence[KnownVersion]]
+"""Return the stored versions of a URL, oldest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class SitemapReport:
-    """Score, findings (the costliest first) and what they rest on."""
+    """Score, findings (most expensive first) and the size of the evidence."""
 
     score: int
     findings: tuple[SitemapFinding, ...]
@@ -147,12 +158,12 @@ class SitemapReport:
     dated: int
     sampled: int
     verified: int
-    """Dates that could be urls against something."""
+    """Dates that could be compared with evidence."""
     requests: int
 
 
 def check_sitemap(survey: SitemapSurvey, history: History | None = None) -> SitemapReport:
-    """The judgement of a survey; `history` gives what a collection knows."""
+    """Check a survey; `history` returns the versions that a collection has stored."""
     entries = [one.entry for one in survey.entries]
     dated = [entry for entry in entries if entry.lastmod is not None]
     verified, false, old = _check_dates(survey, history)
@@ -186,7 +197,7 @@ def _file_findings(survey: SitemapSurvey) -> Iterator[SitemapFinding]:
     usable = [file for file in survey.files if file.sitemap.type is not SitemapType.UNKNOWN]
     if not usable:
         cases = [IssueExample(file.url, file.sitemap.error or "") for file in survey.files]
-        yield from findings_for(SitemapIssue.NO_SITEMAP, cases or [IssueExample(survey.site, "none was found")], of=1)
+        yield from findings_for(SitemapIssue.NO_SITEMAP, cases or [IssueExample(survey.site, "none found")], of=1)
         return
     broken = [IssueExample(file.url, file.sitemap.error) for file in survey.files if file.sitemap.error is not None]
     yield from findings_for(SitemapIssue.BROKEN, broken, of=len(survey.files))
@@ -206,12 +217,14 @@ def _limit_examples(survey: SitemapSurvey) -> Iterator[IssueExample]:
 
 def _entry_findings(survey: SitemapSurvey) -> Iterator[SitemapFinding]:
     total = len(survey.entries)
-    unauthorized = (IssueExample(one.entry.url, f"in {one.source}") for one in survey.entries if not _is_authorized(one))
+    unauthorized = (
+        IssueExample(one.entry.url, f"in {one.source}") for one in survey.entries if not _is_authorized(one)
+    )
     yield from findings_for(SitemapIssue.WRONG_HOST, unauthorized, of=total)
     counts = Counter(canonical(one.entry.url) or one.entry.url for one in survey.entries)
     repeated = (IssueExample(url, f"{count} times") for url, count in counts.items() if count > 1)
     yield from findings_for(SitemapIssue.DUPLICATES, repeated, of=total)
-    forbidden = (IssueExample(url, "robots.txt forbids it") for url in survey.forbidden)
+    forbidden = (IssueExample(url, "disallowed by robots.txt") for url in survey.forbidden)
     yield from findings_for(SitemapIssue.DISALLOWED, forbidden, of=total)
 
 
@@ -245,7 +258,7 @@ def _is_future(moment: datetime | None, now: datetime) -> bool:
 
 
 def _equal_dates(dated: list[SitemapEntry]) -> Iterator[SitemapFinding]:
-    """Equal dates; probed only where no witnesses confirm them."""
+    """Report equal dates; called only if no evidence confirms them."""
     moments = Counter(entry.lastmod for entry in dated)
     if len(dated) >= MIN_EQUAL_DATES and len(moments) == 1:
         cases = [IssueExample(entry.url, _lastmod_text(entry.lastmod)) for entry in dated]
@@ -261,7 +274,7 @@ def _date_text(moment: datetime) -> str:
 
 
 def _check_dates(survey: SitemapSurvey, history: History | None) -> tuple[int, list[IssueExample], list[IssueExample]]:
-    """How many dates could be urls against a witness, and those that are false and too old."""
+    """Return the number of verified dates, and examples of false and of outdated ones."""
     lastmods = {one.entry.url: one.entry.lastmod for one in survey.entries if one.entry.lastmod is not None}
     sampled = {page.url: page for page in survey.sampled}
     false: list[IssueExample] = []
@@ -271,55 +284,54 @@ def _check_dates(survey: SitemapSurvey, history: History | None) -> tuple[int, l
     for url in urls:
         if (lastmod := lastmods.get(url)) is None:
             continue
-        stored = history(url) if history is not None else None
+        versions = history(url) if history is not None else ()
         page = sampled.get(url)
-        verdict = _check_by_history(lastmod, stored, page)
-        if verdict is None and page is not None:
-            verdict = _check_by_page(lastmod, page)
-        if verdict is None:
+        check = _check_by_history(lastmod, versions, page)
+        if check is None and page is not None:
+            check = _check_by_page(lastmod, page)
+        if check is None:
             continue
         verified += 1
-        kind, detail = verdict
+        kind, detail = check
         if kind != "true":
             (false if kind == "false" else old).append(IssueExample(url, f"{_lastmod_text(lastmod)}, but {detail}"))
     return verified, false, old
 
 
-def _check_by_history(lastmod: datetime, stored: StoredPage | None, page: SampledPage | None) -> DateCheck | None:
-    """What the versions that we hold say: a change that we slept through, or one that never was."""
-    if stored is None or not stored.versions:
+def _check_by_history(
+    lastmod: datetime, versions: Sequence[KnownVersion], page: SampledPage | None
+) -> DateCheck | None:
+    """Compare a date with the stored versions: a change after it, or none around it."""
+    if not versions:
         return None
     latest = lastmod + ONE_DAY if lastmod.time() == time.min else lastmod
-    until = seen_until(stored.versions, stored.visits)
-    newest = stored.versions[-1]
-    if newest.changed_after_us is not None and from_us(newest.changed_after_us) > latest:
-        when = f"between {_date_text(from_us(newest.changed_after_us))} and {_date_text(from_us(newest.seen_us))}"
+    newest = versions[-1]
+    if newest.changed_after is not None and newest.changed_after > latest:
+        when = f"between {_date_text(newest.changed_after)} and {_date_text(newest.first_seen)}"
         return "old", f"the page changed {when}"
-    for kept in stored.versions:
-        first, last = from_us(kept.seen_us), from_us(until[kept.version.number])
-        if kept is newest and page is not None and page.at is not None and _is_same(stored, page):
+    for version in versions:
+        last = version.last_seen
+        if version is newest and page is not None and page.at is not None and _is_same(version, page):
             last = page.at
-        if first < lastmod and latest <= last:
-            return "false", f"the page was the same from {_date_text(first)} to {_date_text(last)}"
-    return _matches_change(lastmod, latest, stored)
-
-
-def _matches_change(lastmod: datetime, latest: datetime, stored: StoredPage) -> DateCheck | None:
-    """A change that we saw come, and whose date fits; the first version came before we looked."""
-    for kept in stored.versions:
-        after = kept.changed_after_us
-        if after is not None and from_us(after) <= latest and lastmod <= from_us(kept.seen_us):
-            return "true", ""
+        if version.first_seen < lastmod and latest <= last:
+            return "false", f"the page was the same from {_date_text(version.first_seen)} to {_date_text(last)}"
+    if any(_matches_change(lastmod, latest, version) for version in versions):
+        return "true", ""
     return None
 
 
-def _is_same(stored: StoredPage, page: SampledPage) -> bool:
-    known = stored.versions[-1].version.text_digest
+def _matches_change(lastmod: datetime, latest: datetime, version: KnownVersion) -> bool:
+    """Check whether the date fits an observed change; the first version was not observed to change."""
+    return version.changed_after is not None and version.changed_after <= latest and lastmod <= version.first_seen
+
+
+def _is_same(version: KnownVersion, page: SampledPage) -> bool:
+    known = version.text_digest
     return known is not None and page.document is not None and text_digest(page.document.text) == known
 
 
 def _check_by_page(lastmod: datetime, page: SampledPage) -> DateCheck | None:
-    """What the page or its server says itself."""
+    """Compare a date with the page's own date or its Last-Modified."""
     witness = _stated_change(page)
     if witness is None:
         return None
@@ -333,7 +345,7 @@ def _check_by_page(lastmod: datetime, page: SampledPage) -> DateCheck | None:
 
 
 def _stated_change(page: SampledPage) -> tuple[str, datetime] | None:
-    """The page's own date of change, else Last-Modified where that is not merely the time of the answer."""
+    """Return the page's own modification date, or Last-Modified unless it is the time of the response."""
     if page.document is not None and (stated := parse_date(page.document.modified)) is not None:
         return "the page", stated
     sent = http_date(page.date) if page.date else page.at
@@ -355,13 +367,15 @@ def _page_findings(survey: SitemapSurvey) -> Iterator[SitemapFinding]:
         cases = (IssueExample(page.url, page.detail) for page in sampled if page.kind == kind)
         yield from findings_for(issue, cases, of=len(sampled))
     hidden = [page for page in sampled if page.document is not None and page.document.robots.noindex]
-    yield from findings_for(SitemapIssue.NOINDEX, (IssueExample(page.url, "noindex") for page in hidden), of=len(sampled))
+    yield from findings_for(
+        SitemapIssue.NOINDEX, (IssueExample(page.url, "noindex") for page in hidden), of=len(sampled)
+    )
     elsewhere = (IssueExample(page.url, f"canonical {other}") for page in sampled if (other := _other_canonical(page)))
     yield from findings_for(SitemapIssue.CANONICAL, elsewhere, of=len(sampled))
 
 
 def _other_canonical(page: SampledPage) -> str | None:
-    """The other URL that a page calls its own."""
+    """Return the canonical URL of a page if it is another URL."""
     if page.document is None or page.document.canonical is None:
         return None
     wanted = canonical(page.document.canonical)
@@ -369,7 +383,7 @@ def _other_canonical(page: SampledPage) -> str | None:
 
 
 def _missing_findings(survey: SitemapSurvey) -> Iterator[SitemapFinding]:
-    """Pages that were probed for and are existing, indexable and under their own name."""
+    """Report pages that exist, are indexable and canonical, but are not listed."""
     existing = [
         page
         for page in survey.probed
@@ -379,8 +393,8 @@ def _missing_findings(survey: SitemapSurvey) -> Iterator[SitemapFinding]:
     listed = {canonical(one.entry.url) for one in survey.entries}
     probed = {page.url for page in survey.probed}
     sampled = [url for url in survey.known if url not in listed and url not in probed]
-    cases += [IssueExample(url, "the collection has it") for url in sampled]
-    # What was probed for stands for all that is linked, not listed and not known otherwise.
+    cases += [IssueExample(url, "stored in the collection") for url in sampled]
+    # Extrapolate the share of probed pages that exist to all other linked pages.
     unprobed = [url for url in survey.candidates if url not in probed and url not in survey.known]
     share = len(existing) / len(survey.probed) if survey.probed else 0.0
     count = len(cases) + round(share * len(unprobed))

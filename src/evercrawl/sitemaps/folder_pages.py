@@ -1,4 +1,4 @@
-"""A site as a folder of files: which file is which page, and what became of each since the last build."""
+"""Map the files of a folder to pages, and detect what changed since the last build."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from evercrawl.core.url import canonical, path_of, site_of
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.fetch import Headers
 from evercrawl.sitemaps.build_state import BuildState, PageEntry
-from evercrawl.sitemaps.page_content import PageContent, read_content
+from evercrawl.sitemaps.page_content import ContentSummary, read_content
 
 PAGE_EXTENSIONS = ("html", "htm", "xhtml")
 IGNORED = ("404.html", "50x.html", "500.html", "google*.html", "node_modules", ".*")
-"""Names of files and folders that are never pages of a site."""
+"""Names of files and folders that are never pages."""
 MAX_FILE_BYTES = 32 * 1024 * 1024
-"""Of one file; what lies behind is not looked at."""
+"""Only this much of a file is read."""
 MAX_HINT_BYTES = 64 * 1024
-"""Bytes of a file that are searched for the site's address."""
+"""Only this much of a file is searched for the site's URL."""
 FOLDER_SOURCE = "folder "
 INDEX_NAMES = ("index.html", "index.htm", "index.xhtml")
 
 _MEDIA_TYPES = {"html": "text/html", "htm": "text/html", "xhtml": "application/xhtml+xml", "txt": "text/plain"}
 _SAFE_PATH_CHARS = "/~!$&'()*+,;=:@-._"
 _FINE_NS, _COARSE_NS = 50_000_000, 2_000_000_000
-"""A file changed so shortly before it was read may be changed again without another time: the kernel's
-tick, and file systems that know whole seconds only.
+"""A file modified this shortly before it was read may change again without a new timestamp: within a kernel tick, or
+within a second on coarse file systems.
 """
 _SECOND_NS = 1_000_000_000
 
@@ -45,16 +45,16 @@ class FolderRules:
     """How files become pages."""
 
     base_url: str
-    """The address of the folder, with a slash at its end."""
+    """URL of the folder, with a trailing slash."""
     clean_urls: bool = False
     """`about.html` is served as `/about`."""
     extensions: tuple[str, ...] = PAGE_EXTENSIONS
     ignore: tuple[str, ...] = ()
-    """Patterns of names, or of paths below the folder, that are left out."""
+    """Patterns of names or paths to exclude."""
     agent: str = "evercrawl"
 
     def name(self) -> str:
-        """What the entries of these rules have in common; a entry of others cannot be taken over."""
+        """Identify the rules; entries of other rules cannot be reused."""
         return f"{FOLDER_SOURCE}{self.base_url} clean={self.clean_urls:d}"
 
 
@@ -62,30 +62,30 @@ class PageFile(NamedTuple):
     """A file that is a page."""
 
     key: str
-    """Its path below the folder, as a URL has it."""
+    """Its path below the folder, quoted as in a URL."""
     path: str
     mtime_ns: int
     size: int
 
 
 def parse_base_url(text: str) -> str:
-    """The address of a site's folder, with a slash at its end; ConfigError where it is none."""
+    """Return a canonical URL with a trailing slash; raise ConfigError if it is invalid."""
     found = canonical(text if text.endswith("/") else text + "/")
     if found is None or "?" in found:
-        raise ConfigError(f"--base-url {text!r} cannot be used; write it like https://example.org/")
+        raise ConfigError(f"--base-url {text!r} is not valid; write it like https://example.org/")
     return found
 
 
 def detect_base_url(folder: Path, state: BuildState) -> str:
-    """The address that a folder is served under, as the last build, its robots.txt, a sitemap that is there
-    or a CNAME file says it; ConfigError where nothing does.
+    """Find the folder's URL in the last build, robots.txt, an existing sitemap or a CNAME file; raise ConfigError if
+    none names it.
     """
     written = (
         state.source.removeprefix(FOLDER_SOURCE).partition(" ")[0] if state.source.startswith(FOLDER_SOURCE) else None
     )
     found = written or _base_url_in_files(folder)
     if found is None:
-        raise ConfigError(f"under which address is {folder} served? Say so with --base-url URL")
+        raise ConfigError(f"the URL of {folder} is unknown; set it with --base-url URL")
     return parse_base_url(found)
 
 
@@ -110,7 +110,7 @@ def _read_start(path: Path) -> str:
 
 
 def find_page_files(folder: Path, rules: FolderRules) -> Iterator[PageFile]:
-    """Every page's file, in order of its path. Folders behind symbolic links are not entered."""
+    """Return the files that are pages, sorted by path. Symbolic links to folders are not followed."""
     extensions = frozenset(rules.extensions)
     waiting = [""]
     while waiting:
@@ -143,12 +143,12 @@ def _is_ignored(name: str, key: str, patterns: tuple[str, ...]) -> bool:
 
 
 def _quoted(path: str) -> str:
-    """The path as a URL has it; names that are no text are taken byte by byte."""
+    """Quote a path as in a URL, byte by byte if it is not valid text."""
     return quote(os.fsencode(path), safe=_SAFE_PATH_CHARS)
 
 
 def page_url(key: str, rules: FolderRules) -> str:
-    """The URL of a file: an index stands for its folder; with clean URLs the extension is left out."""
+    """Return the URL of a file. An index file stands for its folder; clean URLs drop the extension."""
     folder, _, name = key.rpartition("/")
     if name in INDEX_NAMES:
         key = f"{folder}/" if folder else ""
@@ -158,7 +158,7 @@ def page_url(key: str, rules: FolderRules) -> str:
 
 
 def alternative_urls(key: str, rules: FolderRules) -> frozenset[str]:
-    """Every URL under which servers commonly give the file."""
+    """Return all URLs under which servers commonly serve the file."""
     folder, _, name = key.rpartition("/")
     stem = key.rpartition(".")[0]
     paths = {key, stem, f"{stem}/"}
@@ -170,9 +170,7 @@ def alternative_urls(key: str, rules: FolderRules) -> frozenset[str]:
 def folder_entries(
     folder: Path, rules: FolderRules, previous: Mapping[str, PageEntry], *, built_ms: int | None, now_ns: int
 ) -> Iterator[PageEntry]:
-    """A entry for every page; `previous` are those of the last build at `built_ms`, and files that were not
-    touched since are not read.
-    """
+    """Return an entry per page. Files that did not change since the last build at `built_ms` are not read."""
     robots = read_robots(folder, rules)
     for file in find_page_files(folder, rules):
         before = previous.get(file.key)
@@ -183,7 +181,7 @@ def folder_entries(
 
 
 def read_robots(folder: Path, rules: FolderRules) -> RobotsTxt:
-    """The rules that the site's robots.txt has for everybody; only the root's counts."""
+    """Return the rules of the site's robots.txt; only the one in the root counts."""
     at_root = path_of(rules.base_url) == "/"
     try:
         body = (folder / "robots.txt").read_bytes() if at_root else b""
@@ -193,7 +191,7 @@ def read_robots(folder: Path, rules: FolderRules) -> RobotsTxt:
 
 
 def _apply_robots(entry: PageEntry, robots: RobotsTxt) -> PageEntry:
-    """The entry as the present robots.txt has it: a page that may not be asked for is not listed."""
+    """Exclude a page that robots.txt disallows, or include it again."""
     allowed = robots.verdict(path_of(entry.url))[0]
     if not allowed:
         return entry._replace(excluded=ROBOTS_REASON) if entry.excluded is None else entry
@@ -201,7 +199,7 @@ def _apply_robots(entry: PageEntry, robots: RobotsTxt) -> PageEntry:
 
 
 def _is_unchanged(fingerprint: str, file: PageFile) -> bool:
-    """Time and size are those of the last content, and the time was old enough then to be trusted."""
+    """Check that time and size are the same, and that the time was old enough to be reliable."""
     mtime, size, read = map(int, fingerprint.split())
     if (mtime, size) != (file.mtime_ns, file.size):
         return False
@@ -221,14 +219,16 @@ def _read(
     else:
         changed_ms = change_time_ms(file.mtime_ns // 1_000_000, built_ms, now_ns // 1_000_000)
     fingerprint = f"{file.mtime_ns} {file.size} {now_ns}"
-    return PageEntry(file.key, fingerprint, digest, changed_ms, content.title or _title_from_name(file.key), listed, excluded)
+    return PageEntry(
+        file.key, fingerprint, digest, changed_ms, content.title or _title_from_name(file.key), listed, excluded
+    )
 
 
 def change_time_ms(written_ms: int, built_ms: int | None, now_ms: int) -> int:
-    """When a content that the last build did not see came to be.
+    """Return when new content was created.
 
-    The file's time where it can be true: before now and, if there was a build, after it. A file's time that
-    is older than the last build (restored, copied with its time) cannot be that of the change: it is now.
+    That is the file's time if it is plausible: before now and after the last build. An older time (restored or copied
+    with its timestamp) cannot be that of the change, so the current time is used.
     """
     if written_ms > now_ms or (built_ms is not None and written_ms < built_ms):
         return now_ms
@@ -249,20 +249,20 @@ def _headers(key: str) -> Headers:
 
 
 def _title_from_name(key: str) -> str:
-    """A page without title is called after its file."""
+    """Return a title made from the file name."""
     return unquote(key.rpartition("/")[2].rpartition(".")[0]).replace("-", " ").replace("_", " ")
 
 
-def _listing(key: str, url: str, content: PageContent, rules: FolderRules) -> tuple[str, str | None]:
-    """The URL to list, and why it is not listed; a page may call itself by another of its own URLs."""
+def _listing(key: str, url: str, content: ContentSummary, rules: FolderRules) -> tuple[str, str | None]:
+    """Return the URL to list and why it is excluded. A canonical link may choose among the file's own URLs."""
     wanted = canonical(content.canonical) if content.canonical else None
     if wanted is not None and wanted != url and wanted in alternative_urls(key, rules):
         url = wanted
     return url, exclusion_reason(url, content, site=site_of(url))
 
 
-def exclusion_reason(url: str, content: PageContent, *, site: str) -> str | None:
-    """What the page itself says against being listed; None: nothing."""
+def exclusion_reason(url: str, content: ContentSummary, *, site: str) -> str | None:
+    """Return why a page excludes itself from the sitemap, or None."""
     if content.noindex:
         return "noindex"
     wanted = canonical(content.canonical) if content.canonical else None

@@ -1,4 +1,4 @@
-"""Make or update a site's sitemaps: what is new is found out, dated and written, each file whole."""
+"""Generate or update a site's sitemaps: detect changed pages, date them and write the files."""
 
 from __future__ import annotations
 
@@ -29,40 +29,40 @@ GZIP_SUFFIX = ".gz"
 
 OnPage = Callable[[int], None]
 ReadEntries = Callable[[Mapping[str, PageEntry], int | None, int], Iterator[PageEntry]]
-"""Known entries, moment of the last build in ms, now in ns -> a entry for each page."""
+"""Take the previous entries, the time of the last build (ms) and the current time (ns); return an entry per page."""
 
 
 @dataclass(frozen=True, slots=True)
 class SitemapTarget:
-    """Where the files go, and how they now_listed written."""
+    """Where to write the files, and how."""
 
     folder: Path
     base_url: str
-    """The address of the folder, with a slash at its end."""
+    """URL of the folder, with a trailing slash."""
     state: Path
     compressed: bool = False
-    """Each .xml file gets a .gz beside it, for servers that send such."""
+    """Also write a .gz next to each .xml file, for servers that can send it."""
     max_urls: int = MOST_URLS
     max_bytes: int = MOST_BYTES
 
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What a build found and wrote; URLs now_listed in the order of the sitemap."""
+    """What a build found and wrote; URLs are in sitemap order."""
 
     pages: int
     added: tuple[str, ...]
     changed: tuple[str, ...]
-    """Pages whose content differs from the last build's."""
+    """Pages whose content differs from the last build."""
     removed: tuple[str, ...]
     unlisted: tuple[str, ...]
-    """Those of the changed that now_listed not in the sitemap: they move their readers on, say."""
+    """Changed pages that are not in the sitemap, such as redirects."""
     files: tuple[str, ...]
     """All files of the sitemap."""
     written: tuple[str, ...]
-    """Those whose bytes now_listed new."""
+    """Files whose content changed."""
     excluded: dict[str, int] = field(default_factory=dict)
-    """Pages that now_listed not listed, by reason."""
+    """Number of pages not listed, by reason."""
     is_first: bool = False
     seconds: float = 0.0
 
@@ -76,7 +76,7 @@ def build_from_folder(
     on_page: OnPage | None = None,
     now_ns: int | None = None,
 ) -> BuildReport:
-    """Sitemaps of a folder of files; `read_all`: read every file, also those that before_listed not touched."""
+    """Build the sitemaps of a folder of files. `read_all`: also read files that look unchanged."""
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a folder")
 
@@ -95,10 +95,10 @@ def build_sitemaps(
     on_page: OnPage | None = None,
     now_ns: int | None = None,
 ) -> BuildReport:
-    """Find out what is new since the last build, write the files, and then remember it.
+    """Detect changes since the last build, write the files, then the state.
 
-    The state is written last: a build that was killed is made again by the next, and finds the same. `now_ns`
-    is the moment of the build; None: the present.
+    The state is written last, so that a build after a crash finds the same changes. `now_ns` defaults to the current
+    time.
     """
     began = time.monotonic()
     with exclusive_lock(target.state.with_name(target.state.name + ".lock")):
@@ -130,12 +130,12 @@ def build_sitemaps(
 
 
 def clear_fingerprints(entries: Mapping[str, PageEntry]) -> dict[str, PageEntry]:
-    """Rows of other rules: their dates hold where the content is the same, and every page is read anew."""
+    """Return the entries without fingerprints, so that every page is read again; dates of equal content stay."""
     return {key: entry._replace(fingerprint="0 0 0") for key, entry in entries.items()}
 
 
 def listed_entries(entries: Iterable[PageEntry]) -> dict[str, PageEntry]:
-    """The entries to list, by URL and in its order; of two with one URL the first counts."""
+    """Return the entries to list, sorted by URL; the first of equal URLs wins."""
     found: dict[str, PageEntry] = {}
     for entry in entries:
         if entry.excluded is None:
@@ -154,7 +154,7 @@ class _BuildChanges(NamedTuple):
 
 
 def _build_changes(before: Mapping[str, PageEntry], now: Mapping[str, PageEntry]) -> _BuildChanges:
-    """Pages that added and removed the sitemap, and those whose content differs, listed or not."""
+    """Return the pages added to and removed from the sitemap, and all pages whose content changed."""
     before_listed, now_listed = listed_entries(before.values()), listed_entries(now.values())
     old = {entry.url: entry.digest for entry in before.values()}
     changed = {entry.url for entry in now.values() if old.get(entry.url, entry.digest) != entry.digest}
@@ -166,8 +166,9 @@ def _build_changes(before: Mapping[str, PageEntry], now: Mapping[str, PageEntry]
 def publish_files(
     target: SitemapTarget, pages: list[SitemapPage], old_files: Iterable[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Write both sitemaps; gives the names of all files, and of those that now_listed new. Parts come before the
-    index that names them, and files that nothing names any more go last.
+    """Write both sitemaps; return the names of all files and of the changed ones.
+
+    Parts are written before the index that names them; obsolete files are deleted last.
     """
     if not target.folder.is_dir():
         raise StoreUnavailable(f"the folder {target.folder} does not exist; write it first")

@@ -1,7 +1,7 @@
-"""Tell search engines which pages are new: the IndexNow protocol (indexnow.org, read in November 2026).
+"""Submit changed URLs to search engines by IndexNow (indexnow.org, as of November 2026).
 
-A key that lies as a file on the site proves that the sender may speak for it. One request has the host, the
-key and at most 10,000 URLs of that host; the engines that take part pass it on to each other.
+A key file on the site proves that the sender may submit its URLs. One request holds the host, the key and at most
+10,000 URLs of that host. Participating engines share submissions.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ MAX_URLS = 10_000
 KEY_BYTES = 16
 
 STATUS_MEANINGS = {
-    200: "taken",
-    202: "taken; the key is still to be verified",
-    400: "refused: the format is not valid",
-    403: "refused: the key is not valid, or its file is not found on the site or does not hold the key",
-    422: "refused: URLs that are not of the host, or a key that is not of the protocol's form",
-    429: "refused: too many requests; call again later, and announce only what changed",
+    200: "accepted",
+    202: "accepted; the key will be verified",
+    400: "rejected: invalid format",
+    403: "rejected: invalid key, or the key file is missing or does not contain the key",
+    422: "rejected: URLs of another host, or a malformed key",
+    429: "rejected: too many requests; try again later and submit only changed URLs",
 }
 ACCEPTED = (200, 202)
 
@@ -40,13 +40,13 @@ _KEY = re.compile(r"[A-Za-z0-9-]{8,128}", re.ASCII)
 
 
 class UrlPoster(Protocol):
-    """What sends a document."""
+    """Sends a POST request."""
 
     async def post(self, url: str, document: bytes) -> PostResult: ...
 
 
 class IndexNowSubmission(NamedTuple):
-    """How one request ended."""
+    """The result of one request."""
 
     host: str
     urls: int
@@ -56,21 +56,21 @@ class IndexNowSubmission(NamedTuple):
 
     @property
     def is_accepted(self) -> bool:
-        """The service has the URLs."""
+        """Whether the service accepted the URLs."""
         return self.status in ACCEPTED
 
 
 def validate_key(key: str) -> str:
-    """The key; ConfigError where it is not of the protocol's form."""
+    """Return the key; raise ConfigError if its format is invalid."""
     if not _KEY.fullmatch(key):
-        raise ConfigError("an IndexNow key has 8 to 128 of the characters a-z, A-Z, 0-9 and -")
+        raise ConfigError("an IndexNow key has 8 to 128 characters from a-z, A-Z, 0-9 and -")
     return key
 
 
 def create_key(folder: Path) -> tuple[str, Path]:
-    """A new key, and the file in the site's folder that proves it."""
+    """Create a key and its file in the site's folder."""
     if not folder.is_dir():
-        raise ConfigError(f"{folder} is not a folder; name the one that the site is served from")
+        raise ConfigError(f"{folder} is not a folder; name the site's root folder")
     key = secrets.token_hex(KEY_BYTES)
     path = folder / f"{key}.txt"
     write_atomically(path, key.encode())
@@ -78,7 +78,7 @@ def create_key(folder: Path) -> tuple[str, Path]:
 
 
 def read_key(path: Path) -> str:
-    """The key in a key file."""
+    """Read the key from its file."""
     try:
         return validate_key(path.read_text(encoding="utf-8").strip())
     except (OSError, UnicodeDecodeError) as error:
@@ -86,12 +86,12 @@ def read_key(path: Path) -> str:
 
 
 def url_batches(urls: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
-    """The URLs in portions that one request may have, each of one site."""
+    """Split the URLs into batches of one site that fit into a request."""
     sites: dict[str, dict[str, None]] = {}
     for url in urls:
         name = canonical(url)
         if name is None:
-            raise ConfigError(f"{url!r} is not a URL that can be announced; write it like https://example.org/")
+            raise ConfigError(f"{url!r} is not a valid URL; write it like https://example.org/")
         sites.setdefault(site_of(name), {})[name] = None
     for site, names in sites.items():
         listed = list(names)
@@ -100,7 +100,7 @@ def url_batches(urls: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def submission_body(site: str, urls: Sequence[str], *, key: str, key_location: str | None) -> bytes:
-    """The document of one request."""
+    """Return the body of one request."""
     return orjson.dumps(
         {
             "host": site_parts(site).host,
@@ -114,7 +114,7 @@ def submission_body(site: str, urls: Sequence[str], *, key: str, key_location: s
 async def submit_urls(
     poster: UrlPoster, urls: Iterable[str], *, key: str, key_location: str | None, endpoint: str
 ) -> list[IndexNowSubmission]:
-    """Announce the URLs, one request after the other; after one that was refused no other is made."""
+    """Submit the URLs in sequential requests; stop after the first rejected one."""
     submissions: list[IndexNowSubmission] = []
     for site, batch in url_batches(urls):
         response = await poster.post(endpoint, submission_body(site, batch, key=key, key_location=key_location))
@@ -129,5 +129,5 @@ def _submission(site: str, urls: int, response: PostResult) -> IndexNowSubmissio
     if status is None:
         return IndexNowSubmission(site, urls, None, f"not sent: {response.detail}")
     wait = retry_after(header(response.headers, "retry-after"), now=datetime.now(UTC))
-    other = "the service has an error of its own; call again later" if status >= 500 else "refused"
+    other = "server error; try again later" if status >= 500 else "rejected"
     return IndexNowSubmission(site, urls, status, STATUS_MEANINGS.get(status, f"{other} ({status})"), wait)

@@ -1,7 +1,7 @@
-"""Which answer does a request for a sitemap get? Conditional, gzip_data where the client can unpack, HEAD too.
+"""Serve sitemaps from a folder in front of a WSGI (PEP 3333) or ASGI application.
 
-The request with the parameter XTND (paper C, section 4.3) gets the extended sitemap, everybody else
-the standard one. A request that is not about a sitemap gets no answer here: it is the site's own.
+Requests with the parameter XTND (paper C, section 4.3) get the extended sitemap, all others the standard one.
+Conditional requests, gzip and HEAD are supported. Other requests go to the application.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from evercrawl.core.sitemap.sitemap_writer import gzip_bytes
 
 STANDARD, EXTENDED = "sitemap.xml", "sitemap-extended.xml"
 MIN_GZIP_BYTES = 512
-"""Bytes; smaller files are not worth packing."""
+"""Smaller files are not compressed."""
 MAX_CACHE_BYTES = 128 * 1024 * 1024
-"""Of files in memory; beyond it those that were read first are read again."""
+"""Limit of cached files; beyond it the oldest ones are dropped."""
 MAX_AGE_S = 300
-"""How long others may use a copy without asking."""
+"""How long clients may reuse a copy without revalidation."""
 
 _NAME = re.compile(r"/(sitemap[A-Za-z0-9._-]*\.xml(?:\.gz)?)", re.ASCII)
 _ETAG = re.compile(r'(?:W/)?("[^"]*")')
@@ -53,7 +53,7 @@ _CONDITIONS = {
 
 
 class SitemapResponse(NamedTuple):
-    """Status, header fields and body; the body of a HEAD is empty, its fields are those of the GET."""
+    """Status, headers and body. The response to HEAD has the headers of GET and an empty body."""
 
     status: int
     headers: Fields
@@ -61,7 +61,7 @@ class SitemapResponse(NamedTuple):
 
 
 class _CachedFile(NamedTuple):
-    """A file as it was when it had this fingerprint."""
+    """A file with the fingerprint it had when it was read."""
 
     fingerprint: tuple[int, int, int]
     data: bytes
@@ -72,16 +72,16 @@ class _CachedFile(NamedTuple):
 
 @dataclass
 class SitemapFolder:
-    """The sitemaps that lie in a folder; each file is read when it changed and cached in memory."""
+    """The sitemaps in a folder. Files are cached in memory until they change."""
 
     folder: Path
     prefix: str = ""
-    """The path under which the site is mounted, without a slash at its end."""
+    """Path of the site, without a trailing slash."""
     _cache: dict[str, _CachedFile] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def respond(self, method: str, path: str, query: str, headers: Mapping[str, str]) -> SitemapResponse | None:
-        """The answer to a request; names in `headers` are in lower case. None: not a sitemap's business."""
+        """Return the response to a request, or None if it is not for a sitemap. Names in `headers` are lower-case."""
         if method not in ("GET", "HEAD") or not path.startswith(self.prefix):
             return None
         cached = self._find_file(path[len(self.prefix) :], extended=wants_extended(query))
@@ -107,7 +107,7 @@ class SitemapFolder:
         return SitemapResponse(200, tuple(fields), body if method == "GET" else b"")
 
     def _find_file(self, path: str, *, extended: bool) -> tuple[str, _CachedFile] | None:
-        """The file that a path means; the parameter works at the sitemap's address and the front page's."""
+        """Return the requested file. XTND works for the sitemap and the front page."""
         if extended and path in ("/", "", f"/{STANDARD}") and (file := self._load_file(EXTENDED)) is not None:
             return EXTENDED, file
         match = _NAME.fullmatch(path)
@@ -129,7 +129,9 @@ class SitemapFolder:
             return None
         use_gzip = len(data) >= MIN_GZIP_BYTES and not name.endswith(".gz")
         modified = datetime.fromtimestamp(stat.st_mtime_ns // 1_000_000_000, UTC)
-        cached = _CachedFile(fingerprint, data, gzip_bytes(data) if use_gzip else None, content_digest(data).hex(), modified)
+        cached = _CachedFile(
+            fingerprint, data, gzip_bytes(data) if use_gzip else None, content_digest(data).hex(), modified
+        )
         with self._lock:
             self._cache_file(name, cached)
         return cached
@@ -142,12 +144,12 @@ class SitemapFolder:
 
 
 def wants_extended(query: str) -> bool:
-    """The query has the parameter XTND, with or without a value."""
+    """Check whether the query has the parameter XTND, with or without a value."""
     return any(part.partition("=")[0].upper() == EXTENDED_PARAMETER for part in re.split("[&;]", query))
 
 
 def _accepts_gzip(accepted: str) -> bool:
-    """Accept-Encoding names gzip (or everything) and does not refuse it (RFC 9110 section 12.5.3)."""
+    """Check whether Accept-Encoding allows gzip (RFC 9110 section 12.5.3)."""
     weights: dict[str, float] = {}
     for part in accepted.lower().split(","):
         coding, _, rest = part.partition(";")
@@ -160,7 +162,7 @@ def _accepts_gzip(accepted: str) -> bool:
 
 
 def _is_current(headers: Mapping[str, str], etag: str, modified: datetime) -> bool:
-    """The client's copy is current; If-None-Match wins over If-Modified-Since (RFC 9110 section 13.2.2)."""
+    """Check the client's copy; If-None-Match overrides If-Modified-Since (RFC 9110 section 13.2.2)."""
     if (tags := headers.get("if-none-match")) is not None:
         return tags.strip() == "*" or etag in _ETAG.findall(tags)
     since = http_date(headers["if-modified-since"]) if "if-modified-since" in headers else None
@@ -168,20 +170,20 @@ def _is_current(headers: Mapping[str, str], etag: str, modified: datetime) -> bo
 
 
 class AsgiSitemapMiddleware:
-    """Answers `/sitemap*.xml` and the parameter XTND from a folder; the rest is the application's."""
+    """Serve `/sitemap*.xml` and the parameter XTND in front of an ASGI application."""
 
     def __init__(self, application: AsgiApplication, folder: str | Path, *, prefix: str = "") -> None:
         self._application = application
         self._sitemaps = SitemapFolder(Path(folder), prefix.rstrip("/"))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One connection: a request, or something that only the application knows."""
+        """Handle one connection."""
         if scope["type"] != "http" or not _may_be_sitemap(scope):
             await self._application(scope, receive, send)
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         query = scope.get("query_string", b"").decode("latin-1")
-        # A file that changed is read and gzip_data: that is not for the event loop.
+        # Reading and compressing a changed file would block the event loop.
         response = await asyncio.to_thread(self._sitemaps.respond, scope["method"], scope["path"], query, headers)
         if response is None:
             await self._application(scope, receive, send)
@@ -192,19 +194,19 @@ class AsgiSitemapMiddleware:
 
 
 def _may_be_sitemap(scope: Scope) -> bool:
-    """Cheap, since every request of the site comes this way."""
+    """Filter cheaply, since every request of the site passes here."""
     return "sitemap" in scope["path"] or b"xtnd" in scope.get("query_string", b"").lower()
 
 
 class WsgiSitemapMiddleware:
-    """Answers `/sitemap*.xml` and the parameter XTND from a folder; the rest is the application's."""
+    """Serve `/sitemap*.xml` and the parameter XTND in front of a WSGI application."""
 
     def __init__(self, application: WsgiApplication, folder: str | Path, *, prefix: str = "") -> None:
         self._application = application
         self._sitemaps = SitemapFolder(Path(folder), prefix.rstrip("/"))
 
     def __call__(self, environ: Environment, start_response: StartResponse) -> Iterable[bytes]:
-        """One request."""
+        """Handle one request."""
         headers = {name: environ[key] for name, key in _CONDITIONS.items() if key in environ}
         response = self._sitemaps.respond(
             environ.get("REQUEST_METHOD", "GET"), environ.get("PATH_INFO", ""), environ.get("QUERY_STRING", ""), headers

@@ -1,9 +1,7 @@
-"""What does a page say that a search engine would call new? A digest of it, and whether it wants to be
-listed.
+"""Summarise a page for the sitemap: a digest of its own content, and whether it may be listed.
 
-The digest covers title, description, the texts and the links of the page's own part. Menus, sidebars, footers
-and what is called alike are the site's: a new entry in the menu does not make every page new. Nor do scripts,
-styles, comments, white space, times of generation and counters.
+The digest covers title, description, texts and links of the main part. Menus, sidebars, footers, scripts, styles,
+comments, white space, timestamps and counters are ignored, so a new menu entry does not change every page.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ from evercrawl.model.fetch import Headers
 from evercrawl.model.settings import ParseSettings
 
 MAX_NAMED_RATIO = 2
-"""So many times the rest may a part be that is the site's by its name; then the name misleads."""
+"""If parts that look like navigation by name are this many times larger than the rest, ignore their names."""
 
 _SITE_ELEMENTS = tag_ids("nav aside footer dialog menu")
 _HEADER = tag_ids("header")
@@ -51,32 +49,31 @@ _LIMITS = ParseSettings()
 _FIELD, _ENTRY = "\x1e", "\x1f"
 
 
-class PageContent(NamedTuple):
-    """What a sitemap needs to know of a page."""
+class ContentSummary(NamedTuple):
+    """What a sitemap needs to know about a page."""
 
     digest: bytes
-    """Equal for contents that say the same."""
+    """Equal for equal content."""
     title: str = ""
     noindex: bool = False
     canonical: str | None = None
-    """Where the page says that it lives."""
+    """The page's canonical URL."""
     moves_to: str | None = None
-    """Where it sends its readers at once."""
+    """Target of an immediate redirect."""
 
 
-def read_content(url: str, headers: Headers, body: bytes, *, agent: str, site: str) -> PageContent:
-    """The reading of a file or an answer; other than HTML, every byte counts.
+def read_content(url: str, headers: Headers, body: bytes, *, agent: str, site: str) -> ContentSummary:
+    """Summarise a file or a response. For anything but HTML, every byte counts.
 
-    Links within `site` (its address up to and with the last slash) are digested without it, so that a site
-    which moves as a whole has the same content.
+    Links below `site` are digested without it, so that moving a whole site does not change its pages.
     """
     kind = sniff_media_type(headers, body)
     if kind not in HTML_TYPES:
-        return PageContent(content_digest(body), noindex=robots_directives(headers, [], agent=agent).noindex)
+        return ContentSummary(content_digest(body), noindex=robots_directives(headers, [], agent=agent).noindex)
     tree, elements, encoding, _ = parse_page(headers, body, kind=kind, every_anchor=True)
     resolver = ReferenceResolver(url, base_url(url, elements.base), encoding)
     refresh = find_refresh(url, headers, elements.metas, resolver)
-    reading = PageContent(
+    reading = ContentSummary(
         digest=_digest(tree, elements, resolver, site),
         title=page_title(elements, _LIMITS) or _headline(tree),
         noindex=robots_directives(headers, elements.metas, agent=agent).noindex,
@@ -101,12 +98,12 @@ def _digest(tree: LexborHTMLParser, elements: Elements, resolver: ReferenceResol
 
 
 def _without_noise(text: str) -> str:
-    """The text without what a machine counts or stamps, which has digits in it."""
+    """Return the text without timestamps and counters."""
     return significant_text(text) if _DIGIT.search(text) else text
 
 
 def own_texts(snapshot: Snapshot) -> list[str]:
-    """The blocks outside of the site's parts; all of them where nothing else is there."""
+    """Return the text blocks outside of navigation, or all of them if there are no others."""
     blocks = list(zip(snapshot.flags, snapshot.texts, strict=True))
     chars = [0] * (REGION_BITS + 1)
     for flag, text in blocks:
@@ -118,7 +115,7 @@ def own_texts(snapshot: Snapshot) -> list[str]:
 
 
 def _own_links(elements: Elements, resolver: ReferenceResolver) -> Iterator[str]:
-    """The targets of links outside of the site's parts, in order."""
+    """Return the targets of links outside of navigation, in order."""
     cache: dict[int, bool] = {}
     for _, node, _ in elements.links:
         href = node.attributes.get("href")
@@ -129,7 +126,7 @@ def _own_links(elements: Elements, resolver: ReferenceResolver) -> Iterator[str]
 
 
 def _is_in_site_part(node: LexborNode | None, cache: dict[int, bool]) -> bool:
-    """The element, or one around it, is the site's; what was found out is remembered for all on the way."""
+    """Check whether an element is inside navigation; cache the answer for its ancestors."""
     visited: list[int] = []
     is_site = False
     while node is not None:

@@ -1,4 +1,4 @@
-"""Requests for an owner's check: one at a time, as robots.txt and the pace of a crawl allow."""
+"""A polite HTTP client for sitemap checks: one request at a time, within robots.txt and the crawl delay."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class RequestSkipped(NamedTuple):
     url: str
     detail: str
     is_forbidden: bool
-    """robots.txt says no; otherwise the site wants to be left alone for longer than we wait."""
+    """Whether robots.txt forbids it; otherwise the site's delay is longer than we wait."""
 
 
 class PoliteClient:
-    """Asks sites for pages. No site is asked before its robots.txt is known, nor within its gap."""
+    """Fetch pages. Invariant: robots.txt comes first, and every request waits for the crawl delay."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class PoliteClient:
         self.requests = 0
 
     async def fetch(self, url: str, *, body_limit: int | None = None) -> FetchResult | RequestSkipped:
-        """The answer for a canonical URL, redirects not followed."""
+        """Fetch a canonical URL without following redirects."""
         robots = await self.robots_for(site_of(url))
         verdict = robots.verdict(url)
         if not verdict.allowed:
@@ -55,12 +55,12 @@ class PoliteClient:
         return await self._send(Request(url, body_limit=body_limit))
 
     async def robots_for(self, site: str) -> RobotsRules:
-        """What the site's robots.txt says; it is asked for once."""
+        """Return the site's robots.txt rules, fetched once."""
         queue = self._queue(site)
-        if queue.gate is None:
-            queue.gate = await self._fetch_robots(site)
-            queue.heed_delay(now_us=to_us(self._clock.now()), pace=self._pace)
-        return queue.gate
+        if queue.robots is None:
+            queue.robots = await self._fetch_robots(site)
+            queue.apply_crawl_delay(now_us=to_us(self._clock.now()), pace=self._pace)
+        return queue.robots
 
     async def _fetch_robots(self, site: str) -> RobotsRules:
         settings = self._settings.robots
@@ -81,7 +81,7 @@ class PoliteClient:
         now = self._clock.now()
         opens = from_us(queue.site.open_us)
         if opens - now > self._settings.crawl.idle_timeout:
-            return RequestSkipped(request.url, queue.site.closed_reason or "the site's gap is long", False)
+            return RequestSkipped(request.url, queue.site.closed_reason or "the site's crawl delay is too long", False)
         if self._on_request is not None:
             self._on_request(request.url)
         await self._clock.sleep_until(opens)
@@ -96,7 +96,7 @@ class PoliteClient:
         took = result.took if isinstance(result, Failed) else result.exchange.took
         pause = site_pause(result, failures=queue.site.failures + 1, now=now)
         if pause is not None:
-            detail = result.detail if isinstance(result, Failed) else "the site asks us to wait"
+            detail = result.detail if isinstance(result, Failed) else "the site asks to wait"
             queue.close_until(to_us(now) + span_us(pause), detail)
         queue.answered(now_us=to_us(now), took=took, failed=failed, wire_bytes=0, pace=self._pace)
 

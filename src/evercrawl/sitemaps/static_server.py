@@ -1,4 +1,4 @@
-"""A folder of files as a WSGI application, for looking at a site and its sitemap on one's own machine."""
+"""Serve a folder of files and its sitemaps on the local machine, for preview."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ BLOCK = 64 * 1024
 
 
 class StaticFileApp:
-    """The files of a folder by path; an index stands for its folder, and nothing outside is ever given."""
+    """A WSGI application that serves the files of a folder, and never anything outside of it."""
 
     def __init__(self, folder: Path, *, clean_urls: bool = False) -> None:
         self._folder = folder.resolve()
         self._clean_urls = clean_urls
 
     def __call__(self, environ: Environment, start_response: StartResponse) -> Iterable[bytes]:
-        """One request."""
+        """Handle one request."""
         method = environ["REQUEST_METHOD"]
         if method not in ("GET", "HEAD"):
             return _plain(start_response, "405 Method Not Allowed", (("Allow", "GET, HEAD"),))
@@ -41,7 +41,7 @@ class StaticFileApp:
         return _file(found, environ, start_response)
 
     def _found(self, path: str) -> Path | None:
-        """The file (or, to be asked for with a slash, the folder) that a path means."""
+        """Return the file of a path, or the folder if the path lacks its trailing slash."""
         if "\0" in path or any(part.startswith(".") for part in path.split("/")):
             return None
         wanted = Path(os.path.normpath(f"{self._folder}/{path}"))
@@ -107,7 +107,7 @@ class _SilentHandler(WSGIRequestHandler):
 
 
 def create_server(folder: Path, *, host: str, port: int, clean_urls: bool = False) -> WSGIServer:
-    """A server of the folder and its sitemaps; its `serve_forever` ends by `shutdown`."""
+    """Return a server of the folder and its sitemaps."""
     application = WsgiSitemapMiddleware(StaticFileApp(folder, clean_urls=clean_urls), folder)
     try:
         return make_server(host, port, application, server_class=_Server, handler_class=_SilentHandler)

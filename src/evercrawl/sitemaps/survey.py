@@ -1,4 +1,4 @@
-"""What a site's sitemap says and what its pages say, gathered politely: a sample, not a crawl."""
+"""Collect the evidence for a sitemap check: its files, a sample of its pages, and pages it may lack."""
 
 from __future__ import annotations
 
@@ -29,41 +29,41 @@ from evercrawl.sitemaps.polite_client import PoliteClient, RequestSkipped
 
 MAX_REDIRECTS = 5
 MAX_PROBES = 5
-"""Pages that the sitemap lacks which are asked for, to know that they are there."""
+"""Linked but unlisted pages to fetch, to see whether they exist."""
 MAX_ENTRIES = 500_000
-"""Of all files together; more are not looked at."""
+"""Limit of entries over all files."""
 
 _DATES = re.compile(rb"<(?:[\w.-]+:)?(lastmod|LAST_UPDATED)\s*>\s*([^<]{1,200})<", re.IGNORECASE)
 _SITEMAP_PATH = re.compile(r"sitemap|\.xml(?:\.gz)?$|\.txt$|\.rss$|\.atom$", re.IGNORECASE)
 _LIMITS = SitemapLimits(most_bytes=64 * 1024 * 1024, most_entries=200_000)
-"""Larger than the protocol's: what is beyond those is to be sampled and named."""
+"""Larger than the protocol's limits, so that violations can be reported."""
 
 
 class SurveyedFile(NamedTuple):
-    """One sitemap file as it was read; `failure` says why it was not."""
+    """One sitemap file; `failure` says why it could not be read."""
 
     url: str
     sitemap: Sitemap
     size: int = 0
-    """Bytes, unpacked."""
+    """Uncompressed bytes."""
     unreadable: tuple[str, ...] = ()
-    """Dates that no reader understands."""
+    """Dates that cannot be parsed."""
     failure: str | None = None
 
 
 class ListedEntry(NamedTuple):
-    """An entry, and the file that has it."""
+    """An entry and the file that lists it."""
 
     entry: SitemapEntry
     source: str
 
 
 class SampledPage(NamedTuple):
-    """What a request for a page gave."""
+    """The result of fetching a page."""
 
     url: str
     kind: str
-    """`ok`, `dead`, `moved`, `forbidden`, `failed` or `unavailable` (the site wants to be left alone)."""
+    """`ok`, `dead`, `moved`, `forbidden`, `failed` or `unavailable` (the site's delay is too long)."""
     detail: str = ""
     at: datetime | None = None
     document: Document | None = None
@@ -73,29 +73,29 @@ class SampledPage(NamedTuple):
 
 @dataclass
 class SitemapSurvey:
-    """Everything that a judgement rests on."""
+    """The evidence of a check."""
 
     site: str
     now: datetime
     files: list[SurveyedFile] = field(default_factory=list)
     entries: list[ListedEntry] = field(default_factory=list)
     forbidden: list[str] = field(default_factory=list)
-    """Listed pages that robots.txt forbids."""
+    """Listed pages that robots.txt disallows."""
     sampled: list[SampledPage] = field(default_factory=list)
-    """The sample."""
+    """The sampled pages."""
     candidates: Counter[str] = field(default_factory=Counter)
-    """Pages that are linked and not listed, with the number of links."""
+    """Linked but unlisted pages, with the number of links."""
     probed: list[SampledPage] = field(default_factory=list)
-    """Those of them that were asked for."""
+    """The candidates that were fetched."""
     known: list[str] = field(default_factory=list)
-    """Pages that a collection has sampled and that want to be listed."""
+    """Indexable pages that a collection has seen."""
     requests: int = 0
     unavailable: RobotsRecord | None = None
-    """The site's last word where nothing may be asked of it: out of reach, private, or forbidden."""
+    """The robots.txt record of a site that cannot be contacted: unreachable, private or forbidden."""
 
 
 class SitemapSurveyor:
-    """Gathers a survey; without a client, of files on this machine alone."""
+    """Collect a survey; without a client, from local files only."""
 
     def __init__(self, client: PoliteClient | None, settings: Settings, *, sample: int) -> None:
         self._client = client
@@ -103,7 +103,7 @@ class SitemapSurveyor:
         self._sample = sample
 
     async def survey_site(self, url: str, *, now: datetime) -> SitemapSurvey:
-        """The survey of a site, or of the sitemap at this very address."""
+        """Survey a site, or the sitemap at this URL."""
         assert self._client is not None
         survey = SitemapSurvey(site_of(url), now)
         robots = await self._client.robots_for(survey.site)
@@ -123,7 +123,7 @@ class SitemapSurveyor:
         return survey
 
     async def survey_file(self, path: Path, *, now: datetime) -> SitemapSurvey:
-        """The survey of a sitemap file; those that an index names are looked for beside it."""
+        """Survey a sitemap file; the files of an index are expected next to it."""
         survey = SitemapSurvey("", now)
         waiting, known = [path], {path.name}
         while waiting:
@@ -147,7 +147,7 @@ class SitemapSurveyor:
         result = await self._fetch_following(url, body_limit=limit)
         if isinstance(result, Fetched):
             return _parse_file(result.body, url, header(result.headers, "content-type"))
-        detail = result.detail if isinstance(result, (Failed, RequestSkipped)) else "it only leads to redirects"
+        detail = result.detail if isinstance(result, (Failed, RequestSkipped)) else "too many redirects"
         return SurveyedFile(url, Sitemap(SitemapType.UNKNOWN, error=detail), failure=detail)
 
     async def _fetch_following(self, url: str, *, body_limit: int | None = None) -> FetchResult | RequestSkipped:
@@ -162,7 +162,7 @@ class SitemapSurveyor:
     # Pages
 
     async def _visit_pages(self, survey: SitemapSurvey) -> None:
-        """The sample's pages, the front page, and some that are linked and not listed."""
+        """Fetch the sampled pages, the front page and some unlisted pages."""
         assert self._client is not None
         robots = await self._client.robots_for(survey.site)
         if robots.record.policy in ("forbid", "private"):
@@ -195,11 +195,11 @@ class SitemapSurveyor:
             survey.probed.append(await self.visit_page(url))
 
     async def visit_page(self, url: str) -> SampledPage:
-        """What is at the address of a page."""
+        """Fetch a page."""
         assert self._client is not None
         name = canonical(url)
         if name is None:
-            return SampledPage(url, "dead", "it is not a URL that can be fetched")
+            return SampledPage(url, "dead", "not a valid URL")
         return self._page_result(url, name, await self._client.fetch(name))
 
     def _page_result(self, url: str, name: str, result: FetchResult | RequestSkipped) -> SampledPage:
@@ -215,7 +215,7 @@ class SitemapSurveyor:
             case Fetched():
                 return self._parse_page(url, name, result)
             case _:
-                return SampledPage(url, "failed", "304 to a question without a condition")
+                return SampledPage(url, "failed", "unexpected status 304")
 
     def _parse_page(self, url: str, name: str, result: Fetched) -> SampledPage:
         agent, limits = self._settings.identity.product, self._settings.parse
@@ -265,7 +265,7 @@ def _parse_file(body: bytes, url: str, content_type: str | None) -> SurveyedFile
 
 
 def choose_sample(entries: list[SitemapEntry], most: int) -> list[SitemapEntry]:
-    """The pages to look at: half of them with the newest dates, the others random_entries by their names."""
+    """Choose pages to fetch: half with the newest dates, the rest pseudo-randomly by URL."""
     unique = list({entry.url: entry for entry in entries}.values())
     dated = sorted(
         (entry for entry in unique if entry.lastmod is not None),
@@ -281,7 +281,7 @@ def choose_sample(entries: list[SitemapEntry], most: int) -> list[SitemapEntry]:
 
 
 def internal_links(page: SampledPage, site: str) -> list[str]:
-    """The pages of the same site that a page links and lets robots follow."""
+    """Return the links of a page to pages of the same site that robots may follow."""
     if page.document is None or page.document.robots.nofollow:
         return []
     targets = (canonical(link.url) for link in page.document.links if not link.nofollow)
@@ -293,7 +293,7 @@ def internal_links(page: SampledPage, site: str) -> list[str]:
 
 
 def require_sitemap_file(path: Path) -> Path:
-    """The file to check; ConfigError where there is none."""
+    """Return the path; raise ConfigError if there is no such file."""
     if not path.is_file():
         raise ConfigError(f"{path} is neither a file nor a URL; write it like https://example.org/")
     return path

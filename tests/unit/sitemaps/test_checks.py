@@ -1,4 +1,4 @@
-"""The judgement of sitemaps whose faults are known."""
+"""Check sitemaps with known issues."""
 
 from __future__ import annotations
 
@@ -7,15 +7,10 @@ from typing import Any
 
 import pytest
 
-from evercrawl.collection.stored_pages import StoredPage
 from evercrawl.core.digest import text_digest
 from evercrawl.model.document import Directives, Document
-from evercrawl.model.listing import VersionRecord, VisitRecord
-from evercrawl.model.page import Version
-from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.sitemap import Sitemap, SitemapEntry, SitemapType
-from evercrawl.model.time import to_us
-from evercrawl.sitemaps.checks import SitemapIssue, SitemapReport, check_sitemap
+from evercrawl.sitemaps.checks import KnownVersion, SitemapIssue, SitemapReport, check_sitemap
 from evercrawl.sitemaps.survey import ListedEntry, SampledPage, SitemapSurvey, SurveyedFile, choose_sample
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -38,24 +33,24 @@ def ok(url: str, **said: Any) -> SampledPage:
     return SampledPage(url, "ok", at=NOW, document=document, date="Sun, 15 Nov 2026 12:00:00 GMT")
 
 
-def faults(judgement: SitemapReport) -> set[SitemapIssue]:
-    return {one.fault for one in judgement.findings}
+def issues(report: SitemapReport) -> set[SitemapIssue]:
+    return {one.issue for one in report.findings}
 
 
-def test_a_true_sitemap_is_perfect() -> None:
+def test_a_correct_sitemap_has_the_best_score() -> None:
     survey = survey_of(*pages())
     survey.sampled = [ok(entry.url) for entry in pages()]
     assert check_sitemap(survey).score == 100
 
 
-def test_no_sitemap_is_nothing() -> None:
+def test_a_missing_sitemap_scores_zero() -> None:
     survey = SitemapSurvey(SITE, NOW, [SurveyedFile(SITEMAP, Sitemap(SitemapType.UNKNOWN, error="404"), failure="404")])
-    judgement = check_sitemap(survey)
-    assert (judgement.score, faults(judgement)) == (0, {SitemapIssue.NO_SITEMAP})
+    report = check_sitemap(survey)
+    assert (report.score, issues(report)) == (0, {SitemapIssue.NO_SITEMAP})
 
 
 @pytest.mark.parametrize(
-    ("survey", "fault"),
+    ("survey", "issue"),
     [
         (survey_of(*pages(), error="not well-formed"), SitemapIssue.BROKEN),
         (survey_of(*pages(), SitemapEntry("https://other.example/", NOW - DAY)), SitemapIssue.WRONG_HOST),
@@ -68,20 +63,20 @@ def test_no_sitemap_is_nothing() -> None:
         (survey_of(*pages(50_001)), SitemapIssue.LIMITS),
     ],
 )
-def test_what_the_file_alone_shows(survey: SitemapSurvey, fault: SitemapIssue) -> None:
-    judgement = check_sitemap(survey)
-    assert faults(judgement) == {fault}
-    assert judgement.score < 100
-    assert judgement.findings[0].examples
+def test_issues_of_files(survey: SitemapSurvey, issue: SitemapIssue) -> None:
+    report = check_sitemap(survey)
+    assert issues(report) == {issue}
+    assert report.score < 100
+    assert report.findings[0].examples
 
 
-def test_today_written_as_a_date_is_not_ahead() -> None:
+def test_todays_date_is_not_in_the_future() -> None:
     midnight = (NOW + DAY).replace(hour=0)
     survey = survey_of(*pages(), SitemapEntry(SITE + "/x", midnight))
     assert check_sitemap(survey).score == 100
 
 
-def test_what_the_pages_show() -> None:
+def test_issues_of_pages() -> None:
     survey = survey_of(*pages())
     survey.sampled = [
         SampledPage(SITE + "/0", "dead", "status 404"),
@@ -92,13 +87,18 @@ def test_what_the_pages_show() -> None:
         ok(SITE + "/5"),
     ]
     survey.forbidden = [SITE + "/9"]
-    found = faults(check_sitemap(survey))
+    found = issues(check_sitemap(survey))
     assert found == {
-        SitemapIssue.DEAD, SitemapIssue.REDIRECTS, SitemapIssue.NOINDEX, SitemapIssue.CANONICAL, SitemapIssue.UNREACHABLE, SitemapIssue.DISALLOWED,
-    }  # fmt: skip
+        SitemapIssue.DEAD,
+        SitemapIssue.REDIRECTS,
+        SitemapIssue.NOINDEX,
+        SitemapIssue.CANONICAL,
+        SitemapIssue.UNREACHABLE,
+        SitemapIssue.DISALLOWED,
+    }
 
 
-def test_pages_that_are_linked_and_there_are_missing() -> None:
+def test_linked_pages_that_exist_are_missing() -> None:
     survey = survey_of(*pages())
     for name in ("a", "b", "c", "d"):
         survey.candidates[f"{SITE}/{name}"] = 3
@@ -109,7 +109,7 @@ def test_pages_that_are_linked_and_there_are_missing() -> None:
         SampledPage(SITE + "/d", "moved"),
     ]
     (missing,) = check_sitemap(survey).findings
-    assert (missing.fault, missing.count, missing.of) == (SitemapIssue.MISSING, 1, 11)
+    assert (missing.issue, missing.count, missing.of) == (SitemapIssue.MISSING, 1, 11)
     assert [example.url for example in missing.examples] == [SITE + "/a"]
     survey.known = [SITE + "/0", SITE + "/e"]
     (missing,) = check_sitemap(survey).findings
@@ -117,7 +117,7 @@ def test_pages_that_are_linked_and_there_are_missing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("last_modified", "modified", "fault"),
+    ("last_modified", "modified", "issue"),
     [
         ("Mon, 01 Jan 2024 00:00:00 GMT", None, SitemapIssue.FALSE_DATES),
         ("Sun, 15 Nov 2026 11:59:59 GMT", None, None),
@@ -128,63 +128,50 @@ def test_pages_that_are_linked_and_there_are_missing() -> None:
         (None, None, None),
     ],
 )
-def test_dates_against_the_pages_own_word(
-    last_modified: str | None, modified: str | None, fault: SitemapIssue | None
+def test_dates_against_the_pages_own_dates(
+    last_modified: str | None, modified: str | None, issue: SitemapIssue | None
 ) -> None:
     entry = SitemapEntry(SITE + "/a", NOW - 5 * DAY)
     survey = survey_of(entry)
     survey.sampled = [ok(entry.url, modified=modified)._replace(last_modified=last_modified)]
-    assert faults(check_sitemap(survey)) == ({fault} if fault else set())
+    assert issues(check_sitemap(survey)) == ({issue} if issue else set())
 
 
-def version(number: int, sampled: datetime, after: datetime | None, text: str = "words") -> VersionRecord:
-    blank = Version(
-        number, b"", b"", text_digest(text), None, None, None, None, None, 0, 0, None, None, "", 0, 0, b"", None
-    )
-    return VersionRecord(to_us(sampled), None if after is None else to_us(after), 200, blank)
-
-
-def stored(versions: list[VersionRecord], visits: list[tuple[datetime, int]]) -> StoredPage:
-    lines = tuple(
-        VisitRecord(to_us(at), Outcome.UNCHANGED, Reason.SAME_CONTENT, 200, 1, 1, number) for at, number in visits
-    )
-    return StoredPage(0, None, tuple(versions), lines)  # type: ignore[arg-type]
+def version(first_seen: datetime, last_seen: datetime, after: datetime | None, text: str = "words") -> KnownVersion:
+    return KnownVersion(after, first_seen, last_seen, text_digest(text))
 
 
 @pytest.mark.parametrize(
-    ("days_ago", "fault"),
+    ("days_ago", "issue"),
     [(20, SitemapIssue.OLD_DATES), (9, None), (3, SitemapIssue.FALSE_DATES), (40, SitemapIssue.OLD_DATES)],
 )
-def test_dates_against_what_the_collection_saw(days_ago: int, fault: SitemapIssue | None) -> None:
-    """Seen 30 and 10 days ago as it was, changed when it was sampled 8 days ago, the same 1 day ago."""
-    history = stored(
-        [version(1, NOW - 30 * DAY, None), version(2, NOW - 8 * DAY, NOW - 10 * DAY)],
-        [(NOW - DAY, 2), (NOW - 8 * DAY, 2), (NOW - 10 * DAY, 1), (NOW - 30 * DAY, 1)],
-    )
+def test_dates_against_the_collections_history(days_ago: int, issue: SitemapIssue | None) -> None:
+    """The collection saw one version 30 and 10 days ago, and another one 8 days and 1 day ago."""
+    history = [version(NOW - 30 * DAY, NOW - 10 * DAY, None), version(NOW - 8 * DAY, NOW - DAY, NOW - 10 * DAY)]
     entry = SitemapEntry(SITE + "/a", NOW - days_ago * DAY)
-    judgement = check_sitemap(survey_of(entry), lambda url: history)
-    assert faults(judgement) == ({fault} if fault else set())
-    assert judgement.verified == 1
+    report = check_sitemap(survey_of(entry), lambda url: history)
+    assert issues(report) == ({issue} if issue else set())
+    assert report.verified == 1
 
 
-def test_the_present_page_is_a_witness_too() -> None:
-    history = stored([version(1, NOW - 30 * DAY, None, "the same words")], [(NOW - 30 * DAY, 1)])
+def test_the_current_page_is_evidence_too() -> None:
+    history = [version(NOW - 30 * DAY, NOW - 30 * DAY, None, "the same words")]
     entry = SitemapEntry(SITE + "/a", NOW - 3 * DAY)
     survey = survey_of(entry)
     survey.sampled = [ok(entry.url, text="the same words")]
-    assert faults(check_sitemap(survey, lambda url: history)) == {SitemapIssue.FALSE_DATES}
+    assert issues(check_sitemap(survey, lambda url: history)) == {SitemapIssue.FALSE_DATES}
     survey.sampled = [ok(entry.url, text="other words")]
-    assert faults(check_sitemap(survey, lambda url: history)) == set()
+    assert issues(check_sitemap(survey, lambda url: history)) == set()
 
 
-def test_equal_dates_that_are_confirmed_are_no_fault() -> None:
+def test_confirmed_equal_dates_are_no_issue() -> None:
     entries = [entry._replace(lastmod=NOW - 5 * DAY) for entry in pages()]
     survey = survey_of(*entries)
     survey.sampled = [ok(entry.url, modified="2026-11-10") for entry in entries]
     assert check_sitemap(survey).score == 100
 
 
-def test_the_sample_is_the_same_every_time_and_has_the_newest() -> None:
+def test_the_sample_is_stable_and_includes_the_newest_pages() -> None:
     chosen = choose_sample(pages(100), 10)
     assert chosen == choose_sample(pages(100), 10)
     assert chosen[:5] == pages(5)

@@ -1,4 +1,4 @@
-"""Which file is which page."""
+"""Map files to pages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evercrawl.sitemaps.folder_pages import (
 BASE = "https://example.org/"
 
 
-@pytest.fingerprint.parametrize(
+@pytest.mark.parametrize(
     ("key", "url"),
     [
         ("index.html", BASE),
@@ -54,7 +54,7 @@ def test_which_files_are_pages(tmp_path: Path) -> None:
     assert keys == ["index.html", "drafts/x.html"]
 
 
-def test_a_name_that_is_no_text_is_quoted_byte_by_byte(tmp_path: Path) -> None:
+def test_a_name_that_is_not_valid_text_is_quoted_byte_by_byte(tmp_path: Path) -> None:
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.html")).write_text("x")
     assert [file.key for file in find_page_files(tmp_path, FolderRules(BASE))] == ["%FF.html"]
 
@@ -67,14 +67,14 @@ def test_base_urls() -> None:
             parse_base_url(bad)
 
 
-def test_when_a_change_happened() -> None:
+def test_time_of_a_change() -> None:
     assert change_time_ms(50, None, 100) == 50, "the first build takes the file's time"
     assert change_time_ms(70, 60, 100) == 70, "written between the builds"
     assert change_time_ms(50, 60, 100) == 100, "a file from before the last build cannot be the change"
     assert change_time_ms(200, 60, 100) == 100, "no date lies ahead"
 
 
-def test_the_address_is_known_from_the_last_build_or_the_site_itself(tmp_path: Path) -> None:
+def test_the_base_url_is_detected(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="--base-url"):
         detect_base_url(tmp_path, BuildState())
     (tmp_path / "CNAME").write_text("cname.example\n")

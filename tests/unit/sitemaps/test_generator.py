@@ -1,4 +1,4 @@
-"""Sitemaps of a folder: what is new, when it came to be, and files that are whole."""
+"""Build the sitemaps of a folder: changes, dates and complete files."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from evercrawl.model.time import from_us
 from evercrawl.sitemaps.build_state import read_state, state_path
 from evercrawl.sitemaps.folder_pages import FolderRules
 from evercrawl.sitemaps.generator import BuildReport, SitemapTarget, build_from_folder
-from evercrawl.sitemaps.page_content import PageContent, read_content
+from evercrawl.sitemaps.page_content import ContentSummary, read_content
 
 BASE = "https://example.org/"
 SECOND = 1_000_000_000
 START = 1_700_000_000 * SECOND
 
 
-class Place:
-    """A site in a folder, and a clock that the test moves."""
+class SiteFolder:
+    """A site in a folder, and a clock that the test advances."""
 
     def __init__(self, folder: Path) -> None:
         self.site = folder / "site"
@@ -56,8 +56,8 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    made = Place(tmp_path)
+def site_folder(tmp_path: Path) -> SiteFolder:
+    made = SiteFolder(tmp_path)
     for number in range(5):
         made.put(f"page{number}.html", f"words of page {number}")
     return made
@@ -67,126 +67,126 @@ def moment(at_ns: int) -> datetime:
     return from_us(at_ns // 1000)
 
 
-def test_the_first_build_takes_the_files_times(place: Place) -> None:
-    place.put("old.html", "from long ago", at_ns=START - 5000 * SECOND)
-    report = place.build()
+def test_the_first_build_uses_file_times(site_folder: SiteFolder) -> None:
+    site_folder.put("old.html", "from long ago", at_ns=START - 5000 * SECOND)
+    report = site_folder.build()
     assert (report.pages, len(report.added), report.changed, report.is_first) == (6, 6, (), True)
     assert report.files == ("sitemap-extended.xml", "sitemap.xml")
-    assert place.dates()[BASE + "old.html"] == moment(START - 5000 * SECOND)
-    assert place.dates() == place.dates("sitemap-extended.xml")
+    assert site_folder.dates()[BASE + "old.html"] == moment(START - 5000 * SECOND)
+    assert site_folder.dates() == site_folder.dates("sitemap-extended.xml")
 
 
-def test_only_real_changes_change_a_date(place: Place) -> None:
-    place.build()
-    before = place.dates()
-    place.now_ns += 1000 * SECOND
+def test_only_real_changes_change_a_date(site_folder: SiteFolder) -> None:
+    site_folder.build()
+    before = site_folder.dates()
+    site_folder.now_ns += 1000 * SECOND
     for number in range(5):
-        place.touch(f"page{number}.html")
-    place.put("page3.html", "other words")
-    changed_at = place.now_ns
-    report = place.build()
+        site_folder.touch(f"page{number}.html")
+    site_folder.put("page3.html", "other words")
+    changed_at = site_folder.now_ns
+    report = site_folder.build()
     assert report.changed == (BASE + "page3.html",)
-    after = place.dates()
+    after = site_folder.dates()
     assert after.pop(BASE + "page3.html") == moment(changed_at)
     assert after == {url: date for url, date in before.items() if url != BASE + "page3.html"}
-    assert place.build().written == ()
+    assert site_folder.build().written == ()
 
 
-def test_a_file_with_an_old_time_and_new_content_changed_now(place: Place) -> None:
-    place.build()
-    place.put("page1.html", "restored from somewhere", at_ns=START - 900 * SECOND)
-    place.build()
-    assert place.dates()[BASE + "page1.html"] == moment(place.now_ns)
+def test_new_content_with_an_old_file_time_is_dated_now(site_folder: SiteFolder) -> None:
+    site_folder.build()
+    site_folder.put("page1.html", "restored from somewhere", at_ns=START - 900 * SECOND)
+    site_folder.build()
+    assert site_folder.dates()[BASE + "page1.html"] == moment(site_folder.now_ns)
 
 
-def test_a_file_that_changed_within_the_tick_of_its_reading_is_read_again(place: Place) -> None:
-    place.put("page1.html", "aaa", at_ns=START + 10 * SECOND)
-    place.build(after_s=10)
-    place.put("page1.html", "bbb", at_ns=START + 10 * SECOND)
-    assert place.build().changed == (BASE + "page1.html",)
+def test_a_file_modified_just_before_reading_is_read_again(site_folder: SiteFolder) -> None:
+    site_folder.put("page1.html", "aaa", at_ns=START + 10 * SECOND)
+    site_folder.build(after_s=10)
+    site_folder.put("page1.html", "bbb", at_ns=START + 10 * SECOND)
+    assert site_folder.build().changed == (BASE + "page1.html",)
 
 
-def test_what_is_left_out(place: Place) -> None:
-    place.put("hidden.html", "x", head='<meta name="robots" content="noindex">')
-    place.put("copy.html", "x", head='<link rel="canonical" href="/page1.html">')
-    place.put("moved.html", "x", head='<meta http-equiv="refresh" content="0;url=/page1.html">')
-    place.put("self/index.html", "x", head='<link rel="canonical" href="/self">')
-    place.put("private/a.html", "x")
-    (place.site / "robots.txt").write_text("User-agent: *\nDisallow: /private/\n")
-    report = place.build()
+def test_excluded_pages(site_folder: SiteFolder) -> None:
+    site_folder.put("hidden.html", "x", head='<meta name="robots" content="noindex">')
+    site_folder.put("copy.html", "x", head='<link rel="canonical" href="/page1.html">')
+    site_folder.put("moved.html", "x", head='<meta http-equiv="refresh" content="0;url=/page1.html">')
+    site_folder.put("self/index.html", "x", head='<link rel="canonical" href="/self">')
+    site_folder.put("private/a.html", "x")
+    (site_folder.site / "robots.txt").write_text("User-agent: *\nDisallow: /private/\n")
+    report = site_folder.build()
     assert report.excluded == {"noindex": 1, "canonical elsewhere": 1, "moved": 1, "robots.txt": 1}
-    listed = place.dates()
+    listed = site_folder.dates()
     assert BASE + "self" in listed, "a page may choose among its own names"
     assert BASE + "private/a.html" not in listed
-    (place.site / "robots.txt").unlink()
-    assert place.build().added == (BASE + "private/a.html",)
+    (site_folder.site / "robots.txt").unlink()
+    assert site_folder.build().added == (BASE + "private/a.html",)
 
 
-def test_pages_come_and_go(place: Place) -> None:
-    place.build()
-    (place.site / "page0.html").unlink()
-    place.put("new.html", "fresh")
-    place.put("page1.html", "now hidden", head='<meta name="robots" content="noindex">')
-    report = place.build()
+def test_added_and_removed_pages(site_folder: SiteFolder) -> None:
+    site_folder.build()
+    (site_folder.site / "page0.html").unlink()
+    site_folder.put("new.html", "fresh")
+    site_folder.put("page1.html", "now hidden", head='<meta name="robots" content="noindex">')
+    report = site_folder.build()
     assert report.removed == (BASE + "page0.html", BASE + "page1.html")
     assert (report.added, report.changed) == ((BASE + "new.html",), ())
 
 
-def test_a_change_of_an_unlisted_page_is_named_as_such(place: Place) -> None:
+def test_a_changed_unlisted_page_is_reported(site_folder: SiteFolder) -> None:
     head = '<meta name="robots" content="noindex">'
-    place.put("hidden.html", "one", head=head)
-    place.build()
-    place.put("hidden.html", "two", head=head)
-    report = place.build()
+    site_folder.put("hidden.html", "one", head=head)
+    site_folder.build()
+    site_folder.put("hidden.html", "two", head=head)
+    report = site_folder.build()
     assert report.changed == report.unlisted == (BASE + "hidden.html",)
 
 
-def test_a_site_that_moves_keeps_its_dates(place: Place) -> None:
-    place.put("page0.html", '<a href="/page1.html">one</a>')
-    place.build()
-    before = list(place.dates().values())
-    place.rules = FolderRules("https://new.example/")
-    place.target = SitemapTarget(place.site, "https://new.example/", place.target.state)
-    place.build()
-    assert list(place.dates().values()) == before
-    assert all(url.startswith("https://new.example/") for url in place.dates())
+def test_a_site_that_moves_keeps_its_dates(site_folder: SiteFolder) -> None:
+    site_folder.put("page0.html", '<a href="/page1.html">one</a>')
+    site_folder.build()
+    before = list(site_folder.dates().values())
+    site_folder.rules = FolderRules("https://new.example/")
+    site_folder.target = SitemapTarget(site_folder.site, "https://new.example/", site_folder.target.state)
+    site_folder.build()
+    assert list(site_folder.dates().values()) == before
+    assert all(url.startswith("https://new.example/") for url in site_folder.dates())
 
 
-def test_limits_make_an_index_and_growth_and_shrinking_leave_nothing_behind(place: Place) -> None:
-    place.target = SitemapTarget(place.site, BASE, place.target.state, compressed=True, max_urls=2)
-    report = place.build()
+def test_limits_create_an_index_and_obsolete_files_are_deleted(site_folder: SiteFolder) -> None:
+    site_folder.target = SitemapTarget(site_folder.site, BASE, site_folder.target.state, compressed=True, max_urls=2)
+    report = site_folder.build()
     parts = {f"sitemap{kind}-{number}.xml.gz" for kind in ("", "-extended") for number in (1, 2, 3)}
     assert parts < set(report.files)
-    index = read_sitemap((place.site / "sitemap.xml").read_bytes(), BASE)
+    index = read_sitemap((site_folder.site / "sitemap.xml").read_bytes(), BASE)
     assert index.type is SitemapType.INDEX
     assert [entry.url for entry in index.entries] == [f"{BASE}sitemap-{number}.xml.gz" for number in (1, 2, 3)]
-    extended = read_sitemap((place.site / "sitemap-extended-1.xml.gz").read_bytes(), BASE)
+    extended = read_sitemap((site_folder.site / "sitemap-extended-1.xml.gz").read_bytes(), BASE)
     assert (extended.type, len(extended.entries)) == (SitemapType.EXTENDED, 2)
-    packed = gzip.decompress((place.site / "sitemap.xml.gz").read_bytes())
-    assert packed == (place.site / "sitemap.xml").read_bytes()
-    place.target = SitemapTarget(place.site, BASE, place.target.state)
-    report = place.build()
-    assert {path.name for path in place.site.glob("*sitemap*")} == set(report.files)
+    packed = gzip.decompress((site_folder.site / "sitemap.xml.gz").read_bytes())
+    assert packed == (site_folder.site / "sitemap.xml").read_bytes()
+    site_folder.target = SitemapTarget(site_folder.site, BASE, site_folder.target.state)
+    report = site_folder.build()
+    assert {path.name for path in site_folder.site.glob("*sitemap*")} == set(report.files)
 
 
-def test_bytes_are_a_limit_too(place: Place) -> None:
-    place.target = SitemapTarget(place.site, BASE, place.target.state, max_bytes=400)
-    place.build()
-    sizes = [len(gzip.decompress(path.read_bytes())) for path in place.site.glob("sitemap*.gz")]
+def test_size_limit(site_folder: SiteFolder) -> None:
+    site_folder.target = SitemapTarget(site_folder.site, BASE, site_folder.target.state, max_bytes=400)
+    site_folder.build()
+    sizes = [len(gzip.decompress(path.read_bytes())) for path in site_folder.site.glob("sitemap*.gz")]
     assert len(sizes) > 2
     assert max(sizes) <= 400
 
 
-def test_the_extended_sitemap_has_titles_and_milliseconds(place: Place) -> None:
-    place.build()
-    text = (place.site / "sitemap-extended.xml").read_text()
+def test_the_extended_sitemap_has_titles_and_milliseconds(site_folder: SiteFolder) -> None:
+    site_folder.build()
+    text = (site_folder.site / "sitemap-extended.xml").read_text()
     assert f"<ANCHOR_TEXT>page1.html</ANCHOR_TEXT><URL>{BASE}page1.html</URL>" in text
     assert f"<LAST_UPDATED>{START // 1_000_000}</LAST_UPDATED>" in text
 
 
-def test_a_build_that_dies_before_its_end_is_made_again(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    place.build()
-    place.put("page2.html", "changed")
+def test_a_build_after_a_crash_finds_the_same_changes(site_folder: SiteFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    site_folder.build()
+    site_folder.put("page2.html", "changed")
 
     def die(*_: object) -> None:
         raise KeyboardInterrupt
@@ -194,23 +194,23 @@ def test_a_build_that_dies_before_its_end_is_made_again(place: Place, monkeypatc
     with monkeypatch.context() as patched:
         patched.setattr("evercrawl.sitemaps.generator.write_state", die)
         with pytest.raises(KeyboardInterrupt):
-            place.build()
-    assert place.build().changed == (BASE + "page2.html",)
+            site_folder.build()
+    assert site_folder.build().changed == (BASE + "page2.html",)
 
 
-def test_two_builds_at_a_time_are_refused(place: Place) -> None:
-    with exclusive_lock(place.target.state.with_name("state.jsonl.lock")), pytest.raises(CollectionBusy):
-        place.build()
+def test_concurrent_builds_are_rejected(site_folder: SiteFolder) -> None:
+    with exclusive_lock(site_folder.target.state.with_name("state.jsonl.lock")), pytest.raises(CollectionBusy):
+        site_folder.build()
 
 
-def test_a_state_that_is_none_is_not_guessed_at(place: Place) -> None:
-    place.build()
-    place.target.state.write_text("[1, 2, 3]\n")
-    with pytest.raises(StoreUnavailable, match="remove it"):
-        place.build()
+def test_an_invalid_state_file_is_an_error(site_folder: SiteFolder) -> None:
+    site_folder.build()
+    site_folder.target.state.write_text("[1, 2, 3]\n")
+    with pytest.raises(StoreUnavailable, match="delete it"):
+        site_folder.build()
 
 
-def test_a_file_that_does_not_change_is_not_touched(tmp_path: Path) -> None:
+def test_an_unchanged_file_is_not_rewritten(tmp_path: Path) -> None:
     path = tmp_path / "a.xml"
     assert write_atomically(path, b"one")
     os.utime(path, ns=(1, 1))
@@ -222,7 +222,7 @@ def test_a_file_that_does_not_change_is_not_touched(tmp_path: Path) -> None:
         write_atomically(tmp_path / "nowhere" / "a.xml", b"")
 
 
-def test_each_folder_has_a_state_of_its_own(tmp_path: Path) -> None:
+def test_each_folder_has_its_own_state(tmp_path: Path) -> None:
     env = {"XDG_STATE_HOME": str(tmp_path)}
     places = {state_path(env, tmp_path / name) for name in ("a/public", "b/public")}
     assert len(places) == 2
@@ -230,19 +230,19 @@ def test_each_folder_has_a_state_of_its_own(tmp_path: Path) -> None:
     assert read_state(places.pop()).built_ms is None
 
 
-def test_only_what_was_touched_is_read(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_modified_files_are_read(site_folder: SiteFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(200):
-        place.put(f"many/{number}.html", f"words of {number}")
+        site_folder.put(f"many/{number}.html", f"words of {number}")
     read: list[str] = []
 
-    def counted(url: str, *given: Any, **named: Any) -> PageContent:
+    def counted(url: str, *given: Any, **named: Any) -> ContentSummary:
         read.append(url)
         return read_content(url, *given, **named)
 
-    monkeypatch.setattr("evercrawl.sitemaps.folder_pages.read_page", counted)
-    assert len(place.build().added) == len(read) == 205
+    monkeypatch.setattr("evercrawl.sitemaps.folder_pages.read_content", counted)
+    assert len(site_folder.build().added) == len(read) == 205
     read.clear()
     edited = [f"{BASE}many/{number}.html" for number in range(20, 30)]
     for number in range(20, 30):
-        place.put(f"many/{number}.html", f"other words of {number}")
-    assert list(place.build().changed) == sorted(read) == edited
+        site_folder.put(f"many/{number}.html", f"other words of {number}")
+    assert list(site_folder.build().changed) == sorted(read) == edited

@@ -1,4 +1,4 @@
-"""IndexNow: keys, portions, and what each answer means."""
+"""IndexNow keys, batches and response codes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_key_and_its_file(tmp_path: Path) -> None:
         create_key(tmp_path / "nowhere")
 
 
-def test_what_is_sent() -> None:
+def test_request_body() -> None:
     document = json.loads(submission_body("https://example.org", ["https://example.org/a"], key=KEY, key_location=None))
     assert document == {
         "host": "example.org",
@@ -60,7 +60,7 @@ def test_what_is_sent() -> None:
     }
 
 
-def test_portions_are_of_one_host_and_of_ten_thousand_at_most() -> None:
+def test_batches_have_one_host_and_at_most_ten_thousand_urls() -> None:
     urls = [f"https://example.org/{number}" for number in range(25_000)] + ["https://other.test/"] * 2
     sizes = [(site, len(portion)) for site, portion in url_batches(urls)]
     site = "https://example.org"
@@ -70,12 +70,12 @@ def test_portions_are_of_one_host_and_of_ten_thousand_at_most() -> None:
 
 
 @pytest.mark.parametrize("status", [400, 403, 422, 429, 500, None])
-def test_after_a_refusal_nothing_more_is_sent(status: int | None) -> None:
+def test_nothing_is_sent_after_a_rejection(status: int | None) -> None:
     service = Service(status, 200)
     assert announced(service, ["https://a.test/", "https://b.test/"]) == [status]
     assert len(service.got) == 1
 
 
-def test_both_forms_of_success() -> None:
+def test_both_success_codes() -> None:
     assert announced(Service(200, 202), ["https://a.test/", "https://b.test/"]) == [200, 202]
     assert set(STATUS_MEANINGS) == {200, 202, 400, 403, 422, 429}

@@ -1,4 +1,4 @@
-"""Answers to requests for sitemaps: who gets which, packed, conditional; none for the site's own pages."""
+"""Responses to sitemap requests: variants, compression and conditions; everything else goes to the site."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def ask(
     return found.status, dict(found.headers), found.body
 
 
-def test_the_parameter_decides(folder: Path) -> None:
+def test_the_parameter_selects_the_extended_sitemap(folder: Path) -> None:
     assert ask(folder, "/sitemap.xml")[2] == STANDARD
     assert ask(folder, "/sitemap.xml", "XTND")[2] == EXTENDED
     assert ask(folder, "/", "a=b&xtnd=1")[2] == EXTENDED
@@ -48,7 +48,7 @@ def test_the_parameter_decides(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("query", "is_asked"), [("XTND", True), ("a&XTND=", True), ("XTNDED", False), ("", False)])
-def test_what_asks_for_it(query: str, is_asked: bool) -> None:
+def test_which_queries_select_it(query: str, is_asked: bool) -> None:
     assert wants_extended(query) is is_asked
 
 
@@ -64,11 +64,11 @@ def test_what_asks_for_it(query: str, is_asked: bool) -> None:
         ("GET", "/sitemap.html", ""),
     ],
 )
-def test_the_rest_is_the_sites(folder: Path, method: str, path: str, query: str) -> None:
+def test_other_requests_go_to_the_site(folder: Path, method: str, path: str, query: str) -> None:
     assert SitemapFolder(folder).respond(method, path, query, {}) is None
 
 
-def test_conditions(folder: Path) -> None:
+def test_conditional_requests(folder: Path) -> None:
     status, headers, _ = ask(folder, "/sitemap.xml")
     assert (status, headers["Last-Modified"]) == (200, DATE)
     etag = headers["ETag"]
@@ -96,7 +96,7 @@ def test_head_and_gzip(folder: Path) -> None:
     assert gzip.decompress(body) == STANDARD
 
 
-def test_a_new_file_is_seen_at_once(folder: Path) -> None:
+def test_a_replaced_file_is_served_immediately(folder: Path) -> None:
     held = SitemapFolder(folder)
     first = held.respond("GET", "/sitemap.xml", "", {})
     (folder / "sitemap.xml").write_bytes(b"<urlset/>")
@@ -113,7 +113,7 @@ def test_a_mounted_site(folder: Path) -> None:
     assert held.respond("GET", "/sitemap.xml", "", {}) is None
 
 
-def test_wsgi_leaves_the_rest_to_the_application(folder: Path) -> None:
+def test_wsgi_forwards_other_requests(folder: Path) -> None:
     started: list[tuple[str, list[tuple[str, str]]]] = []
 
     def application(environ: dict[str, object], start_response: object) -> list[bytes]:

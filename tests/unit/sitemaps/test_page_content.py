@@ -1,10 +1,10 @@
-"""Which edits of a page are news, and what a page says about being listed."""
+"""Which edits change a page's digest, and how a page excludes itself."""
 
 from __future__ import annotations
 
 import pytest
 
-from evercrawl.sitemaps.page_content import PageContent, read_content
+from evercrawl.sitemaps.page_content import ContentSummary, read_content
 
 PAGE = """<!doctype html><html><head><title>Ships</title><meta name="description" content="All ships">
 <script>var made = 1;</script></head><body><nav class="menu"><a href="/">Home</a></nav>
@@ -14,7 +14,7 @@ HTML = (("Content-Type", "text/html; charset=utf-8"),)
 SITE = "https://harbour.test/"
 
 
-def reading(page: str) -> PageContent:
+def reading(page: str) -> ContentSummary:
     return read_content(SITE + "ships.html", HTML, page.encode(), agent="evercrawl", site=SITE)
 
 
@@ -28,7 +28,7 @@ def reading(page: str) -> PageContent:
         ("</body>", "<p>One more thing.</p></body>"),
     ],
 )
-def test_what_a_reader_would_call_new(old: str, new: str) -> None:
+def test_edits_that_change_the_digest(old: str, new: str) -> None:
     assert reading(PAGE.replace(old, new)).digest != reading(PAGE).digest
 
 
@@ -43,18 +43,18 @@ def test_what_a_reader_would_call_new(old: str, new: str) -> None:
         ('href="/ships/albatross"', 'href="https://harbour.test/ships/albatross"'),
     ],
 )
-def test_what_is_not(old: str, new: str) -> None:
+def test_edits_that_do_not_change_the_digest(old: str, new: str) -> None:
     assert reading(PAGE.replace(old, new)).digest == reading(PAGE).digest
 
 
-def test_a_time_of_generation_is_not_news() -> None:
+def test_a_generation_time_does_not_change_the_digest() -> None:
     pages = (
         PAGE.replace("</main>", f"<p>Generated on 2026-11-{day} 10:0{day[1]}:17</p></main>") for day in ("11", "12")
     )
     assert len({reading(page).digest for page in pages}) == 1
 
 
-def test_what_the_page_says_of_itself() -> None:
+def test_noindex_canonical_and_redirect() -> None:
     assert reading(PAGE).title == "Ships"
     assert reading(PAGE.replace("<title>Ships</title>", "")).title == "Ships"
     assert reading(PAGE.replace("</head>", '<meta name="robots" content="noindex">')).noindex
@@ -64,12 +64,12 @@ def test_what_the_page_says_of_itself() -> None:
     assert moved.moves_to == SITE + "fleet"
 
 
-def test_where_everything_is_called_the_sites_it_counts_all_the_same() -> None:
+def test_navigation_names_are_ignored_if_they_cover_everything() -> None:
     page = "<nav><p>Only a menu here: {}</p></nav>"
     assert reading(page.format("one")).digest != reading(page.format("two")).digest
 
 
-def test_other_files_count_byte_by_byte() -> None:
+def test_other_files_are_compared_byte_by_byte() -> None:
     plain = (("Content-Type", "application/pdf"),)
     digests = {read_content(SITE, plain, body, agent="evercrawl", site=SITE).digest for body in (b"%PDF 1", b"%PDF 2")}
     assert len(digests) == 2

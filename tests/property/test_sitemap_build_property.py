@@ -1,4 +1,4 @@
-"""A build that reads only what was touched writes the same bytes as one that reads everything."""
+"""An incremental build writes the same bytes as a full one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ steps = st.lists(
 
 
 def act(path: Path, action: str, choice: int, now_ns: int) -> None:
-    """One thing that happens to a file; each leaves another time behind."""
+    """Change one file; each change leaves another modification time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if action == "remove":
         path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The site owner's side as a user runs it: real servers, real commands, and a crawler that listens."""
+"""Sitemaps for site owners with real servers, real commands and a real crawl."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ async def application(scope, receive, send):
 
 
 class Owner:
-    """A site in a folder, the server in front of it, and the commands of its owner and of a crawler."""
+    """A site in a folder with its server, and the commands of its owner and of a crawler."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -109,7 +109,7 @@ class Owner:
         return self.json("-C", "copy.evercrawl", "crawl", *urls, *self.flags)
 
     def asked(self) -> list[str]:
-        """The pages that were asked for since the last call."""
+        """Return the pages requested since the last call."""
         lines = self.log.read_text().splitlines() if self.log.exists() else []
         self.log.write_text("")
         return sorted(line for line in lines if not line.startswith(("/robots.txt", "/sitemap")))
@@ -124,7 +124,7 @@ def free_port() -> int:
 
 @pytest.fixture
 def owner(tmp_path: Path) -> Owner:
-    """A site whose pages were written an hour apart: equal dates are a fault of their own."""
+    """Create a site whose pages were written an hour apart, since equal dates are an issue."""
     made = Owner(tmp_path)
     for number in range(-1, PAGES - 1):
         made.put(number)
@@ -191,14 +191,14 @@ http {{
 
 
 def guide_block(language: str, mark: str) -> str:
-    """The example of the guide in this language that has these words."""
+    """Return the guide's example in this language that contains these words."""
     found = re.findall(rf"```{language}\n(.*?)```", GUIDE.read_text(), re.DOTALL)
     return str(next(block for block in found if mark in block))
 
 
 @contextmanager
 def nginx(owner: Owner) -> Iterator[None]:
-    """nginx with the lines of the guide."""
+    """Run nginx with the configuration from the guide."""
     program = find_program("nginx", package="nginx-light")
     blocks = guide_block("nginx", "sitemap")
     user = "user root;" if os.geteuid() == 0 else ""
@@ -246,8 +246,8 @@ def test_a_middleware_in_a_real_server(owner: Owner, server: str) -> None:
 
 
 @pytest.mark.parametrize("server", SERVERS)
-def test_the_crawler_asks_for_what_the_owner_announces(owner: Owner, server: str) -> None:
-    """Paper C with both ends ours: everything at first, then exactly what is new or newer."""
+def test_the_crawler_fetches_what_the_sitemap_announces(owner: Owner, server: str) -> None:
+    """Paper C with both ends: first every page, then exactly the new and changed ones."""
     owner.build()
     with SERVERS[server](owner):
         first = owner.crawl(owner.base)
@@ -268,7 +268,7 @@ def test_the_crawler_asks_for_what_the_owner_announces(owner: Owner, server: str
 
 
 def test_a_large_site_has_an_extended_index(owner: Owner) -> None:
-    """Beyond the limits of one file `?XTND` gives an index, and the crawler reads what it leads to."""
+    """Beyond the limits of one file, `?XTND` returns an index, and the crawler reads its parts."""
 
     def build() -> BuildReport:
         target = SitemapTarget(owner.site, owner.base, owner.folder / "state.jsonl", max_urls=4)
@@ -286,13 +286,13 @@ def test_a_large_site_has_an_extended_index(owner: Owner) -> None:
         second = owner.crawl()
         read = {line for line in owner.log.read_text().splitlines() if line.startswith("/sitemap")}
     assert all("XTND" in line or "extended" in line for line in read), "the standard one is not needed"
-    # p13 and p9 (in the order of names) lie in the second and the fourth part; the others did not change.
+    # Sorted by name, p13 and p9 are in the second and fourth part; the other parts did not change.
     assert sum(line.endswith(".gz") for line in read) == 2
     assert owner.asked() == sorted(f"/p{number}.html" for number in (9, PAGES - 1))
     assert (second["new"], second["changed"]) == (1, 1)
 
 
-def test_a_collection_makes_its_sitemap_from_python(owner: Owner) -> None:
+def test_build_a_sitemap_from_python(owner: Owner) -> None:
     owner.build()
     with gunicorn(owner):
         owner.crawl(owner.base)
@@ -302,7 +302,7 @@ def test_a_collection_makes_its_sitemap_from_python(owner: Owner) -> None:
         assert collection.build_sitemap(owner.folder, state=owner.folder / "made.jsonl").added == ()
 
 
-def test_the_guides_lines_for_nginx(owner: Owner) -> None:
+def test_the_guides_nginx_configuration(owner: Owner) -> None:
     owner.build("--gzip")
     with nginx(owner):
         for path, kind in (
@@ -319,8 +319,8 @@ def test_the_guides_lines_for_nginx(owner: Owner) -> None:
 
 
 @pytest.mark.parametrize("framework", ["django", "flask", "starlette"])
-def test_the_guides_lines_for_python(owner: Owner, framework: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Django and Flask are stood in for by what the lines need of them: a WSGI application."""
+def test_the_guides_python_examples(owner: Owner, framework: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Replace Django and Flask by a plain WSGI application."""
     owner.build()
 
     def wsgi(environ: dict[str, Any], start_response: Any) -> list[bytes]:
@@ -359,17 +359,17 @@ def test_serve_and_check_and_build_from_the_web(owner: Owner) -> None:
         with (owner.site / "index.html").open("a") as front:
             front.write(f'<p><a href="/p{PAGES - 1}.html">new</a></p>')
         os.utime(owner.site / "p6.html", (1_500_000_000, 1_500_000_000))
-        verdict = owner.json("sitemap", "check", owner.base, *owner.flags, code=1)
-        faults = {one["issue"]: one for one in verdict["findings"]}
-        assert {"dead", "missing", "false_dates"} <= set(faults)
-        assert faults["dead"]["examples"] == [{"url": f"{owner.base}p4.html", "detail": "status 404"}]
-        assert faults["missing"]["examples"][0]["url"] == f"{owner.base}p{PAGES - 1}.html"
-        assert faults["false_dates"]["examples"][0]["url"] == f"{owner.base}p6.html"
-        assert verdict["score"] < 80
+        report = owner.json("sitemap", "check", owner.base, *owner.flags, code=1)
+        issues = {one["issue"]: one for one in report["findings"]}
+        assert {"dead", "missing", "false_dates"} <= set(issues)
+        assert issues["dead"]["examples"] == [{"url": f"{owner.base}p4.html", "detail": "status 404"}]
+        assert issues["missing"]["examples"][0]["url"] == f"{owner.base}p{PAGES - 1}.html"
+        assert issues["false_dates"]["examples"][0]["url"] == f"{owner.base}p6.html"
+        assert report["score"] < 80
 
         made = ["sitemap", "build", owner.base, "-C", "made.evercrawl"]
         built = owner.json(*made, *owner.flags)
-        # p4 is gone, p3 is hidden, one is new.
+        # p4 is gone, p3 is noindex, and one page is new.
         assert built["pages"] == PAGES - 1
         listed = (owner.folder / "made.evercrawl" / "sitemap" / "sitemap.xml").read_text()
         assert f"<loc>{owner.base}p6.html</loc><lastmod>2017-07-14T02:40:00Z</lastmod>" in listed
@@ -380,8 +380,8 @@ def test_serve_and_check_and_build_from_the_web(owner: Owner) -> None:
     assert owner.json("sitemap", "check", "public/sitemap.xml", "--offline")["requests"] == 0
 
 
-def test_history_convicts_a_liar(owner: Owner) -> None:
-    """A sitemap that claims changes which the collection knows did not happen."""
+def test_history_disproves_false_dates(owner: Owner) -> None:
+    """A sitemap that claims changes which the collection can disprove."""
     owner.build()
     with gunicorn(owner):
         owner.crawl(owner.base)
@@ -393,14 +393,14 @@ def test_history_convicts_a_liar(owner: Owner) -> None:
         for path in owner.site.glob("*.html"):
             path.touch()
         time.sleep(1.1)
-        verdict = owner.json("-C", "copy.evercrawl", "sitemap", "check", owner.base, *owner.flags, code=1)
-    faults = {one["issue"]: one for one in verdict["findings"]}
-    assert {"false_dates", "equal_dates"} <= set(faults)
-    assert faults["false_dates"]["count"] == PAGES
-    assert "the page was the same" in faults["false_dates"]["examples"][0]["detail"]
+        report = owner.json("-C", "copy.evercrawl", "sitemap", "check", owner.base, *owner.flags, code=1)
+    issues = {one["issue"]: one for one in report["findings"]}
+    assert {"false_dates", "equal_dates"} <= set(issues)
+    assert issues["false_dates"]["count"] == PAGES
+    assert "the page was the same" in issues["false_dates"]["examples"][0]["detail"]
 
 
-def test_a_check_keeps_the_sites_pace_and_rules(owner: Owner) -> None:
+def test_a_check_respects_crawl_delay_and_robots(owner: Owner) -> None:
     (owner.site / "robots.txt").write_text("User-agent: *\nDisallow: /p5\nCrawl-delay: 0.4\n")
     owner.build()
     listed = (owner.site / "sitemap.xml").read_text()
@@ -408,16 +408,16 @@ def test_a_check_keeps_the_sites_pace_and_rules(owner: Owner) -> None:
     (owner.site / "sitemap.xml").write_text(listed.replace("</urlset>", bad))
     with gunicorn(owner):
         began = time.monotonic()
-        verdict = owner.json("sitemap", "check", owner.base, *owner.flags, "--sample", "4")
+        report = owner.json("sitemap", "check", owner.base, *owner.flags, "--sample", "4")
         took = time.monotonic() - began
     asked = owner.asked()
     assert "/p5.html" not in asked
-    assert took >= 0.4 * (verdict["requests"] - 1)
-    assert {one["issue"] for one in verdict["findings"]} == {"disallowed", "no_dates"}
+    assert took >= 0.4 * (report["requests"] - 1)
+    assert {one["issue"] for one in report["findings"]} == {"disallowed", "no_dates"}
 
 
 class Search:
-    """A service that speaks IndexNow."""
+    """A fake IndexNow service."""
 
     def __init__(self, status: int) -> None:
         self.status = status
@@ -446,7 +446,7 @@ def listening(search: Search) -> Iterator[str]:
         server.server_close()
 
 
-def test_ping_announces_what_a_build_found(owner: Owner) -> None:
+def test_ping_submits_the_changes_of_a_build(owner: Owner) -> None:
     key = owner.call("sitemap", "ping", "--make-key", "public").strip()
     assert (owner.site / f"{key}.txt").read_text() == key
     owner.build()
@@ -471,7 +471,7 @@ def test_ping_announces_what_a_build_found(owner: Owner) -> None:
     owner.call("sitemap", "ping", "https://example.org/", code=2)
 
 
-def test_kill_at_any_moment_leaves_whole_files(owner: Owner) -> None:
+def test_killing_a_build_leaves_complete_files(owner: Owner) -> None:
     for number in range(400):
         owner.put(number)
     names = ("sitemap.xml", "sitemap-extended.xml")
