@@ -84,7 +84,7 @@ def run_detector(site: LivingSite, *, days: int) -> DetectionReport:
             before, snapshot_before = last[url]
             change = NO_CHANGE
             if before.html == answer.html:
-                memory = memory.rested(pages[url])
+                memory = memory.after_unchanged(pages[url])
             else:
                 change, pages[url], memory = classify_visit(
                     snapshot_before,

@@ -1,6 +1,5 @@
-"""Has a page changed, and does the change mean anything?
+"""Detection of changes and of what they mean.
 
-`compare` judges two versions of which nothing else is known. In a crawl, `snapshot_of` keeps of each version
-what is needed, `meet` learns from a page that is seen for the first time, and `judge_visit` judges each
-later visit and learns from it.
+`compare` classifies two versions without context. In a crawl, `take_snapshot` keeps what later comparisons need,
+`learn_page` learns from a new page, and `classify_visit` classifies each later visit and learns from it.
 """

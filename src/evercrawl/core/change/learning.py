@@ -1,7 +1,7 @@
-"""What a visit teaches: the change it saw, and what page and site are remembered by from now on.
+"""What a visit teaches: its change, and the histories of page and site after it.
 
-Nothing is hidden for ever. The history of a page's place is that of its last visits, the habit of a site's
-place is halved again and again, and a text that nobody else has is content whatever the place did before.
+Noise is forgotten again: the history of a page's location covers its last visits, the stats of a site's location are
+halved, and a text that no other page has is content whatever the location did before.
 """
 
 from __future__ import annotations
@@ -45,76 +45,74 @@ from evercrawl.core.change.snapshot_diff import MOVED, Hunk, RowPosition, edits_
 from evercrawl.model.change import Change
 
 MAX_SHARED_TEXT_CHARS = 400
-"""Longer blocks are the page's own; they are not remembered for the site."""
+"""Longer blocks are the page's own; the site does not store them."""
 MAX_UNCHANGED_VISITS = 8
-"""So many visits without any difference count at most for a place's habit: pages that are asked often must
-not outweigh the others.
-"""
+"""Unchanged visits counted for a location, so that pages visited often do not outweigh the others."""
 FIRST_VISIT = 1
 PAGE_MARK = 0xFFFF
 MAX_MINOR_SHARE = 0.3
 
 
 def learn_page(snapshot: Snapshot, site: SiteChangeHistory, *, page_url: str) -> SiteChangeHistory:
-    """The site's memory once a page was seen for the first time."""
+    """Return the site's history after a new page."""
     texts = dict(site.texts)
     shown = (*snapshot.texts, *title_parts(snapshot.metadata.title))
-    _add_texts(texts, shown, page=_mark(page_url))
-    return SiteChangeHistory(site.pages + 1, site.looks, site.places, limit_texts(texts), site.edits)
+    _add_texts(texts, shown, page=_page_mark(page_url))
+    return SiteChangeHistory(site.pages + 1, site.visits, site.locations, limit_texts(texts), site.edits)
 
 
 def classify_visit(
     before: Snapshot,
     after: Snapshot,
-    page_memory: PageChangeHistory,
-    site_memory: SiteChangeHistory,
+    page_history: PageChangeHistory,
+    site_history: SiteChangeHistory,
     *,
     now: datetime,
     page_url: str,
     visit: int,
 ) -> tuple[Change, PageChangeHistory, SiteChangeHistory]:
-    """The change between the last version that was compared and this one, with both memories after it.
+    """Return the change since the last compared version, with both histories after it.
 
-    `visit` is the number of this visit to the page, the first being 1. Visits between the last comparison
-    and this one found the same bytes, or the server said that nothing was new: they speak for calm.
+    `visit` is the number of this visit to the page, the first being 1. Visits since the last comparison found the page
+    unchanged.
     """
-    number = max(visit, page_memory.visit + 1)
-    quiet = max(0, number - max(page_memory.visit, FIRST_VISIT) - 1)
-    mark = _mark(page_url)
-    rested = page_memory.rested(quiet)
-    known = ChangeContext(rested, site_memory, mark, now)
+    number = max(visit, page_history.visit + 1)
+    quiet = max(0, number - max(page_history.visit, FIRST_VISIT) - 1)
+    mark = _page_mark(page_url)
+    history = page_history.after_unchanged(quiet)
+    known = ChangeContext(history, site_history, mark, now)
     result = classify_change(before, after, known)
-    hunks = [hunk for hunk, _ in result.verdicts[:MAX_HUNKS]]
-    # An edit that is made everywhere at once says nothing about the habits of its place.
-    own_doing = [hunk for hunk in hunks if not is_sitewide(hunk, known)]
+    hunks = [hunk for hunk, _ in result.classes[:MAX_HUNKS]]
+    # A sitewide edit says nothing about its location.
+    own_hunks = [hunk for hunk in hunks if not is_sitewide(hunk, known)]
     moved = {BlockLocation(MOVED)} if result.has_moved else set()
-    made = {part.key for hunk in hunks for part in edits_in(hunk)}
+    made = {edit.key for hunk in hunks for edit in edits_in(hunk)}
     page_after = PageChangeHistory(
         number,
-        _page_places(rested, locations_of(hunks) | moved),
-        _page_edits(page_memory.edits, result.verdicts[:MAX_HUNKS], site_memory),
+        _page_locations(history, locations_of(hunks) | moved),
+        _page_edits(page_history.edits, result.classes[:MAX_HUNKS], site_history),
     )
     site_after = SiteChangeHistory(
-        site_memory.pages,
-        site_memory.looks + 1,
-        _site_places(known, before, after, own_doing, moved, compared=1 + min(quiet, MAX_UNCHANGED_VISITS)),
-        _site_texts(site_memory, hunks, page=mark),
-        _site_edits(site_memory, made, made_before=page_memory.edits),
+        site_history.pages,
+        site_history.visits + 1,
+        _site_locations(known, before, after, own_hunks, moved, compared=1 + min(quiet, MAX_UNCHANGED_VISITS)),
+        _site_texts(site_history, hunks, page=mark),
+        _site_edits(site_history, made, made_before=page_history.edits),
     )
     return result.change, page_after, site_after
 
 
-def _mark(page_url: str) -> int:
+def _page_mark(page_url: str) -> int:
     return xxh32_intdigest(page_url.encode("utf-8", "surrogatepass")) & PAGE_MARK
 
 
-def _page_places(memory: PageChangeHistory, differed: set[BlockLocation]) -> dict[BlockLocation, LocationHistory]:
-    places = {place: past.then(differed=place in differed) for place, past in memory.places.items()}
-    places |= {place: LocationHistory().then(differed=True) for place in differed if place not in places}
-    return active_locations(places.items())
+def _page_locations(memory: PageChangeHistory, differed: set[BlockLocation]) -> dict[BlockLocation, LocationHistory]:
+    locations = {location: past.add(differed=location in differed) for location, past in memory.locations.items()}
+    locations |= {location: LocationHistory().add(differed=True) for location in differed if location not in locations}
+    return active_locations(locations.items())
 
 
-def _site_places(
+def _site_locations(
     known: ChangeContext,
     before: Snapshot,
     after: Snapshot,
@@ -123,45 +121,49 @@ def _site_places(
     *,
     compared: int,
 ) -> dict[BlockLocation, LocationStats]:
-    """The habits of all places that this page has; a place gets one when it differs for the first time."""
+    """Return the stats of all locations of this page; a location gets stats when it first differs."""
     page = known.page_mark
     differed = locations_of(hunks) | moved
-    swaps = [hunk for hunk in hunks if is_rotation(hunk, known)]
-    swapped = {place for hunk in swaps for place in (BlockLocation(hunk.path), *row_end_locations(hunk))}
+    rotations = [hunk for hunk in hunks if is_rotation(hunk, known)]
+    rotated = {location for hunk in rotations for location in (BlockLocation(hunk.path), *row_end_locations(hunk))}
     is_minor = _is_minor(after, hunks)
-    places = dict(known.site.places)
-    for place in _places_in(known.site.places, before, after) - differed:
-        places[place] = places[place].then(compared=compared, page=page)
-    for place in differed:
-        habit = places.get(place)
-        looks = 1 if habit is None else compared
-        places[place] = (habit or LocationStats()).then(
-            compared=looks, page=page, differed=True, swapped=place in swapped, minor=is_minor
+    locations = dict(known.site.locations)
+    for location in _locations_in(known.site.locations, before, after) - differed:
+        locations[location] = locations[location].add(compared=compared, page=page)
+    for location in differed:
+        stats = locations.get(location)
+        comparisons = 1 if stats is None else compared
+        locations[location] = (stats or LocationStats()).add(
+            compared=comparisons, page=page, differed=True, rotated=location in rotated, minor=is_minor
         )
-    return limit_locations(places)
+    return limit_locations(locations)
 
 
 def _is_minor(after: Snapshot, hunks: list[Hunk]) -> bool:
-    """What differs in the page's own part is small beside what stayed."""
+    """Return whether the differences are small compared to the page's own text."""
     is_own = own_block_test(after)
     own_chars = sum(len(text) for flag, text in zip(after.flags, after.texts, strict=True) if is_own(flag))
     own_hunks = [hunk for hunk in hunks if hunk.is_own and not hunk.is_metadata]
     return sum(max(len(hunk.removed), len(hunk.added)) for hunk in own_hunks) <= MAX_MINOR_SHARE * own_chars
 
 
-def _places_in(places: dict[BlockLocation, LocationStats], before: Snapshot, after: Snapshot) -> set[BlockLocation]:
-    """Those of the places that the page has; words around numbers must have stayed to be compared."""
-    shaped = {place.path for place in places if place.shape > RowPosition.WITHIN}
+def _locations_in(
+    locations: dict[BlockLocation, LocationStats], before: Snapshot, after: Snapshot
+) -> set[BlockLocation]:
+    """Return the known locations on the page; words around numbers must be unchanged to be compared."""
+    shaped = {location.path for location in locations if location.shape > RowPosition.WITHIN}
     paths = {*before.paths, *after.paths}
     found = {
-        BlockLocation(path, seat) for path in paths for seat in (RowPosition.ALONE, RowPosition.FIRST, RowPosition.LAST)
+        BlockLocation(path, position)
+        for path in paths
+        for position in (RowPosition.ALONE, RowPosition.FIRST, RowPosition.LAST)
     }
-    found |= _shaped_places(before, shaped) & _shaped_places(after, shaped)
+    found |= _shaped_locations(before, shaped) & _shaped_locations(after, shaped)
     found.add(BlockLocation(MOVED))
-    return found & places.keys()
+    return found & locations.keys()
 
 
-def _shaped_places(snapshot: Snapshot, paths: set[int]) -> set[BlockLocation]:
+def _shaped_locations(snapshot: Snapshot, paths: set[int]) -> set[BlockLocation]:
     blocks = zip(snapshot.paths, snapshot.texts, strict=True)
     return {BlockLocation(path, hash_text(text_shape(text))) for path, text in blocks if path in paths}
 
@@ -172,8 +174,8 @@ def _site_texts(site: SiteChangeHistory, hunks: list[Hunk], *, page: int) -> dic
     texts = dict(site.texts)
     for key in {hash_text(hunk.removed) for hunk in hunks if hunk.removed} & texts.keys():
         spread = texts[key]
-        left = min(spread.left + 1, MAX_REMOVALS)
-        texts[key] = spread._replace(pages=max(0, spread.pages - 1), left=left)
+        removals = min(spread.removals + 1, MAX_REMOVALS)
+        texts[key] = spread._replace(pages=max(0, spread.pages - 1), removals=removals)
     _add_texts(texts, (hunk.added for hunk in hunks), page=page)
     return limit_texts(texts)
 
@@ -181,32 +183,32 @@ def _site_texts(site: SiteChangeHistory, hunks: list[Hunk], *, page: int) -> dic
 def _add_texts(texts: dict[int, TextSpread], added: Iterable[str], *, page: int) -> None:
     for key in {hash_text(text) for text in added if 0 < len(text) <= MAX_SHARED_TEXT_CHARS}:
         spread = texts.pop(key, None)
-        # Put in anew, so that the order of the entries is that of their last use.
+        # Insert again, so that the entries are in the order of their last use.
         texts[key] = (
             TextSpread(1, page)
             if spread is None
-            else TextSpread(min(spread.pages + 1, MAX_PAGE_COUNT), page, spread.left)
+            else TextSpread(min(spread.pages + 1, MAX_PAGE_COUNT), page, spread.removals)
         )
 
 
 def _site_edits(site: SiteChangeHistory, made: set[int], *, made_before: tuple[int, ...]) -> dict[int, EditSpread]:
-    """The edits that this page shows were made on one page more; they are the newest."""
+    """Return the site's edits; those of this page are on one page more, and the newest."""
     known = count_repeat_visit(site.edits, set(made_before) - made)
     edits = {key: same for key, same in known.items() if key not in made}
     for key in made:
-        same = known.get(key, EditSpread(0, site.looks))
+        same = known.get(key, EditSpread(0, site.visits))
         edits[key] = same._replace(pages=min(same.pages + 1, MAX_PAGE_COUNT))
     return newest_edits(edits)
 
 
 def _page_edits(
-    before: tuple[int, ...], verdicts: list[tuple[Hunk, HunkClass]], site: SiteChangeHistory
+    before: tuple[int, ...], classes: list[tuple[Hunk, HunkClass]], site: SiteChangeHistory
 ) -> tuple[int, ...]:
-    """The newest edits of this page that may have been made on others too."""
+    """Return the newest edits of this page that other pages may have too."""
     made = [
-        part.key
-        for hunk, verdict in verdicts
-        for part in edits_in(hunk)
-        if verdict is not HunkClass.NOISE or part.key in site.edits
+        edit.key
+        for hunk, hunk_class in classes
+        for edit in edits_in(hunk)
+        if hunk_class is not HunkClass.NOISE or edit.key in site.edits
     ]
     return tuple(dict.fromkeys((*before, *made)))[-MAX_PAGE_EDITS:]

@@ -1,7 +1,8 @@
-"""The words by which pages of many languages name counts, times and their own upkeep.
+"""Recognises what in a text is noise: clocks, counts of readers, ages, copyright years, request numbers.
 
-Whoever adds a language adds its words to each list; a language that is missing here is still learned, it
-only takes a few visits longer.
+`significant_text` removes these from short texts; numbers in prose stay. `text_shape` replaces numbers and dates, so
+that two texts of one shape differ in numbers only. To add a language, add its words to each list; a language without
+words is learned from visits instead.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from functools import lru_cache
 from unicodedata import normalize
 
 COUNT_WORDS = (
-    # Stems that stand beside a number which counts readers, not things: no guests, no members, no stock.
+    # Words beside a number that counts readers, not things: no guests, no members, no stock.
     r"views?|viewed|viewers?|page ?views?|visits?|visitors?|hits|reads|readers?|online|watching|browsing"
     r"|viewing|likes|followers?|downloads|downloaded|plays|listens|comments?|clicks|impressions|subscribers?"
     r"|aufrufe|abrufe|besucher|besuche|gelesen|angesehen|leser|klicks|zugriffe|kommentare?|heruntergeladen"
@@ -41,7 +42,7 @@ COUNTED_PEOPLE = (
 )
 COUNTED_TIMES = r"\b(?:read|seen|viewed|visited|opened|played|shared|downloaded|requested|accessed)\b.{0,12}?\btimes?\b"
 UPKEEP_WORDS = (
-    # Words with which a page speaks of its own making.
+    # Words about the upkeep of a page.
     r"(?:last |page |site )?(?:updated|modified|generated|refreshed|rendered|retrieved|cached|checked|served)"
     r"|(?:last|latest) (?:update|change|check|refresh|edit)|as of|(?:current|local|server) (?:time|date)"
     r"|page (?:created|built)"
@@ -115,7 +116,7 @@ WEEKDAYS = (
     r"|poniedziałek|wtorek|środa|czwartek|piątek|sobota|niedziela|понедельник|вторник|среда|четверг|пятница"
     r"|суббота|воскресенье|pazartesi|salı|çarşamba|perşembe|cuma|cumartesi|pazar"
 )
-MONEY = (
+PRICE = (
     r"[$€£¥₹₽₩₺₴₫฿]"
     r"|\b(?:usd|eur|gbp|chf|jpy|cny|inr|rub|pln|czk|sek|nok|dkk|kr|zł|kč|ft|lei|euros?|dollars?)\b|円|元|원|руб"
 )
@@ -132,7 +133,7 @@ TINY_WORDS = 7
 PROSE_WORDS = 8
 """From this length on a text is a statement rather than a label."""
 DENSE_CHARS_PER_WORD = 2
-"""In scripts without spaces, roughly."""
+"""For scripts without spaces."""
 MAX_CACHED_TEXTS = 4096
 YEAR_DIGITS = 4
 
@@ -158,11 +159,11 @@ _DATE = re.compile(
 )
 _WEEKDAY = re.compile(rf"\b(?:{WEEKDAYS})\b\.?|[月火水木金土日]曜日?|星期[一二三四五六日天]|[월화수목금토일]요일", _ANY)
 _COUNT = re.compile(rf"\b(?:{COUNT_WORDS})\b|{COUNT_SIGNS}|{COUNTED_TIMES}|{COUNTED_PEOPLE}", _ANY)
-_KEPT = re.compile(rf"\b(?:{UPKEEP_WORDS})\b|{UPKEEP_SIGNS}", _ANY)
+_UPKEEP = re.compile(rf"\b(?:{UPKEEP_WORDS})\b|{UPKEEP_SIGNS}", _ANY)
 _NOW = re.compile(rf"\b(?:{NOW_WORDS})\b|{NOW_SIGNS}", _ANY)
 _AGE = re.compile("|".join(f"(?<!\\w)(?:{one})(?!\\w)" for one in RELATIVE_TIMES), _ANY)
 _MONTH = re.compile(rf"\b(?:{MONTHS})\b", _ANY)
-_MONEY = re.compile(MONEY, _ANY)
+_PRICE = re.compile(PRICE, _ANY)
 _COPYRIGHT = re.compile(r"©|\(c\)|\bcopyright\b", _ANY)
 _YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
 _IDENTITY = re.compile(rf"\b(?:{IDENTITY_WORDS})\b", _ANY)
@@ -176,102 +177,102 @@ _TYPOGRAPHY = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "�
 
 
 def count_words(text: str) -> float:
-    """How many words a text has; in scripts that do not part them, about as many as it would have."""
+    """Return the number of words; an estimate for scripts without spaces."""
     dense = len(_DENSE.findall(text)) if not text.isascii() else 0
     return len(text.split()) + dense / DENSE_CHARS_PER_WORD
 
 
 def is_prose(text: str) -> bool:
-    """The text says something, other than a label, a count or a headline would."""
+    """Return whether the text is a statement rather than a label, count or headline."""
     return count_words(text) >= PROSE_WORDS
 
 
 def has_price(text: str) -> bool:
-    """The text names a price."""
-    return _MONEY.search(text) is not None
+    """Return whether the text names a price."""
+    return _PRICE.search(text) is not None
 
 
 @lru_cache(maxsize=MAX_CACHED_TEXTS)
 def significant_text(text: str) -> str:
-    """The text without what means nothing, and without spaces; empty where nothing is left."""
-    clean = normalize_text(text)
-    if len(clean) > SHORT_CHARS or count_words(clean) > SHORT_WORDS:
-        return _packed(_unstamped(clean))
-    return _short_meaning(clean)
+    """Return the text without noise and spaces; empty if nothing is left."""
+    text_form = normalize_text(text)
+    if len(text_form) > SHORT_CHARS or count_words(text_form) > SHORT_WORDS:
+        return _without_space(_without_timestamps(text_form))
+    return _significant_short_text(text_form)
 
 
 def normalize_text(text: str) -> str:
-    """The text in one way of writing its characters."""
+    """Return the text with normalized characters."""
     return _INVISIBLE.sub("", text if text.isascii() else normalize("NFKC", text).translate(_TYPOGRAPHY))
 
 
-def _unstamped(text: str) -> str:
-    """The text without times to the second, which only machines write, and the dates beside them."""
-    unstamped = _STAMP.sub("#", text)
-    return _WEEKDAY.sub("#", _DATE.sub("#", unstamped)) if unstamped != text else text
+def _without_timestamps(text: str) -> str:
+    """Return the text without times to the second, which only machines write, and dates beside them."""
+    without_stamps = _STAMP.sub("#", text)
+    return _WEEKDAY.sub("#", _DATE.sub("#", without_stamps)) if without_stamps != text else text
 
 
-def _short_meaning(text: str) -> str:
-    aged = _AGE.sub("#", text)
-    if aged != text and not _says_more(aged):
+def _significant_short_text(text: str) -> str:
+    ageless = _AGE.sub("#", text)
+    if ageless != text and not _has_other_words(ageless):
         return ""
-    if _COPYRIGHT.search(aged):
-        aged = _YEAR.sub("#", aged)
-    if _NUMBER.search(aged) and _COUNT.search(aged) and not _MONEY.search(aged):
-        counted = _NUMBER.sub("#", aged)
-        return "" if count_words(counted) <= TINY_WORDS else _packed(counted)
-    dateless = _without_clock(aged)
-    return _packed(_TOKEN.sub("#", dateless) if _IDENTITY.search(dateless) else dateless)
+    if _COPYRIGHT.search(ageless):
+        ageless = _YEAR.sub("#", ageless)
+    if _NUMBER.search(ageless) and _COUNT.search(ageless) and not _PRICE.search(ageless):
+        counted = _NUMBER.sub("#", ageless)
+        return "" if count_words(counted) <= TINY_WORDS else _without_space(counted)
+    dateless = _without_clock(ageless)
+    return _without_space(_TOKEN.sub("#", dateless) if _IDENTITY.search(dateless) else dateless)
 
 
 def _without_clock(text: str) -> str:
-    """The text without its date and time where it says nothing else, or speaks of the page's upkeep.
+    """Return the text without date and time if it says nothing else, or is about the page's upkeep.
 
-    A date alone stays, since it may be that of an event, and so do times alone, which may be opening hours.
+    A date alone stays, since it may be that of an event; so do times alone, which may be opening hours.
     """
-    unstamped = _unstamped(text)
-    is_stamped = unstamped != text
-    dateless = _DATE.sub("#", unstamped)
+    without_stamps = _without_timestamps(text)
+    is_stamped = without_stamps != text
+    dateless = _DATE.sub("#", without_stamps)
     has_date = is_stamped or dateless != text
     bare, clocks = _CLOCK.subn("#", dateless)
     if not has_date and not clocks:
         return text
-    is_kept = _KEPT.search(bare) is not None
+    is_upkeep = _UPKEEP.search(bare) is not None
     bare = _WEEKDAY.sub("#", bare)
-    if not _says_more(bare) and not _NUMBER.search(bare):
-        is_clock = is_stamped or is_kept or (has_date and clocks == 1) or (clocks == 1 and bool(_NOW.search(bare)))
+    if not _has_other_words(bare) and not _NUMBER.search(bare):
+        is_clock = is_stamped or is_upkeep or (has_date and clocks == 1) or (clocks == 1 and bool(_NOW.search(bare)))
         return "" if is_clock else text
-    return bare if is_stamped or is_kept else text
+    return bare if is_stamped or is_upkeep else text
 
 
-def _says_more(text: str) -> bool:
-    """There is a word besides those with which a page speaks of its upkeep."""
-    rest = _NOW.sub(" ", _KEPT.sub(" ", text))
+def _has_other_words(text: str) -> bool:
+    """Return whether there is a word that is not about the page's upkeep."""
+    rest = _NOW.sub(" ", _UPKEEP.sub(" ", text))
     return any(word.lower() not in SMALL_WORDS for word in _WORD.findall(rest))
 
 
-def _packed(text: str) -> str:
+def _without_space(text: str) -> str:
     return "".join(text.split())
 
 
 @lru_cache(maxsize=MAX_CACHED_TEXTS)
 def text_shape(text: str) -> str:
-    """The text with every run of numbers, dates and times replaced by one sign."""
+    """Return the text with each run of numbers, dates and times replaced by one sign."""
     dateless = _WEEKDAY.sub("#", _DATE.sub("#", _STAMP.sub("#", _TOKEN.sub("#", normalize_text(text)))))
-    return _SIGNS.sub("#", _packed(_NUMBER.sub("#", _CLOCK.sub("#", dateless))))
+    return _SIGNS.sub("#", _without_space(_NUMBER.sub("#", _CLOCK.sub("#", dateless))))
 
 
 def text_similarity(one: str, other: str) -> float:
-    """The share of the shorter text with which both begin or end, numbers aside: 1 for one shape."""
+    """Return the share of the shorter text that both begin or end with, numbers aside."""
     first, second = text_shape(one), text_shape(other)
     shortest = min(len(first), len(second))
     if not shortest:
         return 0.0
-    return min(1.0, (_common(first, second) + _common(first[::-1], second[::-1])) / shortest)
+    return min(1.0, (_common_prefix(first, second) + _common_prefix(first[::-1], second[::-1])) / shortest)
 
 
-def _common(one: str, other: str) -> int:
-    """How many characters two texts have in common at their beginnings, found by halving."""
+def _common_prefix(one: str, other: str) -> int:
+    """Return the length of the common prefix, by bisection."""
     same, differs = 0, min(len(one), len(other)) + 1
     while differs - same > 1:
         middle = (same + differs) // 2
@@ -283,19 +284,21 @@ def _common(one: str, other: str) -> int:
 
 
 def significant_title(title: str) -> str:
-    """A title without the count of unread things in front."""
+    """Return a title without the count of unread items in front."""
     return significant_text(_TITLE_COUNT.sub("", title))
 
 
 def is_todays_date(text: str, *, now: datetime) -> bool:
-    """The text names the day of `now`, give or take the time zones."""
+    """Return whether the text names the day of `now`, in any time zone."""
     numbers = Counter(int(found) for found in re.findall(r"\d+", text) if len(found) <= YEAR_DIGITS)
     has_month_name = _MONTH.search(text) is not None
-    return any(_names_day(numbers, now + timedelta(days=shift), has_month_name=has_month_name) for shift in (-1, 0, 1))
+    return any(
+        _matches_day(numbers, now + timedelta(days=shift), has_month_name=has_month_name) for shift in (-1, 0, 1)
+    )
 
 
-def _names_day(numbers: Counter[int], day: datetime, *, has_month_name: bool) -> bool:
-    """Day and month are among the numbers, each for itself, and the year unless the month is written out."""
+def _matches_day(numbers: Counter[int], day: datetime, *, has_month_name: bool) -> bool:
+    """Return whether day and month are among the numbers, and the year unless the month is written out."""
     if has_month_name:
         return day.day in numbers
     return any(Counter((day.day, day.month, year)) <= numbers for year in (day.year, day.year % 100))

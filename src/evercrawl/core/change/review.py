@@ -1,4 +1,8 @@
-"""Which changes has somebody looked at? An edit that comes again on other pages later is news again."""
+"""The inbox of changes: read marks, groups of equal edits, and mutes.
+
+A mute names what stays the same in a part of a page: `Line * runs every * minutes`, where `*` stands for anything. An
+edit is muted if both its texts match. Versions are stored all the same.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +23,20 @@ from evercrawl.model.listing import ChangeRecord
 
 @dataclass(frozen=True, slots=True)
 class ReadMarks:
-    """What was looked at: single edits, all of a site, or everything, each up to a moment."""
+    """What was read: single edits, all of a site, or everything, each up to a time."""
 
     edits: dict[int, int] = field(default_factory=dict)
     sites: dict[str, int] = field(default_factory=dict)
     all_us: int = 0
 
     def has(self, key: int, view: ChangeRecord) -> bool:
-        """This edit of a change was looked at."""
+        """Return whether this edit of a change was read."""
         until_us = max(self.all_us, self.edits.get(key, 0), self.sites.get(site_of(view.url), 0))
         return view.at_us <= until_us
 
 
 def read_marks(marks: Iterable[Mark]) -> ReadMarks:
-    """What marks say together: the latest of each counts."""
+    """Combine marks; the latest of each counts."""
     edits: dict[int, int] = {}
     sites: dict[str, int] = {}
     all_us = 0
@@ -47,7 +51,7 @@ def read_marks(marks: Iterable[Mark]) -> ReadMarks:
 
 
 def filter_read(views: Iterable[ChangeRecord], reviewed: ReadMarks, *, was_seen: bool) -> list[ChangeRecord]:
-    """The changes with those of their edits that were looked at, or were not; none without edits."""
+    """Return the changes with only their read, or only their unread, edits."""
     kept = []
     for view in views:
         edits = tuple(edit for edit in view.change.edits if reviewed.has(edit.key, view) is was_seen)
@@ -57,9 +61,9 @@ def filter_read(views: Iterable[ChangeRecord], reviewed: ReadMarks, *, was_seen:
 
 
 MIN_SHARED_VISITS = 0.6
-"""Two edits belong together when the visits that met them are the same to this share."""
+"""Edits form one group if this share of their visits is the same."""
 MAX_COMPARED_EDITS = 200
-"""Edits are held against so many others that more visits met."""
+"""Larger groups that an edit is compared with."""
 
 
 class EditGroup(NamedTuple):
@@ -74,49 +78,48 @@ class EditGroup(NamedTuple):
 
 
 def group_changes(changes: Iterable[tuple[str, Change]], *, with_noise: bool = False) -> list[EditGroup]:
-    """The groups of the given changes (page URL, change), the most significant first.
+    """Return the groups of the given changes (page URL, change), the most significant first.
 
-    An edit of a single page outside its content is shown only `with_noise`: it is no news about the page
-    nor the site.
+    A template edit on a single page is shown only `with_noise`.
     """
     seen = list(changes)
     edits: dict[int, Edit] = {}
-    met_in: dict[int, dict[int, None]] = defaultdict(dict)
+    visits_of: dict[int, dict[int, None]] = defaultdict(dict)
     for place, (_, change) in enumerate(seen):
         for edit in change.edits:
             is_template = edit.is_template or edits.get(edit.key, edit).is_template
             edits[edit.key] = edit._replace(is_template=is_template)
-            met_in[edit.key][place] = None
-    groups = [_group(keys, edits, met_in, seen) for keys in _together(met_in)]
+            visits_of[edit.key][place] = None
+    groups = [_group(keys, edits, visits_of, seen) for keys in _group_by_visits(visits_of)]
     shown = [group for group in groups if with_noise or len(group.pages) > 1 or not group.is_template]
     return sorted(shown, key=_significance, reverse=True)
 
 
-def _together(met_in: dict[int, dict[int, None]]) -> list[list[int]]:
-    """The edits in lists of those that the same visits met, those that most met first."""
+def _group_by_visits(visits_of: dict[int, dict[int, None]]) -> list[list[int]]:
+    """Return the edits in lists of those seen at the same visits, the most frequent first."""
     same: dict[frozenset[int], list[int]] = {}
-    for key, visits in met_in.items():
+    for key, visits in visits_of.items():
         same.setdefault(frozenset(visits), []).append(key)
     lists: list[tuple[frozenset[int], list[int]]] = []
-    for met, keys in sorted(same.items(), key=lambda entry: len(entry[0]), reverse=True):
-        nearly = (known for known in lists[:MAX_COMPARED_EDITS] if _alike(known[0], met))
-        target = next(nearly, None) if len(met) > 1 else None
+    for visit_set, keys in sorted(same.items(), key=lambda entry: len(entry[0]), reverse=True):
+        nearly = (known for known in lists[:MAX_COMPARED_EDITS] if _is_similar(known[0], visit_set))
+        target = next(nearly, None) if len(visit_set) > 1 else None
         if target is None:
-            lists.append((met, keys))
+            lists.append((visit_set, keys))
         else:
             target[1].extend(keys)
     return [keys for _, keys in lists]
 
 
-def _alike(known: frozenset[int], met: frozenset[int]) -> bool:
-    common = len(known & met)
-    return common >= MIN_SHARED_VISITS * (len(known) + len(met) - common)
+def _is_similar(known: frozenset[int], visit_set: frozenset[int]) -> bool:
+    common = len(known & visit_set)
+    return common >= MIN_SHARED_VISITS * (len(known) + len(visit_set) - common)
 
 
 def _group(
-    keys: list[int], edits: dict[int, Edit], met_in: dict[int, dict[int, None]], seen: list[tuple[str, Change]]
+    keys: list[int], edits: dict[int, Edit], visits_of: dict[int, dict[int, None]], seen: list[tuple[str, Change]]
 ) -> EditGroup:
-    visits = dict.fromkeys(place for key in keys for place in met_in[key])
+    visits = dict.fromkeys(place for key in keys for place in visits_of[key])
     chosen = tuple(edits[key] for key in keys)
     is_template = all(edit.is_template for edit in chosen)
     found = [seen[place][1] for place in visits]
@@ -134,7 +137,7 @@ def _significance(group: EditGroup) -> tuple[int, float, int]:
 
 
 MIN_LETTERS = 3
-"""What stays the same must have so many letters: less would mute more than was meant."""
+"""Fewer letters would mute more than was meant."""
 MAX_PATTERN_CHARS = 500
 SLACK_CHARS = 40
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
@@ -142,21 +145,21 @@ _STARS = re.compile(r"\*[\s*]*\*")
 
 
 def mute_pattern(removed: str, added: str) -> str | None:
-    """The form that both texts of an edit have; None: nothing in them stays the same."""
+    """Return the pattern that both texts of an edit match; None if nothing stays the same."""
     is_cut = max(len(removed), len(added)) >= MAX_EDIT_CHARS
     if is_cut:
-        # Where a text is cut off depends on what varies in it: what stands near its end says nothing.
+        # Where a text is cut depends on what varies in it, so its end says nothing.
         removed, added = removed[: MAX_EDIT_CHARS - SLACK_CHARS], added[: MAX_EDIT_CHARS - SLACK_CHARS]
         removed, added = removed.rpartition(" ")[0], added.rpartition(" ")[0]
     if removed and added:
-        form = _common_form(removed.split(), added.split())
+        pattern = _common_pattern(removed.split(), added.split())
     else:
-        form = _NUMBER.sub("*", " ".join((removed or added).split()))
-    form = _STARS.sub("*", form + (" *" if is_cut else ""))[:MAX_PATTERN_CHARS]
-    return None if pattern_problem(form) else form
+        pattern = _NUMBER.sub("*", " ".join((removed or added).split()))
+    pattern = _STARS.sub("*", pattern + (" *" if is_cut else ""))[:MAX_PATTERN_CHARS]
+    return None if pattern_problem(pattern) else pattern
 
 
-def _common_form(old: Sequence[str], new: Sequence[str]) -> str:
+def _common_pattern(old: Sequence[str], new: Sequence[str]) -> str:
     runs = [MatchingRun(0, 0, 0), *matching_runs(old, new), MatchingRun(len(old), len(new), 0)]
     words: list[str] = []
     for before, after in pairwise(runs):
@@ -167,7 +170,7 @@ def _common_form(old: Sequence[str], new: Sequence[str]) -> str:
 
 
 def pattern_problem(pattern: str) -> str | None:
-    """None for a pattern that can be used, otherwise what is wrong with it."""
+    """Return what is wrong with a pattern."""
     if len(pattern) > MAX_PATTERN_CHARS:
         return f"a pattern has at most {MAX_PATTERN_CHARS} characters"
     if sum(character.isalpha() for character in pattern) < MIN_LETTERS:
@@ -176,9 +179,9 @@ def pattern_problem(pattern: str) -> str | None:
 
 
 def matches_pattern(pattern: str, text: str) -> bool:
-    """The text has the form of the pattern; in time that grows with their lengths, whatever they are."""
-    first, *others = _plain(pattern).split("*")
-    rest = _plain(text)
+    """Return whether the text matches, in time linear in the lengths."""
+    first, *others = _fold(pattern).split("*")
+    rest = _fold(text)
     if not others:
         return rest == first
     if not rest.startswith(first):
@@ -192,12 +195,12 @@ def matches_pattern(pattern: str, text: str) -> bool:
     return rest.endswith(last)
 
 
-def _plain(text: str) -> str:
+def _fold(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
 def is_muted(mutes: Iterable[Mute], url: str, removed: str, added: str) -> bool:
-    """Nobody wants to be told of this edit of a page."""
+    """Return whether this edit of a page is muted."""
     texts = [text for text in (removed, added) if text]
     places = (url, site_of(url))
     return any(
@@ -207,9 +210,9 @@ def is_muted(mutes: Iterable[Mute], url: str, removed: str, added: str) -> bool:
 
 
 def unmuted_part(change: Change, url: str, mutes: Sequence[Mute]) -> Change | None:
-    """The change without its muted edits; None: all of it is muted.
+    """Return the change without its muted edits; None if all are muted.
 
-    Only the first edits of a change are known: where there may be more, it is told as it is.
+    Only the first edits of a change are stored: if there may be more, the change stays as it is.
     """
     edits = tuple(edit for edit in change.edits if not is_muted(mutes, url, edit.removed, edit.added))
     if len(edits) == len(change.edits) or (not edits and len(change.edits) >= MAX_EDITS):
@@ -218,6 +221,6 @@ def unmuted_part(change: Change, url: str, mutes: Sequence[Mute]) -> Change | No
 
 
 def muted_part(change: Change, url: str, mutes: Sequence[Mute]) -> Change | None:
-    """The change with its muted edits alone; None: it has none."""
+    """Return the change with only its muted edits; None if it has none."""
     edits = tuple(edit for edit in change.edits if is_muted(mutes, url, edit.removed, edit.added))
     return replace(change, edits=edits) if edits else None

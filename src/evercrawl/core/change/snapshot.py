@@ -1,7 +1,7 @@
-"""Which part of a page is its own, and which is the site's? What elements are called says a good deal.
+"""Snapshots of a version for comparison: blocks of text with their paths and regions, and metadata.
 
-Words that name adverts, menus and the like count wherever they stand; words that could as well name
-content (a weather site's weather) count outside of the main element only.
+A block is a run of text between block elements; its path is a hash of the elements around it and their names, so that a
+place in a template has the same path on every page.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from evercrawl.core.document.elements import Attributes, Elements, parse_tree, t
 MAX_CACHED_NAMES = 20_000
 MAX_NAMES_CHARS = 500
 MAX_WORD_CHARS = 24
-"""Longer ones are made by machines."""
+"""Longer words are generated."""
 
 
-def _set_of(words: str) -> frozenset[str]:
+def _word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_SURE_WORDS = _set_of(
+_SITE_WORDS = _word_set(
     "ad ads adv advert adverts advertisement advertising adsense adslot sponsor sponsored sponsors promo"
     " promotion werbung anzeige anzeigen publicite publicidad pubblicita reklama reklame reclame annonce"
     " nav navbar navigation navi subnav menu menue submenu breadcrumb breadcrumbs sidebar seitenleiste"
@@ -38,19 +38,19 @@ _SURE_WORDS = _set_of(
     " cookiebanner related recommended recommendation recommendations teaser teasers share sharing social"
     " newsletter subscribe subscription popup modal overlay outbrain taboola copyright"
 )
-_LIKELY_WORDS = _set_of(
+_SITE_WORDS_OUTSIDE_MAIN = _word_set(
     "banner weather wetter meteo tiempo clock uhr horloge ticker popular trending bestseller counter"
     " zaehler compteur contador visitors besucher timestamp debug"
 )
-_WHOLE_NAMES = _set_of(
+_SITE_NAMES = _word_set(
     "views pageviews page-views post-views view-count viewcount views-count viewcounter hits hit-counter"
     " online users-online usersonline whos-online who-is-online most-read mostread read-more-box"
     " last-updated lastupdated last-modified generated server-time servertime page-info request-id"
     " also-read read-also see-also-box site-footer site-header"
 )
 # A page `with-sidebar` is not a sidebar.
-_LAYOUT_WORDS = frozenset(("has", "with", "no", "is", "not", "without", "after", "before"))
-_ROLES = _set_of(
+_MODIFIER_WORDS = frozenset(("has", "with", "no", "is", "not", "without", "after", "before"))
+_ROLES = _word_set(
     "navigation banner contentinfo complementary search menu menubar toolbar dialog alertdialog tablist"
     " timer marquee status"
 )
@@ -60,68 +60,66 @@ _DIGITS = re.compile(r"\d+")
 
 
 class NameClass(NamedTuple):
-    """What the names of an element say: a stable number for its path, and whose part it is."""
+    """What the names of an element say: a stable number for its path, and whether it is part of the site."""
 
     mark: int
     is_site: bool
-    """The site's, wherever it stands."""
+    """Part of the site wherever it stands."""
     is_site_outside: bool
-    """The site's, unless it stands in the main element."""
+    """Part of the site unless inside the main element."""
 
 
 UNNAMED = NameClass(0, is_site=False, is_site_outside=False)
 
 
-class _Namings(dict[str, NameClass]):
-    """Judges what it does not know yet, since a site uses few combinations of names very often."""
+class _NameClasses(dict[str, NameClass]):
+    """Classifies unknown names on lookup, since a site uses few combinations very often."""
 
     def __missing__(self, names: str) -> NameClass:
         if len(self) >= MAX_CACHED_NAMES:
             self.clear()
-        naming = self[names] = _judged(names[:MAX_NAMES_CHARS])
-        return naming
+        found = self[names] = _classify(names[:MAX_NAMES_CHARS])
+        return found
 
 
-NAME_CLASSES = _Namings()
-"""The verdict on the classes and the id of an element, separated by spaces."""
+NAME_CLASSES = _NameClasses()
+"""Class of the space-separated classes and id of an element."""
 
 
 def is_site_role(role: str | None) -> bool:
-    """The ARIA role stands for a part of the site rather than of the page."""
+    """Return whether the ARIA role marks a part of the site."""
     return role is not None and role.strip().lower() in _ROLES
 
 
-def _judged(names: str) -> NameClass:
+def _classify(names: str) -> NameClass:
     kept = []
     is_site = is_site_outside = False
     for name in _CAMEL.sub("-", names).lower().split():
         words = _NAME_BORDER.split(name)
         if not _is_random(name):
             kept.append(_DIGITS.sub("#", name))
-        if words[0] in _LAYOUT_WORDS:
+        if words[0] in _MODIFIER_WORDS:
             continue
         plain = {_DIGITS.sub("", word) for word in words}
-        is_site = is_site or name in _WHOLE_NAMES or not _SURE_WORDS.isdisjoint(plain)
-        is_site_outside = is_site_outside or not _LIKELY_WORDS.isdisjoint(plain)
+        is_site = is_site or name in _SITE_NAMES or not _SITE_WORDS.isdisjoint(plain)
+        is_site_outside = is_site_outside or not _SITE_WORDS_OUTSIDE_MAIN.isdisjoint(plain)
     mark = xxh32_intdigest(" ".join(sorted(set(kept))).encode("utf-8", "surrogatepass")) if kept else 0
     return NameClass(mark, is_site, is_site or is_site_outside)
 
 
 def _is_random(name: str) -> bool:
-    """Digits within letters, or more letters than a word has: drawn anew by some machine, not written."""
+    """Return whether a name was generated: digits within letters, or more letters than a word has."""
     inner = name.strip("0123456789-_")
     return len(name) > MAX_WORD_CHARS or any(char.isdigit() for char in inner.replace("-", ""))
 
 
 BODY, ARTICLE, MAIN, SITE_BY_NAME, SITE = range(5)
-"""Regions of a page: anywhere, in an article, in the main element, the site's part by its name or by its
-element.
-"""
+"""Regions: anywhere, in an article, in the main element, part of the site by name or by element."""
 REGION_BITS = 0b111
 LINKED = 0b1000
-"""Most of the block's characters belong to links, or it is the short text below a link in a list."""
+"""Most of the block is link text, or it is the short text below a link in a list."""
 HEADLINE = 0b1_0000
-"""The block is a heading of the first level."""
+"""The block is a first-level heading."""
 PARAGRAPH = 0b10_0000
 
 MAX_BLOCKS = 20_000
@@ -137,7 +135,7 @@ _NAMES = {
     _BREAK: "br",
     _CELL: "td th",
     _BLOCK: "li dd figcaption address tr blockquote",
-    # What by the rules of the parser or by custom holds no other block: taken whole.
+    # These hold no other block, so their text is taken whole.
     _LEAF: "p h1 h2 h3 h4 h5 h6 pre listing xmp dt caption summary legend",
     _PART: "div section ul ol dl table tbody thead tfoot figure details center form fieldset hgroup hr",
     _HEADER: "header",
@@ -154,7 +152,7 @@ _OUTSIDE = tag_ids("head body html")
 _LEAF_FLAGS = {tag_id("h1"): HEADLINE, tag_id("p"): PARAGRAPH}
 _KIND_OF = {tag: kind for kind, names in _NAMES.items() for tag in tag_ids(names)} | {_TEXT_ID: _TEXT}
 _KINDS = tuple(_KIND_OF.get(tag, _INLINE) for tag in range(max(_KIND_OF) + 1))
-# The parser's own numbers for elements differ between its versions; paths are stored, so they must not.
+# Stable numbers of elements: those of the parser differ between its versions, but paths are stored.
 _MARKS = {tag_id(name): number for number, name in enumerate(" ".join(_NAMES.values()).split(), start=1)}
 _PATH_MIX = 0x9E3779B1
 _MASK = 0xFFFFFFFF
@@ -172,7 +170,7 @@ class SnapshotMetadata:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The blocks of a version in order: their paths, flags and texts side by side."""
+    """The blocks of a version in order: paths, flags and texts in parallel."""
 
     paths: tuple[int, ...]
     flags: bytes
@@ -181,16 +179,16 @@ class Snapshot:
 
 
 def take_snapshot(tree: LexborHTMLParser, elements: Elements) -> Snapshot:
-    """The snapshot of a parsed page."""
+    """Return the snapshot of a parsed page."""
     body = tree.body
     if body is None:
         return Snapshot((), b"", (), _metadata(elements))
-    walk = _walk_blocks(body, _around(elements.code))
+    walk = _walk_blocks(body, _ids_around(elements.code))
     return Snapshot(tuple(walk.paths), bytes(walk.flags), tuple(walk.texts), _metadata(elements))
 
 
 def snapshot_html(html: bytes | str) -> Snapshot:
-    """The snapshot of a page that is not parsed yet; bytes are taken as UTF-8."""
+    """Return the snapshot of unparsed HTML; bytes are read as UTF-8."""
     markup = html.encode("utf-8", "replace") if isinstance(html, str) else html
     tree = parse_tree(truncate_markup(markup))
     return take_snapshot(tree, Elements(tree))
@@ -361,8 +359,8 @@ def _walk_blocks(body: LexborNode, code: set[int]) -> _BlockWalk:
     return walk
 
 
-def _around(code: list[LexborNode]) -> set[int]:
-    """The identities of all elements in the body that hold code, whose text is not for reading."""
+def _ids_around(code: list[LexborNode]) -> set[int]:
+    """Return the ids of all body elements that contain code."""
     found: set[int] = set()
     for node in code:
         parent = node.parent
@@ -376,23 +374,23 @@ def _name_class(attributes: Attributes) -> NameClass:
     names = attributes.get("class") or ""
     if identity := attributes.get("id"):
         names = f"{names} {identity}"
-    naming = NAME_CLASSES[names]
-    if not naming.is_site and (
+    found = NAME_CLASSES[names]
+    if not found.is_site and (
         is_site_role(attributes.get("role")) or "hidden" in attributes or attributes.get("aria-hidden") == "true"
     ):
-        return NameClass(naming.mark, is_site=True, is_site_outside=True)
-    return naming
+        return NameClass(found.mark, is_site=True, is_site_outside=True)
+    return found
 
 
-def _region(kind: int, region: int, naming: NameClass) -> int:
-    """The region inside an element; what lies in the site's part stays there."""
+def _region(kind: int, region: int, names: NameClass) -> int:
+    """Return the region inside an element; what is inside a part of the site stays there."""
     if region >= SITE_BY_NAME:
         return region
     if kind == _MAIN:
         return MAIN
     if kind == _SITE or (kind == _HEADER and region == BODY):
         return SITE
-    if naming.is_site or (naming.is_site_outside and region == BODY):
+    if names.is_site or (names.is_site_outside and region == BODY):
         return SITE_BY_NAME
     if kind == _ARTICLE and region == BODY:
         return ARTICLE
@@ -402,14 +400,14 @@ def _region(kind: int, region: int, naming: NameClass) -> int:
 COMPRESSION_LEVEL = 1
 """Level 3 saves 3 % of the bytes and takes 40 % longer."""
 MAX_SNAPSHOT_BYTES = 4 * MAX_CHARS + 16 * MAX_BLOCKS + 1_000_000
-"""A stored snapshot that claims more is damaged."""
+"""A larger snapshot is damaged."""
 
 METADATA_TEXTS = 4
 
 _VERSION = 1
 _HEAD = Struct("<BIII")
 _SEPARATOR = "\x1e"
-"""Stands in no block, since a block's space is normal and this character counts as space."""
+"""Occurs in no block, since blocks have normalized space and this counts as space."""
 
 
 @lru_cache(maxsize=1)
@@ -423,45 +421,45 @@ def _decompressor() -> ZstdDecompressor:
 
 
 def pack_snapshot(snapshot: Snapshot) -> bytes:
-    """The snapshot as bytes: most of it compressed text; each different path is stored once."""
-    known = list(dict.fromkeys(snapshot.paths))
-    number_of = dict(zip(known, range(len(known)), strict=True))
-    about = snapshot.metadata
-    texts = (about.title, about.description, about.canonical, about.robots, *snapshot.texts)
-    written = _SEPARATOR.join(texts).encode("utf-8", "surrogatepass")
+    """Return the snapshot as compressed bytes; each path is stored once."""
+    distinct = list(dict.fromkeys(snapshot.paths))
+    number_of = dict(zip(distinct, range(len(distinct)), strict=True))
+    metadata = snapshot.metadata
+    texts = (metadata.title, metadata.description, metadata.canonical, metadata.robots, *snapshot.texts)
+    encoded = _SEPARATOR.join(texts).encode("utf-8", "surrogatepass")
     raw = b"".join((
-        _HEAD.pack(_VERSION, len(snapshot.texts), len(known), len(written)),
-        written,
+        _HEAD.pack(_VERSION, len(snapshot.texts), len(distinct), len(encoded)),
+        encoded,
         snapshot.flags,
-        array("I", known).tobytes(),
+        array("I", distinct).tobytes(),
         array("H", list(map(number_of.__getitem__, snapshot.paths))).tobytes(),
     ))  # fmt: skip
     return _compressor().compress(raw)
 
 
 def unpack_snapshot(stored: bytes) -> Snapshot | None:
-    """The snapshot that was packed; None where it cannot be read."""
+    """Read a packed snapshot; None if it is damaged."""
     try:
         raw = _decompressor().decompress(stored, max_output_size=MAX_SNAPSHOT_BYTES)
-        return _read(raw)
+        return _read_snapshot(raw)
     except (ZstdError, error, ValueError, IndexError):
         return None
 
 
-def _read(raw: bytes) -> Snapshot:
+def _read_snapshot(raw: bytes) -> Snapshot:
     version, blocks, paths, size = _HEAD.unpack_from(raw)
     at = _HEAD.size
     texts = raw[at : at + size].decode("utf-8", "surrogatepass").split(_SEPARATOR)
     at += size
     flags = raw[at : at + blocks]
     at += blocks
-    known, numbers = array("I"), array("H")
-    known.frombytes(raw[at : at + 4 * paths])
+    distinct, numbers = array("I"), array("H")
+    distinct.frombytes(raw[at : at + 4 * paths])
     numbers.frombytes(raw[at + 4 * paths :])
     if version != _VERSION or not len(texts) - METADATA_TEXTS == len(flags) == len(numbers) == blocks:
         raise ValueError("not a snapshot of this version")
     return Snapshot(
-        tuple(known[number] for number in numbers),
+        tuple(distinct[number] for number in numbers),
         flags,
         tuple(texts[METADATA_TEXTS:]),
         SnapshotMetadata(*texts[:METADATA_TEXTS]),

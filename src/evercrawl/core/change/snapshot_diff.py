@@ -1,7 +1,7 @@
-"""Which blocks of this page are its own? Judged from the page as a whole, since names alone may mislead.
+"""Differences between two snapshots of a page, apart from order, space and noise.
 
-A main element that holds a good part of the text holds all that is the page's own. Without one, everything
-is that is not called otherwise; on a page with prose, lists of links outside of articles are the site's.
+A main element with a good part of the text holds all of the page's own blocks. Without one, everything is the page's
+own unless it is named otherwise; on a page with prose, link lists outside articles are the site's.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ from evercrawl.core.change.snapshot import (
 )
 
 MAIN_SHARE = 0.4
-"""Of the text outside links and the site's parts, so much in the main element makes it the only place."""
+"""Share of the text outside links and site parts that makes the main element the only own region."""
 MIN_PAGE_PROSE_CHARS = 200
 MAX_LINKS_PER_PROSE = 2
-"""A page with more than so many times its prose in links is a list of links, and these are its content."""
+"""A page with more link text per prose is a list of links, and these are its content."""
 MAX_NAMED_SITE_RATIO = 2
-"""So many times the rest may a part be that is the site's by its name."""
+"""A part that is the site's by name but larger than this many times the rest is the page's own."""
 
 IsOwnBlock = Callable[[int], bool]
 
 
 def own_block_test(snapshot: Snapshot) -> IsOwnBlock:
-    """A test that tells from a block's flags whether the block is the page's own."""
+    """Return a test that tells from a block's flags whether the block is the page's own."""
     chars = [0, 0, 0, 0, 0]
     linked = 0
     has_headed_article = False
@@ -75,13 +75,13 @@ def own_block_test(snapshot: Snapshot) -> IsOwnBlock:
 
 
 TITLE, DESCRIPTION, CANONICAL, ROBOTS, MOVED = range(0xFFFFFFF0, 0xFFFFFFF5)
-"""The paths of metadata, and of the order of paragraphs."""
+"""Paths of metadata and of the order of paragraphs."""
 MAX_SIMILARITY_PAIRS = 400
-"""So many pairs of blocks of one path are looked at for the most alike."""
+"""Pairs of blocks of one path that are compared for similarity."""
 MIN_PROSE_CHARS = 40
 """Shorter paragraphs are labels, whose order means little."""
 MIN_VARIATION_SIMILARITY = 0.4
-"""Texts of which this share is the same are variations of each other."""
+"""Texts at least this similar are variations of each other."""
 
 _SESSION = re.compile(
     r"([?&;](?:sid|s|phpsessid|jsessionid|sess\w*|token|csrf\w*|nonce|_|ts?|time|rand\w*|cb|v|utm_\w+)=)[^&#;]*"
@@ -94,7 +94,7 @@ _TITLE_BORDER = re.compile(r"\s+[-–—|·•»«:/]+\s+|\s*[|｜»«]\s*")
 
 
 class RowPosition(IntEnum):
-    """Where a block stands among those of the same path; an end of the row is a place of its own."""
+    """Where a block stands among those of the same path."""
 
     ALONE = 0
     FIRST = 1
@@ -108,133 +108,135 @@ class UnmatchedBlock(NamedTuple):
     path: int
     flag: int
     text: str
-    seat: RowPosition
+    position: RowPosition
 
 
 class Hunk(NamedTuple):
-    """A place where versions differ: what was there, what is there now; one of both may be empty."""
+    """A location where versions differ: what was removed and added; one may be empty."""
 
     path: int
     removed: str
     added: str
     is_own: bool
     is_linked: bool
-    seat: RowPosition = RowPosition.ALONE
+    position: RowPosition = RowPosition.ALONE
     is_balanced: bool = True
-    """As many blocks of this path went as came."""
+    """As many blocks of this path were removed as added."""
     is_metadata: bool = False
 
     @property
     def is_number(self) -> bool:
-        """Only numbers, dates and the like differ."""
+        """Return whether only numbers, dates and the like differ."""
         return bool(self.removed and self.added) and text_shape(self.removed) == text_shape(self.added)
 
     @property
     def is_variation(self) -> bool:
-        """One text was varied, rather than dropped for another."""
+        """Return whether one text is a variation of the other."""
         return (
             bool(self.removed and self.added) and text_similarity(self.removed, self.added) >= MIN_VARIATION_SIMILARITY
         )
 
 
 class SnapshotDiff(NamedTuple):
-    """All places where two versions differ."""
+    """All differences between two versions."""
 
     hunks: list[Hunk]
     moved: list[str]
-    """Paragraphs of the page's own that stand elsewhere in the order."""
+    """The page's own paragraphs that changed their order."""
 
 
 def diff_snapshots(before: Snapshot, after: Snapshot) -> SnapshotDiff:
-    """The places where two snapshots differ; none where they differ in noise only."""
+    """Return the differences between two snapshots apart from noise."""
     metadata = _metadata_hunks(before.metadata, after.metadata)
     if before.texts == after.texts:
         return SnapshotDiff(metadata, [])
     was_own, is_own = own_block_test(before), own_block_test(after)
     removed, added = _unmatched(before, after)
-    hunks = [] if _is_cut_otherwise(removed, added) else _paired(removed, added, was_own, is_own)
+    hunks = [] if _is_resplit(removed, added) else _pair_blocks(removed, added, was_own, is_own)
     return SnapshotDiff(hunks + metadata, _moved(before, after, was_own, is_own))
 
 
 def _unmatched(before: Snapshot, after: Snapshot) -> tuple[list[UnmatchedBlock], list[UnmatchedBlock]]:
-    """Blocks without a counterpart of the same text, then of the same meaning, anywhere on the page."""
+    """Return blocks without a counterpart of the same text, or the same significant text, anywhere on the page."""
     old, new = Counter(before.texts), Counter(after.texts)
-    removed, added = _pieces(before, old - new), _pieces(after, new - old)
-    old_meanings = Counter(significant_text(piece.text) for piece in removed)
-    new_meanings = Counter(significant_text(piece.text) for piece in added)
-    return _meaning_more(removed, old_meanings - new_meanings), _meaning_more(added, new_meanings - old_meanings)
+    removed, added = _unmatched_blocks(before, old - new), _unmatched_blocks(after, new - old)
+    old_texts = Counter(significant_text(block.text) for block in removed)
+    new_texts = Counter(significant_text(block.text) for block in added)
+    return _select_by_significance(removed, old_texts - new_texts), _select_by_significance(
+        added, new_texts - old_texts
+    )
 
 
-def _pieces(snapshot: Snapshot, wanted: Counter[str]) -> list[UnmatchedBlock]:
-    """So many blocks of each text as are wanted."""
+def _unmatched_blocks(snapshot: Snapshot, wanted: Counter[str]) -> list[UnmatchedBlock]:
+    """Return as many blocks of each text as are wanted."""
     if not wanted:
         return []
     paths, count = snapshot.paths, len(snapshot.paths)
     last_of = dict(zip(paths, range(count), strict=True))
     first_of = dict(zip(reversed(paths), reversed(range(count)), strict=True))
-    pieces = []
+    blocks = []
     for at, text in enumerate(snapshot.texts):
         if text in wanted and wanted[text] > 0:
             wanted[text] -= 1
             path = paths[at]
-            seat = _seat(at, first=first_of[path], last=last_of[path])
-            pieces.append(UnmatchedBlock(path, snapshot.flags[at], text, seat))
-    return pieces
+            position = _position(at, first=first_of[path], last=last_of[path])
+            blocks.append(UnmatchedBlock(path, snapshot.flags[at], text, position))
+    return blocks
 
 
-def _seat(at: int, *, first: int, last: int) -> RowPosition:
+def _position(at: int, *, first: int, last: int) -> RowPosition:
     if first == last:
         return RowPosition.ALONE
     return RowPosition.FIRST if at == first else RowPosition.LAST if at == last else RowPosition.WITHIN
 
 
-def _meaning_more(pieces: list[UnmatchedBlock], wanted: Counter[str]) -> list[UnmatchedBlock]:
-    """So many blocks of each meaning as are wanted; those that mean nothing never are."""
+def _select_by_significance(blocks: list[UnmatchedBlock], wanted: Counter[str]) -> list[UnmatchedBlock]:
+    """Return as many blocks of each significant text as are wanted; insignificant ones never."""
     taken = []
-    for piece in pieces:
-        key = significant_text(piece.text)
+    for block in blocks:
+        key = significant_text(block.text)
         if key and wanted[key] > 0:
             wanted[key] -= 1
-            taken.append(piece)
+            taken.append(block)
     return taken
 
 
-def _is_cut_otherwise(removed: list[UnmatchedBlock], added: list[UnmatchedBlock]) -> bool:
-    """The same words in the same order, only in other blocks: new markup, old text."""
+def _is_resplit(removed: list[UnmatchedBlock], added: list[UnmatchedBlock]) -> bool:
+    """Return whether the same words are only split into other blocks."""
     if not removed or not added:
         return False
-    return "".join(significant_text(piece.text) for piece in removed) == "".join(
-        significant_text(piece.text) for piece in added
+    return "".join(significant_text(block.text) for block in removed) == "".join(
+        significant_text(block.text) for block in added
     )
 
 
-def _paired(
+def _pair_blocks(
     removed: list[UnmatchedBlock], added: list[UnmatchedBlock], was_own: IsOwnBlock, is_own: IsOwnBlock
 ) -> list[Hunk]:
-    """Each removed block with the added one that took its place: of the same path, the most alike first."""
+    """Pair each removed block with the added one that replaced it: same path, most similar first."""
     old_at, new_at = _by_path(removed), _by_path(added)
     hunks = []
     for path in dict.fromkeys((*old_at, *new_at)):
-        pairs = _matched(old_at.get(path, []), new_at.get(path, []))
+        pairs = _match_blocks(old_at.get(path, []), new_at.get(path, []))
         is_balanced = all(old is not None and new is not None for old, new in pairs)
         hunks += [_hunk(old, new, was_own, is_own)._replace(is_balanced=is_balanced) for old, new in pairs]
     return hunks
 
 
-def _by_path(pieces: list[UnmatchedBlock]) -> dict[int, list[UnmatchedBlock]]:
+def _by_path(blocks: list[UnmatchedBlock]) -> dict[int, list[UnmatchedBlock]]:
     found: dict[int, list[UnmatchedBlock]] = defaultdict(list)
-    for piece in pieces:
-        found[piece.path].append(piece)
+    for block in blocks:
+        found[block.path].append(block)
     return found
 
 
-def _matched(
+def _match_blocks(
     old: list[UnmatchedBlock], new: list[UnmatchedBlock]
 ) -> list[tuple[UnmatchedBlock | None, UnmatchedBlock | None]]:
-    """Pairs of alike blocks, then of those at the same end of the row, then in order, then what is left."""
+    """Return pairs of similar blocks, then of those at the same end of the row, then in order."""
     rest_old, rest_new = list(old), list(new)
     pairs: list[tuple[UnmatchedBlock | None, UnmatchedBlock | None]] = []
-    for one, other in (*_alike_pairs(old, new), *_pairs_at_ends(old, new)):
+    for one, other in (*_similar_pairs(old, new), *_pairs_at_ends(old, new)):
         if one in rest_old and other in rest_new:
             rest_old.remove(one)
             rest_new.remove(other)
@@ -242,12 +244,12 @@ def _matched(
     return pairs + list(zip_longest(rest_old, rest_new))
 
 
-def _alike_pairs(old: list[UnmatchedBlock], new: list[UnmatchedBlock]) -> list[tuple[UnmatchedBlock, UnmatchedBlock]]:
+def _similar_pairs(old: list[UnmatchedBlock], new: list[UnmatchedBlock]) -> list[tuple[UnmatchedBlock, UnmatchedBlock]]:
     if not 1 < len(old) * len(new) <= MAX_SIMILARITY_PAIRS:
         return []
     scored = [(text_similarity(one.text, other.text), one, other) for one in old for other in new]
-    alike = [entry for entry in scored if entry[0] >= MIN_VARIATION_SIMILARITY]
-    return [(one, other) for _, one, other in sorted(alike, key=lambda entry: -entry[0])]
+    similar = [entry for entry in scored if entry[0] >= MIN_VARIATION_SIMILARITY]
+    return [(one, other) for _, one, other in sorted(similar, key=lambda entry: -entry[0])]
 
 
 def _pairs_at_ends(old: list[UnmatchedBlock], new: list[UnmatchedBlock]) -> list[tuple[UnmatchedBlock, UnmatchedBlock]]:
@@ -256,7 +258,7 @@ def _pairs_at_ends(old: list[UnmatchedBlock], new: list[UnmatchedBlock]) -> list
         (one, other)
         for one in old[:1] + old[-1:]
         for other in new[:1] + new[-1:]
-        if one.seat == other.seat and one.seat in ends
+        if one.position == other.position and one.position in ends
     ]
 
 
@@ -268,15 +270,15 @@ def _hunk(old: UnmatchedBlock | None, new: UnmatchedBlock | None, was_own: IsOwn
         old.text if old else "",
         new.text if new else "",
         is_own=bool((old and was_own(old.flag)) or (new and is_own(new.flag))),
-        is_linked=all(piece.flag & LINKED for piece in (old, new) if piece is not None),
-        seat=some.seat if old is None or new is None or old.seat == new.seat else RowPosition.WITHIN,
+        is_linked=all(block.flag & LINKED for block in (old, new) if block is not None),
+        position=some.position if old is None or new is None or old.position == new.position else RowPosition.WITHIN,
     )
 
 
 def _moved(before: Snapshot, after: Snapshot, was_own: IsOwnBlock, is_own: IsOwnBlock) -> list[str]:
-    """Paragraphs of prose that both versions have, in another order.
+    """Return own paragraphs of prose that both versions have in another order.
 
-    Lists and cards may be sorted in any way; paragraphs that follow each other are read in their order.
+    Lists and cards may be sorted; paragraphs are read in order.
     """
     old, new = _running_prose(before, was_own), _running_prose(after, is_own)
     common = set(old) & set(new)
@@ -302,48 +304,48 @@ def _metadata_hunks(before: SnapshotMetadata, after: SnapshotMetadata) -> list[H
         return []
     sides = (
         (DESCRIPTION, before.description, after.description, significant_text),
-        (CANONICAL, before.canonical, after.canonical, _lasting_url),
-        (ROBOTS, before.robots, after.robots, _packed),
+        (CANONICAL, before.canonical, after.canonical, _without_session),
+        (ROBOTS, before.robots, after.robots, _without_space),
     )
     return _title_hunks(before.title, after.title) + [
-        _metadata_hunk(path, old, new) for path, old, new, key_of in sides if key_of(old) != key_of(new)
+        _metadata_hunk(path, old, new) for path, old, new, normalize in sides if normalize(old) != normalize(new)
     ]
 
 
 def _title_hunks(before: str, after: str) -> list[Hunk]:
-    """The pieces of a title are compared each for itself: one is the page's, another the site's."""
+    """Compare the parts of a title one by one: one is the page's, another the site's."""
     if significant_title(before) == significant_title(after):
         return []
     old, new = title_parts(before), title_parts(after)
-    gone = [piece for piece in old if piece not in new]
-    come = [piece for piece in new if piece not in old]
-    return [_metadata_hunk(TITLE, *pair) for pair in zip_longest(gone, come, fillvalue="")]
+    removed = [block for block in old if block not in new]
+    added = [block for block in new if block not in old]
+    return [_metadata_hunk(TITLE, *pair) for pair in zip_longest(removed, added, fillvalue="")]
 
 
 def title_parts(title: str) -> list[str]:
-    """The parts of a title between dashes, bars and the like."""
-    return [piece for piece in _TITLE_BORDER.split(title) if piece]
+    """Return the parts of a title between dashes, bars and the like."""
+    return [block for block in _TITLE_BORDER.split(title) if block]
 
 
 def _metadata_hunk(path: int, old: str, new: str) -> Hunk:
     return Hunk(path, old, new, is_own=True, is_linked=False, is_metadata=True)
 
 
-def _lasting_url(url: str) -> str:
-    """The URL without what belongs to a session or a moment."""
+def _without_session(url: str) -> str:
+    """Return the URL without session or time parameters."""
     return _SESSION.sub("", url)
 
 
-def _packed(text: str) -> str:
+def _without_space(text: str) -> str:
     return "".join(text.split())
 
 
 MAX_CACHED_EDITS = 2048
-"""Each edit is asked for several times while a page is judged."""
+"""Each edit is looked up several times while a page is classified."""
 
 
 class KeyedEdit(NamedTuple):
-    """An edit inside a difference; one of both texts may be empty."""
+    """An edit with a key that is the same on every page; one of the texts may be empty."""
 
     key: int
     removed: str
@@ -351,38 +353,38 @@ class KeyedEdit(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What came, or else what went."""
+        """Return the added text, else the removed one."""
         return self.added or self.removed
 
 
 def edits_in(hunk: Hunk) -> list[KeyedEdit]:
-    """The edits in a difference: one, or two where a text was dropped for another that has nothing of it.
+    """Return the edits of a hunk: one, or two if the texts have nothing in common.
 
-    Two, because what went and what came need not belong together: in a place where adverts take turns,
-    a notice may have come on all pages at once.
+    Two, because removed and added text may be unrelated: where adverts rotate, a notice may appear on all pages at
+    once.
     """
     if hunk.removed and hunk.added and not hunk.is_variation and not hunk.is_metadata:
-        return [_part(hunk.removed, ""), _part("", hunk.added)]
-    return [_part(hunk.removed, hunk.added)]
+        return [_keyed_edit(hunk.removed, ""), _keyed_edit("", hunk.added)]
+    return [_keyed_edit(hunk.removed, hunk.added)]
 
 
 def combine_keys(keys: set[int]) -> int | None:
-    """One key for several edits that were made together; None where there is none."""
+    """Return one key for edits made together; None if there are none."""
     return xxh64_intdigest(repr(sorted(keys)).encode()) if keys else None
 
 
 @lru_cache(maxsize=MAX_CACHED_EDITS)
-def _part(removed: str, added: str) -> KeyedEdit:
-    """The edit with a key that is made of the words that differ and one more on each side."""
+def _keyed_edit(removed: str, added: str) -> KeyedEdit:
+    """Return the edit with a key of the words that differ and one more on each side."""
     old, new = normalize_text(removed).split(), normalize_text(added).split()
     if old and new:
-        old, new = _trimmed(old, new)
+        old, new = _trim_common_words(old, new)
     words = "\x1f".join((" ".join(old), " ".join(new)))
     return KeyedEdit(xxh64_intdigest(words.encode("utf-8", "surrogatepass")), removed, added)
 
 
-def _trimmed(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
-    """Both without the words at their ends that they have in common, but for the nearest ones."""
+def _trim_common_words(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
+    """Drop common words at both ends except the nearest ones."""
     shortest = min(len(old), len(new))
     head = 0
     while head < shortest and old[head] == new[head]:

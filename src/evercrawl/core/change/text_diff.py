@@ -1,8 +1,7 @@
-"""What differs between two texts: which blocks, and inside them which words?
+"""Differences between two texts by blocks (lines), and by words inside edited blocks.
 
-Blocks (lines) are aligned first, then the words of blocks that were edited. Sequences are aligned by what is
-unique in both (patience diff), and only the small gaps in between are searched thoroughly, so that the cost
-stays close to linear however long a page is; what no limit allows to align counts as replaced.
+Sequences are aligned by items that are unique in both (patience diff), and only small gaps are searched thoroughly, so
+that the cost stays near linear; what exceeds the limits counts as replaced.
 """
 
 from __future__ import annotations
@@ -17,24 +16,24 @@ from typing import NamedTuple
 from evercrawl.model.change import BlockEdit, Sign, TextDiff, Words
 
 MAX_SEARCH_CELLS = 10_000
-"""A gap is searched thoroughly up to this product of its two lengths."""
+"""A gap is searched thoroughly up to this product of its lengths."""
 MAX_ROUNDS = 16
-"""How often a gap is divided by what is unique in it."""
+"""How often a gap is divided by its unique items."""
 MAX_PAIRINGS = 2_500
-"""In a gap with more pairs of blocks than this, nothing is taken for an edited form of something else."""
+"""In a gap with more pairs of blocks, no block counts as edited."""
 MAX_BLOCK_CHARS = 50_000
-"""Longer blocks are compared as wholes."""
+"""Longer blocks are compared as a whole."""
 MIN_BLOCK_SIMILARITY = 0.4
-"""From this share of common words on, two blocks are one block that was edited."""
+"""From this share of common words on, two blocks are one edited block."""
 
 _TOKEN = re.compile(
-    # Scripts without spaces between words are compared by the character.
+    # Scripts without spaces are compared by character.
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+|\s+|."
 )
 
 
 class MatchingRun(NamedTuple):
-    """`length` items from `a` on in the one sequence are those from `b` on in the other."""
+    """`length` items from `a` in one sequence equal those from `b` in the other."""
 
     a: int
     b: int
@@ -49,7 +48,7 @@ class _Gap(NamedTuple):
 
 
 def diff_text(before: str, after: str) -> TextDiff:
-    """The edits that lead from one text to the other, in the order of the newer one."""
+    """Return the edits from one text to the other, in the order of the newer one."""
     if before == after:
         return TextDiff()
     old, new = text_blocks(before), text_blocks(after)
@@ -60,7 +59,7 @@ def diff_text(before: str, after: str) -> TextDiff:
 
 
 def changed_words(edit: BlockEdit) -> tuple[Words, ...]:
-    """What the same edit has in common on different pages: the words that went and came, not those around."""
+    """Return the removed and added words of an edit, which are the same on different pages."""
     return tuple(words for words in edit.words if words.sign != " ")
 
 
@@ -68,16 +67,13 @@ def text_blocks(text: str) -> list[str]:
     return [line for line in text.split("\n") if line and not line.isspace()]
 
 
-# Aligning
-
-
 def matching_runs(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[MatchingRun]:
-    """What two sequences have in common, in order; never quadratic in their lengths."""
+    """Return what two sequences have in common, in order; never quadratic in their lengths."""
     runs: list[MatchingRun] = []
     waiting = [(_Gap(0, len(a), 0, len(b)), MAX_ROUNDS)]
     while waiting:
         gap, rounds = waiting.pop()
-        gap = _without_ends(a, b, gap, runs)
+        gap = _trim_ends(a, b, gap, runs)
         if gap.a == gap.a_end or gap.b == gap.b_end:
             continue
         anchors = _anchors(a, b, gap) if rounds else []
@@ -85,12 +81,12 @@ def matching_runs(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Matching
             runs += anchors
             waiting += [(inner, rounds - 1) for inner in _between(anchors, gap)]
         else:
-            runs += _searched(a, b, gap)
-    return _joined(sorted(runs))
+            runs += _search_gap(a, b, gap)
+    return _join_runs(sorted(runs))
 
 
-def _without_ends(a: Sequence[Hashable], b: Sequence[Hashable], gap: _Gap, runs: list[MatchingRun]) -> _Gap:
-    """The gap without what its beginnings and ends have in common, which goes to the runs."""
+def _trim_ends(a: Sequence[Hashable], b: Sequence[Hashable], gap: _Gap, runs: list[MatchingRun]) -> _Gap:
+    """Return the gap without its common ends, which are added to the runs."""
     low_a, high_a, low_b, high_b = gap
     while low_a < high_a and low_b < high_b and a[low_a] == b[low_b]:
         low_a, low_b = low_a + 1, low_b + 1
@@ -102,19 +98,19 @@ def _without_ends(a: Sequence[Hashable], b: Sequence[Hashable], gap: _Gap, runs:
 
 
 def _anchors(a: Sequence[Hashable], b: Sequence[Hashable], gap: _Gap) -> list[MatchingRun]:
-    """Items that stand once in each side, as far as they come in the same order (longest such sequence)."""
-    places_a, places_b = _places_of_unique(a, gap.a, gap.a_end), _places_of_unique(b, gap.b, gap.b_end)
-    pairs = [(place, places_b[item]) for item, place in places_a.items() if item in places_b]
-    return [MatchingRun(at_a, at_b, 1) for at_a, at_b in _longest_rising(pairs)]
+    """Return items that are unique in both sides, as far as they are in the same order."""
+    positions_a, positions_b = _unique_positions(a, gap.a, gap.a_end), _unique_positions(b, gap.b, gap.b_end)
+    pairs = [(place, positions_b[item]) for item, place in positions_a.items() if item in positions_b]
+    return [MatchingRun(at_a, at_b, 1) for at_a, at_b in _longest_increasing(pairs)]
 
 
-def _places_of_unique(items: Sequence[Hashable], start: int, end: int) -> dict[Hashable, int]:
+def _unique_positions(items: Sequence[Hashable], start: int, end: int) -> dict[Hashable, int]:
     counts = Counter(items[start:end])
     return {items[place]: place for place in range(start, end) if counts[items[place]] == 1}
 
 
-def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Of pairs in order of their first numbers the longest choice whose second numbers rise too."""
+def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the longest choice of pairs whose second numbers increase."""
     tops: list[int] = []
     top_pairs: list[int] = []
     previous: list[int] = []
@@ -139,14 +135,14 @@ def _between(runs: list[MatchingRun], gap: _Gap) -> Iterator[_Gap]:
         at_a, at_b = run.a + run.length, run.b + run.length
 
 
-def _searched(a: Sequence[Hashable], b: Sequence[Hashable], gap: _Gap) -> list[MatchingRun]:
+def _search_gap(a: Sequence[Hashable], b: Sequence[Hashable], gap: _Gap) -> list[MatchingRun]:
     if (gap.a_end - gap.a) * (gap.b_end - gap.b) > MAX_SEARCH_CELLS:
         return []
     matcher = SequenceMatcher(None, a[gap.a : gap.a_end], b[gap.b : gap.b_end], autojunk=False)
     return [MatchingRun(gap.a + at_a, gap.b + at_b, length) for at_a, at_b, length in matcher.get_matching_blocks()]
 
 
-def _joined(runs: list[MatchingRun]) -> list[MatchingRun]:
+def _join_runs(runs: list[MatchingRun]) -> list[MatchingRun]:
     joined: list[MatchingRun] = []
     for run in runs:
         if not run.length:
@@ -163,57 +159,54 @@ def _gaps_between(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[_Gap]:
     return list(_between(matching_runs(a, b), _Gap(0, len(a), 0, len(b))))
 
 
-# Edits inside a gap
-
-
 def _edits(old: list[str], new: list[str], gap: _Gap) -> Iterator[BlockEdit]:
-    """The blocks of a gap as removed, edited and added ones, in order."""
+    """Yield the blocks of a gap as removed, edited and added, in order."""
     at_a, at_b = gap.a, gap.b
     for pair_a, pair_b in [*_pairs(old, new, gap), (gap.a_end, gap.b_end)]:
-        yield from (_whole("-", old[place], at_b) for place in range(at_a, pair_a))
-        yield from (_whole("+", new[place], place) for place in range(at_b, pair_b))
+        yield from (_block_edit("-", old[place], at_b) for place in range(at_a, pair_a))
+        yield from (_block_edit("+", new[place], place) for place in range(at_b, pair_b))
         if pair_a < gap.a_end:
-            yield BlockEdit(pair_b + 1, _word_difference(old[pair_a], new[pair_b]))
+            yield BlockEdit(pair_b + 1, _diff_words(old[pair_a], new[pair_b]))
         at_a, at_b = pair_a + 1, pair_b + 1
 
 
-def _whole(sign: Sign, block: str, place: int) -> BlockEdit:
+def _block_edit(sign: Sign, block: str, place: int) -> BlockEdit:
     return BlockEdit(place + 1, (Words(sign, block),))
 
 
 def _pairs(old: list[str], new: list[str], gap: _Gap) -> list[tuple[int, int]]:
-    """Which removed block lives on in which added one; in order on both sides."""
+    """Return which removed block became which added one, in order on both sides."""
     if (gap.a_end - gap.a) * (gap.b_end - gap.b) > MAX_PAIRINGS:
         return []
-    bags = {place: _bag(new[place]) for place in range(gap.b, gap.b_end)}
+    counts_of = {place: _word_counts(new[place]) for place in range(gap.b, gap.b_end)}
     pairs: list[tuple[int, int]] = []
     following = gap.b
     for place_a in range(gap.a, gap.a_end):
-        bag = _bag(old[place_a])
-        likeness = [(_likeness(bag, bags[place_b]), -place_b) for place_b in range(following, gap.b_end)]
-        best, place_b = max(likeness, default=(0.0, 0))
+        counts = _word_counts(old[place_a])
+        similarities = [(_similarity(counts, counts_of[place_b]), -place_b) for place_b in range(following, gap.b_end)]
+        best, place_b = max(similarities, default=(0.0, 0))
         if best >= MIN_BLOCK_SIMILARITY:
             pairs.append((place_a, -place_b))
             following = 1 - place_b
     return pairs
 
 
-def _bag(block: str) -> Counter[str]:
+def _word_counts(block: str) -> Counter[str]:
     return Counter(token for token in _TOKEN.findall(block[:MAX_BLOCK_CHARS]) if not token.isspace())
 
 
-def _likeness(a: Counter[str], b: Counter[str]) -> float:
+def _similarity(a: Counter[str], b: Counter[str]) -> float:
     smaller, larger = (a, b) if len(a) <= len(b) else (b, a)
     common = sum(min(count, larger[token]) for token, count in smaller.items())
     return 2 * common / (a.total() + b.total()) if common else 0.0
 
 
-def _word_difference(before: str, after: str) -> tuple[Words, ...]:
-    """The words of an edited block; " " and "+" together are the newer block, " " and "-" the older one."""
+def _diff_words(before: str, after: str) -> tuple[Words, ...]:
+    """Return the words of an edited block: " " and "+" form the newer block, " " and "-" the older one."""
     if max(len(before), len(after)) > MAX_BLOCK_CHARS:
         return Words("-", before), Words("+", after)
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
-    runs = [run for run in matching_runs(old, new) if _says_something(old[run.a : run.a + run.length])]
+    runs = [run for run in matching_runs(old, new) if _has_words(old[run.a : run.a + run.length])]
     pieces: list[Words] = []
     at_a, at_b = 0, 0
     for run in [*runs, MatchingRun(len(old), len(new), 0)]:
@@ -224,26 +217,26 @@ def _word_difference(before: str, after: str) -> tuple[Words, ...]:
     return tuple(piece for piece in pieces if piece.text)
 
 
-def _says_something(tokens: list[str]) -> bool:
-    """A run of spaces and commas between two changes would only tear them apart."""
+def _has_words(tokens: list[str]) -> bool:
+    """Return whether a run has words: spaces and commas alone would split a change."""
     return any(token[0].isalnum() for token in tokens)
 
 
 CONTEXT_WORDS = 6
 MAX_RUN_CHARS = 400
-"""Characters of one run of changed words that are shown."""
+"""Characters of a run of changed words that are shown."""
 ELLIPSIS = "…"
 MARKS = {" ": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}
 
 
 def mark_words(words: Words) -> str:
-    """A run of words between its signs."""
+    """Return words between their signs, as `git diff --word-diff` shows them: [-removed-] and {+added+}."""
     opening, closing = MARKS[words.sign]
     return f"{opening}{words.text}{closing}"
 
 
 def shorten_edit(edit: BlockEdit) -> BlockEdit:
-    """The edit with long runs of words cut: unchanged ones to those beside a change, others to a limit."""
+    """Return the edit with long runs cut: unchanged ones to the words beside a change."""
     last = len(edit.words) - 1
     words = [
         _context(run, is_first=place == 0, is_last=place == last) if run.sign == " " else _cut(run)
@@ -259,9 +252,9 @@ def _cut(run: Words) -> Words:
 def _context(run: Words, *, is_first: bool, is_last: bool) -> Words:
     words = run.text.split(" ")
     kept_before = 0 if is_first else CONTEXT_WORDS
-    kept_behind = 0 if is_last else CONTEXT_WORDS
-    if len(words) <= kept_before + kept_behind + 1:
+    kept_after = 0 if is_last else CONTEXT_WORDS
+    if len(words) <= kept_before + kept_after + 1:
         return _cut(run)
     head = " ".join(words[:kept_before]) + " " if kept_before else ""
-    tail = " " + " ".join(words[-kept_behind:]) if kept_behind else ""
+    tail = " " + " ".join(words[-kept_after:]) if kept_after else ""
     return Words(" ", f"{head}{ELLIPSIS}{tail}")

@@ -1,6 +1,8 @@
-"""Which version is meant? A number (`v3`), a place from the end (`-1`), or a moment (`7d`, `2026-11-01`).
+"""Names of versions and retention rules.
 
-At a moment the version counts that the page had then: the newest one seen until then. A date means its end.
+A version is named by number (`v3`), by position from the end (`-1`), or by time (`7d`, `2026-11-01`): the newest
+version seen until then. `daily:30 weekly:12 monthly:*` keeps the last version of each of the newest 30 days, 12 weeks
+and all months in UTC; the newest version always stays.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ _FROM_END = re.compile(r"-(\d{1,9})", re.ASCII)
 
 
 def is_version_name(text: str, *, now: datetime) -> bool:
-    """The text can be read as the name of a version."""
+    """Return whether the text names a version."""
     try:
         choose_version([(1, now)], text, now=now)
     except VersionMissing:
@@ -30,23 +32,23 @@ def is_version_name(text: str, *, now: datetime) -> bool:
 
 
 class VersionMissing(ConfigError):
-    """The text names a version that is not there."""
+    """The named version does not exist."""
 
 
 def choose_version(versions: Sequence[tuple[int, datetime]], which: str, *, now: datetime) -> int:
-    """The place in `versions` (number and first sight, oldest first) of the one that is meant."""
-    wanted = which.strip().removeprefix("@")
-    if found := _FROM_END.fullmatch(wanted):
+    """Return the index of the named one in `versions` (number and first seen, oldest first)."""
+    name = which.strip().removeprefix("@")
+    if found := _FROM_END.fullmatch(name):
         return _from_end(versions, int(found[1]), which)
-    if found := _NUMBER.fullmatch(wanted):
+    if found := _NUMBER.fullmatch(name):
         return _numbered(versions, int(found[1]), which)
-    return _in_force(versions, parse_time(wanted, now=now, at_end=True), which)
+    return _at_time(versions, parse_time(name, now=now, at_end=True), which)
 
 
 def _from_end(versions: Sequence[tuple[int, datetime]], back: int, which: str) -> int:
     if back >= len(versions):
         raise VersionMissing(
-            f"there is no version {which}: {_counted(len(versions))} stored; see them with: evercrawl history URL"
+            f"there is no version {which}: {_count_versions(len(versions))} stored; list them: evercrawl history URL"
         )
     return len(versions) - 1 - back
 
@@ -59,14 +61,14 @@ def _numbered(versions: Sequence[tuple[int, datetime]], number: int, which: str)
             return place
     first, last = versions[0][0], versions[-1][0]
     raise VersionMissing(
-        f"there is no version {which}: {_counted(len(versions))} stored, from {first} to {last}; "
-        "see them with: evercrawl history URL"
+        f"there is no version {which}: {_count_versions(len(versions))} stored, from {first} to {last}; "
+        "list them: evercrawl history URL"
     )
 
 
-def _in_force(versions: Sequence[tuple[int, datetime]], moment: datetime, which: str) -> int:
+def _at_time(versions: Sequence[tuple[int, datetime]], moment: datetime, which: str) -> int:
     if moment.microsecond == 0:
-        # Commands print moments to the second: one that was copied from there means all of it.
+        # Commands print times to the second: a copied time means all of that second.
         moment += _REST_OF_SECOND
     places = [place for place, (_, seen) in enumerate(versions) if seen <= moment]
     if not places:
@@ -76,7 +78,7 @@ def _in_force(versions: Sequence[tuple[int, datetime]], moment: datetime, which:
     return places[-1]
 
 
-def _counted(count: int) -> str:
+def _count_versions(count: int) -> str:
     return "1 version is" if count == 1 else f"{count} versions are"
 
 
@@ -93,14 +95,14 @@ _PERIODS: dict[str, Callable[[datetime], Hashable]] = {
 
 
 class RetentionPart(NamedTuple):
-    """The last version of each of the newest `most` periods stays; None: of every one."""
+    """Keeps the last version of each of the newest `most` periods; None: of all."""
 
     period: str
     most: int | None
 
 
 def parse_retention(text: str) -> tuple[RetentionPart, ...]:
-    """The parts of a rule; ConfigError says what cannot be read. No part at all means: keep everything."""
+    """Parse a retention rule; raises ConfigError. An empty result keeps everything."""
     if text.strip() == KEEP_ALL:
         return ()
     parts = []
@@ -118,7 +120,7 @@ def parse_retention(text: str) -> tuple[RetentionPart, ...]:
 
 
 def versions_to_keep(moments: Sequence[datetime], rule: Sequence[RetentionPart]) -> set[int]:
-    """The places in `moments` (first sights of versions, oldest first) of those that stay."""
+    """Return the indexes of the versions to keep in `moments` (first seen, oldest first)."""
     if not rule or not moments:
         return set(range(len(moments)))
     kept = {len(moments) - 1}

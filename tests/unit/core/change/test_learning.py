@@ -135,7 +135,7 @@ def test_prices_on_pages_that_rest_otherwise_are_content_on_each_of_them():
     found = []
     for at, url in enumerate(urls[::3]):
         found.append(watched.see(url, article("<p>Cost: 75</p>"), visit=20 + at))
-        watched.site = watched.site.rested(PageChangeHistory()).rested(PageChangeHistory())
+        watched.site = watched.site.after_unchanged(PageChangeHistory()).after_unchanged(PageChangeHistory())
     assert all(change is not None and change.kind is ChangeClass.CONTENT for change in found)
 
 
@@ -234,7 +234,7 @@ def test_memories_survive_storing():
             watched.pages[url] = PageChangeHistory.from_bytes(watched.pages[url].to_bytes())
     assert watched.site == SiteChangeHistory.from_bytes(watched.site.to_bytes())
     assert watched.see("a", counter(99)) is not None
-    assert watched.site.places
+    assert watched.site.locations
 
 
 def test_what_cannot_be_read_is_nothing():
@@ -251,8 +251,8 @@ def test_memories_stay_small():
                 for at in range(260)
             )
             watched.see(str(url), f"<main>{blocks}</main>")
-    assert all(len(memory.places) <= MAX_PAGE_LOCATIONS for memory in watched.pages.values())
-    assert len(watched.site.places) <= MAX_SITE_LOCATIONS
+    assert all(len(memory.locations) <= MAX_PAGE_LOCATIONS for memory in watched.pages.values())
+    assert len(watched.site.locations) <= MAX_SITE_LOCATIONS
     assert len(watched.site.texts) <= MAX_SITE_TEXTS
     assert len(watched.site.edits) <= MAX_SITE_EDITS
     assert len(watched.site.to_bytes()) < 32_000
