@@ -28,18 +28,18 @@ SHAPES = st.floats(0.05, 30.0)
 SCALES = st.floats(0.02, 2000.0)
 
 
-@given(a=SHAPES, b=SCALES, tau=st.floats(0.0, 1000.0), more=st.floats(0.0, 1000.0), spared=st.floats(0.05, 1.0))
-def test_value_never_falls_with_time(a: float, b: float, tau: float, more: float, spared: float) -> None:
-    later, now = (marginal_value(a, b, at, spared=spared) for at in (tau + more, tau))
+@given(a=SHAPES, b=SCALES, tau=st.floats(0.0, 1000.0), more=st.floats(0.0, 1000.0), escape=st.floats(0.05, 1.0))
+def test_value_never_falls_with_time(a: float, b: float, tau: float, more: float, escape: float) -> None:
+    later, now = (marginal_value(a, b, at, escape=escape) for at in (tau + more, tau))
     assert later >= now - 1e-9 * (1.0 + b)
     assert now >= -1e-9 * (1.0 + b)
 
 
-@given(a=SHAPES, b=SCALES, value=st.floats(1e-6, 1e4), spared=st.floats(0.05, 1.0))
-def test_a_time_that_exists_reaches_the_value(a: float, b: float, value: float, spared: float) -> None:
-    tau = time_to_reach(a, b, value, spared=spared)
+@given(a=SHAPES, b=SCALES, value=st.floats(1e-6, 1e4), escape=st.floats(0.05, 1.0))
+def test_a_time_that_exists_reaches_the_value(a: float, b: float, value: float, escape: float) -> None:
+    tau = time_to_reach(a, b, value, escape=escape)
     if isfinite(tau) and tau < 1e15:
-        assert marginal_value(a, b, tau, spared=spared) >= value * (1.0 - 1e-3) - 1e-9
+        assert marginal_value(a, b, tau, escape=escape) >= value * (1.0 - 1e-3) - 1e-9
 
 
 @given(events=EVENTS)

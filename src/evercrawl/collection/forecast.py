@@ -46,7 +46,7 @@ DAY = timedelta(days=1)
 def stored_budget(reader: StateReader, settings: RevisitSettings, *, pages: int) -> RequestBudget:
     """The purse as the last run left it."""
     worth = settings.min_freshness_gain / DAY
-    threshold = initial_threshold(per_day=settings.budget, pages=pages, worth=worth)
+    threshold = initial_threshold(per_day=settings.budget, pages=pages, default=worth)
     purse = RequestBudget(settings.budget, threshold, pages=pages)
     shards = reader.shards()
     if shards:

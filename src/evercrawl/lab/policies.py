@@ -134,13 +134,13 @@ class RulePolicy:
         return None
 
     def _is_wanted(self, page: int, t: float) -> bool:
-        wanted, memory = self.rule.should_visit(self.pages[page], now=t, around=self._around(page))
+        wanted, memory = self.rule.should_visit(self.pages[page], now=t, changed_share=self._changed_share(page))
         self.pages[page] = memory
         if not wanted:
             self._keep(page, memory._replace(due=max(memory.due, t + _LEAST_WAIT)))
         return wanted
 
-    def _around(self, page: int) -> float:
+    def _changed_share(self, page: int) -> float:
         """Share of the other pages of its directory whose last visit found a change."""
         hub = self.hub_of[page]
         others = self.sizes[hub] - 1
@@ -165,7 +165,7 @@ _LEAST_WAIT = 1e-3
 
 
 RESCHEDULED_MOST = 5000
-"""Pages that are looked at again at once when their prior or the shock around them moved."""
+"""Pages that are looked at again at once when their prior or the shock changed_share them moved."""
 REWEIGHED_MOST = 2000
 """Candidates whose value is brought up to date at each moment; more than that keep the one they had."""
 EARLY_MOST = 64
@@ -469,7 +469,7 @@ class OptimalPolicy:
         assert estimate.visited is not None
         if t - estimate.visited >= LONGEST_SPANS * span:
             return inf
-        return value_now(estimate, self.site, now=t, span=span, spared=self._spared(page))
+        return value_now(estimate, self.site, now=t, span=span, escape=self._escape_chance(page))
 
     def _offer(self, page: int, worth: float) -> None:
         heapq.heappush(self.ready, (-worth, self._new_ticket(page), page))
@@ -482,11 +482,11 @@ class OptimalPolicy:
             threshold=MARGIN * self._level(),
             span=span,
             longest=LONGEST_SPANS * span,
-            spared=self._spared(page),
+            escape=self._escape_chance(page),
         )
         heapq.heappush(self.calendar, (max(due, not_before + 1e-3), self._new_ticket(page), page))
 
-    def _spared(self, page: int) -> float:
+    def _escape_chance(self, page: int) -> float:
         sums = self.hubs.get(self.hub_of[page], NO_SHOCK)
         return escape_chances(self.site, sums, now=max(self.now, sums.at)).both
 

@@ -1,7 +1,7 @@
-"""How far can a site's announcements be trusted? Recall and false share, learned per site, applied per page.
+"""Learn how far a site's change announcements can be trusted.
 
-A change is announced with probability `recall`; false announcements come at `false_rate` per page and day, on
-slow pages as often as on fast ones, so the false share differs from page to page.
+A change is announced with probability `recall`. False announcements come at `false_rate` per page and day, on slow
+pages as often as on fast ones, so the false share differs from page to page.
 """
 
 from __future__ import annotations
@@ -11,66 +11,64 @@ from math import exp, inf, sqrt
 from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate, change_rate
 
 MAX_RECALL = 0.995
-"""Some changes are taken to be silent on any site, so that unannounced pages are still looked at (C5)."""
+"""Some changes are assumed silent on any site, so unannounced pages are still visited (C5)."""
 
 MIN_BETWEEN_POLLS, MAX_BETWEEN_POLLS = 3, 200
 FIRST_BETWEEN_POLLS = 10
-"""Requests before the second poll of a source that has not said anything yet."""
+"""Requests before the second poll of a source that has announced nothing."""
 CLEAN_SIGNAL = 0.1
-"""Below this mean false share a signal is clean: announced pages stand out, and a simple index will do."""
-MOST_DOUBLINGS = 20
-LEAST_FALSE_RATE = 1e-7
-LEAST_FALSE_ODDS, MOST_FALSE_ODDS = 1e-4, 1e3
-MOST_SURPRISE = 2.0
-"""No single visit says more than this about the share of false announcements."""
+"""Below this mean false share, announced pages stand out and a simple index is enough."""
+MAX_DOUBLINGS = 20
+MIN_FALSE_RATE = 1e-7
+MIN_FALSE_ODDS, MAX_FALSE_ODDS = 1e-4, 1e3
+MAX_SURPRISE = 2.0
+"""Limit of what one visit says about the share of false announcements."""
 _INERTIA = 0.5
 _FADING = 0.999
 
 
 def false_share(rate: float, site: SiteEstimate) -> float:
-    """Probability that an announcement of a page with this change rate is false."""
+    """Return the probability that an announcement of a page with this change rate is false."""
     return site.false_rate / (site.recall * rate + site.false_rate)
 
 
 def has_announcements(site: SiteEstimate) -> bool:
-    """Do announcements play a part?"""
+    """True if the site announces changes and was polled."""
     return site.has_signal and site.polled is not None
 
 
 def unseen_days(page: PageEstimate, site: SiteEstimate, *, now: float) -> tuple[float, float]:
-    """Days since the visit, and those of them in which a change would have gone unseen ("effective time")."""
+    """Return the days since the visit, and those in which a change would have gone unseen."""
     visited = page.visited if page.visited is not None else now
     tau = max(now - visited, 0.0)
     if not has_announcements(site):
         return tau, tau
     assert site.polled is not None
-    unheard = max(now - max(site.polled, visited), 0.0)
-    return tau, (1.0 - site.recall) * tau + site.recall * unheard
+    unpolled = max(now - max(site.polled, visited), 0.0)
+    return tau, (1.0 - site.recall) * tau + site.recall * unpolled
 
 
 def days_between_polls(site: SiteEstimate, *, pages: int, threshold: float) -> float:
-    """Days between two polls at which the polls cost as much as what they announce loses by waiting.
+    """Return the days between polls at which their cost equals the freshness lost by waiting.
 
-    In d days `pages` x rate x recall x d changes are announced, each seen d/2 days late on average; a poll
-    costs what the least visit brings that the budget pays for: the `threshold`. Announcements that are not
-    believed are not followed, so that only the credible share counts.
+    In d days `pages` x rate x recall x d changes are announced, each seen d/2 days late on average. A poll costs one
+    request, worth the `threshold`. Only credible announcements count.
     """
-    heard = max(pages, 1) * site.mean_rate * site.recall * (1.0 - _mean_false(site))
-    return sqrt(2.0 * max(threshold, 0.0) / heard) if heard > 0.0 else inf
+    announced = max(pages, 1) * site.mean_rate * site.recall * (1.0 - _mean_false(site))
+    return sqrt(2.0 * max(threshold, 0.0) / announced) if announced > 0.0 else inf
 
 
 def requests_between_polls(
     site: SiteEstimate, *, waiting: int, silent_polls: int, pages: int, per_day: float, threshold: float
 ) -> float:
-    """Requests to this site between two polls; a poll is a request as well. `per_day` are its requests a day.
+    """Return the requests to this site between two polls; `per_day` is its requests per day.
 
-    While many announced pages wait, new announcements could not be followed up. A source that never said
-    anything is asked ever more rarely.
+    Polls wait while many announced pages are pending. A source that never announces anything is polled less and less.
     """
     if not site.has_signal:
-        return FIRST_BETWEEN_POLLS << min(silent_polls, MOST_DOUBLINGS)
-    worth = days_between_polls(site, pages=pages, threshold=threshold) * per_day
-    return max(MIN_BETWEEN_POLLS, min(MAX_BETWEEN_POLLS, max(waiting, worth)))
+        return FIRST_BETWEEN_POLLS << min(silent_polls, MAX_DOUBLINGS)
+    gap = days_between_polls(site, pages=pages, threshold=threshold) * per_day
+    return max(MIN_BETWEEN_POLLS, min(MAX_BETWEEN_POLLS, max(waiting, gap)))
 
 
 def _mean_false(site: SiteEstimate) -> float:
@@ -80,7 +78,7 @@ def _mean_false(site: SiteEstimate) -> float:
 def after_announcement(
     page: PageEstimate, site: SiteEstimate, *, announced_at: float
 ) -> tuple[PageEstimate, SiteEstimate]:
-    """One announcement, read before the poll is closed by `after_poll`; repetitions change nothing."""
+    """Add one announcement, before `after_poll` ends the poll. Repetitions change nothing."""
     site = site if site.has_signal else site._replace(has_signal=True)
     if announced_at <= page.last_announced:
         return page, site
@@ -88,15 +86,19 @@ def after_announcement(
     if page.visited is None:
         return page, site
     if announced_at <= page.visited:
-        return _owned_up(page, site)
+        return _forget_silent_change(page, site)
     a, b = change_rate(page, site)
     true_share = 1.0 - false_share(a / b, site)
-    page = page._replace(a=page.a + true_share, announced_evidence=page.announced_evidence + true_share, announcements=page.announcements + 1.0)
+    page = page._replace(
+        a=page.a + true_share,
+        announced_evidence=page.announced_evidence + true_share,
+        announcements=page.announcements + 1.0,
+    )
     return page, site
 
 
-def _owned_up(page: PageEstimate, site: SiteEstimate) -> tuple[PageEstimate, SiteEstimate]:
-    """A change that a visit found before the site announced it was announced after all."""
+def _forget_silent_change(page: PageEstimate, site: SiteEstimate) -> tuple[PageEstimate, SiteEstimate]:
+    """Forget a silent change that the site announced after all."""
     assert page.visited is not None
     if page.silent_change <= 0.0 or (site.polled is not None and page.visited <= site.polled):
         return page, site
@@ -105,29 +107,31 @@ def _owned_up(page: PageEstimate, site: SiteEstimate) -> tuple[PageEstimate, Sit
 
 
 def after_poll(site: SiteEstimate, *, now: float) -> SiteEstimate:
-    """The poll is over: what it did not announce was silent, and every page was heard for so much longer."""
+    """End a poll: changes that it did not announce were silent."""
     if not site.has_signal or site.polled is None:
         return site._replace(polled=now, pending_silent=0.0)
     exposure = site.exposure + site.recall * max(now - site.polled, 0.0)
     silent = site.silent_changes + site.pending_silent
-    return _recalled(site._replace(polled=now, exposure=exposure, silent_changes=silent, pending_silent=0.0))
+    return _update_recall(site._replace(polled=now, exposure=exposure, silent_changes=silent, pending_silent=0.0))
 
 
-def _recalled(site: SiteEstimate) -> SiteEstimate:
+def _update_recall(site: SiteEstimate) -> SiteEstimate:
     ratio = (site.silent_changes + 0.5) / (site.announced_changes + 1.0)
     return site._replace(recall=min(1.0 / (1.0 + ratio), MAX_RECALL))
 
 
 def learn_silent_change(site: SiteEstimate, *, rate: float, tau: float, changed: bool) -> tuple[float, SiteEstimate]:
-    """Weight of a silent change found without an announcement, and the site that learned from the visit.
+    """Return the weight of a silent change, and the site after the visit.
 
-    Only visits without an announcement count: silent changes do not depend on announcements, so this is
-    unbiased, while counting all changes found would overstate recall.
+    Only visits without an announcement count. Silent changes do not depend on announcements, so this is unbiased;
+    counting all changes would overstate recall.
     """
     expected = (1.0 - site.recall) * rate * tau
     weight = expected / -_expm1(expected) if changed and expected > 0.0 else float(changed)
-    site = site._replace(announced_changes=site.announced_changes + site.recall * rate * tau, pending_silent=site.pending_silent + weight)
-    return weight, _recalled(site)
+    site = site._replace(
+        announced_changes=site.announced_changes + site.recall * rate * tau, pending_silent=site.pending_silent + weight
+    )
+    return weight, _update_recall(site)
 
 
 def _expm1(x: float) -> float:
@@ -135,24 +139,22 @@ def _expm1(x: float) -> float:
 
 
 def learn_false_announcement(
-    site: SiteEstimate, *, notices: float, false: float, held: float, changed: bool
+    site: SiteEstimate, *, announcements: float, false: float, p_current: float, changed: bool
 ) -> SiteEstimate:
-    """The rate of false announcements after a visit to a page with so many of them, each false with
-    probability `false`, and current with probability `held` by all that was known.
+    """Update the rate of false announcements after a visit to an announced page.
 
-    One Newton step on the likelihood of what the visit found. A page with many announcements has changed
-    whatever share of them is false, so it teaches nothing; counting its false ones by expectation would only
-    confirm what was believed before, however wrong.
+    One Newton step on the likelihood of what the visit found. A page with many announcements has changed whatever share
+    is false, so it teaches nothing.
     """
-    slope = notices * (1.0 - false)
+    slope = announcements * (1.0 - false)
     if changed:
-        slope *= -held / max(1.0 - held, 1e-9)
-    slope = min(max(slope, -MOST_SURPRISE), MOST_SURPRISE)
+        slope *= -p_current / max(1.0 - p_current, 1e-9)
+    slope = min(max(slope, -MAX_SURPRISE), MAX_SURPRISE)
     curvature = _FADING * site.false_curvature + slope * slope
     odds = site.false_odds * exp(slope / (curvature + _INERTIA))
-    odds = min(max(odds, LEAST_FALSE_ODDS), MOST_FALSE_ODDS)
+    odds = min(max(odds, MIN_FALSE_ODDS), MAX_FALSE_ODDS)
     return _with_false_rate(site._replace(false_odds=odds, false_curvature=curvature))
 
 
 def _with_false_rate(site: SiteEstimate) -> SiteEstimate:
-    return site._replace(false_rate=max(site.false_odds * site.recall * site.mean_rate, LEAST_FALSE_RATE))
+    return site._replace(false_rate=max(site.false_odds * site.recall * site.mean_rate, MIN_FALSE_RATE))

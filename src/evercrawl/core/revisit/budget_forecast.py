@@ -1,4 +1,9 @@
-"""A page as forecasts see it: what is believed of it, whatever policy it was visited by."""
+"""Estimate the freshness of a collection, and forecast what a request budget would achieve.
+
+Each page is visited when its value reaches the threshold, so the threshold gives every page its interval, and the
+intervals give the requests per day and the expected freshness. The standard error covers sampling, the chance of each
+page, and what pages share: the prior of their site, bulk changes, and the model. Nothing is sent. Times are days.
+"""
 
 from __future__ import annotations
 
@@ -26,19 +31,19 @@ UNVISITED = PageEstimate()
 
 
 class ForecastPage(NamedTuple):
-    """A page that visits are spent on."""
+    """A page in a forecast."""
 
     url: str
     site: Hashable
     hub: int
     estimate: PageEstimate = UNVISITED
-    """`visited` is None: there is no copy yet."""
+    """`visited` is None without a copy."""
     changes: int = 0
-    """Changes that visits have found."""
+    """Changes found by visits."""
     interval: float = 0.0
-    """Days that the rule in force leaves between two visits; 0: the value decides."""
+    """Days between visits under the current rule; 0 if the value decides."""
     has_content: bool = True
-    """It has content that can be fresh; a redirect only costs visits."""
+    """True if its content can be fresh. A redirect only costs visits."""
 
     @property
     def has_copy(self) -> bool:
@@ -48,9 +53,9 @@ class ForecastPage(NamedTuple):
 def estimate_from_counts(
     site: SiteEstimate, *, visited: float, watched: float, visits: int, changes: int
 ) -> PageEstimate:
-    """What so many changes in so many visits say about a page of which only these counts are known.
+    """Estimate a page from the number of its visits and changes.
 
-    The visits are taken to have been evenly spaced over the `watched` days.
+    The visits are assumed evenly spaced over the `watched` days.
     """
     page = PageEstimate(b=-site.exposure, visited=visited)
     later = max(visits - 1, 0)
@@ -66,16 +71,16 @@ def estimate_from_counts(
 
 
 PRIOR_CHANGES = 0.5
-"""Changes' worth of evidence that the general prior stands for."""
+"""Changes that the general prior is worth as evidence."""
 SITE_UNCERTAINTY = 0.3
-"""By so much of themselves the change rates of a site may all be off together: measured on recorded sites."""
+"""Relative error that the change rates of a site may share, measured on recorded sites."""
 MODEL_UNCERTAINTY = 0.1
 """The same for all sites together."""
 NOTHING_KNOWN = SiteModel()
 
 
 class FreshnessSums(NamedTuple):
-    """What is added up over the pages of one site."""
+    """Sums over the pages of one site."""
 
     pages: int = 0
     missing: int = 0
@@ -83,15 +88,15 @@ class FreshnessSums(NamedTuple):
     square: float = 0.0
     bernoulli: float = 0.0
     slope: float = 0.0
-    """How much the sum of chances moves when the rates of all pages move by their own size."""
+    """Change of the summed probabilities if all rates change by their own size."""
     prior_slope: float = 0.0
-    """The same when only the site's prior moves."""
+    """The same if only the site's prior changes."""
     changes: int = 0
 
     def add_page(
         self, chance: float, *, slope: float = 0.0, prior: float = 0.0, changes: int = 0, missing: bool = False
     ) -> FreshnessSums:
-        """The sums with one more page, current with this probability; `prior` is what it owes its site."""
+        """Return the sums with one more page; `prior` is the share of its estimate that comes from the site."""
         return FreshnessSums(
             self.pages + 1,
             self.missing + missing,
@@ -105,24 +110,24 @@ class FreshnessSums(NamedTuple):
 
 
 class FreshShare(NamedTuple):
-    """A share of pages, with its standard error."""
+    """The fresh share of pages, with its standard error."""
 
     freshness: float = 0.0
     error: float = 0.0
     pages: int = 0
-    """Pages of the sample that it rests on, those without a copy among them."""
+    """Pages in the sample, including those without a copy."""
     missing: int = 0
-    """Those without a copy; they count as not fresh."""
+    """Pages without a copy, which count as not fresh."""
 
     @property
     def of_copies(self) -> float:
-        """The same share among the pages that there is a copy of."""
+        """The fresh share among pages with a copy."""
         copies = self.pages - self.missing
         return self.freshness * self.pages / copies if copies else 0.0
 
 
 class FreshnessEstimates(NamedTuple):
-    """The whole and its sites."""
+    """Freshness of the collection and of its sites."""
 
     whole: FreshShare
     sites: Mapping[Hashable, FreshShare]
@@ -131,7 +136,7 @@ class FreshnessEstimates(NamedTuple):
 def estimate_freshness(
     pages: Iterable[ForecastPage], site_models: Mapping[Hashable, SiteModel], *, now: float, share: float = 1.0
 ) -> FreshnessEstimates:
-    """The freshness of all pages and of each site at `now`, from a sample that is `share` of all pages."""
+    """Estimate the freshness of all pages and of each site from a sample, `share` of all pages."""
     sums: dict[Hashable, FreshnessSums] = {}
     for page in pages:
         if page.has_content:
@@ -145,7 +150,7 @@ def _with_page(sums: FreshnessSums, page: ForecastPage, model: SiteModel, now: f
     if estimate.visited is None:
         return sums.add_page(0.0, missing=True)
     escape = model.escape_chance(page.hub, now=now)
-    chance = probability_current(estimate, model.estimate, now=now, spared=escape)
+    chance = probability_current(estimate, model.estimate, now=now, escape=escape)
     a, b = change_rate(estimate, model.estimate)
     _, unseen = unseen_days(estimate, model.estimate, now=now)
     slope = a * unseen / (b + unseen) * chance
@@ -153,12 +158,12 @@ def _with_page(sums: FreshnessSums, page: ForecastPage, model: SiteModel, now: f
 
 
 def prior_share(a: float, model: SiteModel) -> float:
-    """How much of what is believed of a page is its site's prior."""
+    """Return the share of a page's estimate that comes from its site's prior."""
     return min(model.estimate.a / a, 1.0)
 
 
 def estimates_of(sums: Mapping[Hashable, FreshnessSums], *, share: float) -> FreshnessEstimates:
-    """What the sums of all sites say; but for the model, sites are independent of each other."""
+    """Combine the sums of all sites. Apart from the model, sites are independent."""
     known = {site: _estimate(each, _common(each, share), share) for site, each in sums.items()}
     whole = FreshnessSums(*(sum(column) for column in zip(*sums.values(), strict=True))) if sums else FreshnessSums()
     common = sum(_common(each, share) for each in sums.values()) + (MODEL_UNCERTAINTY * whole.slope) ** 2
@@ -166,7 +171,7 @@ def estimates_of(sums: Mapping[Hashable, FreshnessSums], *, share: float) -> Fre
 
 
 def _common(sums: FreshnessSums, share: float) -> float:
-    """Variance of the sum of chances by what the pages of a site have in common."""
+    """Return the variance that the pages of a site share."""
     return (SITE_UNCERTAINTY * sums.slope) ** 2 + sums.prior_slope**2 / (PRIOR_CHANGES + sums.changes / share)
 
 
@@ -180,79 +185,79 @@ def _estimate(sums: FreshnessSums, common: float, share: float) -> FreshShare:
     return FreshShare(mean, sqrt(variance), pages, sums.missing)
 
 
-LEAST_THRESHOLD, MOST_THRESHOLD = 1e-6, 1e4
-"""Days of a current copy between which the threshold is looked for."""
-CLOSE = 0.002
-"""The threshold is found to this share of itself."""
-SHOWN_FIRST = 10
+MIN_THRESHOLD, MAX_THRESHOLD = 1e-6, 1e4
+"""Bounds of the threshold, in days of a current copy."""
+THRESHOLD_PRECISION = 0.002
+"""Relative precision of the threshold."""
+MAX_PICKS = 10
 ROBOTS_DAYS = 1.0
-"""robots.txt of a site that is visited is asked for again after so long."""
+"""Days between two requests for the robots.txt of a visited site."""
 SOON = 1e-6
 
 
 class ForecastInput(NamedTuple):
-    """What a plan rests on."""
+    """What a forecast needs."""
 
     pages: Sequence[ForecastPage]
     site_models: Mapping[Hashable, SiteModel]
     now: float
     share: float = 1.0
-    """The pages are this share of all."""
+    """Share of all pages in the sample."""
 
     def site_model(self, page: ForecastPage) -> SiteModel:
         return self.site_models.get(page.site, NOTHING_KNOWN)
 
 
 class NextPick(NamedTuple):
-    """A page that would be fetched now; its value is inf where there is no copy yet."""
+    """A page that would be fetched now. Its value is infinite without a copy."""
 
     value: float
     url: str
 
 
 class BudgetForecast(NamedTuple):
-    """What can be expected."""
+    """The expected result of a budget."""
 
     threshold: float | None
-    """None: the budget does not even pay for the longest interval, so that pages come in turn."""
+    """None if the budget cannot even pay for the longest interval."""
     requests: float
-    """A day, with robots.txt and the reading of sitemaps."""
+    """Requests per day, including robots.txt and sitemaps."""
     expected: FreshnessEstimates
     due: float
-    """Pages that a visit now is worth it for."""
+    """Pages that are worth a visit now."""
     first: tuple[NextPick, ...]
     by_site: Mapping[Hashable, float]
-    """Requests a day."""
+    """Requests per day."""
 
 
-def forecast_budget(ground: ForecastInput, level: BudgetLevel, *, per_day: float | None) -> BudgetForecast:
-    """What a budget buys; without one (None), what the level's own threshold asks for."""
+def forecast_budget(given: ForecastInput, level: BudgetLevel, *, per_day: float | None) -> BudgetForecast:
+    """Forecast what a budget achieves; without one, what the level's own threshold costs."""
     if per_day is not None:
-        level = level._replace(threshold=_threshold_for(ground, level, per_day))
-    intervals = [interval_of(page, ground.site_model(page), level) for page in ground.pages]
-    by_site = _spent(ground, intervals, threshold=level.threshold)
+        level = level._replace(threshold=_threshold_for(given, level, per_day))
+    intervals = [interval_of(page, given.site_model(page), level) for page in given.pages]
+    by_site = _requests_by_site(given, intervals, threshold=level.threshold)
     requests = sum(by_site.values())
     stretch = 1.0 if per_day is None else max(1.0, requests / per_day)
     intervals = [interval * stretch for interval in intervals]
-    due, first = _due_now(ground, level)
+    due, first = _due_now(given, level)
     return BudgetForecast(
         level.threshold if stretch == 1.0 else None,
         requests / stretch,
-        _expected(ground, intervals),
+        _expected(given, intervals),
         due,
         first,
         {site: spent / stretch for site, spent in by_site.items()},
     )
 
 
-def _threshold_for(ground: ForecastInput, level: BudgetLevel, per_day: float) -> float:
-    """By bisection: the lower the threshold, the more visits. The least one where the budget is ample."""
-    low, high = log(LEAST_THRESHOLD), log(MOST_THRESHOLD)
-    while high - low > CLOSE:
+def _threshold_for(given: ForecastInput, level: BudgetLevel, per_day: float) -> float:
+    """Find the threshold by bisection: the lower it is, the more visits."""
+    low, high = log(MIN_THRESHOLD), log(MAX_THRESHOLD)
+    while high - low > THRESHOLD_PRECISION:
         middle = 0.5 * (low + high)
         tried = level._replace(threshold=exp(middle))
-        intervals = [interval_of(page, ground.site_model(page), tried) for page in ground.pages]
-        if sum(_spent(ground, intervals, threshold=tried.threshold).values()) > per_day:
+        intervals = [interval_of(page, given.site_model(page), tried) for page in given.pages]
+        if sum(_requests_by_site(given, intervals, threshold=tried.threshold).values()) > per_day:
             low = middle
         else:
             high = middle
@@ -260,11 +265,11 @@ def _threshold_for(ground: ForecastInput, level: BudgetLevel, per_day: float) ->
 
 
 def interval_of(page: ForecastPage, model: SiteModel, level: BudgetLevel) -> float:
-    """Days between two visits once the page is known: no announcement waits, and nothing shakes the site."""
+    """Return the days between visits of a known page without announcements or bulk changes."""
     if page.interval > 0.0:
         return min(max(page.interval, level.shortest), level.longest)
     wait = due_at(
-        _settled(page.estimate),
+        _without_announcements(page.estimate),
         model.estimate,
         threshold=MARGIN * level.threshold,
         span=level.span,
@@ -273,31 +278,33 @@ def interval_of(page: ForecastPage, model: SiteModel, level: BudgetLevel) -> flo
     return max(wait, level.shortest)
 
 
-def _settled(estimate: PageEstimate) -> PageEstimate:
-    return estimate._replace(visited=0.0, announcements=0.0, announced_evidence=0.0, a=estimate.a - estimate.announced_evidence)
+def _without_announcements(estimate: PageEstimate) -> PageEstimate:
+    return estimate._replace(
+        visited=0.0, announcements=0.0, announced_evidence=0.0, a=estimate.a - estimate.announced_evidence
+    )
 
 
-def _spent(ground: ForecastInput, intervals: Sequence[float], *, threshold: float) -> dict[Hashable, float]:
-    """Requests a day by site, scaled from the sample to all pages."""
+def _requests_by_site(given: ForecastInput, intervals: Sequence[float], *, threshold: float) -> dict[Hashable, float]:
+    """Return the requests per day by site, scaled from the sample to all pages."""
     visits: dict[Hashable, float] = {}
     sizes: dict[Hashable, int] = {}
-    for page, interval in zip(ground.pages, intervals, strict=True):
-        told = _told(page, ground.site_model(page)) if not page.interval else 0.0
-        visits[page.site] = visits.get(page.site, 0.0) + 1.0 / interval + told
+    for page, interval in zip(given.pages, intervals, strict=True):
+        announced = _announcement_rate(page, given.site_model(page)) if not page.interval else 0.0
+        visits[page.site] = visits.get(page.site, 0.0) + 1.0 / interval + announced
         sizes[page.site] = sizes.get(page.site, 0) + 1
     return {
-        site: _with_errands(
-            made / ground.share,
-            ground.site_models.get(site, NOTHING_KNOWN),
-            pages=round(sizes[site] / ground.share),
+        site: _with_overhead(
+            made / given.share,
+            given.site_models.get(site, NOTHING_KNOWN),
+            pages=round(sizes[site] / given.share),
             threshold=threshold,
         )
         for site, made in visits.items()
     }
 
 
-def _told(page: ForecastPage, model: SiteModel) -> float:
-    """Announcements of a page a day, each of which is followed by a visit."""
+def _announcement_rate(page: ForecastPage, model: SiteModel) -> float:
+    """Return the announcements of a page per day. Each leads to a visit."""
     site = model.estimate
     if not has_announcements(site):
         return 0.0
@@ -305,8 +312,8 @@ def _told(page: ForecastPage, model: SiteModel) -> float:
     return site.recall * a / b + site.false_rate
 
 
-def _with_errands(visits: float, model: SiteModel, *, pages: int, threshold: float) -> float:
-    """A site's visits a day, and what has to be asked beside: robots.txt, and the sitemaps now and then."""
+def _with_overhead(visits: float, model: SiteModel, *, pages: int, threshold: float) -> float:
+    """Add the requests for robots.txt and sitemaps to a site's visits per day."""
     robots = 1.0 / (ROBOTS_DAYS + 1.0 / visits)
     site = model.estimate
     if not has_announcements(site):
@@ -315,38 +322,38 @@ def _with_errands(visits: float, model: SiteModel, *, pages: int, threshold: flo
     return visits + robots + visits / gap
 
 
-def _expected(ground: ForecastInput, intervals: Sequence[float]) -> FreshnessEstimates:
-    """Freshness once every page has been visited: the mean over each interval, missing pages among them."""
+def _expected(given: ForecastInput, intervals: Sequence[float]) -> FreshnessEstimates:
+    """Return the freshness once every page has been visited: the mean over each interval."""
     sums: dict[Hashable, FreshnessSums] = {}
-    for page, interval in zip(ground.pages, intervals, strict=True):
+    for page, interval in zip(given.pages, intervals, strict=True):
         if not page.has_content:
             continue
-        model = ground.site_model(page)
+        model = given.site_model(page)
         a, b = change_rate(page.estimate, model.estimate)
         unseen = interval * (1.0 - model.estimate.recall) if has_announcements(model.estimate) else interval
         mean = time_current(a, b, unseen) / unseen
         slope = mean - survival(a, b, unseen)
         before = sums.get(page.site, FreshnessSums())
         sums[page.site] = before.add_page(mean, slope=slope, prior=prior_share(a, model), changes=page.changes)
-    return estimates_of(sums, share=ground.share)
+    return estimates_of(sums, share=given.share)
 
 
-def _due_now(ground: ForecastInput, level: BudgetLevel) -> tuple[float, tuple[NextPick, ...]]:
-    """Number of pages that are worth a request now, and those that are worth most, new ones before all."""
-    valued = [(_value(page, ground, level), not page.has_copy, page.url) for page in ground.pages]
-    worthy = [each for each in valued if each[0] >= MARGIN * level.threshold]
-    first = nlargest(SHOWN_FIRST, worthy, key=lambda each: each[:2])
-    return len(worthy) / ground.share, tuple(NextPick(value, url) for value, _, url in first)
+def _due_now(given: ForecastInput, level: BudgetLevel) -> tuple[float, tuple[NextPick, ...]]:
+    """Return how many pages are worth a request now, and the most valuable of them, new pages first."""
+    valued = [(_value(page, given, level), not page.has_copy, page.url) for page in given.pages]
+    due = [each for each in valued if each[0] >= MARGIN * level.threshold]
+    first = nlargest(MAX_PICKS, due, key=lambda each: each[:2])
+    return len(due) / given.share, tuple(NextPick(value, url) for value, _, url in first)
 
 
-def _value(page: ForecastPage, ground: ForecastInput, level: BudgetLevel) -> float:
-    """What a visit now would bring; inf: it has to be made."""
-    visited, model = page.estimate.visited, ground.site_model(page)
-    if visited is None or ground.now - visited >= level.longest:
+def _value(page: ForecastPage, given: ForecastInput, level: BudgetLevel) -> float:
+    """Return the value of a visit now; infinite if it is required."""
+    visited, model = page.estimate.visited, given.site_model(page)
+    if visited is None or given.now - visited >= level.longest:
         return inf
     if page.interval > 0.0:
-        return inf if ground.now - visited >= page.interval - SOON else 0.0
-    if ground.now - visited < level.shortest:
+        return inf if given.now - visited >= page.interval - SOON else 0.0
+    if given.now - visited < level.shortest:
         return 0.0
-    escape = model.escape_chance(page.hub, now=ground.now)
-    return value_now(page.estimate, model.estimate, now=ground.now, span=level.span, spared=escape)
+    escape = model.escape_chance(page.hub, now=given.now)
+    return value_now(page.estimate, model.estimate, now=given.now, span=level.span, escape=escape)

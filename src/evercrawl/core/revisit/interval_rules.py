@@ -1,4 +1,4 @@
-"""One signature for rules that need no more than a page's own past."""
+"""Rules that schedule visits from a page's own history: the papers', Nutch's and StormCrawler's."""
 
 from __future__ import annotations
 
@@ -8,102 +8,105 @@ from typing import NamedTuple, Protocol
 
 
 class RuleState(NamedTuple):
-    """What such a rule keeps about a page; times in days."""
+    """What a rule keeps about a page. Times are days."""
 
     due: float = 0.0
     interval: float = 0.0
     visited: float = 0.0
     changed_at: float = 0.0
-    """When the content was last seen to be new."""
+    """When the content was last found new."""
     visits: int = 0
-    """Visits so far."""
     history: int = 0
-    """The newest visits as bits, the last one lowest: 1 is changed."""
+    """The newest visits as bits, the last one lowest; 1 means changed."""
     threshold: float = 0.4
-    """Share of changed neighbours at which an unchanged page is visited all the same (A10)."""
+    """Share of changed neighbours at which an unchanged page is visited anyway (A10)."""
 
 
 class IntervalRule(Protocol):
-    """When is the page visited next, and is it visited when its turn comes?"""
+    """Schedules the next visit and decides whether a due page is visited."""
 
-    def after_visit(self, memory: RuleState, *, now: float, changed: bool) -> RuleState:
-        """The memory, with its new due time; the first visit (`records` is 0) counts as unchanged."""
+    def after_visit(self, state: RuleState, *, now: float, changed: bool) -> RuleState:
+        """Return the state with its new due time. The first visit counts as unchanged."""
         ...
 
-    def should_visit(self, memory: RuleState, *, now: float, around: float) -> tuple[bool, RuleState]:
-        """Is a due page visited? `around` is the share of its neighbours whose last visit found a change."""
+    def should_visit(self, state: RuleState, *, now: float, changed_share: float) -> tuple[bool, RuleState]:
+        """Decide whether to visit a due page; `changed_share` is the share of its neighbours that changed."""
         ...
 
 
 class AlwaysVisit:
-    """A rule that visits every page whose turn has come."""
+    """A rule that visits every due page."""
 
-    def should_visit(self, memory: RuleState, *, now: float, around: float) -> tuple[bool, RuleState]:
-        return True, memory
+    def should_visit(self, state: RuleState, *, now: float, changed_share: float) -> tuple[bool, RuleState]:
+        return True, state
 
 
-def record_visit(memory: RuleState, *, now: float, changed: bool) -> RuleState:
-    """The visit, entered into the page's past; the due time is the rule's business."""
-    first = memory.visits == 0
-    return memory._replace(
+def record_visit(state: RuleState, *, now: float, changed: bool) -> RuleState:
+    """Add a visit to the page's history. The rule sets the due time."""
+    first = state.visits == 0
+    return state._replace(
         visited=now,
-        changed_at=now if changed or first else memory.changed_at,
-        visits=memory.visits + 1,
-        history=(memory.history << 1 | (changed and not first)) & HISTORY_MASK,
+        changed_at=now if changed or first else state.changed_at,
+        visits=state.visits + 1,
+        history=(state.history << 1 | (changed and not first)) & HISTORY_MASK,
     )
 
 
 HISTORY_MASK = (1 << 62) - 1
-"""A history fits into a signed 64-bit column."""
+"""Fits a signed 64-bit column."""
 
 
 class Uniform(AlwaysVisit):
-    """Always due; the order of due times is the order of last visits."""
+    """`uniform`: the page visited longest ago comes next."""
 
-    def after_visit(self, memory: RuleState, *, now: float, changed: bool) -> RuleState:
-        return record_visit(memory, now=now, changed=changed)._replace(due=now)
+    def after_visit(self, state: RuleState, *, now: float, changed: bool) -> RuleState:
+        return record_visit(state, now=now, changed=changed)._replace(due=now)
 
 
 FIXED_DAYS = 7.0
 
 
 class Fixed(AlwaysVisit):
-    """Due a fixed number of days after the last visit."""
+    """`fixed`: the same interval for every page."""
 
     def __init__(self, interval_days: float = FIXED_DAYS) -> None:
         self.interval_days = interval_days
 
-    def after_visit(self, memory: RuleState, *, now: float, changed: bool) -> RuleState:
-        memory = record_visit(memory, now=now, changed=changed)
-        return memory._replace(interval=self.interval_days, due=now + self.interval_days)
+    def after_visit(self, state: RuleState, *, now: float, changed: bool) -> RuleState:
+        state = record_visit(state, now=now, changed=changed)
+        return state._replace(interval=self.interval_days, due=now + self.interval_days)
 
 
 ADAPTIVE_LIMIT = 20
-"""Records that are looked at for changes."""
+"""Records examined for changes."""
 ADAPTIVE_ROUND_DAYS = 1.0
-"""One crawl a day."""
+"""One crawl per day."""
 FIRST_FR_MAX = 1
 
 
 def new_fr_max(fr_max: int, *, records: int, counter: int, limit: int = ADAPTIVE_LIMIT) -> int:
-    """The new `fr_max`, given how many of the last `limit` records differ from the one before (`counter`)."""
+    """Return the new `fr_max` from the number of changes (`counter`) in the last `limit` records."""
     examined = min(records, limit)
     between = examined / counter if counter else float(examined)
     return max(floor((fr_max + between) / 2.0), 1)
 
 
 class PaperAdaptive(AlwaysVisit):
-    """Rule A; `interval` holds `fr_max`."""
+    """`paper-adaptive`: paper A, section 3.2 (A9). The frequency follows the share of changed records.
+
+    `fr` counts daily crawls down to 0; then the page is crawled and `fr` restarts from `fr_max`, which `interval`
+    holds.
+    """
 
     def __init__(self, limit: int = ADAPTIVE_LIMIT) -> None:
         self.limit = limit
 
-    def after_visit(self, memory: RuleState, *, now: float, changed: bool) -> RuleState:
-        fr_max = int(memory.interval) or FIRST_FR_MAX
-        memory = record_visit(memory, now=now, changed=changed)
-        counter = (memory.history & ((1 << self.limit) - 1)).bit_count()
-        fr_max = new_fr_max(fr_max, records=memory.visits, counter=counter, limit=self.limit)
-        return memory._replace(interval=float(fr_max), due=now + fr_max * ADAPTIVE_ROUND_DAYS)
+    def after_visit(self, state: RuleState, *, now: float, changed: bool) -> RuleState:
+        fr_max = int(state.interval) or FIRST_FR_MAX
+        state = record_visit(state, now=now, changed=changed)
+        counter = (state.history & ((1 << self.limit) - 1)).bit_count()
+        fr_max = new_fr_max(fr_max, records=state.visits, counter=counter, limit=self.limit)
+        return state._replace(interval=float(fr_max), due=now + fr_max * ADAPTIVE_ROUND_DAYS)
 
 
 SELECTIVE_FIRST_THRESHOLD = 0.4
@@ -113,26 +116,31 @@ _SELECTIVE_STEP = 0.5
 
 
 def next_threshold(threshold: float, *, share: float) -> float:
-    """Up where more links changed than the threshold asks for, down where fewer did."""
+    """Raise the threshold if more links changed than it requires, else lower it."""
     return threshold + _SELECTIVE_STEP * (share - threshold)
 
 
 class PaperSelective:
-    """Rule A10, a turn a day."""
+    """`paper-selective`: paper A, section 3.3 (A10). An unchanged page is crawled if enough of its links changed.
 
-    def after_visit(self, memory: RuleState, *, now: float, changed: bool) -> RuleState:
-        memory = record_visit(memory, now=now, changed=changed)
-        threshold = max(memory.threshold, SELECTIVE_FIRST_THRESHOLD) if changed else memory.threshold
-        return memory._replace(due=now + SELECTIVE_TURN_DAYS, threshold=threshold)
+    A page whose last visit found a change is always crawled. Otherwise the share of its changed links must reach a
+    threshold, 40 % at first, which moves half of the way to that share at each turn (the paper says "in proportion").
+    Below one percent the page is crawled, so none is lost.
+    """
 
-    def should_visit(self, memory: RuleState, *, now: float, around: float) -> tuple[bool, RuleState]:
-        if memory.visits <= 1 or memory.history & 1:
-            return True, memory
-        wanted = around >= memory.threshold or memory.threshold < SELECTIVE_MIN_THRESHOLD
-        threshold = next_threshold(memory.threshold, share=around)
-        if memory.threshold < SELECTIVE_MIN_THRESHOLD:
+    def after_visit(self, state: RuleState, *, now: float, changed: bool) -> RuleState:
+        state = record_visit(state, now=now, changed=changed)
+        threshold = max(state.threshold, SELECTIVE_FIRST_THRESHOLD) if changed else state.threshold
+        return state._replace(due=now + SELECTIVE_TURN_DAYS, threshold=threshold)
+
+    def should_visit(self, state: RuleState, *, now: float, changed_share: float) -> tuple[bool, RuleState]:
+        if state.visits <= 1 or state.history & 1:
+            return True, state
+        wanted = changed_share >= state.threshold or state.threshold < SELECTIVE_MIN_THRESHOLD
+        threshold = next_threshold(state.threshold, share=changed_share)
+        if state.threshold < SELECTIVE_MIN_THRESHOLD:
             threshold = SELECTIVE_FIRST_THRESHOLD
-        return wanted, memory._replace(threshold=threshold, due=now + SELECTIVE_TURN_DAYS)
+        return wanted, state._replace(threshold=threshold, due=now + SELECTIVE_TURN_DAYS)
 
 
 PDFC_NEVER_VISITED = -1.0
@@ -140,40 +148,40 @@ PDFC_EVERY_VISIT = 0.0
 PDFC_ROUND_DAYS = 1.0
 
 
-def frequency_of_change(memory: RuleState, *, now: float) -> float:
-    """F of a page: -1, 0 or the days since its last change."""
-    if not memory.visits:
+def frequency_of_change(state: RuleState, *, now: float) -> float:
+    """Return F: -1 never visited, 0 changes at every visit, else the days since the last change."""
+    if not state.visits:
         return PDFC_NEVER_VISITED
-    revisits = memory.visits - 1
-    if revisits and memory.history.bit_count() == revisits:
+    revisits = state.visits - 1
+    if revisits and state.history.bit_count() == revisits:
         return PDFC_EVERY_VISIT
-    return max(now - memory.changed_at, PDFC_ROUND_DAYS)
+    return max(now - state.changed_at, PDFC_ROUND_DAYS)
 
 
 def pdfc_is_due(frequency: float, *, last: float, now: float) -> bool:
-    """Comparator at home: a page within its period is not asked for."""
+    """Comparator at home: skip a page within its period."""
     return frequency <= PDFC_EVERY_VISIT or now - last > frequency
 
 
 def pdfc_is_sent(old_digest: bytes | None, new_digest: bytes) -> bool:
-    """Comparator at the remote side: the same digest is not sent; without an old one all is sent."""
+    """Comparator at the remote side: skip an unchanged digest."""
     return old_digest is None or old_digest != new_digest
 
 
 class PaperPdfc(AlwaysVisit):
-    """Rule B; `interval` holds F."""
+    """`paper-pdfc`: paper B, sections 4.3, 4.6 and 5 (B3, B6). `interval` holds F, the days between changes."""
 
-    def after_visit(self, memory: RuleState, *, now: float, changed: bool) -> RuleState:
-        since = now - memory.changed_at
-        memory = record_visit(memory, now=now, changed=changed)
-        frequency = frequency_of_change(memory, now=now)
+    def after_visit(self, state: RuleState, *, now: float, changed: bool) -> RuleState:
+        since = now - state.changed_at
+        state = record_visit(state, now=now, changed=changed)
+        frequency = frequency_of_change(state, now=now)
         if changed and frequency > PDFC_EVERY_VISIT:
             frequency = max(since, PDFC_ROUND_DAYS)
-        return memory._replace(interval=frequency, due=now + max(frequency, PDFC_ROUND_DAYS))
+        return state._replace(interval=frequency, due=now + max(frequency, PDFC_ROUND_DAYS))
 
 
 class SitemapRow(NamedTuple):
-    """One row of the extended sitemap."""
+    """One row of the extended sitemap of paper C."""
 
     anchor_text: str
     url: str
@@ -181,7 +189,7 @@ class SitemapRow(NamedTuple):
 
 
 def to_download(rows: Iterable[SitemapRow], last_visited_ms: Mapping[str, int]) -> list[str]:
-    """URLs never visited, or updated after their last visit, in the sitemap's order."""
+    """Return the URLs that are new or updated since their last visit (C3, C6), in the sitemap's order."""
     return [row.url for row in rows if row.url not in last_visited_ms or row.last_updated_ms > last_visited_ms[row.url]]
 
 
@@ -189,25 +197,25 @@ NUTCH_FIRST_DAYS = 30.0
 NUTCH_MIN_DAYS = 60.0 / 86400.0
 NUTCH_MAX_DAYS = 365.0
 NUTCH_MAX_WAIT_DAYS = 90.0
-"""db.fetch.interval.max: after that a page is fetched whatever its schedule says."""
+"""db.fetch.interval.max: after this a page is fetched in any case."""
 NUTCH_GROWTH = 0.4
 NUTCH_SHRINKAGE = 0.2
 NUTCH_SYNC_RATE = 0.3
 
 
 class Nutch(AlwaysVisit):
-    """Longer by 40 % when unchanged, shorter by 20 % when changed, pulled towards the last change."""
+    """`nutch`: AdaptiveFetchSchedule with the values of nutch-default.xml."""
 
-    def after_visit(self, memory: RuleState, *, now: float, changed: bool) -> RuleState:
-        first = memory.visits == 0
-        interval = memory.interval or NUTCH_FIRST_DAYS
-        memory = record_visit(memory, now=now, changed=changed)
+    def after_visit(self, state: RuleState, *, now: float, changed: bool) -> RuleState:
+        first = state.visits == 0
+        interval = state.interval or NUTCH_FIRST_DAYS
+        state = record_visit(state, now=now, changed=changed)
         if not first:
             interval *= 1.0 - NUTCH_SHRINKAGE if changed else 1.0 + NUTCH_GROWTH
-        age = now - memory.changed_at
+        age = now - state.changed_at
         interval = min(max(interval, age, NUTCH_MIN_DAYS), NUTCH_MAX_DAYS)
         due = now - NUTCH_SYNC_RATE * age + interval
-        return memory._replace(interval=interval, due=min(max(due, now), now + NUTCH_MAX_WAIT_DAYS))
+        return state._replace(interval=interval, due=min(max(due, now), now + NUTCH_MAX_WAIT_DAYS))
 
 
 STORMCRAWLER_FIRST_DAYS = 1.0
@@ -218,17 +226,17 @@ STORMCRAWLER_SHRINKAGE = 0.5
 
 
 class StormCrawler(AlwaysVisit):
-    """Longer by half when unchanged; half of the way to the shortest interval when changed."""
+    """`stormcrawler`: AdaptiveScheduler with its defaults."""
 
-    def after_visit(self, memory: RuleState, *, now: float, changed: bool) -> RuleState:
-        first = memory.visits == 0
-        interval = memory.interval or STORMCRAWLER_FIRST_DAYS
-        memory = record_visit(memory, now=now, changed=changed)
+    def after_visit(self, state: RuleState, *, now: float, changed: bool) -> RuleState:
+        first = state.visits == 0
+        interval = state.interval or STORMCRAWLER_FIRST_DAYS
+        state = record_visit(state, now=now, changed=changed)
         if changed and not first:
             interval = (1.0 - STORMCRAWLER_SHRINKAGE) * interval + STORMCRAWLER_SHRINKAGE * STORMCRAWLER_MIN_DAYS
         elif not first:
             interval = min(interval * (1.0 + STORMCRAWLER_GROWTH), STORMCRAWLER_MAX_DAYS)
-        return memory._replace(interval=interval, due=now + interval)
+        return state._replace(interval=interval, due=now + interval)
 
 
 RULES: dict[str, Callable[[], IntervalRule]] = {

@@ -1,8 +1,8 @@
-"""What is kept about a page, a site and a directory: a few floats each, all times in days.
+"""Estimate how fast pages change, from visits and announcements. Times are days.
 
-A page's own numbers are evidence *beyond its site's prior*, so that a better prior reaches old pages without
-touching their rows; and counted against the site's exposure, so that a poll of a sitemap touches no row of a
-page that it does not name.
+A page changes as a Poisson process whose rate is distributed as Gamma(a, b) with mean a/b per day. Everything a
+schedule needs has a closed form; "changed after t days" leaves the family and is matched by two moments. A page's
+numbers are evidence beyond its site's prior and exposure, so a better prior or a poll touches no page rows.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ MIN_SCALE_DAYS = 0.02
 
 
 class PageEstimate(NamedTuple):
-    """One page. `rate_of` joins it with its site."""
+    """The estimate of one page. `change_rate` combines it with its site."""
 
     a: float = 0.0
     """Evidence of changes beyond the site's prior."""
     b: float = 0.0
     """Days without change beyond the site's prior and exposure."""
     visited: float | None = None
-    """The last visit; None: we have no copy."""
+    """The last visit; None without a copy."""
     announcements: float = 0.0
     """Announcements newer than the last visit."""
     announced_evidence: float = 0.0
-    """What was added to `a` for them, to be taken back if they prove false."""
+    """What they added to `a`, taken back if they prove false."""
     silent_change: float = 0.0
-    """Weight of a change that the last visit found unannounced, until the next poll; 0: none."""
+    """Weight of an unannounced change found by the last visit, until the next poll."""
     last_announced: float = -inf
-    """Date of the newest announcement seen; an older or equal one is a repetition."""
+    """Date of the newest announcement. Older or equal ones are repetitions."""
     weight: float = 1.0
-    """Importance per cost: freshness of this page counts so much more, or its visit costs so much less."""
+    """Importance divided by cost of a visit."""
 
 
 class BulkChange(NamedTuple):
-    """Recent visits to a directory or a whole site, decayed: does it change as a whole right now?"""
+    """Decayed sums of recent visits to a directory or site, which show bulk changes."""
 
     visits: float = 0.0
     changed: float = 0.0
@@ -46,7 +46,7 @@ class BulkChange(NamedTuple):
 
 
 class SiteEstimate(NamedTuple):
-    """One site: its prior, and how far its signals can be trusted."""
+    """The prior of one site, and how far its announcements can be trusted."""
 
     a: float = 0.5
     b: float = 25.0
@@ -56,49 +56,49 @@ class SiteEstimate(NamedTuple):
     false_rate: float = 0.0025
     """False announcements per page and day."""
     silent_changes: float = 0.0
-    """Changes found that were not announced, by visits without an announcement."""
+    """Unannounced changes found by visits without an announcement."""
     announced_changes: float = 0.0
-    """Changes that announcements accounted for over the same days, by expectation."""
+    """Expected number of announced changes over the same days."""
     false_odds: float = 0.25
-    """False announcements against true ones, on a page of the site's mean rate."""
+    """Odds of a false announcement on a page of mean rate."""
     false_curvature: float = 0.0
-    """What is known about `false_odds`: the sum of squared slopes of its logarithm."""
+    """Sum of squared slopes of the logarithm of `false_odds`."""
     exposure: float = 0.0
-    """Days in which announced changes would have been seen, times recall, summed over all polls."""
+    """Days in which announced changes would have been seen, times recall, over all polls."""
     polled: float | None = None
-    """The last poll; None: never."""
+    """The last poll, if any."""
     has_signal: bool = False
-    """True once any announcement was received; until then the signals play no part."""
+    """True after the first announcement."""
     hub_trust: float = 1.0
-    """How far the shock of a directory may be believed on this site, 0 to 1."""
+    """How far a bulk change of a directory is believed, 0 to 1."""
     hub_curvature: float = 0.0
-    """What is known about `earned`: the sum of squared slopes."""
+    """Sum of squared slopes of `hub_trust`."""
     site_change: BulkChange = BulkChange()
-    """The shock of the whole site."""
+    """The bulk change of the whole site."""
     site_trust: float = 0.5
     site_curvature: float = 0.0
     mean_rate: float = 0.02
-    """Mean change rate of its pages, for the mean false share."""
+    """Mean change rate of its pages."""
     pending_silent: float = 0.0
-    """Sum of the pages' `silent` since the last poll."""
+    """Sum of the pages' `silent_change` since the last poll."""
 
 
 def change_rate(page: PageEstimate, site: SiteEstimate) -> tuple[float, float]:
-    """The Gamma estimate (a, b) about a page's change rate."""
+    """Return the Gamma parameters (a, b) of a page's change rate."""
     a = site.a + page.a
     b = site.b + site.exposure + page.b
-    # Only many changes make b fall. A page found after the last poll owes the days before it until the next.
+    # Only many changes lower b. A page found after the last poll owes the days before it until the next.
     least = site.b / (1.0 + page.a) if page.a > 0.0 else site.b
     return (a if a > MIN_SHAPE else MIN_SHAPE), max(b, least, MIN_SCALE_DAYS)
 
 
 def with_change_rate(page: PageEstimate, site: SiteEstimate, *, a: float, b: float) -> PageEstimate:
-    """The page, believed to change at Gamma(a, b)."""
+    """Return the page with the change rate Gamma(a, b)."""
     return page._replace(a=a - site.a, b=b - site.b - site.exposure)
 
 
 MAX_SHAPE = 30.0
-"""Largest shape a: more certainty than thirty changes is not believed, so that old evidence fades."""
+"""Largest shape a. More evidence than thirty changes is ignored, so old evidence fades."""
 _NEAR_ONE = 1e-6
 _NEWTON_STEPS = 40
 _CLOSE = 1e-7
@@ -106,70 +106,70 @@ _FURTHEST = 60.0
 
 
 def survival(a: float, b: float, t: float) -> float:
-    """Probability of no change within `t` days."""
+    """Return the probability of no change within `t` days."""
     return exp(-a * log1p(t / b))
 
 
 def time_current(a: float, b: float, t: float) -> float:
-    """Expected days within the next `t` in which a copy taken now is current: the integral of `survival`."""
+    """Return the expected days within the next `t` in which a copy taken now is current: the integral of `survival`."""
     x = log1p(t / b)
     if abs(a - 1.0) < _NEAR_ONE:
         return b * x
     return b * -expm1((1.0 - a) * x) / (a - 1.0)
 
 
-def marginal_value(a: float, b: float, tau: float, *, spared: float = 1.0) -> float:
-    """Marginal freshness of a visit `tau` days after the last one; grows with `tau`, is 0 at 0.
+def marginal_value(a: float, b: float, tau: float, *, escape: float = 1.0) -> float:
+    """Return the marginal freshness of a visit `tau` days after the last; it grows from 0.
 
-    `spared` is the probability that the page escaped what changed the pages around it.
+    `escape` is the probability that the page escaped a bulk change.
     """
-    return time_current(a, b, tau) - tau * survival(a, b, tau) * spared
+    return time_current(a, b, tau) - tau * survival(a, b, tau) * escape
 
 
 def max_value(a: float, b: float) -> float:
-    """What `value_of_visit` tends to; no bound for a <= 1, which is why little evidence loses no page."""
+    """Return the limit of `marginal_value`; infinite for a <= 1, so little evidence loses no page."""
     return b / (a - 1.0) if a > 1.0 + _NEAR_ONE else float("inf")
 
 
-def time_to_reach(a: float, b: float, value: float, *, spared: float = 1.0) -> float:
-    """Days after a visit at which the next is worth `value` (the inverse of `value_of_visit`); may be inf."""
+def time_to_reach(a: float, b: float, value: float, *, escape: float = 1.0) -> float:
+    """Return the days after a visit at which the next is worth `value`; may be infinite."""
     if value <= 0.0:
         return 0.0
     if value >= max_value(a, b) * (1.0 - 1e-9):
         return float("inf")
-    return b * expm1(_solve(a, value / b, spared))
+    return b * expm1(_solve(a, value / b, escape))
 
 
-def _solve(a: float, target: float, spared: float) -> float:
-    """Root x of h(x) = target, where tau = b(e^x - 1), V = b h(x); h grows from 0, so a bracket is kept."""
+def _solve(a: float, target: float, escape: float) -> float:
+    """Find x with h(x) = target, where tau = b(e^x - 1) and V = b h(x). h grows from 0, so the root stays bracketed."""
     low, high = 0.0, 1.0
-    while _scaled(a, high, spared) < target:
+    while _scaled(a, high, escape) < target:
         low, high = high, 2.0 * high
         if high > _FURTHEST:
             return _FURTHEST
     x = min(max(sqrt(2.0 * target / a), low), high)
     for _ in range(_NEWTON_STEPS):
-        miss = _scaled(a, x, spared) - target
+        miss = _scaled(a, x, escape) - target
         if abs(miss) <= _CLOSE * target:
             break
         if miss > 0.0:
             high = x
         else:
             low = x
-        slope = exp(-a * x) * ((1.0 - spared) * exp(x) + spared * a * expm1(x))
+        slope = exp(-a * x) * ((1.0 - escape) * exp(x) + escape * a * expm1(x))
         x = x - miss / slope if slope > 0.0 else low
         if not low < x < high:
             x = 0.5 * (low + high)
     return x
 
 
-def _scaled(a: float, x: float, spared: float) -> float:
+def _scaled(a: float, x: float, escape: float) -> float:
     held = x if abs(a - 1.0) < _NEAR_ONE else -expm1((1.0 - a) * x) / (a - 1.0)
-    return held - spared * expm1(x) * exp(-a * x)
+    return held - escape * expm1(x) * exp(-a * x)
 
 
 def after_change(a: float, b: float, t: float) -> tuple[float, float]:
-    """The Gamma with mean and variance of the exact posterior, given a change (or more) within `t` days."""
+    """Return the Gamma with the mean and variance of the posterior, given a change within `t` days."""
     x = log1p(t / b)
     seen = -expm1(-a * x)
     if seen <= 0.0:
@@ -187,9 +187,9 @@ MIN_PRIOR_SHAPE, MAX_PRIOR_SHAPE = 0.15, 5.0
 
 
 def update_prior(site: SiteEstimate, pages: Iterable[PageEstimate]) -> SiteEstimate:
-    """The site with the Gamma that matches mean and variance of its pages' rates (empirical Bayes).
+    """Return the site with the prior that matches its pages' rates (empirical Bayes).
 
-    Page rows hold evidence beyond the prior, so all of them shift with it and none is written.
+    Page rows hold evidence beyond the prior, so all of them shift and none is written.
     """
     count, total, squares = 0, 0.0, 0.0
     for page in pages:

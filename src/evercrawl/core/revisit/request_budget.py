@@ -1,7 +1,7 @@
-"""How many requests may be spent, and what must one bring? Tokens by the day, and one threshold.
+"""How many requests may be made, and how much value each must have.
 
-With a budget the threshold is steered so that the budget is spent and no more: up with every visit that was
-worth more, down while tokens are left over. Without one it is a setting. Times are days.
+With a budget, the threshold adjusts so that the budget is used up: it rises with every more valuable visit and falls
+while tokens are unused. Without one, it is a setting. Times are days.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from evercrawl.core.revisit.visit_schedule import BudgetLevel
 from evercrawl.core.revisit.visit_value import adjust_threshold
 
 WATCH_BURST_DAYS = 1.0 / 24.0
-"""While watching, tokens are saved up for so long at most: a day's budget is not spent in a minute."""
+"""Longest saving while watching, so a day's budget is not spent in a minute."""
 RUN_BURST_DAYS = 1.0
 """A single run may spend what a day allows."""
 UNUSED_TOKEN_FACTOR = 0.97
-"""The threshold falls by this factor for each token that nobody wanted."""
+"""The threshold falls by this factor for each unused token."""
 MIN_THRESHOLD = 1e-4
 _ROUNDING = 1e-6
 BUDGET_KEY = (0, "budget")
-"""Where the budget's state is kept; no site has this number."""
+"""Where the budget's state is stored. No site has this number."""
 
 
 @dataclass(slots=True)
 class RequestBudget:
-    """What all shards of a process may spend together.
+    """The requests that all shards of a process may make together.
 
     Invariant: over any span of d days at most `per_day` x (d + `burst_days`) + 1 requests are allowed.
     """
@@ -39,62 +39,62 @@ class RequestBudget:
     threshold: float
     burst_days: float = WATCH_BURST_DAYS
     pages: int = 0
-    """Pages that have to be kept fresh."""
+    """Pages to keep fresh."""
     tokens: float = inf
-    """At first as many as may be saved up."""
+    """Full at first."""
     at: float | None = None
     spent: int = 0
 
     def may_spend(self, now: float) -> bool:
-        """One more request may begin."""
+        """True if one more request may start."""
         self._fill(now)
         return self.per_day is None or self.tokens >= 1.0 - _ROUNDING
 
     def spend(self, now: float) -> None:
-        """A request has gone out; one that nobody asked for (robots.txt) may leave a debt."""
+        """Count a request. An unplanned one (robots.txt) may leave a debt."""
         self._fill(now)
         self.spent += 1
         if self.per_day is not None:
             self.tokens -= 1.0
 
     def next_token_at(self, now: float) -> float:
-        """When one more request may begin."""
+        """Return when one more request may start."""
         if self.may_spend(now) or self.per_day is None:
             return now
         return now + (1.0 - self.tokens) / self.per_day if self.per_day > 0 else inf
 
     def is_full(self, now: float) -> bool:
-        """Tokens are left over: nothing in the queue was worth them."""
+        """True if tokens are unused because nothing in the queue was worth them."""
         self._fill(now)
-        return self.per_day is not None and self.tokens >= self._most - _ROUNDING
+        return self.per_day is not None and self.tokens >= self._capacity - _ROUNDING
 
     def full_at(self, now: float) -> float:
-        """When tokens will be left over, if none is spent until then."""
+        """Return when tokens will be full if none is spent."""
         self._fill(now)
-        return now + max(self._most - self.tokens, 0.0) / self.per_day if self.per_day else inf
+        return now + max(self._capacity - self.tokens, 0.0) / self.per_day if self.per_day else inf
 
     @property
-    def _most(self) -> float:
+    def _capacity(self) -> float:
         return max(1.0, (self.per_day or 0.0) * self.burst_days)
 
     def _fill(self, now: float) -> None:
         if self.per_day is not None:
             passed = max(now - self.at, 0.0) if self.at is not None else 0.0
-            self.tokens = min(self.tokens + passed * self.per_day, self._most)
+            self.tokens = min(self.tokens + passed * self.per_day, self._capacity)
         self.at = now if self.at is None else max(now, self.at)
 
     def record_value(self, value: float) -> None:
-        """A visit worth `value` was chosen."""
+        """Adjust the threshold after choosing a visit worth `value`."""
         if self.per_day is not None and isfinite(value):
             self.threshold = max(adjust_threshold(self.threshold, value=value), MIN_THRESHOLD)
 
     def lower_threshold(self) -> None:
-        """A token that nobody wanted."""
+        """Lower the threshold for an unused token."""
         if self.per_day is not None:
             self.threshold = max(self.threshold * UNUSED_TOKEN_FACTOR, MIN_THRESHOLD)
 
     def level(self, *, shortest: float, longest: float) -> BudgetLevel:
-        """What a visit must bring, and how often a page is visited on average."""
+        """Return the value that a visit must have, and the mean interval of a page."""
         if self.per_day:
             span = max(self.pages, 1) / self.per_day
         else:
@@ -102,35 +102,33 @@ class RequestBudget:
         return BudgetLevel(self.threshold, span, shortest, longest)
 
     def to_bytes(self) -> bytes:
-        """What a restart must not forget."""
+        """Return the stored form."""
         return orjson.dumps([self.threshold, self.tokens if isfinite(self.tokens) else None, self.at])
 
     def restore(self, stored: bytes | None) -> None:
-        """Go on where the run before ended; with another budget only its tokens count."""
+        """Continue from the stored state. With another budget only its tokens count."""
         try:
             threshold, tokens, at = orjson.loads(stored or b"")
         except (ValueError, TypeError):
             return
         if self.per_day is not None and tokens is not None:
-            self.threshold, self.tokens, self.at = threshold, min(tokens, self._most), at
+            self.threshold, self.tokens, self.at = threshold, min(tokens, self._capacity), at
 
 
 @lru_cache(maxsize=64)
 def _usual_span(threshold: float) -> float:
-    """Days after which a page of average habits is worth the threshold."""
+    """Return the days after which an average page is worth the threshold."""
     prior = SiteEstimate()
     return time_to_reach(prior.a, prior.b, threshold)
 
 
-def initial_threshold(*, per_day: float | None, pages: int, worth: float) -> float:
-    """Where the steering begins: the value that a page of average habits has after the time that the budget
-    allows between two visits.
-    """
+def initial_threshold(*, per_day: float | None, pages: int, default: float) -> float:
+    """Return the value of an average page after the interval that the budget allows."""
     if not per_day:
-        return worth
+        return default
     span = max(pages, 1) / per_day
     prior = SiteEstimate()
-    low, high = MIN_THRESHOLD, max(worth, 1.0)
+    low, high = MIN_THRESHOLD, max(default, 1.0)
     while time_to_reach(prior.a, prior.b, high) < span and high < 1e3:
         high *= 2.0
     for _ in range(40):

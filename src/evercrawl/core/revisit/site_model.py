@@ -1,7 +1,7 @@
-"""What we expect of a site: its estimate, the directories that move right now, and where its prior comes from.
+"""What is expected of a site: its estimate, recent bulk changes, and the source of its prior.
 
-The prior is learned as visits come, without looking at all pages: each visit counts for the days since the
-one before, so that pages that are visited often do not outweigh the others.
+The prior is learned from visits. Each counts for the days since the one before, so frequently visited pages do not
+dominate.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from evercrawl.core.revisit.rate_estimate import (
 )
 from evercrawl.core.revisit.visit_update import after_visit, escape_chances
 
-MOST_HUBS = 64
-"""Directories of a site that are remembered: those visited last."""
+MAX_HUBS = 64
+"""Directories kept per site: those visited last."""
 PRIOR_MEMORY_DAYS = 3000.0
-"""Page-days after which the lessons of the past count half."""
+"""Page-days after which the past counts half."""
 TRUSTED_DAYS = 50.0
-"""Page-days before what was learned takes the place of the general prior."""
+"""Page-days before the learned prior replaces the general one."""
 _FORM = 1
 
 
 class PriorMoments(NamedTuple):
-    """Moments of the change rates that visits met, weighted by days."""
+    """Moments of the observed change rates, weighted by days."""
 
     days: float = 0.0
     mean: float = 0.0
@@ -38,16 +38,16 @@ class PriorMoments(NamedTuple):
 
 
 class SiteModel(NamedTuple):
-    """One site."""
+    """Everything that the revisit policy keeps about one site."""
 
     estimate: SiteEstimate = SiteEstimate()
     hubs: dict[int, BulkChange] = {}  # noqa: RUF012 - a value; every change makes a new one
     moments: PriorMoments = PriorMoments()
     false_validators: int = 0
-    """Validators of the site that stood for other content than before."""
+    """Validators that did not change although the content did."""
 
     def escape_chance(self, hub: int, *, now: float) -> float:
-        """Probability that a page of this directory escaped what changes the pages around it right now."""
+        """Return the probability that a page of this directory escaped a current bulk change."""
         sums = self.hubs.get(hub, BulkChange())
         return escape_chances(self.estimate, sums, now=max(now, sums.at)).both
 
@@ -55,14 +55,14 @@ class SiteModel(NamedTuple):
 def update_site_model(
     model: SiteModel, page: PageEstimate, *, hub: int, now: float, changed: bool
 ) -> tuple[SiteModel, PageEstimate]:
-    """Site and page after a visit that found the page changed or not; the first one teaches nothing."""
+    """Return site and page after a visit. The first visit teaches nothing."""
     tau = now - page.visited if page.visited is not None else 0.0
     update = after_visit(page, model.estimate, model.hubs.get(hub, BulkChange()), now=now, changed=changed)
     if tau <= 0.0:
         return model, update.page
     hubs = {key: sums for key, sums in model.hubs.items() if key != hub} | {hub: update.hub}
-    if len(hubs) > MOST_HUBS:
-        hubs = dict(list(hubs.items())[-MOST_HUBS:])
+    if len(hubs) > MAX_HUBS:
+        hubs = dict(list(hubs.items())[-MAX_HUBS:])
     sums = _with_rate(model.moments, *change_rate(update.page, update.site), days=tau)
     return model._replace(estimate=_with_prior(update.site, sums), hubs=hubs, moments=sums), update.page
 
@@ -76,7 +76,7 @@ def _with_rate(sums: PriorMoments, a: float, b: float, *, days: float) -> PriorM
 
 
 def _with_prior(site: SiteEstimate, sums: PriorMoments) -> SiteEstimate:
-    """The Gamma that has the mean and variance of the rates met (empirical Bayes)."""
+    """Return the site with the mean and variance of the observed rates (empirical Bayes)."""
     if sums.days < TRUSTED_DAYS:
         return site
     mean = sums.mean / sums.days
@@ -88,14 +88,14 @@ def _with_prior(site: SiteEstimate, sums: PriorMoments) -> SiteEstimate:
 
 
 def site_model_bytes(model: SiteModel) -> bytes:
-    """The stored form."""
+    """Return the stored form."""
     estimate = model.estimate._asdict() | {"site_change": list(model.estimate.site_change)}
     hubs = [[key, *sums] for key, sums in model.hubs.items()]
     return orjson.dumps([_FORM, estimate, hubs, list(model.moments), model.false_validators])
 
 
 def site_model_of(stored: bytes) -> SiteModel:
-    """What was stored; nothing learned where that cannot be read."""
+    """Read the stored form; empty if it cannot be read."""
     try:
         form, fields, hubs, sums, lies = orjson.loads(stored)
         if form != _FORM:

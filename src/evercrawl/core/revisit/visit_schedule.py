@@ -1,6 +1,6 @@
-"""When is a page visited next? One signature for the default and for every rule by name.
+"""Decide when a page is visited next, by the optimal policy or by a named rule.
 
-What a schedule knows about a page is a few bytes that the store keeps with the page. Times are days.
+The state of a page is a few bytes, stored with the page. Times are days.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from evercrawl.core.revisit.visit_value import MARGIN, due_at, value_now
 OPTIMAL = "optimal"
 POLICIES = (OPTIMAL, *RULES)
 
-_BELIEF = Struct("<B7d")
-_MEMORY = Struct("<B4dqqd")
-assert _MEMORY.size == _BELIEF.size
+_ESTIMATE = Struct("<B7d")
+_RULE_STATE = Struct("<B4dqqd")
+assert _RULE_STATE.size == _ESTIMATE.size
 _OPTIMAL_FORM, _RULE_FORM = 1, 2
 _CACHE_MARK = b"c"
-"""Stands behind a stored state where a cache hint, not the schedule, set the next visit."""
+"""Suffix of a stored state whose next visit a cache header postponed."""
 _NEVER = -1e9
 
 
 class BudgetLevel(NamedTuple):
-    """What the budget allows at the moment."""
+    """What the budget currently allows."""
 
     threshold: float
-    """Days of a current copy that a visit must bring."""
+    """Days of a current copy that a visit must gain."""
     span: float
     """Mean days between two visits to a page."""
     shortest: float
@@ -42,27 +42,27 @@ class BudgetLevel(NamedTuple):
 
 
 class VisitSchedule(Protocol):
-    """A policy. `state` is None before the first visit."""
+    """A revisit policy. `state` is None before the first visit."""
 
     name: str
 
     def after_visit(
         self, state: bytes | None, model: SiteModel, *, hub: int, now: float, changed: bool
     ) -> tuple[bytes, SiteModel]:
-        """Page and site after a visit; the first one counts as unchanged."""
+        """Return page and site after a visit. The first one counts as unchanged."""
         ...
 
     def due(self, state: bytes, model: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
-        """The moment of the next visit as things stand, within the level's bounds."""
+        """Return the time of the next visit, within the level's bounds."""
         ...
 
     def value(self, state: bytes, model: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
-        """What a visit now would bring; infinite where the rule asks for it."""
+        """Return the value of a visit now; infinite if the rule requires it."""
         ...
 
 
 class OptimalSchedule:
-    """The page whose visit brings most; due when that reaches the threshold."""
+    """Visits the most valuable page. A page is due when its value reaches the threshold."""
 
     name = OPTIMAL
 
@@ -85,7 +85,7 @@ class OptimalSchedule:
             threshold=MARGIN * level.threshold,
             span=level.span,
             longest=level.longest,
-            spared=model.escape_chance(hub, now=now),
+            escape=model.escape_chance(hub, now=now),
         )
         return max(moment, page.visited + level.shortest)
 
@@ -94,11 +94,11 @@ class OptimalSchedule:
         if page is None or page.visited is None or now - page.visited >= level.longest:
             return inf
         escape = model.escape_chance(hub, now=now)
-        return value_now(page, model.estimate, now=now, span=level.span, spared=escape)
+        return value_now(page, model.estimate, now=now, span=level.span, escape=escape)
 
 
 class RuleSchedule:
-    """A rule that looks at nothing but the page's own past."""
+    """Follows a rule that only uses the page's own history."""
 
     def __init__(self, name: str, rule: IntervalRule) -> None:
         self.name = name
@@ -110,36 +110,43 @@ class RuleSchedule:
         return rule_state_bytes(self._rule.after_visit(rule_state_of(state), now=now, changed=changed)), model
 
     def due(self, state: bytes, model: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
-        memory = rule_state_of(state)
+        rule_state = rule_state_of(state)
         shortest = level.span if self.name == "uniform" else level.shortest
-        return min(max(memory.due, memory.visited + shortest), memory.visited + level.longest)
+        return min(max(rule_state.due, rule_state.visited + shortest), rule_state.visited + level.longest)
 
     def value(self, state: bytes, model: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
-        memory = rule_state_of(state)
-        if memory.due > now and now - memory.visited < level.longest:
+        rule_state = rule_state_of(state)
+        if rule_state.due > now and now - rule_state.visited < level.longest:
             return 0.0
-        around = 1.0 - model.escape_chance(hub, now=now)
-        is_wanted, _ = self._rule.should_visit(memory, now=now, around=around)
+        changed_share = 1.0 - model.escape_chance(hub, now=now)
+        is_wanted, _ = self._rule.should_visit(rule_state, now=now, changed_share=changed_share)
         return inf if is_wanted else 0.0
 
 
 def named_schedule(name: str) -> VisitSchedule:
-    """The policy of that name."""
+    """Return the policy of that name."""
     return OptimalSchedule() if name == OPTIMAL else RuleSchedule(name, RULES[name]())
 
 
 def page_estimate_bytes(page: PageEstimate) -> bytes:
-    """The stored form of what is believed of a page; its weight is not part of it."""
+    """Return the stored form of a page's estimate, without its weight."""
     visited = _NEVER if page.visited is None else page.visited
-    return _BELIEF.pack(
-        _OPTIMAL_FORM, page.a, page.b, visited, page.announcements, page.announced_evidence, page.silent_change, max(page.last_announced, _NEVER)
+    return _ESTIMATE.pack(
+        _OPTIMAL_FORM,
+        page.a,
+        page.b,
+        visited,
+        page.announcements,
+        page.announced_evidence,
+        page.silent_change,
+        max(page.last_announced, _NEVER),
     )
 
 
 def page_estimate_of(state: bytes | None) -> PageEstimate | None:
-    """What was stored; None: nothing, or another policy's."""
+    """Read a stored estimate; None if there is none of this policy."""
     try:
-        form, a, b, visited, notices, credit, silent, announced = _BELIEF.unpack_from(state or b"")
+        form, a, b, visited, notices, credit, silent, announced = _ESTIMATE.unpack_from(state or b"")
     except error:
         return None
     if form != _OPTIMAL_FORM:
@@ -155,51 +162,51 @@ def page_estimate_of(state: bytes | None) -> PageEstimate | None:
     )
 
 
-def rule_state_bytes(memory: RuleState) -> bytes:
-    """The stored form of a rule's memory."""
-    return _MEMORY.pack(_RULE_FORM, *memory)
+def rule_state_bytes(rule_state: RuleState) -> bytes:
+    """Return the stored form of a rule's state."""
+    return _RULE_STATE.pack(_RULE_FORM, *rule_state)
 
 
 def rule_state_of(state: bytes | None) -> RuleState:
-    """What was stored; empty where there is nothing, or another policy's."""
+    """Read a stored rule state; empty if there is none of this policy."""
     try:
-        form, *fields = _MEMORY.unpack_from(state or b"")
+        form, *fields = _RULE_STATE.unpack_from(state or b"")
     except error:
         return RuleState()
     return RuleState(*fields) if form == _RULE_FORM else RuleState()
 
 
 def mark_cached(state: bytes) -> bytes:
-    """The stored form of a page whose next visit a cache hint has put off."""
+    """Mark a stored state as postponed by a cache header."""
     return state + _CACHE_MARK
 
 
 def is_marked_cached(state: bytes | None) -> bool:
-    """Did a cache hint set the next visit?"""
-    return state is not None and state[_BELIEF.size :] == _CACHE_MARK
+    """True if a cache header set the next visit."""
+    return state is not None and state[_ESTIMATE.size :] == _CACHE_MARK
 
 
-LEAST_RECALL = 0.5
-"""A site that announces fewer of its changes is not what a page is left alone for."""
+MIN_RECALL = 0.5
+"""Minimum recall for trusting the silence of a site."""
 
 
 class WaitCause(StrEnum):
-    """The cause for which a page that we know is left alone."""
+    """Why a known page is not visited now."""
 
     SITEMAP = "sitemap"
-    """Its site tells what changes, was asked after our visit, and did not name the page."""
+    """The site announces its changes, was polled after our visit, and did not name the page."""
     CACHE = "cache"
-    """The server called its last answer fresh for longer than the schedule would have waited."""
+    """The server declared its answer fresh beyond the scheduled visit."""
     MODEL = "model"
-    """A visit would bring less than the budget asks for."""
+    """A visit would gain less than the budget requires."""
     FAILED = "failed"
-    """The last visits failed; it is tried again later."""
+    """The last visits failed; it is retried later."""
     GONE = "gone"
-    """It has vanished, or is not asked for again."""
+    """The page is gone or no longer requested."""
 
 
 def wait_cause(state: bytes | None, model: SiteModel, *, is_gone: bool = False, tries: int = 0) -> WaitCause:
-    """The cause for which a page that is not due is not asked for; `state` is what its schedule stored."""
+    """Return why a page is not due; `state` is what its schedule stored."""
     if is_gone:
         return WaitCause.GONE
     if tries:
@@ -210,8 +217,8 @@ def wait_cause(state: bytes | None, model: SiteModel, *, is_gone: bool = False, 
 
 
 def _is_silent(state: bytes | None, model: SiteModel) -> bool:
-    """Has the site, whose word counts, been asked since our visit and not named the page?"""
+    """True if a trusted site was polled since our visit and did not name the page."""
     page, site = page_estimate_of(state), model.estimate
-    if page is None or page.visited is None or not has_announcements(site) or site.recall < LEAST_RECALL:
+    if page is None or page.visited is None or not has_announcements(site) or site.recall < MIN_RECALL:
         return False
     return site.polled is not None and site.polled > page.visited and page.announcements < 1.0

@@ -1,7 +1,8 @@
-"""What is a visit worth now, and when will it be worth the threshold?
+"""The value of a visit, and the time at which it reaches the threshold.
 
-Value is marginal freshness: days of a current copy per request. A page is due when its value reaches the one
-threshold that the budget allows.
+Value is marginal freshness: days of a current copy per request. A page is due when its value reaches the one threshold
+that the budget allows. The threshold follows the lower fifth of the visits made, because steering by queue length
+oscillates.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from evercrawl.core.revisit.rate_estimate import (
 NEVER_VISITED = inf
 _LEAST_CHANCE = 1e-12
 _NEAREST, _FURTHEST = 1e-4, 27.0
-"""Ends of the search for -ln(chance), halved on a log scale to five percent: due pages are weighed anyway."""
+"""Bounds of -ln(chance), bisected on a log scale to five percent. Due pages are evaluated again anyway."""
 _HALVINGS = 8
 
 _FINE_HALF = (
@@ -38,33 +39,33 @@ Quadrature = tuple[tuple[float, float], ...]
 
 
 def _on_unit(half: Quadrature) -> Quadrature:
-    """A Gauss-Legendre rule, given by its positive nodes, on [0, 1]."""
+    """Return a Gauss-Legendre rule, given by its positive nodes, on [0, 1]."""
     return tuple((0.5 + 0.5 * sign * node, 0.5 * weight) for node, weight in half for sign in (-1.0, 1.0))
 
 
 _FINE = _on_unit(_FINE_HALF)
-"""Twelve points: for the value by which pages are ordered."""
+"""Twelve points, to order pages by value."""
 _COARSE = _on_unit(_COARSE_HALF)
-"""Six points, good to half a percent for most pages: for due times, which are searched to five percent."""
+"""Six points, good to half a percent for most pages, to search due times."""
 
 
-def probability_current(page: PageEstimate, site: SiteEstimate, *, now: float, spared: float = 1.0) -> float:
-    """Probability that our copy is still the current one; `spared`: that it escaped the shocks around it."""
+def probability_current(page: PageEstimate, site: SiteEstimate, *, now: float, escape: float = 1.0) -> float:
+    """Return the probability that our copy is current; `escape`: that it escaped bulk changes."""
     if page.visited is None:
         return 0.0
     a, b = change_rate(page, site)
     _, unseen = unseen_days(page, site, now=now)
-    chance = survival(a, b, unseen) * spared
+    chance = survival(a, b, unseen) * escape
     if page.announcements and has_announcements(site):
         chance *= false_share(a / b, site) ** page.announcements
     return max(chance, _LEAST_CHANCE)
 
 
-def value_now(page: PageEstimate, site: SiteEstimate, *, now: float, span: float, spared: float = 1.0) -> float:
-    """Worth of a visit now; `span` is the mean time between visits that the budget allows a page (T)."""
+def value_now(page: PageEstimate, site: SiteEstimate, *, now: float, span: float, escape: float = 1.0) -> float:
+    """Return the value of a visit now; `span` is the mean interval that the budget allows (T)."""
     if page.visited is None:
         return NEVER_VISITED
-    chance = probability_current(page, site, now=now, spared=spared)
+    chance = probability_current(page, site, now=now, escape=escape)
     a, b = change_rate(page, site)
     if not has_announcements(site):
         tau = now - page.visited
@@ -75,7 +76,7 @@ def value_now(page: PageEstimate, site: SiteEstimate, *, now: float, span: float
 def signal_value(
     a: float, b: float, site: SiteEstimate, *, chance: float, span: float, rule: Quadrature = _FINE
 ) -> float:
-    """Worth of a visit to a page that may be announced and is current with probability `chance`."""
+    """Return the value of a visit to a page with announcements that is current with probability `chance`."""
     if false_share(site.mean_rate, site) < CLEAN_SIGNAL:
         return time_current(a, b, span) - span * chance
     reach = -log(chance) / ((1.0 - site.recall) * a / b)
@@ -85,10 +86,10 @@ def signal_value(
 def _expected_gain(
     a: float, b: float, site: SiteEstimate, *, chance: float, reach: float, span: float, rule: Quadrature
 ) -> float:
-    """The first term of the exact index with announcements, averaged over the estimate about the rate.
+    """Return the first term of the exact index with announcements, averaged over the rate.
 
-    What a visit brings ends with the next false announcement or with the next visit, whichever comes first:
-    without the visits, slow pages that were announced, most of them falsely, would look worth waiting for.
+    The gain of a visit ends with the next false announcement or the next visit. Without the latter, slow pages with
+    mostly false announcements would look worth waiting for.
     """
     false, recall = site.false_rate + 1.0 / span, site.recall
     unit = 1.0 / (a / b + false)
@@ -103,36 +104,34 @@ def _expected_gain(
 
 
 def due_at(
-    page: PageEstimate, site: SiteEstimate, *, threshold: float, span: float, longest: float, spared: float = 1.0
+    page: PageEstimate, site: SiteEstimate, *, threshold: float, span: float, longest: float, escape: float = 1.0
 ) -> float:
-    """The time at which the page's value reaches the threshold if the shocks around it stay as they are; at
-    most `longest` days after its visit.
-    """
+    """Return when the page's value reaches the threshold, at most `longest` days after its visit."""
     if page.visited is None:
         return -inf
     goal = threshold / page.weight
     a, b = change_rate(page, site)
     if has_announcements(site):
-        return page.visited + min(_signal_wait(page, site, a, b, goal=goal, span=span, spared=spared), longest)
-    return page.visited + min(time_to_reach(a, b, goal, spared=spared), longest)
+        return page.visited + min(_signal_wait(page, site, a, b, goal=goal, span=span, escape=escape), longest)
+    return page.visited + min(time_to_reach(a, b, goal, escape=escape), longest)
 
 
 def _signal_wait(
-    page: PageEstimate, site: SiteEstimate, a: float, b: float, *, goal: float, span: float, spared: float
+    page: PageEstimate, site: SiteEstimate, a: float, b: float, *, goal: float, span: float, escape: float
 ) -> float:
-    """Days after the visit until silent changes (and what was announced) make a visit worth `goal`."""
-    chance = _chance_worth(a, b, site, goal=goal, span=span)
+    """Return the days after the visit until unannounced changes make a visit worth `goal`."""
+    chance = _chance_at(a, b, site, goal=goal, span=span)
     if chance <= 0.0:
         return inf
-    known = spared * (false_share(a / b, site) ** page.announcements if page.announcements else 1.0)
+    known = escape * (false_share(a / b, site) ** page.announcements if page.announcements else 1.0)
     if chance >= known:
         return 0.0
     unseen = b * (exp(log(known / chance) / a) - 1.0) if log(known / chance) / a < 50.0 else inf
     return unseen / (1.0 - site.recall)
 
 
-def _chance_worth(a: float, b: float, site: SiteEstimate, *, goal: float, span: float) -> float:
-    """The probability of being current at which a visit is worth `goal`; 0 or less: never."""
+def _chance_at(a: float, b: float, site: SiteEstimate, *, goal: float, span: float) -> float:
+    """Return the probability of being current at which a visit is worth `goal`; 0 or less: never."""
     if false_share(site.mean_rate, site) < CLEAN_SIGNAL:
         return (time_current(a, b, span) - goal) / span
     near, far = _NEAREST, _FURTHEST
@@ -148,14 +147,14 @@ def _chance_worth(a: float, b: float, site: SiteEstimate, *, goal: float, span: 
 
 
 LOWER_SHARE = 0.2
-"""So many of the visits made are worth less than the threshold."""
+"""Share of the visits that are worth less than the threshold."""
 STEP = 0.05
-LEAST_DAYS = 1e-6
+MIN_THRESHOLD = 1e-6
 MARGIN = 0.75
-"""A page is a candidate when its value reaches this share of the threshold; the best candidate is taken."""
+"""A page is a candidate from this share of the threshold; the best candidate wins."""
 
 
 def adjust_threshold(threshold: float, *, value: float) -> float:
-    """The threshold after a visit that was worth `value` when it was chosen."""
+    """Return the threshold after choosing a visit worth `value`."""
     moved = threshold * exp(STEP * (LOWER_SHARE if value > threshold else LOWER_SHARE - 1.0))
-    return max(moved, LEAST_DAYS)
+    return max(moved, MIN_THRESHOLD)

@@ -40,12 +40,12 @@ def test_survival_is_the_mean_over_the_belief() -> None:
 
 
 @pytest.mark.parametrize(("a", "b"), BELIEFS)
-@pytest.mark.parametrize("spared", [1.0, 0.9, 0.3])
-def test_time_to_reach_inverts_the_value(a: float, b: float, spared: float) -> None:
+@pytest.mark.parametrize("escape", [1.0, 0.9, 0.3])
+def test_time_to_reach_inverts_the_value(a: float, b: float, escape: float) -> None:
     for tau in (0.05, 1.0, 20.0, 400.0):
-        value = marginal_value(a, b, tau, spared=spared)
+        value = marginal_value(a, b, tau, escape=escape)
         if value < 0.999 * max_value(a, b):
-            assert isclose(time_to_reach(a, b, value, spared=spared), tau, rel_tol=1e-3)
+            assert isclose(time_to_reach(a, b, value, escape=escape), tau, rel_tol=1e-3)
 
 
 def test_a_page_known_to_be_too_fast_is_never_worth_more_than_its_limit() -> None:

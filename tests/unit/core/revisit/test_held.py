@@ -22,8 +22,8 @@ POLLED = SiteModel(SiteEstimate(polled=10.0, recall=0.9, has_signal=True))
 SILENT = SiteModel(SiteEstimate())
 
 
-def state(visited: float = 9.0, notices: float = 0.0) -> bytes:
-    return page_estimate_bytes(PageEstimate(visited=visited, announcements=notices))
+def state(visited: float = 9.0, announcements: float = 0.0) -> bytes:
+    return page_estimate_bytes(PageEstimate(visited=visited, announcements=announcements))
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def state(visited: float = 9.0, notices: float = 0.0) -> bytes:
     [
         (state(), POLLED, WaitCause.SITEMAP),
         (mark_cached(state()), POLLED, WaitCause.SITEMAP),
-        (state(notices=1.0), POLLED, WaitCause.MODEL),
+        (state(announcements=1.0), POLLED, WaitCause.MODEL),
         (state(visited=11.0), POLLED, WaitCause.MODEL),
         (state(), SILENT, WaitCause.MODEL),
         (state(), SiteModel(SiteEstimate(polled=10.0, recall=0.2, has_signal=True)), WaitCause.MODEL),

@@ -79,7 +79,7 @@ def test_the_threshold_rises_with_worthy_visits_and_falls_with_unused_tokens():
 
 
 def test_the_first_threshold_fits_the_budget():
-    few = initial_threshold(per_day=1.0, pages=100, worth=0.25)
-    many = initial_threshold(per_day=100.0, pages=100, worth=0.25)
+    few = initial_threshold(per_day=1.0, pages=100, default=0.25)
+    many = initial_threshold(per_day=100.0, pages=100, default=0.25)
     assert few > many > 0
-    assert initial_threshold(per_day=None, pages=100, worth=0.25) == 0.25
+    assert initial_threshold(per_day=None, pages=100, default=0.25) == 0.25

@@ -54,21 +54,21 @@ def test_a10_the_threshold_starts_at_forty_percent_and_moves_with_what_was_seen(
 def test_a10_an_unchanged_page_is_crawled_when_enough_of_its_links_changed() -> None:
     rule = PaperSelective()
     unchanged = _visited(rule, [(0.0, False), (1.0, False)])
-    assert not rule.should_visit(unchanged, now=2.0, around=0.39)[0]
-    assert rule.should_visit(unchanged, now=2.0, around=0.41)[0]
+    assert not rule.should_visit(unchanged, now=2.0, changed_share=0.39)[0]
+    assert rule.should_visit(unchanged, now=2.0, changed_share=0.41)[0]
 
 
 def test_a10_a_changed_or_unknown_page_is_a_black_box_and_is_crawled() -> None:
     rule = PaperSelective()
-    assert rule.should_visit(_visited(rule, [(0.0, False)]), now=1.0, around=0.0)[0]
-    assert rule.should_visit(_visited(rule, [(0.0, False), (1.0, True)]), now=2.0, around=0.0)[0]
+    assert rule.should_visit(_visited(rule, [(0.0, False)]), now=1.0, changed_share=0.0)[0]
+    assert rule.should_visit(_visited(rule, [(0.0, False), (1.0, True)]), now=2.0, changed_share=0.0)[0]
 
 
 def test_a10_no_page_is_left_for_ever() -> None:
     rule = PaperSelective()
     memory = _visited(rule, [(0.0, False), (1.0, False)])
     for turn in range(2, 20):
-        wanted, memory = rule.should_visit(memory, now=float(turn), around=0.0)
+        wanted, memory = rule.should_visit(memory, now=float(turn), changed_share=0.0)
         if wanted:
             return
     raise AssertionError("the page was never visited again")
