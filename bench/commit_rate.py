@@ -32,8 +32,8 @@ from bench.confine import Confinement
 from bench.growth import finished
 from tests.postgres_server import PostgresServer, processes_of, running_server
 
-from evercrawl.adapters.postgres.shard import PostgresShard
-from evercrawl.adapters.postgres.store import PostgresStore, place_of
+from evercrawl.adapters.postgres.postgres_pool import parse_address
+from evercrawl.adapters.postgres.store import PostgresShard, PostgresStore
 from evercrawl.core.url import key_of
 from evercrawl.model.page import Batch, LinkBatch, NewPage, Page
 from evercrawl.model.settings import StoreSettings
@@ -74,7 +74,7 @@ def page_rows(shard: int, urls: int) -> Iterator[tuple[Any, ...]]:
 
 async def fill(dsn: str, urls: int) -> None:
     """Shards with queued pages, in the same tables that a crawl makes."""
-    store = PostgresStore(place_of(dsn), SETTINGS)
+    store = PostgresStore(parse_address(dsn), SETTINGS)
     pool = await store.pool()
     columns = ["shard", "id", "key", "url", "site_id", "depth", "hops", "band", "seq", "found_us"]
     for shard in range(SHARDS):
@@ -129,7 +129,7 @@ class Client:
 
     async def run(self) -> int:
         """Pages committed within the time."""
-        store = PostgresStore(place_of(self._load.dsn), SETTINGS, connections=1)
+        store = PostgresStore(parse_address(self._load.dsn), SETTINGS, connections=1)
         shards = [await store.open_shard(number) for number in range(self._load.client, SHARDS, self._load.clients)]
         epochs = {}
         for shard in shards:

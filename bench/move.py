@@ -17,9 +17,8 @@ from pathlib import Path
 
 import asyncpg
 
-from evercrawl.adapters.postgres.store import place_of
-from evercrawl.adapters.sqlite.connection import open_for_writing, transaction
-from evercrawl.adapters.sqlite.store import shard_path
+from evercrawl.adapters.postgres.postgres_pool import parse_address
+from evercrawl.adapters.sqlite.state_file import open_for_writing, shard_path, transaction
 from evercrawl.cluster.move import move
 from evercrawl.core.url import key_of
 from evercrawl.model.settings import Settings
@@ -60,7 +59,7 @@ def make_pages(collection: Path, pages: int) -> None:
 
 
 async def size_in_database(dsn: str) -> int:
-    place = place_of(dsn)
+    place = parse_address(dsn)
     connection = await asyncpg.connect(place.dsn)
     found = await connection.fetchval(
         "select sum(pg_total_relation_size(c.oid)) from pg_class c"

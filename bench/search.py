@@ -25,7 +25,7 @@ from time import perf_counter, process_time
 from urllib.parse import unquote
 
 from evercrawl.adapters.graph_files import current_graph
-from evercrawl.adapters.sqlite import SqliteStore
+from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.collection.graph_builder import build_graph
 from evercrawl.collection.search_index import rebuild_index
 from evercrawl.collection.searcher import Searcher
@@ -145,7 +145,8 @@ async def make(folder: Path, most: int | None) -> None:
 
 def text_bytes(folder: Path) -> int:
     """Bytes of all main texts."""
-    from evercrawl.adapters.sql.log_reader import log_reader, shards_of
+    from evercrawl.adapters.sql.log_reader import log_reader
+    from evercrawl.adapters.sql.state_reader import shards_of
 
     total = 0
     for shard in shards_of(folder):

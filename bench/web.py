@@ -25,8 +25,7 @@ from typing import NamedTuple
 
 import httpx
 
-from evercrawl.adapters.sqlite.connection import open_for_writing
-from evercrawl.adapters.sqlite.store import shard_path
+from evercrawl.adapters.sqlite.state_file import open_for_writing, shard_path
 from evercrawl.config import create_collection
 from evercrawl.core.url import key_of, registrable_domain, shard_of_site
 

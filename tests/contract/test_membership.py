@@ -11,8 +11,9 @@ from uuid import uuid4
 
 import pytest
 
-from evercrawl.adapters.postgres.membership import Membership, Share
-from evercrawl.adapters.postgres.store import Place, PostgresStore
+from evercrawl.adapters.postgres.membership import Membership, ShardShare
+from evercrawl.adapters.postgres.postgres_pool import DatabaseAddress
+from evercrawl.adapters.postgres.store import PostgresStore
 from evercrawl.errors import LeaseLost
 from evercrawl.model.settings import StoreSettings
 from evercrawl.testing.store import MemoryStore
@@ -37,7 +38,7 @@ def told(request: pytest.FixtureRequest) -> Told:
     if request.param == "simulated":
         return lambda story: run_processes(lambda loop: _simulated(loop, story))
     server: PostgresServer = request.getfixturevalue("postgres")
-    return lambda story: asyncio.run(_real(Place(server.dsn, server.new_namespace()), story))
+    return lambda story: asyncio.run(_real(DatabaseAddress(server.dsn, server.new_namespace()), story))
 
 
 async def _simulated(loop: ProcessLoop, story: Story) -> None:
@@ -55,7 +56,7 @@ async def _simulated(loop: ProcessLoop, story: Story) -> None:
     await story(join)
 
 
-async def _real(place: Place, story: Story) -> None:
+async def _real(place: DatabaseAddress, story: Story) -> None:
     store = PostgresStore(place, StoreSettings(shards=SHARDS))
 
     async def join(capacity: int) -> Membership:
@@ -77,14 +78,14 @@ async def beat(member: Membership) -> None:
 def test_shares_follow_capacity_and_say_who_lacks_what(told: Told) -> None:
     async def story(join: Join) -> None:
         first = await join(10)
-        assert await first.fair_share(10) == Share(10, 10, lacking=10, free=10, members=1)
+        assert await first.fair_share(10) == ShardShare(10, 10, lacking=10, free=10, members=1)
         assert await first.take(10) == list(range(10))
         second = await join(20)
-        assert await first.fair_share(10) == Share(3, 4, lacking=6, free=0, members=2)
-        assert await second.fair_share(20) == Share(6, 7, lacking=6, free=0, members=2)
+        assert await first.fair_share(10) == ShardShare(3, 4, lacking=6, free=0, members=2)
+        assert await second.fair_share(20) == ShardShare(6, 7, lacking=6, free=0, members=2)
         for shard in (7, 8, 9):
             await first.let_go(shard)
-        assert await second.fair_share(20) == Share(6, 7, lacking=6, free=3, members=2)
+        assert await second.fair_share(20) == ShardShare(6, 7, lacking=6, free=3, members=2)
         assert await second.take(2) == [7, 8]
         assert await second.take(0) == [7, 8], "what is ours is told again, should an answer have been lost"
 

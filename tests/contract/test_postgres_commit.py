@@ -7,7 +7,8 @@ import asyncio
 import asyncpg
 import pytest
 
-from evercrawl.adapters.postgres.store import PostgresStore, place_of
+from evercrawl.adapters.postgres.postgres_pool import parse_address
+from evercrawl.adapters.postgres.store import PostgresStore
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.page import Batch
 from evercrawl.model.settings import StoreSettings
@@ -16,7 +17,7 @@ from tests.postgres_server import PostgresServer
 
 def store_in(server: PostgresServer) -> PostgresStore:
     return PostgresStore(
-        place_of(f"{server.dsn}?namespace={server.new_namespace()}"), StoreSettings(shards=4), connections=2
+        parse_address(f"{server.dsn}?namespace={server.new_namespace()}"), StoreSettings(shards=4), connections=2
     )
 
 

@@ -7,9 +7,11 @@ from importlib.resources import files
 
 import asyncpg
 import pytest
-
 from evercrawl.adapters.postgres.dialect import for_each, said_in_postgres, schema_of
-from evercrawl.adapters.sqlite.statements import OUTLINE_SCHEMA, SCHEMA, statements_in
+from evercrawl.adapters.sqlite.statements import OUTLINE_SCHEMA
+
+from evercrawl.adapters.sql.statements import parse_statements
+from evercrawl.adapters.sqlite.state_file import SCHEMA
 from tests.postgres_server import PostgresServer
 
 FOLDER = files("evercrawl.adapters.sqlite")
@@ -20,7 +22,7 @@ FILES = sorted(
 
 
 def statements(name: str) -> dict[str, str]:
-    return statements_in(FOLDER.joinpath(name).read_text(encoding="utf-8"))
+    return parse_statements(FOLDER.joinpath(name).read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -10,10 +10,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from evercrawl.adapters.postgres.marker import marked
-from evercrawl.adapters.postgres.store import place_of
-from evercrawl.adapters.sqlite.connection import open_for_writing
-from evercrawl.adapters.sqlite.store import shard_path, shards_in
+from evercrawl.adapters.postgres.postgres_pool import parse_address
+from evercrawl.adapters.sqlite.state_file import database_of, open_for_writing, shard_path, shards_in
 from evercrawl.cluster.move import move, without_password
 from evercrawl.errors import BugFound, ConfigError
 from evercrawl.model.settings import Settings
@@ -54,7 +52,7 @@ def rows_of(collection: Path, table: str) -> list[Any]:
 
 
 async def ask(dsn: str, statement: str) -> list[Any]:
-    place = place_of(dsn)
+    place = parse_address(dsn)
     connection = await asyncpg.connect(place.dsn)
     try:
         return [tuple(row) for row in await connection.fetch(statement.format(space=place.namespace))]
@@ -66,7 +64,7 @@ def test_several_shards_there_and_back(collection: Path, dsn: str) -> None:
     before = {table: rows_of(collection, table) for table in ("site", "visit", "memory", "change")}
     done = move(collection, Settings(), dsn)
     assert (done.shards, done.by_table["visit"]) == (3, 3 * 2500)
-    assert (marked(collection), shards_in(collection)) == (dsn, [])
+    assert (database_of(collection), shards_in(collection)) == (dsn, [])
     assert asyncio.run(ask(dsn, "select shard, count(*) from {space}.visit group by 1 order by 1")) == [
         (shard, 2500) for shard in SHARDS
     ]
@@ -94,7 +92,7 @@ def test_a_table_that_nobody_knows_stops_the_move(collection: Path, dsn: str) ->
     db.close()
     with pytest.raises(BugFound, match="stranger"):
         move(collection, Settings(), dsn)
-    assert (marked(collection), shards_in(collection)) == (None, list(SHARDS))
+    assert (database_of(collection), shards_in(collection)) == (None, list(SHARDS))
 
 
 def test_places_that_are_taken_or_empty(collection: Path, tmp_path: Path, dsn: str) -> None:

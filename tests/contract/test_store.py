@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 
 import pytest
 
-from evercrawl.adapters.postgres.store import Place, PostgresStore
-from evercrawl.adapters.sqlite import SqliteStore
+from evercrawl.adapters.postgres.postgres_pool import DatabaseAddress
+from evercrawl.adapters.postgres.store import PostgresStore
+from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.core.document.compression import pack_text
 from evercrawl.engine.ports import ShardStore, Store
 from evercrawl.errors import BugFound, LeaseLost
@@ -64,7 +65,7 @@ def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Kept:
     settings = StoreSettings(shards=4, max_refusals_per_shard=REFUSALS_KEPT)
     if request.param == "postgres":
         server: PostgresServer = request.getfixturevalue("postgres")
-        place = Place(server.dsn, server.new_namespace())
+        place = DatabaseAddress(server.dsn, server.new_namespace())
         return Kept(lambda: PostgresStore(place, settings, connections=4), lambda store: store.close())
     if request.param == "memory":
         memory = MemoryStore(4, most_refusals=REFUSALS_KEPT)

@@ -16,7 +16,7 @@ import pytest
 
 from evercrawl.adapters.analysers import load_analysers
 from evercrawl.adapters.plugins import load_filter, load_handlers, load_schemes
-from evercrawl.adapters.sqlite.statements import SCHEMA
+from evercrawl.adapters.sqlite.state_file import SCHEMA
 from evercrawl.core.scope.url_filter import parse_filter
 from evercrawl.core.sentiment.field_analysers import analyse_fields
 from evercrawl.model.document import Document, Link

@@ -26,6 +26,8 @@ from types import SimpleNamespace
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
+from tests.command_server import run_command, start_command
+
 SITES = 6
 GAP_S = 0.05
 CLOCK_SLACK_S = 0.003
@@ -66,7 +68,7 @@ def web(log: Path, *, pages: int, delay_ms: float = 2.0) -> Iterator[list[str]]:
 def crawl_command(collection: Path, origins: list[str]) -> list[str]:
     flags = ["--allow-private", "--gap", str(GAP_S), "--max-pages", "none", "--json"]
     seeds = [origin + "/" for origin in origins]
-    return [sys.executable, "-m", "evercrawl", "-C", str(collection), "crawl", *seeds, *flags]
+    return ["-C", str(collection), "crawl", *seeds, *flags]
 
 
 def environment() -> dict[str, str]:
@@ -96,15 +98,13 @@ def run(kills: int, *, seed: int, pages: int) -> Evidence:
             command = crawl_command(collection, origins)
             promised: dict[str, str] = {}
             while evidence.kills < kills:
-                if not _killed(command, after_s=chance.uniform(0.25, 1.2)):
+                if not _killed(command, after_s=chance.uniform(0.1, 0.9)):
                     break
                 evidence.kills += 1
                 now = acknowledged(collection)
                 evidence.lost += [url for url, digest in promised.items() if now.get(url) != digest]
                 promised = now
-            finished = subprocess.run(
-                command, env=environment(), capture_output=True, text=True, timeout=250, check=False
-            )
+            finished = run_command(*command, env=environment(), timeout=250)
             assert finished.returncode == 0, finished.stderr
             final = acknowledged(collection)
             evidence.lost += [url for url, digest in promised.items() if final.get(url) != digest]
@@ -116,7 +116,7 @@ def run(kills: int, *, seed: int, pages: int) -> Evidence:
 
 def _killed(command: list[str], *, after_s: float) -> bool:
     """Start a crawl and kill it after a while; False: it had ended by itself."""
-    process = subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = start_command(*command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(after_s)
     if process.poll() is not None:
         return False

@@ -20,7 +20,6 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -32,6 +31,7 @@ from typing import Any
 import asyncpg
 
 from evercrawl.core.url import shard_of_site
+from tests.command_server import start_command
 from tests.e2e.failover_judge import (
     GAP_S,
     LEASE_S,
@@ -87,8 +87,8 @@ class Cluster:
             "EVERCRAWL_STORE__SHARDS": str(SHARDS),
         }
         with (self.folder / f"w{number}.log").open("w") as log:
-            self.workers[number] = subprocess.Popen(
-                [*self._command(number), "--store", dsn],
+            self.workers[number] = start_command(
+                *(*self._command(number), "--store", dsn),
                 cwd=self.folder,
                 env=env,
                 text=True,
@@ -101,7 +101,7 @@ class Cluster:
         seeds = [f"http://{domain}:{port}/" for domain in DOMAINS]
         resolve = [part for domain in DOMAINS for part in ("--resolve", f"{domain}:{port}:127.0.0.1")]
         flags = ["--gap", str(GAP_S), "--allow-private", "--json", "--max-pages", "none"]
-        crawl = [sys.executable, "-m", "evercrawl", "-C", f"w{number}.evercrawl", "crawl"]
+        crawl = ["-C", f"w{number}.evercrawl", "crawl"]
         return [*crawl, *seeds, *resolve, *flags]
 
     def fill_up(self) -> None:

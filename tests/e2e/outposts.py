@@ -24,6 +24,7 @@ import evercrawl
 from evercrawl.config import create_collection
 from evercrawl.model.listing import VersionSelection
 from evercrawl.outpost.status import OutpostStatus, create_pairing_code, list_outposts
+from tests.command_server import start_command
 
 ADDRESSES = ("127.0.0.11", "127.0.0.12", "127.0.0.13")
 GAP_S = 0.2
@@ -147,12 +148,8 @@ class Field:
 
     def start(self, *arguments: str, agent: str = "evercrawl") -> subprocess.Popen[str]:
         """A command that runs on."""
-        process = subprocess.Popen(
-            [sys.executable, "-m", "evercrawl", *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=environment(agent),
+        process = start_command(
+            *arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment(agent)
         )
         self.processes.append(process)
         return process

@@ -151,8 +151,8 @@ def test_every_change_arrives_once_and_in_order_whatever_is_killed(harbour: Harb
     harbour.put(2)
     harbour.crawl("--refresh")
     (status,) = harbour.lines("alert", "list")
-    assert (status["waiting"], status["delivered"]) == (PAGES, 0)
-    assert "cannot connect" in status["trouble"]
+    assert (status["pending"], status["sent"]) == (PAGES, 0)
+    assert "cannot connect" in status["last_error"]
 
     process = harbour.start("alert", "run")
     tries = harbour.lines("alert", "log")[0]["tries"]
@@ -170,7 +170,7 @@ def test_every_change_arrives_once_and_in_order_whatever_is_killed(harbour: Harb
             process.communicate()
             kills += 1
         (status,) = harbour.lines("alert", "run", "--once")
-    assert (status["waiting"], status["delivered"], status["trouble"]) == (0, PAGES, "")
+    assert (status["pending"], status["sent"], status["last_error"]) == (0, PAGES, "")
     changes = [change for body in receiver.arrived for change in body["changes"]]
     assert {change["url"] for change in changes} == harbour.urls()
     assert len(changes) == PAGES
@@ -324,7 +324,7 @@ def test_mail_goes_to_the_server_of_the_settings(harbour: Harbour) -> None:
     assert f"{harbour.site}/p3" in told
     assert "Message-ID: <msg_" in told
     (status,) = harbour.lines("alert", "list")
-    assert (status["delivered"], status["waiting"]) == (1, 0)
+    assert (status["sent"], status["pending"]) == (1, 0)
 
 
 def test_what_cannot_be_used_is_said_in_words(harbour: Harbour) -> None:
@@ -348,4 +348,4 @@ def test_what_cannot_be_used_is_said_in_words(harbour: Harbour) -> None:
     assert "loopback" in test["detail"]
     harbour.call("alert", "remove", "x")
     assert harbour.lines("alert", "list") == []
-    assert (harbour.folder / "site.evercrawl" / "notify.sqlite").stat().st_mode & 0o077 == 0
+    assert (harbour.folder / "site.evercrawl" / "alerts.sqlite").stat().st_mode & 0o077 == 0

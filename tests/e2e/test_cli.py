@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,6 +17,7 @@ import pytest
 from evercrawl.cli.progress import SUMMARY_FIELDS
 from evercrawl.config.load import read_settings
 from evercrawl.model.settings import Settings
+from tests.command_server import start_command
 from tests.worlds.demo_web import HOSTS, NEWS, SHIPS, DemoWeb, Reply, serving
 
 HOST = HOSTS[0]
@@ -41,9 +41,13 @@ class Place:
         self.flags = ["--pace", "own", "--allow-private", "--resolve", f"{HOST}:{port}:127.0.0.1"]
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "evercrawl", "-C", "site.evercrawl", *arguments]
-        return subprocess.Popen(
-            command, cwd=self.folder, env=self.env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        return start_command(
+            *("-C", "site.evercrawl", *arguments),
+            cwd=self.folder,
+            env=self.env,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
 
     def call(self, *arguments: str, code: int = 0) -> str:

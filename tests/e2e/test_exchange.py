@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tests.command_server import run_command
 from tests.unit.adapters.warc.foreign import payloads_by_fastwarc, payloads_by_warcio, problems
 from tests.worlds.demo_web import HOSTS, DemoWeb, serving
 
@@ -33,15 +34,7 @@ class Desk:
         self.env = keep | home | {"EVERCRAWL_CONTACT": "test@example.org"}
 
     def call(self, *arguments: str, collection: str = "web.evercrawl", code: int = 0) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "evercrawl", "-C", collection, *arguments],
-            cwd=self.folder,
-            env=self.env,
-            capture_output=True,
-            text=True,
-            timeout=DEADLINE_S,
-            check=False,
-        )
+        done = run_command("-C", collection, *arguments, cwd=self.folder, env=self.env, timeout=DEADLINE_S)
         assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         assert "Traceback" not in done.stderr
         return done.stdout

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -15,6 +13,7 @@ import httpx
 import pytest
 from memento_client import MementoClient
 
+from tests.command_server import run_command
 from tests.web.chromium import Served, serving
 
 CALM = "Words that stay the same, so that there is a text. " * 8
@@ -65,11 +64,11 @@ def site() -> Iterator[tuple[Site, str]]:
 def served(site: tuple[Site, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     kept, address = site
     collection = tmp_path_factory.mktemp("memento") / "tides.evercrawl"
-    command = [sys.executable, "-m", "evercrawl", "-C", str(collection), "crawl", "--allow-private", "-q"]
-    subprocess.run([*command, f"{address}/"], check=True)
-    time.sleep(1.1)  # mementos are told apart by the second
+    command = ["-C", str(collection), "crawl", "--allow-private", "-q"]
+    run_command(*command, f"{address}/").check_returncode()
+    time.sleep(1.1)  # mementos are distinct only by the second
     kept.edition = 2
-    subprocess.run([*command, "--refresh"], check=True)
+    run_command(*command, "--refresh").check_returncode()
     with serving(collection, "--public-archive") as found:
         yield found
 

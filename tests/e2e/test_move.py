@@ -13,10 +13,10 @@ from typing import Any
 
 import asyncpg
 import pytest
-
 from evercrawl.adapters.postgres.dialect import schema_of
-from evercrawl.adapters.postgres.postgres_pool import parse_address
 from evercrawl.adapters.sqlite.statements import OUTLINE_SCHEMA
+
+from evercrawl.adapters.postgres.postgres_pool import parse_address
 from evercrawl.adapters.sqlite.state_file import SCHEMA
 from evercrawl.adapters.system import CollectionLock
 from tests.e2e.test_cli import HARBOUR_PAGES, Place

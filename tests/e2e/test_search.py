@@ -164,14 +164,14 @@ def test_the_terminal_shows_safe_marked_snippets(coast: Coast) -> None:
     ("query", "said"),
     [
         ("", "the query is empty"),
-        ("-gale", "only says what is not wanted"),
+        ("-gale", "only excludes"),
         ("changed:>soon x", "changed:>soon cannot be read"),
         ("sentiment:angry x", "pos, neg or neutral"),
         ("site: x", "needs a value"),
         ("as-of:never x", "as-of:never cannot be read"),
         ("\udcff\udcfe", "no word in the query"),
         ('"', "the query is empty"),
-        ("x" * 10_000, "at most 2000"),
+        ("x" * 10_000, "the limit is 2000"),
     ],
 )
 def test_a_query_that_cannot_be_read_is_a_clear_error(coast: Coast, query: str, said: str) -> None:

@@ -18,6 +18,7 @@ from evercrawl.adapters.tantivy import TextIndex
 from evercrawl.adapters.tantivy.text_index import index_folder
 from evercrawl.collection.search_index import catch_up, missing_versions
 from evercrawl.model.settings import SearchSettings
+from tests.command_server import start_command
 from tests.e2e import crash
 
 SEED = 20261116
@@ -67,8 +68,8 @@ def run(kills: int) -> tuple[int, int, list[str]]:
 
 def _killed(command: list[str], collection: Path, *, after_s: float) -> bool:
     """Kill a crawl so long after the index was first written in it; False: it had ended by itself."""
-    process = subprocess.Popen(
-        command, env=crash.environment() | OFTEN, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    process = start_command(
+        *command, env=crash.environment() | OFTEN, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     before, ends = _written(collection), time.monotonic() + LONGEST_WAIT_S
     while process.poll() is None and _written(collection) == before and time.monotonic() < ends:

@@ -8,7 +8,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -20,23 +19,22 @@ import pytest
 import evercrawl
 from evercrawl.cluster.visit_requests import pending_requests, request_visits
 from evercrawl.config import create_collection, read_settings
+from tests.command_server import run_command, start_command
 from tests.worlds.demo_web import HOSTS, DemoWeb, serving
 
 TOKEN = "a token for the test of serve"
 
 
 def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "evercrawl", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return run_command(*arguments)
 
 
 @contextmanager
 def _serve(
     collection: Path, *flags: str, env: dict[str, str] | None = None
 ) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    command = [sys.executable, "-m", "evercrawl", "-C", str(collection), "serve", "--port", "0", "--json", "--no-open"]
-    process = subprocess.Popen(
-        [*command, "--token", TOKEN, *flags],
+    process = start_command(
+        *("-C", str(collection), "serve", "--port", "0", "--json", "--no-open", "--token", TOKEN, *flags),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -140,9 +138,9 @@ def test_one_process_crawls_and_serves(tmp_path: Path):
 
 def test_watch_serves_too(tmp_path: Path):
     with serving(DemoWeb()) as port:
-        command = [sys.executable, "-m", "evercrawl", "-C", str(tmp_path / "c.evercrawl"), "watch"]
-        process = subprocess.Popen(
-            [*command, f"http://{HOSTS[0]}:{port}/", "--serve", "0", "--json", "--gap", "0.05"],
+        site = f"http://{HOSTS[0]}:{port}/"
+        process = start_command(
+            *("-C", str(tmp_path / "c.evercrawl"), "watch", site, "--serve", "0", "--json", "--gap", "0.05"),
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -166,7 +164,7 @@ def test_a_collection_that_another_process_crawls_can_be_served(tmp_path: Path):
     with serving(DemoWeb()) as port:
         create_collection(collection, {"scope.seeds": (f"http://{HOSTS[0]}:{port}/",)})
         env = os.environ | _environment(port)
-        crawl = subprocess.Popen([sys.executable, "-m", "evercrawl", "-C", str(collection), "watch", "-q"], env=env)
+        crawl = start_command("-C", str(collection), "watch", "-q", env=env)
         try:
             with _serve(collection, env=_environment(port)) as (_, address):
                 until = time.monotonic() + 30

@@ -27,6 +27,7 @@ from evercrawl.core.sitemap.sitemap_reader import read_sitemap
 from evercrawl.model.sitemap import SitemapType
 from evercrawl.sitemaps.folder_pages import FolderRules
 from evercrawl.sitemaps.generator import BuildReport, SitemapTarget, build_from_folder
+from tests.command_server import run_command, start_command
 from tests.programs import find_program
 
 HOST = "owner.test"
@@ -90,10 +91,7 @@ class Owner:
         (self.site / name).write_text(f"<!doctype html>{text}<nav>{links}</nav>")
 
     def call(self, *arguments: str, code: int = 0) -> str:
-        command = [sys.executable, "-m", "evercrawl", *arguments]
-        done = subprocess.run(
-            command, cwd=self.folder, env=self.env, text=True, capture_output=True, timeout=DEADLINE_S, check=False
-        )
+        done = run_command(*arguments, cwd=self.folder, env=self.env, timeout=DEADLINE_S)
         assert done.returncode == code, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         assert "Traceback" not in done.stderr
         return done.stdout
@@ -475,12 +473,12 @@ def test_killing_a_build_leaves_complete_files(owner: Owner) -> None:
     for number in range(400):
         owner.put(number)
     names = ("sitemap.xml", "sitemap-extended.xml")
-    command = [sys.executable, "-m", "evercrawl", "sitemap", "build", "public", "--base-url", owner.base, "-q"]
+    command = ["sitemap", "build", "public", "--base-url", owner.base, "-q"]
     for turn in range(8):
         for number in range(turn, 400, 8):
             owner.put(number, f"edition{'x' * turn}")
-        process = subprocess.Popen(command, cwd=owner.folder, env=owner.env)
-        time.sleep(0.25 + 0.15 * turn)
+        process = start_command(*command, cwd=owner.folder, env=owner.env)
+        time.sleep(0.02 + 0.1 * turn)
         process.send_signal(signal.SIGKILL)
         process.wait()
         for name in names:

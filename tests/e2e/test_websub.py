@@ -6,8 +6,6 @@ import hmac
 import json
 import os
 import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -22,6 +20,7 @@ import pytest
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox
 from evercrawl.config import create_collection
 from evercrawl.core.sitemap.websub_protocol import SubscriptionPhase, read_subscription, write_subscription
+from tests.command_server import run_command
 from tests.e2e.certificates import Authority
 from tests.web.chromium import Served, serving
 
@@ -215,8 +214,7 @@ def test_the_command_asks_and_the_server_that_runs_answers(news: tuple[Newsroom,
     feed = f"{newsroom.origin}/feed"
 
     def hub(*arguments: str, code: int = 0) -> list[dict[str, object]]:
-        command = [sys.executable, "-m", "evercrawl", "-C", str(collection), "websub", *arguments, "--json"]
-        done = subprocess.run(command, env=os.environ | env, capture_output=True, text=True, timeout=60)
+        done = run_command("-C", str(collection), "websub", *arguments, "--json", env=os.environ | env)
         assert done.returncode == code, done.stderr
         return [json.loads(line) for line in done.stdout.splitlines()]
 

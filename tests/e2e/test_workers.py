@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.command_server import start_command
 
 DOMAINS = tuple(f"harbour{number}.example" for number in range(12))
 PAGES = 12
@@ -91,9 +92,13 @@ class Crawler:
         }
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "evercrawl", "-C", "c.evercrawl", *arguments]
-        return subprocess.Popen(
-            command, cwd=self.folder, env=self.env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        return start_command(
+            *("-C", "c.evercrawl", *arguments),
+            cwd=self.folder,
+            env=self.env,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
 
     def crawl(self, *arguments: str) -> subprocess.Popen[str]:

@@ -258,9 +258,9 @@ def test_digests_are_sent_at_their_hour_and_not_in_quiet_hours(tmp_path: Path) -
     receivers = Receivers(clock, is_up=lambda *_: True)
     put(
         tmp_path,
-        alert("daily", rhythm=Frequency.DAILY, most=500),
-        alert("hourly", rhythm=Frequency.HOURLY, most=500),
-        alert("night", quiet=("22:00-06:00",), most=500),
+        alert("daily", frequency=Frequency.DAILY, max_changes=500),
+        alert("hourly", frequency=Frequency.HOURLY, max_changes=500),
+        alert("night", quiet_hours=("22:00-06:00",), max_changes=500),
     )
     lives(tmp_path, pages, receivers, EPOCH + 80 * HOUR, every=timedelta(minutes=10))
     for name in ("daily", "hourly", "night"):

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
+from tests.command_server import start_command
 from tests.programs import find_program
 
 ARGUMENTS = [
@@ -38,10 +38,9 @@ class Served:
 
 @contextmanager
 def serving(collection: Path, *flags: str, env: dict[str, str] | None = None) -> Iterator[Served]:
-    """The command, until the block ends."""
-    command = [sys.executable, "-m", "evercrawl", "-C", str(collection), "serve", "--port", "0", "--json", "--no-open"]
-    process = subprocess.Popen(
-        [*command, *flags],
+    """Run `evercrawl serve` for the block."""
+    process = start_command(
+        *("-C", str(collection), "serve", "--port", "0", "--json", "--no-open", *flags),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

@@ -17,6 +17,7 @@ from random import Random
 
 import evercrawl
 from evercrawl.adapters.sqlite.store import SqliteStore
+from evercrawl.adapters.warc.records import WarcInfo
 from evercrawl.adapters.warc.writer import WarcArchive
 from evercrawl.cluster.crawl_builder import assemble_crawl
 from evercrawl.cluster.totals import run_summary
@@ -232,7 +233,7 @@ async def _watch(
         fetcher=StoryWeb(clock, begin, extra),
         store=SqliteStore(collection, settings.store),
         open_archive=lambda shard: WarcArchive(
-            collection / "archive", shard, settings=settings.archive, software="evercrawl", clock=clock, about={}
+            collection / "archive", shard, settings=settings.archive, clock=clock, info=WarcInfo("evercrawl")
         ),
         open_near=lambda _: MemoryNear(),
         stop=stop,

@@ -186,7 +186,7 @@ def test_serve_tells_while_nobody_crawls(story: Path, tmp_path: Path):
         with closing(AlertOutbox(collection)) as outbox:
             outbox.put(wish, now_us=0, ends={})
         with serving(collection, env={"EVERCRAWL_HTTP__ALLOW_PRIVATE": "true"}):
-            wait_for(lambda: taken and AlertRegistry(collection, Settings()).one("all").counts.waiting == 0)
+            wait_for(lambda: taken and AlertRegistry(collection, Settings()).one("all").counts.pending == 0)
     numbers = [json.loads(body)["changes"][0]["number"] for _, body in taken]
     assert len(numbers) >= 3
     assert numbers == sorted(set(numbers))
@@ -217,7 +217,7 @@ def test_apprise_is_offered_where_it_is_installed_and_only_for_services_at_fixed
     form = BY_APPRISE | {"address": SERVICE, "csrf": private.csrf}
     assert private.operator.post("/do/add-alert", data=form).status_code == 303
     kept = AlertRegistry(private.service.desk.path, Settings()).one("chat").alert
-    assert (kept.target.channel, kept.target.address) == (Channel.APPRISE, SERVICE)
+    assert (kept.destination.channel, kept.destination.address) == (Channel.APPRISE, SERVICE)
     for path in ("/alerts", "/alert?name=chat", "/alerts.json", "/access"):
         shown = private.operator.get(path).text
         assert "abcdefg_hijklmnop" not in shown, path

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from evercrawl.errors import ConfigError
+from evercrawl.web.access_control import COOKIE, RateLimit
 from evercrawl.web.auth import AccessScope, AuthStore
 from evercrawl.web.login import local_path
-from evercrawl.web.middleware import COOKIE, RateLimit
 from evercrawl.web.route import API
 from evercrawl.web.serve import ServeOptions, WebService, is_loopback
 from evercrawl.web.views import ACTIONS, VIEWS

@@ -8,8 +8,8 @@ import xml.etree.ElementTree as ET
 import pytest
 from jinja2 import Environment, PackageLoader
 
-from evercrawl.web.middleware import RateLimit
-from evercrawl.web.openapi import description
+from evercrawl.web.access_control import RateLimit
+from evercrawl.web.openapi import openapi_document
 from evercrawl.web.route import API
 from evercrawl.web.views import ACTIONS, VIEWS
 from tests.web.asked import HOSTILE, query_of, tricky_paths, urls_for
@@ -161,7 +161,7 @@ def test_the_feed_of_changes_is_xml(web: Interface):
 
 
 def test_every_route_is_described(web: Interface):
-    paths = description()["paths"]
+    paths = openapi_document()["paths"]
     routes = {route.path.replace(":path}", "}") for route in web.service.apps()[0].app.routes}
     api = {path for path in routes if path.startswith(API)} - {f"{API}/openapi.json"}
     assert api == {path for path in paths if path.startswith(API)}

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
+from evercrawl.web.access_control import RateLimit
 from evercrawl.web.auth import AccessScope
-from evercrawl.web.middleware import RateLimit
-from evercrawl.web.openapi import API_DESCRIPTION, description
+from evercrawl.web.openapi import OPENAPI_PATH, openapi_document
 from evercrawl.web.serve import ServeOptions
 from tests.web.client import TestClient
 from tests.web.conftest import Interface, closed, opened
@@ -52,7 +52,7 @@ def master(story: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Te
 
 
 def _operations() -> list[tuple[str, str]]:
-    return [(method, path) for path, methods in description()["paths"].items() for method in methods]
+    return [(method, path) for path, methods in openapi_document()["paths"].items() for method in methods]
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -64,8 +64,8 @@ def test_no_request_makes_an_error_of_ours(reader: TestClient, master: TestClien
 
 
 def _ask_whatever_is_described(reader: TestClient, method: str, path: str) -> None:
-    schema = schemathesis.openapi.from_dict(reader.get(API_DESCRIPTION).json())
-    known = {int(status) for status in description()["paths"][path][method]["responses"]}
+    schema = schemathesis.openapi.from_dict(reader.get(OPENAPI_PATH).json())
+    known = {int(status) for status in openapi_document()["paths"][path][method]["responses"]}
 
     @settings(
         max_examples=EXAMPLES,

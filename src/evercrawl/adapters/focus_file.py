@@ -23,7 +23,7 @@ def load_focus(collection: Path) -> Focus | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{path} cannot be read ({error}); give the focus again with --focus") from error
+        raise ConfigError(f"{path} cannot be read ({error}); set the focus again with --focus") from error
 
 
 def save_focus(collection: Path, focus: Focus | None) -> None:
@@ -32,9 +32,9 @@ def save_focus(collection: Path, focus: Focus | None) -> None:
     if focus is None:
         path.unlink(missing_ok=True)
         return
-    beside = path.with_suffix(".new")
-    beside.write_bytes(focus.to_bytes())
-    os.replace(beside, path)
+    temporary = path.with_suffix(".new")
+    temporary.write_bytes(focus.to_bytes())
+    os.replace(temporary, path)
 
 
 def focus_from_examples(path: Path) -> Focus:
@@ -64,7 +64,7 @@ def _row(line: str, number: int) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except json.JSONDecodeError as error:
-        raise ValueError(f"line {number} is no JSON: {error.msg}") from error
+        raise ValueError(f"line {number} is not JSON: {error.msg}") from error
     if not isinstance(row, dict) or not ("html" in row or "text" in row):
-        raise ValueError(f"line {number} is no object with url and html or text")
+        raise ValueError(f"line {number} is not an object with url and html or text")
     return row

@@ -1,7 +1,7 @@
 """The link graph of a collection on disk: arrays in a folder of their own, replaced as a whole.
 
-A new generation is written beside the old one and then named in `current`; who reads one keeps it open.
-Everything in it can be made again from the collection.
+A new generation is written temporary the old one and then named in `current`; who reads one keeps it open.
+Everything in it can be created again from the collection.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class LinkGraphFiles:
             except (OSError, ValueError) as error:
                 raise StoreUnavailable(
                     f"the link graph in {self.folder} cannot be read: {error};"
-                    " make it anew with: evercrawl graph rebuild"
+                    " rebuild it with: evercrawl graph rebuild"
                 ) from error
         return self._loaded[name]
 
@@ -61,8 +61,8 @@ class LinkGraphFiles:
 
     def node_of(self, page: int) -> int | None:
         """The node of a page; None: it is not in this generation."""
-        place = int(np.searchsorted(self.pages, np.uint64(page)))
-        return place if place < len(self.pages) and int(self.pages[place]) == page else None
+        index = int(np.searchsorted(self.pages, np.uint64(page)))
+        return index if index < len(self.pages) and int(self.pages[index]) == page else None
 
     def importance(self, pages: list[int]) -> list[float]:
         """How many times the average the PageRank of each page is; 0 for one that is not known."""
@@ -70,9 +70,9 @@ class LinkGraphFiles:
         if not count or not pages:
             return [0.0] * len(pages)
         wanted = np.array(pages, dtype=np.uint64)
-        places = np.minimum(np.searchsorted(self.pages, wanted), count - 1)
-        known = self.pages[places] == wanted
-        values: list[float] = np.where(known, self.ranks[places] * count, 0.0).tolist()
+        indexes = np.minimum(np.searchsorted(self.pages, wanted), count - 1)
+        known = self.pages[indexes] == wanted
+        values: list[float] = np.where(known, self.ranks[indexes] * count, 0.0).tolist()
         return values
 
     @property
@@ -102,10 +102,10 @@ def create_generation(collection: Path) -> Path:
     folder = graph_folder(collection)
     current = current_graph(collection)
     number = int(current.folder.name.removeprefix("g")) + 1 if current is not None else 1
-    made = folder / f"g{number}"
-    shutil.rmtree(made, ignore_errors=True)
-    made.mkdir(parents=True)
-    return made
+    created = folder / f"g{number}"
+    shutil.rmtree(created, ignore_errors=True)
+    created.mkdir(parents=True)
+    return created
 
 
 def publish_graph(folder: Path, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str, Any]) -> None:
@@ -124,9 +124,9 @@ def publish_graph(folder: Path, arrays: Mapping[str, NDArray[Any]], notes: Mappi
 def save_partial_ranks(collection: Path, digest: int, ranks: Floats) -> None:
     """Ranks of a run that is under way; one that is broken off goes on from here."""
     path = graph_folder(collection) / PARTIAL
-    beside = path.with_name("ranks.new.npz")
-    np.savez(beside, digest=np.uint64(digest), ranks=ranks)
-    os.replace(beside, path)
+    temporary = path.with_name("ranks.new.npz")
+    np.savez(temporary, digest=np.uint64(digest), ranks=ranks)
+    os.replace(temporary, path)
 
 
 def load_partial_ranks(collection: Path, digest: int) -> Floats | None:

@@ -18,7 +18,7 @@ MAX_SECONDS = 20.0
 MAX_CHARS = 2_000_000
 MAX_TITLE_CHARS = 1000
 
-# What is wrong with a file of somebody else's is not news for our log.
+# Defects of fetched files do not belong in our log.
 logging.getLogger("pypdf").setLevel(logging.CRITICAL)
 
 
@@ -32,7 +32,7 @@ class PdfHandler:
         title: str | None = None
         pages: list[str] = []
         if len(body) <= MAX_BYTES:
-            # pypdf raises whatever a damaged file makes it raise, recursion and memory included.
+            # pypdf raises many exceptions for damaged files, including recursion and memory errors.
             try:
                 reader = PdfReader(io.BytesIO(body))
                 title = _title(reader)

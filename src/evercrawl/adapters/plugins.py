@@ -38,23 +38,23 @@ def load_object(name: str, kind: str, example: str) -> Any:
     if not (colon and module_name and path):
         raise ConfigError(f"{kind} {name!r}: write it as module:object, such as {example}")
     label = f"{kind} {name!r}"
-    found = _object(_module(module_name, label), path, label)
-    return _instance(found, label) if isinstance(found, type) else found
+    found = _get_attribute(_import_module(module_name, label), path, label)
+    return _instantiate(found, label) if isinstance(found, type) else found
 
 
-def _module(module_name: str, label: str) -> Any:
+def _import_module(module_name: str, label: str) -> Any:
     try:
         return import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is not None and (module_name + ".").startswith(error.name + "."):
-            remedy = "is it installed, or its folder in PYTHONPATH?"
+            remedy = "check that it is installed or in PYTHONPATH"
             raise ConfigError(f"{label}: there is no module {error.name!r}; {remedy}") from error
         raise ConfigError(f"{label}: {module_name} needs a missing module: {error}") from error
     except Exception as error:
         raise ConfigError(f"{label}: importing {module_name} failed: {_error_text(error)}") from error
 
 
-def _object(module: Any, path: str, label: str) -> Any:
+def _get_attribute(module: Any, path: str, label: str) -> Any:
     found = module
     for part in path.split("."):
         try:
@@ -64,7 +64,7 @@ def _object(module: Any, path: str, label: str) -> Any:
     return found
 
 
-def _instance(kind: type, label: str) -> Any:
+def _instantiate(kind: type, label: str) -> Any:
     try:
         return kind()
     except Exception as error:
@@ -93,7 +93,7 @@ def load_schemes(
         except Exception as error:
             raise ConfigError(
                 f"the fetcher for {point.name}: ({point.value}) cannot be loaded: {error}; "
-                "repair or remove the package that brings it"
+                "repair or remove the package that provides it"
             ) from error
     return found
 
@@ -137,9 +137,9 @@ def load_handlers(points: Iterable[EntryPoint] | None = None) -> tuple[dict[str,
             found: Any = point.load()
             media_types = tuple(str(kind).lower() for kind in found.media_types)
             if not callable(found.parse):
-                raise TypeError("its `parse` cannot be called")
+                raise TypeError("`parse` is not callable")
         except Exception as error:
-            # Somebody else's code, or an extra that is not installed: the crawl goes on without it.
+            # Third-party code, or a missing extra: continue without it.
             warnings.append(f"handler {point.name} ({point.value}) is not used: {type(error).__name__}: {error}")
             continue
         for kind in media_types:

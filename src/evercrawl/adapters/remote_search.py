@@ -30,26 +30,26 @@ class _NoRedirect(HTTPRedirectHandler):
     """What is sent, the token among it, goes to the address that was named and to no other."""
 
     def redirect_request(self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str) -> None:
-        raise StoreUnavailable(f"it redirects to {newurl[:MAX_TEXT_CHARS]}: name that address")
+        raise StoreUnavailable(f"it redirects to {newurl[:MAX_TEXT_CHARS]}: use that address")
 
 
 def without_token(url: str) -> str:
     """The address as it may be shown."""
     scheme, _, rest = url.partition("://")
-    place, slash, path = rest.partition("/")
-    return f"{scheme}://{place.rpartition('@')[2]}{slash}{path}"
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
 
 
 def search_remote(url: str, text: str, *, limit: int, timeout_s: float) -> list[Hit]:
-    """The hits of a served collection, in its order; StoreUnavailable where it gives no usable answer."""
+    """The hits of a served collection, in its order; StoreUnavailable where it gives no usable response."""
     address = f"{without_token(url).rstrip('/')}{SEARCH_PATH}?{urlencode({'q': text, 'limit': limit})}"
     body = _body(address, _token(url), timeout_s=timeout_s)
     if len(body) > MAX_RESPONSE_BYTES:
-        raise StoreUnavailable(f"its answer is larger than {MAX_RESPONSE_BYTES} bytes")
+        raise StoreUnavailable(f"its response is larger than {MAX_RESPONSE_BYTES} bytes")
     try:
         return [_hit(rank, item) for rank, item in enumerate(_items(body), start=1)][:limit]
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise StoreUnavailable(f"its answer is no list of hits: {error}") from error
+        raise StoreUnavailable(f"its response is not a list of hits: {error}") from error
 
 
 def _token(url: str) -> str | None:
@@ -63,18 +63,18 @@ def _body(address: str, token: str | None, *, timeout_s: float) -> bytes:
     if token is not None:
         headers["Authorization"] = f"Bearer {token}"
     try:
-        with build_opener(_NoRedirect).open(Request(address, headers=headers), timeout=timeout_s) as answer:
-            found: bytes = answer.read(MAX_RESPONSE_BYTES + 1)
+        with build_opener(_NoRedirect).open(Request(address, headers=headers), timeout=timeout_s) as response:
+            found: bytes = response.read(MAX_RESPONSE_BYTES + 1)
             return found
     except HTTPError as error:
-        hint = ": it wants a token, as in https://TOKEN@host" if error.code in UNAUTHORIZED else ""
+        hint = ": it needs a token, as in https://TOKEN@host" if error.code in UNAUTHORIZED else ""
         raise StoreUnavailable(f"it answered with status {error.code}{hint}") from error
     except (URLError, OSError, ValueError, HTTPException) as error:
         raise StoreUnavailable(f"it cannot be reached: {getattr(error, 'reason', error)}") from error
 
 
 def _items(body: bytes) -> Iterable[Mapping[str, Any]]:
-    """The hits of an answer of the API."""
+    """The hits of an response of the API."""
     return list(json.loads(body)["found"]["hits"])
 
 

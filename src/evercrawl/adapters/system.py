@@ -18,7 +18,7 @@ from typing import IO
 
 from evercrawl.errors import CollectionBusy, StoreUnavailable
 
-_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+_MONOTONIC_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """On Linux the clock that goes on while the machine sleeps."""
 RETAINED_BYTES = 32 * 1024 * 1024
 """So much free memory at the end of the heap is kept; what goes beyond returns to the system."""
@@ -26,7 +26,7 @@ MAX_RETAINED_BLOCK = 4 * 1024 * 1024
 """Larger blocks are asked for one by one and returned at once."""
 GC_THRESHOLD = 20_000
 """Python looks for cycles after so many new objects (its own default: 700)."""
-# The numbers of malloc.h.
+# Constants from malloc.h.
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
 _PAD_BYTES = 4 * 1024 * 1024
 
@@ -43,7 +43,7 @@ class CollectionLock:
     def acquire(self) -> None:
         """Take the lock, or raise CollectionBusy with the owner's process number."""
         try:
-            # Opened for appending, so that a look at a lock that is held does not empty it.
+            # Open for appending, so that trying a held lock does not empty the file.
             file = self._path.open("a+", encoding="utf-8")
         except OSError as error:
             raise StoreUnavailable(f"the lock {self._path} cannot be opened: {error.strerror}") from error
@@ -54,7 +54,7 @@ class CollectionLock:
             file.close()
             raise CollectionBusy(
                 f"the collection {self._path.parent} is in use by {owner};"
-                " wait until that has ended, or stop it, and try again"
+                " wait until it ends, or stop it, and try again"
             ) from None
         self._file = file
         _write_owner(file)
@@ -110,13 +110,13 @@ def write_atomically(path: Path, data: bytes) -> bool:
     try:
         if _has_content(path, data):
             return False
-        beside = path.with_name(f".{path.name}.partial")
-        with beside.open("wb") as file:
+        temporary = path.with_name(f".{path.name}.partial")
+        with temporary.open("wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        beside.replace(path)
-        _sync_folder(path.parent)
+        temporary.replace(path)
+        sync_folder(path.parent)
     except OSError as error:
         raise StoreUnavailable(f"{path} cannot be written: {error.strerror or error}") from error
     return True
@@ -127,14 +127,6 @@ def _has_content(path: Path, data: bytes) -> bool:
         return path.stat().st_size == len(data) and path.read_bytes() == data
     except FileNotFoundError:
         return False
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 @contextmanager
@@ -149,7 +141,7 @@ def exclusive_lock(path: Path) -> Iterator[None]:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(handle)
-        raise CollectionBusy(f"another build is under way (it holds {path}); wait for its end") from None
+        raise CollectionBusy(f"another build is running (it holds {path}); wait until it ends") from None
     try:
         yield
     finally:
@@ -161,11 +153,11 @@ class SystemClock:
 
     def __init__(self) -> None:
         self._start = datetime.now(UTC)
-        self._start_ns = time.clock_gettime_ns(_STEADY)
+        self._start_ns = time.clock_gettime_ns(_MONOTONIC_CLOCK)
 
     def now(self) -> datetime:
         """The present moment."""
-        passed_ns = time.clock_gettime_ns(_STEADY) - self._start_ns
+        passed_ns = time.clock_gettime_ns(_MONOTONIC_CLOCK) - self._start_ns
         return self._start + timedelta(microseconds=passed_ns // 1000)
 
     async def sleep_until(self, moment: datetime) -> None:
@@ -185,8 +177,8 @@ def reduce_gc_frequency() -> None:
 def retain_freed_memory() -> bool:
     """Have memory that was given back kept for later; False: this C library does not listen."""
     try:
-        tell = ctypes.CDLL(None).mallopt
+        mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError):
         return False
-    wishes = ((_MMAP_THRESHOLD, MAX_RETAINED_BLOCK), (_TRIM_THRESHOLD, RETAINED_BYTES), (_TOP_PAD, _PAD_BYTES))
-    return all(tell(what, amount) == 1 for what, amount in wishes)
+    options = ((_MMAP_THRESHOLD, MAX_RETAINED_BLOCK), (_TRIM_THRESHOLD, RETAINED_BYTES), (_TOP_PAD, _PAD_BYTES))
+    return all(mallopt(option, value) == 1 for option, value in options)

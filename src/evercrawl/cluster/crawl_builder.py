@@ -15,23 +15,24 @@ from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.objectstore.bucket import open_bucket
 from evercrawl.adapters.objectstore.uploader import Uploader, set_archive_address
 from evercrawl.adapters.plugins import FetcherByScheme, InstalledHandlers, load_filter, load_schemes
-from evercrawl.adapters.postgres.marker import mark, marked
-from evercrawl.adapters.sqlite.store import SqliteStore, shards_in
+from evercrawl.adapters.sqlite.state_file import database_of, set_database, shards_in
+from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.adapters.system import SystemClock, retain_freed_memory
-from evercrawl.adapters.warc.writer import WarcArchive
+from evercrawl.adapters.warc.records import WarcInfo
+from evercrawl.adapters.warc.writer import FileOwner, WarcArchive
 from evercrawl.config.load import watch_rate_overrides, watch_trap_rules
-from evercrawl.core.duplicates.url_seen import UrlCache, UrlSeenTest
+from evercrawl.core.duplicates.url_seen import UrlCache
 from evercrawl.core.focus.focus import Focus
 from evercrawl.core.politeness import Pace, pace_from_settings
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.traps.user_rules import TrapFilter
-from evercrawl.engine.crawl import Crawl, NewRules, NewSlower
-from evercrawl.engine.focus import FocusGuide
+from evercrawl.engine.crawl import Crawl, CrawlPorts, NewRules, NewSlower, RuleUpdates
+from evercrawl.engine.decision import Policy
 from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, OpenNear, Store
-from evercrawl.engine.runtime import NoPeers, Peers, Runtime, StopSignal
+from evercrawl.engine.runtime import FocusGuide, NoPeers, Peers, Runtime, StopSignal
 from evercrawl.errors import ConfigError
 from evercrawl.model import __version__
-from evercrawl.model.settings import ArchiveSettings, Settings, StoreSettings, UrlSeenSettings
+from evercrawl.model.settings import ArchiveSettings, Settings, StoreSettings
 from evercrawl.model.user_agent import user_agent
 
 SOFTWARE = f"evercrawl/{__version__}"
@@ -45,22 +46,22 @@ def build_crawl(
     *,
     stop: StopSignal | None = None,
     forever: bool = False,
-    neighbours: Peers | None = None,
+    peers: Peers | None = None,
     store: Store | None = None,
-    member: str = "",
+    owner: str = "",
 ) -> Crawl:
     """Build the crawl of a collection on disk over the real network.
 
-    `forever`: wait for pages to become due. `store`: an open store. `member`: a unique id of this process if several
+    `forever`: wait for pages to become due. `store`: an open store. `owner`: a unique id of this process if several
     processes write archives of the same shards.
     """
     retain_freed_memory()
-    neighbours = neighbours or NoPeers()
+    peers = peers or NoPeers()
     clock = SystemClock()
     if settings.archive.url is not None:
         # A unique id: uploaded files must never be written again.
-        member = member or uuid4().hex[:12]
-    uploader = _uploader(collection, settings.archive, member)
+        owner = owner or uuid4().hex[:12]
+    uploader = _uploader(collection, settings.archive, owner)
     store = store or open_store(collection, settings.store)
     if settings.archive.acknowledge == "uploaded":
         settings = _wait_for_uploads(settings, store, uploader)
@@ -69,24 +70,24 @@ def build_crawl(
     return assemble_crawl(
         settings,
         clock=clock,
-        fetcher=_fetcher(collection, settings, clock, agent, neighbours),
+        fetcher=_fetcher(collection, settings, clock, agent, peers),
         schemes=schemes,
         store=store,
-        open_archive=_warc_files(collection, settings, clock, member, uploader),
+        open_archive=_warc_files(collection, settings, clock, owner, uploader),
         open_near=_near_indexes(collection, settings),
         stop=stop,
         forever=forever,
         new_rules=watch_trap_rules(collection, settings.traps).changed,
         new_slower=watch_rate_overrides(collection, settings.pace.overrides).changed,
-        neighbours=neighbours,
-        after=uploader.end if uploader is not None else None,
+        peers=peers,
+        after=uploader.finish if uploader is not None else None,
         focus=load_focus(collection),
     )
 
 
-def _fetcher(collection: Path, settings: Settings, clock: Clock, agent: str, neighbours: Peers) -> Fetcher:
+def _fetcher(collection: Path, settings: Settings, clock: Clock, agent: str, peers: Peers) -> Fetcher:
     """Return the HTTP client, wrapped by the outpost coordinator if `outposts.listen` is set."""
-    own = HttpFetcher(settings, clock, agent, may_send=neighbours.may_ask)
+    own = HttpFetcher(settings, clock, agent, may_send=peers.may_ask)
     if settings.outposts.listen is None:
         return own
     from evercrawl.outpost.coordinator import Coordinator
@@ -98,27 +99,28 @@ def _fetcher(collection: Path, settings: Settings, clock: Clock, agent: str, nei
 
 def uses_database(collection: Path, settings: StoreSettings) -> bool:
     """Check whether the collection's state is in a database that other processes may share."""
-    return settings.url is not None or marked(collection) is not None
+    return settings.url is not None or database_of(collection) is not None
 
 
 def open_store(collection: Path, settings: StoreSettings) -> Store:
     """Open the state of a collection, in its files or in the configured database."""
-    address = settings.url or marked(collection)
+    address = settings.url or database_of(collection)
     if address is None:
         return SqliteStore(collection, settings)
     try:
-        from evercrawl.adapters.postgres.store import PostgresStore, place_of
+        from evercrawl.adapters.postgres.postgres_pool import parse_address
+        from evercrawl.adapters.postgres.store import PostgresStore
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"--store needs the extra postgres ({error.name} is missing): pip install 'evercrawl[postgres]'"
         ) from error
-    if marked(collection) is None and shards_in(collection):
+    if database_of(collection) is None and shards_in(collection):
         raise ConfigError(
             f"{collection} keeps its state in files and cannot use a database as well;"
             " move it with: evercrawl store move --to DSN"
         )
-    store = PostgresStore(place_of(address), settings)
-    mark(collection, address)
+    store = PostgresStore(parse_address(address), settings)
+    set_database(collection, address)
     return store
 
 
@@ -136,40 +138,38 @@ def assemble_crawl(
     forever: bool = False,
     new_rules: NewRules | None = None,
     new_slower: NewSlower | None = None,
-    neighbours: Peers | None = None,
+    peers: Peers | None = None,
     after: Callable[[], Awaitable[None]] | None = None,
     focus: Focus | None = None,
     scope: Scope | None = None,
 ) -> Crawl:
     """Build a crawl from ports, real or simulated. `scope` replaces the scope of the settings."""
-    around = Runtime(
+    policy = Policy(
         settings=settings,
-        clock=clock,
-        fetcher=FetcherByScheme(fetcher, schemes) if schemes else fetcher,
         scope=scope or _scope(settings, schemes or ()),
-        popular=UrlCache(settings.url_seen.cache_entries),
-        handler_of=InstalledHandlers().get,
+        traps=TrapFilter(settings.traps),
         agent=settings.identity.product,
-        guard=TrapFilter(settings.traps),
-        neighbours=neighbours or NoPeers(),
-        focus=None
-        if focus is None
-        else FocusGuide(focus, window=settings.focus.window, bands=settings.frontier.priorities),
+        handler_of=InstalledHandlers().get,
         analysers=load_analysers(settings.analysis.analysers),
+        is_focused=focus is not None,
+        forever=forever,
+    )
+    runtime = Runtime(
+        policy,
+        clock,
+        FetcherByScheme(fetcher, schemes) if schemes else fetcher,
+        popular=UrlCache(settings.url_seen.cache_entries),
+        peers=peers or NoPeers(),
+        focus=FocusGuide(focus, window=settings.focus.window, bands=settings.frontier.priorities) if focus else None,
     )
     return Crawl(
-        store=store,
-        open_archive=open_archive,
-        open_near=open_near,
-        around=around,
-        seen=UrlSeenTest(_key_cache_settings(settings.url_seen)),
+        CrawlPorts(store, open_archive, open_near),
+        runtime,
         pace=pace_for(settings),
         seed=seed,
         stop=stop,
-        forever=forever,
+        updates=None if new_rules is None else RuleUpdates(new_rules, new_slower),
         after=after,
-        new_rules=new_rules,
-        new_slower=new_slower,
     )
 
 
@@ -194,24 +194,19 @@ def pace_for(settings: Settings) -> Pace:
     )
 
 
-def _key_cache_settings(settings: UrlSeenSettings) -> UrlSeenSettings:
-    """Shrink the key cache: the cache of popular URLs in front of it catches most lookups."""
-    return replace(settings, cache_entries=max(1024, settings.cache_entries // 16))
-
-
 def _near_indexes(collection: Path, settings: Settings) -> OpenNear:
     new_entries = max(MIN_NEW_ENTRIES, NEW_ENTRIES // settings.store.shards)
     return lambda shard: NearDuplicateIndex(collection / "near" / f"s{shard:02}", new_entries=new_entries)
 
 
-def _uploader(collection: Path, settings: ArchiveSettings, member: str) -> Uploader | None:
+def _uploader(collection: Path, settings: ArchiveSettings, owner: str) -> Uploader | None:
     """Return the uploader to object storage, or None if archives stay in the collection's folder."""
     if settings.url is None:
         return None
     folder = collection / "archive"
     bucket = open_bucket(settings.url)
     set_archive_address(folder, settings.url)
-    return Uploader(folder, bucket, keep_local=settings.keep_local, member=member)
+    return Uploader(folder, bucket, keep_local=settings.keep_local, owner=owner)
 
 
 def _wait_for_uploads(settings: Settings, store: Store, uploader: Uploader | None) -> Settings:
@@ -221,7 +216,7 @@ def _wait_for_uploads(settings: Settings, store: Store, uploader: Uploader | Non
     """
     if uploader is None or not hasattr(store, "before_commit"):
         raise ConfigError("archive.acknowledge = stored needs archive.url and the state in a database: --store")
-    store.before_commit = uploader.secure
+    store.before_commit = uploader.upload_shard
     seldom = max(settings.store.commit_interval, settings.archive.upload_interval)
     return replace(
         settings,
@@ -231,28 +226,27 @@ def _wait_for_uploads(settings: Settings, store: Store, uploader: Uploader | Non
 
 
 def _warc_files(
-    collection: Path, settings: Settings, clock: Clock, member: str, uploader: Uploader | None
+    collection: Path, settings: Settings, clock: Clock, owner: str, uploader: Uploader | None
 ) -> OpenArchive:
     folder = collection / "archive"
-    about = {"operator": settings.identity.contact} if settings.identity.contact else {}
+    info = WarcInfo(SOFTWARE, {"operator": settings.identity.contact} if settings.identity.contact else {})
 
     before: dict[int, WarcArchive] = {}
     """Archives of shards this worker had before: a shard that comes back continues their numbering."""
 
     def open_archive(shard: int) -> Archive:
         if uploader is not None:
-            uploader.begin()
+            uploader.start()
+        first_number = before[shard].next_number if shard in before else 1
         before[shard] = opened = WarcArchive(
             folder,
             shard,
             settings=settings.archive,
-            software=SOFTWARE,
             clock=clock,
-            about=about,
+            info=info,
             durable=settings.store.durability == "power",
-            member=member,
-            first_number=before[shard].next_number if shard in before else 1,
-            on_finished=uploader.tell if uploader is not None else None,
+            owner=FileOwner(owner, first_number) if owner else None,
+            on_finished=uploader.notify if uploader is not None else None,
         )
         return opened
 

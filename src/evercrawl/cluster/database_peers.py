@@ -32,6 +32,7 @@ class DatabasePeers:
         self.owned: set[int] = set()
         self.idle: Ended | None = None
         self._membership = membership
+        self._queries = membership.queries
         self._is_over = False
         self._idle_checks = 0
         self._visits = self._bytes = 0
@@ -79,7 +80,7 @@ class DatabasePeers:
         number = uuid4()
         self._pending[number] = answer = asyncio.get_running_loop().create_future()
         try:
-            await self._membership.rows("ask", number, shard, dump_value(request))
+            await self._queries.rows("send_request", id=number, shard_number=shard, request=dump_value(request))
             async with asyncio.timeout(REMOTE_FETCH_TIMEOUT_S):
                 result: FetchResult = await answer
                 return result
@@ -107,7 +108,7 @@ class DatabasePeers:
         await self._run_remote_fetches(crawl)
         await self._receive_results()
         await self._receive_moved_seeds(crawl)
-        if self.idle is not None and await self._membership.all_rest():
+        if self.idle is not None and await self._membership.is_finished():
             self._idle_checks += 1
             # Require two idle checks in a row: the second sees work that started during the first.
             self._is_over = self._idle_checks > 1
@@ -119,42 +120,42 @@ class DatabasePeers:
             crawl.pass_on(candidate, shard)
         moved, self._moved_seeds = self._moved_seeds, []
         for seed, target in moved:
-            await self._membership.rows("adopt", seed, target)
+            await self._queries.rows("add_moved_seed", seed=seed, target=target)
 
     async def _receive_links(self, crawl: Crawl) -> None:
-        for row in await self._membership.rows("parcels_for", list(self.owned), MAX_BATCHES):
+        for row in await self._queries.rows("incoming_links", shards=list(self.owned), most=MAX_BATCHES):
             parcel = LinkBatch(*row)
             route = (parcel.source, parcel.target)
             if parcel.seq > self._received.get(route, 0) and parcel.target in self.owned:
                 self._received[route] = parcel.seq
-                crawl.post.bring(parcel)
+                crawl.router.receive(parcel)
 
     async def _receive_confirmations(self, crawl: Crawl) -> None:
-        for source, target, seq in await self._membership.rows("taken_from", list(self.owned)):
-            crawl.post.confirmed(source, target, seq)
+        for source, target, seq in await self._queries.rows("received_links", shards=list(self.owned)):
+            crawl.router.confirmed(source, target, seq)
 
     async def _run_remote_fetches(self, crawl: Crawl) -> None:
-        for number, request in await self._membership.rows("errands_for", list(self.owned)):
+        for number, request in await self._queries.rows("open_requests", shards=list(self.owned)):
             if number not in self._running:
                 self._running.add(number)
-                crawl.post.begin_soon(self._run(number, load_value(request), crawl))
+                crawl.router.start(self._run(number, load_value(request), crawl))
 
     async def _run(self, number: UUID, request: Request, crawl: Crawl) -> None:
         result = await crawl.answer(request)
-        await self._membership.rows("answer", number, dump_value(result))
+        await self._queries.rows("answer_request", id=number, answer=dump_value(result))
 
     async def _receive_results(self) -> None:
         if not self._pending:
             return
-        found = await self._membership.rows("answered", list(self._pending))
+        found = await self._queries.rows("answered_requests", ids=list(self._pending))
         for number, answer in found:
             pending = self._pending.get(number)
             if pending is not None and not pending.done():
                 pending.set_result(load_value(answer))
-        await self._membership.rows("forget_errands", [number for number, _ in found])
+        await self._queries.rows("delete_requests", ids=[number for number, _ in found])
 
     async def _receive_moved_seeds(self, crawl: Crawl) -> None:
-        for number, seed, target in await self._membership.rows("adopted_since", self._last_moved_seed):
+        for number, seed, target in await self._queries.rows("moved_seeds", after=self._last_moved_seed):
             self._last_moved_seed = number
             crawl.scope.add_moved_seed(seed, target)
 

@@ -14,13 +14,18 @@ from random import Random
 from typing import Any, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
-import asyncpg
-
-from evercrawl.adapters.postgres.dialect import schema_of
-from evercrawl.adapters.postgres.marker import marked
-from evercrawl.adapters.postgres.membership import Membership, MemberView, Share, drain, members_of
-from evercrawl.adapters.postgres.store import PostgresStore, connected, place_of
-from evercrawl.adapters.sqlite.statements import SCHEMA
+from evercrawl.adapters.postgres.membership import (
+    ClusterDatabase,
+    ClusterQueries,
+    Membership,
+    MemberView,
+    ShardShare,
+    drain,
+    list_members,
+)
+from evercrawl.adapters.postgres.postgres_pool import open_pool, parse_address
+from evercrawl.adapters.postgres.store import PostgresStore
+from evercrawl.adapters.sqlite.state_file import database_of
 from evercrawl.cluster.crawl_builder import build_crawl, open_store
 from evercrawl.cluster.database_peers import DatabasePeers
 from evercrawl.cluster.totals import PROGRESS_EVERY_S, RunTotals, report_progress, run_summary, worker_report
@@ -97,10 +102,8 @@ class PostgresBackend:
 
     async def membership(self) -> Membership:
         lease = self._task.settings.store.lease_timeout
-        namespace = self._store.schema.namespace
-        return Membership(
-            await self._store.pool(), namespace, worker=self._store.id, lease=lease, margin=lease_margin(lease)
-        )
+        queries = ClusterDatabase(await self._store.pool())
+        return Membership(queries, worker=self._store.id, lease=lease, margin=lease_margin(lease))
 
     def crawl(self, membership: Membership, peers: DatabasePeers, stop: StopSignal) -> Crawl:
         return build_crawl(
@@ -108,13 +111,13 @@ class PostgresBackend:
             self._task.settings,
             stop=stop,
             forever=self._task.forever,
-            neighbours=peers,
+            peers=peers,
             store=self._store,
-            member=membership.id.hex[:12],
+            owner=membership.id.hex[:12],
         )
 
     def abort(self) -> None:
-        self._store.break_off()
+        self._store.terminate()
 
     async def close(self) -> None:
         await self._store.close()
@@ -316,7 +319,7 @@ class WorkerSession:
             pause_s = usual_s
             try:
                 share = await self._take_share()
-                soonest_s = await self._membership.soonest_end()
+                soonest_s = await self._membership.next_expiry()
             except StoreUnavailable as error:
                 log.warning("cannot balance shards: %s", error)
                 continue
@@ -329,8 +332,8 @@ class WorkerSession:
             # Jitter, so that workers do not all act when a lease expires.
             pause_s = min(usual_s, max(0.0, soonest_s) + RECHECK_S * self._random.uniform(0.1, 1.0))
 
-    async def _take_share(self) -> Share:
-        await self._membership.bury()
+    async def _take_share(self) -> ShardShare:
+        await self._membership.declare_dead()
         share = await self._membership.fair_share(self._capacity)
         wanted = share.wanted(len(self._peers.owned), left_over=self._unclaimed)
         self._unclaimed = share.free > wanted
@@ -347,7 +350,7 @@ class WorkerSession:
     async def _release(self, number: int) -> None:
         if number in self._crawl.shards:
             await self._crawl.let_go(number, self._settings.crawl.shutdown_timeout)
-        await self._membership.let_go(number)
+        await self._membership.release(number)
 
     async def _leave(self) -> None:
         """Release all shards after everything is saved, so that others can claim them immediately."""
@@ -355,34 +358,34 @@ class WorkerSession:
             await shard.close(cleanly=True)
         self._crawl.shards.clear()
         for number in self._peers.owned:
-            await self._membership.let_go(number)
+            await self._membership.release(number)
         await self._membership.leave()
 
 
 def list_workers(collection: Path, address: str | None = None) -> list[MemberView]:
     """Return the live workers, oldest first."""
-    return _query_database(collection, address, members_of)
+    return _query_database(collection, address, list_members)
 
 
 def drain_workers(collection: Path, id_prefix: str, address: str | None = None) -> int:
     """Ask workers by id prefix (or `all`) to save, release their shards and end; return how many were asked."""
 
-    async def run(pool: asyncpg.Pool, namespace: str) -> int:
-        return len(await drain(pool, namespace, id_prefix))
+    async def run(queries: ClusterQueries) -> int:
+        return len(await drain(queries, id_prefix))
 
     return _query_database(collection, address, run)
 
 
-def _query_database(collection: Path, address: str | None, query: Callable[[asyncpg.Pool, str], Awaitable[T]]) -> T:
-    found = address or marked(collection)
+def _query_database(collection: Path, address: str | None, query: Callable[[ClusterQueries], Awaitable[T]]) -> T:
+    found = address or database_of(collection)
     if found is None:
         raise ConfigError(f"{collection} keeps its state in files, so there is no cluster; see --store")
-    place = place_of(found)
+    place = parse_address(found)
 
     async def run() -> T:
-        pool = await connected(place, schema_of(place.namespace, SCHEMA), None, most=1)
+        pool = await open_pool(place, None, most=1)
         try:
-            return await query(pool, place.namespace)
+            return await query(ClusterDatabase(pool))
         finally:
             await pool.close()
 

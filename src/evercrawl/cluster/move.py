@@ -1,7 +1,7 @@
-"""A collection's state moves from its files into a database, or back.
+"""Move a collection's state from its files into a database, or back.
 
-Until the moment of the switch (the marker file appears or goes) the old place is whole and in force; only
-behind it the old place is cleared. A move that was broken off is simply called again.
+The file `state/postgres` decides which place counts. Until it appears or disappears, the old place is complete; it is
+cleared only afterwards. Run an interrupted move again.
 """
 
 from __future__ import annotations
@@ -13,41 +13,54 @@ from secrets import randbits
 
 import asyncpg
 
-from evercrawl.adapters.postgres.dialect import Schema, schema_of
-from evercrawl.adapters.postgres.marker import mark, marked, unmark
-from evercrawl.adapters.postgres.store import Place, place_of
-from evercrawl.adapters.postgres.transfer import OnRows, Transferred, drop, empty, fill, one_transaction
-from evercrawl.adapters.sqlite.connection import SCHEMA_VERSION
-from evercrawl.adapters.sqlite.statements import OUTLINE_SCHEMA, SCHEMA
-from evercrawl.adapters.sqlite.store import shard_path, shards_in, state_folder
+from evercrawl.adapters.postgres.postgres_pool import DatabaseAddress, lock_collection, parse_address
+from evercrawl.adapters.postgres.transfer import (
+    OnProgress,
+    TransferProgress,
+    copy_to_database,
+    copy_to_files,
+    drop_collection,
+    open_transaction,
+)
+from evercrawl.adapters.sqlite.state_file import (
+    SCHEMA_VERSION,
+    database_of,
+    set_database,
+    shard_path,
+    shards_in,
+    state_folder,
+    unset_database,
+)
 from evercrawl.adapters.system import CollectionLock, sync_folder
 from evercrawl.errors import CollectionBusy, ConfigError, StoreUnavailable
 from evercrawl.model.settings import Settings
 
 FILES = "files"
-"""What `--to` says for the collection's own state files."""
-ARRIVING = "arriving"
+"""The value of `--to` for the collection's own state files."""
+INCOMPLETE_FOLDER = "arriving"
 """Folder of state files that are not complete yet."""
 TOKEN = "moving"
 """File with the number under which a move writes into a database."""
 _TOKEN_BITS = 62
 
 
-def move(collection: Path, settings: Settings, to: str, *, on_rows: OnRows = lambda done: None) -> Transferred:
+def move(
+    collection: Path, settings: Settings, to: str, *, on_progress: OnProgress = lambda done: None
+) -> TransferProgress:
     """Copy every row, compare, switch, and clear the old place."""
     with CollectionLock(collection):
         if to == FILES:
-            return asyncio.run(_into_files(collection, settings, on_rows))
-        return asyncio.run(_into_database(collection, settings, to, on_rows))
+            return asyncio.run(_move_to_files(collection, settings, on_progress))
+        return asyncio.run(_move_to_database(collection, settings, to, on_progress))
 
 
 # Into a database
 
 
-async def _into_database(collection: Path, settings: Settings, to: str, on_rows: OnRows) -> Transferred:
-    if (now := marked(collection)) is not None:
+async def _move_to_database(collection: Path, settings: Settings, to: str, on_progress: OnProgress) -> TransferProgress:
+    if (now := database_of(collection)) is not None:
         raise ConfigError(
-            f"the state of {collection} lies in {without_password(now)} already;"
+            f"the state of {collection} is already in {without_password(now)};"
             " move it to its files first: evercrawl store move --to files"
         )
     shards = shards_in(collection)
@@ -56,25 +69,24 @@ async def _into_database(collection: Path, settings: Settings, to: str, on_rows:
     if shards[-1] >= settings.store.shards:
         raise ConfigError(
             f"the collection has a shard {shards[-1]}, store.shards says {settings.store.shards};"
-            " set it to the number that the collection was made with"
+            " set it to the number that the collection was created with"
         )
-    place = place_of(to)
-    schema = schema_of(place.namespace, SCHEMA, OUTLINE_SCHEMA)
+    address = parse_address(to)
     token = _token(collection)
-    async with one_transaction(place, "read_committed") as connection:
-        await _make_free(connection, schema, token)
+    async with open_transaction(address, "read_committed") as connection:
+        await _prepare_namespace(connection, address.namespace, token)
         files = {shard: shard_path(collection, shard) for shard in shards}
-        done = await fill(connection, schema, files, on_rows)
+        done = await copy_to_database(connection, files, on_progress)
         facts = {"version": SCHEMA_VERSION, "shards": settings.store.shards, TOKEN: token}
-        await connection.executemany(f"insert into {place.namespace}.collection values ($1, $2)", list(facts.items()))
-    mark(collection, to)
+        await connection.executemany("insert into collection values ($1, $2)", list(facts.items()))
+    set_database(collection, to)
     sync_folder(state_folder(collection))
     _clear_files(collection)
     return done
 
 
 def _token(collection: Path) -> int:
-    """The number of this move, or of the one before it that did not end."""
+    """Return the number of this move, or of an earlier one that did not finish."""
     path = state_folder(collection) / TOKEN
     try:
         return int(path.read_text(encoding="ascii"))
@@ -84,24 +96,18 @@ def _token(collection: Path) -> int:
         return token
 
 
-async def _make_free(connection: asyncpg.Connection, schema: Schema, token: int) -> None:
-    """The namespace is ours alone and holds nothing of the collection."""
-    space = schema.namespace
-    table = f"create table if not exists {space}.collection (name text primary key, value bigint not null)"
-    await connection.execute(f"create schema if not exists {space}")
-    await connection.execute(table)
-    await connection.execute(f"lock table {space}.collection in exclusive mode")
-    kept = dict(await connection.fetch(f"select name, value from {space}.collection"))
-    if kept and kept.get(TOKEN) != token:
+async def _prepare_namespace(connection: asyncpg.Connection, namespace: str, token: int) -> None:
+    """Lock the namespace, and remove what an earlier attempt of this move left in it."""
+    facts = await lock_collection(connection, namespace)
+    if facts and facts.get(TOKEN) != token:
         raise ConfigError(
-            f"the database holds a collection in {space} already;"
-            " name another namespace with ?namespace=NAME behind the address"
+            f"the database already has a collection in {namespace};"
+            " choose another namespace with ?namespace=NAME after the address"
         )
-    if kept:
-        await _refuse_the_living(connection, space)
-        await drop(connection, schema)
-        await connection.execute(f"create schema if not exists {space}")
-        await connection.execute(table)
+    if facts:
+        await _refuse_if_in_use(connection)
+        await drop_collection(connection, namespace)
+        await lock_collection(connection, namespace)
 
 
 def _clear_files(collection: Path) -> None:
@@ -115,74 +121,73 @@ def _clear_files(collection: Path) -> None:
 # Into files
 
 
-async def _into_files(collection: Path, settings: Settings, on_rows: OnRows) -> Transferred:
-    address = marked(collection)
-    if address is None:
-        raise ConfigError(f"the state of {collection} lies in its files already")
+async def _move_to_files(collection: Path, settings: Settings, on_progress: OnProgress) -> TransferProgress:
+    stored = database_of(collection)
+    if stored is None:
+        raise ConfigError(f"the state of {collection} is already in its files")
     if settings.store.url is not None:
-        raise ConfigError("store.url is set, so the state would be looked for there; take it away first")
-    place = place_of(address)
-    schema = schema_of(place.namespace, SCHEMA, OUTLINE_SCHEMA)
-    async with one_transaction(place, "repeatable_read") as connection:
-        shards = await _taken_over(connection, place)
-        arriving = _fresh_folder(collection)
-        files = {shard: shard_path(arriving, shard) for shard in shards}
-        done = await empty(connection, schema, files, on_rows)
-        _put_in_place(collection, arriving)
-        unmark(collection)
+        raise ConfigError("store.url is set, so the state would be looked for there; remove it first")
+    address = parse_address(stored)
+    async with open_transaction(address, "repeatable_read") as connection:
+        shards = await _take_over(connection, address)
+        incomplete = _create_folder(collection)
+        files = {shard: shard_path(incomplete, shard) for shard in shards}
+        done = await copy_to_files(connection, files, on_progress)
+        _replace_files(collection, incomplete)
+        unset_database(collection)
         sync_folder(state_folder(collection))
-        await drop(connection, schema)
+        await drop_collection(connection, address.namespace)
     return done
 
 
-async def _taken_over(connection: asyncpg.Connection, place: Place) -> list[int]:
-    """The shards, locked: nobody joins meanwhile, and a worker that wakes up late finds another epoch."""
-    space = place.namespace
+async def _take_over(connection: asyncpg.Connection, address: DatabaseAddress) -> list[int]:
+    """Lock the collection and raise every epoch: no worker joins, and a late one is fenced off. Return the shards."""
+    namespace = address.namespace
     try:
-        await connection.execute(f"lock table {space}.collection in exclusive mode")
-        kept = dict(await connection.fetch(f"select name, value from {space}.collection"))
+        await connection.execute("lock table collection in exclusive mode")
+        facts = dict(await connection.fetch("select name, value from collection"))
     except (asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError) as error:
-        raise StoreUnavailable(f"the database has no collection in {space}") from error
-    if kept.get("version") != SCHEMA_VERSION:
+        raise StoreUnavailable(f"the database has no collection in {namespace}") from error
+    if facts.get("version") != SCHEMA_VERSION:
         raise StoreUnavailable(
-            f"the tables in {space} have schema {kept.get('version')}, this evercrawl knows {SCHEMA_VERSION};"
-            " move with the version of evercrawl that made them"
+            f"the tables in {namespace} have schema {facts.get('version')}, this evercrawl uses {SCHEMA_VERSION};"
+            " move with the version of evercrawl that created them"
         )
-    await _refuse_the_living(connection, space)
-    rows = await connection.fetch(f"update {space}.shard set epoch = epoch + 1 returning shard")
+    await _refuse_if_in_use(connection)
+    rows = await connection.fetch("update shard set epoch = epoch + 1 returning shard")
     return sorted(row[0] for row in rows)
 
 
-async def _refuse_the_living(connection: asyncpg.Connection, space: str) -> None:
-    if await connection.fetchval("select to_regclass($1)", f"{space}.worker") is None:
+async def _refuse_if_in_use(connection: asyncpg.Connection) -> None:
+    if await connection.fetchval("select to_regclass('worker')") is None:
         return
     alive = await connection.fetch(
-        f"select host, pid from {space}.worker where not dead and until > clock_timestamp() order by began"
+        "select host, pid from worker where not dead and until > clock_timestamp() order by began"
     )
     if alive:
-        who = ", ".join(f"process {pid} on {host}" for host, pid in alive)
-        raise CollectionBusy(f"workers live on the collection: {who}; send them home with: evercrawl cluster drain all")
+        workers = ", ".join(f"process {pid} on {host}" for host, pid in alive)
+        raise CollectionBusy(f"workers use the collection: {workers}; stop them with: evercrawl cluster drain all")
 
 
-def _fresh_folder(collection: Path) -> Path:
-    """An empty place for state files; what an earlier attempt left is gone."""
-    arriving = collection / ARRIVING
-    shutil.rmtree(arriving, ignore_errors=True)
-    state_folder(arriving).mkdir(parents=True)
-    return arriving
+def _create_folder(collection: Path) -> Path:
+    """Create an empty folder for state files; delete what an earlier attempt left."""
+    incomplete = collection / INCOMPLETE_FOLDER
+    shutil.rmtree(incomplete, ignore_errors=True)
+    state_folder(incomplete).mkdir(parents=True)
+    return incomplete
 
 
-def _put_in_place(collection: Path, arriving: Path) -> None:
-    """While the marker is there nobody looks at these files, so they may come one by one."""
+def _replace_files(collection: Path, incomplete: Path) -> None:
+    """Move the new files into place one by one; no one reads them while the state counts as being in the database."""
     _clear_files(collection)
-    for shard in shards_in(arriving):
-        shard_path(arriving, shard).replace(shard_path(collection, shard))
-    shutil.rmtree(arriving)
+    for shard in shards_in(incomplete):
+        shard_path(incomplete, shard).replace(shard_path(collection, shard))
+    shutil.rmtree(incomplete)
     sync_folder(state_folder(collection))
 
 
 def without_password(address: str) -> str:
-    """The address as it may be shown."""
+    """Return the address without its password."""
     before, at, host = address.rpartition("@")
     scheme, slashes, user = before.partition("://")
     return f"{scheme}{slashes}{user.partition(':')[0]}{at}{host}" if at else address

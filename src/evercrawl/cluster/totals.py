@@ -39,7 +39,7 @@ GOT_CONTENT = (Outcome.FETCHED, Outcome.TRUNCATED, Outcome.DUPLICATE, Outcome.UN
 class WorkerReport:
     """The state of one worker's run."""
 
-    tally: RunStats
+    stats: RunStats
     pages_before: int
     pending_before: int
     in_flight: int
@@ -50,9 +50,9 @@ class WorkerReport:
 
 def worker_report(crawl: Crawl, *, with_times: bool = False) -> WorkerReport:
     """Return the state of a run; response times are included only at the end."""
-    tally = crawl.tally if with_times else replace(crawl.tally, answer_ms=[])
+    stats = crawl.stats if with_times else replace(crawl.stats, answer_ms=[])
     return WorkerReport(
-        tally=tally,
+        stats=stats,
         pages_before=crawl.pages_before,
         pending_before=crawl.pending_before,
         in_flight=crawl.in_flight(),
@@ -78,12 +78,12 @@ class RunTotals:
         """Keep the work of a dead worker; its successor starts from zero."""
         report = self._reports.pop(number, None)
         if report is not None:
-            self._ended.append(report.tally)
+            self._ended.append(report.stats)
 
     def combined_report(self) -> WorkerReport:
         """Return one report for all workers."""
         return WorkerReport(
-            tally=self.tally,
+            stats=self.stats,
             pages_before=self.pages_before,
             pending_before=self.pending_before,
             in_flight=self.in_flight(),
@@ -93,8 +93,8 @@ class RunTotals:
         )
 
     @property
-    def tally(self) -> RunStats:
-        return merge_stats([*self._ended, *(report.tally for report in self._reports.values())])
+    def stats(self) -> RunStats:
+        return merge_stats([*self._ended, *(report.stats for report in self._reports.values())])
 
     @property
     def pages_before(self) -> int:
@@ -126,7 +126,7 @@ class RunTotals:
 def merge_stats(tallies: Iterable[RunStats]) -> RunStats:
     """Sum the counts of several processes."""
     whole = RunStats()
-    for tally in tallies:
+    for stats in tallies:
         for name in (
             "requests",
             "wire_bytes",
@@ -139,14 +139,14 @@ def merge_stats(tallies: Iterable[RunStats]) -> RunStats:
             "judged",
             "on_topic",
         ):
-            setattr(whole, name, getattr(whole, name) + getattr(tally, name))
-        whole.outcomes.update(tally.outcomes)
-        whole.refused.update(tally.refused)
-        whole.answer_ms.extend(tally.answer_ms)
-        whole.first_error = whole.first_error or tally.first_error
-        whole.most_parallel = max(whole.most_parallel, tally.most_parallel)
-        whole.last_site = tally.last_site or whole.last_site
-        whole.reached = whole.reached or tally.reached
+            setattr(whole, name, getattr(whole, name) + getattr(stats, name))
+        whole.outcomes.update(stats.outcomes)
+        whole.refused.update(stats.refused)
+        whole.answer_ms.extend(stats.answer_ms)
+        whole.first_error = whole.first_error or stats.first_error
+        whole.most_parallel = max(whole.most_parallel, stats.most_parallel)
+        whole.last_site = stats.last_site or whole.last_site
+        whole.reached = whole.reached or stats.reached
     return whole
 
 
@@ -199,7 +199,7 @@ class RunState(Protocol):
     """What progress and summary need to know about a run."""
 
     @property
-    def tally(self) -> RunStats: ...
+    def stats(self) -> RunStats: ...
     @property
     def began(self) -> datetime: ...
     @property
@@ -238,24 +238,24 @@ async def _report(crawl: RunState, on_progress: Callable[[Progress], None], ever
 
 def run_progress(crawl: RunState) -> Progress:
     """Return the current progress of a run."""
-    tally = crawl.tally
+    stats = crawl.stats
     elapsed = crawl.elapsed().total_seconds()
     closed = crawl.closed_sites()
     return Progress(
-        fetched=tally.with_outcome(*GOT_CONTENT),
-        known=crawl.pages_before + tally.found,
-        queued=max(0, crawl.pending_before + tally.found - tally.decided),
+        fetched=stats.with_outcome(*GOT_CONTENT),
+        known=crawl.pages_before + stats.found,
+        queued=max(0, crawl.pending_before + stats.found - stats.decided),
         in_flight=crawl.in_flight(),
-        requests=tally.requests,
-        bytes=tally.wire_bytes,
-        errors=tally.with_outcome(Outcome.ERROR),
-        skipped=tally.refused.total(),
+        requests=stats.requests,
+        bytes=stats.wire_bytes,
+        errors=stats.with_outcome(Outcome.ERROR),
+        skipped=stats.refused.total(),
         elapsed_s=elapsed,
-        requests_per_s=tally.requests / elapsed if elapsed > 0 else 0.0,
+        requests_per_s=stats.requests / elapsed if elapsed > 0 else 0.0,
         sites_closed=len(closed),
-        current_site=tally.last_site or None,
+        current_site=stats.last_site or None,
         closed_note=_closed_note(closed),
-        harvest_ratio=tally.harvest_ratio,
+        harvest_ratio=stats.harvest_ratio,
     )
 
 
@@ -271,43 +271,43 @@ def _closed_note(closed: Sequence[Site]) -> str | None:
 
 def run_summary(crawl: RunState, collection: Path, ended: Ended) -> Summary:
     """Summarise what a run did and why it ended."""
-    tally = crawl.tally
+    stats = crawl.stats
     totals = StateReader(collection).totals(to_us(crawl.now()))
-    fetched = tally.with_outcome(*GOT_CONTENT) - tally.with_reason(Reason.REDIRECT, Reason.NOT_MODIFIED)
-    deferred = tally.with_outcome(Outcome.DEFERRED)
-    not_needed = max(0, crawl.pages_before - crawl.pending_before - tally.revisits)
+    fetched = stats.with_outcome(*GOT_CONTENT) - stats.with_reason(Reason.REDIRECT, Reason.NOT_MODIFIED)
+    deferred = stats.with_outcome(Outcome.DEFERRED)
+    not_needed = max(0, crawl.pages_before - crawl.pending_before - stats.revisits)
     return Summary(
-        requests=tally.requests,
+        requests=stats.requests,
         fetched=fetched,
-        new=tally.new,
-        changed=tally.changed,
-        unchanged=tally.with_reason(Reason.SAME_CONTENT, Reason.NOISE),
-        not_modified=tally.with_reason(Reason.NOT_MODIFIED),
+        new=stats.new,
+        changed=stats.changed,
+        unchanged=stats.with_reason(Reason.SAME_CONTENT, Reason.NOISE),
+        not_modified=stats.with_reason(Reason.NOT_MODIFIED),
         not_needed=not_needed,
-        skipped=tally.refused.total(),
-        errors=tally.with_outcome(Outcome.ERROR),
-        bytes=tally.wire_bytes,
+        skipped=stats.refused.total(),
+        errors=stats.with_outcome(Outcome.ERROR),
+        bytes=stats.wire_bytes,
         seconds=round(crawl.elapsed().total_seconds(), 3),
         stopped=ended.value,
-        skipped_by={reason.value: count for reason, count in tally.refused.most_common()},
-        gone=tally.gone,
-        longest_parallel_per_site=tally.most_parallel,
-        median_answer_ms=int(median(tally.answer_ms)) if tally.answer_ms else None,
+        skipped_by={reason.value: count for reason, count in stats.refused.most_common()},
+        gone=stats.gone,
+        longest_parallel_per_site=stats.most_parallel,
+        median_answer_ms=int(median(stats.answer_ms)) if stats.answer_ms else None,
         remaining=totals.pending,
-        first_error=tally.first_error,
+        first_error=stats.first_error,
         closed_note=_closed_note(crawl.closed_sites()),
         robots_refused_all=_is_all_refused(crawl),
-        nothing_reachable=not tally.reached and tally.requests > 0,
+        nothing_reachable=not stats.reached and stats.requests > 0,
         throttled=bool(deferred) or (ended is Ended.CLOSED and crawl.is_throttled()),
         url_seen=crawl.url_seen(),
-        harvest_ratio=None if tally.harvest_ratio is None else round(tally.harvest_ratio, 4),
+        harvest_ratio=None if stats.harvest_ratio is None else round(stats.harvest_ratio, 4),
     )
 
 
 def _is_all_refused(crawl: RunState) -> bool:
     """Check whether every page or seed was refused."""
-    tally = crawl.tally
-    rejected = tally.with_outcome(Outcome.REJECTED)
-    if tally.decided:
-        return rejected == tally.decided
-    return crawl.pages_before == 0 and tally.found == 0 and tally.refused.total() > 0
+    stats = crawl.stats
+    rejected = stats.with_outcome(Outcome.REJECTED)
+    if stats.decided:
+        return rejected == stats.decided
+    return crawl.pages_before == 0 and stats.found == 0 and stats.refused.total() > 0

@@ -80,7 +80,7 @@ async def queue_requests(crawl: Crawl, collection: Path, part: WorkerPart = SING
     files = [file for file in pending_requests(collection) if not _mark_file(file, part.number, part).exists()]
     urls = [url for file in files for url in _urls_in(file)]
     if urls:
-        await crawl.offering.visit_soon(dict.fromkeys(urls))
+        await crawl.urls.visit_soon(dict.fromkeys(urls))
     for file in files:
         _mark_done(file, part)
     return len(urls)

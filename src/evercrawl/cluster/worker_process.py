@@ -121,7 +121,7 @@ class WorkerPeers:
                 case StopWorker(stage=stage):
                     stop.finish() if stage == 1 else stop.cancel()
                 case WorkerRestarted(number=number):
-                    crawl.post.begin_soon(crawl.post.bring_again(lambda shard: shard % self._workers == number))
+                    crawl.router.start(crawl.router.resend(lambda shard: shard % self._workers == number))
                 case _:
                     self._received += 1
                     self._handle(message, crawl)
@@ -131,15 +131,15 @@ class WorkerPeers:
     def _handle(self, message: object, crawl: Crawl) -> None:
         match message:
             case DeliverLinks(parcel=parcel):
-                crawl.post.bring(parcel)
+                crawl.router.receive(parcel)
             case ConfirmLinks(source=source, target=target, seq=seq):
-                crawl.post.confirmed(source, target, seq)
+                crawl.router.confirmed(source, target, seq)
             case OfferUrl(candidate=candidate):
-                crawl.post.begin_soon(crawl.offering.offer(candidate))
+                crawl.router.start(crawl.urls.offer(candidate))
             case SeedMoved(seed=seed, target=target):
                 crawl.scope.add_moved_seed(seed, target)
             case RemoteFetch():
-                crawl.post.begin_soon(self._run(message, crawl))
+                crawl.router.start(self._run(message, crawl))
             case RemoteFetchResult(token=token, result=result):
                 waiting = self._answers.get(token)
                 if waiting is not None and not waiting.done():
@@ -186,7 +186,7 @@ async def _crawl(
         task.number, task.workers, counts=shared, send=lambda message: writer.write(pack_message(message))
     )
     stop = StopSignal()
-    crawl = build_crawl(task.collection, task.settings, stop=stop, forever=task.forever, neighbours=peers)
+    crawl = build_crawl(task.collection, task.settings, stop=stop, forever=task.forever, peers=peers)
     async with crawl:
         listening = asyncio.create_task(peers.listen(reader, crawl, stop))
         await crawl.begin(refresh=task.refresh)

@@ -10,8 +10,17 @@ from pathlib import Path
 
 from evercrawl.adapters.sql.listing_reader import each_listing, open_listing
 from evercrawl.adapters.sql.state_reader import ShardReader, StateReader
+from evercrawl.collection.change_inbox import ChangeInbox
 from evercrawl.collection.site_list import find_site
-from evercrawl.core.change.review import EditGroup, group_changes, mute_pattern, unmuted_part
+from evercrawl.core.change.review import (
+    EditGroup,
+    filter_read,
+    group_changes,
+    mute_pattern,
+    muted_part,
+    read_marks,
+    unmuted_part,
+)
 from evercrawl.core.change.text_diff import diff_text, mark_words, shorten_edit
 from evercrawl.core.url import site_of
 from evercrawl.model.change import BlockEdit, Change, Edit
@@ -172,3 +181,19 @@ def _where_newest_begin(collection: Path, since_us: int, most: int) -> int:
     lists = [reader.change_moments(since_us, most) for _, reader in each_listing(collection)]
     newest = nlargest(most, chain.from_iterable(lists))
     return newest[-1] - 1 if len(newest) == most else since_us
+
+
+def filter_by_state(inbox: ChangeInbox, state: str) -> Choose:
+    """Return a filter for unread, read, muted or all changes."""
+    mutes = inbox.mutes()
+    if state == "all":
+        return lambda views: views
+    if state == "muted":
+        return lambda views: _only_muted(views, mutes)
+    was_seen = state == "read"
+    return lambda views: filter_read(without_muted(views, mutes), read_marks(inbox.marks()), was_seen=was_seen)
+
+
+def _only_muted(views: Sequence[ChangeRecord], mutes: Sequence[Mute]) -> list[ChangeRecord]:
+    found = ((view, muted_part(view.change, view.url, mutes)) for view in views)
+    return [view._replace(change=change) for view, change in found if change is not None]

@@ -9,8 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from evercrawl.adapters.sqlite.connection import transaction
-from evercrawl.adapters.sqlite.fault import Translating
+from evercrawl.adapters.sqlite.state_file import TranslateErrors, transaction
 from evercrawl.collection.site_list import find_origin
 from evercrawl.core.change.review import pattern_problem
 from evercrawl.core.url import canonical
@@ -116,7 +115,7 @@ class ChangeInbox:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        with Translating(self._path):
+        with TranslateErrors(self._path):
             db = sqlite3.connect(self._path, isolation_level=None, timeout=BUSY_WAIT_S)
             try:
                 self._bring_up(db)

@@ -165,7 +165,7 @@ async def _fetched(url: str, settings: Settings) -> str:
         try:
             page = page_content(Path(folder), only_this, url)
         except ConfigError as error:
-            cause = crawl.tally.first_error or "robots.txt or the server refused it"
+            cause = crawl.stats.first_error or "robots.txt or the server refused it"
             raise ConfigError(f"--focus {url}: the example could not be fetched: {cause}") from error
     # The crawl that follows does not know that its site was asked just now.
     await asyncio.sleep(pace_for(settings).floor.total_seconds())

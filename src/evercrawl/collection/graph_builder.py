@@ -22,7 +22,8 @@ from evercrawl.adapters.graph_files import (
     publish_graph,
     save_partial_ranks,
 )
-from evercrawl.adapters.sql.log_reader import GraphPage, LogReader, log_reader, shards_of
+from evercrawl.adapters.sql.log_reader import GraphPage, LogReader, log_reader
+from evercrawl.adapters.sql.state_reader import shards_of
 from evercrawl.adapters.tantivy.text_index import page_number
 from evercrawl.adapters.tantivy.text_query import write_anchor_index
 from evercrawl.core.linkgraph.graph_metrics import (

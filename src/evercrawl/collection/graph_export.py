@@ -10,7 +10,8 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from evercrawl.adapters.graph_files import LinkGraphFiles
-from evercrawl.adapters.sql.log_reader import log_reader, shards_of
+from evercrawl.adapters.sql.log_reader import log_reader
+from evercrawl.adapters.sql.state_reader import shards_of
 from evercrawl.adapters.tantivy.text_index import page_number
 from evercrawl.collection.graph_builder import up_to_date_graph
 from evercrawl.collection.link_report import DEAD, urls_of

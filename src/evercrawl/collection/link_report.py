@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from evercrawl.adapters.graph_files import LinkGraphFiles, current_graph
-from evercrawl.adapters.sql.log_reader import GONE, log_reader, shards_of
+from evercrawl.adapters.sql.log_reader import GONE_REASONS, log_reader
+from evercrawl.adapters.sql.state_reader import shards_of
 from evercrawl.adapters.tantivy.text_index import page_number, split_page_number
 from evercrawl.collection.graph_builder import HASH_BYTES, up_to_date_graph, url_hash
 from evercrawl.core.linkgraph.graph_metrics import UNREACHED
@@ -113,7 +114,7 @@ def orphans(collection: Path) -> list[str]:
 
 
 MOST_HOPS = 10
-DEAD = GONE | {
+DEAD = GONE_REASONS | {
     Reason.DNS.value, Reason.CONNECT.value, Reason.TLS.value, Reason.TIMEOUT.value, Reason.RESET.value,
     Reason.EMPTY_REPLY.value, Reason.INVALID_HTTP.value, Reason.HTTP_ERROR.value, Reason.SERVER_ERROR.value,
     Reason.BAD_REDIRECT.value,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -12,8 +11,6 @@ from pathlib import Path
 from evercrawl.adapters.objectstore.uploader import archive_address
 from evercrawl.adapters.sql.listing_reader import StoredVersion, VersionFilter, VersionReader, version_reader
 from evercrawl.adapters.sql.state_reader import StateReader
-from evercrawl.adapters.sqlite.connection import open_for_reading, open_for_writing
-from evercrawl.adapters.sqlite.fault import Translating
 from evercrawl.adapters.sqlite.pruning import (
     PrunePlan,
     apply_prune,
@@ -22,8 +19,17 @@ from evercrawl.adapters.sqlite.pruning import (
     dropped_files,
     plan_prune,
 )
-from evercrawl.adapters.sqlite.store import shard_path, shards_in, state_folder
+from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection
+from evercrawl.adapters.sqlite.state_file import (
+    TranslateErrors,
+    open_for_reading,
+    open_for_writing,
+    shard_path,
+    shards_in,
+    state_folder,
+)
 from evercrawl.adapters.system import CollectionLock, sync_folder
+from evercrawl.adapters.warc.records import WarcInfo
 from evercrawl.adapters.warc.rewrite import RewritePlan, RewriteResult, plan_rewrite, rewrite_file
 from evercrawl.adapters.warc.shard_archive import QUARANTINE_SUFFIX, file_name, shard_files, truncate_archive
 from evercrawl.collection.exchange.import_run import WORK_FOLDER
@@ -159,7 +165,7 @@ def vacuum(collection: Path, settings: Settings) -> int:
 def _vacuum(path: Path, *, durability: str) -> None:
     db = open_for_writing(path, durability=durability)
     try:
-        with Translating(path):
+        with TranslateErrors(path):
             if db.execute("pragma freelist_count").fetchone()[0] >= LEAST_PAGES_FREE:
                 db.execute("vacuum")
             db.execute("pragma wal_checkpoint(truncate)").fetchall()
@@ -202,7 +208,8 @@ def prune(collection: Path, settings: Settings, rule_text: str, *, apply: bool) 
     report = PruneReport(rule_text, done=apply)
     if not apply:
         for shard in shards_in(collection):
-            db = open_for_reading(shard_path(collection, shard))
+            path = shard_path(collection, shard)
+            db = SqliteConnection(path, open_for_reading(path))
             try:
                 report = _planned(report, plan_prune(db, keeps))
             finally:
@@ -212,7 +219,8 @@ def prune(collection: Path, settings: Settings, rule_text: str, *, apply: bool) 
         raise ConfigError("files on object storage cannot be pruned: they are never written to again")
     with CollectionLock(collection):
         for shard in shards_in(collection):
-            db = open_for_writing(shard_path(collection, shard), durability="power")
+            path = shard_path(collection, shard)
+            db = SqliteConnection(path, open_for_writing(path, durability="power"))
             try:
                 doomed = plan_prune(db, keeps)
                 report = _done(report, doomed, _prune_shard(collection / "archive", settings, shard, db, doomed))
@@ -273,7 +281,7 @@ class _Files:
         return rewritten.new, rewritten.place(offset)
 
 
-def _prune_shard(folder: Path, settings: Settings, shard: int, db: sqlite3.Connection, doomed: PrunePlan) -> _Files:
+def _prune_shard(folder: Path, settings: Settings, shard: int, db: SqliteConnection, doomed: PrunePlan) -> _Files:
     _delete_dropped(folder, db)
     end = archive_end(db)
     if end is not None:
@@ -290,14 +298,13 @@ def _write_files(folder: Path, settings: Settings, shard: int, files: _Files) ->
     """The new files; the last of them is where the archive ends from now on. None: there are none."""
     first = max(shard_files(folder, shard), default=0) + 1
     end: ArchiveEnd | None = None
-    about = {"robots": "obey"}
+    fields = {"robots": "obey"}
     if settings.identity.contact:
-        about["operator"] = settings.identity.contact
+        fields["operator"] = settings.identity.contact
+    info = WarcInfo(SOFTWARE, fields)
     for number, plan in enumerate(files.plans, start=first):
         name = file_name(shard, number)
-        rewritten = rewrite_file(
-            plan, name, software=SOFTWARE, about=about, now=datetime.now(UTC), level=settings.archive.gzip_level
-        )
+        rewritten = rewrite_file(plan, name, info, now=datetime.now(UTC), level=settings.archive.gzip_level)
         files.rewritten[plan.path.name] = rewritten
         end = ArchiveEnd(name, rewritten.size)
     if end is not None:
@@ -305,7 +312,7 @@ def _write_files(folder: Path, settings: Settings, shard: int, files: _Files) ->
     return end
 
 
-def _delete_dropped(folder: Path, db: sqlite3.Connection) -> None:
+def _delete_dropped(folder: Path, db: SqliteConnection) -> None:
     """Delete the files that an earlier transaction (perhaps of a run that crashed) made superfluous."""
     for name in dropped_files(db):
         (folder / name).unlink(missing_ok=True)

@@ -8,8 +8,10 @@ from pathlib import Path
 from evercrawl.collection.site_list import find_origin
 from evercrawl.config import collection_file, read_settings, write_setting
 from evercrawl.core.politeness import MAX_RULE_DELAY, parse_delay_rules, replace_delay_rule
+from evercrawl.core.robots.robots_txt import parse_robots
 from evercrawl.errors import ConfigError
-from evercrawl.model.site import RateOverride
+from evercrawl.model.settings import Settings
+from evercrawl.model.site import RateOverride, Site
 
 
 def rate_overrides(rules: tuple[str, ...]) -> tuple[RateOverride, ...]:
@@ -43,3 +45,15 @@ def _rules(collection: Path) -> tuple[str, ...]:
 
 def _write(collection: Path, rules: tuple[str, ...]) -> None:
     write_setting(collection_file(collection), "pace.overrides", rules)
+
+
+def rate_override_of(settings: Settings, site: str) -> timedelta | None:
+    """Return the delay that you set for a site; None if there is none."""
+    return parse_delay_rules(settings.pace.overrides).get(site)
+
+
+def robots_crawl_delay(settings: Settings, site: Site) -> float | None:
+    """Return the seconds that the site's robots.txt asks for; None if it does not."""
+    if site.robots is None:
+        return None
+    return parse_robots(site.robots.body, agent=settings.identity.product).min_delay

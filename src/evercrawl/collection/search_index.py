@@ -17,7 +17,8 @@ from pathlib import Path
 from time import monotonic
 
 from evercrawl.adapters.analysers import detect_language
-from evercrawl.adapters.sql.log_reader import FollowedVisit, LogReader, VersionNumber, VersionRow, log_reader, shards_of
+from evercrawl.adapters.sql.log_reader import FollowedVisit, LogReader, VersionNumber, VersionRow, log_reader
+from evercrawl.adapters.sql.state_reader import shards_of
 from evercrawl.adapters.tantivy import IndexedVersion, TextIndex
 from evercrawl.adapters.tantivy.text_index import TextIndexWriter, remove_index
 from evercrawl.core.search.query_parser import primary_language
@@ -104,12 +105,12 @@ def _follow_shard(collection: Path, index: TextIndex, writing: TextIndexWriter, 
         note = index.cursor(shard)
         way = _Way(reader, writing, shard, note)
         if note and not way.can_go_on():
-            writing.forget_shard(shard)
+            writing.delete_shard(shard)
             way = _Way(reader, writing, shard, {})
         indexed = way.go()
         if not way.is_plausible():
             # Versions were pruned: what the index holds of this shard is not what the log tells.
-            writing.forget_shard(shard)
+            writing.delete_shard(shard)
             way = _Way(reader, writing, shard, {})
             indexed += way.go()
         return indexed

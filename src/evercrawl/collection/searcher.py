@@ -16,8 +16,8 @@ import tantivy
 
 from evercrawl.adapters.graph_files import LinkGraphFiles, current_graph
 from evercrawl.adapters.learned import load_sentiment_model
-from evercrawl.adapters.postgres.marker import marked
 from evercrawl.adapters.sql.log_reader import FoundRow, LogReader, log_reader, open_log
+from evercrawl.adapters.sqlite.state_file import database_of
 from evercrawl.adapters.tantivy.text_index import FOREVER_US, match_count, page_number, split_page_number
 from evercrawl.adapters.tantivy.text_query import (
     AnchorIndex,
@@ -90,7 +90,7 @@ class Searcher:
         self._settings = settings
         self._index = open_text_index(collection)
         self._readers: dict[int, LogReader] = {}
-        self._is_in_database = marked(collection) is not None
+        self._is_in_database = database_of(collection) is not None
         self._graph: LinkGraphFiles | None = None
         self._anchors: AnchorIndex | None = None
         self._asked: IndexQueryBuilder | None = None
@@ -163,7 +163,7 @@ class Searcher:
 
     def _called(self, query: Query) -> dict[int, float]:
         """What is known of links is of today: the past is searched without."""
-        return self._anchors.pages_called(query) if self._anchors is not None and query.as_of is None else {}
+        return self._anchors.pages_by_anchor(query) if self._anchors is not None and query.as_of is None else {}
 
     def _ranked(
         self, query: Query, searcher: tantivy.Searcher, found: tantivy.SearchResult, called: dict[int, float]

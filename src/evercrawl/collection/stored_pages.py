@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evercrawl.adapters.plugins import InstalledHandlers, installed_schemes
+from evercrawl.adapters.sql.commit import CONFIRMING
 from evercrawl.adapters.sql.listing_reader import StoredVersion, VersionReader
 from evercrawl.adapters.sql.state_reader import StateReader
-from evercrawl.adapters.sqlite.moves import CONFIRMING
 from evercrawl.adapters.warc.gzip_members import MAX_RECORD_BYTES, decompress_at, decompress_member
 from evercrawl.adapters.warc.reader import (
     ArchivedResponse,

@@ -1,14 +1,27 @@
-"""URLs as people type them: checked, canonical, and never a private address where that matters."""
+"""URLs as people type them, and requests to visit them soon."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 from difflib import get_close_matches
+from pathlib import Path
 
+from evercrawl.cluster.visit_requests import VisitRequest, list_requests, request_visits
 from evercrawl.core.url import PAGE_SCHEMES, canonical, site_of, site_parts
 from evercrawl.errors import ConfigError
 from evercrawl.model.settings import Settings
+
+__all__ = [
+    "PrivateAddressError",
+    "VisitRequest",
+    "list_requests",
+    "parse_page_url",
+    "request_visit",
+    "request_visits",
+    "require_public_url",
+    "with_scheme",
+]
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?!\d+(?:[/?#]|$))")
 """The text before a colon, unless a port follows it: `localhost:8000` is a host."""
@@ -74,3 +87,16 @@ async def _resolve(settings: Settings, host: str, port: int) -> None:
         await resolver.addresses(host, port)
     finally:
         await resolver.close()
+
+def request_visit(collection: Path, settings: Settings, text: str, *, by: str) -> str:
+    """Ask the running or next crawl to visit a page soon; return its URL, or raise ConfigError if out of scope."""
+    from evercrawl.adapters.plugins import installed_schemes
+    from evercrawl.core.scope.scope import Scope
+
+    url = require_public_url(settings, text)
+    scope = Scope(settings.scope, allow_ports=settings.http.allow_ports, schemes=installed_schemes())
+    refused = scope.verdict(url, depth=1)
+    if refused is not None:
+        raise ConfigError(f"{url} is not crawled: {refused[1]}")
+    request_visits(collection, [url], by=by)
+    return url

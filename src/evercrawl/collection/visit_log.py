@@ -13,17 +13,16 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from heapq import merge
 from pathlib import Path
-from evercrawl.adapters.sql.listing_reader import open_listing
+
+from evercrawl.adapters.sql.listing_reader import each_listing, open_listing
 from evercrawl.adapters.sql.state_reader import shards_of
+from evercrawl.adapters.sqlite.state_file import shard_path
 from evercrawl.collection.site_list import find_site
 from evercrawl.errors import ConfigError
-from evercrawl.model.listing import VisitLogRow
+from evercrawl.model.listing import VisitLogRow, VisitRow
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us, to_us
-from evercrawl.model.listing import VisitRow
-from evercrawl.adapters.sql.listing_reader import each_listing
-from evercrawl.adapters.sqlite.store import shard_path
 
 NOTHING = "-"
 NO_TYPE = "no-type"
@@ -146,15 +145,15 @@ def _of_shard(collection: Path, shard: int, site_id: int | None, span: tuple[int
 BATCH_SIZE = 500
 
 
-Lines = dict[int, int]
+LogPosition = dict[int, int]
 
 
-def end_position(collection: Path) -> Lines:
+def end_position(collection: Path) -> LogPosition:
     """Return the position of the newest visit of every shard."""
-    return {shard: reader.last_line() for shard, reader in each_listing(collection)}
+    return {shard: reader.last_visit_id() for shard, reader in each_listing(collection)}
 
 
-def read_events(collection: Path, lines: Lines, mtimes: dict[int, int]) -> list[tuple[int, VisitRow]]:
+def read_events(collection: Path, lines: LogPosition, mtimes: dict[int, int]) -> list[tuple[int, VisitRow]]:
     """Return the next visits with their shards, in order of time; unchanged files are not opened."""
     found: list[list[tuple[int, int, VisitRow]]] = []
     for shard in shards_of(collection):
@@ -178,4 +177,3 @@ def _changed_ns(collection: Path, shard: int) -> int:
         except OSError:
             continue
     return newest
-

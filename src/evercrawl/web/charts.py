@@ -1,4 +1,4 @@
-"""Charts as SVG, with their numbers as a table: they print, follow the colours and can be read aloud."""
+"""Charts as accessible SVG, with their numbers as a table."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ WIDTH, HEIGHT = 640, 180
 LEFT, RIGHT, TOP, BOTTOM = 46, 6, 10, 24
 CELL = 11
 LEVELS = 4
-MOST_LABELS = 8
+MAX_LABELS = 8
 WIDEST_BAR = 40
 _numbers = numbers_from(1)
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture, what it says in a sentence, and its numbers."""
+    """A picture with its title and numbers."""
 
     title: str
     svg: Markup
@@ -40,7 +40,7 @@ def _picture(title: str, about: str, parts: Sequence[Markup], *, width: int, hei
 
 
 def _rect(x: float, y: float, width: float, height: float, kind: str, words: str) -> Markup:
-    # A calendar has hundreds of these; Markup.format would take most of the page's time.
+    # A calendar has hundreds of these, and Markup.format is slow.
     place = f'x="{x:.1f}" y="{y:.1f}" width="{max(0.5, width):.1f}" height="{max(0.0, height):.1f}"'
     return Markup(f'<rect {place} class="{escape(kind)}"><title>{escape(words)}</title></rect>')
 
@@ -53,8 +53,8 @@ def _line(x1: float, y1: float, x2: float, y2: float, kind: str = "axis") -> Mar
     return Markup(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{escape(kind)}"/>')
 
 
-def nice_most(most: float) -> float:
-    """A round number that is not below the largest value."""
+def round_up(most: float) -> float:
+    """Return a round number that is at least the largest value."""
     if most <= 0:
         return 1.0
     power = 10.0 ** (len(str(int(most))) - 1) if most >= 1 else 0.1
@@ -82,7 +82,7 @@ def _short(value: float) -> str:
 
 
 def _labels(names: Sequence[str], step: float) -> list[Markup]:
-    stride = max(1, -(-len(names) // MOST_LABELS))
+    stride = max(1, -(-len(names) // MAX_LABELS))
     return [
         _text(LEFT + (place + 0.5) * step, HEIGHT - 7, name) for place, name in enumerate(names) if place % stride == 0
     ]
@@ -91,8 +91,8 @@ def _labels(names: Sequence[str], step: float) -> list[Markup]:
 def stacked_bars(
     title: str, columns: Sequence[tuple[str, Mapping[str, int]]], series: Sequence[tuple[str, str]]
 ) -> Chart:
-    """Columns of stacked parts; a series is its name and its word for readers."""
-    most = nice_most(max((sum(parts.values()) for _, parts in columns), default=0))
+    """Return a chart of stacked columns; a series is its key and its label."""
+    most = round_up(max((sum(parts.values()) for _, parts in columns), default=0))
     step = (WIDTH - LEFT - RIGHT) / max(1, len(columns))
     inner, wide = HEIGHT - TOP - BOTTOM, min(step * 0.8, WIDEST_BAR)
     parts = _grid(most)
@@ -107,29 +107,29 @@ def stacked_bars(
                 parts.append(_rect(left, top, wide, tall, f"s{at}", words))
     parts += _labels([name for name, _ in columns], step)
     rows = tuple((name, *(f"{values.get(key, 0):,}" for key, _ in series)) for name, values in columns)
-    in_all = sum(sum(values.values()) for _, values in columns)
-    about = f"{len(columns)} columns, {in_all:,} in all; the numbers are in the table below."
+    total = sum(sum(values.values()) for _, values in columns)
+    about = f"{len(columns)} columns, {total:,} in total; the table below has the numbers."
     svg = _picture(title, about, parts, width=WIDTH, height=HEIGHT)
     legend = tuple((f"s{at}", word) for at, (_, word) in enumerate(series))
     return Chart(title, svg, ("", *(word for _, word in series)), rows, legend if len(series) > 1 else ())
 
 
-def bars(title: str, columns: Sequence[tuple[str, int]], word: str) -> Chart:
-    """Plain columns."""
-    return stacked_bars(title, [(name, {word: value}) for name, value in columns], [(word, word)])
+def bars(title: str, columns: Sequence[tuple[str, int]], noun: str) -> Chart:
+    """Return a chart of plain columns."""
+    return stacked_bars(title, [(name, {noun: value}) for name, value in columns], [(noun, noun)])
 
 
-def histogram(title: str, values: Sequence[float], edges: Sequence[float], *, word: str) -> Chart:
-    """How many values lie between two edges; the last column has all beyond."""
+def histogram(title: str, values: Sequence[float], edges: Sequence[float], *, noun: str) -> Chart:
+    """Return a histogram; the last column counts all values beyond the last edge."""
     names = [f"{_short(low)}–{_short(high)}" for low, high in pairwise(edges)] + [f"≥ {_short(edges[-1])}"]
     counts = [0] * len(names)
     for value in values:
         counts[max(0, sum(value >= edge for edge in edges) - 1)] += 1
-    return bars(title, list(zip(names, counts, strict=True)), word)
+    return bars(title, list(zip(names, counts, strict=True)), noun)
 
 
 def calendar(title: str, days: Mapping[date, int], *, last: date, weeks: int = 53) -> Chart:
-    """A cell for each day, darker where more happened; a column is a week that begins on Monday."""
+    """Return a calendar with a cell per day, darker for higher counts; weeks start on Monday."""
     first = last - timedelta(days=last.weekday() + 7 * (weeks - 1))
     most = max(days.values(), default=0)
     parts: list[Markup] = []
@@ -148,25 +148,13 @@ def calendar(title: str, days: Mapping[date, int], *, last: date, weeks: int = 5
                 parts.append(_text(x, top - 6, f"{day:%b}", anchor="start"))
     parts += [_text(left - 6, top + row * CELL + 8, name, anchor="end") for row, name in ((0, "Mon"), (4, "Fri"))]
     rows = tuple((day.isoformat(), f"{value:,}") for day, value in sorted(days.items(), reverse=True)[:100])
-    about = f"{sum(days.values()):,} in all on {len(days)} days, at most {most:,} on one day."
+    about = f"{sum(days.values()):,} in total on {len(days)} days, at most {most:,} per day."
     svg = _picture(title, about, parts, width=left + weeks * CELL + 2, height=top + 7 * CELL + 2)
     return Chart(title, svg, ("day", "changes"), rows)
 
 
-def sparkline(title: str, values: Sequence[float], *, unit: str = "") -> Chart:
-    """A small line without axes."""
-    most = max(values, default=0.0) or 1.0
-    step = 200 / max(1, len(values) - 1)
-    points = " ".join(f"{place * step:.1f},{46 - 42 * value / most:.1f}" for place, value in enumerate(values))
-    parts = [Markup('<polyline class="line" points="{}"/>').format(points)]
-    about = f"{len(values)} values, the last is {values[-1]:g}{unit}." if values else "No values yet."
-    svg = _picture(title, about, parts, width=200, height=50)
-    rows = tuple((str(place + 1), f"{value:g}{unit}") for place, value in enumerate(values))
-    return Chart(title, svg, ("", title), rows)
-
-
 def timeline(title: str, dots: Sequence[tuple[float, float, str]]) -> Chart:
-    """Dots on a line of time (0 to 1), larger for larger changes (0 to 1)."""
+    """Return dots on a time line (0 to 1), larger for larger changes (0 to 1)."""
     parts = [_line(10, 24, WIDTH - 10, 24)]
     for at, size, words in dots:
         parts.append(

@@ -13,6 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from evercrawl.collection.urls import PrivateAddressError
 from evercrawl.errors import CollectionBusy, ConfigError, StoreUnavailable
 from evercrawl.web.access_control import error_response, has_valid_csrf
 from evercrawl.web.app_state import AppState
@@ -53,6 +54,8 @@ async def handle_errors(request: Request, state: AppState, call: Callable[[], Aw
         return error_page(request, 409, str(error), state)
     except StoreUnavailable as error:
         return error_page(request, 503, str(error), state)
+    except PrivateAddressError as error:
+        return error_page(request, 403, str(error), state)
     except ConfigError as error:
         is_missing = "no version" in str(error)
         return error_page(request, 404 if is_missing else 400, str(error), state)

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import uvicorn
 from starlette.types import ASGIApp
 
-from evercrawl.adapters.sql.listing_reader import IDLE
+from evercrawl.adapters.sql.listing_reader import IDLE_READERS
 from evercrawl.collection.alerts.notifier import run_notifier
 from evercrawl.engine.runtime import StopSignal
 from evercrawl.errors import ConfigError, EvercrawlError
@@ -199,7 +199,7 @@ class WebService:
                     await crawl
             await asyncio.to_thread(self.state.crawl.close)
             self.auth.close()
-            IDLE.close(self.state.path)
+            IDLE_READERS.close(self.state.path)
 
     def stop(self) -> None:
         """Let requests end; a second call ends them."""

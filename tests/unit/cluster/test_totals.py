@@ -43,10 +43,10 @@ def test_work_of_a_dead_worker_still_counts():
     run = RunTotals()
     run.update(0, make_report(3))
     run.update(1, make_report(6))
-    assert (run.tally.visits, run.pages_before, run.in_flight(), run.is_throttled()) == (9, 200, 4, True)
+    assert (run.stats.visits, run.pages_before, run.in_flight(), run.is_throttled()) == (9, 200, 4, True)
     run.worker_died(1)
     run.update(1, make_report(1))
-    assert (run.tally.visits, run.pages_before, run.is_throttled()) == (10, 200, False)
+    assert (run.stats.visits, run.pages_before, run.is_throttled()) == (10, 200, False)
     assert run.url_seen() == {"offered": 40, "cache_hit_rate": 0.25, "store_lookups": 2}
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.adapters.sqlite import SqliteStore, StateReader
+from evercrawl.adapters.sql.state_reader import StateReader
+from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.collection.explain import page_forecast
 from evercrawl.collection.forecast import collection_freshness, plan_revisits, revisit_status, take_sample
 from evercrawl.collection.status import savings

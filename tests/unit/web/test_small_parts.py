@@ -9,8 +9,9 @@ from typing import NamedTuple
 import pytest
 from markupsafe import Markup
 
+from evercrawl.web.access_control import RateLimit
 from evercrawl.web.cache import AnswerCache, CachedAnswer
-from evercrawl.web.charts import bars, calendar, histogram, nice_most, stacked_bars, timeline
+from evercrawl.web.charts import bars, calendar, histogram, round_up, stacked_bars, timeline
 from evercrawl.web.format import (
     crawled,
     format_duration,
@@ -21,7 +22,6 @@ from evercrawl.web.format import (
     time_element,
     to_plain,
 )
-from evercrawl.web.middleware import RateLimit
 from evercrawl.web.route import BadRequest, Parameter, limit
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -105,7 +105,7 @@ def test_plain_values():
 
 @pytest.mark.parametrize(("most", "nice"), [(0, 1), (1, 1), (7, 8), (63, 80), (100, 100), (101, 150), (999, 1000)])
 def test_axes_end_at_round_numbers(most: float, nice: float):
-    assert nice_most(most) == nice
+    assert round_up(most) == nice
 
 
 def test_charts_say_what_they_show_and_escape_it():
@@ -113,7 +113,7 @@ def test_charts_say_what_they_show_and_escape_it():
     for chart in (
         bars(evil, [(evil, 3), ("b", 0)], evil),
         stacked_bars("t", [("day", {"a": 1, "b": 2})], [("a", "first"), ("b", evil)]),
-        histogram("t", [0.5, 3, 99], (0, 1, 10), word="things"),
+        histogram("t", [0.5, 3, 99], (0, 1, 10), noun="things"),
         calendar("t", {date(2026, 11, 14): 3}, last=date(2026, 11, 15)),
         timeline("t", [(0.0, 0.2, evil), (1.0, 1.0, "b")]),
         bars("empty", [], "x"),
@@ -124,7 +124,7 @@ def test_charts_say_what_they_show_and_escape_it():
         assert "<title" in chart.svg
         assert "<desc" in chart.svg
         assert "style=" not in chart.svg
-    assert histogram("t", [0.5, 3, 99], (0, 1, 10), word="n").rows == (("0–1", "1"), ("1–10", "1"), ("≥ 10", "1"))
+    assert histogram("t", [0.5, 3, 99], (0, 1, 10), noun="n").rows == (("0–1", "1"), ("1–10", "1"), ("≥ 10", "1"))
 
 
 def test_an_answer_is_computed_once_for_all():

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any, NamedTuple
 
-from evercrawl.adapters.postgres.store import IDLE_TRANSACTION, STATEMENT_S
+from evercrawl.adapters.postgres.postgres_pool import IDLE_TRANSACTION, STATEMENT_TIMEOUT_S
 from evercrawl.engine.runtime import TaskSet
 from tests.worlds.cluster.database import Server
 from tests.worlds.cluster.monitor import Monitor
@@ -65,7 +65,7 @@ class Connection:
         self._waiting.add(answer)
         answer.add_done_callback(self._waiting.discard, context=detached_context())
         self._travel(self._latency_s(), lambda: self._arrived(work, shard, answer))
-        async with asyncio.timeout(STATEMENT_S):
+        async with asyncio.timeout(STATEMENT_TIMEOUT_S):
             return await answer
 
     def _latency_s(self) -> float:

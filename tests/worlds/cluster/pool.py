@@ -6,9 +6,10 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any, TypeVar
 
 from evercrawl.adapters.postgres.bridge import driven
-from evercrawl.adapters.postgres.fault import translating
+
 from evercrawl.adapters.postgres.membership import statement_names
-from evercrawl.adapters.postgres.shard import PostgresShard
+from evercrawl.adapters.postgres.postgres_pool import translate_errors
+from evercrawl.adapters.postgres.store import PostgresShard
 from evercrawl.model.page import Batch, ShardState
 from evercrawl.testing.store import MOST_REFUSALS, MemoryShard
 from tests.worlds.cluster.connection import Connection
@@ -100,7 +101,7 @@ class SimShard(PostgresShard):
 
     async def _run(self, work: Callable[..., Coroutine[Any, Any, T]], *arguments: Any) -> T:
         name = work.__name__
-        with translating():
+        with translate_errors():
             if name not in _TRANSACTIONS:
                 read: T = await self._connection.run(lambda: driven(work(*arguments)))
                 return read

@@ -147,7 +147,7 @@ class SimWorker:
             seed=self.process.number,
             stop=stop,
             forever=runtime.forever,
-            neighbours=link,
+            peers=link,
             after=self._ended,
             scope=runtime.scope,
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,6 +12,7 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
+from tests.command_server import start_command
 from tests.worlds.traps.sites import HOST, TrapSite
 
 DEADLINE_S = 90
@@ -93,9 +93,13 @@ class Command:
         self.env = keep | home | {"EVERCRAWL_CONTACT": "test@example.org"}
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        command = [sys.executable, "-m", "evercrawl", "-C", "trapped", *arguments]
-        return subprocess.Popen(
-            command, cwd=self.folder, env=self.env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        return start_command(
+            *("-C", "trapped", *arguments),
+            cwd=self.folder,
+            env=self.env,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
 
     def call(self, *arguments: str, code: int = 0) -> str:

@@ -103,11 +103,11 @@ class TrapWorld:
         async with crawl:
             await crawl.begin()
             self.ended = await crawl.run()
-            self.skipped = Counter(reason.value for reason in crawl.tally.refused.elements())
+            self.skipped = Counter(reason.value for reason in crawl.stats.refused.elements())
             for shard in crawl.shards.values():
                 for site_id in await shard.store.memory_sites("traps"):
                     self.has_learned = True
-                    self.blocked_patterns = trap_reports((await shard.traps.yields.of(site_id)).memory)
+                    self.blocked_patterns = trap_reports((await shard.traps.states.of(site_id)).value)
         self.clock = SimClock(start=self.clock.now())
 
     def _archive(self, shard: int) -> MemoryArchive:

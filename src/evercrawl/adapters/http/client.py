@@ -35,7 +35,7 @@ from evercrawl.model.fetch import Exchange, Failed, Fault, FetchResult, Request
 from evercrawl.model.settings import HttpSettings, Settings
 
 IDLE_PER_REQUEST = 4
-"""Idle connections kept for each request that may be in flight."""
+"""Idle connections idle for each request that may be in flight."""
 
 
 MAX_ADDRESSES_TRIED = 4
@@ -44,9 +44,9 @@ _TLS_ERRORS = {
     "WRONG_VERSION_NUMBER": "the server does not speak TLS on this port",
     "HTTP_REQUEST": "the server does not speak TLS on this port",
     "RECORD_LAYER_FAILURE": "the server does not speak TLS on this port",
-    "UNSUPPORTED_PROTOCOL": "the server speaks only versions of TLS that are no longer safe",
-    "TLSV1_ALERT_PROTOCOL_VERSION": "the server speaks only versions of TLS that are no longer safe",
-    "SSLV3_ALERT_HANDSHAKE_FAILURE": "no cipher in common with the server",
+    "UNSUPPORTED_PROTOCOL": "the server only supports insecure versions of TLS",
+    "TLSV1_ALERT_PROTOCOL_VERSION": "the server only supports insecure versions of TLS",
+    "SSLV3_ALERT_HANDSHAKE_FAILURE": "no common cipher with the server",
     "UNEXPECTED_EOF_WHILE_READING": "the server closed the connection during the TLS handshake",
 }
 
@@ -73,14 +73,14 @@ class HttpFetcher:
         self._clock = clock
         self._http = http
         self._constant = constant_headers(user_agent, http.accept_language, accept_encoding=accept_encoding)
-        self._patience = HttpTimeouts(
+        self._timeouts = HttpTimeouts(
             http.first_byte_timeout.total_seconds(), http.idle_timeout.total_seconds(), http.total_timeout.total_seconds()
         )
         self._pool = ConnectionPool(
-            most=settings.crawl.concurrency * IDLE_PER_REQUEST, keep_s=http.keep_alive_timeout.total_seconds()
+            limit=settings.crawl.concurrency * IDLE_PER_REQUEST, keep_s=http.keep_alive_timeout.total_seconds()
         )
         self._resolver = Resolver(settings.dns, http)
-        self._dialer = Connector(http, self._resolver, lost=self._pool.forget)
+        self._connector = Connector(http, self._resolver, on_lost=self._pool.forget)
 
     async def fetch(self, request: Request) -> FetchResult:
         """How the request ended, as a value."""
@@ -89,13 +89,13 @@ class HttpFetcher:
         try:
             if not is_sendable(request.url):
                 raise FetchFailed(Fault.INTERNAL, "the URL is not in canonical form")
-            return await self._ask(request, began, start + self._patience.total)
+            return await self._request(request, began, start + self._timeouts.total)
         except FetchFailed as failure:
             fault, detail = failure.fault, failure.detail
         except LeaseLost:
             raise
         except Exception as error:
-            # Whatever a site provoked, it ends this visit and not the crawl; INTERNAL faults are reported.
+            # A bug triggered by a site ends this visit, not the crawl; INTERNAL faults are reported.
             fault, detail = Fault.INTERNAL, f"{type(error).__name__}: {error}"
         return Failed(request.url, fault, detail, timedelta(seconds=loop.time() - start))
 
@@ -105,17 +105,17 @@ class HttpFetcher:
         await self._resolver.close()
         await asyncio.sleep(0)  # lets the transports close their sockets
 
-    async def _ask(self, request: Request, began: datetime, deadline: float) -> FetchResult:
+    async def _request(self, request: Request, began: datetime, deadline: float) -> FetchResult:
         site = site_parts(site_of(request.url))
         head = request_bytes(request, self._constant)
-        kept = self._pool.take(site)
-        if kept is not None:
+        idle = self._pool.take(site)
+        if idle is not None:
             try:
-                return await self._exchange(request, kept, head, began, deadline)
+                return await self._exchange(request, idle, head, began, deadline)
             except StaleConnection:
-                # GET is safe to send once more (RFC 9110 section 9.2.2); but the server may have seen it.
+                # GET is safe to repeat (RFC 9110 section 9.2.2), but the server may have seen the first request.
                 await self._wait(request.gap_s, deadline)
-        fresh = await self._dial(site, deadline)
+        fresh = await self._connect(site, deadline)
         try:
             return await self._exchange(request, fresh, head, began, deadline)
         except StaleConnection as error:
@@ -123,43 +123,43 @@ class HttpFetcher:
 
     async def _wait(self, gap_s: float, deadline: float) -> None:
         if asyncio.get_running_loop().time() + gap_s >= deadline:
-            raise FetchFailed(Fault.RESET, "the server closed a kept connection without an answer")
+            raise FetchFailed(Fault.RESET, "the server closed an idle connection without a response")
         if gap_s > 0:
             await asyncio.sleep(gap_s)
 
-    async def _dial(self, site: SiteName, deadline: float) -> Connection:
-        return await self._dialer.dial(site, deadline=deadline)
+    async def _connect(self, site: SiteName, deadline: float) -> Connection:
+        return await self._connector.connect(site, deadline=deadline)
 
     async def _exchange(
         self, request: Request, connection: Connection, head: bytes, began: datetime, deadline: float
     ) -> FetchResult:
-        if not self._may_send():  # no await between this and the request's first byte
+        if not self._may_send():  # no await between this check and the first byte sent
             connection.close()
-            raise LeaseLost(f"{request.url} is not surely ours to ask any more")
+            raise LeaseLost(f"{request.url} is no longer covered by a lease")
         reader = ResponseReader(_read_limits(self._http, request))
         failure: FetchFailed | None = None
         try:
-            await connection.exchange(head, reader, patience=self._patience, deadline=deadline)
+            await connection.exchange(head, reader, timeouts=self._timeouts, deadline=deadline)
         except FetchFailed as error:
             failure = error
         else:
             if reader.reusable:
                 self._pool.put(connection)
-        return self._conclude(request, reader, _exchange_of(connection, head, reader, began), failure)
+        return self._result(request, reader, _exchange_of(connection, head, reader, began), failure)
 
-    def _conclude(
+    def _result(
         self, request: Request, reader: ResponseReader, exchange: Exchange, failure: FetchFailed | None
     ) -> FetchResult:
         """A complete answer counts; of a broken one, a status from 300 on counts all the same."""
-        answered = reader.head
-        if answered is not None and (failure is None or answered.status >= 300):
-            answer = RawResponse(answered, exchange, is_cut=reader.truncated or failure is not None)
+        response_head = reader.head
+        if response_head is not None and (failure is None or response_head.status >= 300):
+            answer = RawResponse(response_head, exchange, is_cut=reader.truncated or failure is not None)
             return fetch_result(request, answer, limits=_decode_limits(self._http, request))
         if failure is None:
-            raise FetchFailed(Fault.INTERNAL, "an exchange ended without an answer and without a failure")
-        if answered is None:
+            raise FetchFailed(Fault.INTERNAL, "the exchange ended without a response and without a failure")
+        if response_head is None:
             return Failed(request.url, failure.fault, failure.detail, exchange.took)
-        status, headers = answered.status, answered.headers
+        status, headers = response_head.status, response_head.headers
         return Failed(request.url, failure.fault, failure.detail, exchange.took, status, headers, exchange)
 
 
@@ -183,13 +183,13 @@ def _least(limit: int, own: int | None) -> int:
 class Connector:
     """Opens connections to sites, within a time limit."""
 
-    def __init__(self, http: HttpSettings, resolver: Resolver, *, lost: Callable[[Connection], None]) -> None:
+    def __init__(self, http: HttpSettings, resolver: Resolver, *, on_lost: Callable[[Connection], None]) -> None:
         self._http = http
         self._resolver = resolver
-        self._lost = lost
+        self._on_lost = on_lost
         self._limit = http.connect_timeout.total_seconds()
         if http.ca_file is not None:
-            _ = self._tls  # a file that cannot be read is the operator's error, and found at start
+            _ = self._tls  # report an unreadable file at startup
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
@@ -206,26 +206,26 @@ class Connector:
             context.verify_mode = ssl.CERT_NONE
         return context
 
-    async def dial(self, site: SiteName, *, deadline: float) -> Connection:
+    async def connect(self, site: SiteName, *, deadline: float) -> Connection:
         """A new connection to the first address that answers; raises FetchFailed."""
         addresses = (await self._resolver.addresses(site.host, site.port))[:MAX_ADDRESSES_TRIED]
         loop = asyncio.get_running_loop()
         end = min(loop.time() + self._limit, deadline)
         failure = FetchFailed(Fault.TIMEOUT, f"no connection within {seconds_text(self._limit)}")
         for tried, ip in enumerate(addresses):
-            share = (end - loop.time()) / (len(addresses) - tried)
-            if share <= 0:
+            timeout_s = (end - loop.time()) / (len(addresses) - tried)
+            if timeout_s <= 0:
                 break
             try:
-                return await self._connect(site, ip, share)
+                return await self._connect_to(site, ip, timeout_s)
             except FetchFailed as error:
                 failure = error
         raise failure
 
-    async def _connect(self, site: SiteName, ip: str, seconds: float) -> Connection:
+    async def _connect_to(self, site: SiteName, ip: str, seconds: float) -> Connection:
         loop = asyncio.get_running_loop()
         is_tls = site.scheme == "https"
-        connection = Connection(site, ip, lost=self._lost)
+        connection = Connection(site, ip, on_lost=self._on_lost)
         try:
             async with asyncio.timeout(seconds):
                 if is_tls:
@@ -244,7 +244,7 @@ class Connector:
 
 def _connect_failure(error: OSError, ip: str, site: SiteName) -> FetchFailed:
     if isinstance(error, ssl.SSLCertVerificationError):
-        return FetchFailed(Fault.TLS, f"the certificate of {site.host} is refused: {error.verify_message}")
+        return FetchFailed(Fault.TLS, f"the certificate of {site.host} is invalid: {error.verify_message}")
     if isinstance(error, ssl.SSLError):
         reason = error.reason or str(error)
         return FetchFailed(Fault.TLS, _TLS_ERRORS.get(reason, f"the TLS handshake failed: {reason.lower()}"))

@@ -14,7 +14,7 @@ from evercrawl.model.fetch import Fault
 
 
 class HttpTimeouts(NamedTuple):
-    """Limits of waiting, in seconds."""
+    """Limits of idle, in seconds."""
 
     first_byte: float
     idle: float
@@ -28,34 +28,34 @@ class Connection(asyncio.Protocol):
     and the connection not reusable, the connection is closed at once, so that nothing more is read.
     """
 
-    def __init__(self, site: SiteName, ip: str, *, lost: Callable[[Connection], None]) -> None:
+    def __init__(self, site: SiteName, ip: str, *, on_lost: Callable[[Connection], None]) -> None:
         self.site = site
         self.ip = ip
         self.is_open = False
         self.took = 0.0
         """Seconds from the last request to the end of its answer."""
-        self._lost = lost
+        self._on_lost = on_lost
         self._uses = 0
         self._transport: asyncio.Transport | None = None
         self._reader: ResponseReader | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._loop = asyncio.get_running_loop()
-        self._asked = self._heard = self._deadline = self._sent = 0.0
-        self._patience = HttpTimeouts(0, 0, 0)
+        self._requested_at = self._last_byte_at = self._deadline = self._sent_at = 0.0
+        self._timeouts = HttpTimeouts(0, 0, 0)
         self._timer: asyncio.TimerHandle | None = None
-        self._said_goodbye = False
+        self._received_eof = False
 
-    async def exchange(self, head: bytes, reader: ResponseReader, *, patience: HttpTimeouts, deadline: float) -> None:
+    async def exchange(self, head: bytes, reader: ResponseReader, *, timeouts: HttpTimeouts, deadline: float) -> None:
         """Send the request and fill the reader; raises FetchFailed, or StaleConnection before any answer."""
         if not self.is_open or self._transport is None:
             raise StaleConnection
         self._uses += 1
-        self._reader, self._patience, self._deadline = reader, patience, deadline
-        self._heard = 0.0
-        self._asked = self._loop.time()
+        self._reader, self._timeouts, self._deadline = reader, timeouts, deadline
+        self._last_byte_at = 0.0
+        self._requested_at = self._loop.time()
         self._waiter = self._loop.create_future()
-        self._timer = self._loop.call_at(min(self._asked + patience.first_byte, deadline), self._check_time)
-        self._sent = time.perf_counter()  # the loop's clock is too coarse for the pace rule
+        self._timer = self._loop.call_at(min(self._requested_at + timeouts.first_byte, deadline), self._check_time)
+        self._sent_at = time.perf_counter()  # the loop's clock is too coarse for measuring delays
         self._transport.write(head)
         try:
             await self._waiter
@@ -67,7 +67,7 @@ class Connection(asyncio.Protocol):
             self._waiter = self._reader = None
 
     def close(self) -> None:
-        """Let go at once, without waiting for what the other side still sends."""
+        """Let go at once, without idle for what the other side still sends."""
         self.is_open = False
         if self._transport is not None:
             self._transport.abort()
@@ -83,43 +83,43 @@ class Connection(asyncio.Protocol):
         if reader is None:
             self.close()
             return
-        self._heard = self._loop.time()
+        self._last_byte_at = self._loop.time()
         try:
             if reader.feed(data):
-                self._settle(None)
+                self._finish(None)
         except BadResponse as bad:
-            self._settle(FetchFailed(bad.fault, bad.detail))
+            self._finish(FetchFailed(bad.fault, bad.detail))
 
     def eof_received(self) -> None:
         """The server says that it has sent everything; over TLS only an orderly goodbye is heard here."""
-        self._said_goodbye = True
+        self._received_eof = True
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone: an answer that ends with it is complete, another is not."""
         self.is_open = False
-        self._lost(self)
+        self._on_lost(self)
         if self._reader is not None:
-            self._settle(self._why_lost(self._reader, exc))
+            self._finish(self._loss_reason(self._reader, exc))
 
-    def _why_lost(self, reader: ResponseReader, exc: Exception | None) -> Exception | None:
-        if self._uses > 1 and not self._heard:
+    def _loss_reason(self, reader: ResponseReader, exc: Exception | None) -> Exception | None:
+        if self._uses > 1 and not self._last_byte_at:
             return StaleConnection()
         if isinstance(exc, ssl.SSLError):
-            return FetchFailed(Fault.TLS, f"TLS failed inside the answer: {exc.reason or exc}")
+            return FetchFailed(Fault.TLS, f"TLS failed within the response: {exc.reason or exc}")
         if exc is not None:
             return FetchFailed(Fault.RESET, f"the connection broke: {exc}")
         try:
             reader.end()
         except BadResponse as bad:
             return FetchFailed(bad.fault, bad.detail)
-        if self.site.scheme == "https" and not self._said_goodbye:
-            # RFC 9112 section 9.8: without close_notify anybody on the way may have cut the body.
-            return FetchFailed(Fault.INCOMPLETE, "a body without length was not ended by TLS: it may be cut short")
+        if self.site.scheme == "https" and not self._received_eof:
+            # RFC 9112 section 9.8: without close_notify, the body may have been truncated on the way.
+            return FetchFailed(Fault.INCOMPLETE, "the body has no length and TLS was not closed properly: it may be truncated")
         return None
 
-    def _settle(self, error: Exception | None) -> None:
+    def _finish(self, error: Exception | None) -> None:
         reader, self._reader = self._reader, None
-        self.took = time.perf_counter() - self._sent
+        self.took = time.perf_counter() - self._sent_at
         if error is not None or (reader is not None and not reader.reusable):
             self.close()
         if self._waiter is None or self._waiter.done():
@@ -131,19 +131,19 @@ class Connection(asyncio.Protocol):
 
     def _check_time(self) -> None:
         """The one timer of an exchange: say which limit has passed, or wait for the next that can."""
-        now, patience = self._loop.time(), self._patience
-        quiet_until = self._heard + patience.idle if self._heard else self._asked + patience.first_byte
+        now, timeouts = self._loop.time(), self._timeouts
+        quiet_until = self._last_byte_at + timeouts.idle if self._last_byte_at else self._requested_at + timeouts.first_byte
         if now >= self._deadline:
-            detail = f"the answer was not complete within {seconds_text(patience.total)}"
+            detail = f"the response was not complete within {seconds_text(timeouts.total)}"
         elif now < quiet_until:
             self._timer = self._loop.call_at(min(quiet_until, self._deadline), self._check_time)
             return
-        elif self._heard:
-            detail = f"no further byte within {seconds_text(patience.idle)}"
+        elif self._last_byte_at:
+            detail = f"no further byte within {seconds_text(timeouts.idle)}"
         else:
-            detail = f"no first byte within {seconds_text(patience.first_byte)}"
+            detail = f"no first byte within {seconds_text(timeouts.first_byte)}"
         if self._reader is not None:
-            self._settle(FetchFailed(Fault.TIMEOUT, detail))
+            self._finish(FetchFailed(Fault.TIMEOUT, detail))
 
 
 class FetchFailed(Exception):
@@ -165,24 +165,24 @@ def seconds_text(seconds: float) -> str:
 
 
 class ConnectionPool:
-    """Idle connections in the order of becoming idle: at most `most`, none for longer than `keep_s`."""
+    """Idle connections in the order of becoming idle: at limit `limit`, none for longer than `keep_s`."""
 
-    def __init__(self, *, most: int, keep_s: float) -> None:
-        self._most = most
+    def __init__(self, *, limit: int, keep_s: float) -> None:
+        self._limit = limit
         self._keep_s = keep_s
         self._idle: dict[Connection, float] = {}
         self._by_site: dict[SiteName, list[Connection]] = {}
-        self._sweeper: asyncio.TimerHandle | None = None
+        self._sweep_timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
         return len(self._idle)
 
     def take(self, site: SiteName) -> Connection | None:
         """The connection to a site that was used last; None where none is open."""
-        waiting = self._by_site.get(site)
-        if not waiting:
+        idle = self._by_site.get(site)
+        if not idle:
             return None
-        connection = waiting[-1]
+        connection = idle[-1]
         self.forget(connection)
         return connection if connection.is_open else None
 
@@ -194,25 +194,25 @@ class ConnectionPool:
         now = asyncio.get_running_loop().time()
         self._idle[connection] = now
         self._by_site.setdefault(connection.site, []).append(connection)
-        if len(self._idle) > self._most:
+        if len(self._idle) > self._limit:
             self._drop(next(iter(self._idle)))
-        if self._sweeper is None:
+        if self._sweep_timer is None:
             self._sweep_at(now + self._keep_s)
 
     def forget(self, connection: Connection) -> None:
-        """The connection is not idle any more: taken, or lost."""
+        """The connection is not idle any more: taken, or on_lost."""
         if self._idle.pop(connection, None) is None:
             return
-        waiting = self._by_site[connection.site]
-        waiting.remove(connection)
-        if not waiting:
+        idle = self._by_site[connection.site]
+        idle.remove(connection)
+        if not idle:
             del self._by_site[connection.site]
 
     def close(self) -> None:
         """Close every idle connection."""
-        if self._sweeper is not None:
-            self._sweeper.cancel()
-            self._sweeper = None
+        if self._sweep_timer is not None:
+            self._sweep_timer.cancel()
+            self._sweep_timer = None
         for connection in list(self._idle):
             self._drop(connection)
 
@@ -221,11 +221,11 @@ class ConnectionPool:
         connection.close()
 
     def _sweep_at(self, moment: float) -> None:
-        self._sweeper = asyncio.get_running_loop().call_at(moment, self._sweep)
+        self._sweep_timer = asyncio.get_running_loop().call_at(moment, self._sweep)
 
     def _sweep(self) -> None:
         """Close what has been idle for too long; the oldest that remains sets the next time."""
-        self._sweeper = None
+        self._sweep_timer = None
         now = asyncio.get_running_loop().time()
         for connection, since in list(self._idle.items()):
             if since + self._keep_s > now:

@@ -17,7 +17,7 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.fetch import Fault
 from evercrawl.model.settings import DnsSettings, HttpSettings
 
-PRIVATE_HINT = "if it is meant, crawl with --allow-private --refresh"
+PRIVATE_HINT = "to allow it, crawl with --allow-private --refresh"
 """For networks of one's own; pages that were refused before are not due yet."""
 LOOPBACK = ("127.0.0.1", "::1")
 MAX_ADDRESSES = 32
@@ -51,7 +51,7 @@ class Resolver:
         self._clock = clock
         self._cache: dict[str, _CachedLookup] = {}
         self._pending: dict[str, asyncio.Task[_CachedLookup]] = {}
-        self._turns = asyncio.Semaphore(dns.concurrency)
+        self._slots = asyncio.Semaphore(dns.concurrency)
         self._channel: aiodns.DNSResolver | None = None
 
     async def addresses(self, host: str, port: int) -> tuple[str, ...]:
@@ -59,11 +59,11 @@ class Resolver:
         name = host.removesuffix(".").lower()
         fixed = self._overrides.get((name, port)) or parse_ip_literal(name) or _localhost_addresses(name)
         if fixed:
-            return self._usable(self._guarded(name, fixed, expires=0.0))
+            return self._require_addresses(self._filter_addresses(name, fixed, expires=0.0))
         entry = self._cache.get(name)
         if entry is None or entry.expires <= self._clock():
-            entry = await self._look_up_once(name)
-        return self._usable(entry)
+            entry = await self._shared_lookup(name)
+        return self._require_addresses(entry)
 
     async def close(self) -> None:
         """End look-ups that are under way and let the name servers go."""
@@ -76,67 +76,67 @@ class Resolver:
             self._channel = None
 
     @staticmethod
-    def _usable(entry: _CachedLookup) -> tuple[str, ...]:
+    def _require_addresses(entry: _CachedLookup) -> tuple[str, ...]:
         if not entry.addresses:
             raise FetchFailed(entry.fault, entry.detail)
         return entry.addresses
 
-    def _guarded(self, name: str, found: tuple[str, ...], *, expires: float) -> _CachedLookup:
+    def _filter_addresses(self, name: str, found: tuple[str, ...], *, expires: float) -> _CachedLookup:
         """The addresses that may be used; one that may not is never used, whatever else is in the answer."""
         if self._allow_private:
             return _CachedLookup(expires, found)
         refused = [why for ip in found if (why := address_refusal(ip))]
         allowed = tuple(ip for ip in found if not address_refusal(ip)) if refused else found
-        why = f"{name} may not be connected to: {refused[0]}; {PRIVATE_HINT}" if refused else ""
+        why = f"{name} is not allowed: {refused[0]}; {PRIVATE_HINT}" if refused else ""
         return _CachedLookup(expires, allowed, Fault.PRIVATE_ADDRESS, why)
 
-    async def _look_up_once(self, name: str) -> _CachedLookup:
+    async def _shared_lookup(self, name: str) -> _CachedLookup:
         """Everybody who asks for a name while it is looked up gets the one answer."""
         task = self._pending.get(name)
         if task is None:
-            task = self._pending[name] = asyncio.create_task(self._look_up(name))
+            task = self._pending[name] = asyncio.create_task(self._lookup(name))
             task.add_done_callback(lambda _: self._pending.pop(name, None))
         return await asyncio.shield(task)
 
-    async def _look_up(self, name: str) -> _CachedLookup:
-        async with self._turns:
-            entry = await self._ask(name)
-        self._cache.pop(name, None)  # so that it becomes the youngest
+    async def _lookup(self, name: str) -> _CachedLookup:
+        async with self._slots:
+            entry = await self._query(name)
+        self._cache.pop(name, None)  # so that it becomes the newest
         self._cache[name] = entry
         while len(self._cache) > self._dns.cache_entries:
             del self._cache[next(iter(self._cache))]
         return entry
 
-    async def _ask(self, name: str) -> _CachedLookup:
+    async def _query(self, name: str) -> _CachedLookup:
         limit = self._dns.timeout.total_seconds()
         try:
             async with asyncio.timeout(limit):
-                answer = await self._open_channel().getaddrinfo(name)
+                answer = await self._get_channel().getaddrinfo(name)
         except TimeoutError:
             return self._failure(
-                f"no answer of a name server for {name} within {seconds_text(limit)}", TEMPORARY_FAILURE_S
+                f"no answer from a name server for {name} within {seconds_text(limit)}", TEMPORARY_FAILURE_S
             )
         except aiodns.error.DNSError as error:
             number, text = error.args[0], str(error.args[-1])
-            lasting = self._dns.negative_ttl.total_seconds() if number in _DEFINITE else TEMPORARY_FAILURE_S
-            return self._failure(f"{name}: {text}", lasting)
+            cache_s = self._dns.negative_ttl.total_seconds() if number in _DEFINITE else TEMPORARY_FAILURE_S
+            return self._failure(f"{name}: {text}", cache_s)
         found = sorted({node.addr[0].decode(): node.ttl for node in answer.nodes}.items(), key=_is_ipv6)
         if not found:
             return self._failure(f"{name} has no address", self._dns.negative_ttl.total_seconds())
-        expires = self._clock() + self._kept_for(min(ttl for _, ttl in found))
-        return self._guarded(name, tuple(ip for ip, _ in found[:MAX_ADDRESSES]), expires=expires)
+        expires = self._clock() + self._cache_time(min(ttl for _, ttl in found))
+        return self._filter_addresses(name, tuple(ip for ip, _ in found[:MAX_ADDRESSES]), expires=expires)
 
-    def _failure(self, detail: str, lasting: float) -> _CachedLookup:
-        return _CachedLookup(self._clock() + lasting, (), Fault.DNS, detail)
+    def _failure(self, detail: str, cache_s: float) -> _CachedLookup:
+        return _CachedLookup(self._clock() + cache_s, (), Fault.DNS, detail)
 
-    def _kept_for(self, ttl: float) -> float:
+    def _cache_time(self, ttl: float) -> float:
         shortest, longest = self._dns.min_ttl.total_seconds(), self._dns.max_ttl.total_seconds()
         return min(max(ttl, shortest), longest)
 
-    def _open_channel(self) -> aiodns.DNSResolver:
-        # Made late: it starts a thread and belongs to the running loop. Names are complete, so no search
-        # domain is tried. The hosts file is asked before the name servers, as the system's own order says;
-        # the option `lookups` is not used, for pycares 5.2 hands it over in memory that it has freed already.
+    def _get_channel(self) -> aiodns.DNSResolver:
+        # Created late: it starts a thread and belongs to the running loop. Names are complete, so no search
+        # domain is tried. The hosts file comes before the name servers, as usual. The option `lookups` is
+        # not used: pycares 5.2 passes it in memory that it has already freed.
         if self._channel is None:
             each_try = self._dns.timeout.total_seconds() / max(1, self._dns.attempts)
             self._channel = aiodns.DNSResolver(

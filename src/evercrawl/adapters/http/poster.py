@@ -35,11 +35,11 @@ class JsonPoster:
         http = settings.http
         self._http = http
         self._agent = user_agent
-        self._patience = HttpTimeouts(
+        self._timeouts = HttpTimeouts(
             http.first_byte_timeout.total_seconds(), http.idle_timeout.total_seconds(), http.total_timeout.total_seconds()
         )
         self._resolver = Resolver(settings.dns, http)
-        self._dialer = Connector(http, self._resolver, lost=lambda _: None)
+        self._connector = Connector(http, self._resolver, on_lost=lambda _: None)
 
     async def post(
         self,
@@ -60,13 +60,13 @@ class JsonPoster:
     async def _post(self, url: str, document: bytes, headers: Sequence[tuple[str, str]]) -> PostResult:
         if not is_sendable(url):
             return PostResult(None, "the URL is not in canonical form")
-        deadline = asyncio.get_running_loop().time() + self._patience.total
-        connection = await self._dialer.dial(site_parts(site_of(url)), deadline=deadline)
+        deadline = asyncio.get_running_loop().time() + self._timeouts.total
+        connection = await self._connector.connect(site_parts(site_of(url)), deadline=deadline)
         limits = ReadLimits(self._http.max_header_bytes, self._http.max_headers, MAX_RESPONSE_BYTES)
         reader = ResponseReader(limits)
         try:
             head = self._head(url, len(document), headers)
-            await connection.exchange(head + document, reader, patience=self._patience, deadline=deadline)
+            await connection.exchange(head + document, reader, timeouts=self._timeouts, deadline=deadline)
         finally:
             connection.close()
         assert reader.head is not None

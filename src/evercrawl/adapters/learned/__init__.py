@@ -10,8 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from evercrawl.core.focus.classifier import FeatureShares, parse_shares
-from evercrawl.core.sentiment.nbsvm import NbSvmModel
 from evercrawl.core.sentiment.naive_bayes import NaiveBayesModel
+from evercrawl.core.sentiment.nbsvm import NbSvmModel
 
 FOLDER = Path(__file__).resolve().parent
 DEFAULT_FILE, PAPER_FILE, BACKGROUND_FILE = "sentiment.bin", "sentiment-paper.tsv", "background.tsv"

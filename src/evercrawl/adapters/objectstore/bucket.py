@@ -38,12 +38,12 @@ class Bucket:
                 "archive.url needs the extra s3 (obstore is missing): pip install 'evercrawl[s3]'"
             ) from error
         self._library = obstore
-        with self._translating("opened"):
+        with self._translate_errors("opened"):
             self._store = _store_at(address)
 
     def put(self, path: Path, name: str) -> None:
         """The object holds the file's bytes, and says so when it is asked for its size."""
-        with self._translating(f"written ({name})"):
+        with self._translate_errors(f"written ({name})"):
             self._library.put(self._store, name, path, chunk_size=PART_BYTES, max_concurrency=CONCURRENT_PARTS)
         stored, size = self.size(name), path.stat().st_size
         if stored != size:
@@ -52,18 +52,18 @@ class Bucket:
     def size(self, name: str) -> int | None:
         """Bytes of an object; None: there is none."""
         try:
-            with self._translating(f"asked for {name}"):
+            with self._translate_errors(f"asked for {name}"):
                 return int(self._library.head(self._store, name)["size"])
         except FileNotFoundError:
             return None
 
     def read(self, name: str, offset: int, length: int) -> bytes:
         """A part of an object; FileNotFoundError: there is none."""
-        with self._translating(f"read ({name})"):
+        with self._translate_errors(f"read ({name})"):
             return bytes(self._library.get_range(self._store, name, start=offset, length=length))
 
     @contextmanager
-    def _translating(self, doing: str) -> Iterator[None]:
+    def _translate_errors(self, doing: str) -> Iterator[None]:
         try:
             yield
         except FileNotFoundError:
@@ -85,16 +85,16 @@ def address_problem(address: str) -> str | None:
     if parts.scheme == "file":
         return None if parts.path.startswith("/") and not parts.netloc else "file:///absolute/path"
     if parts.scheme != "s3" or not parts.netloc or parts.username:
-        return "s3://bucket/prefix?endpoint=https://... or file:///path; keys belong into the environment"
+        return "s3://bucket/prefix?endpoint=https://... or file:///path; set keys in the environment"
     unknown = dict(parse_qsl(parts.query)).keys() - _OPTIONS
-    return f"only {' and '.join(sorted(_OPTIONS))} behind the question mark" if unknown else None
+    return f"only {' and '.join(sorted(_OPTIONS))} after the question mark" if unknown else None
 
 
 def _store_at(address: str) -> Any:
     from obstore.store import LocalStore, S3Store
 
     if (problem := address_problem(address)) is not None:
-        raise ConfigError(f"archive.url {address!r} is not understood: {problem}")
+        raise ConfigError(f"archive.url {address!r} is not valid: {problem}")
     parts = urlsplit(address)
     if parts.scheme == "file":
         return LocalStore(unquote(parts.path), mkdir=True)
@@ -105,7 +105,7 @@ def _store_at(address: str) -> Any:
         prefix=parts.path.strip("/") or None,
         region=options.get("region", _DEFAULT_REGION),
         endpoint=endpoint,
-        # A bucket of its own server is named in the path, for its name is rarely a host of its own.
+        # Other servers usually expect the bucket in the path rather than in the host name.
         virtual_hosted_style_request=endpoint is None,
         client_options={"timeout": TIMEOUT, "allow_http": bool(endpoint and endpoint.startswith("http:"))},
         retry_config={"retry_timeout": RETRY_TIMEOUT},

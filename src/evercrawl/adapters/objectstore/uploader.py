@@ -49,21 +49,21 @@ def upload_pending(
     bucket: Bucket,
     *,
     keep_local: bool,
-    member: str = "",
+    owner: str = "",
     shard: int | None = None,
     on_file: Callable[[UploadStats], None] | None = None,
 ) -> UploadStats:
     """Everything in the folder that is finished and not stored yet; raises where the storage refuses.
 
-    `member`: the word in the names of files that this process writes, and finishes whole; `shard`: only its.
+    `owner`: the word in the names of files that this process writes, and finishes whole; `shard`: only its.
     """
     done = UploadStats()
-    for path in pending_files(folder, "*.warc.gz" if shard is None else f"s{shard:02d}-{member}-*.warc.gz"):
+    for path in pending_files(folder, "*.warc.gz" if shard is None else f"s{shard:02d}-{owner}-*.warc.gz"):
         with _lock_finished(path) as is_finished:
             if not is_finished:
                 done.busy += 1
                 continue
-            if shard_of_worker_file(path.name) is not None and f"-{member}-" not in path.name:
+            if shard_of_worker_file(path.name) is not None and f"-{owner}-" not in path.name:
                 _truncate_partial_record(path)
             size = path.stat().st_size
             bucket.put(path, path.name)
@@ -103,66 +103,66 @@ def _lock_finished(path: Path) -> Iterator[bool]:
 class Uploader:
     """A thread that uploads whatever is finished, now and whenever it is told of a file."""
 
-    def __init__(self, folder: Path, bucket: Bucket, *, keep_local: bool, member: str) -> None:
+    def __init__(self, folder: Path, bucket: Bucket, *, keep_local: bool, owner: str) -> None:
         self._folder = folder
         self._bucket = bucket
         self._keep_local = keep_local
-        self._member = member
-        self._news = threading.Event()
-        self._ending = threading.Event()
+        self._owner = owner
+        self._work_available = threading.Event()
+        self._finishing = threading.Event()
         self._failed = False
-        self._alone = threading.Lock()
-        self._thread = threading.Thread(target=self._work, name="upload", daemon=True)
+        self._upload_lock = threading.Lock()
+        self._thread = threading.Thread(target=self._run, name="upload", daemon=True)
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Start with what earlier runs left behind; without effect when it is at work."""
-        if not self._thread.is_alive() and not self._ending.is_set():
-            self._news.set()
+        if not self._thread.is_alive() and not self._finishing.is_set():
+            self._work_available.set()
             self._thread.start()
 
-    def tell(self) -> None:
+    def notify(self) -> None:
         """A file is finished."""
-        self._news.set()
+        self._work_available.set()
 
-    async def secure(self, shard: int) -> None:
+    async def upload_shard(self, shard: int) -> None:
         """Return when the shard's finished files are stored; StoreUnavailable where that cannot be done."""
         await asyncio.to_thread(self._upload, shard)
 
-    async def end(self) -> None:
+    async def finish(self) -> None:
         """Upload the last files; after `LAST_WAIT_S`, or where the storage fails, the next run does it."""
-        self._ending.set()
-        self._news.set()
+        self._finishing.set()
+        self._work_available.set()
         if self._thread.is_alive():
             await asyncio.to_thread(self._thread.join, FINISH_TIMEOUT_S)
         if self._failed or self._thread.is_alive():
             left = len(pending_files(self._folder))
-            log.warning("%d archive files wait for their upload; the next run or `store upload` does it", left)
+            log.warning("%d archive files are not uploaded yet; the next run or `store upload` will do it", left)
 
-    def _work(self) -> None:
+    def _run(self) -> None:
         wait_s = FIRST_WAIT_S
         while True:
-            self._news.wait()
-            self._news.clear()
-            is_last = self._ending.is_set()
+            self._work_available.wait()
+            self._work_available.clear()
+            is_last = self._finishing.is_set()
             self._failed = not self._try(wait_s)
             if is_last:
                 return
             if self._failed:
-                self._news.set()
-            self._ending.wait(wait_s)
+                self._work_available.set()
+            self._finishing.wait(wait_s)
             wait_s = min(2 * wait_s, LONGEST_WAIT_S) if self._failed else FIRST_WAIT_S
 
     def _try(self, wait_s: float) -> bool:
         try:
             self._upload()
         except (StoreUnavailable, OSError) as error:
-            log.warning("an upload failed and is tried again in %.0f s: %s", wait_s, error)
+            log.warning("upload failed, retrying in %.0f s: %s", wait_s, error)
             return False
         return True
 
     def _upload(self, shard: int | None = None) -> None:
-        with self._alone:
-            upload_pending(self._folder, self._bucket, keep_local=self._keep_local, member=self._member, shard=shard)
+        with self._upload_lock:
+            upload_pending(self._folder, self._bucket, keep_local=self._keep_local, owner=self._owner, shard=shard)
 
 
 def archive_address(folder: Path) -> str | None:
@@ -178,9 +178,9 @@ def set_archive_address(folder: Path, address: str) -> None:
     if archive_address(folder) == address:
         return
     folder.mkdir(parents=True, exist_ok=True)
-    fresh = folder / f"{ADDRESS_FILE}.new"
-    fresh.write_text(address + "\n", encoding="utf-8")
-    fresh.replace(folder / ADDRESS_FILE)
+    new = folder / f"{ADDRESS_FILE}.new"
+    new.write_text(address + "\n", encoding="utf-8")
+    new.replace(folder / ADDRESS_FILE)
     sync_folder(folder)
 
 
@@ -198,7 +198,7 @@ def record_upload(path: Path, size: int) -> None:
     """Remember for good that a file is stored elsewhere."""
     descriptor = os.open(path.parent / JOURNAL_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
     try:
-        # The newline before it ends a line that a crash may have cut.
+        # The leading newline ends a line that a crash may have truncated.
         os.write(descriptor, f"\n{path.name} {size}\n".encode())
         os.fsync(descriptor)
     finally:
@@ -218,5 +218,5 @@ def pending_files(folder: Path, names: str = "*.warc.gz") -> list[Path]:
 def _size(path: Path) -> int:
     try:
         return path.stat().st_size
-    except FileNotFoundError:  # another process has brought it away
+    except FileNotFoundError:  # another process has uploaded it
         return 0

@@ -1,1 +1,1 @@
-"""The state of a collection in PostgreSQL: any number of machines work on it, each shard with one owner."""
+"""The state of a collection in PostgreSQL: many machines work on it, and each shard has one owner."""

@@ -7,17 +7,22 @@ message: a Bind and Execute for every row would cost both sides more than the wo
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import asyncpg
 
-from evercrawl.adapters.postgres.postgres_pool import translate_errors
+from evercrawl.adapters.postgres.postgres_pool import DatabaseAddress, open_pool, parse_address, translate_errors
 from evercrawl.adapters.sql.database import Row
 from evercrawl.adapters.sql.statements import SHARD, SQL, Column, Statement
 
+T = TypeVar("T")
+READER_CONNECTIONS = 4
+"""Most connections of one process that reads; further reads wait."""
+READ_TIMEOUT_S = 120.0
 _SHARD = "$1::integer"
 _TEXT = "text"
 
@@ -138,9 +143,7 @@ class PostgresTransaction:
         await self.flush()
         if not rows:
             return []
-        found: list[Row] = await self._connection.fetch(
-            lateral_text(name), self._shard, *transpose(SQL[name], rows)
-        )
+        found: list[Row] = await self._connection.fetch(lateral_text(name), self._shard, *transpose(SQL[name], rows))
         return found
 
     async def execute(self, name: str, **values: object) -> None:
@@ -159,9 +162,7 @@ class PostgresTransaction:
     async def count(self, name: str, rows: Sequence[tuple[object, ...]]) -> int:
         """Run a batch update now; return how many rows it changed."""
         await self.flush()
-        status: str = await self._connection.execute(
-            combined_text((name,)), self._shard, *transpose(SQL[name], rows)
-        )
+        status: str = await self._connection.execute(combined_text((name,)), self._shard, *transpose(SQL[name], rows))
         return int(status.rpartition(" ")[2])
 
     async def flush(self) -> None:
@@ -172,6 +173,68 @@ class PostgresTransaction:
         text = combined_text(tuple(name for name, _ in pending))
         arrays = [array for _, some in pending for array in some]
         await self._connection.fetch(text, self._shard, *arrays)
+
+
+# Blocking reads, for commands
+
+
+class PostgresReader:
+    """Connections to one database, in a thread with an event loop of its own."""
+
+    def __init__(self, address: DatabaseAddress) -> None:
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, name="postgres", daemon=True).start()
+        self._pool: asyncpg.Pool = self._wait(open_pool(address, None, most=READER_CONNECTIONS))
+
+    def shard(self, shard: int) -> BlockingShard:
+        """Return the queries of one shard."""
+        return BlockingShard(self, shard)
+
+    def shards(self) -> list[int]:
+        """Return the shards that have a row."""
+        return [row[0] for row in self.fetch("select shard from shard order by shard")]
+
+    def fetch(self, text: str, *arguments: object) -> list[Row]:
+        """Return the rows of a query."""
+        return self._wait(self._fetch(text, arguments))
+
+    async def _fetch(self, text: str, arguments: Sequence[object]) -> list[Row]:
+        rows: list[Row] = await self._pool.fetch(text, *arguments)
+        return rows
+
+    def _wait(self, work: Coroutine[Any, Any, T]) -> T:
+        with translate_errors():
+            return asyncio.run_coroutine_threadsafe(work, self._loop).result(READ_TIMEOUT_S)
+
+
+class BlockingShard:
+    """Implements `BlockingQueries` for one shard."""
+
+    def __init__(self, reader: PostgresReader, shard: int) -> None:
+        self._reader = reader
+        self._shard = shard
+
+    def rows(self, name: str, **values: object) -> list[Row]:
+        """Return every row."""
+        return self._reader.fetch(single_text(name), *query_arguments(SQL[name], self._shard, values))
+
+    def row(self, name: str, **values: object) -> Row | None:
+        """Return the first row; None: there is none."""
+        rows = self.rows(name, **values)
+        return rows[0] if rows else None
+
+    def rows_for(self, name: str, rows: Sequence[tuple[object, ...]]) -> list[Row]:
+        """Run a batch query; return at most one row for each input."""
+        return self._reader.fetch(lateral_text(name), self._shard, *transpose(SQL[name], rows)) if rows else []
+
+    def close(self) -> None:
+        """Do nothing: each call returns its connection."""
+
+
+@cache
+def reader_of(address: str) -> PostgresReader:
+    """Return the connections of this process to one database."""
+    return PostgresReader(parse_address(address))
 
 
 # Texts

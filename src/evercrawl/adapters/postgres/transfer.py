@@ -1,7 +1,7 @@
-"""Every row of a collection from state files into a database, and back: counted and compared on both sides.
+"""Copy every row of a collection from state files into a database, or back, and compare both sides.
 
-The tables and their columns are read from the schema itself, so a new column travels without a word here.
-Everything in the database happens in one transaction: whoever breaks it off leaves the database as it was.
+The columns come from the schema of the files, so a new column needs no change here. Everything in the database happens
+in one transaction: an interrupted move leaves the database as it was.
 """
 
 from __future__ import annotations
@@ -16,62 +16,62 @@ from typing import Any, Literal
 import asyncpg
 from xxhash import xxh3_64_intdigest
 
-from evercrawl.adapters.postgres.dialect import Schema
-from evercrawl.adapters.postgres.fault import translating
-from evercrawl.adapters.postgres.session import storable
-from evercrawl.adapters.postgres.store import Place
-from evercrawl.adapters.sqlite.connection import open_for_reading, open_for_writing, transaction
-from evercrawl.adapters.sqlite.fault import Translating
+from evercrawl.adapters.postgres.postgres_database import storable
+from evercrawl.adapters.postgres.postgres_pool import SCHEMA, TABLES, DatabaseAddress, translate_errors
+from evercrawl.adapters.sqlite.state_file import TranslateErrors, open_for_reading, open_for_writing, transaction
 from evercrawl.errors import BugFound, StoreUnavailable
 
-PORTION = 2000
-"""Rows that are in memory at a time."""
-CLUSTER_TABLES = ("worker", "lease", "incarnation", "errand", "adopted")
-"""What `cluster.sql` makes beside the tables of the state."""
-_SUM_OF = 1 << 64
+ROWS_AT_A_TIME = 2000
+CLUSTER_TABLES = ("worker", "lease", "incarnation", "request", "moved_seed")
+"""The tables of `cluster.sql`."""
+_CHECKSUM_SIZE = 1 << 64
 
-Row = Sequence[Any]
+TableRow = Sequence[Any]
 
 
 @dataclass(slots=True)
-class Transferred:
+class TransferProgress:
     """What has been copied so far."""
 
     shards: int = 0
     rows: int = 0
     by_table: dict[str, int] = field(default_factory=dict)
 
-    def note(self, table: str, rows: int) -> None:
+    def add(self, table: str, rows: int) -> None:
+        """Count copied rows."""
         self.rows += rows
         self.by_table[table] = self.by_table.get(table, 0) + rows
 
 
-OnRows = Callable[[Transferred], None]
+OnProgress = Callable[[TransferProgress], None]
 
 
 @dataclass(slots=True)
-class Print:
+class TableChecksum:
     """Number of rows, and a sum over their contents that does not depend on their order."""
 
     rows: int = 0
     sum: int = 0
 
-    def add(self, rows: Iterable[Row]) -> None:
+    def add(self, rows: Iterable[TableRow]) -> None:
+        """Include rows."""
         for row in rows:
             self.rows += 1
-            self.sum = (self.sum + xxh3_64_intdigest(repr(tuple(row)).encode("utf-8", "replace"))) % _SUM_OF
+            self.sum = (self.sum + xxh3_64_intdigest(repr(tuple(row)).encode("utf-8", "replace"))) % _CHECKSUM_SIZE
 
 
 @asynccontextmanager
-async def one_transaction(
-    place: Place, isolation: Literal["read_committed", "repeatable_read"]
+async def open_transaction(
+    address: DatabaseAddress, isolation: Literal["read_committed", "repeatable_read"]
 ) -> AsyncIterator[asyncpg.Connection]:
-    """A connection whose changes stay when the block ends well, and are as never made otherwise.
+    """Open a connection with one transaction for the block.
 
-    Statements are not kept: the same words about the same cursor mean another table each time.
+    Statements are not cached: the same text with the same cursor means another table each time.
     """
-    with translating():
-        connection = await asyncpg.connect(place.dsn, statement_cache_size=0)
+    with translate_errors():
+        connection = await asyncpg.connect(
+            address.dsn, statement_cache_size=0, server_settings={"search_path": address.namespace}
+        )
         try:
             async with connection.transaction(isolation=isolation):
                 yield connection
@@ -82,117 +82,102 @@ async def one_transaction(
 # From files into the database
 
 
-async def fill(connection: asyncpg.Connection, schema: Schema, files: dict[int, Path], on_rows: OnRows) -> Transferred:
-    """The tables, made anew, hold what the state files hold."""
-    await connection.execute(schema.script)
-    done = Transferred()
+async def copy_to_database(
+    connection: asyncpg.Connection, files: dict[int, Path], on_progress: OnProgress
+) -> TransferProgress:
+    """Create the tables and copy the state files into them."""
+    await connection.execute(SCHEMA)
+    done = TransferProgress()
     for shard, path in files.items():
-        with Translating(path), closing(open_for_reading(path)) as db:
-            _refuse_unknown(db, schema)
-            for table in schema.tables:
-                await _fill_table(connection, schema.namespace, table, shard=shard, db=db, done=done)
-                on_rows(done)
+        with TranslateErrors(path), closing(open_for_reading(path)) as db:
+            _check_tables(db)
+            for table in TABLES:
+                await _copy_table_to_database(connection, table, shard=shard, db=db, done=done)
+                on_progress(done)
         done.shards += 1
-    await _number_on(connection, schema)
+    await _continue_numbers(connection)
     return done
 
 
-async def _fill_table(
-    connection: asyncpg.Connection, space: str, table: str, *, shard: int, db: sqlite3.Connection, done: Transferred
+async def _copy_table_to_database(
+    connection: asyncpg.Connection, table: str, *, shard: int, db: sqlite3.Connection, done: TransferProgress
 ) -> None:
     columns = _columns(db, table)
-    if not columns:  # a file from before there was such a table
-        return
-    read = Print()
-    for portion in _portions(db, table, columns):
+    read, written = TableChecksum(), TableChecksum()
+    for portion in _file_portions(db, table, columns):
         read.add(portion)
-        await connection.copy_records_to_table(
-            table, schema_name=space, columns=["shard", *columns], records=[(shard, *row) for row in portion]
-        )
-    written = Print()
-    async for portion in _stored_portions(connection, space, table, shard=shard, columns=columns):
-        written.add(portion)
+        await connection.copy_records_to_table(table, columns=columns, records=portion)
+    async for rows in _database_portions(connection, table, shard=shard, columns=columns):
+        written.add(rows)
     _compare(read, written, f"table {table} of shard {shard}")
-    done.note(table, read.rows)
+    done.add(table, read.rows)
 
 
-def _portions(db: sqlite3.Connection, table: str, columns: list[str]) -> Iterator[list[Row]]:
+def _file_portions(db: sqlite3.Connection, table: str, columns: list[str]) -> Iterator[list[TableRow]]:
     rows = db.execute(f"select {_quoted(columns)} from {table}")
-    while portion := rows.fetchmany(PORTION):
+    while portion := rows.fetchmany(ROWS_AT_A_TIME):
         yield [tuple(map(storable, row)) for row in portion]
 
 
-async def _number_on(connection: asyncpg.Connection, schema: Schema) -> None:
-    """Numbers that the database gives out begin behind those that are in use."""
-    space = schema.namespace
-    numbered = await connection.fetch(
-        "select table_name from information_schema.columns"
-        " where table_schema = $1 and column_name = 'id' and is_identity = 'YES'",
-        space,
-    )
-    for (table,) in numbered:
-        if table in schema.tables:
-            last = await connection.fetchval(f"select coalesce(max(id), 0) from {space}.{table}")
-            await connection.execute(f"alter table {space}.{table} alter column id restart with {last + 1}")
+async def _continue_numbers(connection: asyncpg.Connection) -> None:
+    """Let the database number new visits after those that were copied."""
+    last = await connection.fetchval("select coalesce(max(id), 0) from visit")
+    await connection.execute(f"alter table visit alter column id restart with {last + 1}")
 
 
 # From the database into files
 
 
-async def empty(connection: asyncpg.Connection, schema: Schema, files: dict[int, Path], on_rows: OnRows) -> Transferred:
-    """State files, made anew at these places, hold what the tables hold."""
-    done = Transferred()
-    present = await _tables_in(connection, schema.namespace)
+async def copy_to_files(
+    connection: asyncpg.Connection, files: dict[int, Path], on_progress: OnProgress
+) -> TransferProgress:
+    """Create state files at these paths and copy the tables into them."""
+    done = TransferProgress()
     for shard, path in files.items():
-        with Translating(path), closing(open_for_writing(path, durability="power")) as db:
-            _refuse_unknown(db, schema)
-            for table in (table for table in schema.tables if table in present):
-                await _empty_table(connection, schema.namespace, table, shard=shard, db=db, done=done)
-                on_rows(done)
+        with TranslateErrors(path), closing(open_for_writing(path, durability="power")) as db:
+            _check_tables(db)
+            for table in TABLES:
+                await _copy_table_to_file(connection, table, shard=shard, db=db, done=done)
+                on_progress(done)
         done.shards += 1
     return done
 
 
-async def _empty_table(
-    connection: asyncpg.Connection, space: str, table: str, *, shard: int, db: sqlite3.Connection, done: Transferred
+async def _copy_table_to_file(
+    connection: asyncpg.Connection, table: str, *, shard: int, db: sqlite3.Connection, done: TransferProgress
 ) -> None:
     columns = _columns(db, table)
     insert = f"insert into {table} ({_quoted(columns)}) values ({', '.join('?' * len(columns))})"
-    read, written = Print(), Print()
+    read, written = TableChecksum(), TableChecksum()
     with transaction(db):
         db.execute(f"delete from {table}")
-        async for portion in _stored_portions(connection, space, table, shard=shard, columns=columns):
-            read.add(portion)
-            db.executemany(insert, map(tuple, portion))
-    for portion in _portions(db, table, columns):
+        async for rows in _database_portions(connection, table, shard=shard, columns=columns):
+            read.add(rows)
+            db.executemany(insert, map(tuple, rows))
+    for portion in _file_portions(db, table, columns):
         written.add(portion)
     _compare(read, written, f"table {table} of shard {shard}")
-    done.note(table, read.rows)
+    done.add(table, read.rows)
 
 
-async def drop(connection: asyncpg.Connection, schema: Schema) -> None:
-    """The collection is not in the database any more; what others keep in the namespace stays."""
-    space = schema.namespace
-    for table in (*schema.tables, *CLUSTER_TABLES, "collection"):
-        await connection.execute(f"drop table if exists {space}.{table}")
-    if not await _tables_in(connection, space):
-        await connection.execute(f"drop schema if exists {space}")
+async def drop_collection(connection: asyncpg.Connection, namespace: str) -> None:
+    """Drop the tables of the collection, and the namespace if it has no other tables."""
+    await connection.execute("drop view if exists site_row")
+    for table in (*TABLES, *CLUSTER_TABLES, "collection"):
+        await connection.execute(f"drop table if exists {table}")
+    if not await connection.fetch("select 1 from pg_tables where schemaname = $1", namespace):
+        await connection.execute(f"drop schema if exists {namespace}")
 
 
 # Both ways
 
 
-def _refuse_unknown(db: sqlite3.Connection, schema: Schema) -> None:
-    """A table that one side has and the other does not know would be lost in silence."""
+def _check_tables(db: sqlite3.Connection) -> None:
+    """Refuse a file with a table that the database does not have: its rows would be lost."""
     rows = db.execute("select name from sqlite_master where type = 'table' and name not like 'sqlite_%'")
-    unknown = {row[0] for row in rows} - set(schema.tables)
+    unknown = {row[0] for row in rows} - set(TABLES)
     if unknown:
         raise BugFound(f"the tables {', '.join(sorted(unknown))} cannot be moved into a database yet")
-
-
-async def _tables_in(connection: asyncpg.Connection, space: str) -> set[str]:
-    rows = await connection.fetch("select tablename from pg_tables where schemaname = $1", space)
-    return {row[0] for row in rows}
 
 
 def _columns(db: sqlite3.Connection, table: str) -> list[str]:
@@ -203,20 +188,20 @@ def _quoted(columns: list[str]) -> str:
     return ", ".join(f'"{name}"' for name in columns)
 
 
-async def _stored_portions(
-    connection: asyncpg.Connection, space: str, table: str, *, shard: int, columns: list[str]
-) -> AsyncIterator[list[Row]]:
-    """Through a cursor that is closed at the end: a table with an open one cannot be dropped."""
-    query = f"select {_quoted(columns)} from {space}.{table} where shard = {shard:d}"
+async def _database_portions(
+    connection: asyncpg.Connection, table: str, *, shard: int, columns: list[str]
+) -> AsyncIterator[list[TableRow]]:
+    """Yield rows through a cursor, and close it at the end: a table with an open cursor cannot be dropped."""
+    query = f"select {_quoted(columns)} from {table} where shard = {shard:d}"
     await connection.execute(f"declare moving no scroll cursor for {query}")
-    while portion := await connection.fetch(f"fetch {PORTION} from moving"):
+    while portion := await connection.fetch(f"fetch {ROWS_AT_A_TIME} from moving"):
         yield portion
     await connection.execute("close moving")
 
 
-def _compare(read: Print, written: Print, what: str) -> None:
+def _compare(read: TableChecksum, written: TableChecksum, what: str) -> None:
     if read != written:
         raise StoreUnavailable(
-            f"{what} was not copied faithfully: {read.rows} rows were read, {written.rows} are there,"
+            f"{what} was not copied correctly: {read.rows} rows were read and {written.rows} were written,"
             " or their contents differ; nothing was moved"
         )

@@ -1,198 +1,128 @@
-"""Lists for people: portions of sites, pages, changes and visits, each read by an index and never whole."""
+"""Read lists of sites, pages, changes, visits and versions, a portion at a time and by an index."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from importlib.resources import files
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from evercrawl.adapters.sql.state_reader import ROWS_AT_A_TIME, ShardReader, session_of, shards_of
-from evercrawl.adapters.sqlite.rows import refusal_from
-from evercrawl.adapters.sqlite.sights import change_from
-from evercrawl.adapters.sqlite.statements import statements_in
-from evercrawl.adapters.sqlite.store import shard_path
+from evercrawl.adapters.sql.records import change_from, refusal_from
+from evercrawl.adapters.sql.state_reader import ROWS_AT_A_TIME, ShardReader, open_queries, shards_of
+from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection
+from evercrawl.adapters.sqlite.state_file import database_of, open_for_reading, shard_path
 from evercrawl.core.url import key_of
 from evercrawl.model.listing import ChangeRecord, DuePage, PageRow, RejectedPage, SiteRow, VisitLogRow, VisitRow
 from evercrawl.model.page import Refusal
 from evercrawl.model.reason import Reason
 
-_SQL = statements_in(files(__package__).joinpath("browse.sql").read_text(encoding="utf-8"))
 _SITE_KEY_BYTES = 4
 _LAST_KEY = b"\xff" * 12
-MOST_IDLE = 512
-"""Readers that are kept open: those of all shards for a few questions at a time."""
-MOST_NAMES = 1000
+MAX_IDLE_READERS = 512
+"""Readers that stay open: those of all shards for a few requests at a time."""
+MAX_ORIGINS = 1000
 """Origins of one registrable domain."""
 
 
-def first_key_of(site: str) -> bytes:
-    """What the keys of a site's pages begin with."""
+def site_key_prefix(site: str) -> bytes:
+    """Return the first bytes of the keys of a site's pages."""
     return key_of(f"{site}/")[:_SITE_KEY_BYTES]
 
 
 class ListingReader(ShardReader):
-    """The state of one shard, in portions."""
+    """Lists of one shard, in portions."""
 
     def site_portion(self, after: int, most: int) -> list[SiteRow]:
-        """The next sites in order of number."""
-        return [SiteRow._make(row) for row in self._rows("site_portion", after, most)]
+        """Return the next sites in order of number."""
+        return list(map(SiteRow._make, self.queries.rows("site_list", after=after, most=most)))
 
     def largest_sites(self, most: int) -> list[SiteRow]:
-        """The sites with most pages."""
-        return [SiteRow._make(row) for row in self._rows("largest_sites", most)]
+        """Return the sites with the most pages."""
+        return list(map(SiteRow._make, self.queries.rows("largest_sites", most=most)))
 
     def busiest_sites(self, most: int) -> list[SiteRow]:
-        """The sites with most pages in the queue."""
-        return [SiteRow._make(row) for row in self._rows("busiest_sites", most)]
+        """Return the sites with the most queued pages."""
+        return list(map(SiteRow._make, self.queries.rows("busiest_sites", most=most)))
 
     def sites_of_domain(self, domain: str) -> list[str]:
-        """The origins of a registrable domain."""
-        return [name for (name,) in self._rows("sites_of_domain", domain, MOST_NAMES)]
+        """Return the origins of a registrable domain."""
+        return [name for (name,) in self.queries.rows("sites_of_domain", domain=domain, most=MAX_ORIGINS)]
 
     def site_pages(self, site: str, site_id: int, *, after: bytes, most: int) -> list[PageRow]:
-        """The next pages of a site behind a key; those of one folder stand together."""
-        begin = first_key_of(site)
-        rows = self._rows("site_pages", max(after, begin), begin + _LAST_KEY, site_id, most)
-        return [PageRow._make(row) for row in rows]
+        """Return the next pages of a site after a key; pages of one folder are adjacent."""
+        first = site_key_prefix(site)
+        rows = self.queries.rows(
+            "pages_of_site", after=max(after, first), last=first + _LAST_KEY, site_id=site_id, most=most
+        )
+        return list(map(PageRow._make, rows))
 
     def due_pages(self, after_us: int, after_id: int, most: int) -> list[DuePage]:
-        """The pages that come next, behind a moment and page."""
-        return [DuePage._make(row) for row in self._rows("due_pages", after_us, after_id, most)]
+        """Return the next pages in order of due time, after a moment and page."""
+        rows = self.queries.rows("due_pages", after_us=after_us, after_id=after_id, most=most)
+        return list(map(DuePage._make, rows))
 
     def due_by_hour(self, from_us: int, until_us: int) -> dict[int, int]:
-        """Hour from the first moment on -> number of pages that come due."""
-        return dict(self._rows("due_by_hour", from_us, until_us))
+        """Return the number of pages that become due in each hour from the first moment on."""
+        return dict(self.queries.rows("due_by_hour", from_us=from_us, until_us=until_us))
 
     def queued_by_band(self) -> list[tuple[int, int, int]]:
-        """Band, sites, pages."""
-        return self._rows("queued_by_band")
+        """Return band, sites and pages."""
+        return list(map(tuple, self.queries.rows("queued_by_band")))
 
     def changes_before(
         self, before: tuple[int, int], *, since_us: int, site_id: int | None, most: int
     ) -> list[ChangeRecord]:
-        """The changes before this moment and page, newest first."""
-        rows = self._rows("changes_before", *before, since_us, site_id, most)
-        return [change_from(row) for row in rows]
+        """Return the changes before this moment and page, newest first."""
+        before_us, before_id = before
+        rows = self.queries.rows(
+            "changes_before", before_us=before_us, before_id=before_id, since_us=since_us, site_id=site_id, most=most
+        )
+        return list(map(change_from, rows))
 
     def change_moments(self, since_us: int, most: int) -> list[int]:
-        """When the newest changes were seen, newest first."""
-        return [at_us for (at_us,) in self._rows("change_moments", since_us, most)]
-
-    def refusals_of(self, reason: str, *, after: bytes, most: int) -> list[Refusal]:
-        """The next refused URLs of one reason."""
-        return [refusal_from(row) for row in self._rows("refusals_of_reason", after, reason, most)]
-
-    def rejected_of(self, reason: str, *, after: int, most: int) -> list[RejectedPage]:
-        """The next pages that were refused for one reason when their turn came."""
-        rows = map(RejectedPage._make, self._rows("rejected_of_reason", after, reason, most))
-        return [row._replace(reason=Reason(row.reason)) for row in rows]
+        """Return the moments of the newest changes, newest first."""
+        return [at_us for (at_us,) in self.queries.rows("change_times", since_us=since_us, most=most)]
 
     def changes_by_day(self, since_us: int, site_id: int | None = None) -> dict[int, int]:
-        """Day since 1970 -> number of changes that a reader would notice."""
-        return dict(self._rows("changes_by_day", since_us, site_id))
+        """Return the number of content and metadata changes by day since 1970."""
+        rows = self.queries.rows("changes_by_day", since_us=since_us, site_id=site_id)
+        return dict(rows)
+
+    def refusals_of(self, reason: str, *, after: bytes, most: int) -> list[Refusal]:
+        """Return the next refused URLs with one reason."""
+        return list(map(refusal_from, self.queries.rows("refusals_for_reason", after=after, reason=reason, most=most)))
+
+    def rejected_of(self, reason: str, *, after: int, most: int) -> list[RejectedPage]:
+        """Return the next pages that were refused at their turn for one reason."""
+        rows = self.queries.rows("rejected_for_reason", after=after, reason=reason, most=most)
+        return [row._replace(reason=Reason(row.reason)) for row in map(RejectedPage._make, rows)]
 
     def last_visits(self, after: int, most: int) -> list[VisitRow]:
-        """The newest lines of the log behind a line, newest first."""
-        return [VisitRow._make(row) for row in self._rows("last_visits", after, most)]
+        """Return the newest visits after a number, newest first."""
+        return list(map(VisitRow._make, self.queries.rows("newest_visits", after=after, most=most)))
 
     def next_visits(self, after: int, most: int) -> list[VisitRow]:
-        """The lines of the log behind a line, oldest first."""
-        return [VisitRow._make(row) for row in self._rows("next_visits", after, most)]
+        """Return the next visits after a number, oldest first."""
+        return list(map(VisitRow._make, self.queries.rows("next_visits", after=after, most=most)))
 
     def visits_of_site(self, site_id: int, *, lines: int, most: int) -> list[VisitRow]:
-        """The newest visits to a site among the last `lines` of the log, newest first."""
-        last = self.last_line()
-        rows = self._rows("visits_of_site", site_id, last - lines, last, most)
-        return [VisitRow._make(row) for row in rows]
+        """Return the newest visits to a site among the last `lines` of the log, newest first."""
+        last = self.last_visit_id()
+        rows = self.queries.rows("visits_of_site", site_id=site_id, after=last - lines, upto=last, most=most)
+        return list(map(VisitRow._make, rows))
 
     def logged_visits(self, after: int, upto: int, *, site_id: int | None, span: tuple[int, int]) -> list[VisitLogRow]:
-        """The lines of the log between two numbers, of one site or (None) of all, inside a span of time."""
-        rows = self._rows("logged_visits", after, upto, site_id, *span)
-        return [VisitLogRow._make(row) for row in rows]
+        """Return the visits between two numbers, of one site or (None) of all, in a span of time."""
+        from_us, until_us = span
+        rows = self.queries.rows(
+            "crawl_log", after=after, upto=upto, site_id=site_id, from_us=from_us, until_us=until_us
+        )
+        return list(map(VisitLogRow._make, rows))
 
     def visits_by_day(self, lines: int) -> list[tuple[int, str, int, int]]:
-        """Day since 1970, reason, visits and bytes, of the last `lines` of the log."""
-        return self._rows("visits_by_day", self.last_line() - lines)
-
-    def last_line(self) -> int:
-        """The number of the newest line of the log."""
-        line: int = self._rows("last_line")[0][0]
-        return line
-
-    def _rows(self, name: str, *parameters: object) -> list[Any]:
-        with self._translating:
-            return self.connection.execute(_SQL[name], parameters).fetchall()
-
-
-class IdleReaders:
-    """Readers that nobody uses at the moment: opening a file costs more than most questions to it.
-
-    A reader without a question under way holds no lock and keeps nobody from writing.
-    """
-
-    def __init__(self) -> None:
-        self._turn = Lock()
-        self._idle: dict[tuple[Path, int], list[ListingReader]] = {}
-
-    def take(self, path: Path) -> tuple[tuple[Path, int], ListingReader]:
-        """A reader of the file that is there now, and its mark."""
-        try:
-            mark = (path, path.stat().st_ino)
-        except OSError:
-            mark = (path, 0)
-        with self._turn:
-            if kept := self._idle.get(mark):
-                return mark, kept.pop()
-        return mark, ListingReader(path)
-
-    def put(self, mark: tuple[Path, int], reader: ListingReader) -> None:
-        """It is not used any more, for now."""
-        with self._turn:
-            if sum(map(len, self._idle.values())) < MOST_IDLE:
-                self._idle.setdefault(mark, []).append(reader)
-                return
-        reader.close()
-
-    def close(self, collection: Path) -> None:
-        """Close the files of a collection."""
-        with self._turn:
-            own = [mark for mark in self._idle if mark[0].is_relative_to(collection)]
-            readers = [reader for mark in own for reader in self._idle.pop(mark)]
-        for reader in readers:
-            reader.close()
-
-
-IDLE = IdleReaders()
-
-
-@contextmanager
-def open_listing(collection: Path, shard: int) -> Iterator[ListingReader]:
-    """One shard's reader; that of a file is kept open behind the block for the next one."""
-    session = session_of(collection, shard)
-    if session is not None:
-        with closing(ListingReader(shard_path(collection, shard), session)) as reader:
-            yield reader
-        return
-    mark, reader = IDLE.take(shard_path(collection, shard))
-    try:
-        yield reader
-    except BaseException:
-        reader.close()
-        raise
-    IDLE.put(mark, reader)
-
-
-def each_listing(collection: Path) -> Iterator[tuple[int, ListingReader]]:
-    """The reader of each shard in turn; a reader is closed when the next one is asked for."""
-    for shard in shards_of(collection):
-        with open_listing(collection, shard) as reader:
-            yield shard, reader
-
-
-_STORED_SQL = statements_in(files(__package__).joinpath("exchange.sql").read_text(encoding="utf-8"))
+        """Return day since 1970, reason, visits and bytes of the last `lines` of the log."""
+        return list(map(tuple, self.queries.rows("visits_by_day", after=self.last_visit_id() - lines)))
 
 
 class StoredVersion(NamedTuple):
@@ -219,41 +149,104 @@ class StoredVersion(NamedTuple):
 
 
 class VersionFilter(NamedTuple):
-    """Which versions; None: whatever they are."""
+    """Which versions to read; None: no limit."""
 
     site: str | None = None
     since_us: int | None = None
     until_us: int | None = None
     lang: str | None = None
     newest_only: bool = True
-    """Of each page only the newest version that is not behind `until_us`."""
+    """Of each page only the newest version up to `until_us`."""
 
 
 class VersionReader(ShardReader):
-    """The state of one shard, read in bulk."""
+    """Versions of one shard, in bulk."""
 
-    def stored_versions(self, bounds: VersionFilter) -> Iterator[StoredVersion]:
-        """The versions within the bounds, in order of page and number."""
+    def stored_versions(self, wanted: VersionFilter) -> Iterator[StoredVersion]:
+        """Yield the wanted versions in order of page and number."""
         page_id, number = 0, 0
-        while rows := self._rows("stored_versions", page_id, number, *bounds, ROWS_AT_A_TIME):
+        values = wanted._asdict()
+        while rows := self.queries.rows(
+            "selected_versions", after_id=page_id, after_number=number, most=ROWS_AT_A_TIME, **values
+        ):
             portion = [StoredVersion._make(row) for row in rows]
             yield from portion
             page_id, number = portion[-1].page_id, portion[-1].number
 
     def visits_at(self, page_id: int, at_us: int) -> list[tuple[int | None, bytes | None]]:
-        """Status and newest content of a page's visits at one moment."""
-        return self._rows("visits_at", page_id, at_us)
+        """Return status and content digest of a page's visits at one moment."""
+        return list(map(tuple, self.queries.rows("visits_at", page_id=page_id, at_us=at_us)))
 
-    def _rows(self, name: str, *parameters: object) -> list[Any]:
-        with self._translating:
-            return self.connection.execute(_STORED_SQL[name], parameters).fetchall()
+
+# Open
+
+
+class IdleReaders:
+    """Readers of files that are not in use: opening a file costs more than most queries.
+
+    An idle reader holds no lock and does not keep anyone from writing.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._idle: dict[tuple[Path, int], list[ListingReader]] = {}
+
+    def take(self, path: Path) -> tuple[tuple[Path, int], ListingReader]:
+        """Return the identity of the file that is there now, and a reader of it."""
+        try:
+            identity = (path, path.stat().st_ino)
+        except OSError:
+            identity = (path, 0)
+        with self._lock:
+            if idle := self._idle.get(identity):
+                return identity, idle.pop()
+        return identity, ListingReader(SqliteConnection(path, open_for_reading(path)))
+
+    def put(self, identity: tuple[Path, int], reader: ListingReader) -> None:
+        """Keep a reader for the next use."""
+        with self._lock:
+            if sum(map(len, self._idle.values())) < MAX_IDLE_READERS:
+                self._idle.setdefault(identity, []).append(reader)
+                return
+        reader.close()
+
+    def close(self, collection: Path) -> None:
+        """Close the files of a collection."""
+        with self._lock:
+            own = [identity for identity in self._idle if identity[0].is_relative_to(collection)]
+            readers = [reader for identity in own for reader in self._idle.pop(identity)]
+        for reader in readers:
+            reader.close()
+
+
+IDLE_READERS = IdleReaders()
+
+
+@contextmanager
+def open_listing(collection: Path, shard: int) -> Iterator[ListingReader]:
+    """Open a reader of one shard for the block; a file stays open afterwards for the next one."""
+    if database_of(collection) is not None:
+        with closing(ListingReader(open_queries(collection, shard))) as reader:
+            yield reader
+        return
+    identity, reader = IDLE_READERS.take(shard_path(collection, shard))
+    try:
+        yield reader
+    except BaseException:
+        reader.close()
+        raise
+    IDLE_READERS.put(identity, reader)
+
+
+def each_listing(collection: Path) -> Iterator[tuple[int, ListingReader]]:
+    """Yield a reader of each shard in turn; it is valid until the next one."""
+    for shard in shards_of(collection):
+        with open_listing(collection, shard) as reader:
+            yield shard, reader
 
 
 @contextmanager
 def version_reader(collection: Path, shard: int) -> Iterator[VersionReader]:
-    """One shard's reader, closed behind the block."""
-    reader = VersionReader(shard_path(collection, shard), session_of(collection, shard))
-    try:
+    """Open a reader of one shard for the block."""
+    with closing(VersionReader(open_queries(collection, shard))) as reader:
         yield reader
-    finally:
-        reader.close()

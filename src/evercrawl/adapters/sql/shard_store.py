@@ -33,12 +33,7 @@ class SqlShard:
     """Implements `ShardStore`. `commit` stores a batch in one transaction, all of it or nothing."""
 
     def __init__(
-        self,
-        shard: int,
-        database: ShardDatabase,
-        *,
-        most_refusals: int,
-        before_commit: BeforeCommit | None = None,
+        self, shard: int, database: ShardDatabase, *, most_refusals: int, before_commit: BeforeCommit | None = None
     ) -> None:
         self.shard = shard
         self.database = database
@@ -226,7 +221,7 @@ class SqlShard:
 
     async def taken(self) -> dict[int, int]:
         """Return the highest batch number received from each source shard."""
-        return {source: seq for source, seq in await self.database.all("taken")}
+        return dict(await self.database.all("taken"))
 
     async def close(self) -> None:
         """Release the file or connection."""

@@ -1,23 +1,18 @@
-"""What commands ask about a collection, also while another process crawls: read-only, in short steps."""
+"""Read the state of a collection, also while another process crawls: read-only, in short steps."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from evercrawl.adapters.postgres.marker import marked
-from evercrawl.adapters.sqlite.analysis import Fields, analyses_of, newest_of_site
-from evercrawl.adapters.sqlite.connection import open_for_reading
-from evercrawl.adapters.sqlite.fault import Translating
-from evercrawl.adapters.sqlite.rows import refusal_from, site_from, text_of
-from evercrawl.adapters.sqlite.sights import change_from
-from evercrawl.adapters.sqlite.statements import SQL
-from evercrawl.adapters.sqlite.store import shard_path, shards_in
+from evercrawl.adapters.sql.database import BlockingQueries
+from evercrawl.adapters.sql.records import change_from, refusal_from, site_from, text_of
+from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection
+from evercrawl.adapters.sqlite.state_file import database_of, open_for_reading, shard_path, shards_in
 from evercrawl.core.credit.credit_priority import mean_importance
 from evercrawl.core.credit.ledger import CREDIT_KEY, MICROS, PageCredit, importance_of, ledger_of
 from evercrawl.core.document.compression import MAX_CHAIN
@@ -39,32 +34,52 @@ from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.site import Site
 
 ROWS_AT_A_TIME = 1000
-"""A step reads no more rows: a long read transaction would keep the log of a crawl from being moved away."""
+"""A step reads no more rows: a long read transaction would keep SQLite from checkpointing the log of a crawl."""
 VISITS_AT_A_TIME = 50_000
-"""Lines of the log that are counted in one step."""
-MOST_ID = 2**63 - 1
-"""Behind every page."""
+"""Visits of the log that one step counts."""
+MAX_ID = 2**63 - 1
+"""Greater than or equal to every page number."""
+AnalysisFields = dict[str, Any]
+
+
+def open_queries(collection: Path, shard: int) -> BlockingQueries:
+    """Open one shard for reading, in its file or in the database that the collection names."""
+    address = database_of(collection)
+    if address is not None:
+        from evercrawl.adapters.postgres.postgres_database import reader_of  # an optional dependency
+
+        return reader_of(address).shard(shard)
+    path = shard_path(collection, shard)
+    return SqliteConnection(path, open_for_reading(path))
+
+
+def shards_of(collection: Path) -> list[int]:
+    """Return the shards of a collection that hold something."""
+    address = database_of(collection)
+    if address is not None:
+        from evercrawl.adapters.postgres.postgres_database import reader_of  # an optional dependency
+
+        return reader_of(address).shards()
+    return shards_in(collection)
 
 
 class ShardReader:
-    """The state of one shard, as of the moment of each call."""
+    """The state of one shard at the moment of each call."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection | None = None) -> None:
-        """`connection`: where the state lies when it is not in the file."""
-        self._translating = Translating(path)
-        self.connection: sqlite3.Connection = connection or open_for_reading(path)
+    def __init__(self, queries: BlockingQueries) -> None:
+        self.queries = queries
 
     def page(self, key: bytes) -> PageRecord | None:
-        """The page of this key."""
-        row = self._one("view_page", key)
+        """Return the page with this key."""
+        row = self.queries.row("view_page", key=key)
         if row is None:
             return None
         page = PageRecord._make(row)
         return page._replace(outcome=Outcome(page.outcome), reason=Reason(page.reason), is_queued=bool(page.is_queued))
 
     def credit(self, key: bytes) -> CreditSummary | None:
-        """What the page of this key counts; None: there is no such page."""
-        row = self._one("view_credit", key)
+        """Return credit and importance of the page with this key; None: no such page."""
+        row = self.queries.row("page_credit", key=key)
         if row is None:
             return None
         ledger = ledger_of(self.memory(*CREDIT_KEY))
@@ -74,83 +89,86 @@ class ShardReader:
         return CreditSummary((held + ledger.dividend) / MICROS, importance / mean if mean else 1.0)
 
     def refusal(self, key: bytes) -> Refusal | None:
-        """The refused URL of this key."""
-        row = self._one("view_refusal", key)
+        """Return the refused URL with this key."""
+        row = self.queries.row("view_refusal", key=key)
         return None if row is None else refusal_from(row)
 
     def refusals(self, after: bytes = b"", most: int = ROWS_AT_A_TIME) -> list[Refusal]:
-        """The next refused URLs in order of key."""
-        return [refusal_from(row) for row in self._all("refusals", after, most)]
+        """Return the next refused URLs in order of key."""
+        return [refusal_from(row) for row in self.queries.rows("refusals", after=after, most=most)]
 
     def decisions(self) -> Decisions:
-        """Number of URLs by outcome and reason."""
-        return {(Outcome(outcome), Reason(reason)): urls for outcome, reason, urls in self._all("view_tally")}
+        """Return the number of URLs by outcome and reason."""
+        return {(Outcome(outcome), Reason(reason)): urls for outcome, reason, urls in self.queries.rows("decisions")}
 
     def sites(self, after: int = 0, most: int = ROWS_AT_A_TIME) -> list[Site]:
-        """The next sites in order of id."""
-        return [site_from(row) for row in self._all("view_sites", after, most)]
+        """Return the next sites in order of id."""
+        return [site_from(row) for row in self.queries.rows("sites", after=after, most=most)]
 
     def visits(self, page_id: int, most: int) -> list[VisitRecord]:
-        """The last visits of a page, newest first."""
-        rows = self._all("view_visits", page_id, most)
+        """Return the last visits of a page, newest first."""
+        rows = self.queries.rows("visits_of_page", page_id=page_id, most=most)
         return [VisitRecord(at, Outcome(outcome), Reason(reason), *rest) for at, outcome, reason, *rest in rows]
 
     def versions(self, page_id: int) -> list[VersionRecord]:
-        """The versions of a page, oldest first."""
-        rows = self._all("view_versions", page_id)
+        """Return the versions of a page, oldest first."""
+        rows = self.queries.rows("versions_of_page", page_id=page_id)
         return [VersionRecord(seen, after, status, Version(*rest)) for seen, after, status, *rest in rows]
 
     def text(self, page_id: int, number: int, *, most_bytes: int | None = None) -> str | None:
-        """The main text of a version, or about so much of it; None: the version is not there, or has none."""
-        chain = self._all("text_chain", page_id, number, MAX_CHAIN)
+        """Return the main text of a version, or about `most_bytes` of it; None: no such version, or it has no text."""
+        chain = self.queries.rows("text_chain", page_id=page_id, number=number, most=MAX_CHAIN)
         return text_of(chain, page_id, number, most_bytes=most_bytes)
 
-    def analyses(self, page_id: int) -> dict[int, Fields]:
-        """Version -> what analysers said about it."""
-        with self._translating:
-            return analyses_of(self.connection, page_id)
+    def analyses(self, page_id: int) -> dict[int, AnalysisFields]:
+        """Return what analysers found in each version of a page; versions without a finding are absent."""
+        rows = self.queries.rows("analyses_of_page", page_id=page_id)
+        return {number: json.loads(fields) for number, fields in rows}
 
-    def analyses_of_site(self, site: str) -> Iterator[tuple[str, Fields]]:
-        """URL and what analysers said about the newest version, of every page of a site."""
-        with self._translating:
-            yield from newest_of_site(self.connection, site)
+    def analyses_of_site(self, site: str) -> Iterator[tuple[str, AnalysisFields]]:
+        """Yield URL and analysis of the newest version of every page of a site."""
+        after = 0
+        while rows := self.queries.rows("analyses_of_site", site=site, after=after, most=ROWS_AT_A_TIME):
+            yield from ((url, json.loads(fields)) for _, url, fields in rows)
+            after = rows[-1][0]
 
-    def changes_since(self, at_us: int, page_id: int = MOST_ID) -> list[ChangeRecord]:
-        """A portion of the changes that were seen behind this moment and page, in order of time."""
-        return [change_from(row) for row in self._all("view_changes_since", at_us, page_id, ROWS_AT_A_TIME)]
+    def changes_since(self, at_us: int, page_id: int = MAX_ID) -> list[ChangeRecord]:
+        """Return the next changes after this moment and page, in order of time."""
+        rows = self.queries.rows("changes_since", at_us=at_us, page_id=page_id, most=ROWS_AT_A_TIME)
+        return list(map(change_from, rows))
 
     def totals(self, now_us: int) -> Totals:
-        """Sums over the shard."""
-        return Totals._make(self._one("view_totals", now_us))
+        """Return the totals of the shard."""
+        return Totals._make(self._first("totals", now_us=now_us))
 
     def next_due(self) -> int | None:
-        """The earliest due time of any page."""
-        due: int | None = self._one("next_due")[0]
+        """Return the earliest due time of any page."""
+        due: int | None = self._first("next_due")[0]
         return due
 
     def site_named(self, name: str) -> Site | None:
-        """The site of this name."""
-        row = self._one("view_site", name)
+        """Return the site with this name."""
+        row = self._one_for("site_named", name)
         return None if row is None else site_from(row)
 
     def original(self, digest: bytes) -> OriginalRecord | None:
-        """The version that held this content first."""
-        row = self._one("original", digest)
-        return None if row is None else OriginalRecord._make(row)
+        """Return the first record of this content."""
+        row = self._one_for("original", digest)
+        return None if row is None else OriginalRecord._make(row[1:])
 
     def rejected_pages(self, after: int = 0, most: int = ROWS_AT_A_TIME) -> list[RejectedPage]:
-        """The next pages that were refused when their turn came."""
-        rows = map(RejectedPage._make, self._all("view_rejected", after, most))
+        """Return the next pages that were refused at their turn."""
+        rows = map(RejectedPage._make, self.queries.rows("rejected_pages", after=after, most=most))
         return [row._replace(reason=Reason(row.reason)) for row in rows]
 
     def next_id(self) -> int:
-        """The number that the next page will get: no page has a larger one."""
-        number: int = self._one("read_shard")[2]
+        """Return the number of the next new page, which is greater than every page number."""
+        number: int = self._first("read_shard")[2]
         return number
 
     def sampled_pages(self, ids: Sequence[int]) -> list[SampledPage]:
-        """Those of the pages that there are; at most `ROWS_AT_A_TIME` of them."""
-        rows = map(SampledPage._make, self._all("view_sample", json.dumps(list(ids))))
+        """Return the known pages among these numbers."""
+        rows = map(SampledPage._make, self.queries.rows_for("sampled_page", [(page_id,) for page_id in ids]))
         return [
             row._replace(
                 outcome=None if row.outcome is None else Outcome(row.outcome),
@@ -161,91 +179,75 @@ class ShardReader:
         ]
 
     def sampled_sites(self, ids: Sequence[int], kind: str) -> list[SampledSite]:
-        """The sites, each with what was learned about it of one kind."""
-        return list(map(SampledSite._make, self._all("view_sampled_sites", json.dumps(list(ids)), kind)))
+        """Return the sites, each with its learned state of one kind."""
+        return list(map(SampledSite._make, self.queries.rows_for("sampled_site", [(site_id, kind) for site_id in ids])))
 
     def memory(self, site_id: int, kind: str) -> bytes | None:
-        """What was learned about a site; None: nothing."""
-        row = self._one("memory", site_id, kind)
+        """Return the learned state of one kind of a site; None: there is none."""
+        row = self.queries.row("site_state", site_id=site_id, kind=kind)
         return None if row is None else row[0]
 
     def memory_sites(self, kind: str) -> list[int]:
-        """The sites about which something of this kind was learned."""
-        return [site_id for (site_id,) in self._all("memory_sites", kind)]
+        """Return the sites with learned state of this kind."""
+        return [site_id for (site_id,) in self.queries.rows("sites_with_state", kind=kind)]
 
     def not_due(self, now_us: int) -> int:
-        """Pages outside the queue whose time has not come."""
-        count: int = self._one("view_not_due", now_us)[0]
+        """Return the number of pages outside the queue that are not due yet."""
+        count: int = self._first("count_not_due", now_us=now_us)[0]
         return count
 
     def spared(self) -> tuple[int, int]:
-        """Answers 304, and the bytes of the bodies that did not have to be sent for them."""
+        """Return the number of 304 answers and the bytes of the bodies that they saved."""
         answers = body_bytes = 0
-        for after in range(0, self._one("view_last_visit")[0], VISITS_AT_A_TIME):
-            some, size = self._one("view_spared", after, after + VISITS_AT_A_TIME)
+        for after in range(0, self.last_visit_id(), VISITS_AT_A_TIME):
+            some, size = self._first("saved_bodies", after=after, upto=after + VISITS_AT_A_TIME)
             answers, body_bytes = answers + some, body_bytes + size
         return answers, body_bytes
 
     def histories(self, after: int, upto: int) -> list[VersionMoment]:
-        """When the versions of the pages of a range of numbers were seen."""
-        return list(map(VersionMoment._make, self._all("view_history", after, upto)))
+        """Return when the versions of a range of pages were seen."""
+        return list(map(VersionMoment._make, self.queries.rows("version_times", after=after, upto=upto)))
 
-    def rows_of(self, statement: str, *parameters: object) -> list[Any]:
-        """The rows of a question that another module asks."""
-        with self._translating:
-            return self.connection.execute(statement, parameters).fetchall()
+    def last_visit_id(self) -> int:
+        """Return the number of the newest visit in the log; 0: the log is empty."""
+        number: int = self._first("last_visit_id")[0]
+        return number
 
     def close(self) -> None:
-        """Close the file."""
-        self.connection.close()
+        """Release the file or connection."""
+        self.queries.close()
 
-    def _one(self, name: str, *parameters: object) -> Any:
-        with self._translating:
-            return self.connection.execute(SQL[name], parameters).fetchone()
+    def _first(self, name: str, **values: object) -> Any:
+        """Return the row of a query that always has one."""
+        return self.queries.rows(name, **values)[0]
 
-    def _all(self, name: str, *parameters: object) -> list[Any]:
-        with self._translating:
-            return self.connection.execute(SQL[name], parameters).fetchall()
-
-
-def _reading(address: str) -> Any:
-    """Imported when a collection needs it: the library is an extra."""
-    from evercrawl.adapters.postgres.reading import reading
-
-    return reading(address)
-
-
-def session_of(collection: Path, shard: int) -> Any:
-    """Where the shard's state lies when it is in a database; None: in its file."""
-    address = marked(collection)
-    return None if address is None else _reading(address).session(shard)
+    def _one_for(self, name: str, value: object) -> Any:
+        """Return the row of a batch query for one input; None: there is none."""
+        rows = self.queries.rows_for(name, [(value,)])
+        return rows[0] if rows else None
 
 
 class StateReader:
-    """The state of a whole collection, in its files or in the database that it names; one shard at a time."""
+    """The state of a whole collection, one shard at a time."""
 
     def __init__(self, collection: Path) -> None:
         self._collection = collection
-        self._address = marked(collection)
 
     def shards(self) -> list[int]:
-        """The shards that hold something."""
-        if self._address is not None:
-            shards: list[int] = _reading(self._address).shards()
-            return shards
-        return shards_in(self._collection)
+        """Return the shards that hold something."""
+        return shards_of(self._collection)
 
     @contextmanager
     def shard(self, shard: int) -> Iterator[ShardReader]:
-        """One shard's reader, closed behind the block."""
-        reader = ShardReader(shard_path(self._collection, shard), session_of(self._collection, shard))
+        """Open a reader of one shard for the block."""
+        reader = ShardReader(open_queries(self._collection, shard))
         try:
             yield reader
         finally:
             reader.close()
 
     def decisions(self) -> Decisions:
-        """Number of URLs by outcome and reason, over all shards."""
+        """Return the number of URLs by outcome and reason, over all shards."""
         counted: Counter[tuple[Outcome, Reason]] = Counter()
         for shard in self.shards():
             with self.shard(shard) as reader:
@@ -253,7 +255,7 @@ class StateReader:
         return dict(counted)
 
     def totals(self, now_us: int) -> Totals:
-        """Sums over all shards."""
+        """Return the totals over all shards."""
         total = Totals()
         for shard in self.shards():
             with self.shard(shard) as reader:
@@ -261,7 +263,7 @@ class StateReader:
         return total
 
     def refusals(self) -> Iterator[Refusal]:
-        """Every refused URL that is remembered."""
+        """Yield every stored refusal."""
         for shard in self.shards():
             with self.shard(shard) as reader:
                 after = b""
@@ -270,7 +272,7 @@ class StateReader:
                     after = portion[-1].key
 
     def sites(self) -> Iterator[Site]:
-        """Every site."""
+        """Yield every site."""
         for shard in self.shards():
             with self.shard(shard) as reader:
                 after = 0
@@ -279,15 +281,10 @@ class StateReader:
                     after = portion[-1].id
 
     def rejected_pages(self) -> Iterator[RejectedPage]:
-        """Every page that was refused when its turn came."""
+        """Yield every page that was refused at its turn."""
         for shard in self.shards():
             with self.shard(shard) as reader:
                 after = 0
                 while portion := reader.rejected_pages(after):
                     yield from portion
                     after = portion[-1].id
-
-
-def shards_of(collection: Path) -> list[int]:
-    """The shards that hold something."""
-    return StateReader(collection).shards()

@@ -1,15 +1,13 @@
-"""Taking versions out of one shard's file: which, and then all of it in one transaction."""
+"""Delete old versions from one shard's file: select them, then delete them in one transaction."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
-from evercrawl.adapters.sqlite.connection import transaction
-from evercrawl.adapters.sqlite.statements import SQL
+from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection
 from evercrawl.core.document.compression import pack_texts, unpack_texts
 from evercrawl.model.page import ArchiveEnd, PackedText
 from evercrawl.model.time import from_us
@@ -50,21 +48,21 @@ class PrunePlan:
         return sum(version.length for version in self.versions.values())
 
 
-def plan_prune(db: sqlite3.Connection, keeps: KeepVersions) -> PrunePlan:
-    """What a rule takes away; an original of something that stays is not among it."""
-    doomed = PrunePlan()
+def plan_prune(db: SqliteConnection, keeps: KeepVersions) -> PrunePlan:
+    """Select the versions that a rule deletes, except the originals of versions that stay."""
+    plan = PrunePlan()
     for rows in _pages(db):
         stays = keeps([from_us(row[2]) for row in rows])
-        doomed.kept += len(stays)
+        plan.kept += len(stays)
         for place, (page_id, number, _, *version) in enumerate(rows):
             if place not in stays:
-                doomed.versions[page_id, number] = PrunedVersion._make(version)
-    _rescue_originals(db, doomed)
-    return doomed
+                plan.versions[page_id, number] = PrunedVersion._make(version)
+    _keep_originals(db, plan)
+    return plan
 
 
-def _pages(db: sqlite3.Connection) -> Iterator[list[tuple[int, int, int, bytes, bytes, int]]]:
-    """The versions of each page, oldest first, page by page."""
+def _pages(db: SqliteConnection) -> Iterator[list[tuple[int, int, int, bytes, bytes, int]]]:
+    """Yield the versions of each page, oldest first."""
     page: list[tuple[int, int, int, bytes, bytes, int]] = []
     for row in _versions(db):
         if page and page[0][0] != row[0]:
@@ -75,80 +73,73 @@ def _pages(db: sqlite3.Connection) -> Iterator[list[tuple[int, int, int, bytes, 
         yield page
 
 
-def _versions(db: sqlite3.Connection) -> Iterator[tuple[int, int, int, bytes, bytes, int]]:
-    after = (0, 0)
-    while portion := db.execute(SQL["prune_versions"], (*after, ROWS_AT_A_TIME)).fetchall():
-        yield from portion
-        after = portion[-1][:2]
+def _versions(db: SqliteConnection) -> Iterator[tuple[int, int, int, bytes, bytes, int]]:
+    page_id, number = 0, 0
+    while rows := db.rows("prune_candidates", page_id=page_id, number=number, most=ROWS_AT_A_TIME):
+        yield from rows
+        page_id, number = rows[-1][:2]
 
 
-def _rescue_originals(db: sqlite3.Connection, doomed: PrunePlan) -> None:
+def _keep_originals(db: SqliteConnection, plan: PrunePlan) -> None:
     originals: dict[bytes, VersionKey] = {}
-    for place, version in doomed.versions.items():
-        if db.execute(SQL["content_holder"], (version.digest,)).fetchone() == place:
+    for place, version in plan.versions.items():
+        if db.row("content_holder", digest=version.digest) == place:
             originals[version.digest] = place
     if not originals:
         return
     for page_id, number, _, digest, *_ in _versions(db):
-        if digest in originals and (page_id, number) not in doomed.versions:
-            del doomed.versions[originals.pop(digest)]
-            doomed.kept += 1
-            doomed.kept_for_others += 1
+        if digest in originals and (page_id, number) not in plan.versions:
+            del plan.versions[originals.pop(digest)]
+            plan.kept += 1
+            plan.kept_for_others += 1
 
 
 def apply_prune(
-    db: sqlite3.Connection,
-    doomed: PrunePlan,
-    *,
-    moved: NewLocation,
-    files: Iterable[str],
-    archive_end: ArchiveEnd | None,
+    db: SqliteConnection, plan: PrunePlan, *, moved: NewLocation, files: Iterable[str], archive_end: ArchiveEnd | None
 ) -> None:
-    """Versions, texts and contents go, records that stay get their new places: all in one transaction.
+    """Delete versions, texts and contents, and set the new places of moved records, all in one transaction.
 
-    `files` are those that nothing points into afterwards; they are noted until they are deleted.
+    `files` are those without references afterwards; the shard lists them until they are deleted.
     """
     dropped = sorted(files)
-    with transaction(db):
-        for page_id in doomed.pages():
-            _pack_texts_anew(db, page_id, doomed)
-        db.executemany(SQL["delete_version"], doomed.versions)
-        db.executemany(SQL["delete_analysis"], doomed.versions)
-        contents = [(version.digest, *place) for place, version in doomed.versions.items()]
-        db.executemany(SQL["delete_content"], contents)
-        db.executemany(SQL["note_dropped_file"], [(name,) for name in dropped])
+    with db.transaction():
+        for page_id in plan.pages():
+            _repack_texts(db, page_id, plan)
+        db.run_many("delete_version", plan.versions)
+        db.run_many("delete_analysis", plan.versions)
+        db.run_many("delete_content", [(version.digest, *place) for place, version in plan.versions.items()])
+        db.run_many("insert_dropped_file", [(name,) for name in dropped])
         _move_records(db, dropped, moved)
         if archive_end is not None:
-            db.execute(SQL["set_archive_end"], archive_end)
+            db.run("set_archive_end", file=archive_end.file, size=archive_end.size)
 
 
-def _pack_texts_anew(db: sqlite3.Connection, page_id: int, doomed: PrunePlan) -> None:
-    rows = db.execute(SQL["texts_of_page"], (page_id,)).fetchall()
+def _repack_texts(db: SqliteConnection, page_id: int, plan: PrunePlan) -> None:
+    rows = db.rows("texts_of_page", page_id=page_id)
     texts = unpack_texts([(number, PackedText(base, frame)) for number, base, frame in rows])
-    left = [(number, text) for number, text in texts if (page_id, number) not in doomed.versions]
-    db.execute(SQL["delete_texts"], (page_id,))
-    db.executemany(SQL["insert_text"], [(page_id, number, *packed) for number, packed in pack_texts(left)])
+    left = [(number, text) for number, text in texts if (page_id, number) not in plan.versions]
+    db.run_many("delete_texts", [(page_id,)])
+    db.run_many("insert_text", [(page_id, number, *packed) for number, packed in pack_texts(left)])
 
 
-def _move_records(db: sqlite3.Connection, files: list[str], moved: NewLocation) -> None:
+def _move_records(db: SqliteConnection, files: list[str], moved: NewLocation) -> None:
     for name in files:
-        db.execute(SQL["forget_looks"], (name,))
-        rows = db.execute(SQL["versions_in_file"], (name,)).fetchall()
-        updates = [(*moved(name, offset), page_id, number) for page_id, number, offset in rows]
-        db.executemany(SQL["move_version"], updates)
+        db.run_many("delete_baselines", [(name,)])
+        rows = db.rows("versions_in_file", file=name)
+        db.run_many("move_version", [(page_id, number, *moved(name, offset)) for page_id, number, offset in rows])
 
 
-def archive_end(db: sqlite3.Connection) -> ArchiveEnd | None:
-    """How far the shard's archive is acknowledged."""
-    *_, file, size = db.execute(SQL["read_shard"]).fetchone()
+def archive_end(db: SqliteConnection) -> ArchiveEnd | None:
+    """Return how far the shard's archive is acknowledged."""
+    *_, file, size = db.rows("read_shard")[0]
     return None if file is None else ArchiveEnd(file, size)
 
 
-def dropped_files(db: sqlite3.Connection) -> list[str]:
-    """Archive files that are still to be deleted."""
-    return [name for (name,) in db.execute(SQL["dropped_files"])]
+def dropped_files(db: SqliteConnection) -> list[str]:
+    """Return the archive files that are still to be deleted."""
+    return [name for (name,) in db.rows("dropped_files")]
 
 
-def delete_dropped_file(db: sqlite3.Connection, name: str) -> None:
-    """The file is deleted."""
-    db.execute(SQL["forget_dropped_file"], (name,))
+def delete_dropped_file(db: SqliteConnection, name: str) -> None:
+    """Remove a deleted file from the list."""
+    db.run_many("delete_dropped_file", [(name,)])

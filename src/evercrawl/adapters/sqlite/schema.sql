@@ -1,8 +1,10 @@
 -- The state of one shard. Times are microseconds since 1970 in UTC, digests and keys are raw bytes.
+-- Statements name the shard in every table, as they do in PostgreSQL. Here it is the same number in every row, so
+-- no index begins with it.
 
--- One row: who owns the shard, which numbers come next, and how far its archive is acknowledged.
+-- One row: the owner's epoch, the next numbers, and how far the archive is acknowledged.
 create table shard (
-  only_row integer primary key check (only_row = 1),
+  shard integer primary key,
   epoch integer not null,
   is_clean integer not null,
   next_id integer not null,
@@ -14,12 +16,11 @@ create table shard (
   refusals_kept integer not null,
   refusals_dropped integer not null
 );
-insert into shard values (1, 0, 1, 1, 1, 1, 1, null, null, 0, 0);
 
--- What politeness protects. pages, pending and band are kept by every commit from the pages that it moves.
+-- The unit of politeness. Every commit updates pages, pending and band from the pages that it moves.
 create table site (
   id integer primary key,
-  name text not null unique,
+  name text not null,
   domain text not null,
   open_us integer not null,
   gap_ms integer not null,
@@ -30,12 +31,14 @@ create table site (
   wire_bytes integer not null,
   pages integer not null default 0,
   pending integer not null default 0,
-  band integer not null default 0
+  band integer not null default 0,
+  shard integer not null,
+  unique (name, shard)
 );
 create index site_waiting on site (band, id) where pending > 0;
 
 create table robots (
-  site_id integer primary key,
+  site_id integer not null,
   fetched_us integer not null,
   expires_us integer not null,
   status integer,
@@ -44,19 +47,21 @@ create table robots (
   last_modified text,
   policy text not null,
   detail text not null,
-  unreachable_since_us integer
+  unreachable_since_us integer,
+  shard integer not null,
+  primary key (site_id, shard)
 );
 
--- A site with its robots record, in the order of the Site and RobotsRecord tuples.
+-- A site with its robots record.
 create view site_row as
-select s.id, s.name, s.domain, s.open_us, s.gap_ms, s.strain, s.failures, s.closed_reason, s.pages, s.pending, s.band,
-       s.requests, s.wire_bytes, r.fetched_us, r.expires_us, r.status, r.body, r.etag, r.last_modified, r.policy,
+select s.shard, s.id, s.name, s.domain, s.open_us, s.gap_ms, s.strain, s.failures, s.closed_reason, s.pages, s.pending,
+       s.band, s.requests, s.wire_bytes, r.fetched_us, r.expires_us, r.status, r.body, r.etag, r.last_modified, r.policy,
        r.detail, r.unreachable_since_us
-  from site s left join robots r on r.site_id = s.id;
+  from site s left join robots r on r.shard = s.shard and r.site_id = s.id;
 
--- Every page, in the order in which it was found: rows are appended, whatever their keys.
--- credit is what the page holds but for the dividends of the shard; earned is what links gave to it, faded up to generation.
--- seq is the place in the queue of (site, band), null while the page is not queued. outcome is null before the first visit.
+-- Every page, in the order of discovery: rows are appended, whatever their keys.
+-- credit is what the page holds without the shard's dividends; earned is what links gave to it, faded up to generation.
+-- seq is the position in the queue of (site, band), null outside the queue. outcome is null before the first visit.
 create table page (
   id integer primary key,
   key blob not null,
@@ -87,37 +92,41 @@ create table page (
   belief blob,
   credit integer not null default 0,
   earned integer not null default 0,
-  generation integer not null default 0
+  generation integer not null default 0,
+  shard integer not null
 );
--- The queue is an index of the page table, so that a page can stand in it only once.
+-- The queue is an index of the page table, so a page can be in it only once.
 create index page_queued on page (site_id, band, seq) where seq is not null;
-create index page_due on page (due_us) where due_us is not null;
--- Duplicates by the page that they repeat; a file made before this index was there gets it when it is opened.
+create index page_due on page (due_us, shard) where due_us is not null;
 create index page_repeats on page (duplicate_of) where duplicate_of is not null;
 
--- The exact URL-seen index. Keys of one folder stand together, so that the links of a page touch few places.
+-- The exact index of known URLs. Keys of one folder are adjacent, so the links of a page touch few places.
 create table seen (
   key blob primary key,
-  page_id integer not null
+  page_id integer not null,
+  shard integer not null
 ) without rowid;
 
--- URLs that we met and will not ask for; never one that is a page.
+-- URLs that were found and will not be fetched; never one that is a page.
 create table refusal (
-  key blob primary key,
+  key blob not null,
   url text not null,
   reason text not null,
   detail text not null,
   parent text,
   at_us integer not null,
-  depth integer not null
+  depth integer not null,
+  shard integer not null,
+  primary key (key, shard)
 ) without rowid;
 
--- How many pages and remembered refusals ended how, by their last decision.
+-- Number of pages and stored refusals by their last outcome and reason.
 create table tally (
   outcome text not null,
   reason text not null,
   urls integer not null,
-  primary key (outcome, reason)
+  shard integer not null,
+  primary key (outcome, reason, shard)
 ) without rowid;
 
 create table visit (
@@ -129,7 +138,8 @@ create table visit (
   status integer,
   took_ms integer not null,
   wire_bytes integer not null,
-  version integer not null
+  version integer not null,
+  shard integer not null
 );
 create index visit_of_page on visit (page_id);
 
@@ -159,21 +169,23 @@ create table version (
   truncated text,
   change_class text,
   change_size real,
-  primary key (page_id, number)
+  shard integer not null,
+  primary key (page_id, number, shard)
 );
 
 -- The main text of each version as a zstd frame; base is the version whose text is the frame's dictionary (raw content),
--- null where the frame stands alone.
+-- null if the frame has none.
 create table text (
   page_id integer not null,
   number integer not null,
   base integer,
   frame blob not null,
-  primary key (page_id, number)
+  shard integer not null,
+  primary key (page_id, number, shard)
 );
 
--- The last sight of each page whose bytes have differed: what its next answer is compared with. Other pages are compared
--- with their newest version in the archive.
+-- What the next answer of a page is compared with, for pages whose bytes have differed. Other pages are compared with
+-- their newest version in the archive.
 create table look (
   page_id integer primary key,
   digest blob not null,
@@ -184,38 +196,43 @@ create table look (
   offset integer not null,
   length integer not null,
   snapshot blob not null,
-  memory blob not null
+  memory blob not null,
+  shard integer not null
 );
 
--- What was learned about a site, by kind; losing it costs some visits of learning.
+-- Learned state of a site, by kind; losing it costs some visits of learning.
 create table memory (
   site_id integer not null,
   kind text not null,
   value blob not null,
-  primary key (site_id, kind)
+  shard integer not null,
+  primary key (site_id, kind, shard)
 ) without rowid;
 
--- The edits that visits met; edits is a JSON array of [key, is_template, removed, added], keys as hexadecimal.
+-- The edits that visits found; edits is a JSON array of [key, is_template, removed, added], keys as hexadecimal.
 create table change (
   page_id integer not null,
   at_us integer not null,
   kind text not null,
   size real not null,
   edits text not null,
+  shard integer not null,
   primary key (page_id, at_us)
 ) without rowid;
 create index change_at on change (at_us);
 
--- Archive files that nothing points into any more and that are still to be deleted.
+-- Archive files without references that are still to be deleted.
 create table dropped_file (
-  name text primary key
+  name text primary key,
+  shard integer not null
 ) without rowid;
 
--- Content-seen: the first version that held this content.
+-- The first version that held some content.
 create table content (
   digest blob primary key,
   page_id integer not null,
-  number integer not null
+  number integer not null,
+  shard integer not null
 ) without rowid;
 
 -- Links for other shards, until their target has committed them.
@@ -223,18 +240,30 @@ create table outbox (
   seq integer primary key,
   source integer not null,
   target integer not null,
-  links blob not null
+  links blob not null,
+  shard integer not null
 );
 
 create table inbox_mark (
-  source integer primary key,
-  seq integer not null
-);
+  source integer not null,
+  seq integer not null,
+  shard integer not null,
+  primary key (source, shard)
+) without rowid;
 
--- What analysers said about a version; a file made before this table was there gets it when it is opened.
+-- What analysers found in a version, as a JSON object.
 create table analysis (
   page_id integer not null,
   number integer not null,
   fields text not null,
-  primary key (page_id, number)
+  shard integer not null,
+  primary key (page_id, number, shard)
 ) without rowid;
+
+-- Headings and links of the newest content of each page (core/outline.py), for search and the link graph.
+create table outline (
+  page_id integer primary key,
+  at_us integer not null,
+  frame blob not null,
+  shard integer not null
+);

@@ -1,4 +1,4 @@
-"""Executes the store's statements in the SQLite file of one shard; every call does its work at once, without threads."""
+"""Executes the store's statements in the SQLite file of one shard; every call works at once, without threads."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from typing import Literal
 
 from evercrawl.errors import BugFound, EvercrawlError, StoreUnavailable
 
-SCHEMA = files(__package__).joinpath("schema2.sql").read_text(encoding="utf-8")
+SCHEMA = files(__package__).joinpath("schema.sql").read_text(encoding="utf-8")
 SCHEMA_VERSION = 6
 PAGE_BYTES = 4096
 BUSY_TIMEOUT_S = 10.0
@@ -24,9 +25,14 @@ WAL_BYTES = 64 * 1024 * 1024
 """SQLite truncates a longer log to this size after a checkpoint."""
 CACHED_STATEMENTS = 256
 _SYNCHRONOUS = {"process": "normal", "power": "full"}
+DATABASE_FILE = "postgres"
+"""File in the state folder with the address of the database that holds the state."""
+_PRIVATE = 0o600
+"""The address may contain a password."""
 _SHARD_FILE = re.compile(r"s(\d{2,})\.sqlite")
 _FIRST_ROW = """
-insert into shard (shard, epoch, is_clean, next_id, next_seq, next_site_id, next_parcel, refusals_kept, refusals_dropped)
+insert into shard
+       (shard, epoch, is_clean, next_id, next_seq, next_site_id, next_parcel, refusals_kept, refusals_dropped)
 values (?, 0, 1, 1, 1, 1, 1, 0, 0)
 """
 
@@ -58,6 +64,35 @@ def shard_of(path: Path) -> int:
     if match is None:
         raise BugFound(f"{path} is not the name of a state file")
     return int(match[1])
+
+
+# Which database holds the state, if not the files
+
+
+def database_of(collection: Path) -> str | None:
+    """Return the address of the database with the collection's state; None: the state is in files."""
+    path = state_folder(collection) / DATABASE_FILE
+    try:
+        return path.read_text(encoding="utf-8").strip() or None
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StoreUnavailable(f"{path} cannot be read: {error.strerror}; check its permissions") from error
+
+
+def set_database(collection: Path, address: str) -> None:
+    """Record that the state is in this database from now on."""
+    folder = state_folder(collection)
+    folder.mkdir(parents=True, exist_ok=True)
+    new = folder / f"{DATABASE_FILE}.new"
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _PRIVATE), "w") as file:
+        file.write(address + "\n")
+    new.replace(folder / DATABASE_FILE)
+
+
+def unset_database(collection: Path) -> None:
+    """Record that the state is in files from now on."""
+    (state_folder(collection) / DATABASE_FILE).unlink(missing_ok=True)
 
 
 # Open

@@ -1,40 +1,31 @@
-"""All shards of a collection, each in a SQLite file of its own below the `state` folder."""
+"""The state of a collection in SQLite files, one for each shard, in the `state` folder."""
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
-from evercrawl.adapters.sqlite.connection import open_for_writing, set_cache
-from evercrawl.adapters.sqlite.fault import Translating
-from evercrawl.adapters.sqlite.shard import SqliteShard
+from evercrawl.adapters.sql.shard_store import SqlShard
+from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection, SqliteDatabase
+from evercrawl.adapters.sqlite.state_file import TranslateErrors, open_for_writing, set_cache, shard_path, shards_in
 from evercrawl.model.settings import StoreSettings
 
-LEAST_CACHE_BYTES = 2 * 1024 * 1024
-"""A shard's page cache never gets smaller, whatever the number of open shards."""
-_SHARD_FILE = re.compile(r"s(\d{2,})\.sqlite")
+MIN_CACHE_BYTES = 2 * 1024 * 1024
+"""The page cache of a shard never gets smaller, whatever the number of open shards."""
 
 
-def state_folder(collection: Path) -> Path:
-    """Where the state files of a collection lie."""
-    return collection / "state"
+class SqliteShard(SqlShard):
+    """A shard in its file."""
 
+    database: SqliteDatabase
 
-def shard_path(collection: Path, shard: int) -> Path:
-    """The state file of one shard."""
-    return state_folder(collection) / f"s{shard:02}.sqlite"
-
-
-def shards_in(collection: Path) -> list[int]:
-    """The shards that have a state file."""
-    folder = state_folder(collection)
-    if not folder.is_dir():
-        return []
-    return sorted(int(match[1]) for path in folder.iterdir() if (match := _SHARD_FILE.fullmatch(path.name)))
+    @property
+    def connection(self) -> SqliteConnection:
+        """The open file."""
+        return self.database.connection
 
 
 class SqliteStore:
-    """Implements `Store`. The page cache of the settings is divided among the shards that are open."""
+    """Implements `Store`. The open shards divide the page cache of the settings among them."""
 
     def __init__(self, collection: Path, settings: StoreSettings) -> None:
         self.shards = settings.shards
@@ -43,22 +34,21 @@ class SqliteStore:
         self._open: dict[int, SqliteShard] = {}
 
     async def open_shard(self, shard: int) -> SqliteShard:
-        """The shard's state, made empty if it is not there yet; the same object while it is open."""
+        """Return the shard, created empty if needed; the same object while it is open."""
         if shard not in self._open:
             path = shard_path(self._collection, shard)
-            db = open_for_writing(path, durability=self._settings.durability)
-            self._open[shard] = SqliteShard(
-                shard, path, db=db, most_refusals=self._settings.max_refusals_per_shard, on_close=self._forget
-            )
+            connection = SqliteConnection(path, open_for_writing(path, durability=self._settings.durability))
+            database = SqliteDatabase(connection, on_close=self._forget)
+            self._open[shard] = SqliteShard(shard, database, most_refusals=self._settings.max_refusals_per_shard)
             self._divide_cache()
         return self._open[shard]
 
     async def existing_shards(self) -> list[int]:
-        """Shards that hold something."""
+        """Return the shards that have a file."""
         return shards_in(self._collection)
 
     async def close(self) -> None:
-        """Close everything."""
+        """Close every open shard."""
         for shard in list(self._open.values()):
             await shard.close()
 
@@ -66,7 +56,7 @@ class SqliteStore:
         self._open.pop(shard, None)
 
     def _divide_cache(self) -> None:
-        share = max(LEAST_CACHE_BYTES, self._settings.cache_bytes // len(self._open))
+        share = max(MIN_CACHE_BYTES, self._settings.cache_bytes // len(self._open))
         for shard in self._open.values():
-            with Translating(shard.path):
-                set_cache(shard.connection, share)
+            with TranslateErrors(shard.connection.path):
+                set_cache(shard.connection.db, share)

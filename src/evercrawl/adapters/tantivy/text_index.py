@@ -75,12 +75,12 @@ class TextIndex:
             writer = self.index.writer(max(heap_bytes, MIN_HEAP_BYTES), num_threads=1)
         except ValueError as error:
             if "lock" in str(error).lower():
-                raise IndexBusy(f"another process writes the index {self.folder}") from error
+                raise IndexBusy(f"another process is writing the index {self.folder}") from error
             raise StoreUnavailable(f"the index {self.folder} cannot be written: {error}") from error
         with _translate_errors(self.folder):
             writing = TextIndexWriter(writer)
             try:
-                # What a killed process has left would be in the way: it bears the names of our next files.
+                # Files of a killed process have the names of our next files.
                 writer.garbage_collect_files()
                 yield writing
             except BaseException:
@@ -132,7 +132,7 @@ def _translate_errors(folder: Path) -> Iterator[None]:
         yield
     except (ValueError, OSError) as error:
         raise StoreUnavailable(
-            f"the index {folder} cannot be used: {error}; make it anew with: evercrawl index rebuild"
+            f"the index {folder} cannot be used: {error}; rebuild it with: evercrawl index rebuild"
         ) from error
 
 
@@ -163,15 +163,15 @@ def anchor_schema() -> tantivy.Schema:
 @lru_cache(maxsize=1)
 def word_analyser() -> tantivy.TextAnalyzer:
     """Cuts what `core/search/tokenizer.py` has prepared."""
-    cutter = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-    return cutter.filter(tantivy.Filter.lowercase()).filter(tantivy.Filter.ascii_fold()).build()
+    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+    return builder.filter(tantivy.Filter.lowercase()).filter(tantivy.Filter.ascii_fold()).build()
 
 
 @lru_cache(maxsize=len(STEMMERS))
 def stem_analyser(language: str) -> tantivy.TextAnalyzer:
     """Stems words that stand apart by spaces."""
-    cutter = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
-    return cutter.filter(tantivy.Filter.stemmer(STEMMERS[language])).build()
+    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
+    return builder.filter(tantivy.Filter.stemmer(STEMMERS[language])).build()
 
 
 def open_index(schema: tantivy.Schema, folder: str) -> tantivy.Index:
@@ -232,7 +232,7 @@ class TextIndexWriter:
             self._writer.delete_documents_by_term("key", key)
         self._writer.add_document(_document(version))
 
-    def forget_shard(self, shard: int) -> None:
+    def delete_shard(self, shard: int) -> None:
         """Everything of a shard goes, its cursor too."""
         self._writer.delete_documents_by_term("site", shard_term(shard))
         self._writer.delete_documents_by_term("key", cursor_key(shard))
@@ -277,7 +277,7 @@ def _document(version: IndexedVersion) -> tantivy.Document:
     document.add_text("site", shard_term(version.shard))
     title = normalize_for_index(version.title)
     document.add_text("title", title)
-    # The main text does not repeat the title, and a phrase may be in either.
+    # The main text does not repeat the title, and a phrase may occur in either.
     document.add_text("text", f"{title}\n{normalize_for_index(version.text)}")
     if version.headings:
         document.add_text("headings", normalize_for_index("\n".join(version.headings)))

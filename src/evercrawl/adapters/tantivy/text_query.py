@@ -25,7 +25,7 @@ MIN_STEMMED = 3
 MIN_MATCHED_SHARE = 0.7
 """Of the words of a long query."""
 MAX_LATIN_LANGUAGES = 4
-"""With Latin letters; the most frequent ones of the collection are asked."""
+"""With Latin letters; the most frequent ones of the collection are query_part."""
 SCRIPTS = {
     "ar": ("\u0600", "\u06ff"),
     "el": ("\u0370", "\u03ff"),
@@ -60,7 +60,7 @@ def stem_words(words: Sequence[str], language: str) -> list[str]:
 
 
 def indexed_languages(searcher: tantivy.Searcher) -> list[str]:
-    """The languages of the indexed pages that are worth asking in, most frequent first."""
+    """The languages of the indexed pages that are boost_factor asking in, most frequent first."""
     counted = sorted(searcher.terms_with_prefix("lang", ""), key=lambda pair: -pair[1])
     latin = [lang for lang, _ in counted if lang in STEMMERS and lang not in SCRIPTS]
     return latin[:MAX_LATIN_LANGUAGES] + [lang for lang, _ in counted if lang in SCRIPTS]
@@ -83,37 +83,37 @@ class IndexQueryBuilder:
     languages: tuple[str, ...]
     known_forms: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
     """Looked up before in this index, by word and language."""
-    last_neighbours: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+    last_similar_words: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
     """The words with the beginning that was looked for last."""
 
-    # Words
+    # Terms
 
     def forms(self, word: str, language: str) -> dict[str, float]:
         """The words of the index that are forms of this one in a language, with their weights."""
         known = self.known_forms.get((word, language))
         if known is None:
-            known = self.known_forms[word, language] = self._look_up(word, language)
+            known = self.known_forms[word, language] = self._find_forms(word, language)
         return known
 
-    def _look_up(self, word: str, language: str) -> dict[str, float]:
+    def _find_forms(self, word: str, language: str) -> dict[str, float]:
         if language not in STEMMERS or len(word) < MIN_STEMMED or word.isdigit():
             return {word: 1.0}
         stem = stem_words([word], language)[0]
         shared = _common_prefix(word, stem)
         longest = len(word) + MAX_SUFFIX
-        near = [pair for pair in self._neighbours(shared) if len(pair[0]) <= longest]
-        stems = stem_words([text for text, _ in near], language) if near else []
-        forms = [WordForm(*pair) for pair, own in zip(near, stems, strict=True) if own == stem or pair[0] == word]
+        similar = [pair for pair in self._similar_words(shared) if len(pair[0]) <= longest]
+        stems = stem_words([text for text, _ in similar], language) if similar else []
+        forms = [WordForm(*pair) for pair, own in zip(similar, stems, strict=True) if own == stem or pair[0] == word]
         forms.sort(key=lambda form: (form.text != word, -form.documents))
         return form_weights(word, forms[:MAX_FORMS], documents=max(1, self.searcher.num_docs))
 
-    def _neighbours(self, shared: str) -> list[tuple[str, int]]:
+    def _similar_words(self, shared: str) -> list[tuple[str, int]]:
         """The most frequent words with this beginning; most languages ask for the same ones in a row."""
-        if shared not in self.last_neighbours:
-            self.last_neighbours.clear()
-            near = self.searcher.terms_with_prefix("text", shared, limit=MAX_SIMILAR_WORDS)
-            self.last_neighbours[shared] = near
-        return self.last_neighbours[shared]
+        if shared not in self.last_similar_words:
+            self.last_similar_words.clear()
+            similar = self.searcher.terms_with_prefix("text", shared, limit=MAX_SIMILAR_WORDS)
+            self.last_similar_words[shared] = similar
+        return self.last_similar_words[shared]
 
     def all_forms(self, word: str, languages: Sequence[str]) -> dict[str, float]:
         """The forms over several languages, each with its best weight."""
@@ -138,11 +138,11 @@ class IndexQueryBuilder:
             QueryField.TITLE: (("title", TITLE),),
             QueryField.URL: (("url", URL),),
         }[place]
-        return _any_of([self._in_field(field, forms, worth) for field, worth in fields])
+        return _any_of([self._in_field(field, forms, boost_factor) for field, boost_factor in fields])
 
-    def _in_field(self, field: str, forms: dict[str, float], worth: float) -> IndexQuery:
+    def _in_field(self, field: str, forms: dict[str, float], boost_factor: float) -> IndexQuery:
         ask, boost = tantivy.Query.term_query, tantivy.Query.boost_query
-        terms = [boost(ask(self.schema, field, form, "freq"), worth * weight) for form, weight in forms.items()]
+        terms = [boost(ask(self.schema, field, form, "freq"), boost_factor * weight) for form, weight in forms.items()]
         return terms[0] if len(terms) == 1 else tantivy.Query.disjunction_max_query(terms, 0.1)
 
     def _phrase(self, words: list[str], place: QueryField) -> IndexQuery:
@@ -150,45 +150,45 @@ class IndexQueryBuilder:
             exact = [tantivy.Query.term_query(self.schema, "url", word, "freq") for word in words]
             return tantivy.Query.boolean_query([(MUST, term) for term in exact])
         fields = (("title", TITLE),) if place is QueryField.TITLE else (("text", TEXT), ("title", TITLE))
-        return _any_of([tantivy.Query.boost_query(self._words_in_row(field, words), worth) for field, worth in fields])
+        return _any_of([tantivy.Query.boost_query(self._exact_phrase(field, words), boost_factor) for field, boost_factor in fields])
 
-    def _words_in_row(self, field: str, words: list[str]) -> IndexQuery:
+    def _exact_phrase(self, field: str, words: list[str]) -> IndexQuery:
         if len(words) == 1:
             return tantivy.Query.term_query(self.schema, field, words[0], "freq")
         return tantivy.Query.phrase_query(self.schema, field, [*words])
 
-    # The whole
+    # Query
 
     def groups(self, query: Query) -> list[IndexQuery]:
         """One question for each group of the query."""
         languages = query.langs or self.languages
         groups = []
         for group in query.groups:
-            terms = [asked for term in group if (asked := self.term(term, languages)) is not None]
+            terms = [query_part for term in group if (query_part := self.term(term, languages)) is not None]
             if terms:
                 groups.append(_any_of(terms))
         return groups
 
     def filters(self, query: Query, *, with_noindex: bool) -> list[Clause]:
         """What must hold beside the words; it does not count for the score."""
-        clauses: list[Clause] = [(MUST, self._moment(query))]
+        clauses: list[Clause] = [(MUST, self._time_filter(query))]
         if query.sites:
-            clauses.append((MUST, self._one_term_of("site", query.sites)))
+            clauses.append((MUST, self._any_term("site", query.sites)))
         if query.langs:
-            clauses.append((MUST, self._one_term_of("lang", query.langs)))
+            clauses.append((MUST, self._any_term("lang", query.langs)))
         if query.changed_from is not None or query.changed_until is not None:
             first = None if query.changed_from is None else to_us(query.changed_from)
             last = None if query.changed_until is None else to_us(query.changed_until)
             clauses.append((MUST, self._range("from_us", first, last)))
         clauses += [(NOT, self._exact("site", site)) for site in query.not_sites]
         for term in query.without:
-            if (asked := self.term(term._replace(is_literal=True), ())) is not None:
-                clauses.append((NOT, asked))
+            if (query_part := self.term(term._replace(is_literal=True), ())) is not None:
+                clauses.append((NOT, query_part))
         if not with_noindex:
             clauses.append((NOT, self._exact("state", "noindex")))
         return clauses
 
-    def _moment(self, query: Query) -> IndexQuery:
+    def _time_filter(self, query: Query) -> IndexQuery:
         """Versions that were the newest then; without a moment, those that are."""
         if query.as_of is None:
             return _unscored(self._exact("state", "current"))
@@ -200,7 +200,7 @@ class IndexQueryBuilder:
     def _range(self, field: str, first: int | None, last: int | None) -> IndexQuery:
         return _unscored(tantivy.Query.range_query(self.schema, field, tantivy.FieldType.Unsigned, first, last))
 
-    def _one_term_of(self, field: str, values: Sequence[str]) -> IndexQuery:
+    def _any_term(self, field: str, values: Sequence[str]) -> IndexQuery:
         return _unscored(_any_of([self._exact(field, value) for value in values]))
 
     def _exact(self, field: str, value: str) -> IndexQuery:
@@ -230,7 +230,7 @@ def _unscored(query: IndexQuery) -> IndexQuery:
 
 
 def match_all(groups: list[IndexQuery], filters: list[Clause], *, or_pages: IndexQuery | None = None) -> IndexQuery:
-    """Everything that was asked for; `or_pages` are let in without the words."""
+    """Everything that was query_part for; `or_pages` are let in without the words."""
     words = tantivy.Query.boolean_query([(MUST, group) for group in groups]) if groups else tantivy.Query.all_query()
     if or_pages is not None and groups:
         words = _any_of([words, or_pages])
@@ -269,7 +269,7 @@ class AnchorIndex:
         self._schema = anchor_schema()
         self._searcher = open_index(self._schema, str(folder)).searcher()
 
-    def pages_called(self, query: Query) -> dict[int, float]:
+    def pages_by_anchor(self, query: Query) -> dict[int, float]:
         """Pages that others call by all the words of a query, with how well it fits."""
         words = [index_words(group[0].text) for group in query.groups if group[0].place is QueryField.ANYWHERE]
         if len(words) != len(query.groups) or not words or any(len(group) > 1 for group in query.groups):

@@ -13,6 +13,7 @@ from base64 import b32encode
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from hashlib import sha1
+from types import MappingProxyType
 from typing import NamedTuple
 
 from evercrawl.adapters.warc.reader import WarcRecord
@@ -58,6 +59,13 @@ _COPIED_HEADERS = {
     "warc-ip-address": b"WARC-IP-Address",
     "warc-payload-digest": b"WARC-Payload-Digest",
 }
+
+
+class WarcInfo(NamedTuple):
+    """What the warcinfo record says about the writer of a file."""
+
+    software: str
+    fields: Mapping[str, str] = MappingProxyType({})
 
 
 class ExchangeRecords(NamedTuple):
@@ -115,9 +123,9 @@ def truncated_value(truncated: str | None) -> str | None:
     return truncated if truncated in TRUNCATED_VALUES else "unspecified"
 
 
-def warcinfo_record(file: str, *, software: str, about: Mapping[str, str], now: datetime) -> bytes:
+def warcinfo_record(file: str, info: WarcInfo, *, now: datetime) -> bytes:
     """The first record of a file: who wrote it, by which rules."""
-    fields = {"software": software, "format": "WARC File Format 1.1", "conformsTo": CONFORMS_TO, **about}
+    fields = {"software": info.software, "format": "WARC File Format 1.1", "conformsTo": CONFORMS_TO, **info.fields}
     lines = (f"{_one_line(name)}: {_one_line(value)}\r\n" for name, value in fields.items())
     block = "".join(lines).encode()
     digest = b32encode(sha1(block).digest())

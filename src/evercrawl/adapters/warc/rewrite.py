@@ -9,14 +9,14 @@ from __future__ import annotations
 import mmap
 import os
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from evercrawl.adapters.warc.gzip_members import compress_record, decompress_at
 from evercrawl.adapters.warc.reader import parse_record
-from evercrawl.adapters.warc.records import record_urn, warcinfo_record
+from evercrawl.adapters.warc.records import WarcInfo, record_urn, warcinfo_record
 
 COPY_BYTES = 1 << 20
 
@@ -99,15 +99,13 @@ def _spans(members: list[_Member]) -> tuple[tuple[int, int], ...]:
     return tuple(spans)
 
 
-def rewrite_file(
-    plan: RewritePlan, name: str, *, software: str, about: Mapping[str, str], now: datetime, level: int
-) -> RewriteResult:
+def rewrite_file(plan: RewritePlan, name: str, info: WarcInfo, *, now: datetime, level: int) -> RewriteResult:
     """Write the file under its new name and make it durable, for what it replaces will be deleted."""
     new = plan.path.with_name(name)
     starts: list[int] = [0]
     shifts: list[int] = [0]
     with plan.path.open("rb") as source, new.open("xb") as target:
-        target.write(compress_record(warcinfo_record(name, software=software, about=about, now=now), level))
+        target.write(compress_record(warcinfo_record(name, info, now=now), level))
         for start, end in plan.spans:
             starts.append(start)
             shifts.append(target.tell() - start)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from evercrawl.adapters.system import sync_folder
 from evercrawl.adapters.warc.gzip_members import compress_head, compress_record
 from evercrawl.adapters.warc.reader import read_record
-from evercrawl.adapters.warc.records import exchange_records, warcinfo_record
+from evercrawl.adapters.warc.records import WarcInfo, exchange_records, warcinfo_record
 from evercrawl.adapters.warc.shard_archive import file_name, shard_files, truncate_archive
 from evercrawl.engine.ports import Clock, Stored
 from evercrawl.errors import StoreUnavailable
@@ -24,6 +25,13 @@ BUFFER_BYTES = 256 * 1024
 
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
 _OLD_FILE = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
+
+
+class FileOwner(NamedTuple):
+    """A process that writes only its own files, numbered from `first_number`."""
+
+    id: str
+    first_number: int = 1
 
 
 class WarcArchive:
@@ -39,12 +47,10 @@ class WarcArchive:
         shard: int,
         *,
         settings: ArchiveSettings,
-        software: str,
         clock: Clock,
-        about: Mapping[str, str] | None = None,
+        info: WarcInfo,
         durable: bool = False,
-        member: str = "",
-        first_number: int = 1,
+        owner: FileOwner | None = None,
         on_finished: Callable[[], None] | None = None,
     ) -> None:
         """`about`: more fields of warcinfo; `durable`: what was flushed survives a power cut; `member`: a
@@ -53,27 +59,25 @@ class WarcArchive:
         `on_finished`: files are short and carried away, and somebody waits for each.
         """
         self._on_finished = on_finished
-        self._began: datetime | None = None
-        self._member = member
+        self._started_at: datetime | None = None
+        self._owner = owner
         self._folder = folder
         self._shard = shard
         self._settings = settings
-        self._software = software
-        self._about = {"robots": "obey"} | dict(about or {})
+        self._info = WarcInfo(info.software, {"robots": "obey", **info.fields})
         self._clock = clock
         self._durable = durable
-        self._full_bytes = settings.max_upload_bytes if on_finished is not None else settings.max_file_bytes
+        self._max_bytes = settings.max_upload_bytes if on_finished is not None else settings.max_file_bytes
         self._file = -1
         self._name = ""
-        self._first_of_member = first_number
         self._next_number: int | None = None
         self._written = 0
-        self._waiting: list[bytes] = []
-        self._waiting_bytes = 0
+        self._buffer: list[bytes] = []
+        self._buffered_bytes = 0
 
-    def cut_back(self, end: ArchiveEnd | None) -> int:
+    def truncate_to(self, end: ArchiveEnd | None) -> int:
         """Remove what lies behind the acknowledged end; gives the count of acknowledged bytes lost."""
-        if self._member:
+        if self._owner is not None:
             return 0
         try:
             resumed = truncate_archive(self._folder, self._shard, end)
@@ -81,7 +85,7 @@ class WarcArchive:
             if resumed.file is not None:
                 self._reopen(resumed.file)
         except OSError as error:
-            raise self._unavailable(error, "cut back") from error
+            raise self._unavailable(error, "be truncated") from error
         return resumed.missing_bytes
 
     def append(
@@ -105,23 +109,23 @@ class WarcArchive:
             else compress_record(records.response, level)
         )
         request = compress_record(records.request, level) if records.request else None
-        self._make_room()
-        offset = self._written + self._waiting_bytes
-        self._wait(response)
+        self._ensure_file()
+        offset = self._written + self._buffered_bytes
+        self._add(response)
         if request is not None:
-            self._wait(request)
+            self._add(request)
         return Stored(self._name, offset, len(response), records.record_id)
 
     def flush(self) -> ArchiveEnd | None:
         """Hand everything to the system (the disk, if durable) and say how far the archive now reaches."""
         if self._file < 0:
             return None
-        self._write_out()
+        self._write_buffer()
         if self._durable:
             self._sync()
         end = ArchiveEnd(self._name, self._written)
-        if self._on_finished is not None and self._is_old():
-            self._let_go()
+        if self._on_finished is not None and self._is_expired():
+            self._close_file()
         return end
 
     def close(self) -> None:
@@ -129,7 +133,7 @@ class WarcArchive:
         if self._file >= 0:
             self.flush()
         if self._file >= 0:
-            self._let_go()
+            self._close_file()
 
     def read(self, place: OriginalRecord) -> tuple[Headers, bytes] | None:
         """Headers and body of a record that was flushed; None: it cannot be read."""
@@ -139,23 +143,23 @@ class WarcArchive:
             return None
         return record.headers, record.wire_body
 
-    def _wait(self, member: bytes) -> None:
-        self._waiting.append(member)
-        self._waiting_bytes += len(member)
+    def _add(self, member: bytes) -> None:
+        self._buffer.append(member)
+        self._buffered_bytes += len(member)
 
-    def _make_room(self) -> None:
+    def _ensure_file(self) -> None:
         """Afterwards a file is open that is not full, and the buffer is not full either."""
-        if self._file >= 0 and self._written + self._waiting_bytes >= self._full_bytes:
+        if self._file >= 0 and self._written + self._buffered_bytes >= self._max_bytes:
             self.close()
         if self._file < 0:
-            self._begin_file()
-        elif self._waiting_bytes >= BUFFER_BYTES:
-            self._write_out()
+            self._start_file()
+        elif self._buffered_bytes >= BUFFER_BYTES:
+            self._write_buffer()
 
-    def _begin_file(self) -> None:
+    def _start_file(self) -> None:
         number = self.next_number
-        name = file_name(self._shard, number, self._member)
-        info = warcinfo_record(name, software=self._software, about=self._about, now=self._clock.now())
+        name = file_name(self._shard, number, self._owner.id if self._owner is not None else "")
+        info = warcinfo_record(name, self._info, now=self._clock.now())
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._file = os.open(self._folder / name, _NEW_FILE, 0o644)
@@ -163,10 +167,10 @@ class WarcArchive:
                 sync_folder(self._folder)
         except OSError as error:
             raise self._unavailable(error, f"begin {name}") from error
-        self._say_unfinished()
-        self._began = self._clock.now()
+        self._lock_shared()
+        self._started_at = self._clock.now()
         self._name, self._written, self._next_number = name, 0, number + 1
-        self._wait(compress_record(info, self._settings.gzip_level))
+        self._add(compress_record(info, self._settings.gzip_level))
 
     @property
     def next_number(self) -> int:
@@ -174,35 +178,35 @@ class WarcArchive:
         return self._next_number or self._first_number()
 
     def _first_number(self) -> int:
-        if self._member:
-            return self._first_of_member
+        if self._owner is not None:
+            return self._owner.first_number
         return max(shard_files(self._folder, self._shard), default=0) + 1
 
     def _reopen(self, path: Path) -> None:
         self._file = os.open(path, _OLD_FILE)
-        self._say_unfinished()
+        self._lock_shared()
         self._name, self._written = path.name, path.stat().st_size
 
-    def _say_unfinished(self) -> None:
+    def _lock_shared(self) -> None:
         """Whoever uploads asks for the file alone; the system lets go of our share however we end."""
         fcntl.flock(self._file, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
-    def _write_out(self) -> None:
+    def _write_buffer(self) -> None:
         """All waiting records are in the file, or none of them is."""
-        if not self._waiting:
+        if not self._buffer:
             return
-        rest = memoryview(b"".join(self._waiting))
+        rest = memoryview(b"".join(self._buffer))
         try:
             while rest:
                 rest = rest[os.write(self._file, rest) :]
         except OSError as error:
-            self._take_back(error)
+            self._undo_write(error)
             raise self._unavailable(error, f"write {self._name}") from error
-        self._written += self._waiting_bytes
-        self._waiting.clear()
-        self._waiting_bytes = 0
+        self._written += self._buffered_bytes
+        self._buffer.clear()
+        self._buffered_bytes = 0
 
-    def _take_back(self, cause: OSError) -> None:
+    def _undo_write(self, cause: OSError) -> None:
         try:
             os.ftruncate(self._file, self._written)
         except OSError as error:
@@ -215,14 +219,14 @@ class WarcArchive:
         except OSError as error:
             raise self._unavailable(error, f"sync {self._name}") from error
 
-    def _let_go(self) -> None:
+    def _close_file(self) -> None:
         os.close(self._file)
         self._file = -1
         if self._on_finished is not None:
             self._on_finished()
 
-    def _is_old(self) -> bool:
-        began, every = self._began, self._settings.upload_interval
+    def _is_expired(self) -> bool:
+        began, every = self._started_at, self._settings.upload_interval
         return began is not None and self._clock.now() - began >= every
 
     def _unavailable(self, error: OSError, doing: str) -> StoreUnavailable:

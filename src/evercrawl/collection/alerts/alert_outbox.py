@@ -1,7 +1,7 @@
-"""The durable outbox of a collection: alerts, how far the log was read, what is to be told, and messages.
+"""The durable outbox of a collection: alerts, log positions, pending events and messages.
 
-A file of its own (`notify.sqlite`), readable by its owner alone, for it holds secrets. Every method is one
-transaction; several processes may have it open.
+It is a file of its own (`alerts.sqlite`), readable only by its owner because it holds secrets. Every method is one
+transaction; several processes may use it.
 """
 
 from __future__ import annotations
@@ -16,23 +16,22 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evercrawl.adapters.sqlite.connection import transaction
-from evercrawl.adapters.sqlite.fault import Translating
+from evercrawl.adapters.sqlite.state_file import TranslateErrors, transaction
 from evercrawl.core.alerts.definition import alert_from_json, alert_to_json, event_from_json, event_to_json
 from evercrawl.core.alerts.delivery import AlertMessage, AlertQueue, MessageState
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import Alert, Event, PendingEvent
 
-FILE = "notify.sqlite"
+FILE = "alerts.sqlite"
 VERSION = 1
 BUSY_WAIT_S = 10.0
 OWNER_ONLY = 0o600
 _MESSAGE = "m.id, a.name, m.made_us, m.state, m.tries, m.next_us, m.ended_us, m.detail"
-_OPEN = "('waiting', 'sending')"
+_OPEN = "('pending', 'sending')"
 
 
 class StoredAlert(NamedTuple):
-    """An alert as it is stored; nothing that was met before `since_us` is told to it."""
+    """An alert as it is stored; events before `since_us` are not reported."""
 
     id: int
     since_us: int
@@ -40,45 +39,45 @@ class StoredAlert(NamedTuple):
 
 
 class MatchedEvent(NamedTuple):
-    """An event that an alert wants."""
+    """An event that matches an alert."""
 
     alert_id: int
     event: Event
 
 
 class MessageCounts(NamedTuple):
-    """How many changes of an alert were told, wait, or could not be told; and the last trouble."""
+    """How many changes of an alert are pending, sent or failed, and the last error."""
 
-    waiting: int
-    delivered: int
+    pending: int
+    sent: int
     failed: int
-    trouble: str
+    last_error: str
 
 
 def outbox_path(collection: Path) -> Path:
-    """Where a collection keeps its outbox."""
+    """Return the path of a collection's outbox."""
     return collection / FILE
 
 
 class AlertOutbox:
-    """One collection's outbox, made where it is not there."""
+    """The outbox of one collection; created if it does not exist."""
 
     def __init__(self, collection: Path) -> None:
         self._path = outbox_path(collection)
-        self._translating = Translating(self._path)
-        self._turn = threading.RLock()
+        self._translating = TranslateErrors(self._path)
+        self._lock = threading.RLock()
         with self._translating:
-            self._db = self._opened()
+            self._db = self._open()
             self.uid: str = self._db.execute("select uid from about").fetchone()[0]
 
-    def _opened(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         _make_private(self._path)
         db = sqlite3.connect(self._path, isolation_level=None, timeout=BUSY_WAIT_S, check_same_thread=False)
         try:
             db.execute("pragma journal_mode = wal")
-            # Few rows, each of which stands for something that must not be lost or doubled.
+            # The rows are few, and none may be lost or duplicated.
             db.execute("pragma synchronous = full")
-            _bring_up(db, self._path)
+            _create_schema(db, self._path)
         except BaseException:
             db.close()
             raise
@@ -86,96 +85,94 @@ class AlertOutbox:
 
     def close(self) -> None:
         """Close the file."""
-        with self._turn:
+        with self._lock:
             self._db.close()
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with self._turn, self._translating, transaction(self._db):
+        with self._lock, self._translating, transaction(self._db):
             yield self._db
 
     def _rows(self, statement: str, *parameters: object) -> list[Any]:
-        with self._turn, self._translating:
+        with self._lock, self._translating:
             return self._db.execute(statement, parameters).fetchall()
 
     # Alerts
 
     def alerts(self) -> list[StoredAlert]:
-        """Every alert, by name."""
-        rows = self._rows("select id, since_us, wish from alert order by name")
-        return [StoredAlert(number, since_us, alert_from_json(wish)) for number, since_us, wish in rows]
+        """Return every alert, by name."""
+        rows = self._rows("select id, since_us, definition from alert order by name")
+        return [StoredAlert(number, since_us, alert_from_json(definition)) for number, since_us, definition in rows]
 
     def named(self, name: str) -> StoredAlert | None:
-        """The alert of this name."""
+        """Return the alert with this name."""
         return next((known for known in self.alerts() if known.alert.name == name), None)
 
     def put(self, alert: Alert, *, now_us: int, ends: Mapping[int, int]) -> bool:
-        """Add an alert, or change the one of its name, which keeps what waits for it; False: it was there.
+        """Add an alert, or replace the one with its name and keep its pending events; return whether it is new.
 
-        The first alert begins at the ends of the logs: while there was none, nothing was followed.
+        The first alert starts at the ends of the logs, because nothing was read before.
         """
         with self._writing() as db:
             row = db.execute("select id from alert where name = ?", (alert.name,)).fetchone()
             if row is not None:
-                db.execute("update alert set wish = ? where id = ?", (alert_to_json(alert), row[0]))
+                db.execute("update alert set definition = ? where id = ?", (alert_to_json(alert), row[0]))
                 return False
             if not db.execute("select 1 from alert limit 1").fetchone():
                 db.executemany("insert or replace into cursor (shard, line) values (?, ?)", ends.items())
             db.execute(
-                "insert into alert (name, wish, since_us) values (?, ?, ?)", (alert.name, alert_to_json(alert), now_us)
+                "insert into alert (name, definition, since_us) values (?, ?, ?)",
+                (alert.name, alert_to_json(alert), now_us),
             )
             return True
 
     def remove(self, name: str) -> int | None:
-        """Take an alert away, and what waits for it; gives the number of changes that will not be told, None
-        where there is no such alert.
-        """
+        """Remove an alert and its pending events; return their number, or None if there is no such alert."""
         with self._writing() as db:
             row = db.execute("select id from alert where name = ?", (name,)).fetchone()
             if row is None:
                 return None
-            waiting = self.counts(row[0]).waiting
-            for table in ("notice", "message"):
+            pending = self.counts(row[0]).pending
+            for table in ("event", "message"):
                 db.execute(f"delete from {table} where alert_id = ?", row)
             db.execute("delete from alert where id = ?", row)
-            return waiting
+            return pending
 
     def counts(self, alert_id: int) -> MessageCounts:
-        """How the alert stands."""
+        """Return the message counts of an alert."""
         states = dict(
             self._rows(
-                "select coalesce(m.state, 'waiting'), count(*) from notice n"
+                "select coalesce(m.state, 'pending'), count(*) from event n"
                 " left join message m on m.id = n.message where n.alert_id = ? group by 1",
                 alert_id,
             )
         )
-        trouble = self._rows(
+        error = self._rows(
             f"select detail from message where alert_id = ? and state in {_OPEN} and tries > 0 order by place limit 1",
             alert_id,
         )
-        waiting = states.get("waiting", 0) + states.get("sending", 0)
-        return MessageCounts(
-            waiting, states.get("delivered", 0), states.get("failed", 0), trouble[0][0] if trouble else ""
-        )
+        pending = states.get("pending", 0) + states.get("sending", 0)
+        return MessageCounts(pending, states.get("sent", 0), states.get("failed", 0), error[0][0] if error else "")
 
-    # Following
+    # Log positions
 
     def cursors(self) -> dict[int, int]:
-        """Shard -> the last line of its log that was read."""
+        """Return the last line read from each shard's log."""
         return dict(self._rows("select shard, line from cursor"))
 
-    def note(self, shard: int, *, before: int, after: int, told: Sequence[MatchedEvent], now_us: int) -> bool:
-        """Take in what was read between two lines, and the new place, both or neither; False: somebody else
-        has read on from `before` since, and nothing was written.
+    def add_events(self, shard: int, *, before: int, after: int, matched: Sequence[MatchedEvent], now_us: int) -> bool:
+        """Store the events between two lines together with the new position.
+
+        Return False, and store nothing, if another process has moved the position from `before`.
         """
         with self._writing() as db:
             row = db.execute("select line from cursor where shard = ?", (shard,)).fetchone()
             if (row[0] if row else 0) != before:
                 return False
             db.executemany(
-                "insert or ignore into notice (alert_id, shard, line, at_us, noted_us, event)"
+                "insert or ignore into event (alert_id, shard, line, at_us, noted_us, event)"
                 " select id, ?2, ?3, ?4, ?5, ?6 from alert where id = ?1",
-                (_notice_row(one, shard, now_us) for one in told),
+                (_event_row(one, shard, now_us) for one in matched),
             )
             db.execute("insert or replace into cursor (shard, line) values (?, ?)", (shard, after))
             return True
@@ -183,32 +180,32 @@ class AlertOutbox:
     # Messages
 
     def queue(self, alert_id: int) -> AlertQueue:
-        """What waits for an alert."""
+        """Return the pending message and event of an alert."""
         head = self._rows(
             f"select {_MESSAGE} from message m join alert a on a.id = m.alert_id"
             f" where m.alert_id = ? and m.state in {_OPEN} order by m.place limit 1",
             alert_id,
         )
         noted = self._rows(
-            "select noted_us from notice where alert_id = ? and message is null order by number limit 1", alert_id
+            "select noted_us from event where alert_id = ? and message is null order by number limit 1", alert_id
         )
         return AlertQueue(_message(head[0]) if head else None, noted[0][0] if noted else None)
 
     def busy_alerts(self) -> set[int]:
-        """Alerts for which something waits."""
+        """Return the alerts with pending events or messages."""
         rows = self._rows(
-            "select distinct alert_id from notice where message is null"
+            "select distinct alert_id from event where message is null"
             f" union select distinct alert_id from message where state in {_OPEN}"
         )
         return {row[0] for row in rows}
 
     def compose(self, known: StoredAlert, *, upto_us: int, now_us: int) -> AlertMessage | None:
-        """Put the oldest notices, as many as a message of the alert holds, into one; None: there are none."""
+        """Put the oldest pending events into a message; return None if there are none."""
         with self._writing() as db:
             rows = db.execute(
-                "select number from notice where alert_id = ? and message is null and noted_us <= ?"
+                "select number from event where alert_id = ? and message is null and noted_us <= ?"
                 " order by number limit ?",
-                (known.id, upto_us, known.alert.most),
+                (known.id, upto_us, known.alert.max_changes),
             ).fetchall()
             if not rows:
                 return None
@@ -218,25 +215,25 @@ class AlertOutbox:
                 " values (?, ?, ?, ?, 0, 0, '')",
                 (message.id, known.id, now_us, message.state.value),
             )
-            db.executemany("update notice set message = ? where number = ?", ((message.id, *row) for row in rows))
+            db.executemany("update event set message = ? where number = ?", ((message.id, *row) for row in rows))
             return message
 
-    def notices(self, message_id: str) -> list[PendingEvent]:
-        """What a message tells, in order."""
-        rows = self._rows("select number, noted_us, event from notice where message = ? order by number", message_id)
-        return [_notice(row) for row in rows]
+    def message_events(self, message_id: str) -> list[PendingEvent]:
+        """Return the events of a message, in order."""
+        rows = self._rows("select number, noted_us, event from event where message = ? order by number", message_id)
+        return [_pending_event(row) for row in rows]
 
-    def last_notices(self, alert_id: int, *, upto: int, most: int) -> list[PendingEvent]:
-        """The newest notices of an alert up to a number, the newest first."""
+    def newest_events(self, alert_id: int, *, upto: int, most: int) -> list[PendingEvent]:
+        """Return the newest events of an alert up to a number, newest first."""
         rows = self._rows(
-            "select number, noted_us, event from notice where alert_id = ? and number <= ?"
+            "select number, noted_us, event from event where alert_id = ? and number <= ?"
             " order by number desc limit ?",
             alert_id, upto, most,
         )  # fmt: skip
-        return [_notice(row) for row in rows]
+        return [_pending_event(row) for row in rows]
 
-    def write(self, message: AlertMessage) -> None:
-        """Note where a message stands."""
+    def update_message(self, message: AlertMessage) -> None:
+        """Store the state of a message."""
         with self._writing() as db:
             db.execute(
                 "update message set made_us = ?, state = ?, tries = ?, next_us = ?, ended_us = ?, detail = ?"
@@ -250,11 +247,9 @@ class AlertOutbox:
     def messages(
         self, name: str | None = None, *, state: MessageState | None = None, most: int, before: int | None = None
     ) -> list[tuple[AlertMessage, int, int]]:
-        """The newest messages before a place, newest first, each with the number of its changes and its
-        place.
-        """
+        """Return the newest messages before a place, newest first, with the number of their changes and their place."""
         rows = self._rows(
-            f"select {_MESSAGE}, (select count(*) from notice n where n.message = m.id), m.place"
+            f"select {_MESSAGE}, (select count(*) from event n where n.message = m.id), m.place"
             " from message m join alert a on a.id = m.alert_id"
             " where (?1 is null or a.name = ?1) and (?2 is null or m.state = ?2)"
             " and (?4 is null or m.place < ?4) order by m.place desc limit ?3",
@@ -262,21 +257,21 @@ class AlertOutbox:
         )  # fmt: skip
         return [(_message(row[:-2]), *row[-2:]) for row in rows]
 
-    def forget(self, *, before_us: int) -> int:
-        """Drop what was delivered before a moment; gives the number of messages."""
+    def delete_sent(self, *, before_us: int) -> int:
+        """Delete messages that were sent before a time; return their number."""
         with self._writing() as db:
-            old = "select id from message where state = 'delivered' and ended_us < ?"
-            db.execute(f"delete from notice where message in ({old})", (before_us,))
-            return db.execute("delete from message where state = 'delivered' and ended_us < ?", (before_us,)).rowcount
+            old = "select id from message where state = 'sent' and ended_us < ?"
+            db.execute(f"delete from event where message in ({old})", (before_us,))
+            return db.execute("delete from message where state = 'sent' and ended_us < ?", (before_us,)).rowcount
 
     # WebSub
 
     def subscriptions(self) -> dict[str, str]:
-        """Token -> subscription, as JSON."""
+        """Return the subscriptions as JSON, by token."""
         return dict(self._rows("select token, state from subscription order by topic"))
 
     def put_subscription(self, token: str, topic: str, state: str) -> None:
-        """Keep a subscription; another one of the same topic goes."""
+        """Store a subscription; it replaces another one with the same topic."""
         with self._writing() as db:
             db.execute("delete from subscription where topic = ? and token <> ?", (topic, token))
             db.execute(
@@ -284,9 +279,9 @@ class AlertOutbox:
             )
 
 
-def _notice_row(told: MatchedEvent, shard: int, now_us: int) -> tuple[object, ...]:
-    event = told.event
-    return told.alert_id, shard, event.visit, event.at_us, now_us, event_to_json(event)
+def _event_row(matched: MatchedEvent, shard: int, now_us: int) -> tuple[object, ...]:
+    event = matched.event
+    return matched.alert_id, shard, event.visit, event.at_us, now_us, event_to_json(event)
 
 
 def _message(row: Any) -> AlertMessage:
@@ -294,21 +289,21 @@ def _message(row: Any) -> AlertMessage:
     return message._replace(state=MessageState(message.state))
 
 
-def _notice(row: Any) -> PendingEvent:
+def _pending_event(row: Any) -> PendingEvent:
     number, noted_us, event = row
     return PendingEvent(number, noted_us, event_from_json(event))
 
 
 def _make_private(path: Path) -> None:
-    """The file is there, and others cannot read it; SQLite gives the files beside it the same rights."""
+    """Create the file with access only for its owner; SQLite gives the files beside it the same rights."""
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY))
     except OSError as error:
         raise StoreUnavailable(f"{path} cannot be written: {error.strerror or error}") from error
 
 
-def _bring_up(db: sqlite3.Connection, path: Path) -> None:
-    """The file has our schema afterwards."""
+def _create_schema(db: sqlite3.Connection, path: Path) -> None:
+    """Create the schema if the file is new."""
     if _version(db, path) == VERSION:
         return
     with transaction(db):
@@ -332,4 +327,4 @@ def _version(db: sqlite3.Connection, path: Path) -> int:
 
 
 def _schema() -> str:
-    return files(__package__).joinpath("outbox.sql").read_text(encoding="utf-8")
+    return files(__package__).joinpath("alert_outbox.sql").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""From the log of the collection into the outbox: each event once, together with the place in the log."""
+"""Read events from the visit logs into the outbox, each once, together with the position in the log."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
-from evercrawl.adapters.sql.log_reader import MOST_EDITS, events_between, last_visit_id, text_after, text_before
+from evercrawl.adapters.sql.log_reader import MAX_EDITS, events_between, last_visit_id, text_after, text_before
 from evercrawl.adapters.sql.state_reader import ShardReader, StateReader
-from evercrawl.adapters.sqlite.store import shard_path
+from evercrawl.adapters.sqlite.state_file import shard_path
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MatchedEvent, StoredAlert
 from evercrawl.collection.change_inbox import ChangeInbox
 from evercrawl.core.alerts.matching import EventTexts, MatchesQuery, PageText, ScoreText, match_event, page_matches
@@ -22,9 +22,9 @@ from evercrawl.model.alerts import Event
 from evercrawl.model.history import Mute
 
 LINES_AT_A_TIME = 5000
-"""Lines of a log that are taken in by one transaction."""
+"""Lines of a log per transaction."""
 SETTLED_S = 1.0
-"""A file that was written later than so long ago may be written again at what counts as the same moment."""
+"""A file that was written less than this ago may change again within the resolution of its time stamp."""
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -34,40 +34,40 @@ class ShardLog(Protocol):
     """The log of one shard, and the texts of its pages."""
 
     def end(self) -> int:
-        """The number of its newest line."""
+        """Return the number of the newest line."""
 
     def events(self, after: int, upto: int) -> Sequence[Event]:
-        """What the lines between two numbers met, in their order."""
+        """Return the events between two lines, in order."""
 
     def page_after(self, event: Event) -> PageText:
-        """What the page says after the event."""
+        """Return the page after the event."""
 
     def text_before(self, event: Event) -> str:
-        """The text of the page before it."""
+        """Return the text of the page before the event."""
 
 
 class Logs(Protocol):
     """The logs of a collection."""
 
     def shards(self) -> Sequence[int]:
-        """The shards that hold something."""
+        """Return the shards with data."""
 
     def stamp(self, shard: int) -> object | None:
-        """Something that differs when the shard was written; None: it must be looked at."""
+        """Return a value that changes when the shard is written; None: unknown."""
 
     def open(self, shard: int) -> AbstractContextManager[ShardLog]:
-        """One log, closed behind the block."""
+        """Open the log of one shard."""
 
 
 class EventJudges(NamedTuple):
-    """How queries and sentiment are judged."""
+    """How to judge queries and sentiment."""
 
     matches: MatchesQuery
     tone: ScoreText
 
 
 def _tone(text: str) -> float | None:
-    from evercrawl.adapters.learned import load_sentiment_model  # few alerts ask for it
+    from evercrawl.adapters.learned import load_sentiment_model  # rarely needed
     from evercrawl.core.sentiment.sentences import page_sentiment
 
     found = page_sentiment(text, load_sentiment_model().score)
@@ -75,17 +75,17 @@ def _tone(text: str) -> float | None:
 
 
 def _says(query: str, page: PageText) -> bool:
-    from evercrawl.adapters.tantivy.text_query import index_words, stem_words  # takes time to load
+    from evercrawl.adapters.tantivy.text_query import index_words, stem_words  # slow to load
 
     return page_matches(query, page, cut=index_words, stem=stem_words)
 
 
 BY_WORDS = EventJudges(_says, _tone)
-"""Queries mean what they mean in search, of the page as it is now."""
+"""Queries have the same meaning as in search."""
 
 
 class EventReader:
-    """Reads on where the outbox says that it stopped."""
+    """Reads the logs from the positions in the outbox."""
 
     def __init__(self, outbox: AlertOutbox, logs: Logs, *, judging: EventJudges = BY_WORDS) -> None:
         self._outbox = outbox
@@ -93,66 +93,66 @@ class EventReader:
         self._judging = judging
         self._stamps: dict[int, object] = {}
 
-    def follow(self, *, now_us: int) -> int:
-        """Take in everything that was committed; gives the number of notices."""
+    def read(self, *, now_us: int) -> int:
+        """Store all new events that match an alert; return their number."""
         alerts = self._outbox.alerts()
         if not alerts:
             return 0
-        cursors, noted = self._outbox.cursors(), 0
+        cursors, count = self._outbox.cursors(), 0
         for shard in self._logs.shards():
             stamp = self._logs.stamp(shard)
             if stamp is None or stamp != self._stamps.get(shard):
-                noted += self._follow_shard(shard, cursors.get(shard, 0), alerts, now_us)
+                count += self._read_shard(shard, cursors.get(shard, 0), alerts, now_us)
                 self._stamps[shard] = stamp
-        return noted
+        return count
 
-    def _follow_shard(self, shard: int, after: int, alerts: Sequence[StoredAlert], now_us: int) -> int:
-        noted = 0
+    def _read_shard(self, shard: int, after: int, alerts: Sequence[StoredAlert], now_us: int) -> int:
+        count = 0
         with self._logs.open(shard) as shard_log:
             end = shard_log.end()
             if end < after:
-                log.warning("the log of shard %d ends before the place that was read; it goes on there", shard)
-                self._outbox.note(shard, before=after, after=end, told=(), now_us=now_us)
+                log.warning("the log of shard %d ends before the stored position; reading continues at its end", shard)
+                self._outbox.add_events(shard, before=after, after=end, matched=(), now_us=now_us)
             while after < end:
                 upto = min(end, after + LINES_AT_A_TIME)
-                told = self._wanted(shard_log, shard_log.events(after, upto), alerts)
-                if not self._outbox.note(shard, before=after, after=upto, told=told, now_us=now_us):
-                    return noted
-                after, noted = upto, noted + len(told)
-        return noted
+                matched = self._match(shard_log, shard_log.events(after, upto), alerts)
+                if not self._outbox.add_events(shard, before=after, after=upto, matched=matched, now_us=now_us):
+                    return count
+                after, count = upto, count + len(matched)
+        return count
 
     def _wanted(
         self, shard_log: ShardLog, events: Sequence[Event], alerts: Sequence[StoredAlert]
     ) -> list[MatchedEvent]:
-        told = []
+        matched = []
         for event in events:
             texts = event_texts(shard_log, event)
             for known in alerts:
                 if event.at_us < known.since_us:
                     continue
                 found = match_event(
-                    known.alert.subject, event, texts, matches=self._judging.matches, score=self._judging.tone
+                    known.alert.filter, event, texts, matches=self._judging.matches, score=self._judging.tone
                 )
                 if found is not None:
-                    told.append(MatchedEvent(known.id, found))
-        return told
+                    matched.append(MatchedEvent(known.id, found))
+        return matched
 
 
 def event_texts(shard_log: ShardLog, event: Event) -> EventTexts:
-    """The texts of an event, read when they are needed."""
+    """Return the texts of an event, read when they are needed."""
     nothing = PageText(event.url, event.title or "", "", None)
     return EventTexts(_once(shard_log.page_after, event, nothing), _once(shard_log.text_before, event, ""))
 
 
 def _once(read: Callable[[Event], T], event: Event, nothing: T) -> Callable[[], T]:
-    """The text of an event, read at most once; one that cannot be read is nothing and holds up nothing."""
+    """Return a function that reads a text at most once, and returns `nothing` if it cannot be read."""
 
     @cache
     def text() -> T:
         try:
             return read(event)
         except StoreUnavailable as error:
-            log.warning("alerts: the text of %s: %s", event.url, error)
+            log.warning("alerts: cannot read the text of %s: %s", event.url, error)
             return nothing
 
     return text
@@ -174,8 +174,8 @@ class _StoredLog:
         return [event for event in found if not self._is_muted(event)] if self._mutes else found
 
     def _is_muted(self, event: Event) -> bool:
-        """Every edit of the event lies in a part that is muted, and no other is unknown."""
-        is_known = 0 < len(event.edits) < MOST_EDITS
+        """Return whether all edits are known and lie in muted parts."""
+        is_known = 0 < len(event.edits) < MAX_EDITS
         return is_known and all(is_muted(self._mutes, event.url, *edit) for edit in event.edits)
 
     def page_after(self, event: Event) -> PageText:
@@ -193,13 +193,13 @@ class CollectionLogs:
         self._reader = StateReader(collection)
 
     def shards(self) -> list[int]:
-        """The shards that hold something."""
-        # Made anew: a collection's first crawl says where its state lies.
+        """Return the shards with data."""
+        # Opened again, because the first crawl decides where the state is stored.
         self._reader = StateReader(self._collection)
         return self._reader.shards()
 
     def stamp(self, shard: int) -> object | None:
-        """When the files of the shard were written; None: just now, or they are none."""
+        """Return when the files of the shard were written; None: just now, or there are no files."""
         path = shard_path(self._collection, shard)
         try:
             times = [file.stat().st_mtime for file in (path, path.with_name(f"{path.name}-wal")) if file.exists()]
@@ -209,12 +209,12 @@ class CollectionLogs:
 
     @contextmanager
     def open(self, shard: int) -> Iterator[ShardLog]:
-        """One log, closed behind the block."""
+        """Open the log of one shard."""
         with self._reader.shard(shard) as state:
             yield _StoredLog(shard, state, ChangeInbox(self._collection).mutes())
 
     def ends(self) -> dict[int, int]:
-        """Shard -> the newest line of its log."""
+        """Return the newest line of each shard's log."""
         found = {}
         for shard in self.shards():
             with self.open(shard) as shard_log:

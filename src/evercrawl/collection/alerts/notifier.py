@@ -1,4 +1,4 @@
-"""Telling while something else goes on: beside a crawl, or alone for a collection that others crawl."""
+"""Send alerts: beside a crawl, or alone for a collection that another process crawls."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from evercrawl.errors import CollectionBusy, EvercrawlError
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import to_us
 
-LOCK = "notify.lock"
+LOCK = "alerts.lock"
 FINISH_S = 10.0
-"""How long messages may take that are on their way when everything ends."""
-FORGET_EVERY = timedelta(hours=1)
+"""How long to wait for running deliveries at the end."""
+DELETE_EVERY = timedelta(hours=1)
 
 log = logging.getLogger(__name__)
 
 
 class Notifier:
-    """Follows the log and serves the alerts of an outbox that is there."""
+    """Reads the visit logs and delivers the alerts of an outbox."""
 
     def __init__(
         self,
@@ -44,67 +44,67 @@ class Notifier:
         self._clock = clock
         self._off_loop = off_loop
         self._sender = sender
-        self._stir = asyncio.Event()
-        self._follower = EventReader(outbox, logs)
+        self._delivered = asyncio.Event()
+        self._reader = EventReader(outbox, logs)
         self._deliverer = Deliverer(
             outbox,
             sender,
             clock=clock,
-            patience=retry_policy(settings.alerts),
-            quiet=settings.alerts.quiet_hours,
+            retries=retry_policy(settings.alerts),
+            quiet_hours=settings.alerts.quiet_hours,
             off_loop=off_loop,
-            stirred=self._stir.set,
+            on_delivered=self._delivered.set,
         )
-        self._forgotten: datetime | None = None
+        self._deleted_at: datetime | None = None
 
     async def tick(self) -> None:
-        """Take in what was committed, and begin to send what can be sent."""
+        """Read new events and start due deliveries."""
         now_us = to_us(self._clock.now())
         try:
-            await self._off_loop(lambda: self._follower.follow(now_us=now_us))
+            await self._off_loop(lambda: self._reader.read(now_us=now_us))
             await self._deliverer.start_due()
-            await self._forget()
+            await self._delete_old()
         except EvercrawlError as error:
             log.warning("alerts: %s", error)
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Tick until told to stop."""
+        """Tick until `stop` is set."""
         while not stop.is_set():
             await self.tick()
             await self._pause(stop)
 
     async def catch_up(self, *, within_s: float) -> None:
-        """Take in everything, and try everything once that may be sent now."""
+        """Read all new events and try every due message once."""
         await self.tick()
         await self._deliverer.settle(within_s=within_s)
 
     async def close(self) -> None:
-        """Let go of everything; what is on its way has a little time."""
+        """Wait briefly for running deliveries, then release all resources."""
         await self._deliverer.settle(within_s=FINISH_S)
         await self._sender.close()
         self._outbox.close()
 
     async def _pause(self, stop: asyncio.Event) -> None:
-        """Until the next tick, or the moment at which something can be sent, whichever is first."""
+        """Wait until the next tick or the next due message, whichever is first."""
         end = self._clock.now() + self._settings.check_interval
         while not stop.is_set():
             until = min(end, self._deliverer.next_moment() or end)
             span = (until - self._clock.now()).total_seconds()
             if span <= 0:
                 return
-            self._stir.clear()
-            await _first_of(stop, self._stir, within_s=span)
+            self._delivered.clear()
+            await _first_of(stop, self._delivered, within_s=span)
 
-    async def _forget(self) -> None:
+    async def _delete_old(self) -> None:
         now = self._clock.now()
-        if self._forgotten is None or now - self._forgotten >= FORGET_EVERY:
-            self._forgotten = now
+        if self._deleted_at is None or now - self._deleted_at >= DELETE_EVERY:
+            self._deleted_at = now
             before_us = to_us(now - self._settings.keep_log)
-            await self._off_loop(lambda: self._outbox.forget(before_us=before_us))
+            await self._off_loop(lambda: self._outbox.delete_sent(before_us=before_us))
 
 
 def open_notifier(collection: Path, settings: Settings) -> Notifier:
-    """A teller of a real collection."""
+    """Return the notifier of a collection."""
     return Notifier(
         AlertOutbox(collection),
         settings,
@@ -117,7 +117,7 @@ def open_notifier(collection: Path, settings: Settings) -> Notifier:
 async def deliver_until_stopped(
     collection: Path, settings: Settings, stop: asyncio.Event, *, say: Callable[[str], None] = log.info
 ) -> None:
-    """Tell until stopped. Waits while there is no alert, and while another process tells."""
+    """Deliver until stopped; wait while there is no alert or another process delivers."""
     lock = CollectionLock(collection, LOCK)
     said = ""
     while not stop.is_set():
@@ -133,30 +133,28 @@ async def deliver_until_stopped(
     else:
         return
     try:
-        await _tell(collection, settings, stop)
+        await _deliver(collection, settings, stop)
     finally:
         lock.release()
 
 
-async def _tell(collection: Path, settings: Settings, stop: asyncio.Event) -> None:
-    teller = open_notifier(collection, settings)
+async def _deliver(collection: Path, settings: Settings, stop: asyncio.Event) -> None:
+    notifier = open_notifier(collection, settings)
     try:
-        await teller.run(stop)
-        await teller.catch_up(within_s=FINISH_S)
+        await notifier.run(stop)
+        await notifier.catch_up(within_s=FINISH_S)
     finally:
-        await teller.close()
+        await notifier.close()
 
 
 async def deliver_once(collection: Path, settings: Settings) -> None:
-    """Take in everything that was committed and try to send what waits; CollectionBusy where another process
-    does so.
-    """
+    """Read all new events and try pending messages once; raise CollectionBusy if another process delivers."""
     with CollectionLock(collection, LOCK):
-        teller = open_notifier(collection, settings)
+        notifier = open_notifier(collection, settings)
         try:
-            await teller.catch_up(within_s=settings.alerts.delivery_timeout.total_seconds() + FINISH_S)
+            await notifier.catch_up(within_s=settings.alerts.delivery_timeout.total_seconds() + FINISH_S)
         finally:
-            await teller.close()
+            await notifier.close()
 
 
 async def _first_of(*events: asyncio.Event, within_s: float) -> None:
@@ -170,7 +168,7 @@ async def _first_of(*events: asyncio.Event, within_s: float) -> None:
 
 @asynccontextmanager
 async def run_notifier(collection: Path, settings: Settings) -> AsyncIterator[None]:
-    """Alerts are told while the block runs, and once more behind it; a fault of theirs ends nothing else."""
+    """Deliver alerts while the block runs, and once after it; their errors do not end the block."""
     if not settings.alerts.enabled:
         yield
         return
@@ -182,4 +180,4 @@ async def run_notifier(collection: Path, settings: Settings) -> AsyncIterator[No
         stop.set()
         (ended,) = await asyncio.gather(task, return_exceptions=True)
         if isinstance(ended, Exception):
-            log.warning("alerts were not told: %s", ended)
+            log.warning("alerts were not sent: %s", ended)

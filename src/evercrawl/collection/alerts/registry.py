@@ -1,4 +1,4 @@
-"""The alerts of a collection: added, listed, tested, removed, and what became of their messages."""
+"""The alerts of a collection: add, list, preview, test and remove them, and read the message log."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us, to_us
 
 SINGLE, BUNDLE, DIGEST = 1, 50, 200
-"""Changes in one message, where the alert does not say: a program takes them one by one, people do not."""
-MOST_RETRIED = 100_000
+"""Default number of changes in one message: to a program, to people, in a digest."""
+MAX_RETRIED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class AlertStatus:
-    """An alert, and how it stands."""
+    """An alert and its message counts."""
 
     alert: Alert
     counts: MessageCounts
@@ -41,83 +41,84 @@ class AlertStatus:
 
 @dataclass(frozen=True, slots=True)
 class MessageLogEntry:
-    """A message, and how many changes it tells."""
+    """A message and the number of its changes."""
 
     message: AlertMessage
     changes: int
     place: int
-    """Where it stands in the order of all messages."""
+    """Its place in the order of all messages."""
 
     def fields(self) -> dict[str, Any]:
-        """What is said of it in JSON."""
+        """Return the JSON fields."""
         message = self.message
         return {
             "id": message.id,
             "alert": message.alert,
             "state": message.state.value,
             "changes": self.changes,
-            "made_at": from_us(message.made_us),
-            "tries": message.tries,
-            "next_try": from_us(message.next_us) if message.next_us else None,
+            "created_at": from_us(message.made_us),
+            "attempts": message.tries,
+            "next_attempt": from_us(message.next_us) if message.next_us else None,
             "ended_at": None if message.ended_us is None else from_us(message.ended_us),
             "detail": message.detail,
         }
 
 
-def default_batch_size(channel: Channel, rhythm: Frequency) -> int:
-    """How many changes go into one message unless somebody says otherwise."""
-    if rhythm is not Frequency.AT_ONCE:
+def default_batch_size(channel: Channel, frequency: Frequency) -> int:
+    """Return the default number of changes in one message."""
+    if frequency is not Frequency.AT_ONCE:
         return DIGEST
     return SINGLE if channel is Channel.WEBHOOK else BUNDLE
 
 
 class AlertRegistry:
-    """What `evercrawl alert` does, for programs; alerts may be changed while another process delivers."""
+    """The alerts of a collection; they can be changed while another process delivers messages."""
 
     def __init__(self, collection: Path, settings: Settings) -> None:
         self._collection = collection
         self._settings = settings
 
     def add(self, alert: Alert, *, replacing: bool = False) -> Alert:
-        """Add an alert as it is given back: checked, its webhook with a secret. ConfigError where it cannot
-        be used, or where there is one of its name and `replacing` does not allow that.
+        """Add an alert and return it as stored, with a new secret for a webhook.
+
+        Raise ConfigError if it is invalid, or if its name exists and `replacing` is not set.
         """
         alert = self.checked(alert)
         with self._outbox() as outbox:
             known = outbox.named(alert.name)
             if known is not None and not replacing:
-                raise ConfigError(f"there is an alert {alert.name!r} already; change it with --replace")
-            if alert.target.channel is Channel.WEBHOOK and alert.target.secret is None:
-                kept = known.alert.target.secret if known is not None else None
+                raise ConfigError(f"the alert {alert.name!r} exists; change it with --replace")
+            if alert.destination.channel is Channel.WEBHOOK and alert.destination.secret is None:
+                kept = known.alert.destination.secret if known is not None else None
                 secret = kept or format_secret(secrets.token_bytes(MIN_SECRET_BYTES))
-                alert = replace(alert, target=replace(alert.target, secret=secret))
+                alert = replace(alert, destination=replace(alert.destination, secret=secret))
             ends = {} if outbox.alerts() else CollectionLogs(self._collection).ends()
             outbox.put(alert, now_us=to_us(datetime.now(UTC)), ends=ends)
         return alert
 
     def all(self) -> list[AlertStatus]:
-        """Every alert, by name."""
+        """Return every alert, by name."""
         if not outbox_path(self._collection).exists():
             return []
         with self._outbox() as outbox:
             return [AlertStatus(known.alert, outbox.counts(known.id)) for known in outbox.alerts()]
 
     def one(self, name: str) -> AlertStatus:
-        """The alert of this name; ConfigError where there is none."""
+        """Return the alert with this name; raise ConfigError if there is none."""
         with self._existing(name) as outbox:
             known = outbox.named(name)
             assert known is not None
             return AlertStatus(known.alert, outbox.counts(known.id))
 
     def remove(self, name: str) -> int:
-        """Take an alert away; gives the number of changes that waited and will not be told."""
+        """Remove an alert; return the number of its pending changes."""
         with self._existing(name) as outbox:
             return outbox.remove(name) or 0
 
     def log(
         self, name: str | None = None, *, state: MessageState | None = None, most: int = 50, before: int | None = None
     ) -> list[MessageLogEntry]:
-        """The newest messages, newest first; `before`: those that stand before this place."""
+        """Return the newest messages, newest first; with `before`, those before this place."""
         if name is None and not outbox_path(self._collection).exists():
             return []
         with self._existing(name) if name is not None else self._outbox() as outbox:
@@ -125,25 +126,25 @@ class AlertRegistry:
             return [MessageLogEntry(*row) for row in rows]
 
     def retry(self, name: str) -> int:
-        """Messages that were set aside are sent again; gives their number."""
+        """Send failed messages again; return their number."""
         now = datetime.now(UTC)
         with self._existing(name) as outbox:
-            failed = outbox.messages(name, state=MessageState.FAILED, most=MOST_RETRIED)
+            failed = outbox.messages(name, state=MessageState.FAILED, most=MAX_RETRIED)
             for message, _, _ in failed:
-                outbox.write(retry_message(message, now=now))
+                outbox.update_message(retry_message(message, now=now))
             return len(failed)
 
     async def test(self, name: str) -> DeliveryAttempt:
-        """Send a test message now, whatever the hour; nothing else is touched."""
+        """Send a test message now, even in quiet hours."""
         with self._existing(name) as outbox:
             known = outbox.named(name)
             assert known is not None
             now = datetime.now(UTC)
             message = AlertMessage(f"msg_{outbox.uid}_test_{secrets.token_hex(6)}", name, to_us(now), tries=1)
-            letter = OutgoingMessage(known.alert, message, (), (), outbox.uid)
+            outgoing = OutgoingMessage(known.alert, message, (), (), outbox.uid)
         senders = ChannelSender(self._settings, collection=self._collection.resolve().name)
         try:
-            return await senders.send(letter, now=now)
+            return await senders.send(outgoing, now=now)
         finally:
             await senders.close()
 
@@ -165,10 +166,10 @@ class AlertRegistry:
             yield outbox
 
     def checked(self, alert: Alert) -> Alert:
-        """The alert as it would be kept; ConfigError where it cannot be used."""
-        alert = replace(alert, target=self._usable(alert.target))
-        pages = tuple(canonical(page) or _refuse(page) for page in alert.subject.pages)
-        alert = replace(alert, subject=replace(alert.subject, pages=pages))
+        """Return the alert in its stored form; raise ConfigError if it is invalid."""
+        alert = replace(alert, destination=self._usable(alert.destination))
+        pages = tuple(canonical(page) or _refuse(page) for page in alert.filter.pages)
+        alert = replace(alert, filter=replace(alert.filter, pages=pages))
         wrong = alert_problem(alert)
         if wrong is not None:
             raise ConfigError(wrong)
@@ -183,7 +184,7 @@ class AlertRegistry:
             case Channel.ATOM:
                 path = Path(target.address).expanduser().absolute()
                 if not path.parent.is_dir() or path.is_dir():
-                    raise ConfigError(f"{path} cannot be a file: name one in a folder that is there")
+                    raise ConfigError(f"{path} is not a valid file: name a file in an existing folder")
                 return replace(target, address=str(path))
             case Channel.APPRISE:
                 require_apprise()
@@ -192,9 +193,7 @@ class AlertRegistry:
                 return target
 
     def _guard(self, url: str) -> None:
-        """ConfigError at once where it can be seen that no attempt would be let through; names are looked up,
-        and guarded, at each attempt.
-        """
+        """Raise ConfigError for a private IP address; host names are checked at each attempt."""
         for ip in parse_ip_literal(site_parts(site_of(url)).host) or ():
             refused = address_refusal(ip)
             if refused is not None and not self._settings.http.allow_private:
@@ -205,21 +204,20 @@ def _refuse(url: str) -> str:
     raise ConfigError(f"{url!r} is not a URL; write it like https://example.org/")
 
 
-LINES = 4000
-"""Lines of the logs that are looked at, all shards together."""
-FEWEST_OF_SHARD = 50
-EXAMPLES = 10
-PATIENCE_S = 2.0
-"""Texts are read and judged no longer than this."""
+PREVIEW_LINES = 4000
+"""Log lines that a preview reads, over all shards."""
+MIN_LINES_PER_SHARD = 50
+MAX_EXAMPLES = 10
+PREVIEW_TIMEOUT_S = 2.0
 
 
 class AlertPreview(NamedTuple):
-    """Events that would have been told, of those that were looked at."""
+    """Events that an alert would have reported."""
 
-    told: int
-    looked_at: int
+    matched: int
+    checked: int
     since: datetime | None
-    """The oldest event that was looked at; None: there was none."""
+    """The oldest event checked; None: there was none."""
     examples: tuple[Event, ...]
     """The newest, newest first."""
 
@@ -227,22 +225,22 @@ class AlertPreview(NamedTuple):
 def preview_alert(
     subject: AlertFilter, logs: Logs, *, judging: EventJudges = BY_WORDS, clock: Callable[[], float] = time.monotonic
 ) -> AlertPreview:
-    """What the newest visits of a collection would have brought to an alert about this."""
-    shards, end = logs.shards(), clock() + PATIENCE_S
-    lines = max(FEWEST_OF_SHARD, LINES // max(1, len(shards)))
-    looked_at, oldest_us = 0, 2**62
-    told: list[Event] = []
+    """Return which of the newest events an alert would have reported."""
+    shards, end = logs.shards(), clock() + PREVIEW_TIMEOUT_S
+    lines = max(MIN_LINES_PER_SHARD, PREVIEW_LINES // max(1, len(shards)))
+    checked, oldest_us = 0, 2**62
+    matched: list[Event] = []
     for shard in shards:
         with logs.open(shard) as shard_log:
             newest = shard_log.end()
             for event in reversed(shard_log.events(max(0, newest - lines), newest)):
                 if clock() > end:
                     break
-                looked_at, oldest_us = looked_at + 1, min(oldest_us, event.at_us)
+                checked, oldest_us = checked + 1, min(oldest_us, event.at_us)
                 found = match_event(
                     subject, event, event_texts(shard_log, event), matches=judging.matches, score=judging.tone
                 )
                 if found is not None:
-                    told.append(found)
-    examples = nlargest(EXAMPLES, told, key=lambda event: event.at_us)
-    return AlertPreview(len(told), looked_at, from_us(oldest_us) if looked_at else None, tuple(examples))
+                    matched.append(found)
+    examples = nlargest(MAX_EXAMPLES, matched, key=lambda event: event.at_us)
+    return AlertPreview(len(matched), checked, from_us(oldest_us) if checked else None, tuple(examples))

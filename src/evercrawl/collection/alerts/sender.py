@@ -1,4 +1,4 @@
-"""One attempt to deliver one message, by webhook, mail, Atom file or apprise. Failures are values."""
+"""Deliver messages by webhook, mail, Atom file or apprise, with retries. Failures are values."""
 
 from __future__ import annotations
 
@@ -45,36 +45,36 @@ from evercrawl.model.user_agent import user_agent
 
 PASSWORD_VARIABLE = "EVERCRAWL_MAIL_PASSWORD"
 ATOM_ENTRIES = 100
-"""A feed holds the newest changes, no more than this."""
+"""Maximum number of entries of a feed."""
 LONGEST_DETAIL = 300
 
 log = logging.getLogger(__name__)
 
 
 class OutgoingMessage(NamedTuple):
-    """All that an attempt needs."""
+    """A message with everything that an attempt needs."""
 
     alert: Alert
     message: AlertMessage
-    notices: Sequence[PendingEvent]
+    events: Sequence[PendingEvent]
     recent: Sequence[PendingEvent]
-    """For a feed: the newest notices up to this message, its own among them."""
+    """For a feed: the newest events up to and including this message."""
     uid: str
-    """A word for the outbox that it comes from."""
+    """Identifies the outbox."""
 
 
 class MessageSender(Protocol):
-    """Delivers letters."""
+    """Delivers messages."""
 
-    async def send(self, letter: OutgoingMessage, *, now: datetime) -> DeliveryAttempt:
-        """How the attempt ended; every way has a limit of its own, so that none is left to go on unseen."""
+    async def send(self, outgoing: OutgoingMessage, *, now: datetime) -> DeliveryAttempt:
+        """Make one attempt, which every channel limits in time, and return how it ended."""
 
     async def close(self) -> None:
-        """Let go of everything."""
+        """Release all resources."""
 
 
 class ChannelSender:
-    """The real ways out."""
+    """Sends messages by their channel."""
 
     def __init__(self, settings: Settings, *, collection: str, env: Mapping[str, str] | None = None) -> None:
         self._settings = settings
@@ -88,34 +88,34 @@ class ChannelSender:
             Channel.APPRISE: self._apprise,
         }
 
-    async def send(self, letter: OutgoingMessage, *, now: datetime) -> DeliveryAttempt:
-        """How the attempt ended, whatever happened."""
+    async def send(self, outgoing: OutgoingMessage, *, now: datetime) -> DeliveryAttempt:
+        """Make one attempt; never raise."""
         try:
-            return await self._ways[letter.alert.target.channel](letter, now)
+            return await self._ways[outgoing.alert.destination.channel](outgoing, now)
         except (EvercrawlError, OSError, ValueError) as error:
             return DeliveryAttempt(False, _shown(error))
         except Exception as error:
-            log.exception("alert %s: a defect in delivery", letter.alert.name)
+            log.exception("alert %s: defect in delivery", outgoing.alert.name)
             return DeliveryAttempt(False, f"defect: {_shown(error)}")
 
     async def close(self) -> None:
-        """Let go of the resolver."""
+        """Close the HTTP client."""
         if self._poster is not None:
             await self._poster.close()
 
-    async def _webhook(self, letter: OutgoingMessage, now: datetime) -> DeliveryAttempt:
-        message, target = letter.message, letter.alert.target
+    async def _webhook(self, outgoing: OutgoingMessage, now: datetime) -> DeliveryAttempt:
+        message, target = outgoing.message, outgoing.alert.destination
         body = webhook_body(
-            letter.alert, letter.notices, message_id=message.id, collection=self._collection, made_us=message.made_us
+            outgoing.alert, outgoing.events, message_id=message.id, collection=self._collection, made_us=message.made_us
         )
         headers = webhook_headers(target.secret, message.id, body, now=now)
-        posted = await self._opened_poster().post(target.address, body, headers=headers)
+        posted = await self._open_poster().post(target.address, body, headers=headers)
         if posted.status is None:
             return DeliveryAttempt(False, posted.detail[:LONGEST_DETAIL])
         wait = retry_after(header(posted.headers, "retry-after"), now=now)
         return DeliveryAttempt(200 <= posted.status < 300, f"HTTP {posted.status}", wait)
 
-    def _opened_poster(self) -> JsonPoster:
+    def _open_poster(self) -> JsonPoster:
         if self._poster is None:
             limit, http = self._settings.alerts.delivery_timeout, self._settings.http
             http = replace(
@@ -129,15 +129,15 @@ class ChannelSender:
             self._poster = JsonPoster(settings, user_agent(settings.identity, __version__))
         return self._poster
 
-    async def _mail(self, letter: OutgoingMessage, now: datetime) -> DeliveryAttempt:
+    async def _mail(self, outgoing: OutgoingMessage, now: datetime) -> DeliveryAttempt:
         settings = self._settings.alerts
         sender = settings.mail_from or self._settings.identity.contact
         if settings.mail_host is None or sender is None or "@" not in sender:
             return DeliveryAttempt(False, "set alerts.mail_host and alerts.mail_from to send mail")
 
-        mail = build_mail(letter, sender, collection=self._collection)
+        mail = build_mail(outgoing, sender, collection=self._collection)
         await asyncio.to_thread(send_mail, mail, settings, self._password())
-        return DeliveryAttempt(True, f"taken by {settings.mail_host}")
+        return DeliveryAttempt(True, f"accepted by {settings.mail_host}")
 
     def _password(self) -> str | None:
         file = self._settings.alerts.mail_password_file
@@ -145,39 +145,37 @@ class ChannelSender:
             return self._env.get(PASSWORD_VARIABLE)
         return Path(file).expanduser().read_text(encoding="utf-8").strip()
 
-    async def _atom(self, letter: OutgoingMessage, now: datetime) -> DeliveryAttempt:
-        recent = letter.recent if letter.notices else ()
-        feed_id = f"urn:evercrawl:{letter.uid}:{letter.alert.name}"
-        feed = atom_feed(letter.alert, recent, feed_id=feed_id, collection=self._collection)
-        path = Path(letter.alert.target.address)
-        if not letter.notices and path.exists():
-            return DeliveryAttempt(os.access(path, os.W_OK), f"{path.name} is there")
+    async def _atom(self, outgoing: OutgoingMessage, now: datetime) -> DeliveryAttempt:
+        recent = outgoing.recent if outgoing.events else ()
+        feed_id = f"urn:evercrawl:{outgoing.uid}:{outgoing.alert.name}"
+        feed = atom_feed(outgoing.alert, recent, feed_id=feed_id, collection=self._collection)
+        path = Path(outgoing.alert.destination.address)
+        if not outgoing.events and path.exists():
+            return DeliveryAttempt(os.access(path, os.W_OK), f"{path.name} exists")
         await asyncio.to_thread(write_atomically, path, feed)
         return DeliveryAttempt(True, f"written to {path.name}")
 
-    async def _apprise(self, letter: OutgoingMessage, now: datetime) -> DeliveryAttempt:
-        title = subject_line(letter.alert, letter.notices)
-        text = plain_text(letter.alert, letter.notices, collection=self._collection)
-        is_sent = await asyncio.to_thread(_by_apprise, letter.alert.target.address, title, text)
-        return DeliveryAttempt(is_sent, "sent by apprise" if is_sent else "apprise says that it could not be sent")
+    async def _apprise(self, outgoing: OutgoingMessage, now: datetime) -> DeliveryAttempt:
+        title = subject_line(outgoing.alert, outgoing.events)
+        text = plain_text(outgoing.alert, outgoing.events, collection=self._collection)
+        is_sent = await asyncio.to_thread(_send_by_apprise, outgoing.alert.destination.address, title, text)
+        return DeliveryAttempt(is_sent, "sent by apprise" if is_sent else "apprise could not send it")
 
 
 def has_apprise() -> bool:
-    """The extra is installed."""
+    """Return whether the extra is installed."""
     return find_spec("apprise") is not None
 
 
 def require_apprise() -> None:
-    """ConfigError where the extra is not installed."""
+    """Raise ConfigError if the extra is not installed."""
     try:
         import_module("apprise")
     except ModuleNotFoundError:
-        raise ConfigError(
-            "apprise needs the extra apprise, which is not installed: pip install 'evercrawl[apprise]'"
-        ) from None
+        raise ConfigError("the extra apprise is not installed: pip install 'evercrawl[apprise]'") from None
 
 
-def _by_apprise(address: str, title: str, text: str) -> bool:
+def _send_by_apprise(address: str, title: str, text: str) -> bool:
     require_apprise()
     apprise = import_module("apprise").Apprise()
     if not apprise.add(address):
@@ -189,22 +187,22 @@ def _shown(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:LONGEST_DETAIL]
 
 
-def build_mail(letter: OutgoingMessage, sender: str, *, collection: str) -> EmailMessage:
-    """The letter as a mail, the same at every attempt but for its way."""
+def build_mail(outgoing: OutgoingMessage, sender: str, *, collection: str) -> EmailMessage:
+    """Return the message as a mail."""
     mail = EmailMessage()
-    mail["From"], mail["To"] = sender, letter.alert.target.address
-    mail["Subject"] = subject_line(letter.alert, letter.notices)
-    mail["Date"] = format_datetime(from_us(letter.message.made_us))
-    # The same at every attempt: mail systems drop what they have seen.
-    mail["Message-ID"] = f"<{letter.message.id}@{sender.rpartition('@')[2]}>"
+    mail["From"], mail["To"] = sender, outgoing.alert.destination.address
+    mail["Subject"] = subject_line(outgoing.alert, outgoing.events)
+    mail["Date"] = format_datetime(from_us(outgoing.message.made_us))
+    # The same at every attempt, so that mail systems drop duplicates.
+    mail["Message-ID"] = f"<{outgoing.message.id}@{sender.rpartition('@')[2]}>"
     mail["Auto-Submitted"] = "auto-generated"
-    text = plain_text(letter.alert, letter.notices, collection=collection)
+    text = plain_text(outgoing.alert, outgoing.events, collection=collection)
     mail.set_content(text.encode("utf-8", "replace").decode("utf-8"))
     return mail
 
 
 def send_mail(mail: EmailMessage, settings: AlertSettings, password: str | None) -> None:
-    """Give a mail to the server; raises what smtplib raises."""
+    """Pass a mail to the server; raise the errors of smtplib."""
     timeout = settings.delivery_timeout.total_seconds()
     assert settings.mail_host is not None
     context = ssl.create_default_context()
@@ -222,19 +220,19 @@ def send_mail(mail: EmailMessage, settings: AlertSettings, password: str | None)
         server.send_message(mail)
 
 
-MOST_AT_A_TIME = 256
-"""Alerts that are served at the same time."""
+MAX_CONCURRENT = 256
+"""Alerts that are delivered at the same time."""
 
 T = TypeVar("T")
 
 
 def retry_policy(settings: AlertSettings) -> RetryPolicy:
-    """How attempts are spread over time."""
+    """Return how attempts are repeated."""
     return RetryPolicy(settings.first_retry_delay, settings.max_retry_delay, settings.retry_timeout)
 
 
 class Deliverer:
-    """Serves the alerts of one outbox; only one process at a time may do so."""
+    """Delivers the messages of one outbox; only one process at a time may do so."""
 
     def __init__(
         self,
@@ -242,64 +240,65 @@ class Deliverer:
         sender: MessageSender,
         *,
         clock: Clock,
-        patience: RetryPolicy,
-        quiet: tuple[str, ...] = (),
+        retries: RetryPolicy,
+        quiet_hours: tuple[str, ...] = (),
         off_loop: Callable[[Callable[[], object]], Awaitable[object]] = asyncio.to_thread,
-        stirred: Callable[[], None] = lambda: None,
+        on_delivered: Callable[[], None] = lambda: None,
     ) -> None:
-        """`quiet` are the hours of alerts that name none; `off_loop` runs what waits for the disk; `stirred`
-        is called when an alert has been served.
+        """Deliver by `sender`; `off_loop` runs disk access, `on_delivered` is called after each alert.
+
+        `quiet_hours` apply to alerts without their own.
         """
         self._outbox = outbox
         self._sender = sender
         self._clock = clock
-        self._patience = patience
-        self._quiet = quiet
+        self._retries = retries
+        self._quiet_hours = quiet_hours
         self._off_loop = off_loop
-        self._stirred = stirred
-        self._serving: dict[int, asyncio.Task[None]] = {}
+        self._on_delivered = on_delivered
+        self._running: dict[int, asyncio.Task[None]] = {}
         self._next: dict[int, datetime] = {}
 
     async def start_due(self) -> None:
-        """Begin to serve every alert that has something to send and is not being served."""
+        """Start delivery for every alert with something to send."""
         busy, alerts = await self._off(lambda: (self._outbox.busy_alerts(), self._outbox.alerts()))
         self._next.clear()
         for known in alerts:
-            is_free = known.id in busy and known.id not in self._serving
-            if is_free and len(self._serving) < MOST_AT_A_TIME:
-                task = asyncio.create_task(self._serve(self._resting(known)))
-                self._serving[known.id] = task
-                task.add_done_callback(partial(self._served, known.id))
+            is_free = known.id in busy and known.id not in self._running
+            if is_free and len(self._running) < MAX_CONCURRENT:
+                task = asyncio.create_task(self._deliver(self._with_quiet_hours(known)))
+                self._running[known.id] = task
+                task.add_done_callback(partial(self._finish, known.id))
 
-    def _resting(self, known: StoredAlert) -> StoredAlert:
+    def _with_quiet_hours(self, known: StoredAlert) -> StoredAlert:
         alert = known.alert
-        return known._replace(alert=replace(alert, quiet=alert.quiet or self._quiet))
+        return known._replace(alert=replace(alert, quiet_hours=alert.quiet_hours or self._quiet_hours))
 
     def next_moment(self) -> datetime | None:
-        """When something can be done for an alert that waits; None: nothing waits for a moment."""
+        """Return the earliest time at which a pending message can be sent; None: no message is pending."""
         return min(self._next.values(), default=None)
 
     @property
-    def is_serving(self) -> bool:
-        """Some alert is being served."""
-        return bool(self._serving)
+    def is_delivering(self) -> bool:
+        """Whether a delivery is running."""
+        return bool(self._running)
 
     async def settle(self, *, within_s: float) -> None:
-        """Let what is on its way arrive, but no longer than this; the rest is for the next time."""
-        if self._serving:
-            await asyncio.wait(self._serving.values(), timeout=within_s)
-        for task in list(self._serving.values()):
+        """Wait for running deliveries, at most this long, and cancel the rest."""
+        if self._running:
+            await asyncio.wait(self._running.values(), timeout=within_s)
+        for task in list(self._running.values()):
             task.cancel()
-        await asyncio.gather(*self._serving.values(), return_exceptions=True)
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
 
-    def _served(self, number: int, task: asyncio.Task[None]) -> None:
-        del self._serving[number]
+    def _finish(self, number: int, task: asyncio.Task[None]) -> None:
+        del self._running[number]
         if not task.cancelled() and (error := task.exception()) is not None:
-            log.error("alert %d cannot be served", number, exc_info=error)
-        self._stirred()
+            log.error("delivery of alert %d failed", number, exc_info=error)
+        self._on_delivered()
 
-    async def _serve(self, known: StoredAlert) -> None:
-        """One step after the other until the alert has to wait."""
+    async def _deliver(self, known: StoredAlert) -> None:
+        """Compose and send messages until the alert has to wait."""
         while True:
             now = self._clock.now()
             queue = await self._off(lambda: self._outbox.queue(known.id))
@@ -315,24 +314,24 @@ class Deliverer:
                     await self._send(known, message)
 
     async def _send(self, known: StoredAlert, message: AlertMessage) -> None:
-        on_its_way = begin_attempt(message)
-        letter = await self._off(lambda: self._letter(known, on_its_way))
-        attempt = await self._sender.send(letter, now=self._clock.now())
-        after = finish_attempt(on_its_way, attempt, self._patience, now=self._clock.now())
-        await self._off(lambda: self._outbox.write(after))
+        started = begin_attempt(message)
+        outgoing = await self._off(lambda: self._prepare(known, started))
+        attempt = await self._sender.send(outgoing, now=self._clock.now())
+        after = finish_attempt(started, attempt, self._retries, now=self._clock.now())
+        await self._off(lambda: self._outbox.update_message(after))
         if not attempt.is_delivered:
             log.warning("alert %s: %s (attempt %d)", known.alert.name, attempt.detail, after.tries)
 
-    def _letter(self, known: StoredAlert, message: AlertMessage) -> OutgoingMessage:
-        """Note that the message is on its way, and gather what it says."""
-        self._outbox.write(message)
-        notices = self._outbox.notices(message.id)
+    def _prepare(self, known: StoredAlert, message: AlertMessage) -> OutgoingMessage:
+        """Mark the message as sending, and load its events."""
+        self._outbox.update_message(message)
+        events = self._outbox.message_events(message.id)
         recent = (
-            self._outbox.last_notices(known.id, upto=notices[-1].number, most=ATOM_ENTRIES)
-            if known.alert.target.channel is Channel.ATOM and notices
+            self._outbox.newest_events(known.id, upto=events[-1].number, most=ATOM_ENTRIES)
+            if known.alert.destination.channel is Channel.ATOM and events
             else []
         )
-        return OutgoingMessage(known.alert, message, notices, recent, self._outbox.uid)
+        return OutgoingMessage(known.alert, message, events, recent, self._outbox.uid)
 
     async def _off(self, work: Callable[[], T]) -> T:
         done: T = await self._off_loop(work)  # type: ignore[assignment]

@@ -1,6 +1,6 @@
-"""WebSub for a served collection: subscribe, renew, and what the server's callback route calls.
+"""WebSub subscriptions of a served collection.
 
-`evercrawl serve` has that route: `answer_challenge` for GET, `receive` for POST, and `renew` now and then.
+The callback route of `evercrawl serve` calls `answer_challenge` for GET and `receive` for POST; `renew` runs regularly.
 """
 
 from __future__ import annotations
@@ -44,85 +44,88 @@ from evercrawl.model.time import from_us
 from evercrawl.model.user_agent import user_agent
 
 FORM = "application/x-www-form-urlencoded"
-MOST_BODY_BYTES = 4 * 1024 * 1024
-"""A larger notice says no more than that the topic has changed; the route need not read on."""
+MAX_BODY_BYTES = 4 * 1024 * 1024
+"""The callback route reads no more of a notification; a longer one only says that the topic changed."""
 TOKEN_BYTES, SECRET_BYTES = 18, 24
 
-Queue = Callable[[Sequence[str], str], object]
-"""URLs and who announced them -> they are visited soon."""
+RequestVisits = Callable[[Sequence[str], str], object]
+"""Requests visits of URLs, with the name of who announced them."""
 log = logging.getLogger(__name__)
 
 
 class CallbackReply(NamedTuple):
-    """What the callback route sends; the body is plain text."""
+    """The response of the callback route; the body is plain text."""
 
     status: int
     body: str = ""
 
 
 def callback_url_at(public_url: str) -> Callable[[str], str]:
-    """Token -> where hubs reach it at an interface of this address; ConfigError where it is none."""
+    """Return a function from a token to its callback URL at the public URL of the web interface."""
     parts = urlsplit(public_url)
     if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise ConfigError(f"{public_url!r} is not an address; write it like https://crawl.example.org")
+        raise ConfigError(f"{public_url!r} is not a URL; write it like https://crawl.example.org")
     return lambda token: f"{public_url.rstrip('/')}/websub/{token}"
 
 
 def subscription_fields(one: Subscription) -> dict[str, Any]:
-    """A subscription for people and programs, without its token and its secret."""
+    """Return the fields of a subscription for display, without token and secret."""
     return {
         "topic": one.topic,
         "hub": one.hub,
         "phase": one.phase.value,
         "signed": one.secret is not None,
         "until": None if one.until_us is None else from_us(one.until_us),
-        "asked": from_us(one.asked_us) if one.asked_us else None,
-        "tries": one.tries,
-        "next_ask": next_request_time(one),
+        "requested": from_us(one.asked_us) if one.asked_us else None,
+        "attempts": one.tries,
+        "next_request": next_request_time(one),
         "detail": one.detail,
     }
 
 
 def no_callback(token: str) -> str:
-    """For those who look only: hubs cannot reach us."""
-    raise ConfigError("hubs need an address at which they reach us: --public-url")
+    """Raise ConfigError, because subscribing needs a public URL."""
+    raise ConfigError("hubs need a URL where they can reach evercrawl: --public-url")
 
 
 class WebsubClient:
     """The subscriptions of one collection."""
 
     def __init__(
-        self, collection: Path, settings: Settings, *, callback: Callable[[str], str], queue: Queue | None = None
+        self,
+        collection: Path,
+        settings: Settings,
+        *,
+        callback: Callable[[str], str],
+        request: RequestVisits | None = None,
     ) -> None:
-        """`callback`: token -> the address at which hubs reach us; `queue`: what to do with news, otherwise
-        they are announced to the crawl.
-        """
+        """`callback` returns the callback URL of a token; `request` handles announced URLs, default: queue them."""
         self._collection = collection
         self._settings = settings
         self._callback = callback
-        self._queue = queue or (lambda urls, by: request_visits(collection, urls, by=by))
+        self._request_visits = request or (lambda urls, by: request_visits(collection, urls, by=by))
 
     # For the callback route
 
     def knows(self, token: str) -> bool:
-        """A subscription has this token."""
+        """Return whether a subscription has this token."""
         return self._of(token) is not None
 
     def answer_challenge(self, token: str, query: Mapping[str, str]) -> CallbackReply:
-        """The answer to a GET of a hub that checks what we asked for."""
+        """Answer the GET request by which a hub verifies a subscription."""
         subscription = self._of(token)
         if subscription is None:
             return CallbackReply(404)
         answer = answer_callback(subscription, query, now=datetime.now(UTC))
         if answer.subscription != subscription:
-            self._keep(answer.subscription)
+            self._store(answer.subscription)
         return CallbackReply(answer.status, answer.body)
 
     def receive(self, token: str, headers: Mapping[str, str], body: bytes) -> CallbackReply:
-        """The answer to a POST of a hub; what it announces is queued. Names of headers in lower case.
+        """Answer the POST request of a hub and queue the announced pages; header names are in lower case.
 
-        A wrong signature is acknowledged and ignored (section 7.1), so that nobody learns by trying; 410 ends
-        a subscription that we do not want.
+        A wrong signature is acknowledged and ignored (section 7.1), so that nobody can guess the secret; 410 ends
+        an unwanted subscription.
         """
         subscription = self._of(token)
         if subscription is None:
@@ -130,24 +133,26 @@ class WebsubClient:
         if subscription.phase in (SubscriptionPhase.ENDING, SubscriptionPhase.DENIED):
             return CallbackReply(410)
         if subscription.phase is SubscriptionPhase.ASKED and subscription.secret is None:
-            return CallbackReply(202)  # nobody has proved to be the hub
+            return CallbackReply(202)  # the hub is not verified yet
         if not has_valid_signature(subscription, headers.get("x-hub-signature"), body):
-            log.warning("websub: a notice about %s is not signed by its hub", subscription.topic)
+            log.warning("websub: a notification about %s has no valid signature", subscription.topic)
             return CallbackReply(202)
-        self._queue(announced_pages(subscription, body, headers.get("content-type")), f"WebSub {subscription.hub}")
+        self._request_visits(
+            announced_pages(subscription, body, headers.get("content-type")), f"WebSub {subscription.hub}"
+        )
         return CallbackReply(202)
 
-    # For the operator, and the clock
+    # Subscribe and renew
 
     def subscriptions(self) -> list[Subscription]:
-        """Every subscription, by topic."""
+        """Return every subscription, by topic."""
         if not outbox_path(self._collection).exists():
             return []
         with closing(AlertOutbox(self._collection)) as outbox:
             return [read_subscription(stored) for stored in outbox.subscriptions().values()]
 
     async def subscribe(self, url: str) -> Subscription:
-        """Subscribe to a page or feed; ConfigError where it cannot be read or names no hub."""
+        """Subscribe to a page or feed; raise ConfigError if it cannot be read or names no hub."""
         name = canonical(url)
         if name is None:
             raise ConfigError(f"{url!r} is not a URL; write it like https://example.org/feed")
@@ -157,35 +162,35 @@ class WebsubClient:
         finally:
             await fetcher.close()
         if not isinstance(found, Fetched):
-            raise ConfigError(f"{name} cannot be read, so that its hub is not known")
+            raise ConfigError(f"{name} cannot be read, so its hub is unknown")
         token, secret = secrets.token_urlsafe(TOKEN_BYTES), secrets.token_urlsafe(SECRET_BYTES)
         subscription = start_subscription(token, discover_hubs(found.url, found.headers, found.body), secret)
         if subscription is None:
             raise ConfigError(f"{name} cannot be subscribed to: it names no rel=hub, or no rel=self")
-        return await self._ask(subscription)
+        return await self._send_request(subscription)
 
     async def unsubscribe(self, topic: str) -> bool:
-        """End a subscription; False: there is none."""
+        """End a subscription; return False if there is none."""
         for subscription in self.subscriptions():
             if subscription.topic == topic:
-                await self._ask(subscription._replace(phase=SubscriptionPhase.ENDING))
+                await self._send_request(subscription._replace(phase=SubscriptionPhase.ENDING))
                 return True
         return False
 
     async def renew(self) -> int:
-        """Ask the hubs of all leases that end soon, and those that did not call back; gives their number."""
+        """Renew leases that end soon and requests without a callback; return their number."""
         now = datetime.now(UTC)
         due = [
             one for one in await asyncio.to_thread(self.subscriptions)
             if (moment := next_request_time(one)) is not None and moment <= now
         ]  # fmt: skip
         for subscription in due:
-            await self._ask(subscription)
+            await self._send_request(subscription)
         return len(due)
 
-    async def _ask(self, subscription: Subscription) -> Subscription:
+    async def _send_request(self, subscription: Subscription) -> Subscription:
         subscription = record_request(subscription, now=datetime.now(UTC))
-        await asyncio.to_thread(self._keep, subscription)
+        await asyncio.to_thread(self._store, subscription)
         form = urlencode(request_form(subscription, self._callback(subscription.token))).encode()
         poster = JsonPoster(self._settings, self._agent())
         try:
@@ -194,14 +199,14 @@ class WebsubClient:
             await poster.close()
         if posted.status is None or not 200 <= posted.status < 300:
             detail = posted.detail if posted.status is None else f"the hub answered HTTP {posted.status}"
-            return await asyncio.to_thread(self._note, subscription.token, detail)
-        return await asyncio.to_thread(self._note, subscription.token, "")
+            return await asyncio.to_thread(self._store_detail, subscription.token, detail)
+        return await asyncio.to_thread(self._store_detail, subscription.token, "")
 
-    def _note(self, token: str, detail: str) -> Subscription:
-        """Add to the newest state: the hub may have called back while we waited for its answer."""
+    def _store_detail(self, token: str, detail: str) -> Subscription:
+        """Store the detail in the newest state, because the hub may have called back meanwhile."""
         subscription = self._of(token)
         assert subscription is not None
-        self._keep(subscription._replace(detail=detail or subscription.detail))
+        self._store(subscription._replace(detail=detail or subscription.detail))
         return subscription._replace(detail=detail or subscription.detail)
 
     def _of(self, token: str) -> Subscription | None:
@@ -211,7 +216,7 @@ class WebsubClient:
             stored = outbox.subscriptions().get(token)
         return None if stored is None else read_subscription(stored)
 
-    def _keep(self, subscription: Subscription) -> None:
+    def _store(self, subscription: Subscription) -> None:
         with closing(AlertOutbox(self._collection)) as outbox:
             outbox.put_subscription(subscription.token, subscription.topic, write_subscription(subscription))
 

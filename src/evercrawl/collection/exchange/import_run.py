@@ -12,6 +12,7 @@ from evercrawl.adapters.sql.listing_reader import version_reader
 from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.adapters.system import CollectionLock, SystemClock
 from evercrawl.adapters.warc.reader import WarcDamage, WarcRecord, parse_warc_date
+from evercrawl.adapters.warc.records import WarcInfo
 from evercrawl.adapters.warc.writer import WarcArchive
 from evercrawl.collection.exchange.import_shard import (
     IdCounter,
@@ -29,13 +30,12 @@ from evercrawl.collection.exchange.import_sources import (
     locate_records,
     warc_files,
 )
-from evercrawl.core.duplicates.url_seen import UrlCache
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.core.url import canonical, shard_of_site, site_of
 from evercrawl.engine.commits import CommitBuffer
+from evercrawl.engine.decision import Policy
 from evercrawl.engine.ports import ShardStore
-from evercrawl.engine.runtime import Runtime
 from evercrawl.model import __version__
 from evercrawl.model.fetch import FetchResult, Request
 from evercrawl.model.settings import Settings
@@ -71,17 +71,14 @@ def import_archives(
 
 def _import(collection: Path, settings: Settings, catalogue: Catalogue, records: RecordFiles) -> ImportContext:
     clock = RecordClock()
-    around = Runtime(
+    policy = Policy(
         settings=settings,
-        clock=clock,
-        fetcher=NoFetcher(),
         scope=Scope(settings.scope, allow_ports=settings.http.allow_ports),
-        popular=UrlCache(settings.url_seen.cache_entries),
-        handler_of=InstalledHandlers().get,
+        traps=TrapFilter(settings.traps),
         agent=settings.identity.product,
-        guard=TrapFilter(settings.traps),
+        handler_of=InstalledHandlers().get,
     )
-    return ImportContext(collection, settings, catalogue, records, around, clock)
+    return ImportContext(collection, settings, catalogue, records, policy)
 
 
 class NoFetcher:
@@ -163,16 +160,15 @@ class ArchiveImporter:
             self._import.collection / "archive",
             shard,
             settings=self._import.settings.archive,
-            software=f"evercrawl/{__version__}",
             clock=SystemClock(),
-            about={"description": "Records taken in from other archives among our own"},
+            info=WarcInfo(f"evercrawl/{__version__}", {"description": "Includes records imported from other archives"}),
             durable=self._import.settings.store.durability == "power",
         )
-        archive.cut_back(facts.archive_end)
-        ledger = CommitBuffer(store, archive, epoch=facts.epoch, pages=self._import.settings.store.commit_pages)
+        archive.truncate_to(facts.archive_end)
+        buffer = CommitBuffer(store, archive, epoch=facts.epoch, pages=self._import.settings.store.commit_pages)
         with version_reader(self._import.collection, shard) as reader:
             numbers = IdCounter(facts.next_id, facts.next_seq, facts.next_site_id)
-            into = ShardImporter(self._import, store, archive, ledger=ledger, reader=reader, numbers=numbers)
+            into = ShardImporter(self._import, store, archive, buffer=buffer, reader=reader, numbers=numbers)
             try:
                 for entry in self._import.catalogue.of_shard(shard):
                     await into.take(entry)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import assert_never
@@ -23,26 +23,21 @@ from evercrawl.core.digest import content_digest
 from evercrawl.core.frontier import band_of
 from evercrawl.core.revisit.request_budget import RequestBudget
 from evercrawl.core.url import key_of, registrable_domain, site_of, site_parts
+from evercrawl.engine.apply import archive_answer, visit_row
 from evercrawl.engine.commits import CommitBuffer
-from evercrawl.engine.comparison import Comparisons
-from evercrawl.engine.interpret import (
-    VisitResult,
-    interpret_failed,
-    interpret_fetched,
-    interpret_moved,
-    interpret_not_modified,
-)
+from evercrawl.engine.decide import decide
+from evercrawl.engine.decision import Decision, DuplicateLookup, PageKnowledge, Policy, Related, SiteKnowledge
+from evercrawl.engine.gather import ContentReader
+from evercrawl.engine.interpret import redirect_target
 from evercrawl.engine.ports import ShardStore
-from evercrawl.engine.records import archive_answer, visited_of
-from evercrawl.engine.revisits import Revisits
-from evercrawl.engine.runtime import Runtime
-from evercrawl.engine.site_state import CHANGE, FRESHNESS, MOST_OUTLOOKS, MOST_TEXTS, SiteStates
+from evercrawl.engine.revisits import budget_level
+from evercrawl.engine.site_state import CHANGE, FRESHNESS, MAX_OUTLOOKS, MAX_TEXTS, SiteStates
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified
 from evercrawl.model.page import NewPage, Page
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
-from evercrawl.model.time import from_us
+from evercrawl.model.time import from_us, to_us
 
 MOST_DAMAGE = 100
 """Damaged places that are named one by one; all are counted."""
@@ -102,8 +97,7 @@ class ImportContext:
     settings: Settings
     catalogue: Catalogue
     records: RecordFiles
-    around: Runtime
-    clock: RecordClock
+    policy: Policy
     report: ImportReport = field(default_factory=ImportReport)
 
 
@@ -127,7 +121,7 @@ class ShardImporter:
         store: ShardStore,
         archive: WarcArchive,
         *,
-        ledger: CommitBuffer,
+        buffer: CommitBuffer,
         reader: VersionReader,
         numbers: IdCounter,
     ) -> None:
@@ -135,19 +129,15 @@ class ShardImporter:
         self._report = shared.report
         self._store = store
         self._archive = archive
-        self._ledger = ledger
+        self._buffer = buffer
         self._reader = reader
         self._numbers = numbers
-        self._comparisons = Comparisons(
-            store,
-            archive,
-            SiteStates(store, CHANGE, most=MOST_TEXTS),
-            settings=shared.settings,
-            agent=shared.around.agent,
-        )
-        revisit = shared.settings.revisit
-        purse = RequestBudget(None, revisit.min_freshness_gain / timedelta(days=1))
-        self._revisits = Revisits(SiteStates(store, FRESHNESS, most=MOST_OUTLOOKS), purse, revisit)
+        policy = shared.policy
+        self._change = SiteStates(store, CHANGE, most=MAX_TEXTS)
+        self._outlooks = SiteStates(store, FRESHNESS, most=MAX_OUTLOOKS)
+        self._contents = ContentReader(store, archive, self._change, original_of=buffer.original_of, policy=policy)
+        budget = RequestBudget(None, policy.settings.revisit.min_freshness_gain / timedelta(days=1))
+        self._level = budget_level(budget, policy.settings.revisit)
         self._in_batch: set[bytes] = set()
         self._sites: dict[str, Site] = {}
 
@@ -167,12 +157,12 @@ class ShardImporter:
 
     async def finish(self) -> None:
         """Write what was learned about the sites, and whatever else is left."""
-        self._ledger.batch.memories |= self._comparisons.memories.unsaved()
-        self._ledger.batch.memories |= self._revisits.outlooks.unsaved()
+        self._buffer.batch.memories |= self._change.unsaved()
+        self._buffer.batch.memories |= self._outlooks.unsaved()
         await self._commit()
 
     async def _commit(self) -> None:
-        await self._ledger.commit()
+        await self._buffer.commit()
         self._in_batch.clear()
         self._sites.clear()
 
@@ -282,7 +272,7 @@ class ShardImporter:
         band = band_of(depth=IMPORTED_DEPTH, hops=0, bands=self._import.settings.frontier.priorities)
         new = NewPage(numbers.page, key, entry.url, site.id, IMPORTED_DEPTH, 0, band, numbers.seq, None, entry.at_us)
         numbers.page, numbers.seq = numbers.page + 1, numbers.seq + 1
-        self._ledger.batch.new_pages.append(new)
+        self._buffer.batch.new_pages.append(new)
         self._report.new_pages += 1
         return Page(new.id, key, new.url, site.id, new.depth, new.hops, new.band, new.seq)
 
@@ -291,55 +281,55 @@ class ShardImporter:
         if site is None:
             site = Site(self._numbers.site, name, registrable_domain(site_parts(name).host))
             self._numbers.site += 1
-            self._ledger.note_site(site)
+            self._buffer.note_site(site)
         self._sites[name] = site
         return site
 
     # Writing it down
 
     async def _write(self, page: Page, result: FetchResult, at_us: int) -> None:
-        moment = self._import.clock.moment = from_us(at_us)
-        seen = await self._see(page, result)
-        stored = archive_answer(page, seen, self._archive)
-        judgement, belief = seen.judgement, None
-        if judgement.changed is not None:
-            notes = await self._revisits.outlooks.of(page.site_id)
-            planned = self._revisits.after_visit(page, notes, judgement, now_us=at_us)
-            judgement = judgement._replace(due_us=planned.due_us, interval_s=planned.interval_s)
-            belief = planned.belief
-        visited = visited_of(page, judgement, now=moment, seen=seen, stored=stored, belief=belief)
-        visited = visited._replace(at_us=at_us)
+        now = from_us(at_us)
+        decision = await self._decide(page, result, now)
+        stored = archive_answer(page, decision, self._archive)
+        if decision.site.change is not None:
+            self._change.update(page.site_id, decision.site.change)
+        if decision.site.outlook is not None:
+            self._outlooks.update(page.site_id, decision.site.outlook)
+        visit = visit_row(page, decision, now=now, stored=stored)._replace(at_us=at_us)
         if self._is_foreign(page):
-            visited = visited._replace(due_us=None)
-        self._ledger.write_visited(page, visited)
+            visit = visit._replace(due_us=None)
+        self._buffer.write_visited(page, visit)
         self._in_batch.add(page.key)
-        if visited.version is not None:
+        if visit.version is not None:
             self._report.versions += 1
         else:
             self._report.unchanged += 1
 
     def _is_foreign(self, page: Page) -> bool:
         """The page is outside the scope that the collection has, so no crawl is to visit it."""
-        settings, scope = self._import.settings, self._import.around.scope
+        settings, scope = self._import.settings, self._import.policy.scope
         return bool(settings.scope.seeds) and scope.verdict(page.url, depth=page.depth) is not None
 
-    async def _see(self, page: Page, result: FetchResult) -> VisitResult:
-        around = self._import.around
-        match result:
-            case Fetched(body=body):
-                digest = content_digest(body)
-                original = await self._ledger.recall(digest)
-                past = await self._comparisons.past_of(page, digest)
-                return interpret_fetched(page, result, original, around, digest=digest, past=past)
-            case NotModified():
-                await self._comparisons.rested(page)
-                return interpret_not_modified(result, await self._store.version_original(page.id))
-            case Moved():
-                return interpret_moved(page, result, around, loops=False, forbidden=None)
-            case Failed():
-                return interpret_failed(page, result, around)
-            case unknown:
-                assert_never(unknown)
+    async def _decide(self, page: Page, result: FetchResult, now: datetime) -> Decision:
+        """Decide what a record means, as if the page had been visited at its moment."""
+        policy = self._import.policy
+        is_304 = isinstance(result, NotModified)
+        content = await self._contents.read(page, result, now=now) if isinstance(result, Fetched) else None
+        baseline = await self._store.look(page.id) if is_304 else None
+        original = await self._store.version_original(page.id) if is_304 else None
+        outlook, change = await self._outlooks.of(page.site_id), await self._change.of(page.site_id)
+        site = Site(page.site_id, site_of(page.url), "")
+        related = Related(
+            SiteKnowledge(site, change.value, outlook.value),
+            self._level,
+            content=content,
+            baseline=baseline,
+            original=original,
+            duplicates=DuplicateLookup(is_original_pending=True),
+        )
+        if isinstance(result, Moved):
+            related = replace(related, found=redirect_target(page, result, now_us=to_us(now), policy=policy))
+        return decide(page, result, PageKnowledge(), related, now=now, policy=policy)
 
 
 def _is_same(result: FetchResult, status: int | None, digest: bytes | None) -> bool:

@@ -51,11 +51,8 @@ class WarcFile:
         self._archive = archive
         self._level = level
         self.size = 0
-        about = {"description": "Versions taken out of an evercrawl collection"}
-        now = datetime.now(UTC)
-        self._write(
-            compress_record(warcinfo_record(name, software=f"evercrawl/{__version__}", about=about, now=now), level)
-        )
+        info = WarcInfo(f"evercrawl/{__version__}", {"description": "Versions exported from an evercrawl collection"})
+        self._write(compress_record(warcinfo_record(name, info, now=datetime.now(UTC)), level))
 
     def add(self, answer: SelectedAnswer) -> WarcPosition:
         """Write an answer and, if it was kept, its request; gives the place of the answer."""

@@ -1,4 +1,4 @@
-"""Runs, settings, and who may come in."""
+"""The pages settings, access, outposts and cluster."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import tomllib
 from importlib.util import find_spec
 from typing import Any
 
-from evercrawl.adapters.postgres.marker import marked
+from evercrawl.adapters.sqlite.state_file import database_of
 from evercrawl.config import collection_file, write_setting
 from evercrawl.config.schema import describe_type, format_value, known_settings, sections
 from evercrawl.errors import ConfigError
 from evercrawl.outpost.status import list_outposts
 from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import MIN_PASSWORD_CHARS, AccessScope
+from evercrawl.web.format import plural
 from evercrawl.web.route import ActionResult, BadRequest, Inputs, parse_cursor
 
 NEWEST = 2**62
-"""Behind every line of the book."""
+"""After every entry of the audit log."""
 CHANGEABLE = frozenset(
     (
         "identity.contact", "scope.max_depth", "scope.include", "scope.exclude", "scope.max_pages_per_site",
@@ -25,16 +26,16 @@ CHANGEABLE = frozenset(
         "revisit.max_interval", "revisit.quiet_hours", "sitemaps.enabled",
     )
 )  # fmt: skip
-"""Settings that can be changed here: none of them can harm the machine or open private networks."""
+"""Settings that are safe to change here: none can harm the machine or open private networks."""
 
 
 def outposts(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """The outposts, what each has cost, and what a crawl from home would have cost."""
+    """Return the outposts, their traffic, and what a plain crawl would have cost."""
     return {"outposts": list_outposts(state.path)}
 
 
 def settings(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Every setting, its value, where that comes from, and whether it can be changed here."""
+    """Return every setting with its value and origin, and whether it can be changed here."""
     configured = state.configured
     return {
         "sections": [
@@ -62,15 +63,15 @@ def settings(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 
 def _origin(place: str) -> str:
-    """Where a value was written, without the path of this machine."""
+    """Return where a value was set, without the path on this machine."""
     return place.rsplit("/", 1)[-1]
 
 
 def set_setting(state: AppState, inputs: Inputs) -> ActionResult:
-    """Write one setting into the collection's file; a running crawl takes it up when it is started again."""
+    """Write a setting to the collection's file; the next crawl uses it."""
     key = inputs["key"]
     if key not in CHANGEABLE:
-        raise BadRequest(f"{key} cannot be changed here; use: evercrawl config", 403)
+        raise BadRequest(f"{key} cannot be changed here; use: evercrawl config set", 403)
     known = known_settings()[key]
     written: object = inputs["value"].strip().strip('"')
     if known.shape not in (int, float, bool, str) and str(known.shape).startswith("tuple"):
@@ -79,54 +80,55 @@ def set_setting(state: AppState, inputs: Inputs) -> ActionResult:
         write_setting(collection_file(state.path), key, written)
     except ConfigError as error:
         raise BadRequest(str(error)) from error
-    return ActionResult(f"{key} is now {inputs['value']}", "/settings")
+    return ActionResult(f"{key} set to {inputs['value']}. The next crawl uses it.", "/settings")
 
 
 def _listed(text: str) -> tuple[object, ...]:
-    """A list as the settings file has it, or one entry on each line."""
+    """Return a list, written as in the settings file or with one entry per line."""
     if not text.strip().startswith("["):
         return tuple(line.strip() for line in text.splitlines() if line.strip())
     try:
         return tuple(tomllib.loads(f"value = {text}")["value"])
     except (tomllib.TOMLDecodeError, TypeError) as error:
-        raise BadRequest(f"the list cannot be read: {error}") from error
+        raise BadRequest(f"the list is not valid: {error}") from error
 
 
 def access(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Tokens, whether there is a password, and the book of changes."""
+    """Return tokens, whether a password is set, and the audit log."""
     before = parse_cursor(inputs["after"])
-    book = state.auth.audit_log(NEWEST if before is None else before, inputs["limit"])
+    entries = state.auth.audit_log(NEWEST if before is None else before, inputs["limit"])
     return {
         "has_password": state.auth.has_password(),
         "tokens": state.auth.tokens(),
-        "book": book,
-        "next": f"0.{book[-1].id}" if len(book) == inputs["limit"] else None,
+        "audit_log": entries,
+        "next": f"0.{entries[-1].id}" if len(entries) == inputs["limit"] else None,
     }
 
 
 def add_token(state: AppState, inputs: Inputs) -> ActionResult:
-    """A new token; its secret is shown this once."""
+    """Create a token; its secret is shown only once."""
     secret = state.auth.add_token(inputs["name"], AccessScope[inputs["scope"].upper()])
-    return ActionResult(f"the new token, which is shown only now: {secret}", "/access", {"token": secret}, has_secret=True)
+    message = f"New token, shown only once: {secret}"
+    return ActionResult(message, "/access", {"token": secret}, has_secret=True)
 
 
 def revoke_token(state: AppState, inputs: Inputs) -> ActionResult:
-    """A token is worth nothing any more."""
+    """Revoke a token."""
     if not state.auth.revoke_token(inputs["id"]):
         raise BadRequest("there is no such token", 404)
-    return ActionResult("the token is worth nothing any more", "/access")
+    return ActionResult("Token revoked.", "/access")
 
 
 def set_password(state: AppState, inputs: Inputs) -> ActionResult:
-    """A new password; every session ends."""
+    """Set the password and end all sessions."""
     if len(inputs["password"]) < MIN_PASSWORD_CHARS:
         raise BadRequest(f"a password needs at least {MIN_PASSWORD_CHARS} characters")
     state.auth.set_password(inputs["password"])
-    return ActionResult("the password is set; every session has ended", "/login")
+    return ActionResult("Password set. Log in again.", "/login")
 
 
 def cluster(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Who works on the collection; in a folder there is no cluster."""
+    """Return the workers of a collection in a database."""
     if not _is_in_database(state):
         return {"in_database": False, "workers": [], "shards": state.settings.store.shards, "owned": 0}
     from evercrawl.cluster.database_worker import list_workers
@@ -141,19 +143,18 @@ def cluster(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 
 def drain_worker(state: AppState, inputs: Inputs) -> ActionResult:
-    """Ask a worker, or all, to finish, save and end."""
+    """Stop a worker, or all, after the current requests."""
     if not _is_in_database(state):
-        raise BadRequest("this collection lies in a folder: there is no cluster", 409)
+        raise BadRequest("this collection is stored in files, so it has no cluster", 409)
     from evercrawl.cluster.database_worker import drain_workers
 
     count = drain_workers(state.path, inputs["worker"], state.settings.store.url)
     if not count:
-        raise BadRequest("no worker's id begins so", 404)
-    words = "1 worker was inputs" if count == 1 else f"{count:,} workers were inputs"
-    return ActionResult(f"{words}; each ends with its next heartbeat", "/cluster", {"inputs": count})
+        raise BadRequest("no worker id starts with this", 404)
+    return ActionResult(f"Stopping {plural(count, 'worker')} at the next heartbeat.", "/cluster", {"workers": count})
 
 
 def _is_in_database(state: AppState) -> bool:
-    """The state lies in a database, and the library for it is there."""
-    is_named = state.settings.store.url is not None or marked(state.path) is not None
+    """Return whether the state is in a database and its driver is installed."""
+    is_named = state.settings.store.url is not None or database_of(state.path) is not None
     return is_named and find_spec("asyncpg") is not None

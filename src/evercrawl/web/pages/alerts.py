@@ -1,4 +1,4 @@
-"""Being told: the alerts, what a new one would have told, a test, and what became of the messages."""
+"""The pages alerts, alert and websub, and their actions."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 from starlette.responses import Response
 
-from evercrawl.cluster.visit_requests import VisitRequest, list_requests
 from evercrawl.collection.alerts.event_reader import CollectionLogs
 from evercrawl.collection.alerts.registry import AlertRegistry, AlertStatus, default_batch_size, preview_alert
 from evercrawl.collection.alerts.sender import has_apprise
 from evercrawl.collection.alerts.subscriptions import subscription_fields
+from evercrawl.collection.urls import VisitRequest, list_requests, require_public_url
 from evercrawl.core.alerts.definition import (
     HOSTED_SERVICES,
     alert_fields,
@@ -27,11 +27,11 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import CHANGES, Alert, AlertFilter, Channel, Destination, EventKind, Frequency
 from evercrawl.model.time import from_us
 from evercrawl.web.app_state import AppState
-from evercrawl.web.pages.crawl import guarded_url
+from evercrawl.web.format import plural
 from evercrawl.web.route import ActionResult, BadRequest, Inputs, Parameter, parse_cursor
 
 FEEDS = "feeds"
-"""The folder of the collection in which feeds lie that were inputs for here."""
+"""Folder of the collection for feeds that were added here."""
 ABOUT = {
     "changes": CHANGES,
     "content": frozenset({EventKind.CONTENT}),
@@ -40,37 +40,37 @@ ABOUT = {
     "anything": frozenset(EventKind),
 }
 CHANNELS = ("webhook", "mail", "atom", "apprise")
-"""Of apprise only services at fixed places: other addresses can mean anything, and pass no guard of ours."""
+"""Apprise only with services at fixed hosts, since its other URLs could reach any machine."""
 STATES = tuple(state.value for state in MessageState)
 ALERT_PARAMETERS = (
-    Parameter("pages", "URLs, any of them, separated by space.", default=""),
-    Parameter("patterns", "Forms of URLs in which * stands for anything, separated by space.", default=""),
-    Parameter("query", "Words that the page must say.", default=""),
-    Parameter("about", "What must have happened.", "choice", default="changes", choices=tuple(ABOUT)),
-    Parameter("min_size", "Least share of the page's words, in percent.", "integer", default=0, maximum=100),
-    Parameter("sentiment_turn", "Only where the sentiment turned.", "bool", default=False),
-    Parameter("channel", "The way that messages go.", "choice", default="webhook", choices=CHANNELS),
-    Parameter("address", "Where they go: a URL, an address of mail or apprise, or nothing.", default=""),
+    Parameter("pages", "URLs of pages, separated by spaces.", default=""),
+    Parameter("patterns", "URL patterns, separated by spaces; * matches anything.", default=""),
+    Parameter("query", "Words that the page must contain.", default=""),
+    Parameter("about", "Kind of change.", "choice", default="changes", choices=tuple(ABOUT)),
+    Parameter("min_size", "Minimum change in percent.", "integer", default=0, maximum=100),
+    Parameter("sentiment_shift", "Only if the sentiment turned.", "bool", default=False),
+    Parameter("channel", "How to send messages.", "choice", default="webhook", choices=CHANNELS),
+    Parameter("address", "URL of a webhook or Apprise service, or mail address; empty for a feed.", default=""),
     Parameter(
-        "rhythm", "When they go.", "choice", default="at-once", choices=tuple(one.value for one in Frequency)
+        "frequency", "When to send messages.", "choice", default="at-once", choices=tuple(one.value for one in Frequency)
     ),
-    Parameter("daily_at", "When a daily message goes, in UTC.", default="07:00"),
-    Parameter("quiet", "Hours in UTC without messages, such as 22:00-06:00.", default=""),
+    Parameter("daily_at", "Time of the daily digest, in UTC.", default="07:00"),
+    Parameter("quiet_hours", "Hours without messages, in UTC, such as 22:00-06:00.", default=""),
 )  # fmt: skip
-NAME_PARAMETER = Parameter("name", "The alert's name.", required=True)
-LOG_PARAMETERS = (NAME_PARAMETER, Parameter("state", "Only messages that stand so.", "choice", choices=STATES))
+NAME_PARAMETER = Parameter("name", "Name of the alert.", required=True)
+LOG_PARAMETERS = (NAME_PARAMETER, Parameter("state", "Only messages in this state.", "choice", choices=STATES))
 
 
 def registry_of(state: AppState) -> AlertRegistry:
-    """The alerts of the collection."""
+    """Return the alerts of the collection."""
     return AlertRegistry(state.path, state.settings)
 
 
 def alerts(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Every alert; with a name, also what an alert of these wishes would have told."""
-    shown: dict[str, Any] = {"wish": None, "preview": None, "problem": None}
+    """Return the alerts; with a name, also the preview of a new alert."""
+    shown: dict[str, Any] = {"draft": None, "preview": None, "problem": None}
     if inputs["name"]:
-        shown = _previewed(state, inputs)
+        shown = _preview(state, inputs)
     return {
         "alerts": [_fields(status) for status in registry_of(state).all()],
         "has_apprise": has_apprise(),
@@ -80,29 +80,29 @@ def alerts(state: AppState, inputs: Inputs) -> dict[str, Any]:
     }
 
 
-def _previewed(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """What would be told; what is wrong with the wish stands beside it, so that the form keeps its values."""
+def _preview(state: AppState, inputs: Inputs) -> dict[str, Any]:
+    """Return what a new alert would have sent, or its problem; the form keeps its values."""
     fields = {one.name: inputs[one.name] for one in ALERT_PARAMETERS} | {"name": inputs["name"]}
     try:
         alert = _alert(state, inputs)
-        found = preview_alert(alert.subject, CollectionLogs(state.path))
+        found = preview_alert(alert.filter, CollectionLogs(state.path))
     except (BadRequest, ConfigError) as error:
-        return {"wish": fields, "preview": None, "problem": str(error)}
+        return {"draft": fields, "preview": None, "problem": str(error)}
     examples = [
         {"url": event.url, "class": event.kind.value, "size": event.size, "at": from_us(event.at_us)}
         for event in found.examples
     ]
-    told = {"told": found.told, "looked_at": found.looked_at, "since": found.since, "examples": examples}
-    return {"wish": fields, "preview": told, "problem": None}
+    preview = {"matches": found.told, "checked": found.looked_at, "since": found.since, "examples": examples}
+    return {"draft": fields, "preview": preview, "problem": None}
 
 
 def alert(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """One alert and its messages, newest first."""
-    book, chosen_state = registry_of(state), inputs["state"]
-    status = _known(book, inputs["name"])
+    """Return an alert and its messages, newest first."""
+    registry, chosen_state = registry_of(state), inputs["state"]
+    status = _known(registry, inputs["name"])
     before = parse_cursor(inputs["after"])
     chosen = None if chosen_state is None else MessageState(chosen_state)
-    logged = book.log(inputs["name"], state=chosen, most=inputs["limit"], before=before)
+    logged = registry.log(inputs["name"], state=chosen, most=inputs["limit"], before=before)
     return {
         "alert": _fields(status),
         "state": chosen_state,
@@ -112,86 +112,86 @@ def alert(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 
 def add_alert(state: AppState, inputs: Inputs) -> ActionResult:
-    """A new alert; the secret that its webhook is signed with is shown this once."""
-    wish = _alert(state, inputs)
-    if wish.target.channel is Channel.ATOM:
+    """Add an alert; the secret of a webhook is shown only once."""
+    new = _alert(state, inputs)
+    if new.destination.channel is Channel.ATOM:
         (state.path / FEEDS).mkdir(exist_ok=True)
-    kept = registry_of(state).add(wish, replacing=inputs["replace"])
-    show, told = f"/alert?name={kept.name}", dict(inputs.values)
-    if kept.target.channel is Channel.APPRISE:
-        told["address"] = redact_address(kept.target.address)
-    if kept.target.secret is None:
-        return ActionResult(f"alert {kept.name}: changes from now on", show, {"name": kept.name}, audit_values=audit_values)
-    words = f"the secret that messages of {kept.name} are signed with, shown only now: {kept.target.secret}"
-    return ActionResult(words, show, {"name": kept.name, "secret": kept.target.secret}, has_secret=True)
+    added = registry_of(state).add(new, replacing=inputs["replace"])
+    location, audit_values = f"/alert?name={added.name}", dict(inputs.values)
+    if added.destination.channel is Channel.APPRISE:
+        audit_values["address"] = redact_address(added.destination.address)
+    secret = added.destination.secret
+    if secret is None:
+        message = f"Alert {added.name} added. You'll be notified about changes found from now on."
+        return ActionResult(message, location, {"name": added.name}, audit_values=audit_values)
+    message = f"Alert {added.name} added. Signing secret of the webhook, shown only once: {secret}"
+    return ActionResult(message, location, {"name": added.name, "secret": secret}, has_secret=True)
 
 
 def remove_alert(state: AppState, inputs: Inputs) -> ActionResult:
-    """Take an alert away, with what waits for it."""
-    book = registry_of(state)
-    _known(book, inputs["name"])
-    dropped = book.remove(inputs["name"])
-    waited = f"; {dropped:,} changes waited and will not be told" if dropped else ""
-    return ActionResult(f"alert {inputs['name']} is removed{waited}", "/alerts", {"dropped": dropped})
+    """Remove an alert and its pending changes."""
+    registry = registry_of(state)
+    _known(registry, inputs["name"])
+    dropped = registry.remove(inputs["name"])
+    pending = f" {plural(dropped, 'pending change')} dropped." if dropped else ""
+    return ActionResult(f"Alert {inputs['name']} removed.{pending}", "/alerts", {"dropped": dropped})
 
 
 def test_alert(state: AppState, inputs: Inputs) -> ActionResult:
     """Send a test message now."""
-    book, name = registry_of(state), inputs["name"]
-    _known(book, name)
+    registry, name = registry_of(state), inputs["name"]
+    _known(registry, name)
     if state.test_limit.wait_s(name):
-        raise BadRequest("too many tests of one alert; wait a minute", 429)
-    attempt = asyncio.run(book.test(name))
-    words = "the test was taken" if attempt.is_delivered else "the test was not delivered"
-    told = {"delivered": attempt.is_delivered, "detail": attempt.detail}
-    return ActionResult(f"{words}: {attempt.detail}", f"/alert?name={name}", told)
+        raise BadRequest("too many test messages; wait a minute", 429)
+    attempt = asyncio.run(registry.test(name))
+    result = "Test message sent" if attempt.is_delivered else "Test message failed"
+    data = {"delivered": attempt.is_delivered, "detail": attempt.detail}
+    return ActionResult(f"{result}: {attempt.detail}", f"/alert?name={name}", data)
 
 
 def retry_alert(state: AppState, inputs: Inputs) -> ActionResult:
-    """Messages that were set aside are sent again."""
-    book, name = registry_of(state), inputs["name"]
-    _known(book, name)
-    count = book.retry(name)
-    return ActionResult(f"{count:,} messages will be sent again", f"/alert?name={name}", {"messages": count})
+    """Retry failed messages."""
+    registry, name = registry_of(state), inputs["name"]
+    _known(registry, name)
+    count = registry.retry(name)
+    return ActionResult(f"Retrying {plural(count, 'message')}.", f"/alert?name={name}", {"messages": count})
 
 
 def alert_feed(state: AppState, inputs: Inputs) -> Response:
-    """The feed that an alert writes."""
-    target = _known(registry_of(state), inputs["name"]).alert.target
+    """Return the feed of an alert."""
+    target = _known(registry_of(state), inputs["name"]).alert.destination
     if target.channel is not Channel.ATOM:
         raise BadRequest("this alert has no feed", 404)
     try:
         feed = Path(target.address).read_bytes()
     except OSError:
-        raise BadRequest("the feed has no entry yet", 404) from None
+        raise BadRequest("the feed has no entries yet", 404) from None
     return Response(feed, media_type="application/atom+xml")
 
 
-def _known(book: AlertRegistry, name: str) -> AlertStatus:
+def _known(registry: AlertRegistry, name: str) -> AlertStatus:
     try:
-        return book.one(name)
+        return registry.one(name)
     except ConfigError as error:
         raise BadRequest(str(error), 404) from error
 
 
 def _alert(state: AppState, inputs: Inputs) -> Alert:
-    """The alert that was wished, checked; nothing that could read or write files of others, or reach machines
-    that only we can reach.
-    """
-    target, rhythm = _target(state, inputs), Frequency(inputs["rhythm"])
+    """Return the new alert, checked: it reads and writes no other files and reaches no private machines."""
+    target, frequency = _target(state, inputs), Frequency(inputs["frequency"])
     wish = Alert(
         name=inputs["name"],
-        subject=_subject(inputs),
-        target=target,
-        rhythm=rhythm,
+        filter=_subject(inputs),
+        destination=target,
+        frequency=frequency,
         daily_at=_hour(inputs["daily_at"]),
-        quiet=tuple(inputs["quiet"].replace(",", " ").split()),
-        most=default_batch_size(target.channel, rhythm),
+        quiet_hours=tuple(inputs["quiet_hours"].replace(",", " ").split()),
+        max_changes=default_batch_size(target.channel, frequency),
     )
     wrong = alert_problem(wish)
     if wrong is not None:
         raise BadRequest(wrong)
-    # The folder of feeds is made when one is added.
+    # The folder of feeds is created when an alert is added.
     return wish if target.channel is Channel.ATOM else registry_of(state).checked(wish)
 
 
@@ -205,8 +205,8 @@ def _subject(inputs: Inputs) -> AlertFilter:
         patterns=tuple(inputs["patterns"].split()),
         query=inputs["query"].strip() or None,
         kinds=ABOUT[inputs["about"]],
-        least_size=inputs["min_size"] / 100,
-        is_turn=inputs["sentiment_turn"],
+        min_size=inputs["min_size"] / 100,
+        sentiment_shift=inputs["sentiment_shift"],
     )
 
 
@@ -216,11 +216,11 @@ def _target(state: AppState, inputs: Inputs) -> Destination:
         case Channel.ATOM:
             return Destination(channel, str((state.path / FEEDS / f"{inputs['name']}.xml").absolute()))
         case _ if not address:
-            raise BadRequest("say where the messages go: a URL for a webhook, an address for mail or apprise")
+            raise BadRequest("enter an address: a URL for a webhook or Apprise, or a mail address")
         case Channel.APPRISE if (wrong := apprise_problem(address)) is not None:
             raise BadRequest(wrong)
         case Channel.WEBHOOK:
-            return Destination(channel, guarded_url(state.settings, address))
+            return Destination(channel, require_public_url(state.settings, address))
         case _:
             return Destination(channel, address)
 
@@ -234,9 +234,9 @@ def _hour(text: str) -> time:
 
 def _fields(status: AlertStatus) -> dict[str, Any]:
     fields = alert_fields(status.alert, with_secret=False) | status.counts._asdict()
-    if status.alert.target.channel is Channel.ATOM:
-        fields["address"] = Path(fields["address"]).name  # not where folders lie on this machine
-    if status.alert.target.channel is Channel.APPRISE:
+    if status.alert.destination.channel is Channel.ATOM:
+        fields["address"] = Path(fields["address"]).name  # without the path on this machine
+    if status.alert.destination.channel is Channel.APPRISE:
         fields["address"] = redact_address(fields["address"])
     return fields
 
@@ -246,31 +246,31 @@ URLS_SHOWN = 5
 
 
 def websub(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Every subscription, and the newest announcements that no crawl has heeded yet."""
-    waiting, shown = list_requests(state.path, most=ANNOUNCEMENTS_SHOWN)
+    """Return the subscriptions, and the newest announcements that no crawl has visited yet."""
+    pending, shown = list_requests(state.path, limit=ANNOUNCEMENTS_SHOWN)
     return {
         "is_reachable": state.is_reachable,
         "subscriptions": [subscription_fields(one) for one in state.websub.subscriptions()],
-        "waiting": waiting,
+        "pending": pending,
         "announcements": [_announced(one) for one in shown],
     }
 
 
 def subscribe(state: AppState, inputs: Inputs) -> ActionResult:
-    """Ask the hub of a page or feed to tell us of its news."""
+    """Subscribe to a page or feed at its hub."""
     if not state.is_reachable:
-        raise BadRequest("hubs cannot reach this interface: start it with --public-url", 409)
-    url = guarded_url(state.settings, inputs["url"])
+        raise BadRequest("hubs cannot reach this interface; start it with --public-url", 409)
+    url = require_public_url(state.settings, inputs["url"])
     made = asyncio.run(state.websub.subscribe(url))
-    words = f"the hub {made.hub} was inputs" + (f": {made.detail}" if made.detail else "")
-    return ActionResult(words, "/hubs", {"subscription": subscription_fields(made)})
+    message = f"Subscription requested at {made.hub}" + (f": {made.detail}" if made.detail else ".")
+    return ActionResult(message, "/websub", {"subscription": subscription_fields(made)})
 
 
 def unsubscribe(state: AppState, inputs: Inputs) -> ActionResult:
-    """Ask the hub to tell us no more."""
+    """Cancel a subscription."""
     if not asyncio.run(state.websub.unsubscribe(inputs["topic"])):
         raise BadRequest("there is no such subscription", 404)
-    return ActionResult("the hub was inputs to end the subscription", "/hubs")
+    return ActionResult("Cancelling the subscription.", "/websub")
 
 
 def _announced(one: VisitRequest) -> dict[str, Any]:

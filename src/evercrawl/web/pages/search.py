@@ -1,33 +1,33 @@
-"""Full text search over every version, with facets, and the links of a page."""
+"""The pages search and links."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
+from evercrawl.collection.urls import with_scheme
 from evercrawl.core.document.media_type import MEDIA_KINDS
 from evercrawl.model.search import Tone
 from evercrawl.web.app_state import AppState
-from evercrawl.web.pages.history import page_url
 from evercrawl.web.route import BadRequest, Inputs, Parameter
 
 LINKS_SHOWN = 200
 FACETS = ("site", "lang", "changed", "sentiment", "type")
-"""Parameters that narrow a search; each is an operator of the query."""
+"""Parameters that narrow a search; each is also an operator of the query."""
 SEARCH_PARAMETERS = (
     Parameter("q", "Words, phrases, site:, lang:, changed:, as in `evercrawl search`."),
-    Parameter("as_of", "As the collection was then: 2026-05, 30d.", "time"),
-    Parameter("site", "Only of this host or folder."),
-    Parameter("lang", "Only in this language, such as de."),
-    Parameter("changed", "Only what was first seen so: >7d, 2026-05."),
-    Parameter("sentiment", "Only of this tone.", "choice", choices=tuple(tone.value for tone in Tone)),
-    Parameter("type", "Only of this type.", "choice", choices=MEDIA_KINDS),
+    Parameter("as_of", "Search the collection as it was then: 2026-05, 30d.", "time"),
+    Parameter("site", "Only this host or folder."),
+    Parameter("lang", "Only this language, such as de."),
+    Parameter("changed", "Only versions first seen then: >7d, 2026-05."),
+    Parameter("sentiment", "Only this sentiment.", "choice", choices=tuple(tone.value for tone in Tone)),
+    Parameter("type", "Only this content type.", "choice", choices=MEDIA_KINDS),
 )
 _ONE_WORD = re.compile(r'[^\s"]+')
 
 
 def query_of(inputs: Inputs) -> str:
-    """The whole query: what was typed, and what narrows it."""
+    """Return the query with its facets."""
     parts = [(inputs["q"] or "").strip()]
     for name in FACETS:
         value = inputs[name]
@@ -38,7 +38,7 @@ def query_of(inputs: Inputs) -> str:
 
 
 def search(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """The best hits and how they are spread; with `as_of` what would have been found then."""
+    """Return the best hits and the facets; with `as_of`, those of an earlier time."""
     query, chosen = query_of(inputs), {name: inputs[name] for name in FACETS}
     shown = {"q": (inputs["q"] or "").strip(), "as_of": inputs["as_of"], "chosen": chosen, "query": query}
     if not query:
@@ -48,8 +48,8 @@ def search(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 
 def links(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """What links to a page, what it links to, and how important it is."""
-    found, is_made = state.links(page_url(inputs["url"]))
+    """Return the links to and from a page, and its importance."""
+    found, is_ready = state.links(with_scheme(inputs["url"]))
     return {
         "url": found.url,
         "pagerank": found.pagerank,
@@ -59,5 +59,5 @@ def links(state: AppState, inputs: Inputs) -> dict[str, Any]:
         "incoming_count": found.incoming_count,
         "incoming": found.incoming[:LINKS_SHOWN],
         "outgoing": found.outgoing[:LINKS_SHOWN],
-        "is_made": is_made,
+        "graph_ready": is_ready,
     }

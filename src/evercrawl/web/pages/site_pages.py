@@ -1,4 +1,4 @@
-"""Sites: the list, one of them, and what its owner may see of our load."""
+"""The pages sites, site, load and traps."""
 
 from __future__ import annotations
 
@@ -7,46 +7,49 @@ from datetime import date, timedelta
 from math import ceil
 from typing import Any
 
-from evercrawl.cluster.crawl_builder import pace_for
+from evercrawl.collection.crawl import min_delay
+from evercrawl.collection.rate_overrides import MAX_RULE_DELAY, rate_override_of, robots_crawl_delay
 from evercrawl.collection.site_list import find_site, list_site_pages, list_sites, site_changes_by_day, site_load
-from evercrawl.core.politeness import MAX_RULE_DELAY, parse_delay_rules
-from evercrawl.core.robots.robots_txt import parse_robots
 from evercrawl.model.listing import SiteLoad
 from evercrawl.model.site import Site, TrapPattern
 from evercrawl.web.app_state import AppState
 from evercrawl.web.charts import calendar, histogram
-from evercrawl.web.format import format_duration, link_to
+from evercrawl.web.format import format_duration, link_to, plural
 from evercrawl.web.route import ActionResult, BadRequest, Inputs
 
 GAP_EDGES = (0, 1, 2, 5, 10, 30, 60, 300)
 TIME_EDGES = (0, 50, 100, 250, 500, 1000, 2000, 5000)
-VISITS_SHOWN = 100
 ROBOTS_SHOWN = 20_000
-MOST_GAP_S = int(MAX_RULE_DELAY.total_seconds())
+MAX_GAP_S = int(MAX_RULE_DELAY.total_seconds())
 SLIDER_END_S = 120
-"""The slider reaches so far, or to twice what is in force; the API and the command line go further."""
+"""Usual end of the slider; the API and the command line go further."""
+PATTERNS_SHOWN = 500
+TRAPS_WAIT_S = 1.5
+"""How long the page waits for the patterns, which are also computed at the start."""
 
 
 def sites(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """A portion of the sites."""
+    """Return a portion of the sites."""
     portion = list_sites(state.path, after=inputs["after"], most=inputs["limit"])
     return {"sites": portion.rows, "next": portion.next}
 
 
 def known_site(state: AppState, name: str) -> tuple[int, Site]:
-    """Shard and record of a site; BadRequest where the collection does not know it."""
+    """Return shard and record of a site; raise BadRequest if it is unknown."""
     found = find_site(state.path, state.settings, name)
     if found is None:
-        raise BadRequest(f"the collection does not know the site {name}", 404)
+        raise BadRequest(f"the collection has no site {name}", 404)
     return found
 
 
 def site(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """A site: pace, robots.txt, its pages, its changes day by day."""
+    """Return a site: pace, robots.txt, pages and changes per day."""
     shard, record = known_site(state, inputs["name"])
     portion = list_site_pages(state.path, shard, record, after=inputs["after"], most=inputs["limit"])
     days = state.cached(
-        f"calendar {record.name}", lambda: site_changes_by_day(state.path, shard, record.id, now=state.now()), min_age_s=5
+        f"calendar {record.name}",
+        lambda: site_changes_by_day(state.path, shard, record.id, now=state.now()),
+        min_age_s=5,
     )
     return {
         "site": record._replace(robots=None),
@@ -54,66 +57,63 @@ def site(state: AppState, inputs: Inputs) -> dict[str, Any]:
         "pages": portion.rows,
         "next": portion.next,
         "changes_by_day": days or {},
-        "slowing": _slowing(state, record),
+        "slowdown": _slowdown(state, record),
     }
 
 
-def _slowing(state: AppState, site: Site) -> dict[str, Any]:
-    """What the operator said about the pace, and from where to where it can be slowed by hand."""
-    said = parse_delay_rules(state.settings.pace.overrides).get(site.name)
-    said_s = None if said is None else said.total_seconds()
-    delay = (_robots(state, site) or {}).get("crawl_delay") or 0.0
+def _slowdown(state: AppState, site: Site) -> dict[str, Any]:
+    """Return the delay that you set for the site, and the range of the slider."""
+    override = rate_override_of(state.settings, site.name)
+    gap_s = None if override is None else override.total_seconds()
+    crawl_delay_s = robots_crawl_delay(state.settings, site) or 0.0
     cap_s = state.settings.robots.max_crawl_delay.total_seconds()
-    least_s = max(1, ceil(max(pace_for(state.settings).floor.total_seconds(), min(delay, cap_s))))
-    most_s = min(MOST_GAP_S, max(SLIDER_END_S, 2 * least_s, ceil(2 * (said_s or 0))))
-    return {"gap_s": said_s, "least_s": least_s, "most_s": most_s}
+    min_s = max(1, ceil(max(min_delay(state.settings).total_seconds(), min(crawl_delay_s, cap_s))))
+    max_s = min(MAX_GAP_S, max(SLIDER_END_S, 2 * min_s, ceil(2 * (gap_s or 0))))
+    return {"gap_s": gap_s, "min_s": min_s, "max_s": max_s}
 
 
 def slow_site(state: AppState, inputs: Inputs) -> ActionResult:
-    """A site is inputs more slowly from now on, also by a crawl that runs."""
+    """Set a minimum delay between requests to a site."""
     _, record = known_site(state, inputs["name"])
     done = state.collection.set_rate_override(record.name, timedelta(seconds=inputs["gap"]))
-    words = (
-        f"at most one request in {format_duration(done.gap_s)} from now on; a crawl that runs hears it within seconds"
-    )
-    return ActionResult(words, link_to("/site", name=record.name), asdict(done))
+    message = f"At most one request every {format_duration(done.gap_s)}. A running crawl applies it within seconds."
+    return ActionResult(message, link_to("/site", name=record.name), asdict(done))
 
 
 def undo_slow_site(state: AppState, inputs: Inputs) -> ActionResult:
-    """The site has the pace of all others again."""
+    """Stop slowing a site down."""
     _, record = known_site(state, inputs["name"])
-    was_there = state.collection.remove_rate_override(record.name)
-    words = "the pace is as it was before" if was_there else "the site was not slowed down"
-    return ActionResult(words, link_to("/site", name=record.name), {"was_there": was_there})
+    is_removed = state.collection.remove_rate_override(record.name)
+    message = "The site is no longer slowed down." if is_removed else "The site was not slowed down."
+    return ActionResult(message, link_to("/site", name=record.name), {"removed": is_removed})
 
 
 def _robots(state: AppState, site: Site) -> dict[str, Any] | None:
     record = site.robots
     if record is None:
         return None
-    rules = parse_robots(record.body, agent=state.settings.identity.product)
     return {
         "status": record.status,
         "policy": record.policy,
         "detail": record.detail,
         "fetched_us": record.fetched_us,
         "expires_us": record.expires_us,
-        "crawl_delay": rules.min_delay,
+        "crawl_delay": robots_crawl_delay(state.settings, site),
         "text": record.body[:ROBOTS_SHOWN].decode("utf-8", "replace"),
     }
 
 
 def site_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
-    """When its pages changed."""
-    return {"changes": calendar("Changes of its pages, day by day", data["changes_by_day"], last=today)}
+    """Return the calendar of changes."""
+    return {"changes": calendar("Changed pages per day", data["changes_by_day"], last=today)}
 
 
 def load(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """What a site had to bear from us."""
+    """Return our load on a site."""
     shard, record = known_site(state, inputs["name"])
     found = state.cached(f"load {record.name}", lambda: site_load(state.path, shard, record), wait_s=5.0)
     if found is None:
-        raise BadRequest("the load of this site is still being counted; this page shows it in a moment", 503, retry_after_s=1)
+        raise BadRequest("counting the requests to this site; try again in a moment", 503, retry_after_s=1)
     return {
         "load": found,
         "contact": state.settings.identity.contact,
@@ -123,31 +123,22 @@ def load(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 
 def load_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
-    """How far apart our requests were, and how long the site took to answer."""
+    """Return histograms of the time between requests and of response times."""
     found: SiteLoad = data["load"]
+    times_ms = [visit.took_ms for visit in found.visits]
     return {
-        "gaps": histogram("Seconds between two requests", found.gaps_s, GAP_EDGES, word="requests"),
-        "times": histogram(
-            "Milliseconds that the site took to answer",
-            [visit.took_ms for visit in found.visits],
-            TIME_EDGES,
-            word="requests",
-        ),
+        "gaps": histogram("Seconds between requests", found.gaps_s, GAP_EDGES, noun="requests"),
+        "times": histogram("Response time in milliseconds", times_ms, TIME_EDGES, noun="requests"),
     }
 
 
-PATTERNS_SHOWN = 500
-TRAPS_WAIT_S = 1.5
-"""How long the page waits for patterns to be gathered; they are gathered before anybody asks, too."""
-
-
 def find_traps(state: AppState, *, wait_s: float) -> list[TrapPattern] | None:
-    """The patterns; None: they are still being gathered."""
+    """Return the trap patterns; None while they are being computed."""
     return state.cached("traps", lambda: state.collection.traps(), wait_s=wait_s)
 
 
 def traps(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """What is left out or inputs for last; with a pattern, what a rule about it would touch."""
+    """Return the trap patterns; with a pattern, also what a rule would affect."""
     known = find_traps(state, wait_s=TRAPS_WAIT_S)
     found = known or []
     effect = None
@@ -155,8 +146,8 @@ def traps(state: AppState, inputs: Inputs) -> dict[str, Any]:
         effect = state.collection.trap_exclude(inputs["pattern"], inputs["site"])
     return {
         "traps": found[:PATTERNS_SHOWN],
-        "traps_in_all": len(found),
-        "is_counting": known is None,
+        "traps_total": len(found),
+        "is_loading": known is None,
         "pattern": inputs["pattern"],
         "site": inputs["site"],
         "effect": effect,
@@ -164,23 +155,22 @@ def traps(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 
 def exclude_trap(state: AppState, inputs: Inputs) -> ActionResult:
-    """Leave a pattern out from now on, also in a crawl that runs."""
+    """Exclude a URL pattern, even in a running crawl."""
     effect = state.collection.trap_exclude(inputs["pattern"], inputs["site"], apply=True)
     state.invalidate("traps")
-    return ActionResult(
-        f"{inputs['pattern']} is left out: {effect.waiting:,} waiting pages", "/traps", {"effect": effect}
-    )
+    message = f"{inputs['pattern']} excluded: {plural(effect.waiting, 'queued page')}."
+    return ActionResult(message, "/traps", {"effect": effect})
 
 
 def allow_trap(state: AppState, inputs: Inputs) -> ActionResult:
-    """Say nothing against a pattern from now on."""
+    """Allow a URL pattern, even in a running crawl."""
     effect = state.collection.trap_allow(inputs["pattern"], inputs["site"], apply=True)
     state.invalidate("traps")
-    return ActionResult(f"{inputs['pattern']} is allowed", "/traps", {"effect": effect})
+    return ActionResult(f"{inputs['pattern']} allowed.", "/traps", {"effect": effect})
 
 
 def undo_trap(state: AppState, inputs: Inputs) -> ActionResult:
-    """Take back every word about a pattern."""
-    was_there = state.collection.trap_undo(inputs["pattern"], inputs["site"])
+    """Remove your rule for a URL pattern."""
+    is_removed = state.collection.trap_undo(inputs["pattern"], inputs["site"])
     state.invalidate("traps")
-    return ActionResult("taken back" if was_there else "there was no word about it", "/traps", {"was_there": was_there})
+    return ActionResult("Rule removed." if is_removed else "There was no rule.", "/traps", {"removed": is_removed})

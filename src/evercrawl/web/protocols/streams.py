@@ -5,25 +5,21 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
-from heapq import merge
 from itertools import islice
-from pathlib import Path
 from typing import Any
+
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
-from evercrawl.adapters.sql.listing_reader import each_listing, open_listing
-from evercrawl.adapters.sql.state_reader import shards_of
-from evercrawl.adapters.sqlite.store import shard_path
+
 from evercrawl.collection.runs import live_run
 from evercrawl.collection.site_list import busiest_sites, newest_visits
-from evercrawl.collection.visit_log import heritrix_line, iterate_visits
-from evercrawl.model.listing import VisitLogRow, VisitRow
+from evercrawl.collection.visit_log import LogPosition, end_position, heritrix_line, iterate_visits, read_events
+from evercrawl.model.listing import VisitLogRow
 from evercrawl.web.app_state import AppState
 from evercrawl.web.format import json_line, to_plain
 from evercrawl.web.pages.site_pages import known_site
 from evercrawl.web.route import BadRequest, Inputs, Parameter
-from evercrawl.collection.visit_log import Lines, end_position, read_events
 
 POLL_EVERY_S = 1.0
 MAX_STREAM_S = 3600.0
@@ -38,27 +34,21 @@ EVENT_PARAMETERS = (
     Parameter("follow", "Wait for new events. Always on for text/event-stream.", "bool", default=False),
     Parameter("limit", "Maximum number of events.", "integer", default=10_000, minimum=1, maximum=1_000_000),
 )
-_PLACE = re.compile(r"(\d{1,4}-\d{1,15})(_\d{1,4}-\d{1,15})*", re.ASCII)
+_POSITION = re.compile(r"(\d{1,4}-\d{1,15})(_\d{1,4}-\d{1,15})*", re.ASCII)
 
 
-def position_text(lines: Lines) -> str:
+def position_text(lines: LogPosition) -> str:
     """Return a position in the logs of all shards as text."""
     return "_".join(f"{shard}-{line}" for shard, line in sorted(lines.items()))
 
 
-def parse_position(word: str) -> Lines:
+def parse_position(text: str) -> LogPosition:
     """Return the position that a text stands for; raise BadRequest if it is not valid."""
-    if not word:
+    if not text:
         return {}
-    if not _PLACE.fullmatch(word):
+    if not _POSITION.fullmatch(text):
         raise BadRequest("after is not a position of the stream")
-    return {int(shard): int(line) for shard, line in (part.split("-") for part in word.split("_"))}
-
-
-
-
-
-
+    return {int(shard): int(line) for shard, line in (part.split("-") for part in text.split("_"))}
 
 
 class EventStream:
@@ -78,7 +68,7 @@ class EventStream:
         kind = "text/event-stream" if is_sse else "application/x-ndjson"
         return StreamingResponse(stream, media_type=kind, headers={"X-Accel-Buffering": "no"})
 
-    async def _stream(self, lines: Lines, *, follow: bool, most: int, is_sse: bool) -> AsyncIterator[bytes]:
+    async def _stream(self, lines: LogPosition, *, follow: bool, most: int, is_sse: bool) -> AsyncIterator[bytes]:
         self.open += 1
         mtimes: dict[int, int] = {}
         end = asyncio.get_running_loop().time() + MAX_STREAM_S

@@ -18,12 +18,14 @@ from evercrawl.adapters.objectstore.uploader import (
     uploaded_files,
 )
 from evercrawl.adapters.warc import WarcArchive, read_record
+from evercrawl.adapters.warc.records import WarcInfo
+from evercrawl.adapters.warc.writer import FileOwner
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.settings import ArchiveSettings
 from tests.small_s3 import SmallS3, small_s3
 from tests.unit.adapters.warc.exchanges import BEGAN, URL, FixedClock, exchange
 
-MEMBER = "0123456789ab"
+OWNER = "0123456789ab"
 
 
 @pytest.fixture
@@ -42,9 +44,9 @@ def written(folder: Path, *, bodies: int = 2, finished: list[int] | None = None)
         folder,
         7,
         settings=ArchiveSettings(),
-        software="test",
         clock=FixedClock(),
-        member=MEMBER,
+        info=WarcInfo("test"),
+        owner=FileOwner(OWNER),
         on_finished=lambda: told.append(1),
     )
     for number in range(bodies):
@@ -190,7 +192,7 @@ def test_files_are_begun_anew_by_age_and_by_size(folder: Path) -> None:
     clock, told = MovingClock(), []
     settings = ArchiveSettings(max_upload_bytes=100_000, upload_interval=timedelta(seconds=30))
     warc = WarcArchive(
-        folder, 7, settings=settings, software="test", clock=clock, member=MEMBER, on_finished=lambda: told.append(1)
+        folder, 7, settings=settings, clock=clock, info=WarcInfo("test"), owner=FileOwner(OWNER), on_finished=lambda: told.append(1)
     )
     first = warc.append(URL, exchange())
     assert warc.flush().file == first.file

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from evercrawl.adapters.postgres.columns import columnwise, together
-from evercrawl.adapters.postgres.line import one_by_one
+
+from evercrawl.adapters.postgres.postgres_pool import servers_of
 
 INSERT = (
     "insert into x.memory as memory (shard, site_id, kind, value) values ($1::integer, $2, $3, $4)\n"
@@ -54,7 +55,7 @@ def test_several_statements_become_one() -> None:
 
 
 def test_every_server_of_an_address_is_tried() -> None:
-    assert one_by_one("postgresql://me:pw@one:5432,two/db?target_session_attrs=read-write") == [
+    assert servers_of("postgresql://me:pw@one:5432,two/db?target_session_attrs=read-write") == [
         "postgresql://me:pw@one:5432/db?target_session_attrs=read-write",
         "postgresql://me:pw@two/db?target_session_attrs=read-write",
     ]

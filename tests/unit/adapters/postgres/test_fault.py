@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncpg
 import pytest
 
-from evercrawl.adapters.postgres.fault import translating
+from evercrawl.adapters.postgres.postgres_pool import translate_errors
 from evercrawl.errors import BugFound, StoreUnavailable
 
 
@@ -18,10 +18,10 @@ from evercrawl.errors import BugFound, StoreUnavailable
     ],
 )
 def test_a_connection_that_was_given_up_is_no_defect(error: Exception) -> None:
-    with pytest.raises(StoreUnavailable), translating():
+    with pytest.raises(StoreUnavailable), translate_errors():
         raise error
 
 
 def test_a_question_put_wrongly_is_one() -> None:
-    with pytest.raises(BugFound), translating():
+    with pytest.raises(BugFound), translate_errors():
         raise asyncpg.InterfaceError("the server expects 2 arguments for this query, 1 was passed")

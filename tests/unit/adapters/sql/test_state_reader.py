@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.adapters.sqlite import SqliteStore, StateReader
+from evercrawl.adapters.sql.state_reader import StateReader
+from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.model.listing import Totals
 from evercrawl.model.page import Batch, Requeue
 from evercrawl.model.reason import Outcome, Reason

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.adapters.sqlite import SqliteStore, StateReader
-from evercrawl.adapters.sqlite.connection import SCHEMA_VERSION, open_for_reading, open_for_writing
-from evercrawl.adapters.sqlite.fault import translated
-from evercrawl.adapters.sqlite.store import LEAST_CACHE_BYTES
+from evercrawl.adapters.sql.state_reader import StateReader
+from evercrawl.adapters.sqlite.state_file import SCHEMA_VERSION, open_for_reading, open_for_writing, translate_error
+from evercrawl.adapters.sqlite.store import MIN_CACHE_BYTES, SqliteStore
 from evercrawl.errors import BugFound, StoreUnavailable
 from evercrawl.model.page import Batch
 from evercrawl.model.settings import StoreSettings
@@ -87,7 +86,7 @@ def test_a_file_locked_by_another_program(tmp_path: Path) -> None:
     theirs.execute("begin immediate")
     with pytest.raises(sqlite3.OperationalError) as locked:
         ours.execute("begin immediate")
-    assert "is locked by another program" in str(translated(locked.value, path))
+    assert "is locked by another program" in str(translate_error(locked.value, path))
     theirs.close()
     ours.close()
 
@@ -106,16 +105,16 @@ def test_a_wrong_statement_is_our_bug(tmp_path: Path) -> None:
     with pytest.raises(sqlite3.Error) as wrong:
         db.execute("select nothing from nowhere")
     db.close()
-    assert isinstance(translated(wrong.value, tmp_path), BugFound)
+    assert isinstance(translate_error(wrong.value, tmp_path), BugFound)
 
 
 def test_the_cache_is_divided_among_open_shards(tmp_path: Path) -> None:
     async def run() -> None:
-        store = SqliteStore(tmp_path, StoreSettings(shards=64, cache_bytes=4 * LEAST_CACHE_BYTES))
+        store = SqliteStore(tmp_path, StoreSettings(shards=64, cache_bytes=4 * MIN_CACHE_BYTES))
         opened = [await store.open_shard(number) for number in (0, 1)]
         assert [pragma(shard.connection, "cache_size") for shard in opened] == [-4096, -4096]
         opened += [await store.open_shard(number) for number in range(2, 8)]
-        assert {pragma(shard.connection, "cache_size") for shard in opened} == {-LEAST_CACHE_BYTES // 1024}
+        assert {pragma(shard.connection, "cache_size") for shard in opened} == {-MIN_CACHE_BYTES // 1024}
         assert await store.open_shard(0) is opened[0]
         await opened[0].close()
         await opened[0].close()

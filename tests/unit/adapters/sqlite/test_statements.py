@@ -7,17 +7,18 @@ from pathlib import Path
 import pytest
 
 from evercrawl.adapters import sqlite
-from evercrawl.adapters.sqlite.statements import SCHEMA, SQL, statements_in
+from evercrawl.adapters.sql.statements import SQL, parse_statements
+from evercrawl.adapters.sqlite.state_file import SCHEMA
 
 
 def test_statements_are_found_by_name() -> None:
     text = "-- one --\n-- Gives 1.\nselect 1\n\n-- two --\n-- Gives 2,\n-- in two lines.\nselect 2\n"
-    assert statements_in(text) == {"one": "select 1", "two": "select 2"}
+    assert parse_statements(text) == {"one": "select 1", "two": "select 2"}
 
 
 def test_a_name_stands_for_one_statement() -> None:
     with pytest.raises(ValueError, match="twice"):
-        statements_in("-- one --\n-- Gives 1.\nselect 1\n-- one --\n-- Gives 2.\nselect 2\n")
+        parse_statements("-- one --\n-- Gives 1.\nselect 1\n-- one --\n-- Gives 2.\nselect 2\n")
 
 
 def test_every_statement_fits_the_schema_and_is_used() -> None:

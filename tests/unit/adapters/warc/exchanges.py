@@ -7,6 +7,8 @@ from hashlib import sha1
 from pathlib import Path
 
 from evercrawl.adapters.warc import WarcArchive
+from evercrawl.adapters.warc.records import WarcInfo
+from evercrawl.adapters.warc.writer import FileOwner
 from evercrawl.engine.ports import Stored
 from evercrawl.model.fetch import Exchange
 from evercrawl.model.page import OriginalRecord
@@ -49,22 +51,19 @@ def archive(
     shard: int = 7,
     roll_bytes: int = 10**9,
     durable: bool = False,
-    member: str = "",
-    first_number: int = 1,
+    owner: FileOwner | None = None,
 ) -> WarcArchive:
     """A new archive object, as a process has it after its start."""
     settings = ArchiveSettings(max_file_bytes=roll_bytes)
-    about = {"operator": "tests@example.org", "isPartOf": "a collection"}
+    info = WarcInfo("evercrawl/test", {"operator": "tests@example.org", "isPartOf": "a collection"})
     return WarcArchive(
         folder,
         shard,
         settings=settings,
-        software="evercrawl/test",
         clock=FixedClock(),
-        about=about,
+        info=info,
         durable=durable,
-        member=member,
-        first_number=first_number,
+        owner=owner,
     )
 
 

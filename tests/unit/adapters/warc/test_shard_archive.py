@@ -28,7 +28,7 @@ def test_the_tail_that_was_not_acknowledged_is_cut_off(tmp_path):
     os.truncate(tmp_path / FIRST, (tmp_path / FIRST).stat().st_size - 5)
 
     again = archive(tmp_path)
-    assert again.cut_back(end) == 0
+    assert again.truncate_to(end) == 0
     place = again.append(URL, exchange(b"after the crash"))
     assert (place.file, place.offset) == (end.file, end.size)
     again.close()
@@ -44,7 +44,7 @@ def test_newer_files_than_the_acknowledged_one_are_deleted(tmp_path):
     warc.append(URL, exchange(b"three"))
     warc.close()
     again = archive(tmp_path, roll_bytes=1)
-    assert again.cut_back(end) == 0
+    assert again.truncate_to(end) == 0
     assert [path.name for path in tmp_path.iterdir()] == [FIRST]
     assert again.append(URL, exchange()).file == "s07-000002.warc.gz"
     again.close()
@@ -53,7 +53,7 @@ def test_newer_files_than_the_acknowledged_one_are_deleted(tmp_path):
 def test_files_that_no_state_vouches_for_are_set_aside_not_deleted(tmp_path):
     for attempt in range(2):
         warc = archive(tmp_path)
-        warc.cut_back(None)
+        warc.truncate_to(None)
         assert warc.append(URL, exchange(b"%d" % attempt)).file == f"s07-00000{attempt + 1}.warc.gz"
         warc.close()
     names = sorted(path.name for path in tmp_path.iterdir())
@@ -63,7 +63,7 @@ def test_files_that_no_state_vouches_for_are_set_aside_not_deleted(tmp_path):
 def test_setting_aside_never_overwrites(tmp_path):
     for body in (b"a", b"b"):
         (tmp_path / FIRST).write_bytes(body)
-        archive(tmp_path).cut_back(None)
+        archive(tmp_path).truncate_to(None)
     assert (tmp_path / (FIRST + ".unacknowledged")).read_bytes() == b"a"
     assert (tmp_path / (FIRST + ".unacknowledged-2")).read_bytes() == b"b"
 
@@ -79,7 +79,7 @@ def test_a_file_shorter_than_acknowledged_keeps_its_whole_records_and_is_left_al
 
     again = archive(tmp_path)
     # The response record of the lost exchange is whole; only its request record was cut.
-    assert again.cut_back(end) == end.size - (lost.offset + lost.length)
+    assert again.truncate_to(end) == end.size - (lost.offset + lost.length)
     assert again.append(URL, exchange(b"new")).file == "s07-000002.warc.gz"
     again.close()
     assert before.size == lost.offset
@@ -89,20 +89,20 @@ def test_a_file_shorter_than_acknowledged_keeps_its_whole_records_and_is_left_al
 
 def test_a_file_that_is_gone_counts_as_missing(tmp_path):
     warc = archive(tmp_path)
-    assert warc.cut_back(ArchiveEnd("s07-000004.warc.gz", 1234)) == 1234
+    assert warc.truncate_to(ArchiveEnd("s07-000004.warc.gz", 1234)) == 1234
     assert warc.append(URL, exchange()).file == "s07-000005.warc.gz"
     warc.close()
 
 
 def test_an_end_in_another_shards_file_is_a_bug(tmp_path):
     with pytest.raises(BugFound, match="another shard"):
-        archive(tmp_path).cut_back(ArchiveEnd("s08-000001.warc.gz", 1))
+        archive(tmp_path).truncate_to(ArchiveEnd("s08-000001.warc.gz", 1))
 
 
 def test_a_folder_that_cannot_be_changed_is_said_clearly(tmp_path):
     (tmp_path / FIRST).mkdir()
     with pytest.raises(StoreUnavailable, match="could not cut back"):
-        archive(tmp_path).cut_back(ArchiveEnd(FIRST, 10))
+        archive(tmp_path).truncate_to(ArchiveEnd(FIRST, 10))
 
 
 def test_whole_length_stops_at_the_first_unsound_member(tmp_path):
@@ -162,5 +162,5 @@ def _crashed(folder: Path, warc, end, *, torn: int, roll_bytes: int):
         floor = end.size if end and end.file == newest.name else 0
         os.truncate(newest, max(floor, newest.stat().st_size - torn))
     again = archive(folder, roll_bytes=roll_bytes)
-    assert again.cut_back(end) == 0
+    assert again.truncate_to(end) == 0
     return again

@@ -79,7 +79,7 @@ def test_shards_do_not_touch_each_others_files(tmp_path):
     other.append(URL, exchange())
     one.close()
     other.close()
-    archive(tmp_path, shard=7).cut_back(None)
+    archive(tmp_path, shard=7).truncate_to(None)
     assert (tmp_path / "s107-000001.warc.gz").exists()
 
 
@@ -142,12 +142,12 @@ def test_whatever_the_synthetic_web_answers_can_be_archived(tmp_path):
 
 def test_a_worker_that_has_a_shard_back_numbers_its_files_on(tmp_path):
     """Also if those of the first time were carried away: their names are taken."""
-    first = archive(tmp_path, member="abc")
+    first = archive(tmp_path, owner=FileOwner("abc"))
     first.append(URL, exchange(b"one"))
     first.close()
     for path in tmp_path.iterdir():
         path.unlink()
-    again = archive(tmp_path, member="abc", first_number=first.next_number)
+    again = archive(tmp_path, owner=FileOwner("abc", first.next_number))
     again.append(URL, exchange(b"two"))
     again.close()
     assert [path.name for path in tmp_path.iterdir()] == ["s07-abc-000002.warc.gz"]

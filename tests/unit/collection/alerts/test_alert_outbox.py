@@ -16,7 +16,7 @@ from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Eve
 from evercrawl.model.settings import AlertSettings
 from evercrawl.model.time import from_us
 
-ALERT = Alert("a", AlertFilter(), Destination(Channel.WEBHOOK, "https://example.org/"), most=2)
+ALERT = Alert("a", AlertFilter(), Destination(Channel.WEBHOOK, "https://example.org/"), max_changes=2)
 PATIENCE: RetryPolicy = retry_policy(AlertSettings())
 
 
@@ -42,7 +42,7 @@ def test_events_and_place_are_taken_in_together_and_once(outbox: AlertOutbox) ->
     assert not outbox.note(0, before=0, after=3, told=told(outbox, 1, 3), now_us=9), "somebody else was first"
     assert outbox.cursors() == {0: 3}
     (known,) = outbox.alerts()
-    assert outbox.counts(known.id).waiting == 2
+    assert outbox.counts(known.id).pending == 2
 
 
 def test_the_first_alert_begins_at_the_end_of_the_logs(outbox: AlertOutbox) -> None:
@@ -55,9 +55,9 @@ def test_the_first_alert_begins_at_the_end_of_the_logs(outbox: AlertOutbox) -> N
 def test_an_alert_that_is_changed_keeps_what_waits(outbox: AlertOutbox) -> None:
     assert outbox.put(ALERT, now_us=0, ends={})
     outbox.note(0, before=0, after=1, told=told(outbox, 1), now_us=1)
-    assert not outbox.put(replace(ALERT, most=7), now_us=2, ends={})
+    assert not outbox.put(replace(ALERT, max_changes=7), now_us=2, ends={})
     (known,) = outbox.alerts()
-    assert (known.alert.most, outbox.counts(known.id).waiting) == (7, 1)
+    assert (known.alert.max_changes, outbox.counts(known.id).pending) == (7, 1)
 
 
 def test_a_message_is_fixed_when_it_is_made(outbox: AlertOutbox) -> None:
@@ -76,7 +76,7 @@ def test_a_message_is_fixed_when_it_is_made(outbox: AlertOutbox) -> None:
     assert outbox.queue(known.id).head == second
     assert outbox.busy_alerts() == {known.id}
     assert [message.id for message, *_ in outbox.messages(most=9)] == [second.id, first.id]
-    assert [count for _, count, _ in outbox.messages("a", state=MessageState.DELIVERED, most=9)] == [2]
+    assert [count for _, count, _ in outbox.messages("a", state=MessageState.SENT, most=9)] == [2]
 
 
 def test_what_waits_is_never_forgotten(outbox: AlertOutbox) -> None:

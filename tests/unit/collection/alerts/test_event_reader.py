@@ -76,7 +76,7 @@ def test_a_long_log_is_taken_in_by_portions_and_only_once(outbox: AlertOutbox) -
     assert [upto - after for after, upto in log.asked] == [LINES_AT_A_TIME, LINES_AT_A_TIME, 10]
     assert follower.follow(now_us=2) == 0
     assert EventReader(outbox, log).follow(now_us=3) == 0
-    assert outbox.counts(number).waiting == 10
+    assert outbox.counts(number).pending == 10
 
 
 def test_nothing_is_read_without_alerts_or_news(outbox: AlertOutbox) -> None:
@@ -97,7 +97,7 @@ def test_nothing_is_read_without_alerts_or_news(outbox: AlertOutbox) -> None:
 def test_what_was_met_before_an_alert_is_not_told_to_it(outbox: AlertOutbox) -> None:
     old, young = put(outbox, "old"), put(outbox, "young", since_us=2001)
     EventReader(outbox, Log(3000)).follow(now_us=1)
-    assert (outbox.counts(old).waiting, outbox.counts(young).waiting) == (3, 1)
+    assert (outbox.counts(old).pending, outbox.counts(young).pending) == (3, 1)
 
 
 def test_a_log_that_was_cut_back_is_followed_from_there(outbox: AlertOutbox) -> None:
@@ -110,7 +110,7 @@ def test_a_log_that_was_cut_back_is_followed_from_there(outbox: AlertOutbox) -> 
     log.lines = 2000
     follower.follow(now_us=3)
     assert outbox.cursors() == {5: 2000}
-    assert outbox.counts(number).waiting == 3, "the same visit is not told twice"
+    assert outbox.counts(number).pending == 3, "the same visit is not told twice"
 
 
 def test_a_text_that_cannot_be_read_holds_up_nothing(outbox: AlertOutbox) -> None:
@@ -119,4 +119,4 @@ def test_a_text_that_cannot_be_read_holds_up_nothing(outbox: AlertOutbox) -> Non
     EventReader(outbox, log).follow(now_us=1)
     log.lines, log.is_damaged = 2000, True
     EventReader(outbox, log).follow(now_us=2)
-    assert (outbox.counts(asking).waiting, outbox.counts(other).waiting) == (1, 2)
+    assert (outbox.counts(asking).pending, outbox.counts(other).pending) == (1, 2)

@@ -54,7 +54,7 @@ def test_a_message_whose_end_nobody_knows_is_sent_again() -> None:
 
 
 def test_digests_wait_for_their_moment() -> None:
-    hourly, daily = replace(ALERT, rhythm=Frequency.HOURLY), replace(ALERT, rhythm=Frequency.DAILY)
+    hourly, daily = replace(ALERT, frequency=Frequency.HOURLY), replace(ALERT, frequency=Frequency.DAILY)
     assert ready_at(hourly, NOW) == NOW.replace(hour=11, minute=0)
     assert ready_at(hourly, NOW.replace(minute=0)) == NOW.replace(hour=11, minute=0)
     assert ready_at(daily, NOW) == NOW.replace(day=16, hour=7, minute=0)
@@ -65,7 +65,7 @@ def test_digests_wait_for_their_moment() -> None:
 
 
 def test_quiet_hours_hold_everything_back() -> None:
-    quiet = replace(ALERT, quiet=("10:00-11:30",))
+    quiet = replace(ALERT, quiet_hours=("10:00-11:30",))
     end = NOW.replace(hour=11, minute=30)
     assert next_delivery_step(quiet, AlertQueue(MESSAGE, None), now=NOW) == WaitUntil(end)
     assert next_delivery_step(quiet, AlertQueue(None, to_us(NOW)), now=NOW) == WaitUntil(end)
@@ -74,14 +74,14 @@ def test_quiet_hours_hold_everything_back() -> None:
 
 def test_what_arrived_is_done() -> None:
     done = finish_attempt(begin_attempt(MESSAGE), DeliveryAttempt(True, "HTTP 204"), PATIENCE, now=NOW)
-    assert (done.state, done.tries, done.ended_us) == (MessageState.DELIVERED, 1, to_us(NOW))
+    assert (done.state, done.tries, done.ended_us) == (MessageState.SENT, 1, to_us(NOW))
 
 
 def test_failures_wait_longer_each_time_and_end_after_the_patience() -> None:
     message, now, waits = MESSAGE, NOW, []
-    while message.state is MessageState.WAITING:
+    while message.state is MessageState.PENDING:
         message = finish_attempt(begin_attempt(message), DeliveryAttempt(False, "away"), PATIENCE, now=now)
-        if message.state is MessageState.WAITING:
+        if message.state is MessageState.PENDING:
             waits.append(from_us(message.next_us) - now)
             now = from_us(message.next_us)
     assert message.state is MessageState.FAILED

@@ -11,7 +11,7 @@ from evercrawl.core.alerts.matching import (
     match_event,
     page_matches,
     parse_alert_query,
-    sentiment_turn,
+    sentiment_shift,
     url_matches,
 )
 from evercrawl.errors import ConfigError
@@ -36,9 +36,9 @@ def is_wanted(subject: AlertFilter, event: Event = EVENT, after: str = "", befor
 
 def test_every_condition_must_hold() -> None:
     assert is_wanted(AlertFilter()) == EVENT
-    assert is_wanted(AlertFilter(pages=(URL,), least_size=0.2, query="ferry"), after="The Ferry") == EVENT
+    assert is_wanted(AlertFilter(pages=(URL,), min_size=0.2, query="ferry"), after="The Ferry") == EVENT
     assert is_wanted(AlertFilter(pages=("https://example.org/",))) is None
-    assert is_wanted(AlertFilter(least_size=0.21)) is None
+    assert is_wanted(AlertFilter(min_size=0.21)) is None
     assert is_wanted(AlertFilter(kinds=frozenset({EventKind.METADATA}))) is None
     assert is_wanted(AlertFilter(query="tram"), after="The Ferry") is None
 
@@ -51,7 +51,7 @@ def test_pages_and_patterns_are_alternatives() -> None:
 
 
 def test_only_changes_have_a_size() -> None:
-    subject = AlertFilter(kinds=frozenset(EventKind), least_size=0.9)
+    subject = AlertFilter(kinds=frozenset(EventKind), min_size=0.9)
     assert is_wanted(subject, EVENT._replace(kind=EventKind.NEW)) is not None
     assert is_wanted(subject, EVENT._replace(kind=EventKind.GONE)) is not None
     assert is_wanted(subject) is None
@@ -59,15 +59,15 @@ def test_only_changes_have_a_size() -> None:
 
 def test_texts_are_read_last() -> None:
     texts = EventTexts(never, never)
-    subject = AlertFilter(patterns=("*/other/*",), query="ferry", is_turn=True)
+    subject = AlertFilter(patterns=("*/other/*",), query="ferry", sentiment_shift=True)
     assert match_event(subject, EVENT, texts, matches=by_words, score=lambda _: None) is None
 
 
 def test_a_turn_is_told_with_its_two_sides() -> None:
-    subject = AlertFilter(is_turn=True)
+    subject = AlertFilter(sentiment_shift=True)
     found = is_wanted(subject, after="bad", before="good")
     assert found is not None
-    assert found.turn == SentimentShift(0.5, -0.5)
+    assert found.shift == SentimentShift(0.5, -0.5)
     assert is_wanted(subject, after="good", before="good") is None
     assert is_wanted(subject, after="unknown", before="good") is None
 
@@ -77,7 +77,7 @@ def test_a_turn_is_told_with_its_two_sides() -> None:
     [(0.3, -0.3, True), (-0.1, 0.1, True), (0.05, -0.9, False), (0.9, -0.05, False), (None, 0.5, False)],
 )
 def test_a_turn_is_clear_on_both_sides(before: float | None, after: float, turns: bool) -> None:
-    assert (sentiment_turn(before, after) is not None) is turns
+    assert (sentiment_shift(before, after) is not None) is turns
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_the_document_says_everything_and_never_differs() -> None:
     assert [change["number"] for change in told["changes"]] == [1, 2]
     assert told["changes"][0]["edits"] == [{"removed": EVIL, "added": "now"}]
     assert told["changes"][0]["sentiment"] == {"before": 0.5, "after": -0.25}
-    assert json.loads(body(replace(ALERT, rhythm=Frequency.DAILY)))["type"] == "alert.digest"
+    assert json.loads(body(replace(ALERT, frequency=Frequency.DAILY)))["type"] == "alert.digest"
     assert json.loads(body(notices=()))["type"] == "alert.test"
 
 
@@ -124,15 +124,15 @@ def test_a_feed_is_well_formed_whatever_a_page_says() -> None:
 def test_alerts_and_events_survive_storage() -> None:
     alert = replace(
         ALERT,
-        subject=AlertFilter(("https://a/",), ("*b*",), "q", frozenset(EventKind), 0.1, True),
-        rhythm=Frequency.DAILY,
+        filter=AlertFilter(("https://a/",), ("*b*",), "q", frozenset(EventKind), 0.1, True),
+        frequency=Frequency.DAILY,
         daily_at=time(6, 30),
-        quiet=("22:00-06:00",),
-        most=9,
+        quiet_hours=("22:00-06:00",),
+        max_changes=9,
     )
     assert alert_from_json(alert_to_json(alert)) == alert
     assert event_from_json(event_to_json(EVENT)) == EVENT
-    assert event_from_json(event_to_json(EVENT._replace(turn=None, edits=()))).turn is None
+    assert event_from_json(event_to_json(EVENT._replace(shift=None, edits=()))).shift is None
     assert "secret" not in alert_fields(alert, with_secret=False)
 
 
@@ -140,14 +140,14 @@ def test_alerts_and_events_survive_storage() -> None:
     ("alert", "words"),
     [
         (replace(ALERT, name="a b"), "name"),
-        (replace(ALERT, subject=AlertFilter(least_size=1.5)), "0 to 1"),
-        (replace(ALERT, subject=AlertFilter(kinds=frozenset())), "must be about"),
-        (replace(ALERT, subject=AlertFilter(kinds=frozenset({EventKind.NEW}), is_turn=True)), "content"),
-        (replace(ALERT, subject=AlertFilter(query="-no")), "query"),
-        (replace(ALERT, quiet=("night",)), "22:00"),
-        (replace(ALERT, most=0), "1 to"),
-        (replace(ALERT, target=Destination(Channel.MAIL, "a@b\r\nBcc: c@d")), "mail address"),
-        (replace(ALERT, target=Destination(Channel.WEBHOOK, "https://a/", "whsec_short")), "secret"),
+        (replace(ALERT, filter=AlertFilter(min_size=1.5)), "0 to 1"),
+        (replace(ALERT, filter=AlertFilter(kinds=frozenset())), "must be about"),
+        (replace(ALERT, filter=AlertFilter(kinds=frozenset({EventKind.NEW}), sentiment_shift=True)), "content"),
+        (replace(ALERT, filter=AlertFilter(query="-no")), "query"),
+        (replace(ALERT, quiet_hours=("night",)), "22:00"),
+        (replace(ALERT, max_changes=0), "1 to"),
+        (replace(ALERT, destination=Destination(Channel.MAIL, "a@b\r\nBcc: c@d")), "mail address"),
+        (replace(ALERT, destination=Destination(Channel.WEBHOOK, "https://a/", "whsec_short")), "secret"),
     ],
 )
 def test_what_cannot_be_used_is_said(alert: Alert, words: str) -> None:

@@ -75,17 +75,17 @@ def test_as_of_a_month_is_its_end():
     [
         ("", "empty"),
         ("   !? ", "empty"),
-        ("-x1", "not wanted"),
+        ("-x1", "only excludes"),
         ("as-of:2026-05", "empty"),
         ("changed:>soon", "changed:>soon cannot be read"),
         ("as-of:someday x", "as-of:someday cannot be read"),
         ("sentiment:angry", "pos, neg or neutral"),
-        ("lang:12", "is no language"),
+        ("lang:12", "is not a language code"),
         ("site: x", "site: needs a value"),
         ('title:""', "title: needs a value"),
-        ("-lang:de x", "can be excluded"),
-        ("x" * (MAX_QUERY_CHARS + 1), "at most"),
-        ("ab " * (MAX_TERMS + 1), "at a time"),
+        ("-lang:de x", "you can exclude"),
+        ("x" * (MAX_QUERY_CHARS + 1), "the limit is"),
+        ("ab " * (MAX_TERMS + 1), "the limit is"),
     ],
 )
 def test_errors_say_what_is_wrong(text: str, said: str):

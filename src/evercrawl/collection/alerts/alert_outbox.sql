@@ -1,26 +1,27 @@
--- The outbox of a collection; pragma user_version is the number of this schema. Times are microseconds since 1970.
+-- The alerts of a collection and their messages. pragma user_version is the number of this schema.
+-- Times are microseconds since 1970.
 
--- uid: a word that no other collection has, so that the ids of messages are unique.
+-- uid: unique to the collection, so that the ids of messages are unique.
 create table about (
   uid text not null
 );
 
--- wish is the alert as JSON, its secret too; nothing that was met before since_us is told to it.
+-- definition is the alert as JSON, with its secret. Events before since_us are not reported.
 create table alert (
   id integer primary key autoincrement,
   name text not null unique,
-  wish text not null,
+  definition text not null,
   since_us integer not null
 );
 
--- How far the log of visits of each shard was read.
+-- The last line read from the visit log of each shard.
 create table cursor (
   shard integer primary key,
   line integer not null
 );
 
--- What is to be told to an alert; message is null until it is part of one.
-create table notice (
+-- Events to report to an alert; message is null until they are part of one.
+create table event (
   number integer primary key autoincrement,
   alert_id integer not null,
   shard integer not null,
@@ -31,10 +32,10 @@ create table notice (
   message text,
   unique (alert_id, shard, line, at_us)
 );
-create index notice_waiting on notice (alert_id, number) where message is null;
-create index notice_of_message on notice (message);
+create index event_pending on event (alert_id, number) where message is null;
+create index event_of_message on event (message);
 
--- Messages in the order of their making. state is waiting, sending, delivered or failed.
+-- Messages in the order of their creation. state is pending, sending, sent or failed.
 create table message (
   place integer primary key autoincrement,
   id text not null unique,
@@ -46,10 +47,10 @@ create table message (
   ended_us integer,
   detail text not null
 );
-create index message_open on message (alert_id, place) where state in ('waiting', 'sending');
+create index message_open on message (alert_id, place) where state in ('pending', 'sending');
 create index message_ended on message (ended_us) where ended_us is not null;
 
--- Subscriptions at WebSub hubs, as JSON; token is the last part of the callback's address.
+-- WebSub subscriptions as JSON; token is the last part of the callback URL.
 create table subscription (
   token text primary key,
   topic text not null unique,
