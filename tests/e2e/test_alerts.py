@@ -155,8 +155,8 @@ def test_every_change_arrives_once_and_in_order_whatever_is_killed(harbour: Harb
     assert "cannot connect" in status["last_error"]
 
     process = harbour.start("alert", "run")
-    tries = harbour.lines("alert", "log")[0]["tries"]
-    wait_for(lambda: harbour.lines("alert", "log")[0]["tries"] > tries + 1)
+    tries = harbour.lines("alert", "log")[0]["attempts"]
+    wait_for(lambda: harbour.lines("alert", "log")[0]["attempts"] > tries + 1)
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
 
