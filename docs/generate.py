@@ -14,7 +14,7 @@ from evercrawl.cli.terminal import EXIT_TEXT, ExitCode
 from evercrawl.config.load import SHORT_NAMES, env_variable
 from evercrawl.config.schema import CHECKS, describe_type, format_value, known_settings, sections
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
-from evercrawl.web.openapi import description, scopes
+from evercrawl.web.openapi import openapi_document, scopes
 from evercrawl.web.protocols.metrics import METRICS
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
@@ -123,7 +123,7 @@ def _exit_codes() -> str:
 
 
 def _api() -> str:
-    described = description()
+    described = openapi_document()
     rows = []
     for path, methods in described["paths"].items():
         for method, one in methods.items():

@@ -65,14 +65,14 @@ def private(tmp_path: Path) -> Iterator[Interface]:
 
 def test_a_preview_tells_what_would_have_been_told_and_adds_nothing(web: Interface):
     found = web.operator.get("/alerts.json", params=WISH).json()
-    assert found["preview"]["told"] >= 3
-    assert found["preview"]["told"] <= found["preview"]["looked_at"]
+    assert found["preview"]["matches"] >= 3
+    assert found["preview"]["matches"] <= found["preview"]["checked"]
     assert all(one["url"].startswith("https://harbour.example/") for one in found["preview"]["examples"])
     assert "prices" not in [one["name"] for one in found["alerts"]]
     none = web.operator.get("/alerts.json", params=WISH | {"patterns": "https://nowhere.example/*"}).json()
-    assert none["preview"]["told"] == 0
+    assert none["preview"]["matches"] == 0
     gone = web.operator.get("/alerts.json", params=WISH | {"query": "word-that-nobody-says"}).json()
-    assert gone["preview"]["told"] == 0
+    assert gone["preview"]["matches"] == 0
     assert "Add this alert" in web.operator.get("/alerts", params=WISH).text
 
 

@@ -88,7 +88,7 @@ def test_the_feed_the_command_and_alerts_are_silent_too(own: Interface, capsys: 
         assert run(["-C", str(path), "changes", SITE, "--since", "30d", "--json"]) == 0
         rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         alert = preview_alert(AlertFilter(pages=(url,)), CollectionLogs(path))
-        return feed.count(url), sum(url in row["pages"] for row in rows), alert.told
+        return feed.count(url), sum(url in row["pages"] for row in rows), alert.matched
 
     before = told()
     assert run(["-C", str(path), "mute", "add", group["parts"][0], "--page", url, "--json"]) == 0

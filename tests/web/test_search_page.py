@@ -30,7 +30,7 @@ def test_facets_count_what_choosing_them_finds(web: Interface):
     found = _found(web, q="office")
     sites = _counts(found, "sites")
     assert len(sites) == 3
-    assert sum(sites.values()) == found["total"] == found["facets"]["looked_at"]
+    assert sum(sites.values()) == found["total"] == found["facets"]["counted"]
     for host, count in sites.items():
         narrowed = _found(web, q="office", site=host)
         assert narrowed["total"] == count

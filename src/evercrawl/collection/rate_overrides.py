@@ -13,6 +13,15 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import RateOverride, Site
 
+__all__ = [
+    "MAX_RULE_DELAY",
+    "rate_override_of",
+    "rate_overrides",
+    "remove_rate_override",
+    "robots_crawl_delay",
+    "set_rate_override",
+]
+
 
 def rate_overrides(rules: tuple[str, ...]) -> tuple[RateOverride, ...]:
     """The sites that rules slow down, by name."""

@@ -1,24 +1,20 @@
-"""What a shard will acknowledge with its next commit, and the commit itself."""
+"""The next commit of a shard, and link batches between shards, which are part of commits."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from datetime import timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from evercrawl.core.duplicates.url_seen import BloomChain
 from evercrawl.core.visit.link_batch import LinkBatchContents, chain_of, chained, unpack_links
 from evercrawl.engine.ports import Archive, ShardStore
+from evercrawl.engine.runtime import Peers, TaskSet
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.page import Batch, CompletedVisit, CreditShare, LinkBatch, OriginalRecord, Page, ShardState
 from evercrawl.model.site import Site
-
-CONTENT_FILTER_BYTES = 16 * 1024 * 1024
-"""For all shards of a process; enough for nine million contents, and behind that the store is asked more
-often.
-"""
 
 
 class Committed(NamedTuple):
@@ -110,7 +106,7 @@ class CommitBuffer:
             pass
         self._urgent.clear()
 
-    async def recall(self, digest: bytes) -> OriginalRecord | None:
+    async def original_of(self, digest: bytes) -> OriginalRecord | None:
         """The version that holds this content already, committed or not."""
         waiting = self._contents.get(digest)
         if waiting is not None:
@@ -140,49 +136,134 @@ class CommitBuffer:
 
 
 class LinkChannel:
-    """The parcels of one shard; what is sent and taken goes into the shard's batch."""
+    """Link batches of one shard, sent and received exactly once and in order; they are part of its commits."""
 
     def __init__(
         self,
         facts: ShardState,
         store: ShardStore,
-        ledger: CommitBuffer,
+        buffer: CommitBuffer,
         *,
-        open_parcel: Callable[[LinkBatchContents], Awaitable[None]],
+        receive: Callable[[LinkBatchContents], Awaitable[None]],
     ) -> None:
         self._number = facts.shard
         self._store = store
-        self._ledger = ledger
-        self._open = open_parcel
-        self._next_parcel = facts.next_parcel
+        self._buffer = buffer
+        self._receive = receive
+        self._next_seq = facts.next_parcel
         self._last_sent: dict[int, int] = {}
-        self._taking = asyncio.Lock()
-        self._taken: dict[int, int] | None = None
-        """Source shard -> the last parcel taken in; None: the store was not asked yet."""
+        self._receiving = asyncio.Lock()
+        self._received: dict[int, int] | None = None
+        """Source shard -> the last batch received; None: the store was not read yet."""
 
     def send(self, target: int, links: bytes) -> None:
-        """Packed links and credit go to another shard with the next commit."""
+        """Send packed links and credit to another shard with the next commit."""
         links = chained(links, self._last_sent.get(target, 0))
-        self._ledger.batch.sent.append(LinkBatch(self._next_parcel, self._number, target, links))
-        self._last_sent[target] = self._next_parcel
-        self._next_parcel += 1
+        self._buffer.batch.sent.append(LinkBatch(self._next_seq, self._number, target, links))
+        self._last_sent[target] = self._next_seq
+        self._next_seq += 1
 
-    def recall_sent(self, parcels: list[LinkBatch]) -> None:
-        """Parcels of an earlier owner that are still on their way: what we send comes behind them."""
-        for parcel in parcels:
-            self._last_sent[parcel.target] = max(parcel.seq, self._last_sent.get(parcel.target, 0))
+    def recall_sent(self, batches: list[LinkBatch]) -> None:
+        """Send everything behind these batches of an earlier owner, which are still on their way."""
+        for batch in batches:
+            self._last_sent[batch.target] = max(batch.seq, self._last_sent.get(batch.target, 0))
 
-    async def take_in(self, parcel: LinkBatch) -> None:
-        """Take in links and credit from another shard, in the order sent; a parcel that comes twice changes
-        nothing, and one that comes before its time is left to come again.
+    async def receive(self, batch: LinkBatch) -> None:
+        """Receive links and credit from another shard, in the order sent.
+
+        A batch that comes twice changes nothing; one that comes too early is ignored, since it will come again.
         """
-        async with self._taking:
-            if self._taken is None:
-                self._taken = await self._store.taken()
-            if self._taken.get(parcel.source, 0) < chain_of(parcel.links):
+        async with self._receiving:
+            if self._received is None:
+                self._received = await self._store.taken()
+            if self._received.get(batch.source, 0) < chain_of(batch.links):
                 return
-            if parcel.seq > self._taken.get(parcel.source, 0):
-                await self._open(unpack_links(parcel.links))
-                self._taken[parcel.source] = parcel.seq
-            self._ledger.batch.taken[parcel.source] = self._taken[parcel.source]
-        self._ledger.touch()
+            if batch.seq > self._received.get(batch.source, 0):
+                await self._receive(unpack_links(batch.links))
+                self._received[batch.source] = batch.seq
+            self._buffer.batch.taken[batch.source] = self._received[batch.source]
+        self._buffer.touch()
+
+
+class LinkEndpoint(Protocol):
+    """A shard as the router sees it."""
+
+    store: ShardStore
+
+    async def receive(self, batch: LinkBatch) -> None:
+        """Enter links and credit from another shard."""
+
+    def delivered(self, seq: int) -> None:
+        """Note that one of its batches is stored by the target."""
+
+
+class LinkRouter:
+    """Delivers the link batches of one process's shards, and those of peers, until their target has stored them."""
+
+    def __init__(
+        self,
+        peers: Peers,
+        *,
+        opened: Mapping[int, LinkEndpoint],
+        open_shard: Callable[[int], Awaitable[LinkEndpoint]],
+        delivered: Callable[[], None],
+    ) -> None:
+        """`delivered` is called after each delivery."""
+        self._peers = peers
+        self._opened = opened
+        self._open_shard = open_shard
+        self._delivered = delivered
+        self.deliveries = TaskSet()
+        self.failed: BaseException | None = None
+        """The error of a delivery that has failed."""
+        self._unconfirmed: dict[tuple[int, int], list[int]] = {}
+
+    def send(self, batch: LinkBatch) -> None:
+        """Send links of one of our shards to another, here or at a peer."""
+        if batch.source in self._opened:
+            self._unconfirmed.setdefault((batch.source, batch.target), []).append(batch.seq)
+        if self._peers.owns(batch.target) and not self._peers.fetches():
+            self.receive(batch)
+        else:
+            self._peers.bring(batch)
+
+    def receive(self, batch: LinkBatch) -> None:
+        """Deliver links to one of our shards, from ourselves or from a peer."""
+        self.start(self._deliver(batch))
+
+    def start(self, delivery: Coroutine[Any, Any, None]) -> None:
+        """Do something for a peer; the run does not end before that is done."""
+        task = asyncio.create_task(delivery)
+        self.deliveries.add(task)
+        task.add_done_callback(self._ended)
+
+    async def _deliver(self, batch: LinkBatch) -> None:
+        if self._peers.owns(batch.target):
+            await (await self._open_shard(batch.target)).receive(batch)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self.deliveries.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self.failed = error
+        self._delivered()
+
+    def confirm(self, source: int, target: int, seq: int) -> None:
+        """Tell the source that one of our shards has stored its batches up to this one."""
+        if self._peers.owns(source):
+            self.confirmed(source, target, seq)
+        else:
+            self._peers.confirm(source, target, seq)
+
+    def confirmed(self, source: int, target: int, seq: int) -> None:
+        """Forget the batches up to this one: their target has stored them."""
+        waiting = self._unconfirmed.get((source, target), [])
+        sender = self._opened.get(source)
+        while waiting and waiting[0] <= seq and sender is not None:
+            sender.delivered(waiting.pop(0))
+
+    async def resend(self, is_wanted: Callable[[int], bool]) -> None:
+        """Send once more what shards for which `is_wanted` have not confirmed: their owner has died."""
+        for shard in list(self._opened.values()):
+            for batch in await shard.store.parcels():
+                if is_wanted(batch.target):
+                    self._peers.bring(batch)

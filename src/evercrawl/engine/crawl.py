@@ -1,6 +1,4 @@
-"""One run over a collection: opens shards, moves parcels between them, keeps the limits, and knows when it
-is over.
-"""
+"""One run over a collection: opens shards, routes links between them, keeps the limits, and decides when it ends."""
 
 from __future__ import annotations
 
@@ -10,299 +8,207 @@ import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime, timedelta
-from random import Random
 from types import TracebackType
+from typing import NamedTuple
 
 from evercrawl.core.credit.ledger import CREDIT_KEY
-from evercrawl.core.duplicates.url_seen import BloomChain, UrlSeenTest
-from evercrawl.core.frontier import Frontier
 from evercrawl.core.politeness import Pace, SideRequest, parse_delay_rules, parse_hours, quiet_until
-from evercrawl.core.revisit.request_budget import (
-    BUDGET_KEY,
-    RUN_BURST_DAYS,
-    WATCH_BURST_DAYS,
-    RequestBudget,
-    initial_threshold,
-)
-from evercrawl.core.robots.robots_rules import RobotsRules
+from evercrawl.core.revisit.request_budget import BUDGET_KEY
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.url import key_of, shard_of_site, site_of
-from evercrawl.engine.commits import CONTENT_FILTER_BYTES
-from evercrawl.engine.credit import Generations, ShardCredit
-from evercrawl.engine.duplicates import MIRRORS_KEY, Duplicates, Mirrors
-from evercrawl.engine.focus import FOCUS_KEY
-from evercrawl.engine.heed import apply_rules
-from evercrawl.engine.links import LinkIntake
-from evercrawl.engine.ports import OpenArchive, OpenNear, ShardStore, Store
-from evercrawl.engine.post import LinkRouter
-from evercrawl.engine.robots import RobotsCache, SideRequests
-from evercrawl.engine.runtime import Ended, RunStats, Runtime, StopSignal
-from evercrawl.engine.seeds import UrlSubmitter
+from evercrawl.engine.commits import LinkRouter
+from evercrawl.engine.duplicates import MIRRORS_KEY
+from evercrawl.engine.links import UrlSubmitter
+from evercrawl.engine.ports import OpenArchive, OpenNear, Store
+from evercrawl.engine.runtime import FOCUS_KEY, Ended, Runtime, StopSignal
 from evercrawl.engine.shard import Shard
-from evercrawl.engine.traps import Traps
+from evercrawl.engine.shared import ShardHost, ShardPorts, SharedState
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.fetch import FetchResult, Request
-from evercrawl.model.page import Candidate, DuplicateCandidate, ShardState
+from evercrawl.model.page import Candidate, DuplicateCandidate
 from evercrawl.model.reason import Reason
-from evercrawl.model.settings import RevisitSettings, TrapSettings
+from evercrawl.model.settings import TrapSettings
 from evercrawl.model.site import Site
 from evercrawl.model.time import DAY_US, span_us, to_us
 
 log = logging.getLogger("evercrawl")
 
-COLLECT_SELDOM = (50_000, 10, 10)
+GC_THRESHOLDS = (50_000, 10, 10)
 """Garbage collector thresholds: a page makes thousands of short-lived values and no cycles."""
-LISTEN_EVERY = timedelta(seconds=2)
-"""How soon a running crawl hears what the operator says about traps and slower sites."""
+RELOAD_EVERY = timedelta(seconds=2)
+"""How often a running crawl checks for new trap rules and rate overrides."""
 
 NewRules = Callable[[], TrapSettings | None]
 NewSlower = Callable[[], tuple[str, ...] | None]
 
 
+class CrawlPorts(NamedTuple):
+    """Where a collection keeps its data."""
+
+    store: Store
+    open_archive: OpenArchive
+    open_near: OpenNear
+
+
+class RuleUpdates(NamedTuple):
+    """Rules that may change during a run; each call returns what has changed since the last one."""
+
+    traps: NewRules
+    delays: NewSlower | None = None
+
+
 class Crawl:
     """The shards of one process and what they share.
 
-    Invariant: at most `concurrency` requests are in flight over all shards, and no visit starts once a
-    limit is reached.
+    Invariant: at most `concurrency` requests are in flight over all shards, and no visit starts once a limit is
+    reached.
     """
 
     def __init__(
         self,
+        ports: CrawlPorts,
+        runtime: Runtime,
         *,
-        store: Store,
-        open_archive: OpenArchive,
-        open_near: OpenNear,
-        around: Runtime,
-        seen: UrlSeenTest,
         pace: Pace,
         seed: int = 0,
         stop: StopSignal | None = None,
-        forever: bool = False,
-        new_rules: NewRules | None = None,
-        new_slower: NewSlower | None = None,
+        updates: RuleUpdates | None = None,
         after: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        """`forever`: do not end when nothing is due, but wait for it. `new_rules`: what the operator has
-        written about traps since it was asked last, `new_slower` the same about sites that are asked more
-        slowly. `after`: what is left to do when every shard is closed.
-        """
-        self._after = after
-        self.tally = RunStats()
+        """`after` runs when every shard is closed."""
         self.shards: dict[int, Shard] = {}
-        self._generations = Generations(lambda: sum(shard.credits.whole for shard in self.shards.values()))
-        self._store = store
-        self._open_archive = open_archive
-        self._open_near = open_near
-        self._around = around
-        self._seen = seen
-        self._contents = BloomChain(CONTENT_FILTER_BYTES)
-        self._pace = pace
-        self._seed = seed
+        self._ports = ports
+        self._runtime = runtime
+        self._settings = runtime.policy.settings
+        self._forever = runtime.policy.forever
+        self._peers = runtime.peers
         self._stop = stop or StopSignal()
-        self._settings = around.settings
-        self._forever = forever
-        self._new_rules = new_rules
-        self._new_slower = new_slower
-        self._neighbours = around.neighbours
-        self._quiet_hours = tuple(parse_hours(text) for text in around.settings.revisit.quiet_hours)
-        self._mirrors = Mirrors(is_on=around.settings.duplicates.mirrors)
-        self.purse = _purse(around.settings.revisit, forever=forever)
-        self._slots = asyncio.Semaphore(self._settings.crawl.concurrency)
-        self._errands = SideRequests(self._send_errand)
-        self._gates = RobotsCache(around.agent, allow_private=around.settings.http.allow_private)
+        self._updates = updates
+        self._after = after
+        self._quiet_hours = tuple(parse_hours(text) for text in self._settings.revisit.quiet_hours)
+        self.shared = SharedState(
+            runtime.policy,
+            shards=ports.store.shards,
+            pace=pace,
+            seed=seed,
+            total_credit=lambda: sum(shard.credit.whole for shard in self.shards.values()),
+            send=self._send_side_request,
+        )
+        self.stats = self.shared.stats
         self._opening: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._running: dict[int, asyncio.Task[None]] = {}
         self._news = asyncio.Event()
-        self.offering = UrlSubmitter(
-            around, opened=self.shards, open_shard=self.shard, shards=store.shards, tally=self.tally
+        self.urls = UrlSubmitter(
+            runtime, opened=self.shards, open_shard=self.shard, shards=ports.store.shards, stats=self.stats
         )
-        self.post = LinkRouter(around.neighbours, opened=self.shards, open_shard=self.shard, has_news=self._news.set)
-        self.began = around.clock.now()
+        self.router = LinkRouter(runtime.peers, opened=self.shards, open_shard=self.shard, delivered=self._news.set)
+        self._host = ShardHost(
+            self.may_start,
+            self.blocked_until_us,
+            self._news.set,
+            self._page_at,
+            self._pages_elsewhere,
+            self._takes_batches,
+            self.router.send,
+            self.router.confirm,
+        )
+        self.began = runtime.clock.now()
         self._is_open = False
         self.pages_before = 0
         """Pages that the collection held when the run began."""
         self.pending_before = 0
 
-    # Beginning
+    # Start
 
     async def begin(self, *, refresh: bool = False) -> None:
-        """Everything that comes before the first request; with `refresh` every known page is put into the
-        queue.
-        """
+        """Do everything that comes before the first request; `refresh` queues every known page."""
         await self.open_shards()
         for shard in list(self.shards.values()):
-            await shard.signals.begin()
+            await shard.sitemaps.begin()
         if refresh:
             await self.requeue_all()
-        await self.offering.add_seeds(self._settings.scope.seeds)
-        await self.offering.reconsider_refusals()
+        await self.urls.add_seeds(self._settings.scope.seeds)
+        await self.urls.reconsider_refusals()
 
     async def open_shards(self) -> None:
         """Take over every shard that holds something, and deliver what was on its way."""
-        for number in await self._store.existing_shards():
-            if self._neighbours.owns(number):
+        for number in await self._ports.store.existing_shards():
+            if self._peers.owns(number):
                 await self.shard(number)
         if self.shards:
-            first = self.shards[min(self.shards)]
-            self.purse.restore(await first.store.memory(*BUDGET_KEY))
-            if self._around.focus is not None:
-                self._around.focus.recall(await first.store.memory(*FOCUS_KEY))
-            self._mirrors.recall(await first.store.memory(*MIRRORS_KEY))
+            store = self.shards[min(self.shards)].store
+            self.shared.budget.restore(await store.memory(*BUDGET_KEY))
+            if self._runtime.focus is not None:
+                self._runtime.focus.recall(await store.memory(*FOCUS_KEY))
+            self.shared.mirrors.recall(await store.memory(*MIRRORS_KEY))
         for shard in list(self.shards.values()):
-            for parcel in await shard.store.parcels():
-                self.post.send(parcel)
+            for batch in await shard.store.parcels():
+                self.router.send(batch)
 
     async def shard(self, number: int) -> Shard:
-        """The shard of that number, opened if it is not yet."""
+        """Return the shard of that number; open it if necessary."""
         async with self._opening[number]:
             if number not in self.shards:
                 await self._open_shard(number)
         return self.shards[number]
 
     async def _open_shard(self, number: int) -> None:
-        store = await self._store.open_shard(number)
+        store = await self._ports.store.open_shard(number)
         facts = await store.claim()
         self.pages_before += facts.pages
         self.pending_before += facts.pending
-        archive = self._open_archive(number)
-        archive.cut_back(facts.archive_end)
+        archive = self._ports.open_archive(number)
+        archive.truncate_to(facts.archive_end)
         async for keys in store.keys():
-            self._seen.load(keys)
-        gate_of = self._gate_finder(number)
-        frontier = self._new_frontier(facts, gate_of)
-        traps = Traps(store, self._around.guard, shards=self._store.shards)
-        credits = await self._new_credits(store, facts)
-        shard = Shard(
-            store=store,
-            facts=facts,
-            archive=archive,
-            frontier=frontier,
-            intake=self._new_intake(store, facts, gate_of, credits, traps),
-            traps=traps,
-            around=self._around,
-            tally=self.tally,
-            errands=self._errands,
-            shards=self._store.shards,
-            slots=self._slots,
-            may_start=self.may_start,
-            deliver=self.post.send,
-            is_delivered=self.post.confirm,
-            became_quiet=self._news.set,
-            restart_gap=self._pace.floor,
-            purse=self.purse,
-            blocked_until_us=self.blocked_until_us,
-            robots_of=gate_of,
-            forever=self._forever,
-            credits=credits,
-            twins=self._new_twins(store, number),
-            takes_parcels=self._takes_parcels,
-            contents=self._contents if not facts.pages else None,
-        )
-        shard.mailbox.recall_sent(await store.parcels())
+            self.shared.seen.load(keys)
+        ports = ShardPorts(store, archive, self._ports.open_near(number))
+        credit = await store.memory(*CREDIT_KEY)
+        shard = Shard(facts, ports, self._runtime, self.shared, self._host, credit_state=credit)
+        shard.channel.recall_sent(await store.parcels())
         self.shards[number] = shard
-        self.purse.pages += facts.pages
+        self.shared.budget.pages += facts.pages
         first, back_queues = min(self.shards), self._back_queues()
         for other in self.shards.values():
-            other.keeps_purse = other.number == first
+            other.saves_shared_state = other.number == first
             other.frontier.back_queues = back_queues
-        await apply_rules(shard)
+        await shard.apply_rules()
         if self._is_open:
             self._running[number] = asyncio.create_task(shard.run())
 
-    def _new_frontier(self, facts: ShardState, gate_of: Callable[[Site], RobotsRules | None]) -> Frontier:
-        settings, focus = self._settings.frontier, self._around.focus
-        return Frontier(
-            pace=self._pace,
-            bands=settings.priorities,
-            window=settings.window if focus is None else focus.window,
-            back_queues=self._back_queues(),
-            random=Random(f"{self._seed}/{facts.shard}/{facts.epoch}"),
-            robots_of=gate_of,
-            worth=None if focus is None else focus.worth_of,
-        )
+    def _takes_batches(self, number: int) -> bool:
+        """Return whether the shard is open already, here or at a peer."""
+        return number in self.shards or not self._peers.owns(number)
 
-    def _new_intake(
-        self,
-        store: ShardStore,
-        facts: ShardState,
-        gate_of: Callable[[Site], RobotsRules | None],
-        credits: ShardCredit,
-        traps: Traps,
-    ) -> LinkIntake:
-        return LinkIntake(
-            store,
-            facts,
-            seen=self._seen,
-            clock=self._around.clock,
-            pages_per_site=self._settings.scope.max_pages_per_site,
-            robots_of=gate_of,
-            focus=self._around.focus,
-            traps=traps,
-            credits=credits,
-        )
-
-    def _takes_parcels(self, number: int) -> bool:
-        """The shard is there already, here or at a neighbour's."""
-        return number in self.shards or not self._neighbours.owns(number)
-
-    def _new_twins(self, store: ShardStore, number: int) -> Duplicates:
-        return Duplicates(
-            store,
-            self._open_near(number),
-            settings=self._settings.duplicates,
-            mirrors=self._mirrors,
-            twin_at=self._twin_at,
-        )
-
-    async def _twin_at(self, url: str) -> DuplicateCandidate | None:
-        """What is known of a page of any shard of this process."""
-        shard = self.shards.get(shard_of_site(site_of(url), self._store.shards))
+    async def _page_at(self, url: str) -> DuplicateCandidate | None:
+        shard = self.shards.get(self._shard_of(url))
         return None if shard is None else await shard.store.twin(key_of(url))
 
-    async def _new_credits(self, store: ShardStore, facts: ShardState) -> ShardCredit:
-        def pages_elsewhere() -> dict[int, int]:
-            others = self.shards.items()
-            return {number: other.credits.pages for number, other in others if number != facts.shard}
+    def _pages_elsewhere(self, number: int) -> dict[int, int]:
+        return {other: shard.credit.pages for other, shard in self.shards.items() if other != number}
 
-        return ShardCredit(
-            await store.memory(*CREDIT_KEY),
-            pages=facts.pages,
-            settings=self._settings.credit,
-            bands=self._settings.frontier.priorities,
-            seeds=len(self._settings.scope.seeds),
-            pages_elsewhere=pages_elsewhere,
-            generations=self._generations,
-        )
+    def _shard_of(self, url: str) -> int:
+        return shard_of_site(site_of(url), self._ports.store.shards)
 
     def _back_queues(self) -> int:
-        """B of Mercator, shared out over the open shards."""
+        """Share B of Mercator out over the open shards."""
         in_all = self._settings.frontier.back_queues or 3 * self._settings.crawl.concurrency
         return max(4, in_all // max(1, len(self.shards)))
-
-    def _gate_finder(self, number: int) -> Callable[[Site], RobotsRules | None]:
-        def gate_of(site: Site) -> RobotsRules | None:
-            queue = self.shards[number].frontier.queues.get(site.id) if number in self.shards else None
-            if queue is not None and queue.robots is not None:
-                return queue.robots
-            return self._gates.of(site)
-
-        return gate_of
 
     async def requeue_all(self) -> None:
         """Put every known page into the queue, whatever the schedule says."""
         for shard in list(self.shards.values()):
-            await shard.due.requeue_all()
+            await shard.requeue_all()
 
     @property
     def scope(self) -> Scope:
         """Which URLs belong."""
-        return self._around.scope
+        return self._runtime.policy.scope
 
     # For reports
 
     def now(self) -> datetime:
         """The run's present moment."""
-        return self._around.clock.now()
+        return self._runtime.clock.now()
 
     def elapsed(self) -> timedelta:
         """How long the run has lasted."""
@@ -319,7 +225,7 @@ class Crawl:
 
     def url_seen(self) -> dict[str, float]:
         """How the URL-seen test worked in this run."""
-        popular, counts = self._around.popular, self._seen.counts
+        popular, counts = self._runtime.popular, self.shared.seen.counts
         offered = popular.hits + popular.misses
         tested = counts.new_by_filter + counts.store_lookups
         return {
@@ -340,48 +246,48 @@ class Crawl:
         """Visit what is due until nothing is left, a limit is reached, or the operator stops it."""
         self._is_open = True
         gc.freeze()
-        gc.set_threshold(*COLLECT_SELDOM)
+        gc.set_threshold(*GC_THRESHOLDS)
         for number, shard in list(self.shards.items()):
             await shard.commit()
             self._running[number] = asyncio.create_task(shard.run())
-        listening = asyncio.create_task(self._listen())
+        reloading = asyncio.create_task(self._reload_rules())
         try:
             return await self._until_over()
         finally:
-            listening.cancel()
+            reloading.cancel()
             await self._wind_up()
 
-    async def _listen(self) -> None:
-        """Heed what the operator says about traps and slower sites while the crawl runs."""
-        while self._new_rules is not None:
-            await asyncio.sleep(LISTEN_EVERY.total_seconds())
-            slower = self._new_slower() if self._new_slower is not None else None
-            if slower is not None:
-                self.slow_down(slower)
-            rules = self._new_rules()
+    async def _reload_rules(self) -> None:
+        """Apply changes of trap rules and rate overrides while the crawl runs."""
+        while self._updates is not None:
+            await asyncio.sleep(RELOAD_EVERY.total_seconds())
+            delays = self._updates.delays() if self._updates.delays is not None else None
+            if delays is not None:
+                self.slow_down(delays)
+            rules = self._updates.traps()
             if rules is None:
                 continue
-            self._around.guard.update(rules)
+            self._runtime.policy.traps.update(rules)
             try:
                 for shard in list(self.shards.values()):
-                    await apply_rules(shard)
+                    await shard.apply_rules()
             except EvercrawlError as error:
                 # Each shard finds out by itself that its store is gone, and says so.
-                log.warning("the rules on traps were heard, not stored: %s", error)
+                log.warning("the trap rules are in force but could not be stored: %s", error)
 
     def slow_down(self, rules: Iterable[str]) -> None:
-        """From now on these rules on slower sites count, and no others."""
-        self._pace = self._pace._replace(slower=parse_delay_rules(rules))
-        now_us = to_us(self._around.clock.now())
+        """Replace the rate overrides."""
+        pace = self.shared.pace = self.shared.pace._replace(slower=parse_delay_rules(rules))
+        now_us = to_us(self._runtime.clock.now())
         for shard in self.shards.values():
-            shard.frontier.set_pace(self._pace, now_us=now_us)
+            shard.frontier.set_pace(pace, now_us=now_us)
             shard.wake.set()
 
     def may_start(self) -> bool:
         """One more request may begin."""
         if not self._is_open or self._stop.stage or self.limit_reached() is not None:
             return False
-        if not self._neighbours.may_ask():
+        if not self._peers.may_ask():
             return False
         return self.blocked_until_us() is None
 
@@ -389,24 +295,24 @@ class Crawl:
         """When requests may begin again: behind quiet hours, or with the next token of the budget; None:
         now.
         """
-        now = self._around.clock.now()
+        now = self._runtime.clock.now()
         quiet = quiet_until(self._quiet_hours, now=now)
         if quiet is not None:
             return to_us(quiet)
         now_days = to_us(now) / DAY_US
-        if self.purse.may_spend(now_days):
+        if self.shared.budget.may_spend(now_days):
             return None
-        return to_us(now) + int((self.purse.next_token_at(now_days) - now_days) * DAY_US) + 1
+        return to_us(now) + int((self.shared.budget.next_token_at(now_days) - now_days) * DAY_US) + 1
 
     def limit_reached(self) -> str | None:
         """The limit that ends this run, in words; None: none yet."""
         limits = self._settings.crawl
-        visits, wire_bytes = self._neighbours.spent(self.tally.visits, self.tally.wire_bytes)
+        visits, wire_bytes = self._peers.spent(self.stats.visits, self.stats.wire_bytes)
         if limits.max_pages is not None and visits >= limits.max_pages:
             return f"{limits.max_pages} pages"
         if limits.max_bytes is not None and wire_bytes >= limits.max_bytes:
             return f"{limits.max_bytes} bytes"
-        if limits.max_time is not None and self._around.clock.now() - self.began >= limits.max_time:
+        if limits.max_time is not None and self._runtime.clock.now() - self.began >= limits.max_time:
             return f"{limits.max_time.total_seconds():.0f} seconds"
         return None
 
@@ -419,22 +325,22 @@ class Crawl:
             if self.limit_reached() is not None or self._is_budget_spent():
                 return Ended.LIMIT
             ended = self._quiet_end()
-            if ended is not None and self._neighbours.agree(ended):
+            if ended is not None and self._peers.agree(ended):
                 return ended
             await self._wait_for_news()
 
     def _is_budget_spent(self) -> bool:
         """Work is left that the budget does not pay for today; only who watches waits for tomorrow."""
-        if self._forever or self.in_flight() or self.purse.may_spend(to_us(self.now()) / DAY_US):
+        if self._forever or self.in_flight() or self.shared.budget.may_spend(to_us(self.now()) / DAY_US):
             return False
         return any(shard.frontier.has_sites() for shard in self.shards.values())
 
     def _quiet_end(self) -> Ended | None:
-        if self._forever or self.post.deliveries or not all(shard.is_quiet for shard in self.shards.values()):
+        if self._forever or self.router.deliveries or not all(shard.is_quiet for shard in self.shards.values()):
             return None
         moments = [shard.quiet_until_us for shard in self.shards.values() if shard.quiet_until_us is not None]
         waiting = any(shard.frontier.has_sites() for shard in self.shards.values())
-        patient_until = to_us(self._around.clock.now()) + span_us(self._settings.crawl.idle_timeout)
+        patient_until = to_us(self._runtime.clock.now()) + span_us(self._settings.crawl.idle_timeout)
         if moments and min(moments) <= patient_until:
             return None
         return Ended.CLOSED if waiting else Ended.DONE
@@ -453,11 +359,11 @@ class Crawl:
         limit = self._settings.crawl.max_time
         if limit is None:
             return None
-        return max(0.0, (self.began + limit - self._around.clock.now()).total_seconds())
+        return max(0.0, (self.began + limit - self._runtime.clock.now()).total_seconds())
 
     def _raise_errors(self) -> None:
-        if self.post.failed is not None:
-            raise self.post.failed
+        if self.router.failed is not None:
+            raise self.router.failed
         for task in self._running.values():
             if task.done() and not task.cancelled() and (error := task.exception()) is not None:
                 raise _innermost(error)
@@ -470,7 +376,7 @@ class Crawl:
         try:
             await asyncio.gather(*(shard.finish(patience) for shard in self.shards.values()))
         finally:
-            tasks = [hurry, *self._running.values(), *self.post.deliveries]
+            tasks = [hurry, *self._running.values(), *self.router.deliveries]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -497,8 +403,8 @@ class Crawl:
             await asyncio.gather(*(shard.abandon() for shard in self.shards.values()))
         for shard in list(self.shards.values()):
             await shard.close(cleanly=error is None)
-        await self._store.close()
-        await self._around.fetcher.close()
+        await self._ports.store.close()
+        await self._runtime.fetcher.close()
         if self._after is not None:
             await self._after()
 
@@ -507,14 +413,14 @@ class Crawl:
     def pass_on(self, candidate: Candidate, target: int) -> None:
         """Send a URL to a shard that is not ours, with the next commit of one that is."""
         if self.shards:
-            self.shards[min(self.shards)].pass_on([], {target: [candidate]}, [])
+            self.shards[min(self.shards)].send_links(target, [candidate])
 
     async def gain(self, number: int) -> None:
         """A shard has become ours while the run goes on."""
         shard = await self.shard(number)
-        await shard.signals.begin()
-        for parcel in await shard.store.parcels():
-            self.post.send(parcel)
+        await shard.sitemaps.begin()
+        for batch in await shard.store.parcels():
+            self.router.send(batch)
         self._news.set()
 
     async def let_go(self, number: int, within: timedelta) -> None:
@@ -532,30 +438,23 @@ class Crawl:
 
     def is_quiet(self) -> bool:
         """Nothing is under way and nothing waits to be saved."""
-        return not self.post.deliveries and all(shard.is_quiet for shard in self.shards.values())
+        return not self.router.deliveries and all(shard.is_quiet for shard in self.shards.values())
 
     async def answer(self, request: Request) -> FetchResult:
         """Ask one of our sites for a neighbour, in that site's pace."""
-        return await self._errands.run(request)
+        return await self.shared.side_requests.run(request)
 
     def wake(self) -> None:
         """Something happened outside that may end the run."""
         self._news.set()
 
-    async def _send_errand(self, errand: SideRequest) -> None:
-        number = shard_of_site(site_of(errand.url), self._store.shards)
-        if self._neighbours.owns(number):
-            await (await self.shard(number)).add_side_request(errand)
+    async def _send_side_request(self, side_request: SideRequest) -> None:
+        number = self._shard_of(side_request.url)
+        if self._peers.owns(number):
+            await (await self.shard(number)).add_side_request(side_request)
         else:
-            result = await self._neighbours.ask(self._errands.request_of(errand), number)
-            self._errands.done(errand, result)
-
-
-def _purse(settings: RevisitSettings, *, forever: bool) -> RequestBudget:
-    worth = settings.min_freshness_gain / timedelta(days=1)
-    threshold = initial_threshold(per_day=settings.budget, pages=0, worth=worth)
-    burst = WATCH_BURST_DAYS if forever else RUN_BURST_DAYS
-    return RequestBudget(settings.budget, threshold, burst_days=burst)
+            requests = self.shared.side_requests
+            requests.done(side_request, await self._peers.ask(requests.request_of(side_request), number))
 
 
 def _innermost(error: BaseException) -> BaseException:

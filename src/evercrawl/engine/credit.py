@@ -45,9 +45,9 @@ from evercrawl.core.credit.ledger import (
 )
 from evercrawl.core.frontier import band_of
 from evercrawl.core.visit.links import FoundLinks
+from evercrawl.engine.decision import NewLink
 from evercrawl.model.page import Candidate, Page, QueuePosition
 from evercrawl.model.settings import CreditSettings
-from evercrawl.model.site import Site
 
 BY_CREDIT = "credit"
 VISITS_A_ROUND = 500
@@ -59,16 +59,13 @@ KEPT_SHARE = 2
 BOOKED_PARTS = 2000
 """What was spent is booked, for the count of generations, when it is such a part of all credit."""
 
-Placed = list[tuple[Candidate, Site]]
-Parcels = dict[int, list[Candidate]]
-
 
 class CreditShares(NamedTuple):
     """A visit's payment: what leaves the page, and its links with their shares."""
 
-    age_after_spending: int
-    placed: Placed
-    parcels: Parcels
+    spent: int
+    links: tuple[NewLink, ...]
+    send: Mapping[int, list[Candidate]]
     waited: int = 0
     """The part of it that waited for the page in the pot: a share that is written with the visit."""
 
@@ -120,10 +117,12 @@ class ShardCredit:
         seeds: int,
         pages_elsewhere: Callable[[], Mapping[int, int]],
         generations: Generations,
+        shards: int = 1,
     ) -> None:
         amount = SEED_CREDITS * MICROS
         self._ledger = adopt_pages(ledger_of(stored), pages, amount=amount)
         self._generations = generations
+        self._shards = shards
         generations.join(self._ledger)
         self._seed_share = amount // max(1, seeds)
         self._settings = settings
@@ -201,14 +200,18 @@ class ShardCredit:
 
     # Visits
 
-    def keep(self, placed: Placed, parcels: Parcels) -> CreditShares:
-        """A visit that does not pay: the page holds on to what it has."""
-        return CreditShares(0, placed, parcels)
+    def distribute(
+        self,
+        page: Page,
+        found: FoundLinks,
+        *,
+        links: tuple[NewLink, ...],
+        send: Mapping[int, list[Candidate]],
+        expands: bool,
+    ) -> CreditShares:
+        """Divide the page's credit among its links: new ones, those for other shards, and known ones.
 
-    def pay(self, page: Page, offers: FoundLinks, *, placed: Placed, parcels: Parcels, expands: bool) -> CreditShares:
-        """The page pays its links: the new ones in `placed`, those for other shards, and those met before.
-
-        One that does not expand (a duplicate, or without links) leaves everything to Lambda.
+        A page that does not expand (a duplicate, or without links) leaves everything to the Lambda page.
         """
         self._visits += 1
         waited = self._pot.pop(page.url, 0)
@@ -216,26 +219,28 @@ class ShardCredit:
         held = PageCredit(page.credit + waited, 0)
         self._lambdas_turn(held.held)
         credit = credit_of(held, self._ledger.dividend)
-        links = len(offers.met) + len(offers.candidates) + len(offers.refusals) if expands else 0
-        self._ledger, _, share = spend(held, self._ledger, links=links)
+        count = len(found.met) + len(found.candidates) + len(found.refusals) if expands else 0
+        self._ledger, _, share = spend(held, self._ledger, links=count)
         self._generations.spend(credit)
         self._ledger = with_generation(self._ledger, self._generations.age)
         if share:
-            self._share_out(share, offers, placed, parcels)
-        priced = {target: _priced(sent, share) for target, sent in parcels.items()}
-        shared = [(found._replace(credit=share), site) for found, site in placed]
+            self._share_out(share, found, links, send)
+        priced = {target: _priced(sent, share) for target, sent in send.items()}
+        shared = tuple(link._replace(candidate=link.candidate._replace(credit=share)) for link in links)
         return CreditShares(credit, shared, priced, waited)
 
-    def _share_out(self, share: int, offers: FoundLinks, placed: Placed, parcels: Parcels) -> None:
-        """Links that were met before are paid later; new pages are when they enter."""
-        known = _known(offers.candidates, placed, parcels)
-        self._put(offers.met, share)
+    def _share_out(
+        self, share: int, found: FoundLinks, links: Sequence[NewLink], send: Mapping[int, list[Candidate]]
+    ) -> None:
+        """Pay known links later, through the pot; new pages get their share when they enter."""
+        known = _known(found.candidates, links, send)
+        self._put(found.met, share)
         self._put(known, share)
-        for_others = sum(map(len, parcels.values()))
+        for_others = sum(map(len, send.values()))
         # A link that stands there twice, in two spellings, is a page once.
-        doubled = len(offers.candidates) - len(placed) - for_others - len(known)
+        doubled = len(found.candidates) - len(links) - for_others - len(known)
         self._sent += share * for_others
-        self._refused += share * (doubled + len(offers.refusals))
+        self._refused += share * (doubled + len(found.refusals))
 
     def _lambdas_turn(self, held: int) -> None:
         """Lambda pays all pages of the collection where it holds more than the page whose turn it is."""
@@ -272,14 +277,14 @@ class ShardCredit:
 
     # Known pages
 
-    def is_round_over(self, *, shards: int) -> bool:
+    def is_round_over(self) -> bool:
         """It is time to write what is in the pot."""
-        return self._visits >= VISITS_A_ROUND or len(self._pot) > self._room(shards)
+        return self._visits >= VISITS_A_ROUND or len(self._pot) > self._room()
 
-    def _room(self, shards: int) -> int:
-        return max(LEAST_WRITES, self._settings.buffer_entries // max(1, shards))
+    def _room(self) -> int:
+        return max(LEAST_WRITES, self._settings.buffer_entries // max(1, self._shards))
 
-    def take_richest(self, *, shards: int) -> dict[str, int]:
+    def take_richest(self) -> dict[str, int]:
         """The links that gained most, out of the pot; they stay in hand until `wrote` or `sent`.
 
         Where the pot is full, its poorer half goes to Lambda.
@@ -290,7 +295,7 @@ class ShardCredit:
         richest = dict(nlargest(writes, pot.items(), key=by_amount)) if len(pot) > writes else dict(pot)
         for url in richest:
             del pot[url]
-        room = self._room(shards)
+        room = self._room()
         if len(pot) > room:
             kept = dict(nlargest(room // KEPT_SHARE, pot.items(), key=by_amount))
             self._refused += sum(pot.values()) - sum(kept.values())
@@ -306,7 +311,7 @@ class ShardCredit:
         """What was taken out of the pot has gone to pages here, to other shards, or (no page) to Lambda."""
         self._ledger = allocate(self.ledger, kept=kept, sent=sent, refused=refused)
 
-    def gifts(self) -> dict[int, int]:
+    def grants(self) -> dict[int, int]:
         """What the Lambdas of other shards get, by their pages; the rest comes back to ours."""
         aside, self._for_others = self._for_others, 0
         pages = {shard: count for shard, count in self._pages_elsewhere().items() if count}
@@ -341,13 +346,13 @@ class ShardCredit:
         return importance_of(earned, max(page.generation, self.generation))
 
 
-def _known(candidates: Sequence[Candidate], placed: Placed, parcels: Parcels) -> list[str]:
-    """The URLs of those candidates of this shard that are pages already."""
-    if len(placed) + sum(map(len, parcels.values())) == len(candidates):
+def _known(candidates: Sequence[Candidate], links: Sequence[NewLink], send: Mapping[int, list[Candidate]]) -> list[str]:
+    """Return the URLs of those candidates of this shard that are pages already."""
+    if len(links) + sum(map(len, send.values())) == len(candidates):
         return []
-    elsewhere = {candidate.key for sent in parcels.values() for candidate in sent}
-    elsewhere.update(candidate.key for candidate, _ in placed)
-    return [candidate.url for candidate in candidates if candidate.key not in elsewhere]
+    others = {candidate.key for sent in send.values() for candidate in sent}
+    others.update(link.candidate.key for link in links)
+    return [candidate.url for candidate in candidates if candidate.key not in others]
 
 
 def _priced(candidates: Iterable[Candidate], share: int) -> list[Candidate]:

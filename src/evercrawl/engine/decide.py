@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import assert_never
 
-from evercrawl.core.document.bounds import limits_met
+from evercrawl.core.document.bounds import describe_truncation
 from evercrawl.core.sentiment.field_analysers import analyse_fields
 from evercrawl.core.url import site_of
 from evercrawl.core.visit.links import FoundLinks
@@ -178,7 +178,7 @@ def name_parser_limits(facts: VisitFacts, decision: Decision) -> Decision:
     if content is None or content.document is None or not isinstance(facts.answer, Fetched):
         return decision
     document, most_links = content.document, facts.policy.settings.parse.max_links
-    limits = limits_met(
+    limits = describe_truncation(
         len(facts.answer.body), unread=document.unread, links=len(document.links), most_links=most_links
     )
     if not limits:
@@ -250,7 +250,7 @@ def schedule(facts: VisitFacts, decision: Decision) -> Decision:
         return decision
     outlook = facts.related.knowledge.outlook
     if isinstance(answer, Fetched) and outcome.changed and has_lying_validators(page, answer):
-        outlook = outlook._replace(lies=outlook.lies + 1)
+        outlook = outlook._replace(false_validators=outlook.false_validators + 1)
     duplicate_of = decision.duplicate_of if isinstance(answer, Fetched) else page.duplicate_of
     weight = facts.related.weight * (1.0 if duplicate_of is None else facts.policy.settings.duplicates.revisit_weight)
     planned = next_visit(

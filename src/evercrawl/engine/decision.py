@@ -15,8 +15,8 @@ from typing import NamedTuple
 from evercrawl.core.change.change_history import SiteChangeHistory
 from evercrawl.core.change.snapshot import Snapshot
 from evercrawl.core.duplicates.minhash import SignatureMatch
-from evercrawl.core.revisit.outlook import Outlook
-from evercrawl.core.revisit.schedule import Level, Schedule, schedule_named
+from evercrawl.core.revisit.site_model import SiteModel
+from evercrawl.core.revisit.visit_schedule import BudgetLevel, VisitSchedule, named_schedule
 from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.sentiment.field_analysers import Analyser, FieldValue
@@ -52,11 +52,13 @@ class Policy:
     """Media type -> the handler that parses it, besides HTML and plain text."""
     analysers: tuple[Analyser, ...] = ()
     is_focused: bool = False
+    forever: bool = False
+    """Do not end when nothing is due, but wait for it."""
 
     @cached_property
-    def schedule(self) -> Schedule:
+    def schedule(self) -> VisitSchedule:
         """The revisit policy that the settings name."""
-        return schedule_named(self.settings.revisit.policy)
+        return named_schedule(self.settings.revisit.policy)
 
 
 class PageKnowledge(NamedTuple):
@@ -68,7 +70,7 @@ class PageKnowledge(NamedTuple):
     """Why trap detection or a user rule refuses the page."""
     mirror: str | None = None
     """Where a copy of the page is known, if its site is a mirror."""
-    outlook: Outlook = Outlook()
+    outlook: SiteModel = SiteModel()
     """How the pages of the site change."""
     is_doubtful: bool = False
     """The page was a duplicate, and the page that it duplicates has changed since."""
@@ -96,6 +98,7 @@ class Comparison(NamedTuple):
     memory: bytes = b""
     site: SiteChangeHistory | None = None
     """The site's memory after this comparison; None: as before."""
+    site_before: SiteChangeHistory | None = None
 
 
 class Content(NamedTuple):
@@ -164,7 +167,7 @@ class SiteKnowledge(NamedTuple):
 
     site: Site
     change: SiteChangeHistory = SiteChangeHistory()
-    outlook: Outlook = Outlook()
+    outlook: SiteModel = SiteModel()
     sitemaps: SitemapState | None = None
     """None: sitemaps are switched off."""
     traps: TrapState | None = None
@@ -181,7 +184,7 @@ class Related:
     """What the store knows about an answer: its content, its links and pages like it."""
 
     knowledge: SiteKnowledge
-    level: Level
+    level: BudgetLevel
     """What the request budget allows at the moment."""
     weight: float = 1.0
     """How much a current copy of the page counts, by its importance."""
@@ -235,7 +238,7 @@ class SiteUpdate(NamedTuple):
     """What a visit teaches about its site; None: nothing new."""
 
     change: SiteChangeHistory | None = None
-    outlook: Outlook | None = None
+    outlook: SiteModel | None = None
     sitemaps: SitemapState | None = None
     traps: TrapState | None = None
     hosts: HostStats | None = None
@@ -268,7 +271,7 @@ class Decision(NamedTuple):
     """Reserved links that do not become pages."""
     credit: CreditPlan = CreditPlan()
     site: SiteUpdate = SiteUpdate()
-    index: TextToIndex | None = None
+    near_text: TextToIndex | None = None
     probe: ProbeRequest | None = None
     suspicion: Suspicion | None = None
     requeue: tuple[Page, ...] = ()

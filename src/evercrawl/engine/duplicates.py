@@ -1,8 +1,7 @@
-"""Of what is a page a duplicate? Asked of each new version: does it name another page as its canonical form
-(RFC 6596), and does its main text say nearly what another page of the shard says?
+"""Of what a page is a duplicate: the same bytes, the same canonical page, nearly the same text, a mirrored site.
 
-Verdicts are checked against the store: the index only proposes. A duplicate is kept and its links are
-followed, but they get no credit (`engine/credit.py`), and its revisits are worth less.
+The near-duplicate index only proposes; verdicts are checked against the store. A duplicate is archived and its links
+are followed, but they get no credit, and its revisits are worth less.
 """
 
 from __future__ import annotations
@@ -11,8 +10,6 @@ import json
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple
 
 from xxhash import xxh32_intdigest
 
@@ -34,220 +31,28 @@ from evercrawl.core.duplicates.page_duplicates import (
     titles_match,
 )
 from evercrawl.core.url import canonical_of_href, key_of, path_of, site_of
-from evercrawl.core.visit.outcome import VisitOutcome, judge_mirrored
-from evercrawl.engine.interpret import VisitResult
+from evercrawl.core.visit.outcome import VisitOutcome
+from evercrawl.engine.decision import Content, Decision, DuplicateLookup, NearText, TextToIndex, VisitFacts
+from evercrawl.engine.interpret import status_of
 from evercrawl.engine.ports import NearTexts, ShardStore
-from evercrawl.engine.records import status_of
 from evercrawl.model.document import Document
+from evercrawl.model.fetch import Fetched, FetchResult, Moved
 from evercrawl.model.page import DuplicateCandidate, Page
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.model.settings import DuplicateSettings
 
-if TYPE_CHECKING:
-    from evercrawl.engine.shard import Shard
-
-LEAST_CHARS = 400
-"""A main text that is shorter says too little: "please log in", or what stands below every page of a site."""
+MIN_CHARS = 400
+"""A shorter main text says too little: "please log in", or what stands below every page of a site."""
 TELLING_CHARS = 2000
-"""A main text that is shorter does not make a page a duplicate by itself: where the page leads counts too."""
-LEAST_SIMILARITY_IF_SHORT = 0.95
+"""A shorter main text does not make a page a duplicate by itself: its links count too."""
+MIN_SIMILARITY_IF_SHORT = 0.95
 """How much such pages must have in common, text and links together."""
 PROBED = 13
-"""Of 256 pages of a copy, so many are asked for."""
+"""Of 256 pages of a mirror, this many are fetched nevertheless."""
 STANDS_FOR_ITSELF = frozenset((Reason.NEW, Reason.CHANGED))
 UNCHANGED = frozenset((Reason.SAME_CONTENT, Reason.NOISE))
-
-
-class _Fresh(NamedTuple):
-    """A text that is not stored yet."""
-
-    url: str
-    signature: bytes
-    title: str | None
-
-
-class Duplicates:
-    """The duplicates of one shard."""
-
-    def __init__(
-        self,
-        store: ShardStore,
-        near: NearTexts,
-        *,
-        settings: DuplicateSettings,
-        mirrors: Mirrors,
-        twin_at: Callable[[str], Awaitable[DuplicateCandidate | None]],
-    ) -> None:
-        """`twin_at` finds a page in any shard of this process."""
-        self._store = store
-        self._near = near
-        self._settings = settings
-        self.mirrors = mirrors
-        self._twin_at = twin_at
-        self._fresh: dict[int, _Fresh] = {}
-        self._said: dict[int, bytes | None] = {}
-        """Pages that were judged since the last commit, with the digests of what they say."""
-
-    def weight(self, page: Page) -> float:
-        """What a visit to the page is worth against one to a page that stands for itself."""
-        return 1.0 if page.duplicate_of is None else self._settings.revisit_weight
-
-    async def judge(self, page: Page, seen: VisitResult) -> None:
-        """Say of a new version whether it is a duplicate; its text is known to later ones."""
-        document = seen.document
-        if seen.digest is not None and seen.judgement.changed:
-            seen.text_digest = text_digest(document.text) if document is not None and document.text else None
-            # What a copy of a page has too is its main text, for links may name the host.
-            self.mirrors.fetched(page.url, seen.text_digest or seen.digest)
-        await self._check_copy(page, seen)
-        repeated = page.duplicate_of if seen.judgement.reason in UNCHANGED else None
-        if repeated is not None and await self._still_copies(seen, repeated):
-            return
-        if document is not None and (repeated is not None or seen.judgement.reason in STANDS_FOR_ITSELF):
-            await self._look_for_others(page, seen, document)
-        if repeated is not None and seen.duplicate_of is None:
-            detail = f"{seen.judgement.detail}; what it repeated says something else now"
-            seen.judgement = seen.judgement._replace(detail=detail)
-
-    async def doubts(self, page: Page) -> bool:
-        """The page was a duplicate, and the one that it repeats says something else by now.
-
-        The verdict has to be made again, for which the page's content is needed.
-        """
-        if page.duplicate_of is None:
-            return False
-        own, other = await self._store.twin(page.id), await self._store.twin(page.duplicate_of)
-        return own is None or not is_still_duplicate(own, other, enough=self._settings.similarity)
-
-    async def _check_copy(self, page: Page, seen: VisitResult) -> None:
-        """The same body as another page is a copy only while that page still has it."""
-        judgement, other = seen.judgement, seen.duplicate_of
-        if judgement.changed:
-            self._said[page.id] = seen.digest
-        if judgement.reason is not Reason.DUPLICATE or other is None or other in self._said:
-            return
-        if await self._still_copies(seen, other):
-            return
-        reason = Reason.CHANGED if page.version else Reason.NEW
-        detail = REASON_TEXT[reason]
-        seen.judgement = judgement._replace(outcome=Outcome.FETCHED, reason=reason, detail=detail)
-        seen.duplicate_of = None
-
-    async def _still_copies(self, seen: VisitResult, other: int) -> bool:
-        """The other page has the very same content; then this one is marked as its copy."""
-        twin = await self._store.twin(other)
-        if twin is None or not can_represent(twin) or twin.digest != seen.digest:
-            return False
-        _mark(seen, twin.page_id, Reason.DUPLICATE, f"same body as {twin.url}")
-        return True
-
-    async def _look_for_others(self, page: Page, seen: VisitResult, document: Document) -> None:
-        text = document.text
-        may_repeat = self._settings.near_duplicates and len(text) >= LEAST_CHARS
-        of_page = None
-        if may_repeat and len(text) < TELLING_CHARS:
-            seen.signature, of_page = page_signatures(text, (link.url for link in document.links))
-        else:
-            seen.signature = text_signature(text) if text else None
-        if await self._is_named(page, seen, document.canonical):
-            return
-        if may_repeat and seen.signature is not None:
-            await self._compare(page, seen, seen.signature, document, of_page=of_page)
-
-    async def of_mirror(self, page: Page, site: str, *, now: datetime) -> VisitOutcome | None:
-        """A page that is known from the site that its own is a copy of; None: it has to be asked for.
-
-        Some are asked for all the same, so that a wrong verdict heals.
-        """
-        mirror = self.mirrors.of(site)
-        if mirror is None or page.depth == 0 or page.key[-1] < PROBED:
-            return None
-        url = mirror.of + path_of(page.url)
-        twin = await self._twin_at(url)
-        if twin is None or not can_represent(twin):
-            return None
-        evidence = f"{mirror.same} of {mirror.compared} pages"
-        detail = f"its site is a copy of {mirror.of} ({evidence}), where it is {url}"
-        return judge_mirrored(page, detail, now=now)
-
-    async def _is_named(self, page: Page, seen: VisitResult, canonical: str | None) -> bool:
-        """The page names another one, which answers, and whose text does not contradict it."""
-        if canonical is None or canonical == page.url:
-            return False
-        url = canonical_of_href(canonical)
-        if url is None or url == page.url or site_of(url) != site_of(page.url):
-            return False
-        twin = await self._store.twin(key_of(url))
-        if twin is None or not can_represent(twin) or twin.duplicate_of == page.id:
-            return False
-        if _contradict(seen.signature, twin.signature):
-            return False
-        _mark(seen, twin.page_id, Reason.CANONICAL, f"it names {url} as its canonical page")
-        return True
-
-    async def _compare(
-        self, page: Page, seen: VisitResult, of_text: bytes, document: Document, *, of_page: bytes | None
-    ) -> None:
-        """`of_page`: signature of text and links together, for a page whose text does not tell enough."""
-        chars = len(document.text)
-        signed, enough = of_text, self._settings.similarity
-        if of_page is not None:
-            signed, enough = of_page, max(enough, LEAST_SIMILARITY_IF_SHORT)
-        match = self._near.find(signed, chars=chars)
-        if match is not None and match.page == page.id:
-            return
-        url = None
-        if match is not None and match.similarity >= enough:
-            url = await self._url_of(match.page, of_text, document.title)
-        if match is None or url is None:
-            self._near.add(page.id, signed, chars=chars)
-            self._fresh[page.id] = _Fresh(page.url, of_text, document.title)
-            return
-        detail = f"it says nearly the same as {url} ({match.similarity:.0%} alike)"
-        _mark(seen, match.page, Reason.NEAR_DUPLICATE, detail)
-
-    async def _url_of(self, page_id: int, of_text: bytes, title: str | None) -> str | None:
-        """The URL of the page that the index proposes, if its newest text is as near and the titles agree.
-
-        The index may know what a crash took back, and what has changed since. Pages of one form that differ
-        in a name or a number (a product, a station, a day) say so in their titles: they are no copies.
-        """
-        fresh = self._fresh.get(page_id)
-        if fresh is None:
-            twin = await self._store.twin(page_id)
-            if twin is None or twin.signature is None or not can_represent(twin):
-                return None
-            fresh = _Fresh(twin.url, twin.signature, twin.title)
-        if not titles_match(fresh.title, title):
-            return None
-        return fresh.url if signature_similarity(of_text, fresh.signature) >= self._settings.similarity else None
-
-    def committed(self) -> None:
-        """What was judged is in the store."""
-        self._fresh.clear()
-        self._said.clear()
-
-    def save(self) -> None:
-        """Hand the index to the operating system."""
-        self._near.flush()
-
-    def close(self) -> None:
-        """Let go of the index."""
-        self._near.close()
-
-
-def _contradict(one: bytes | None, other: bytes | None) -> bool:
-    """The texts have nothing in common; a whole site that names its front page would vanish otherwise."""
-    if one is None or other is None:
-        return False
-    return signature_similarity(one, other) < MIN_CANONICAL_SIMILARITY
-
-
-def _mark(seen: VisitResult, page_id: int, reason: Reason, detail: str) -> None:
-    seen.judgement = seen.judgement._replace(outcome=Outcome.DUPLICATE, reason=reason, detail=detail)
-    seen.duplicate_of = page_id
-
-
+MAX_COPIES = 64
+"""Duplicates that one change queues; others wait for their own time."""
 SAMPLES = 32
 """Paths of a site that are compared."""
 MOST_SITES = 4096
@@ -260,6 +65,264 @@ LEAST_LED_SHARE = 0.8
 """Of the redirects of a site, so many must lead to the same path of the other, at the careful end."""
 MIRRORS_KEY = (0, "mirrors")
 """Where the copies are kept; no site has this number."""
+
+
+# Judgements
+
+
+def find_duplicate(facts: VisitFacts, decision: Decision) -> Decision:
+    """Say whether a page is a duplicate: by its bytes, its canonical link, or its main text."""
+    content, lookup = decision.content, facts.related.duplicates
+    if content is None:
+        return decision
+    if decision.outcome.changed and content.document is not None and content.document.text:
+        decision = decision._replace(text_digest=text_digest(content.document.text))
+    decision = _check_same_bytes(facts.page, decision, lookup)
+    previous = facts.page.duplicate_of if decision.outcome.reason in UNCHANGED else None
+    if previous is not None and _is_same_body(lookup.previous, content):
+        return _mark_same_body(decision, lookup.previous)
+    if content.document is not None and needs_lookup(facts.page, decision.outcome):
+        decision = _find_other(facts, decision, content.document, lookup)
+    if previous is not None and decision.duplicate_of is None:
+        detail = f"{decision.outcome.detail}; what it repeated says something else now"
+        decision = decision._replace(outcome=decision.outcome._replace(detail=detail))
+    return decision
+
+
+def needs_lookup(page: Page, outcome: VisitOutcome) -> bool:
+    """Return whether to look for other pages that say the same."""
+    was_duplicate = page.duplicate_of is not None and outcome.reason in UNCHANGED
+    return was_duplicate or outcome.reason in STANDS_FOR_ITSELF
+
+
+def _check_same_bytes(page: Page, decision: Decision, lookup: DuplicateLookup) -> Decision:
+    """The same body as another page makes a duplicate only while that page still has it."""
+    is_copy = decision.outcome.reason is Reason.DUPLICATE and decision.duplicate_of is not None
+    if not is_copy or lookup.is_original_pending:
+        return decision
+    assert decision.content is not None
+    if _is_same_body(lookup.original, decision.content):
+        return _mark_same_body(decision, lookup.original)
+    reason = Reason.CHANGED if page.version else Reason.NEW
+    outcome = decision.outcome._replace(outcome=Outcome.FETCHED, reason=reason, detail=REASON_TEXT[reason])
+    return decision._replace(outcome=outcome, duplicate_of=None)
+
+
+def _is_same_body(other: DuplicateCandidate | None, content: Content) -> bool:
+    return other is not None and can_represent(other) and other.digest == content.digest
+
+
+def _mark_same_body(decision: Decision, other: DuplicateCandidate | None) -> Decision:
+    assert other is not None
+    return _mark(decision, other.page_id, Reason.DUPLICATE, f"same body as {other.url}")
+
+
+def _find_other(facts: VisitFacts, decision: Decision, document: Document, lookup: DuplicateLookup) -> Decision:
+    page, near, canonical = facts.page, lookup.near, lookup.canonical
+    decision = decision._replace(signature=near.signature)
+    if canonical is not None and can_represent(canonical) and canonical.duplicate_of != page.id:
+        if not _contradict(near.signature, canonical.signature):
+            detail = f"it names {canonical.url} as its canonical page"
+            return _mark(decision, canonical.page_id, Reason.CANONICAL, detail)
+    settings = facts.policy.settings.duplicates
+    if near.signature is None or not may_be_near(document, settings):
+        return decision
+    return _compare_text(page, decision, document, near, near.signature, settings)
+
+
+def may_be_near(document: Document, settings: DuplicateSettings) -> bool:
+    """Return whether the main text is long enough to be compared."""
+    return settings.near_duplicates and len(document.text) >= MIN_CHARS
+
+
+def _compare_text(
+    page: Page, decision: Decision, document: Document, near: NearText, of_text: bytes, settings: DuplicateSettings
+) -> Decision:
+    signed, enough = of_text, settings.similarity
+    if near.of_page is not None:
+        signed, enough = near.of_page, max(enough, MIN_SIMILARITY_IF_SHORT)
+    match, other = near.match, near.page
+    if match is not None and match.page == page.id:
+        return decision
+    if match is not None and match.similarity >= enough and _is_near(other, of_text, document.title, settings):
+        assert other is not None
+        detail = f"it says nearly the same as {other.url} ({match.similarity:.0%} alike)"
+        return _mark(decision, match.page, Reason.NEAR_DUPLICATE, detail)
+    return decision._replace(near_text=TextToIndex(signed, len(document.text), of_text, document.title))
+
+
+def _is_near(other: DuplicateCandidate | None, of_text: bytes, title: str | None, settings: DuplicateSettings) -> bool:
+    """Return whether the newest text of the proposed page is as near, and the titles agree.
+
+    The index may know what a crash took back, and what has changed since. Pages of one form that differ in a name or
+    a number (a product, a station, a day) say so in their titles.
+    """
+    if other is None or other.signature is None or not titles_match(other.title, title):
+        return False
+    return signature_similarity(of_text, other.signature) >= settings.similarity
+
+
+def _contradict(one: bytes | None, other: bytes | None) -> bool:
+    """Return whether two texts have nothing in common; else a site that names its front page would vanish."""
+    if one is None or other is None:
+        return False
+    return signature_similarity(one, other) < MIN_CANONICAL_SIMILARITY
+
+
+def _mark(decision: Decision, page_id: int, reason: Reason, detail: str) -> Decision:
+    outcome = decision.outcome._replace(outcome=Outcome.DUPLICATE, reason=reason, detail=detail)
+    return decision._replace(outcome=outcome, duplicate_of=page_id)
+
+
+def may_have_changed(page: Page, answer: FetchResult, content: Content | None) -> bool:
+    """Return whether a known page has new bytes, is gone or redirects."""
+    if not page.version:
+        return False
+    is_new = content is not None and not content.past.is_same
+    return is_new or isinstance(answer, Moved) or status_of(answer) in GONE_STATUSES
+
+
+def copies_to_requeue(facts: VisitFacts, decision: Decision) -> Decision:
+    """Queue the duplicates of a page that has changed."""
+    is_noise = isinstance(facts.answer, Fetched) and not decision.outcome.is_new_version
+    if not facts.related.copies or is_noise:
+        return decision
+    weight, version = facts.policy.settings.duplicates.revisit_weight, facts.page.version + 1
+    asked = [
+        page
+        for page in facts.related.copies
+        if should_recheck(page.key, visits=page.visits, version=version, weight=weight)
+    ]
+    return decision._replace(requeue=tuple(asked))
+
+
+# State
+
+
+class Duplicates:
+    """Finds the pages of one shard that a page may duplicate."""
+
+    def __init__(
+        self,
+        store: ShardStore,
+        near: NearTexts,
+        *,
+        settings: DuplicateSettings,
+        mirrors: Mirrors,
+        page_at: Callable[[str], Awaitable[DuplicateCandidate | None]],
+    ) -> None:
+        """`page_at` finds a page in any shard of this process."""
+        self._store = store
+        self._near = near
+        self._settings = settings
+        self.mirrors = mirrors
+        self._page_at = page_at
+        self._uncommitted: dict[int, DuplicateCandidate] = {}
+        """Pages whose text was indexed since the last commit."""
+        self._judged: set[int] = set()
+        """Pages with new content since the last commit."""
+
+    def weight(self, page: Page) -> float:
+        """Return what a visit to the page is worth against one to a page that is no duplicate."""
+        return 1.0 if page.duplicate_of is None else self._settings.revisit_weight
+
+    async def mirror_copy(self, page: Page, site: str) -> str | None:
+        """Return where the page is known from, if its site is a mirror; None: it has to be fetched.
+
+        Some pages are fetched nevertheless, so that a wrong verdict heals.
+        """
+        mirror = self.mirrors.of(site)
+        if mirror is None or page.depth == 0 or page.key[-1] < PROBED:
+            return None
+        url = mirror.of + path_of(page.url)
+        other = await self._page_at(url)
+        if other is None or not can_represent(other):
+            return None
+        evidence = f"{mirror.same} of {mirror.compared} pages"
+        return f"its site is a copy of {mirror.of} ({evidence}), where it is {url}"
+
+    async def is_doubtful(self, page: Page) -> bool:
+        """Return whether the page that this one duplicates has changed, so that the content is needed again."""
+        if page.duplicate_of is None:
+            return False
+        own, other = await self._store.twin(page.id), await self._store.twin(page.duplicate_of)
+        return own is None or not is_still_duplicate(own, other, enough=self._settings.similarity)
+
+    async def look_up(self, page: Page, content: Content, outcome: VisitOutcome) -> DuplicateLookup:
+        """Read the pages that a page may duplicate."""
+        lookup, document, original = DuplicateLookup(), content.document, content.original
+        if outcome.reason is Reason.DUPLICATE and original is not None:
+            if original.page_id in self._judged:
+                return lookup._replace(is_original_pending=True)
+            lookup = lookup._replace(original=await self._store.twin(original.page_id))
+            if _is_same_body(lookup.original, content):
+                return lookup
+        if page.duplicate_of is not None and outcome.reason in UNCHANGED:
+            lookup = lookup._replace(previous=await self._store.twin(page.duplicate_of))
+            if _is_same_body(lookup.previous, content):
+                return lookup
+        elif outcome.reason not in STANDS_FOR_ITSELF and outcome.reason is not Reason.DUPLICATE:
+            return lookup
+        if document is None:
+            return lookup
+        return lookup._replace(
+            canonical=await self._canonical_page(page, document.canonical), near=await self._near_text(document)
+        )
+
+    async def _canonical_page(self, page: Page, canonical: str | None) -> DuplicateCandidate | None:
+        """Return the known page that this one names as canonical, if it is of the same site."""
+        if canonical is None or canonical == page.url:
+            return None
+        url = canonical_of_href(canonical)
+        if url is None or url == page.url or site_of(url) != site_of(page.url):
+            return None
+        return await self._store.twin(key_of(url))
+
+    async def _near_text(self, document: Document) -> NearText:
+        text = document.text
+        if not may_be_near(document, self._settings):
+            return NearText(text_signature(text) if text else None)
+        of_page = None
+        if len(text) < TELLING_CHARS:
+            of_text, of_page = page_signatures(text, (link.url for link in document.links))
+        else:
+            of_text = text_signature(text)
+        match = self._near.find(of_page or of_text, chars=len(text))
+        if match is None:
+            return NearText(of_text, of_page)
+        other = self._uncommitted.get(match.page)
+        if other is None:
+            other = await self._store.twin(match.page)
+            other = other if other is not None and can_represent(other) else None
+        return NearText(of_text, of_page, match, other)
+
+    def apply(self, page: Page, decision: Decision) -> None:
+        """Remember what a page says, for later pages and for its site."""
+        answer, content, index = decision.answer, decision.content, decision.near_text
+        if isinstance(answer, Moved):
+            self.mirrors.add_redirect(page.url, answer.target)
+        if isinstance(answer, Fetched) and content is not None and decision.outcome.changed:
+            self._judged.add(page.id)
+            # What a copy of a page has too is its main text, for links may name the host.
+            self.mirrors.add_page(page.url, decision.text_digest or content.digest)
+        if index is not None:
+            self._near.add(page.id, index.signed, chars=index.chars)
+            self._uncommitted[page.id] = DuplicateCandidate(
+                page.id, page.url, page.version + 1, index.signature, None, None, index.title
+            )
+
+    def committed(self) -> None:
+        """Forget what the store knows now."""
+        self._uncommitted.clear()
+        self._judged.clear()
+
+    def save(self) -> None:
+        """Flush the index."""
+        self._near.flush()
+
+    def close(self) -> None:
+        """Close the index."""
+        self._near.close()
 
 
 @dataclass(slots=True)
@@ -303,7 +366,7 @@ class Mirrors:
         """The site that this one is a copy of; None: it stands for itself, as far as we know."""
         return self._mirrors.get(site) if self._mirrors else None
 
-    def fetched(self, url: str, digest: bytes) -> None:
+    def add_page(self, url: str, digest: bytes) -> None:
         """A page holds this."""
         if not self._is_on:
             return
@@ -320,7 +383,7 @@ class Mirrors:
         if len(self._holders) > MOST_CONTENTS:
             self._holders.popitem(last=False)
 
-    def moved(self, url: str, target: str) -> None:
+    def add_redirect(self, url: str, target: str) -> None:
         """A page leads to another one."""
         if not self._is_on:
             return
@@ -386,30 +449,3 @@ class Mirrors:
 
 def _draw(path: str) -> int:
     return xxh32_intdigest(path.encode("utf-8", "surrogatepass"))
-
-
-MOST_REPEATS = 64
-"""Duplicates that one change sends for; others are looked at when their own time comes."""
-
-
-async def send_for_repeats(page: Page, seen: VisitResult, shard: Shard) -> None:
-    """Queue the duplicates of a page that says something else than before, is gone or leads elsewhere."""
-    if not _says_otherwise(page, seen):
-        return
-    weight, version = shard.around.settings.duplicates.revisit_weight, page.version + 1
-    found = await shard.store.repeats(page.id, MOST_REPEATS)
-    asked = [
-        repeat.key
-        for repeat in found
-        if should_recheck(repeat.key, visits=repeat.visits, version=version, weight=weight)
-    ]
-    if asked:
-        await shard.due.visit_soon(asked)
-
-
-def _says_otherwise(page: Page, seen: VisitResult) -> bool:
-    if not page.version:
-        return False
-    status = status_of(seen.result)
-    has_left = status in GONE_STATUSES or (status is not None and 300 < status < 400 and status != 304)
-    return has_left or seen.judgement.is_new_version

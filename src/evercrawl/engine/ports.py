@@ -73,7 +73,7 @@ class Archive(Protocol):
         yet.
         """
 
-    def cut_back(self, end: ArchiveEnd | None) -> int:
+    def truncate_to(self, end: ArchiveEnd | None) -> int:
         """Remove what lies behind the acknowledged end; called once before the first append.
 
         Gives back how many acknowledged bytes are missing: 0 unless the disk itself lost them.

@@ -1,49 +1,56 @@
-"""When does a page come again, and is a page that is due worth its request right now?"""
+"""When to visit a page again, and whether a page that is due is worth a request now."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from math import inf, isfinite
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from xxhash import xxh32_intdigest, xxh64_intdigest
 
 from evercrawl.core.revisit.request_budget import RequestBudget
 from evercrawl.core.revisit.site_model import SiteModel
-from evercrawl.core.revisit.visit_schedule import BudgetLevel, VisitSchedule, mark_cached, named_schedule
+from evercrawl.core.revisit.visit_schedule import BudgetLevel, mark_cached
 from evercrawl.core.revisit.visit_value import MARGIN
-from evercrawl.core.visit.outcome import VisitOutcome
-from evercrawl.engine.site_state import SiteState, SiteStates
+from evercrawl.engine.commits import CommitBuffer
+from evercrawl.engine.decision import Policy
+from evercrawl.engine.ports import ShardStore
+from evercrawl.engine.site_state import SiteStates
+from evercrawl.model.fetch import Fetched, header
 from evercrawl.model.page import Page, Requeue, Reschedule
-from evercrawl.model.settings import RevisitSettings
-from evercrawl.model.time import DAY_US, span_us, to_us
-
-if TYPE_CHECKING:
-    from evercrawl.engine.shard import Shard
+from evercrawl.model.settings import RevisitSettings, Settings
+from evercrawl.model.time import DAY_US, span_us
 
 DAY = timedelta(days=1)
 URGENT = 2.0
-"""A visit worth so many times the threshold goes into a more urgent band."""
+"""A visit worth this many times the threshold gets the urgent priority."""
 URGENT_BAND, ORDINARY_BAND = 1, 2
-LOOK_AGAIN_US = 600_000_000
-"""A page that was not worth its request is considered again no sooner."""
+RECONSIDER_US = 600_000_000
+"""A page that was not worth a request is considered again no sooner than this."""
 AUDIT_FROM = 3
 """Visits to a page before its validators are audited."""
-LIES_TO_DISTRUST = 1
-"""So many validators found to lie, and a site is asked without conditions."""
+MAX_FALSE_VALIDATORS = 1
+"""After this many wrong validators a site gets no conditional requests."""
+DUE_PORTION = 1000
+"""Due pages that are queued at a time."""
+LOOK_AHEAD_PAGES = 64
+"""Pages due next that are considered when requests are left over."""
+FAR = timedelta(days=36_500)
+"""Later than every due time."""
 
 
-class Planned(NamedTuple):
-    """The next visit of a page."""
+class NextVisit(NamedTuple):
+    """When a page is visited next, and what its last visit taught."""
 
     due_us: int
     interval_s: int
     belief: bytes
+    outlook: SiteModel
 
 
-class Weighed(NamedTuple):
-    """A page that is due: worth a request now, or when to look again."""
+class VisitValue(NamedTuple):
+    """Whether a page that is due is worth a request now, and otherwise when to reconsider it."""
 
     is_worth: bool
     band: int
@@ -51,218 +58,228 @@ class Weighed(NamedTuple):
 
 
 def hub_of(url: str) -> int:
-    """The directory that a page lies in, as a number."""
+    """Return the directory of a page as a number."""
     return xxh32_intdigest(url.partition("?")[0].rpartition("/")[0].encode("utf-8", "surrogatepass"))
 
 
+def next_visit(
+    page: Page,
+    outlook: SiteModel,
+    *,
+    changed: bool,
+    now_us: int,
+    fresh: timedelta,
+    level: BudgetLevel,
+    weight: float,
+    policy: Policy,
+) -> NextVisit:
+    """Return when to visit a page again. `fresh`: how long the server itself calls the answer fresh."""
+    settings, schedule = policy.settings.revisit, policy.schedule
+    now, hub = now_us / DAY_US, hub_of(page.url)
+    belief, outlook = schedule.after_visit(page.belief, outlook, hub=hub, now=now, changed=changed)
+    due = schedule.due(belief, outlook, hub=hub, now=now, level=_weighted(level, weight))
+    wanted = max(due - now, settings.min_interval / DAY)
+    days = max(wanted, fresh / DAY)
+    if days > wanted:
+        belief = mark_cached(belief)
+    days = min(days, settings.max_interval / DAY) * _drift(page, settings.jitter)
+    return NextVisit(now_us + int(days * DAY_US), int(days * 86_400), belief, outlook)
+
+
+def _drift(page: Page, drift: float) -> float:
+    """Vary the interval, so that a page is not always visited at the same time of day."""
+    draw = xxh64_intdigest(page.key, seed=page.visits) / 2**64
+    return 1.0 + drift * (2.0 * draw - 1.0)
+
+
+def _weighted(level: BudgetLevel, weight: float) -> BudgetLevel:
+    """Lower the threshold for a page that counts more."""
+    return level._replace(threshold=level.threshold / weight)
+
+
+def is_conditional(page: Page, outlook: SiteModel, *, audit: float) -> bool:
+    """Return whether to send validators: not to a site whose validators were wrong, and never always."""
+    if outlook.false_validators >= MAX_FALSE_VALIDATORS:
+        return False
+    if page.visits < AUDIT_FROM:
+        return True
+    return xxh64_intdigest(page.key, seed=page.visits + (1 << 32)) / 2**64 >= audit
+
+
+def has_lying_validators(page: Page, answer: Fetched) -> bool:
+    """Return whether the server sent our validators for content that differs in meaning."""
+    if not page.version:
+        return False
+    etag, date = header(answer.headers, "etag"), header(answer.headers, "last-modified")
+    same_tag = page.etag is not None and etag == page.etag
+    same_date = page.etag is None and page.last_modified is not None and date == page.last_modified
+    return same_tag or same_date
+
+
+def budget_level(budget: RequestBudget, settings: RevisitSettings) -> BudgetLevel:
+    """Return what a budget allows at the moment."""
+    return budget.level(shortest=settings.min_interval / DAY, longest=settings.max_interval / DAY)
+
+
 class Revisits:
-    """The schedule of one shard's pages."""
+    """What visits of one shard's pages are worth."""
 
     def __init__(
         self,
         outlooks: SiteStates[SiteModel],
-        purse: RequestBudget,
-        settings: RevisitSettings,
+        budget: RequestBudget,
+        policy: Policy,
         weight_of: Callable[[Page], float] = lambda _: 1.0,
     ) -> None:
-        """`weight_of` says what a current copy of a page counts, 1 for an average one."""
+        """`weight_of`: how much a current copy of a page counts, 1 for an average one."""
         self.outlooks = outlooks
-        self.purse = purse
-        self._settings = settings
-        self._weight_of = weight_of
-        self._schedule: VisitSchedule = named_schedule(settings.policy)
+        self.budget = budget
+        self._policy = policy
+        self._settings = policy.settings.revisit
+        self.weight_of = weight_of
 
     def level(self) -> BudgetLevel:
-        """What the budget allows at the moment."""
-        return self.purse.level(shortest=self._settings.min_interval / DAY, longest=self._settings.max_interval / DAY)
+        """Return what the budget allows at the moment."""
+        return budget_level(self.budget, self._settings)
 
-    def after_visit(
-        self,
-        page: Page,
-        notes: SiteState[SiteModel],
-        judgement: VisitOutcome,
-        *,
-        now_us: int,
-        fresh: timedelta = timedelta(0),
-    ) -> Planned:
-        """What a visit that saw the page teaches, and when to come again."""
-        now, hub = now_us / DAY_US, hub_of(page.url)
-        changed = bool(judgement.changed) and page.version > 0
-        belief, outlook = self._schedule.after_visit(page.belief, notes.memory, hub=hub, now=now, changed=changed)
-        if outlook is not notes.memory:
-            notes.learn(outlook)
-        due = self._schedule.due(belief, outlook, hub=hub, now=now, level=self._level_for(self._weight_of(page)))
-        wanted = max(due - now, self._settings.min_interval / DAY)
-        days = max(wanted, fresh / DAY)
-        if days > wanted:
-            belief = mark_cached(belief)
-        days = min(days, self._settings.max_interval / DAY) * self._drift(page)
-        return Planned(now_us + int(days * DAY_US), int(days * 86_400), belief)
-
-    def _drift(self, page: Page) -> float:
-        """Another factor at each visit, so that a page is not always looked at at the same time of day."""
-        draw = xxh64_intdigest(page.key, seed=page.visits) / 2**64
-        return 1.0 + self._settings.jitter * (2.0 * draw - 1.0)
-
-    def worth(self, page: Page, notes: SiteState[SiteModel], *, now_us: int) -> float:
-        """What a visit now would bring, in days of a current copy; infinite: it has to be made."""
+    def value(self, page: Page, outlook: SiteModel, *, now_us: int) -> float:
+        """Return what a visit now would gain, in days of a current copy; infinite: it is mandatory."""
         if page.belief is None or page.tries:
             return inf
         level = self.level()
         level = level._replace(longest=level.longest * self._earliest)
-        return self._weight_of(page) * self._schedule.value(
-            page.belief, notes.memory, hub=hub_of(page.url), now=now_us / DAY_US, level=level
+        return self.weight_of(page) * self._policy.schedule.value(
+            page.belief, outlook, hub=hub_of(page.url), now=now_us / DAY_US, level=level
         )
-
-    def _level_for(self, weight: float) -> BudgetLevel:
-        """A page that counts more reaches the threshold earlier, as if that were lower."""
-        level = self.level()
-        return level._replace(threshold=level.threshold / weight)
 
     @property
     def _earliest(self) -> float:
-        """The smallest factor by which drift brings a visit forward."""
+        """The smallest factor by which drift shortens an interval."""
         return 1.0 - self._settings.jitter
 
-    def chosen(self, page: Page, notes: SiteState[SiteModel], *, now_us: int) -> None:
-        """A visit begins: what it is worth tells the budget's threshold where it stands."""
-        self.purse.record_value(self.worth(page, notes, now_us=now_us))
+    def start_visit(self, page: Page, outlook: SiteModel, *, now_us: int) -> None:
+        """Adjust the threshold of the budget to the value of a visit that begins."""
+        if self.budget.per_day is not None:
+            self.budget.record_value(self.value(page, outlook, now_us=now_us))
 
-    def weigh(self, page: Page, notes: SiteState[SiteModel], *, now_us: int) -> Weighed:
-        """Is a page that is due worth a request, as things stand now?"""
-        worth, threshold = self.worth(page, notes, now_us=now_us), self.purse.threshold
-        # A visit that drift brought forward is worth less, about as the square of its time.
-        if worth >= MARGIN * threshold * self._earliest**2:
-            is_urgent = isfinite(worth) and worth >= URGENT * threshold
-            return Weighed(True, URGENT_BAND if is_urgent else ORDINARY_BAND, now_us)
+    def weigh(self, page: Page, outlook: SiteModel, *, now_us: int) -> VisitValue:
+        """Return whether a page that is due is worth a request now."""
+        value, threshold = self.value(page, outlook, now_us=now_us), self.budget.threshold
+        # A visit that drift made early is worth less, about as the square of its time.
+        if value >= MARGIN * threshold * self._earliest**2:
+            is_urgent = isfinite(value) and value >= URGENT * threshold
+            return VisitValue(True, URGENT_BAND if is_urgent else ORDINARY_BAND, now_us)
         assert page.belief is not None
-        due = self._schedule.due(
-            page.belief,
-            notes.memory,
-            hub=hub_of(page.url),
-            now=now_us / DAY_US,
-            level=self._level_for(self._weight_of(page)),
-        )
+        level = _weighted(self.level(), self.weight_of(page))
+        due = self._policy.schedule.due(page.belief, outlook, hub=hub_of(page.url), now=now_us / DAY_US, level=level)
         latest_us = now_us + int(self._settings.max_interval / DAY * DAY_US)
         due_us = min(int(due * DAY_US), latest_us)
-        soonest_us = min(LOOK_AGAIN_US, latest_us - now_us)
-        return Weighed(False, ORDINARY_BAND, max(due_us, now_us + soonest_us))
-
-    def is_conditional(self, page: Page, notes: SiteState[SiteModel]) -> bool:
-        """Ask with validators? Not on a site whose validators lied, and now and then not at all."""
-        if notes.memory.false_validators >= LIES_TO_DISTRUST:
-            return False
-        if page.visits < AUDIT_FROM:
-            return True
-        return xxh64_intdigest(page.key, seed=page.visits + (1 << 32)) / 2**64 >= self._settings.unconditional_share
-
-    def audited(self, page: Page, notes: SiteState[SiteModel], *, etag: str | None, date: str | None) -> None:
-        """Content differs in meaning although the server sent the validators that we had: they lie."""
-        same_tag = page.etag is not None and etag == page.etag
-        same_date = page.etag is None and page.last_modified is not None and date == page.last_modified
-        if same_tag or same_date:
-            notes.learn(notes.memory._replace(false_validators=notes.memory.false_validators + 1))
-
-
-DUE_PORTION = 1000
-"""Due pages that are put into the queue at a time."""
-LOOK_AHEAD_PAGES = 64
-"""The pages due next that are weighed when requests are left over."""
-FAR = timedelta(days=36_500)
-"""Behind every due time."""
+        soonest_us = min(RECONSIDER_US, latest_us - now_us)
+        return VisitValue(False, ORDINARY_BAND, max(due_us, now_us + soonest_us))
 
 
 class DuePages:
-    """The schedule of one shard's pages."""
+    """Queues the pages of one shard that are due, and with requests to spare those that are due next."""
 
-    def __init__(self, shard: Shard) -> None:
-        self._shard = shard
+    def __init__(
+        self,
+        store: ShardStore,
+        revisits: Revisits,
+        buffer: CommitBuffer,
+        *,
+        next_seq: Callable[[], int],
+        commit: Callable[[], Awaitable[None]],
+        settings: Settings,
+    ) -> None:
+        self._store = store
+        self._revisits = revisits
+        self._buffer = buffer
+        self._next_seq = next_seq
+        self._commit = commit
+        self._last_band = settings.frontier.priorities - 1
+        self._longest_us = span_us(settings.revisit.max_interval)
         self.next_us: int | None = 0
-        """When a page is due next; None: none is."""
+        """When a page is due next; None: no page is."""
         self._looked_ahead_us = 0
 
     async def requeue(self, now_us: int) -> None:
-        """Weigh what is due by now."""
-        shard = self._shard
+        """Queue the pages that are due by now and worth a request."""
         if self.next_us is None or self.next_us > now_us:
             return
-        await self._weigh(await shard.store.due(now_us, DUE_PORTION), now_us)
-        await shard.commit()
-        self.next_us = await shard.store.next_due()
+        await self._weigh(await self._store.due(now_us, DUE_PORTION), now_us)
+        await self._commit()
+        self.next_us = await self._store.next_due()
 
     async def _weigh(self, pages: list[Page], now_us: int) -> int:
-        """Queue those that are worth a request now, and put the others off; gives the number queued."""
-        shard = self._shard
-        worthy = 0
+        """Queue the pages that are worth a request, put off the others, and return the number queued."""
+        queued = 0
         for page in pages:
-            notes = await shard.revisits.outlooks.of(page.site_id)
-            weighed = shard.revisits.weigh(page, notes, now_us=now_us)
+            outlook = (await self._revisits.outlooks.of(page.site_id)).value
+            weighed = self._revisits.weigh(page, outlook, now_us=now_us)
             if weighed.is_worth:
-                worthy += 1
-                band = min(weighed.band, shard.around.settings.frontier.priorities - 1)
-                self._enqueue(page, band)
+                queued += 1
+                self.enqueue(page, weighed.band)
             else:
-                shard.ledger.batch.rescheduled.append(Reschedule(page.id, weighed.due_us))
-        return worthy
+                self._buffer.batch.rescheduled.append(Reschedule(page.id, weighed.due_us))
+        return queued
 
-    def _enqueue(self, page: Page, band: int) -> None:
-        shard = self._shard
-        shard.ledger.batch.requeued.append(Requeue(page.id, page.site_id, band, shard.intake.next_seq()))
+    def enqueue(self, page: Page, band: int) -> None:
+        """Queue a known page with the next commit."""
+        band = min(band, self._last_band)
+        self._buffer.batch.requeued.append(Requeue(page.id, page.site_id, band, self._next_seq()))
 
     async def look_ahead(self, now_us: int) -> bool:
-        """With requests to spare, weigh what is due next: the threshold may have fallen since it was put off.
+        """With requests to spare, queue what is due next; return whether anything was queued.
 
-        Gives True when something was queued.
+        The threshold may have fallen since those pages were put off.
         """
-        shard, purse = self._shard, self._shard.revisits.purse
-        if (
-            purse.per_day is None
-            or not purse.is_full(now_us / DAY_US)
-            or now_us < self._looked_ahead_us + self._token_us
-        ):
+        budget = self._revisits.budget
+        is_too_soon = now_us < self._looked_ahead_us + self._token_us
+        if budget.per_day is None or not budget.is_full(now_us / DAY_US) or is_too_soon:
             return False
         self._looked_ahead_us = now_us
-        far_us = now_us + span_us(shard.around.settings.revisit.max_interval)
-        if await self._weigh(await shard.store.due(far_us, LOOK_AHEAD_PAGES), now_us):
-            await shard.commit()
+        if await self._weigh(await self._store.due(now_us + self._longest_us, LOOK_AHEAD_PAGES), now_us):
+            await self._commit()
             return True
-        purse.lower_threshold()
+        budget.lower_threshold()
         return False
 
-    def next_look_us(self, now_us: int) -> int | None:
-        """When to weigh again what is due next; None: there is no budget to spend."""
-        purse = self._shard.revisits.purse
-        if purse.per_day is None:
+    def next_look_ahead_us(self, now_us: int) -> int | None:
+        """Return when to look ahead again; None: there is no budget to spend."""
+        budget = self._revisits.budget
+        if budget.per_day is None:
             return None
-        full_us = int(purse.full_at(now_us / DAY_US) * DAY_US) + 1
+        full_us = int(budget.full_at(now_us / DAY_US) * DAY_US) + 1
         return max(self._looked_ahead_us + self._token_us, full_us)
 
     @property
     def _token_us(self) -> int:
-        """Time in which the budget allows one more request."""
-        per_day = self._shard.revisits.purse.per_day
+        """The time in which the budget allows one more request."""
+        per_day = self._revisits.budget.per_day
         return int(DAY_US / per_day) if per_day else 0
 
     async def visit_soon(self, keys: Sequence[bytes]) -> None:
-        """Known pages that are not in the queue enter it, before those that are there for the schedule."""
-        shard = self._shard
-        band = min(URGENT_BAND, shard.around.settings.frontier.priorities - 1)
-        for page in await shard.store.pages(keys):
+        """Queue known pages before those that the schedule has queued."""
+        for page in await self._store.pages(keys):
             if not page.seq:
-                self._enqueue(page, band)
-        await shard.commit()
-        shard.wake.set()
+                self.enqueue(page, URGENT_BAND)
+        await self._commit()
 
-    async def requeue_all(self) -> None:
-        """Put every page that has a due time back into the queue, whatever that time is."""
-        shard = self._shard
-        far_us = to_us(shard.around.clock.now() + FAR)
-        while pages := await shard.store.due(far_us, DUE_PORTION):
+    async def requeue_all(self, now_us: int) -> None:
+        """Queue every page that has a due time, whatever that time is."""
+        far_us = now_us + span_us(FAR)
+        while pages := await self._store.due(far_us, DUE_PORTION):
             for page in pages:
-                self._enqueue(page, page.band)
-            await shard.commit()
+                self.enqueue(page, page.band)
+            await self._commit()
+
+    def reschedule(self, change: Reschedule, *, now_us: int) -> None:
+        """Change the due time of a page that is not queued, and look at due pages soon."""
+        self._buffer.batch.rescheduled.append(change)
+        self._buffer.touch()
+        self.note(now_us)
 
     def note(self, due_us: int) -> None:
-        """Some page is due then."""
+        """Note that a page is due at this time."""
         if self.next_us is None or due_us < self.next_us:
             self.next_us = due_us

@@ -1,24 +1,34 @@
-"""Runtime."""
+"""What a run consists of besides its shards: how it ends, its peers, its tasks, counts and focus."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Protocol
 
+from evercrawl.core.digest import content_digest
 from evercrawl.core.duplicates.url_seen import UrlCache
-from evercrawl.core.scope.scope import Scope
-from evercrawl.core.sentiment.field_analysers import Analyser
-from evercrawl.core.traps.user_rules import TrapFilter
-from evercrawl.engine.focus import FocusGuide
-from evercrawl.engine.ports import Clock, DocumentHandler, Fetcher
-from evercrawl.model.fetch import Failed, Fault, FetchResult, Request
+from evercrawl.core.focus.focus import Focus
+from evercrawl.core.focus.focus_frontier import FocusFrontier
+from evercrawl.core.focus.link_scorer import LinkScorer
+from evercrawl.core.frontier import band_of_worth
+from evercrawl.core.url import canonical
+from evercrawl.engine.decision import Policy
+from evercrawl.engine.ports import Clock, Fetcher
+from evercrawl.model.document import Document
+from evercrawl.model.fetch import Failed, Fault, FetchResult, Moved, Request
 from evercrawl.model.page import Candidate, CompletedVisit, LinkBatch, Page
 from evercrawl.model.reason import Outcome, Reason
-from evercrawl.model.settings import Settings
+
+log = logging.getLogger("evercrawl")
+
+FOCUS_KEY = (0, "focus")
+"""Where the state of the focus is kept; no site has this number."""
+ON_TOPIC = 0.5
 
 
 class Ended(StrEnum):
@@ -234,26 +244,90 @@ class RunStats:
         return sum(count for (_, reason), count in self.outcomes.items() if reason in reasons)
 
 
+class BackgroundTasks(TaskSet):
+    """Tasks besides the visits; each that ends wakes its shard, and errors are reported."""
+
+    def __init__(self, wake: Callable[[], None], report: Callable[[BaseException], None]) -> None:
+        super().__init__()
+        self.wake = wake
+        self._report = report
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Start a task."""
+        task = asyncio.create_task(work)
+        self.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self.discard(task)
+        self.wake()
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._report(error)
+
+
+class FocusGuide:
+    """Says what URLs are worth, and learns from every page.
+
+    Invariant: the board knows each URL by the page's canonical name.
+    """
+
+    def __init__(self, focus: Focus, *, window: int, bands: int) -> None:
+        self.window = window
+        """Pages of one site among which the best is looked for."""
+        self._bands = bands
+        self._board = FocusFrontier(LinkScorer(focus))
+        self._name = content_digest(focus.to_bytes())
+
+    def worth_of(self, url: str) -> float:
+        """What fetching a URL is worth now, larger first."""
+        return self._board.value_of(url)
+
+    def band_of(self, candidate: Candidate) -> int:
+        """The front queue of a new page; a seed is before all others."""
+        if candidate.depth == 0 and not candidate.hops:
+            self._board.add_seed(candidate.url)
+        return band_of_worth(self.worth_of(candidate.url), bands=self._bands)
+
+    def saw(self, page: Page, document: Document) -> float:
+        """Take in a page; gives back how likely it is on topic, 0 to 1."""
+        links = tuple(link._replace(url=canonical(link.url) or link.url) for link in document.links)
+        return self._board.add_page(page.url, replace(document, links=links))
+
+    def moved(self, page: Page, result: Moved) -> None:
+        """A redirect leads on."""
+        self._board.follow_redirect(page.url, result.target)
+
+    def drop(self, page: Page) -> None:
+        """The page gave nothing."""
+        self._board.discard(page.url)
+
+    def to_bytes(self) -> bytes:
+        """What was learned on the way, behind the name of the focus."""
+        return self._name + self._board.to_bytes()
+
+    def recall(self, stored: bytes | None) -> None:
+        """Go on where an earlier run with the same focus ended; what cannot be read is forgotten."""
+        try:
+            if stored and stored.startswith(self._name):
+                self._board.restore(stored[len(self._name) :])
+        except ValueError as error:
+            log.warning("the focus begins anew: %s", error)
+
+
 @dataclass(frozen=True, slots=True)
 class Runtime:
     """What every visit of a run shares."""
 
-    settings: Settings
+    policy: Policy
     clock: Clock
     fetcher: Fetcher
-    scope: Scope
     popular: UrlCache
-    handler_of: Callable[[str], DocumentHandler | None]
-    """Media type -> who can read it, beside HTML and plain text."""
-    agent: str
-    guard: TrapFilter
-    neighbours: Peers = field(default_factory=NoPeers)
+    """URLs that were found lately."""
+    peers: Peers = field(default_factory=NoPeers)
     focus: FocusGuide | None = None
     """What the crawl looks for; None: everything."""
-    analysers: tuple[Analyser, ...] = ()
-    """What else is said about each new version."""
 
     def adopt(self, seed: str, target: str) -> None:
-        """The host that a seed has moved to belongs to the scope, here and at the neighbours."""
-        self.scope.add_moved_seed(seed, target)
-        self.neighbours.adopted(seed, target)
+        """Add the host that a seed has moved to to the scope, here and at the peers."""
+        self.policy.scope.add_moved_seed(seed, target)
+        self.peers.adopted(seed, target)

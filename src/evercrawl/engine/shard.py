@@ -1,44 +1,45 @@
-"""One shard at work: it takes turns from its frontier, starts visits, and commits what came of them."""
+"""One shard at work: it takes turns from its frontier, starts visits, and commits what they decide."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
-from datetime import timedelta
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from random import Random
 
 from evercrawl.core.credit.ledger import CREDIT_KEY, ledger_bytes
-from evercrawl.core.duplicates.url_seen import BloomChain
 from evercrawl.core.faults import FAULT_RULES
 from evercrawl.core.frontier import FetchRobots, FetchSide, Frontier, Idle, PagesNeeded, Visit, Wait
 from evercrawl.core.politeness import HostQueue, SideRequest
-from evercrawl.core.revisit.request_budget import BUDGET_KEY, RequestBudget
-from evercrawl.core.robots.robots_rules import RobotsRules
-from evercrawl.core.traps.trap_state import TrapState
-from evercrawl.core.url import shard_of_site, site_of
-from evercrawl.core.visit.link_batch import LinkBatchContents, pack_links
+from evercrawl.core.revisit.request_budget import BUDGET_KEY
+from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots
+from evercrawl.core.url import site_of
+from evercrawl.core.visit.link_batch import LinkBatchContents
+from evercrawl.core.visit.links import FoundLinks
 from evercrawl.core.visit.outcome import judge_failed
+from evercrawl.engine.apply import CreditPayout, VisitWriter, visit_row
 from evercrawl.engine.commits import CommitBuffer, LinkChannel
-from evercrawl.engine.comparison import Comparisons
 from evercrawl.engine.credit import ShardCredit
+from evercrawl.engine.decision import Decision, PageKnowledge, Related
 from evercrawl.engine.duplicates import MIRRORS_KEY, Duplicates
 from evercrawl.engine.feeds import SitemapPoller
-from evercrawl.engine.focus import FOCUS_KEY
-from evercrawl.engine.interpret import scope_refusal, site_pause
-from evercrawl.engine.links import LinkIntake
-from evercrawl.engine.payout import pay_out
-from evercrawl.engine.ports import Archive, ShardStore
+from evercrawl.engine.gather import ContentReader, ShardKnowledge, VisitReader
+from evercrawl.engine.interpret import site_pause, status_of
+from evercrawl.engine.links import LinkIntake, judge_new_links
 from evercrawl.engine.probes import Probes
-from evercrawl.engine.records import status_of, visited_of
-from evercrawl.engine.revisits import DuePages, Revisits
-from evercrawl.engine.robots import SideRequests, fetch_robots, fetch_side
-from evercrawl.engine.runtime import RunStats, Runtime, TaskSet
-from evercrawl.engine.site_state import CHANGE, FRESHNESS, MOST_OUTLOOKS, MOST_TEXTS, SIGNALS, SiteState, SiteStates
-from evercrawl.engine.traps import Traps
+from evercrawl.engine.revisits import URGENT_BAND, DuePages, Revisits
+from evercrawl.engine.robots import SiteAccess, read_robots
+from evercrawl.engine.runtime import FOCUS_KEY, BackgroundTasks, Runtime, TaskSet
+from evercrawl.engine.shared import ShardHost, ShardPorts, SharedState
+from evercrawl.engine.site_state import CHANGE, FRESHNESS, MAX_OUTLOOKS, MAX_TEXTS, SITEMAPS, SiteStates
+from evercrawl.engine.traps import RULES_KEY, Traps, apply_rules, requeue_reopened
 from evercrawl.engine.visit import visit
 from evercrawl.errors import EvercrawlError
-from evercrawl.model.fetch import Failed, Fault, FetchResult
-from evercrawl.model.page import Batch, Candidate, CompletedVisit, LinkBatch, Page, Refusal, ShardState
+from evercrawl.model.fetch import Failed, Fault, FetchResult, Request
+from evercrawl.model.page import Batch, Candidate, LinkBatch, NewPage, Page, Promotion, Refusal, Requeue, ShardState
 from evercrawl.model.reason import Reason
 from evercrawl.model.site import Site
 from evercrawl.model.time import DAY_US, from_us, span_us, to_us
@@ -46,104 +47,188 @@ from evercrawl.model.time import DAY_US, from_us, span_us, to_us
 log = logging.getLogger("evercrawl")
 
 STARVED_COMMIT = timedelta(milliseconds=30)
-"""Least time between two commits that are made early because the queue has run dry."""
+"""Least time between two commits that are made early because the queue is empty."""
 HELPFUL_COMMIT = timedelta(milliseconds=250)
-"""The same while some site waits for its gap and others may have found new pages."""
-
-SAVE_MEMORIES_EVERY = timedelta(minutes=1)
-"""What was learned about sites is written with the first commit after this time; a crash costs no more."""
-
+"""The same while some site waits for its delay and others may have found new pages."""
+SAVE_STATES_EVERY = timedelta(minutes=1)
+"""What was learned about sites is saved with the first commit after this time; a crash costs no more."""
 NAMED_CLOSURES = frozenset((Reason.SITE_PAUSED, Reason.DNS, Reason.TLS))
-"""Why a site is closed, where that says more than that it is down."""
+"""Reasons that say more about a closed site than that it is down."""
 
 Work = Visit | FetchRobots | FetchSide
 
 
 class Shard:
-    """Everything of one shard that lives in memory while this process owns it."""
+    """Everything of one shard that is in memory while this process owns it."""
 
     def __init__(
         self,
-        *,
-        store: ShardStore,
         facts: ShardState,
-        archive: Archive,
-        frontier: Frontier,
-        intake: LinkIntake,
-        traps: Traps,
-        around: Runtime,
-        tally: RunStats,
-        errands: SideRequests,
-        shards: int,
-        slots: asyncio.Semaphore,
-        may_start: Callable[[], bool],
-        deliver: Callable[[LinkBatch], None],
-        is_delivered: Callable[[int, int, int], None],
-        became_quiet: Callable[[], None],
-        restart_gap: timedelta,
-        purse: RequestBudget,
-        blocked_until_us: Callable[[], int | None],
-        gate_of: Callable[[Site], RobotsRules | None],
-        forever: bool,
-        credits: ShardCredit,
-        twins: Duplicates,
-        takes_parcels: Callable[[int], bool],
-        contents: BloomChain | None,
+        ports: ShardPorts,
+        runtime: Runtime,
+        shared: SharedState,
+        host: ShardHost,
+        *,
+        credit_state: bytes | None,
     ) -> None:
         self.number = facts.shard
-        self.store = store
-        self.archive = archive
-        self.frontier = frontier
-        self.intake = intake
-        self.traps = traps
-        self.made_up = Probes(self)
-        self.around = around
-        self.tally = tally
-        self.errands = errands
-        pages = around.settings.store.commit_pages
-        self.credits = credits
-        self.twins = twins
-        self.takes_parcels = takes_parcels
-        """Credit can be sent to the shard of this number."""
-        self.ledger = CommitBuffer(
-            store, archive, epoch=facts.epoch, pages=pages, closing=self._close_batch, contents=contents
-        )
-        self.mailbox = LinkChannel(facts, store, self.ledger, open_parcel=self._open)
-        self.due = DuePages(self)
-        memories = SiteStates(store, CHANGE, most=MOST_TEXTS // shards)
-        self.comparisons = Comparisons(store, archive, memories, settings=around.settings, agent=around.agent)
-        outlooks = SiteStates(store, FRESHNESS, most=max(1, MOST_OUTLOOKS // shards))
-        self.revisits = Revisits(outlooks, purse, around.settings.revisit, self._weight)
-        self.gate_of = gate_of
-        states = SiteStates(store, SIGNALS, most=max(1, MOST_OUTLOOKS // shards))
-        self.signals = SitemapPoller(self, states, forever=forever)
-        self._memories_saved_us = 0
-        self.keeps_purse = False
-        """This shard stores for all what is left of the budget, and which sites are copies."""
+        self.store = ports.store
+        self.clock = runtime.clock
+        self.policy = runtime.policy
+        self.stats = shared.stats
         self.wake = asyncio.Event()
+        self.saves_shared_state = False
+        """This shard stores what belongs to no shard: the budget, mirrors and the focus."""
+        self.quiet_until_us: int | None = 0
+        """When this shard has something to do next; None: never. It is meaningful only while `is_quiet`."""
+        self._ports, self._runtime, self._shared, self._host = ports, runtime, shared, host
         self._epoch = facts.epoch
-        self._shards = shards
-        self._slots = slots
-        self._may_start = may_start
-        self._blocked_until_us = blocked_until_us
-        self._deliver = deliver
-        self._is_delivered = is_delivered
-        self._became_quiet = became_quiet
         self._crashed_at_us = self._now_us() if facts.crashed else None
-        self._restart_gap_us = span_us(restart_gap)
         self._broken: EvercrawlError | None = None
         self._tasks = TaskSet()
-        self._last_commit_us = 0
-        self.quiet_until_us: int | None = 0
-        """When this shard has something to do next; None: nothing is left. Only meaningful while
-        `is_quiet`.
-        """
-        self._rests = False
+        self._last_commit_us = self._states_saved_us = 0
+        self._is_resting = self._is_retired = False
+        self._build_queue(facts, credit_state)
+        self._build_visits(facts)
+
+    def _build_queue(self, facts: ShardState, credit_state: bytes | None) -> None:
+        """Build what decides which page is next."""
+        settings, shared, focus = self.policy.settings, self._shared, self._runtime.focus
+        self.frontier = Frontier(
+            pace=shared.pace,
+            bands=settings.frontier.priorities,
+            window=settings.frontier.window if focus is None else focus.window,
+            back_queues=1,
+            random=Random(f"{shared.seed}/{facts.shard}/{facts.epoch}"),
+            robots_of=self.robots_of,
+            worth=None if focus is None else focus.worth_of,
+        )
+        self.buffer = CommitBuffer(
+            self.store,
+            self._ports.archive,
+            epoch=facts.epoch,
+            pages=settings.store.commit_pages,
+            closing=self._close_batch,
+            contents=shared.contents if not facts.pages else None,
+        )
+        self.credit = ShardCredit(
+            credit_state,
+            pages=facts.pages,
+            settings=settings.credit,
+            bands=settings.frontier.priorities,
+            seeds=len(settings.scope.seeds),
+            pages_elsewhere=partial(self._host.pages_elsewhere, self.number),
+            generations=shared.generations,
+            shards=shared.shards,
+        )
+        self.traps = Traps(self.store, self.policy.traps, shards=shared.shards)
+        self.links = LinkIntake(
+            self.store,
+            facts,
+            shards=shared.shards,
+            seen=shared.seen,
+            credit=self.credit,
+            traps=self.traps,
+            robots_of=self.robots_of,
+            focus=focus,
+        )
+        self.channel = LinkChannel(facts, self.store, self.buffer, receive=self._receive_contents)
+
+    def _build_visits(self, facts: ShardState) -> None:
+        """Build what reads and writes visits."""
+        shared, runtime, policy = self._shared, self._runtime, self.policy
+        duplicates = Duplicates(
+            self.store,
+            self._ports.near,
+            settings=policy.settings.duplicates,
+            mirrors=shared.mirrors,
+            page_at=self._host.page_at,
+        )
+        most = max(1, MAX_OUTLOOKS // shared.shards)
+        outlooks = SiteStates(self.store, FRESHNESS, most=most)
+        revisits = Revisits(
+            outlooks, shared.budget, policy, lambda page: self.credit.weight(page) * duplicates.weight(page)
+        )
+        self.knowledge = ShardKnowledge(
+            SiteStates(self.store, CHANGE, most=MAX_TEXTS // shared.shards),
+            SiteStates(self.store, SITEMAPS, most=most),
+            revisits,
+            self.traps,
+            duplicates,
+            self.credit.weight,
+        )
+        self.due = DuePages(
+            self.store,
+            revisits,
+            self.buffer,
+            next_seq=self.links.next_seq,
+            commit=self.commit,
+            settings=policy.settings,
+        )
+        access = SiteAccess(shared.side_requests.run, self.robots_of)
+        self._probes = Probes(
+            self.traps,
+            policy,
+            access=access,
+            known_keys=self.links.known,
+            enqueue=self._enqueue,
+            commit=self.commit,
+            tasks=BackgroundTasks(self.wake.set, self._fail),
+        )
+        contents = ContentReader(
+            self.store, self._ports.archive, self.knowledge.change, original_of=self.buffer.original_of, policy=policy
+        )
+        self._reader = VisitReader(
+            self.store, contents, self.knowledge, links=self.links, probes=self._probes, runtime=runtime
+        )
+        self._writer = VisitWriter(
+            self._ports.archive,
+            self.buffer,
+            self.channel,
+            links=self.links,
+            credit=self.credit,
+            knowledge=self.knowledge,
+            stats=self.stats,
+            focus=runtime.focus,
+        )
+        self._payout = CreditPayout(
+            self.credit,
+            self.store,
+            self.buffer,
+            self.channel,
+            links=self.links,
+            frontier=self.frontier,
+            scope=policy.scope,
+            takes_batches=self._host.takes_batches,
+        )
+        self.sitemaps = SitemapPoller(
+            self.store,
+            self.knowledge,
+            self.due,
+            runtime=runtime,
+            access=access,
+            site_numbered=self.links.site_numbered,
+            enter_links=self._enter_links,
+            tasks=BackgroundTasks(self.wake.set, self._fail),
+        )
+        self._followups = BackgroundTasks(self.wake.set, self._fail)
 
     @property
     def is_quiet(self) -> bool:
         """Nothing is under way, nothing is unsaved, and nobody has called since."""
-        return self._rests and not self.wake.is_set()
+        return self._is_resting and not self.wake.is_set()
+
+    @property
+    def in_flight(self) -> int:
+        """Requests under way."""
+        return len(self._tasks)
+
+    def robots_of(self, site: Site) -> RobotsRules | None:
+        """Return the rules of a site; None: its robots.txt was not read yet."""
+        queue = self.frontier.queues.get(site.id)
+        if queue is not None and queue.robots is not None:
+            return queue.robots
+        return self._shared.robots.of(site)
 
     # The loop
 
@@ -159,26 +244,26 @@ class Shard:
         raise self._broken
 
     async def _step(self) -> None:
-        # Who calls from here on, also while we wait for a slot, is heard before the next rest.
-        self._rests = False
+        # A wake-up from here on, also while we wait for a slot, counts before the next rest.
+        self._is_resting = False
         self.wake.clear()
-        self.signals.start_due(self._now_us())
+        self.sitemaps.start_due(self._now_us())
         await self.due.requeue(self._now_us())
         await self._read_needed()
-        await self._slots.acquire()
-        if self.around.focus is not None:
+        await self._shared.slots.acquire()
+        if self._runtime.focus is not None:
             await self._catch_up()
         turn = self.frontier.turn(now_us=self._now_us()) if self._may_start() else Idle()
         if isinstance(turn, (Wait, Idle)):
-            self._slots.release()
-            if not self._probe(turn) and not await self._look_ahead(turn):
+            self._shared.slots.release()
+            if not self._probe_sitemaps(turn) and not await self._look_ahead(turn):
                 await self._rest(turn)
         else:
             self._start(turn)
 
     async def _catch_up(self) -> None:
         """The best page may be among those that were found while we waited for a slot."""
-        if self.ledger.batch.new_pages:
+        if self.buffer.batch.new_pages:
             await self.commit()
         await self._read_needed()
 
@@ -192,43 +277,33 @@ class Shard:
 
     async def _read_pages(self, need: PagesNeeded) -> None:
         site = self.frontier.queues[need.site_id].site
-        notes = await self.traps.load(need.site_id, pages=self.intake.pages_of(site))
+        traps = await self._reader.trap_state(site)
         pages = await self.store.queue(need.site_id, need.band, need.after_seq, need.most)
         if not self.frontier.still_needs(need):
             return
-        refused = self._refuse_unwanted(pages, notes, site)
-        self.frontier.fill(need, pages, refused=refused)
+        now = self.clock.now()
+        refused = self._reader.refuse_queued(pages, site, traps, now=now)
+        for page, refusal in refused:
+            self._write_visit(page, refusal, now=now)
+            self.buffer.count_answer(page.site_id)
+        self.frontier.fill(need, pages, refused=frozenset(page.id for page, _ in refused))
 
-    def _refuse_unwanted(self, pages: list[Page], notes: SiteState[TrapState] | None, site: Site) -> frozenset[int]:
-        """Decide pages that the scope does not want (any more), or that lie behind a fence, before their site
-        is asked for anything.
-        """
-        now = self.around.clock.now()
-        refused: set[int] = set()
-        for page in pages:
-            judgement = scope_refusal(page, self.around.scope, now=now)
-            judgement = judgement or self.traps.on_turn(page, notes, now=now)
-            if judgement is None and site.requests == 0:
-                judgement = self.traps.on_first_turn(page, site, now=now)
-            if judgement is not None:
-                self.write_visited(page, visited_of(page, judgement, now=now))
-                self.ledger.count_answer(page.site_id)
-                refused.add(page.id)
-        return frozenset(refused)
+    def _may_start(self) -> bool:
+        return not self._is_retired and self._host.may_start()
 
     def _start(self, turn: Work) -> None:
-        self.tally.last_site = turn.queue.site.name
-        self.tally.most_parallel = max(self.tally.most_parallel, turn.queue.in_flight)
+        self.stats.last_site = turn.queue.site.name
+        self.stats.most_parallel = max(self.stats.most_parallel, turn.queue.in_flight)
         if isinstance(turn, Visit):
-            self.tally.visits += 1
-        self.revisits.purse.spend(self._now_us() / DAY_US)
+            self.stats.visits += 1
+        self._shared.budget.spend(self._now_us() / DAY_US)
         task = asyncio.create_task(self._carry_out(turn))
         self._tasks.add(task)
         task.add_done_callback(self._ended)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        self._slots.release()
+        self._shared.slots.release()
         self.wake.set()
 
     async def _carry_out(self, turn: Work) -> None:
@@ -238,13 +313,13 @@ class Shard:
                 case Visit():
                     await visit(turn, self)
                 case FetchRobots():
-                    await fetch_robots(turn, self)
+                    await self._fetch_robots(turn)
                 case FetchSide():
-                    await fetch_side(turn, self)
+                    await self._fetch_side(turn)
         except asyncio.CancelledError:
-            # The request may have gone out: the site's gap counts from now, although nothing came of it.
+            # The request may have gone out: the site's delay counts from now, although nothing came of it.
             if turn.queue.in_flight >= in_flight:
-                self.answered(turn.queue, _nothing_came(turn, "cancelled"), now_us=self._now_us())
+                self._end_request(turn.queue, _no_answer(turn, "cancelled"))
             raise
         except EvercrawlError as error:
             self._broken = error
@@ -252,50 +327,57 @@ class Shard:
             self._write_defect(turn, defect, in_flight)
 
     def _write_defect(self, turn: Work, defect: Exception, in_flight: int) -> None:
-        """A defect of ours costs one page, not the crawl; the page is tried again later and says why."""
+        """Let a defect of ours cost one page, not the crawl; the page is tried again later and says why."""
         log.exception("defect while visiting %r", turn)
-        failed = _nothing_came(turn, f"{type(defect).__name__}: {defect}")
+        failed = _no_answer(turn, f"{type(defect).__name__}: {defect}")
         if isinstance(turn, Visit):
-            now = self.around.clock.now()
-            judgement = judge_failed(turn.page, failed, asked=None, now=now)
-            self.write_visited(turn.page, visited_of(turn.page, judgement, now=now))
+            now = self.clock.now()
+            self._write_visit(turn.page, Decision(judge_failed(turn.page, failed, asked=None, now=now)), now=now)
         if turn.queue.in_flight >= in_flight:
-            self.answered(turn.queue, failed, now_us=self._now_us())
+            self._end_request(turn.queue, failed)
         if isinstance(turn, FetchSide):
-            self.errands.done(turn.side_request, failed)
+            self._shared.side_requests.done(turn.side_request, failed)
         elif isinstance(turn, FetchRobots):
             turn.queue.fetching_robots = False
 
+    def _fail(self, error: BaseException) -> None:
+        """Note what a background task has failed with."""
+        if isinstance(error, EvercrawlError):
+            self._broken = error
+        else:
+            log.error("defect in a background task", exc_info=error)
+
+    # Rest
+
     async def _rest(self, turn: Wait | Idle) -> None:
-        """Nothing can start now: commit if that may bring work, else wait for a wake-up or the next
-        moment.
-        """
-        commit_us = self._early_commit_us(turn)
-        if commit_us is not None and commit_us <= self._now_us():
+        """Commit if that may yield work, else wait for a wake-up or the next moment."""
+        now_us, commit_us = self._now_us(), self._early_commit_us(turn)
+        if commit_us is not None and commit_us <= now_us:
             await self.commit()
             return
+        self.quiet_until_us = self._next_moment_us(turn, commit_us, now_us)
+        # A poll that waits for its site to open is no work; one that reads an answer is.
+        is_reading = (self.sitemaps.is_busy or bool(self._probes.tasks)) and isinstance(turn, Idle)
+        is_busy = bool(self._tasks) or bool(self._followups) or is_reading
+        self._is_resting = not is_busy and self.buffer.batch.is_empty()
+        if self.is_quiet:
+            self._host.became_quiet()
+        await self._wait_for_wake()
+
+    def _next_moment_us(self, turn: Wait | Idle, commit_us: int | None, now_us: int) -> int | None:
         moments = [turn.until_us] if isinstance(turn, Wait) else []
-        moments += [
-            moment
-            for moment in (self.due.next_us, commit_us, self.due.next_look_us(self._now_us()), self.signals.next_us())
-            if moment is not None
-        ]
-        blocked_us = self._blocked_until_us()
+        others = (self.due.next_us, commit_us, self.due.next_look_ahead_us(now_us), self.sitemaps.next_us())
+        moments += [moment for moment in others if moment is not None]
+        blocked_us = self._host.blocked_until_us()
         if blocked_us is not None:
             # What could start earlier may not; what has to be saved is saved all the same.
             moments = [max(moment, blocked_us) for moment in moments if moment != commit_us] or [blocked_us]
             moments += [commit_us] if commit_us is not None else []
-        self.quiet_until_us = min(moments, default=None)
-        # A poll that waits for its site to open is no work; one that reads an answer is.
-        is_reading = (self.signals.is_busy or self.made_up.is_busy) and isinstance(turn, Idle)
-        self._rests = not self._tasks and not is_reading and self.ledger.batch.is_empty()
-        if self.is_quiet:
-            self._became_quiet()
-        await self._wait_for_wake()
+        return min(moments, default=None)
 
     def _early_commit_us(self, turn: Wait | Idle) -> int | None:
-        """When a commit before its time may bring work; None: it would not."""
-        batch = self.ledger.batch
+        """Return when an early commit may yield work; None: it would not."""
+        batch = self.buffer.batch
         if isinstance(turn, Idle) and not batch.is_empty() and not self.frontier.is_saturated():
             return self._last_commit_us + span_us(STARVED_COMMIT)
         if batch.new_pages or batch.requeued:
@@ -306,7 +388,7 @@ class Shard:
         if self.quiet_until_us is None:
             await self.wake.wait()
             return
-        delay = from_us(self.quiet_until_us) - self.around.clock.now()
+        delay = from_us(self.quiet_until_us) - self.clock.now()
         try:
             async with asyncio.timeout(max(0.0, delay.total_seconds())):
                 await self.wake.wait()
@@ -314,267 +396,325 @@ class Shard:
             pass
 
     def _now_us(self) -> int:
-        return to_us(self.around.clock.now())
+        return to_us(self.clock.now())
 
     async def _look_ahead(self, turn: Wait | Idle) -> bool:
-        """Spend what is left over on what is due next; True: something was queued."""
+        """Spend what is left over on what is due next; return whether something was queued."""
         return isinstance(turn, Idle) and self._may_start() and await self.due.look_ahead(self._now_us())
 
-    def _probe(self, turn: Wait | Idle) -> bool:
-        """Look for sitemaps where nothing else is to be asked; True: there is something to do again."""
-        return isinstance(turn, Idle) and not self._tasks and self._may_start() and self.signals.probe()
+    def _probe_sitemaps(self, turn: Wait | Idle) -> bool:
+        """Look for sitemaps when there is nothing else to fetch; return whether there is work again."""
+        return isinstance(turn, Idle) and not self._tasks and self._may_start() and self.sitemaps.probe()
 
-    # What visits write
+    # The steps of a visit
 
-    def write_visited(self, page: Page, visited: CompletedVisit) -> None:
-        """A visit is decided; it is acknowledged by the next commit."""
-        self.ledger.write_visited(page, visited)
-        self.tally.visited(page, visited)
-        if visited.due_us is not None:
-            self.due.note(visited.due_us)
+    async def gather(self, turn: Visit) -> PageKnowledge:
+        """Read everything that is known about a page before its request."""
+        return await self._reader.gather(turn)
 
-    def break_off(self, error: BaseException) -> None:
-        """Something beside the visits has failed."""
-        if isinstance(error, EvercrawlError):
-            self._broken = error
+    async def fetch(self, request: Request, turn: Visit, known: PageKnowledge) -> FetchResult:
+        """Send a request to the page's site."""
+        self.knowledge.revisits.start_visit(turn.page, known.outlook, now_us=self._now_us())
+        return await self._send(request, turn.queue)
+
+    async def look_up(self, turn: Visit, answer: FetchResult, known: PageKnowledge, *, now: datetime) -> Related:
+        """Read what only the answer tells us to read."""
+        return await self._reader.look_up(turn, answer, known, now=now)
+
+    def apply(self, turn: Visit, decision: Decision, *, now: datetime) -> None:
+        """Write a decision, and start what follows from it."""
+        page, site = turn.page, turn.queue.site
+        self._write_visit(page, decision, now=now, site=site)
+        if decision.answer is None:
+            self.frontier.skipped(turn.queue)
+            self.buffer.count_answer(site.id)
+            return
+        self._end_request(turn.queue, decision.answer)
+        self._probes.apply(site, page, decision)
+        if self.traps.apply(site, decision.site):
+            self._followups.start(self._requeue_reopened(site))
+        if decision.site.sitemaps is not None:
+            self.sitemaps.apply(turn.queue.site, decision.site.sitemaps)
+        for copy in decision.requeue:
+            self.due.enqueue(copy, URGENT_BAND)
+        if decision.requeue:
+            self.buffer.hurry()
+
+    def _write_visit(self, page: Page, decision: Decision, *, now: datetime, site: Site | None = None) -> None:
+        if site is None or decision.answer is None:
+            row = visit_row(page, decision, now=now)
+            self._writer.write_visit(page, row)
         else:
-            log.error("defect while asking beside the visits", exc_info=error)
+            row = self._writer.apply(page, site, decision, now=now)
+        if row.due_us is not None:
+            self.due.note(row.due_us)
 
-    def skipped(self, queue: HostQueue) -> None:
-        """A page was decided without asking its site."""
-        self.frontier.skipped(queue)
-        self.ledger.count_answer(queue.site.id)
+    # Requests
 
-    def answered(self, queue: HostQueue, result: FetchResult, *, now_us: int) -> None:
-        """A request has ended: pace, pauses and totals of its site."""
-        self.tally.requested(result)
-        exchange = result.exchange
-        failed = isinstance(result, Failed) and FAULT_RULES[result.fault].blames_site
-        took = result.took if isinstance(result, Failed) else result.exchange.took
+    async def _send(self, request: Request, queue: HostQueue) -> FetchResult:
+        """Send a request; if it has to be sent twice, the site's delay lies in between."""
+        return await self._runtime.fetcher.fetch(replace(request, gap_s=queue.site.gap_ms / 1000))
+
+    async def _send_and_archive(self, queue: HostQueue, request: Request) -> FetchResult:
+        answer = await self._send(request, queue)
+        if answer.exchange is not None:
+            self._ports.archive.append(request.url, answer.exchange)
+        self._end_request(queue, answer)
+        return answer
+
+    async def _fetch_robots(self, turn: FetchRobots) -> None:
+        """Fetch robots.txt of a site; while it cannot be read the site is closed."""
+        queue = turn.queue
+        record = await read_robots(
+            queue.site,
+            fetch=partial(self._send_and_archive, queue),
+            fetch_elsewhere=self._shared.side_requests.run,
+            clock=self.clock,
+            settings=self.policy.settings.robots,
+        )
+        rules = compile_robots(record, agent=self.policy.agent)
+        self.frontier.learned_robots(queue, rules, now_us=self._now_us())
+        self.sitemaps.learned_robots(queue.site, rules)
+        if rules.is_unreachable:
+            reason = f"{Reason.ROBOTS_UNREACHABLE}: {record.detail}"
+            self.frontier.close_site(queue, until_us=record.expires_us, reason=reason)
+        self._note_site(queue)
+        self.buffer.hurry()
+
+    async def _fetch_side(self, turn: FetchSide) -> None:
+        """Send a request to this site for somebody else."""
+        request = self._shared.side_requests.request_of(turn.side_request)
+        self._shared.side_requests.done(turn.side_request, await self._send_and_archive(turn.queue, request))
+
+    def _end_request(self, queue: HostQueue, answer: FetchResult) -> None:
+        """Note that a request has ended: the pace, pauses and totals of its site count from this moment."""
+        now_us, exchange = self._now_us(), answer.exchange
+        self.stats.requested(answer)
+        failed = isinstance(answer, Failed) and FAULT_RULES[answer.fault].blames_site
+        took = answer.took if isinstance(answer, Failed) else answer.exchange.took
         wire_bytes = len(exchange.wire_body) + len(exchange.response_head) if exchange is not None else 0
-        pause = site_pause(result, failures=queue.site.failures + 1, now=from_us(now_us))
+        failures = queue.site.failures + 1
+        pause = site_pause(answer, failures=failures, now=from_us(now_us))
         if pause is not None:
-            reason = _closed_reason(result, queue.site.failures + 1)
+            reason = _closed_reason(answer, failures)
             self.frontier.close_site(queue, until_us=now_us + span_us(pause), reason=reason)
-            self.ledger.hurry()
+            self.buffer.hurry()
         self.frontier.answered(queue, now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes)
-        self.ledger.count_answer(queue.site.id)
-        self.note_site(queue)
+        self.buffer.count_answer(queue.site.id)
+        self._note_site(queue)
 
-    def note_site(self, queue: HostQueue) -> None:
-        """The site's row goes into the next commit."""
-        self.ledger.note_site(queue.site)
-        self.intake.remember(queue.site)
+    def _note_site(self, queue: HostQueue) -> None:
+        self.buffer.note_site(queue.site)
+        self.links.remember(queue.site)
 
-    def learned_robots(self, queue: HostQueue, gate: RobotsRules) -> None:
-        """The site's rules are known now."""
-        self.frontier.learned_robots(queue, gate, now_us=self._now_us())
-        self.signals.met(queue)
-        self.ledger.hurry()
+    async def add_side_request(self, side_request: SideRequest) -> None:
+        """Send a request to one of our sites on behalf of another."""
+        site = await self.links.site_for(site_of(side_request.url))
+        self.frontier.add_side_request(self.frontier.open_queue(self._after_crash(site)), side_request)
+        self.wake.set()
 
     # Links
 
-    def sort_out(self, candidates: Iterable[Candidate]) -> tuple[list[Candidate], dict[int, list[Candidate]]]:
-        """Candidates of this shard, and those of others by shard."""
-        own: list[Candidate] = []
-        others: dict[int, list[Candidate]] = {}
-        for candidate in candidates:
-            shard = shard_of_site(site_of(candidate.url), self._shards)
-            (own if shard == self.number else others.setdefault(shard, [])).append(candidate)
-        return own, others
+    async def _enter_links(self, found: FoundLinks) -> None:
+        """Enter links that no visit found, such as those of a sitemap."""
+        own, others = self.links.split(found.candidates)
+        await self._enter(own, others, found.refusals)
 
-    def pass_on(
-        self, placed: list[tuple[Candidate, Site]], others: dict[int, list[Candidate]], refusals: list[Refusal]
+    async def _enter(
+        self, own: list[Candidate], others: Mapping[int, list[Candidate]], refusals: list[Refusal]
     ) -> None:
-        """Enter own links, pack those for other shards, note refusals; all with the next commit."""
-        batch = self.ledger.batch
-        found_before = len(batch.new_pages)
-        refusals = refusals + self.intake.enter(placed, batch)
-        self.tally.found += len(batch.new_pages) - found_before
-        batch.refusals.extend(refusals)
-        self.tally.refused.update(refusal.reason for refusal in refusals)
-        for target, candidates in others.items():
-            self.mailbox.send(target, pack_links(candidates))
-        self.ledger.touch()
-
-    def send_credit(self, target: int, *, shares: Mapping[str, int], gift: int) -> None:
-        """Credit for known pages of another shard, and for its Lambda."""
-        self.mailbox.send(target, pack_links((), shares=shares, gift=gift))
-        self.ledger.touch()
-
-    async def take_in(self, parcel: LinkBatch) -> None:
-        """Take in links and credit from another shard."""
-        await self.mailbox.take_in(parcel)
-        self.wake.set()
-
-    async def _open(self, contents: LinkBatchContents) -> None:
-        fresh = await self.intake.unknown(contents.candidates)
-        placed = await self.intake.place(fresh)
-        self.credits.received(contents.credit, gift=contents.gift, shares=contents.shares)
-        self.credits.known(contents.candidates, fresh)
-        self.pass_on(placed, {}, [])
+        placed = await self.links.place(own)
+        now = self.clock.now()
+        links = judge_new_links(placed, self.links.targets(placed), year=now.year, policy=self.policy)
+        self._writer.write_links(links, others, refusals, now_us=to_us(now))
 
     async def offer(self, candidates: list[Candidate]) -> None:
-        """Take in links or seeds that belong to this shard."""
-        placed = await self.intake.place(await self.intake.unknown(candidates))
-        self.pass_on(placed, {}, [])
+        """Enter links or seeds that belong to this shard."""
+        await self._enter(candidates, {}, [])
         self.wake.set()
 
     def refuse(self, refusals: list[Refusal]) -> None:
-        """Note refusals that no visit found, such as seeds."""
-        self.pass_on([], {}, refusals)
+        """Note refusals that no visit found, such as those of seeds."""
+        self._writer.write_links((), {}, refusals, now_us=self._now_us())
+
+    def send_links(self, target: int, candidates: list[Candidate]) -> None:
+        """Send links to another shard with the next commit."""
+        self._writer.write_links((), {target: candidates}, [], now_us=self._now_us())
+
+    async def receive(self, batch: LinkBatch) -> None:
+        """Enter links and credit from another shard."""
+        await self.channel.receive(batch)
+        self.wake.set()
+
+    async def _receive_contents(self, contents: LinkBatchContents) -> None:
+        placed = await self.links.place(contents.candidates)
+        now = self.clock.now()
+        self.credit.received(contents.credit, gift=contents.gift, shares=contents.shares)
+        self.credit.known(contents.candidates, [candidate for candidate, _ in placed])
+        links = judge_new_links(placed, self.links.targets(placed), year=now.year, policy=self.policy)
+        self._writer.write_links(links, {}, [], now_us=to_us(now))
 
     def delivered(self, seq: int) -> None:
-        """One of our parcels is stored by its target."""
-        self.ledger.batch.delivered.append(seq)
-        self.ledger.touch()
+        """Note that one of our link batches is stored by its target."""
+        self.buffer.batch.delivered.append(seq)
+        self.buffer.touch()
 
-    async def add_side_request(self, errand: SideRequest) -> None:
-        """A request to one of our sites on behalf of another."""
-        site = await self.intake.site_for(site_of(errand.url))
-        self.frontier.add_side_request(self.frontier.open_queue(self._after_crash(site)), errand)
+    async def is_trap(self, url: str) -> bool:
+        """Return whether trap detection or a user rule refuses a URL."""
+        site = await self.links.site_for(site_of(url))
+        return await self.traps.is_trap(url, site, pages=self.links.pages_of(site), year=self.clock.now().year)
+
+    # Pages to visit again
+
+    def _enqueue(self, page: Page) -> None:
+        self.due.enqueue(page, page.band)
+
+    async def visit_soon(self, keys: list[bytes]) -> None:
+        """Queue known pages before those that the schedule has queued."""
+        await self.due.visit_soon(keys)
+        self.wake.set()
+
+    async def requeue_all(self) -> None:
+        """Queue every known page, whatever the schedule says."""
+        await self.due.requeue_all(self._now_us())
+
+    async def apply_rules(self) -> None:
+        """Queue what the user rules about traps admit now."""
+        stored = await apply_rules(self.policy.traps, self.store, enqueue=self._enqueue, commit=self.commit)
+        if stored is not None:
+            self.buffer.batch.memories[RULES_KEY] = stored
+            await self.commit()
+
+    async def _requeue_reopened(self, site: Site) -> None:
+        await self.commit()
+        await requeue_reopened(site, self.traps, self.store, enqueue=self._enqueue, offer=self.offer)
         self.wake.set()
 
     # Commits
 
     async def _commit_regularly(self) -> None:
         while True:
-            await self.ledger.until_due(self.around.settings.store.commit_interval)
+            await self.buffer.until_due(self.policy.settings.store.commit_interval)
             await self.commit()
 
     async def commit(self) -> None:
-        """Acknowledge everything so far, and tell the frontier and other shards of it."""
-        if self._now_us() - self._memories_saved_us >= span_us(SAVE_MEMORIES_EVERY):
-            self._save_memories()
-        if self.credits.is_round_over(shards=self._shards):
-            await pay_out(self, shards=self._shards)
-        committed = await self.ledger.commit()
+        """Commit everything so far, and tell the frontier and other shards."""
+        if self._now_us() - self._states_saved_us >= span_us(SAVE_STATES_EVERY):
+            self._save_states()
+        if self.credit.is_round_over():
+            await self._payout.pay_out()
+        committed = await self.buffer.commit()
         if committed is None:
             return
         now_us = self._last_commit_us = self._now_us()
-        self.intake.committed(committed.batch)
-        self.twins.committed()
+        self.links.committed(committed.batch)
+        self.knowledge.duplicates.committed()
         self.frontier.committed(committed.answers, now_us=now_us)
         await self._announce(committed.batch, now_us)
         self.wake.set()
 
-    def _save_memories(self) -> None:
-        """What was learned about sites goes into the next commit."""
-        self._memories_saved_us = self._now_us()
-        self.twins.save()
-        self.ledger.batch.memories |= self.comparisons.memories.unsaved()
-        self.ledger.batch.memories |= self.revisits.outlooks.unsaved()
-        self.ledger.batch.memories |= self.signals.states.unsaved()
-        self.ledger.batch.memories |= self.traps.yields.unsaved() | self.traps.hosts.unsaved()
-        if self.keeps_purse and not self.twins.mirrors.is_saved:
-            self.ledger.batch.memories[MIRRORS_KEY] = self.twins.mirrors.to_bytes()
-        if self.keeps_purse:
-            self.ledger.batch.memories[BUDGET_KEY] = self.revisits.purse.to_bytes()
-            if self.around.focus is not None:
-                self.ledger.batch.memories[FOCUS_KEY] = self.around.focus.to_bytes()
+    def _save_states(self) -> None:
+        """Put what was learned about sites into the next commit."""
+        self._states_saved_us = self._now_us()
+        knowledge, shared, memories = self.knowledge, self._shared, self.buffer.batch.memories
+        knowledge.duplicates.save()
+        memories |= knowledge.change.unsaved()
+        memories |= knowledge.revisits.outlooks.unsaved()
+        memories |= knowledge.sitemaps.unsaved()
+        memories |= knowledge.traps.unsaved()
+        if not self.saves_shared_state:
+            return
+        if not shared.mirrors.is_saved:
+            memories[MIRRORS_KEY] = shared.mirrors.to_bytes()
+        memories[BUDGET_KEY] = shared.budget.to_bytes()
+        if self._runtime.focus is not None:
+            memories[FOCUS_KEY] = self._runtime.focus.to_bytes()
 
     def _close_batch(self, batch: Batch) -> None:
-        """What must be exactly as of the batch that it is written with."""
-        batch.memories[CREDIT_KEY] = ledger_bytes(self.credits.to_store())
+        """Add what must be exactly as of the batch that it is written with."""
+        batch.memories |= self.knowledge.sitemaps.urgent()
+        batch.memories[CREDIT_KEY] = ledger_bytes(self.credit.to_store())
         self.frontier.moved()
 
-    def _weight(self, page: Page) -> float:
-        """What a current copy of a page counts."""
-        return self.credits.weight(page) * self.twins.weight(page)
-
     async def _announce(self, batch: Batch, now_us: int) -> None:
-        """Tell the frontier of new work, and other shards of parcels."""
+        """Tell the frontier about new work, and other shards about link batches."""
         bands: dict[int, set[int]] = {}
-        for page in batch.new_pages:
-            bands.setdefault(page.site_id, set()).add(page.band)
-        for requeued in batch.requeued:
-            bands.setdefault(requeued.site_id, set()).add(requeued.band)
-        for promoted in batch.promoted:
-            bands.setdefault(promoted.site_id, set()).add(promoted.band)
+        entries: tuple[NewPage | Requeue | Promotion, ...] = (*batch.new_pages, *batch.requeued, *batch.promoted)
+        for entry in entries:
+            bands.setdefault(entry.site_id, set()).add(entry.band)
         for site_id, site_bands in bands.items():
-            site = await self.intake.site_numbered(site_id)
+            site = await self.links.site_numbered(site_id)
             if site is not None:
                 self.frontier.added(self._after_crash(site), site_bands, now_us=now_us)
-        for parcel in batch.sent:
-            self._deliver(parcel)
+        for sent in batch.sent:
+            self._host.deliver(sent)
         for source, seq in batch.taken.items():
-            self._is_delivered(source, self.number, seq)
-
-    @property
-    def in_flight(self) -> int:
-        """Requests under way."""
-        return len(self._tasks)
+            self._host.confirm(source, self.number, seq)
 
     # Ends
 
     def retire(self) -> None:
-        """Begin nothing new: the shard is about to be let go."""
-        self._may_start = _never
+        """Start nothing new: the shard is about to be released."""
+        self._is_retired = True
 
     async def finish(self, within: timedelta) -> None:
-        """Wait for visits under way, but not for ever; what is cut off stays in the queue."""
+        """Wait for visits under way, but not longer; what is cut off stays in the queue."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=within.total_seconds())
-        self.cancel_visits()
-        await asyncio.gather(*self._tasks, *self.signals.polls, *self.made_up.tasks, return_exceptions=True)
-        self._save_memories()
-        await pay_out(self, shards=self._shards)
+        await self.abandon()
+        self._save_states()
+        await self._payout.pay_out()
         await self.commit()
 
     async def abandon(self) -> None:
-        """Nothing is under way at a site any more, and nothing is saved."""
+        """Cancel everything that is under way, and save nothing."""
         self.cancel_visits()
-        await asyncio.gather(*self._tasks, *self.signals.polls, *self.made_up.tasks, return_exceptions=True)
+        await asyncio.gather(*self._all_tasks(), return_exceptions=True)
 
     def cancel_visits(self) -> None:
-        """Break off every visit under way."""
-        for task in [*self._tasks, *self.signals.polls, *self.made_up.tasks]:
+        """Cancel every visit under way."""
+        for task in self._all_tasks():
             task.cancel()
 
+    def _all_tasks(self) -> list[asyncio.Future[None]]:
+        return [*self._tasks, *self.sitemaps.tasks, *self._probes.tasks, *self._followups]
+
     async def close(self, *, cleanly: bool) -> None:
-        """Let go of the shard."""
-        self.archive.close()
-        self.twins.close()
-        if cleanly and not self._waits_for_a_crash():
+        """Release the shard."""
+        self._ports.archive.close()
+        self.knowledge.duplicates.close()
+        if cleanly and not self._waits_after_crash():
             await self.store.release(self._epoch)
         await self.store.close()
 
-    def _waits_for_a_crash(self) -> bool:
-        """Some site may still have its gap from before we took over, of which only we know: whoever comes
-        next has to wait as we did.
-        """
+    def _waits_after_crash(self) -> bool:
+        """Return whether a site may still have its delay from before we took over, which only we know of."""
         if self._crashed_at_us is None:
             return False
-        settings = self.around.settings
-        longest = max(settings.pace.max_delay, settings.robots.max_crawl_delay)
-        return self._now_us() < self._crashed_at_us + max(span_us(longest), self._restart_gap_us)
+        settings = self.policy.settings
+        longest = max(settings.pace.max_delay, settings.robots.max_crawl_delay, self._shared.restart_delay)
+        return self._now_us() < self._crashed_at_us + span_us(longest)
 
     def _after_crash(self, site: Site) -> Site:
-        """Nobody knows what was asked in the last moments before a crash: every site gets its whole gap
-        from the restart on.
-        """
+        """Give every site its whole delay after a crash: nobody knows what was requested just before it."""
         if self._crashed_at_us is None:
             return site
-        gap_us = max(self._restart_gap_us, site.gap_ms * 1000)
-        return site._replace(open_us=max(site.open_us, self._crashed_at_us + gap_us))
+        delay_us = max(span_us(self._shared.restart_delay), site.gap_ms * 1000)
+        return site._replace(open_us=max(site.open_us, self._crashed_at_us + delay_us))
 
 
-def _never() -> bool:
-    return False
-
-
-def _nothing_came(turn: Work, detail: str) -> Failed:
+def _no_answer(turn: Work, detail: str) -> Failed:
     url = turn.page.url if isinstance(turn, Visit) else turn.queue.site.name
     return Failed(url, Fault.INTERNAL, detail, timedelta(0))
 
 
-def _closed_reason(result: FetchResult, failures: int) -> str:
-    if not isinstance(result, Failed):
+def _closed_reason(answer: FetchResult, failures: int) -> str:
+    if not isinstance(answer, Failed):
         return ""
-    reason = FAULT_RULES[result.fault].reason
-    status = status_of(result)
-    words = f"status {status}" if status is not None else result.detail
-    if result.fault is Fault.DENIED:
+    reason = FAULT_RULES[answer.fault].reason
+    status = status_of(answer)
+    words = f"status {status}" if status is not None else answer.detail
+    if answer.fault is Fault.DENIED:
         reason = Reason.SITE_PAUSED
     named = reason if reason in NAMED_CLOSURES else Reason.SITE_DOWN
     times = "for the first time" if failures == 1 else f"{failures} times in a row"

@@ -13,9 +13,9 @@ from evercrawl.core.sitemap.sitemap_discovery import sitemap_state_bytes, sitema
 from evercrawl.core.traps.trap_state import trap_state_bytes, trap_state_of
 from evercrawl.engine.ports import ShardStore
 
-MOST_TEXTS = 200_000
+MAX_TEXTS = 200_000
 """Texts of sites that are held in memory over all shards; what is longest unused goes back to the store."""
-MOST_OUTLOOKS = 20_000
+MAX_OUTLOOKS = 20_000
 """Sites over all shards of which it is held in memory how they change."""
 
 T = TypeVar("T")
@@ -25,12 +25,12 @@ T = TypeVar("T")
 class SiteState(Generic[T]):
     """What a site has taught us so far, and whether the store has it."""
 
-    memory: T
+    value: T
     is_saved: bool = True
 
-    def learn(self, memory: T) -> None:
-        """The memory after one more lesson."""
-        self.memory, self.is_saved = memory, False
+    def update(self, value: T) -> None:
+        """Replace the value; it has to be saved."""
+        self.value, self.is_saved = value, False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,52 +58,73 @@ FRESHNESS = StateKind(
 )
 
 
-SIGNALS = StateKind("signals", read=sitemap_state_of, write=sitemap_state_bytes, size=lambda _: 1)
+SITEMAPS = StateKind("signals", read=sitemap_state_of, write=sitemap_state_bytes, size=lambda _: 1)
 TRAPS = StateKind("traps", read=lambda stored: trap_state_of(stored or b""), write=trap_state_bytes, size=lambda _: 1)
 
 
 class SiteStates(Generic[T]):
-    """The notes of one kind on the sites of one shard."""
+    """What one shard's sites have taught, of one kind: the sites used last in memory, all of them in the store."""
 
     def __init__(self, store: ShardStore, kind: StateKind[T], *, most: int) -> None:
         self._store = store
         self._kind = kind
         self._most = most
-        self._notes: OrderedDict[int, SiteState[T]] = OrderedDict()
-        self._leaving: dict[int, SiteState[T]] = {}
+        self._states: OrderedDict[int, SiteState[T]] = OrderedDict()
+        self._evicted: dict[int, SiteState[T]] = {}
         """No longer held, not saved yet."""
+        self._urgent: set[int] = set()
 
     async def of(self, site_id: int) -> SiteState[T]:
-        """The notes on a site, empty where there are none."""
-        if site_id not in self._notes:
+        """Return the state of a site, empty if there is none."""
+        if site_id not in self._states:
             stored = None
-            if site_id not in self._leaving:
+            if site_id not in self._evicted:
                 stored = await self._store.memory(site_id, self._kind.name)
             self._enter(site_id, stored)
-        self._notes.move_to_end(site_id)
-        return self._notes[site_id]
+        self._states.move_to_end(site_id)
+        return self._states[site_id]
 
     def held(self, site_id: int) -> SiteState[T] | None:
-        """The notes on a site, where they are in memory."""
-        return self._notes.get(site_id)
+        """Return the state of a site, if it is in memory."""
+        return self._states.get(site_id)
+
+    def update(self, site_id: int, value: T) -> None:
+        """Replace the state of a site."""
+        state = self._states.get(site_id) or self._evicted.get(site_id)
+        if state is None:
+            state = self._states[site_id] = SiteState(value)
+        state.update(value)
 
     def _enter(self, site_id: int, stored: bytes | None) -> None:
-        if site_id in self._notes:
+        if site_id in self._states:
             return
-        self._notes[site_id] = self._leaving.pop(site_id, SiteState(self._kind.read(stored)))
-        held = sum(self._kind.size(notes.memory) for notes in self._notes.values())
-        while held > self._most and len(self._notes) > 1:
-            left_id, left = self._notes.popitem(last=False)
-            held -= self._kind.size(left.memory)
+        self._states[site_id] = self._evicted.pop(site_id, SiteState(self._kind.read(stored)))
+        size = self._kind.size
+        held = sum(size(state.value) for state in self._states.values())
+        while held > self._most and len(self._states) > 1:
+            left_id, left = self._states.popitem(last=False)
+            held -= size(left.value)
             if not left.is_saved:
-                self._leaving[left_id] = left
+                self._evicted[left_id] = left
+
+    def save_soon(self, site_id: int) -> None:
+        """Save the state of a site with the next commit."""
+        self._urgent.add(site_id)
+
+    def urgent(self) -> dict[tuple[int, str], bytes]:
+        """Return the states that the next commit has to write."""
+        found = {site_id: self._states[site_id] for site_id in self._urgent if site_id in self._states}
+        self._urgent.clear()
+        return self._written(found)
 
     def unsaved(self) -> dict[tuple[int, str], bytes]:
-        """What the next commit has to write; it counts as saved from now on."""
-        changed = {site_id: notes for site_id, notes in self._notes.items() if not notes.is_saved}
-        for notes in changed.values():
-            notes.is_saved = True
-        changed |= self._leaving
-        self._leaving = {}
-        name, write = self._kind.name, self._kind.write
-        return {(site_id, name): write(notes.memory) for site_id, notes in changed.items()}
+        """Return every state that changed since it was saved; it counts as saved from now on."""
+        changed = {site_id: state for site_id, state in self._states.items() if not state.is_saved}
+        for state in changed.values():
+            state.is_saved = True
+        changed |= self._evicted
+        self._evicted = {}
+        return self._written(changed)
+
+    def _written(self, states: dict[int, SiteState[T]]) -> dict[tuple[int, str], bytes]:
+        return {(site_id, self._kind.name): self._kind.write(state.value) for site_id, state in states.items()}

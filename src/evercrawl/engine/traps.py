@@ -1,263 +1,456 @@
-"""What the parts of a site have yielded: learned from first visits, asked for links and for turns.
+"""Crawler traps: what the URL patterns of a site have yielded, and which links and pages that blocks.
 
-A site with few pages is not judged: it costs nothing, and there is nothing to walk out of.
+A site with few pages is not judged. Judgements are pure functions; `Traps` holds the state of one shard's sites.
 """
 
 from __future__ import annotations
 
 import logging
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
-from typing import NamedTuple
+from datetime import timedelta
 
-from xxhash import xxh32_intdigest
+import orjson
+from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
 from evercrawl.core.traps.irrelevant_parts import learn_parts
+from evercrawl.core.traps.pattern_probe import next_probe
 from evercrawl.core.traps.pattern_stats import DUPLICATES_ABOVE, GROWTH_ABOVE, PatternState, PatternStats, evidence
 from evercrawl.core.traps.trap_state import TrapState, observe_visit, record_visit
-from evercrawl.core.traps.trap_verdict import TrapAction, TrapVerdict, allows_all, check_link, check_queued
+from evercrawl.core.traps.trap_verdict import (
+    HostStats,
+    TrapAction,
+    TrapVerdict,
+    after_host,
+    allows_all,
+    check_link,
+    check_queued,
+    host_stats_bytes,
+    host_stats_of,
+)
 from evercrawl.core.traps.url_pattern import patterns_of
-from evercrawl.core.traps.user_rules import Refusal, TrapFilter, rule_refusal
-from evercrawl.core.url import site_of
-from evercrawl.core.visit.outcome import VisitOutcome, judge_refused
-from evercrawl.engine.hosts import HostTraps
-from evercrawl.engine.interpret import VisitResult
+from evercrawl.core.traps.user_rules import RuleAction, TrapFilter, UserRule, matching_rule, rule_refusal, rules_of
+from evercrawl.core.url import registrable_domain, site_of, site_parts
+from evercrawl.engine.decision import Decision, LinkTarget, NewLink, Refused, SiteUpdate, VisitFacts
+from evercrawl.engine.interpret import status_of
 from evercrawl.engine.ports import ShardStore
-from evercrawl.engine.records import status_of
 from evercrawl.engine.site_state import TRAPS, SiteState, SiteStates
 from evercrawl.model.fetch import Failed, Fetched, Moved
-from evercrawl.model.page import Page
+from evercrawl.model.page import Candidate, Page
 from evercrawl.model.reason import Reason
+from evercrawl.model.settings import TrapSettings
 from evercrawl.model.site import Site
 
 log = logging.getLogger("evercrawl")
 
-MOST_YIELDS = 1000
-"""Sites over all shards whose yield is held in memory, some ten to two hundred kilobytes each."""
-FENCED_RECHECK = timedelta(days=7)
-"""A page behind a fence is considered again after this time, without a request while the fence stands."""
-
+MAX_STATES = 1000
+"""Sites over all shards whose trap state is in memory, ten to two hundred kilobytes each."""
+TRAP_RECHECK = timedelta(days=7)
+"""A blocked page is checked again after this time."""
 SAMPLED_FROM = 4
-MOST_OPENINGS = 20
-"""Times in one run that what a fence of one site kept out is looked through."""
+MAX_REOPENINGS = 20
+"""Times in one run that the blocked pages of one site are queued again."""
 TRUSTED_FROM = 80
-LOOK_AT_ONE_IN = 8
-"""Of a kind of pages that is known so well only this part is looked at from then on."""
+OBSERVE_ONE_IN = 8
+"""Of a pattern that is known this well only this part of the pages is observed."""
+HOSTS = "trap_hosts"
+"""The name under which host statistics of a domain are stored."""
+MAX_DOMAINS = 10_000
+"""Domains of a shard that are in memory; only those with more than one host."""
+MAX_COUNTED_HOSTS = 100_000
+"""Hosts that are remembered as counted; the store knows all of them."""
+MAX_HOST_LINKS = 200
+"""Links of one page whose hosts are counted."""
+FIRST_HOST_SAMPLE = 8
+"""Of the blocked hosts the one with this number is let through, then one whenever the number has doubled."""
+RULES_KEY = (0, "trap_rules")
+"""Where a shard stores the user rules that it has applied; no site has this number."""
+PORTION = 1000
+"""Pages or refusals that are read in one step."""
 
 
-class Offered(NamedTuple):
-    """What is said about a link: refused with evidence, or behind all others, or neither."""
-
-    refused: Refusal | None = None
-    is_last: bool = False
+# Judgements
 
 
-WELCOME = Offered()
+def check_trap_link(link: NewLink, target: LinkTarget, *, pages: int, year: int, rules: TrapFilter) -> NewLink:
+    """Return the link, refused or put last if trap detection or a user rule says so."""
+    url, is_seed = link.candidate.url, link.candidate.depth == 0
+    if target.blocked is not None and not is_seed and pages == 0 and _is_judged_url(url, rules):
+        return link._replace(refused=target.blocked)
+    refused = rules.refusal(url, year=year, is_requested=is_seed)
+    if refused is not None:
+        return link._replace(refused=refused)
+    return _check_pattern(link, target.traps, rules)
+
+
+def _is_judged_url(url: str, rules: TrapFilter) -> bool:
+    return rules.settings.enabled and rules.user_rule(url) is None
+
+
+def _check_pattern(link: NewLink, state: TrapState | None, rules: TrapFilter) -> NewLink:
+    url = link.candidate.url
+    if state is None or link.candidate.depth == 0 or is_open(state) or rules.user_rule(url) is not None:
+        return link
+    verdict = check_link(state, url)
+    if verdict.action is TrapAction.BLOCK:
+        return link._replace(refused=_blocked(verdict))
+    return link._replace(is_last=verdict.action is TrapAction.THROTTLE)
+
+
+_last_checked: list[tuple[TrapState | None, bool]] = [(None, True)]
+
+
+def is_open(state: TrapState) -> bool:
+    """Return whether the state blocks no URL at all; the last answer is remembered."""
+    if _last_checked[0][0] is not state:
+        _last_checked[0] = (state, allows_all(state))
+    return _last_checked[0][1]
+
+
+def _blocked(verdict: TrapVerdict) -> Refused:
+    return Reason.TRAP, f"{verdict.pattern}: {verdict.evidence}"
+
+
+def count_visit(facts: VisitFacts, decision: Decision) -> Decision:
+    """Learn what a first visit yielded to the patterns of its URL, and check the page's links by it."""
+    before = facts.related.knowledge.traps
+    if before is None or not _is_first_visit(facts, decision):
+        return decision
+    new_links = [
+        link.candidate.url for link in decision.links if link.refused is None and link.site.id == facts.page.site_id
+    ]
+    after = _after_visit(before, facts, decision, new_links)
+    if after is before:
+        return decision
+    site = decision.site._replace(traps=after, log=_new_blocks(facts.page.url, before, after))
+    if _reopens(facts.page.url, before, after):
+        site = site._replace(reopened=True)
+    rules = facts.policy.traps
+    links = tuple(
+        _check_pattern(link, after, rules) if link.refused is None and link.site.id == facts.page.site_id else link
+        for link in decision.links
+    )
+    return decision._replace(site=site, links=links)
+
+
+def _after_visit(before: TrapState, facts: VisitFacts, decision: Decision, new_links: Sequence[str]) -> TrapState:
+    page, answer = facts.page, facts.answer
+    document = decision.content.document if decision.content is not None else None
+    text = document.text if document is not None else ""
+    links = document.links if document is not None else ()
+    if not _is_worth_observing(before, page.url):
+        parts = learn_parts(
+            before.url_parts, page.url, text, links=links, new_links=new_links, with_names=before.is_suspicious
+        )
+        return before if parts is before.url_parts else replace(before, url_parts=parts)
+    is_copy = decision.outcome.reason is Reason.DUPLICATE
+    stays = isinstance(answer, Moved) and site_of(answer.target) == site_of(page.url)
+    observed, after = observe_visit(
+        before,
+        page.url,
+        status=status_of(answer) or 0,
+        text=text,
+        duplicate=is_copy,
+        new_links=new_links,
+        duplicate_of=decision.original.url if is_copy and decision.original is not None else "",
+        links=links,
+        redirects_back=not new_links and stays,
+    )
+    return record_visit(after, observed)
+
+
+def _is_first_visit(facts: VisitFacts, decision: Decision) -> bool:
+    """Return whether the visit says something about new pages: neither a revisit nor an unreadable answer."""
+    match facts.answer:
+        case Fetched():
+            return facts.page.version == 0 and decision.content is not None and decision.content.document is not None
+        case Moved() | Failed():
+            return facts.page.visits == 0
+        case _:
+            return False
+
+
+def _is_worth_observing(state: TrapState, url: str) -> bool:
+    """Return whether to measure the text, which costs as much as finding its links."""
+    patterns = patterns_of(url)
+    # A name of its own at the top of a site is a shape of its own: then its skeleton says what to expect.
+    record = state.patterns.get(patterns[0].name) or state.patterns.get(patterns[-1].name)
+    if record is None or record.requests < TRUSTED_FROM or not _is_settled(record):
+        return True
+    return xxh32_intdigest(url.encode("utf-8", "surrogatepass")) % OBSERVE_ONE_IN == 0
+
+
+def _is_settled(record: PatternStats) -> bool:
+    """Return whether a pattern keeps yielding new text, or ends by itself without copies."""
+    ends = record.growth < GROWTH_ABOVE and record.duplicates < DUPLICATES_ABOVE / 2
+    return record.is_proven or (ends and record.state is not PatternState.BLOCKED)
+
+
+def _reopens(url: str, before: TrapState, after: TrapState) -> bool:
+    names = [name for name, _ in patterns_of(url)]
+    return any(_is_blocked(before, name) and not _is_blocked(after, name) for name in names)
+
+
+def _is_blocked(state: TrapState, name: str) -> bool:
+    record = state.patterns.get(name)
+    return record is not None and record.state is PatternState.BLOCKED
+
+
+def _new_blocks(url: str, before: TrapState, after: TrapState) -> tuple[str, ...]:
+    lines = []
+    for name, _ in patterns_of(url):
+        was, now = before.patterns.get(name), after.patterns.get(name)
+        if now is not None and now.state is PatternState.BLOCKED and (was is None or was.state < PatternState.BLOCKED):
+            lines.append(f"trap: {name} like {url} are left out: {evidence(now)}")
+    return tuple(lines)
+
+
+def request_trap_probe(facts: VisitFacts, decision: Decision) -> Decision:
+    """Ask for a probe of the pattern that most deserves one."""
+    before, after = facts.related.knowledge.traps, decision.site.traps
+    if before is None or after is None or after.requests == before.requests or not facts.related.knowledge.may_probe:
+        return decision
+    return decision._replace(probe=next_probe(after, seed=after.requests))
+
+
+def count_hosts(facts: VisitFacts, decision: Decision) -> Decision:
+    """Count the hosts of the same domain that the first page of a host names."""
+    stats, content = facts.related.knowledge.hosts, decision.content
+    if stats is None or facts.page.version or content is None or content.document is None:
+        return decision
+    site = facts.related.knowledge.site
+    urls = [link.url for link in content.document.links[:MAX_HOST_LINKS]]
+    others = {site_of(url) for url in urls} - {site.name}
+    count = sum(registrable_domain(site_parts(other).host) == site.domain for other in others)
+    fresh = sum(
+        target.pages == 0 and target.site.domain == site.domain and target.site.id != site.id
+        for target in facts.related.targets.values()
+    )
+    after = after_host(stats, others=count, fresh=min(fresh, count))
+    update = decision.site._replace(hosts=after)
+    if after.is_blocked and not stats.is_blocked:
+        line = f"trap: new hosts of {site.domain} are left out: {after.evidence}"
+        update = update._replace(log=(*update.log, line))
+    return decision._replace(site=update)
+
+
+# State
+
+
+class HostTraps:
+    """Which domains name ever new hosts; a shard owns whole registrable domains."""
+
+    def __init__(self, store: ShardStore) -> None:
+        self._store = store
+        self._known: OrderedDict[str, HostStats] = OrderedDict()
+        self._unsaved: set[str] = set()
+        self._kept_out: Counter[str] = Counter()
+        self._counted: set[int] = set()
+        """Sites of such domains whose links were counted."""
+        self._samples: set[int] = set()
+        """Blocked sites that are let through nevertheless."""
+
+    async def load(self, site: Site, named_sites: Sequence[Site]) -> HostStats | None:
+        """Return the statistics of the site's domain, if the page names other hosts of it for the first time."""
+        if site.domain not in self._known:
+            if all(other.id == site.id or other.domain != site.domain for other in named_sites):
+                return None
+            stored = await self._store.memory(key_of_domain(site.domain), HOSTS)
+            self._known[site.domain] = HostStats(site.domain) if stored is None else host_stats_of(stored)
+            while len(self._known) > MAX_DOMAINS and (oldest := next(iter(self._known))) not in self._unsaved:
+                del self._known[oldest]
+        return None if site.id in self._counted else self._known.get(site.domain)
+
+    def update(self, site: Site, stats: HostStats) -> None:
+        """Keep the statistics of the site's domain; the site counts no second time."""
+        if len(self._counted) >= MAX_COUNTED_HOSTS:
+            self._counted.clear()
+        self._counted.add(site.id)
+        self._known[site.domain] = stats
+        self._unsaved.add(site.domain)
+
+    def refusal(self, site: Site) -> Refused | None:
+        """Return why nothing of a site is fetched that was never asked; None: it may be."""
+        known = self._known.get(site.domain)
+        is_let_in = site.id in self._counted or site.id in self._samples
+        if known is None or not known.is_blocked or site.requests or is_let_in:
+            return None
+        self._kept_out[site.domain] += 1
+        times = self._kept_out[site.domain]
+        if times >= FIRST_HOST_SAMPLE and times & (times - 1) == 0:
+            self._samples.add(site.id)
+            return None
+        return Reason.TRAP, f"hosts without end: {known.evidence}"
+
+    def unsaved(self) -> dict[tuple[int, str], bytes]:
+        """Return what has to be stored; it counts as stored from now on."""
+        found = {
+            (key_of_domain(domain), HOSTS): host_stats_bytes(self._known[domain]) for domain in sorted(self._unsaved)
+        }
+        self._unsaved.clear()
+        return found
+
+
+def key_of_domain(domain: str) -> int:
+    """Return a number for a domain that no site has; those are counted from 1."""
+    return xxh3_64_intdigest(domain.encode()) >> 1 | 1 << 62
 
 
 class Traps:
-    """The traps of one shard's sites."""
+    """The trap state of one shard's sites."""
 
-    def __init__(self, store: ShardStore, guard: TrapFilter, *, shards: int) -> None:
-        self.guard = guard
-        self.yields = SiteStates(store, TRAPS, most=max(1, MOST_YIELDS // shards))
+    def __init__(self, store: ShardStore, rules: TrapFilter, *, shards: int) -> None:
+        self.rules = rules
+        self.states = SiteStates(store, TRAPS, most=max(1, MAX_STATES // shards))
         self.hosts = HostTraps(store)
-        self._asked: tuple[TrapState | None, bool] = (None, True)
-        """The yield that was asked last, and whether it has nothing to say about any URL."""
-        self._silent: set[int] = set()
-        """Sites whose yield had nothing to say when it was read last; it changes only by visits."""
-        self._opened: set[int] = set()
-        """Sites with a fence that was found wrong."""
-        self._openings: Counter[int] = Counter()
+        self._open: set[int] = set()
+        """Sites whose state blocked nothing when it was read last; only visits change it."""
+        self._reopenings: Counter[int] = Counter()
         self._kept_out: Counter[tuple[int, str]] = Counter()
         self._samples: set[int] = set()
-        """Pages from behind a fence that are on their way."""
-
-    def is_judged(self, pages: int) -> bool:
-        """A site with so many known pages is large enough to be judged by its yield."""
-        settings = self.guard.settings
-        return settings.enabled and pages >= settings.min_pages
+        """Blocked pages that are let through."""
 
     async def load(self, site_id: int, *, pages: int) -> SiteState[TrapState] | None:
-        """What is known about the site; None: it is too small to be judged."""
-        return await self.yields.of(site_id) if self.is_judged(pages) else None
+        """Return the state of a site; None: it has too few pages to be judged."""
+        settings = self.rules.settings
+        return await self.states.of(site_id) if settings.enabled and pages >= settings.min_pages else None
 
     async def load_for_links(self, site_id: int, *, pages: int) -> None:
-        """Have at hand what is known about a site that links lead to, where that says anything."""
-        if site_id in self._silent or self.yields.held(site_id) is not None:
+        """Load the state of a site that links lead to, unless it blocks nothing."""
+        if site_id in self._open or self.states.held(site_id) is not None:
             return
-        notes = await self.load(site_id, pages=pages)
-        if notes is not None and allows_all(notes.memory):
-            self._silent.add(site_id)
+        state = await self.load(site_id, pages=pages)
+        if state is not None and allows_all(state.value):
+            self._open.add(site_id)
 
-    # Before a request
+    def target(self, site: Site, *, pages: int) -> tuple[TrapState | None, Refused | None]:
+        """Return the loaded state of a site that links lead to, and why its host is blocked."""
+        held = self.states.held(site.id)
+        blocked = self.hosts.refusal(site) if pages == 0 and self.rules.settings.enabled else None
+        return None if held is None else held.value, blocked
 
-    def on_offer(self, url: str, *, site_id: int, year: int, is_asked_for: bool) -> Offered:
-        """What to do with a new link; the notes on a site count where they were loaded."""
-        refused = self.guard.refusal(url, year=year, is_requested=is_asked_for)
-        if refused is not None:
-            return Offered(refused)
-        notes = self.yields.held(site_id)
-        if notes is None or is_asked_for or self._says_nothing(notes.memory):
-            return WELCOME
-        if self.guard.user_rule(url) is not None:
-            return WELCOME
-        ruled = check_link(notes.memory, url)
-        if ruled.action is TrapAction.BLOCK:
-            return Offered(_fenced(ruled))
-        return Offered(is_last=ruled.action is TrapAction.THROTTLE)
+    async def is_trap(self, url: str, site: Site, *, pages: int, year: int) -> bool:
+        """Return whether a link to a site that is known already is refused."""
+        state = await self.load(site.id, pages=pages)
+        target = LinkTarget(site, max(pages, 1), traps=None if state is None else state.value)
+        link = NewLink(Candidate(url, b"", 1, 0, None, None), site)
+        return check_trap_link(link, target, pages=target.pages, year=year, rules=self.rules).refused is not None
 
-    def on_first_offer(self, url: str, site: Site) -> Offered:
-        """What to do with a link to a site that was never asked for anything."""
-        if not self.guard.settings.enabled or self.guard.user_rule(url) is not None:
-            return WELCOME
-        refused = self.hosts.refusal(site)
-        return WELCOME if refused is None else Offered(refused)
+    def check_page(self, page: Page, state: TrapState | None) -> Refused | None:
+        """Return why a queued page is not fetched; None: it may be.
 
-    def on_turn(self, page: Page, notes: SiteState[TrapState] | None, *, now: datetime) -> VisitOutcome | None:
-        """A page whose turn has come: None, or why it is not asked for after all.
-
-        Fences are for pages that were never seen: others have shown what they are worth.
+        Patterns block only pages that were never visited. Whenever the number of blocked pages has doubled, one of
+        them is let through, so that a wrong verdict heals.
         """
-        rule = self.guard.user_rule(page.url)
+        rule = self.rules.user_rule(page.url)
         if rule is not None:
-            refused = rule_refusal(rule)
-            return None if refused is None else judge_refused(page, *refused, now=now)
-        if notes is None or page.version or page.depth == 0 or self._says_nothing(notes.memory):
+            return rule_refusal(rule)
+        if state is None or page.version or page.depth == 0 or is_open(state):
             return None
-        ruled = check_queued(notes.memory, page.url)
-        if ruled.action is not TrapAction.BLOCK or self._is_sample(page, ruled.pattern):
+        verdict = check_queued(state, page.url)
+        if verdict.action is not TrapAction.BLOCK or self._is_sample(page, verdict.pattern):
             return None
-        return judge_refused(page, *_fenced(ruled), now=now, wait=FENCED_RECHECK)
+        return _blocked(verdict)
 
-    def on_first_turn(self, page: Page, site: Site, *, now: datetime) -> VisitOutcome | None:
-        """The same for a page of a site that was never asked for anything."""
-        refused = self.on_first_offer(page.url, site).refused if page.depth else None
-        return None if refused is None else judge_refused(page, *refused, now=now, wait=FENCED_RECHECK)
+    def check_first_page(self, page: Page, site: Site) -> Refused | None:
+        """Return why a page of a site that was never asked is not fetched."""
+        if site.requests or not page.depth or not _is_judged_url(page.url, self.rules):
+            return None
+        return self.hosts.refusal(site)
 
     def _is_sample(self, page: Page, pattern: str) -> bool:
-        """Every time that as many again were kept out, one goes through: few, from all over what waits.
-
-        It is asked when the page is read from the queue and again when its request begins.
-        """
+        """The check runs when a page is read from the queue and again before its request."""
         if page.id in self._samples:
             self._samples.discard(page.id)
             return True
-        fence = (page.site_id, pattern)
-        self._kept_out[fence] += 1
-        times = self._kept_out[fence]
+        self._kept_out[page.site_id, pattern] += 1
+        times = self._kept_out[page.site_id, pattern]
         is_sample = times >= SAMPLED_FROM and times & (times - 1) == 0
         if is_sample:
             self._samples.add(page.id)
         return is_sample
 
-    def _says_nothing(self, site: TrapState) -> bool:
-        if self._asked[0] is not site:
-            self._asked = (site, allows_all(site))
-        return self._asked[1]
-
-    # After it
-
-    def learn(
-        self, page: Page, seen: VisitResult, notes: SiteState[TrapState] | None, *, new_links: Sequence[str]
-    ) -> bool:
-        """Book what a first visit brought to the patterns of its URL; False: it says nothing that matters."""
-        if notes is None or not _is_first_sight(page, seen):
+    def apply(self, site: Site, update: SiteUpdate) -> bool:
+        """Keep what a visit taught about a site; return whether blocked pages are to be queued again."""
+        for line in update.log:
+            log.info("%s", line)
+        if update.hosts is not None:
+            self.hosts.update(site, update.hosts)
+        if update.traps is None:
             return False
-        self._silent.discard(page.site_id)
-        before = notes.memory
-        text = seen.document.text if seen.document is not None else ""
-        links = seen.document.links if seen.document is not None else ()
-        if not _is_worth_a_look(before, page.url):
-            parameters = learn_parts(
-                before.url_parts, page.url, text, links=links, new_links=new_links, with_names=before.is_suspicious
-            )
-            if parameters is not before.url_parts:
-                notes.learn(replace(before, url_parts=parameters))
+        self._open.discard(site.id)
+        self.states.update(site.id, update.traps)
+        if not update.reopened or self._reopenings[site.id] >= MAX_REOPENINGS:
             return False
-        is_copy = seen.judgement.reason is Reason.DUPLICATE
-        observed, after = observe_visit(
-            before,
-            page.url,
-            status=status_of(seen.result) or 0,
-            text=text,
-            duplicate=is_copy,
-            new_links=new_links,
-            duplicate_of=seen.original.url if is_copy and seen.original is not None else "",
-            links=links,
-            redirects_back=not new_links and _stays(page, seen),
-        )
-        notes.learn(record_visit(after, observed))
-        _say_fences(page.url, before, notes.memory)
-        if _opens_fence(page.url, before, notes.memory):
-            self._openings[page.site_id] += 1
-            if self._openings[page.site_id] <= MOST_OPENINGS:
-                self._opened.add(page.site_id)
+        self._reopenings[site.id] += 1
+        for blocked in [blocked for blocked in self._kept_out if blocked[0] == site.id]:
+            del self._kept_out[blocked]
         return True
 
-    def has_opened(self, site_id: int) -> bool:
-        """A fence on the site was found wrong since this was asked last."""
-        if site_id not in self._opened:
-            return False
-        self._opened.remove(site_id)
-        for fence in [fence for fence in self._kept_out if fence[0] == site_id]:
-            del self._kept_out[fence]
-        return True
+    def unsaved(self) -> dict[tuple[int, str], bytes]:
+        """Return what has to be stored; it counts as stored from now on."""
+        return self.states.unsaved() | self.hosts.unsaved()
 
 
-def _is_worth_a_look(site: TrapState, url: str) -> bool:
-    """Measuring a text costs as much as finding its links: what is trusted is looked at now and then."""
-    patterns = patterns_of(url)
-    # A name of its own at the top of a site is a shape of its own: then its skeleton says what to expect.
-    record = site.patterns.get(patterns[0].name) or site.patterns.get(patterns[-1].name)
-    if record is None or record.requests < TRUSTED_FROM or not _is_settled(record):
-        return True
-    return xxh32_intdigest(url.encode("utf-8", "surrogatepass")) % LOOK_AT_ONE_IN == 0
+# What was blocked and is not any more
 
 
-def _is_settled(record: PatternStats) -> bool:
-    """It keeps bringing new text, or it comes to an end by itself and is no set of copies."""
-    ends = record.growth < GROWTH_ABOVE and record.duplicates < DUPLICATES_ABOVE / 2
-    return record.is_proven or (ends and record.state is not PatternState.BLOCKED)
+async def apply_rules(
+    rules: TrapFilter, store: ShardStore, *, enqueue: Callable[[Page], None], commit: Callable[[], Awaitable[None]]
+) -> bytes | None:
+    """Queue what the user rules admit now; return the rules to store under `RULES_KEY`, None: they are the same."""
+    before, after = _stored_rules(await store.memory(*RULES_KEY)), rules_of(rules.settings)
+    if before == after:
+        return None
+    after_id = 0
+    while pages := await store.unseen(after_id, PORTION):
+        after_id = pages[-1].id
+        for page in pages:
+            action = _action(after, page.url)
+            if action is not RuleAction.EXCLUDE and action is not _action(before, page.url):
+                enqueue(page)
+        await commit()
+    return orjson.dumps([rules.settings.exclude, rules.settings.allow])
 
 
-def _is_first_sight(page: Page, seen: VisitResult) -> bool:
-    """The same page again brings nothing new, which says nothing; nor does what cannot be read."""
-    match seen.result:
-        case Fetched():
-            return page.version == 0 and seen.document is not None
-        case Moved() | Failed():
-            return page.visits == 0
-        case _:
-            return False
+def _stored_rules(stored: bytes | None) -> tuple[UserRule, ...]:
+    if stored is None:
+        return ()
+    exclude, allow = orjson.loads(stored)
+    return rules_of(TrapSettings(exclude=tuple(exclude), allow=tuple(allow)))
 
 
-def _stays(page: Page, seen: VisitResult) -> bool:
-    """It was redirected within its site."""
-    return isinstance(seen.result, Moved) and site_of(seen.result.target) == site_of(page.url)
+def _action(rules: Sequence[UserRule], url: str) -> RuleAction | None:
+    rule = matching_rule(rules, url)
+    return None if rule is None else rule.action
 
 
-def _fenced(ruled: TrapVerdict) -> Refusal:
-    return Reason.TRAP, f"{ruled.pattern}: {ruled.evidence}"
-
-
-def _opens_fence(url: str, before: TrapState, after: TrapState) -> bool:
-    names = [name for name, _ in patterns_of(url)]
-    return any(_is_fenced(before, name) and not _is_fenced(after, name) for name in names)
-
-
-def _is_fenced(site: TrapState, name: str) -> bool:
-    record = site.patterns.get(name)
-    return record is not None and record.state is PatternState.BLOCKED
-
-
-def _say_fences(url: str, before: TrapState, after: TrapState) -> None:
-    for name, _ in patterns_of(url):
-        was, now = before.patterns.get(name), after.patterns.get(name)
-        is_new = (
-            now is not None and now.state is PatternState.BLOCKED and (was is None or was.state < PatternState.BLOCKED)
-        )
-        if is_new and now is not None:
-            log.info("trap: %s like %s are left out: %s", name, url, evidence(now))
+async def requeue_reopened(
+    site: Site,
+    traps: Traps,
+    store: ShardStore,
+    *,
+    enqueue: Callable[[Page], None],
+    offer: Callable[[list[Candidate]], Awaitable[None]],
+) -> None:
+    """Queue the blocked pages and links of a site again, after a block was found wrong."""
+    state = (await traps.states.of(site.id)).value
+    after_id = 0
+    while pages := await store.unseen(after_id, PORTION):
+        after_id = pages[-1].id
+        # In an order of its own: what was blocked first is what the block was made for.
+        for page in sorted(pages, key=lambda page: page.key):
+            is_kept_out = page.site_id == site.id and page.tries == 0
+            if is_kept_out and traps.check_page(page, state) is None:
+                enqueue(page)
+    after_key = b""
+    while refusals := await store.refusals(after_key, PORTION):
+        after_key = refusals[-1].key
+        found = [
+            Candidate(refusal.url, refusal.key, refusal.depth, 0, refusal.parent, None)
+            for refusal in refusals
+            if refusal.reason is Reason.TRAP and refusal.url.startswith(site.name + "/")
+        ]
+        if found:
+            await offer(found)

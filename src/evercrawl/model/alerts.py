@@ -1,4 +1,4 @@
-"""What somebody wants to be told of, how, and what there is to tell."""
+"""Alerts: which events to report, where to send them, and the events themselves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHANGES = frozenset({EventKind.CONTENT, EventKind.METADATA})
 
 
 class Channel(StrEnum):
-    """The way that a message goes."""
+    """How a message is sent."""
 
     WEBHOOK = "webhook"
     MAIL = "mail"
@@ -30,7 +30,7 @@ class Channel(StrEnum):
 
 
 class Frequency(StrEnum):
-    """When a message goes."""
+    """When messages are sent."""
 
     AT_ONCE = "at-once"
     HOURLY = "hourly"
@@ -39,44 +39,44 @@ class Frequency(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AlertFilter:
-    """What an alert is about; every condition that is given must hold."""
+    """Which events an alert reports; every given condition must hold."""
 
     pages: tuple[str, ...] = ()
-    """Canonical URLs, any of them; empty: not asked."""
+    """Canonical URLs, any of them; empty: no condition."""
     patterns: tuple[str, ...] = ()
-    """URLs in which `*` stands for anything, any of them; empty: not asked."""
+    """URL patterns in which `*` matches anything, any of them; empty: no condition."""
     query: str | None = None
     kinds: frozenset[EventKind] = CHANGES
-    least_size: float = 0.0
-    """Share of the page's words that must differ, 0 to 1."""
-    is_turn: bool = False
-    """The page's sentiment must have turned from friendly to unfriendly or back."""
+    min_size: float = 0.0
+    """Minimum share of the page's words that differ, 0 to 1."""
+    sentiment_shift: bool = False
+    """The page's sentiment must have changed its sign."""
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where messages go: a URL, a mail address, a file."""
+    """Where messages go: a URL, a mail address or a file."""
 
     channel: Channel
     address: str
     secret: str | None = None
-    """What a webhook is signed with."""
+    """The key that signs a webhook."""
 
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """One wish, by a name that its owner chose."""
+    """A named rule: report these events there."""
 
     name: str
-    subject: AlertFilter
-    target: Destination
-    rhythm: Frequency = Frequency.AT_ONCE
+    filter: AlertFilter
+    destination: Destination
+    frequency: Frequency = Frequency.AT_ONCE
     daily_at: time = time(7)
-    """When a daily digest goes, in UTC."""
-    quiet: tuple[str, ...] = ()
-    """Hours in UTC in which nothing is sent."""
-    most: int = 1
-    """Changes in one message."""
+    """When a daily digest is sent, in UTC."""
+    quiet_hours: tuple[str, ...] = ()
+    """Hours in UTC without messages."""
+    max_changes: int = 1
+    """Maximum number of changes in one message."""
 
 
 class SentimentShift(NamedTuple):
@@ -87,26 +87,26 @@ class SentimentShift(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Something that a visit met on a page."""
+    """Something that a visit found on a page."""
 
     shard: int
     visit: int
-    """The line of the shard's log: with the shard it names the event."""
+    """The line in the shard's log; with the shard it identifies the event."""
     page_id: int
     url: str
     kind: EventKind
     size: float
     at_us: int
     version: int
-    """The newest version after it."""
+    """The newest version after the event."""
     title: str | None = None
     edits: tuple[tuple[str, str], ...] = ()
-    """The first few edits: what went, what came."""
-    turn: SentimentShift | None = None
+    """The first few edits: removed and added text."""
+    shift: SentimentShift | None = None
 
 
 class PendingEvent(NamedTuple):
-    """An event that is to be told to one alert, with its place in the order."""
+    """An event to report to one alert, with its place in the order."""
 
     number: int
     noted_us: int

@@ -312,3 +312,17 @@ class ChangeRecord(NamedTuple):
     url: str
     at_us: int
     change: Change
+
+
+@dataclass(frozen=True, slots=True)
+class VersionSelection:
+    """What is taken out; None: no matter."""
+
+    site: str | None = None
+    """Host (with or without port) or origin."""
+    since: datetime | None = None
+    until: datetime | None = None
+    lang: str | None = None
+    """A language such as `en`, which takes in `en-GB` too."""
+    all_versions: bool = False
+    """Otherwise the newest of each page that is not behind `until`."""

@@ -101,9 +101,9 @@ class Facets:
     changed: tuple[FacetValue, ...] = ()
     kinds: tuple[FacetValue, ...] = ()
     tones: tuple[FacetValue, ...] = ()
-    looked_at: int = 0
+    counted: int = 0
     """Hits that were counted: all, or the best of very many."""
-    toned: int = 0
+    judged: int = 0
     """Hits whose sentiment was counted."""
 
 

@@ -87,13 +87,13 @@ class RuleEffect:
     """The sites that it is about; none: all."""
     known: int
     """Pages that match."""
-    waiting: int
+    queued: int
     """Those of them that were not asked for yet."""
     refused: int
     """Refused URLs that match."""
-    looked_at: int
+    checked: int
     """Pages that were looked at: all, or of a large collection an even sample."""
-    of: int
+    total: int
     """Pages that there are."""
     examples: tuple[str, ...] = ()
     done: bool = False

@@ -170,14 +170,14 @@ class OutpostFetcher:
             return  # the coordinator follows redirects
         before, now = lane.site.robots, self._clock.now()
         record = robots_record_of(before, result, now=now, settings=self._settings.robots)
-        lane.gate = compile_robots(record, agent=self._settings.identity.product)
+        lane.robots = compile_robots(record, agent=self._settings.identity.product)
         lane.site = lane.site._replace(robots=record)
-        lane.heed_delay(now_us=to_us(now), pace=self._pace)
+        lane.apply_crawl_delay(now_us=to_us(now), pace=self._pace)
         self._state.save_site(lane.site)
 
     def _check_robots(self, lane: HostQueue, url: str) -> None:
-        if lane.gate is not None:
-            verdict = lane.gate.verdict(url)
+        if lane.robots is not None:
+            verdict = lane.robots.verdict(url)
             if not verdict.allowed:
                 raise FetchBlocked(f"robots.txt as read by the outpost: {verdict.detail}")
 

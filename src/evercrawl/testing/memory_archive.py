@@ -68,7 +68,7 @@ class MemoryArchive:
         """Return the end of the archive."""
         return ArchiveEnd(FILE, self._size)
 
-    def cut_back(self, end: ArchiveEnd | None) -> int:
+    def truncate_to(self, end: ArchiveEnd | None) -> int:
         """Remove what lies after the acknowledged end; return the number of missing bytes."""
         size = end.size if end is not None else 0
         self.entries = [entry for entry in self.entries if entry.offset < size]

@@ -87,7 +87,7 @@ def test_fences_refusals_and_rules_are_listed_with_their_evidence(call: Call) ->
 
 def test_the_effect_is_shown_and_a_dry_run_changes_nothing(call: Call, collection: Path) -> None:
     (effect,) = call("exclude", "/shop?color=", "--site", "trapped.test", "--dry-run")
-    assert (effect["known"], effect["waiting"], effect["looked_at"], effect["done"]) == (20, 20, 30, False)
+    assert (effect["known"], effect["queued"], effect["checked"], effect["done"]) == (20, 20, 30, False)
     assert effect["sites"] == [HOST]
     assert effect["examples"][0] == f"{HOST}/shop?color=0"
     assert read_settings(collection).settings.traps.exclude == ()

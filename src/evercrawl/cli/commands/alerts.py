@@ -129,19 +129,19 @@ def _new_alert(name: str, options: dict[str, Any]) -> Alert:
     rhythm = Frequency(options["digest"]) if options["digest"] else Frequency.AT_ONCE
     return Alert(
         name=name,
-        subject=AlertFilter(
+        filter=AlertFilter(
             pages=options["pages"],
             patterns=options["patterns"],
             query=options["query"],
             kinds=frozenset(map(EventKind, options["kinds"])) or CHANGES,
-            least_size=options["min_size"],
-            is_turn=options["sentiment_turn"],
+            min_size=options["min_size"],
+            sentiment_shift=options["sentiment_turn"],
         ),
-        target=target,
-        rhythm=rhythm,
+        destination=target,
+        frequency=rhythm,
         daily_at=options["daily_at"],
-        quiet=options["quiet"],
-        most=options["most"] or default_batch_size(target.channel, rhythm),
+        quiet_hours=options["quiet"],
+        max_changes=options["most"] or default_batch_size(target.channel, rhythm),
     )
 
 
@@ -164,9 +164,9 @@ def _report_added(cli: CliContext, alert: Alert, *, as_json: bool) -> None:
         emit_json("alert", alert_fields(alert, with_secret=True))
         return
     cli.note(f"alert {alert.name} added; test it with: evercrawl alert test {alert.name}")
-    if alert.target.secret is not None:
+    if alert.destination.secret is not None:
         cli.note("signing secret of the webhook, shown only once:")
-        click.echo(alert.target.secret)
+        click.echo(alert.destination.secret)
 
 
 @alert_command.command("list")
@@ -195,22 +195,22 @@ def alert_list_command(cli: CliContext, /, as_json: bool) -> int:
 
 def _show_alert(status: AlertStatus) -> None:
     alert, counts = status.alert, status.counts
-    way, address = alert.target.channel.value, safe_line(alert.target.address)
-    click.echo(f"{alert.name}  {alert.rhythm.value} by {way} {address}")
+    way, address = alert.destination.channel.value, safe_line(alert.destination.address)
+    click.echo(f"{alert.name}  {alert.frequency.value} by {way} {address}")
     click.echo(f"  {_subject_text(status)}")
-    sent = f"{plural(counts.delivered, 'change')} sent, {counts.waiting:,} pending"
+    sent = f"{plural(counts.sent, 'change')} sent, {counts.pending:,} pending"
     click.echo(f"  {sent}" + (f", {counts.failed:,} failed" if counts.failed else ""))
-    if counts.trouble:
-        click.echo(f"  last error: {safe_line(counts.trouble)}")
+    if counts.last_error:
+        click.echo(f"  last error: {safe_line(counts.last_error)}")
 
 
 def _subject_text(status: AlertStatus) -> str:
-    subject = status.alert.subject
+    subject = status.alert.filter
     kinds = ", ".join(sorted(kind.value for kind in subject.kinds))
     where = ", ".join(map(safe_line, (*subject.pages, *subject.patterns))) or "every page"
     more = f", containing {safe_line(subject.query)}" if subject.query else ""
-    more += f", at least {subject.least_size:.0%}" if subject.least_size else ""
-    return f"{kinds}: {where}{more}" + (", sentiment turned" if subject.is_turn else "")
+    more += f", at least {subject.min_size:.0%}" if subject.min_size else ""
+    return f"{kinds}: {where}{more}" + (", sentiment turned" if subject.sentiment_shift else "")
 
 
 @alert_command.command("test")
@@ -241,7 +241,7 @@ def alert_test_command(cli: CliContext, /, name: str, allow_private: bool, as_js
 @alert_command.command("log")
 @click.argument("name", required=False)
 @click.option(
-    "--state", type=click.Choice(["waiting", "sending", "delivered", "failed"]), help="Only messages in this state."
+    "--state", type=click.Choice(["pending", "sending", "sent", "failed"]), help="Only messages in this state."
 )
 @click.option("-n", "--most", type=click.IntRange(1), default=50, metavar="N", help="Show the newest N. Default: 50.")
 @json_lines_option
@@ -264,9 +264,9 @@ def alert_log_command(cli: CliContext, /, name: str | None, state: str | None, m
             emit_json("alert-message", fields)
         else:
             detail = f": {safe_line(fields['detail'])}" if fields["detail"] else ""
-            tries = plural(fields["tries"], "attempt")
+            tries = plural(fields["attempts"], "attempt")
             what = f"{fields['alert']}  {plural(fields['changes'], 'change')}"
-            click.echo(f"{local_time(fields['made_at'])}  {what}  {fields['state']}, {tries}{detail}")
+            click.echo(f"{local_time(fields['created_at'])}  {what}  {fields['state']}, {tries}{detail}")
     if not found:
         cli.note("no messages yet")
     return ExitCode.OK
@@ -378,4 +378,4 @@ def _report_alerts(cli: CliContext, *, as_json: bool) -> bool:
     for status in found:
         if as_json:
             emit_json("alert", alert_fields(status.alert, with_secret=False) | status.counts._asdict())
-    return any(status.counts.trouble for status in found)
+    return any(status.counts.last_error for status in found)

@@ -158,9 +158,9 @@ def _apply_rule(
 
 
 def _show_effect(effect: RuleEffect, word: str) -> None:
-    sample = "" if effect.looked_at >= effect.of else f", in a sample of {effect.looked_at:,}"
+    sample = "" if effect.checked >= effect.total else f", in a sample of {effect.checked:,}"
     click.echo(
-        f"{plural(effect.known, 'known page')} ({effect.waiting:,} queued{sample}) and "
+        f"{plural(effect.known, 'known page')} ({effect.queued:,} queued{sample}) and "
         f"{plural(effect.refused, 'skipped URL')} would be {word}"
     )
     for url in effect.examples:

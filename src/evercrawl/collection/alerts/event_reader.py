@@ -121,8 +121,7 @@ class EventReader:
                 after, count = upto, count + len(matched)
         return count
 
-    def _wanted(
-        self, shard_log: ShardLog, events: Sequence[Event], alerts: Sequence[StoredAlert]
+    def _match(self, shard_log: ShardLog, events: Sequence[Event], alerts: Sequence[StoredAlert]
     ) -> list[MatchedEvent]:
         matched = []
         for event in events:

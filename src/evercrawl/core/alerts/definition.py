@@ -57,18 +57,18 @@ MAX_PER_MESSAGE = 500
 
 def alert_problem(alert: Alert) -> str | None:
     """What is wrong with an alert, in words; None: it can be used."""
-    subject, target = alert.subject, alert.target
+    subject, target = alert.filter, alert.destination
     if not _NAME.fullmatch(alert.name):
         return f"the name {alert.name!r} must be up to 64 letters, digits, - and _"
     if len(subject.pages) + len(subject.patterns) > MAX_PAGES:
         return f"an alert can name at most {MAX_PAGES} pages and patterns"
-    if not 0.0 <= subject.least_size <= 1.0:
+    if not 0.0 <= subject.min_size <= 1.0:
         return "the least size of a change must be from 0 to 1"
     if not subject.kinds:
         return "an alert must be about content, metadata, new or gone"
-    if subject.is_turn and EventKind.CONTENT not in subject.kinds:
+    if subject.sentiment_shift and EventKind.CONTENT not in subject.kinds:
         return "only a change of content can turn the sentiment"
-    if not 1 <= alert.most <= MAX_PER_MESSAGE:
+    if not 1 <= alert.max_changes <= MAX_PER_MESSAGE:
         return f"a message holds 1 to {MAX_PER_MESSAGE} changes"
     if target.channel is Channel.MAIL and not _MAIL.fullmatch(target.address):
         return f"{target.address!r} is not a mail address"
@@ -77,18 +77,18 @@ def alert_problem(alert: Alert) -> str | None:
 
 def _unreadable(alert: Alert) -> str | None:
     try:
-        if alert.subject.query is not None:
-            parse_alert_query(alert.subject.query)
+        if alert.filter.query is not None:
+            parse_alert_query(alert.filter.query)
     except ConfigError as error:
         return str(error)
     try:
-        for hours in alert.quiet:
+        for hours in alert.quiet_hours:
             parse_hours(hours)
     except ValueError as error:
         return str(error)
     try:
-        if alert.target.secret is not None:
-            parse_secret(alert.target.secret)
+        if alert.destination.secret is not None:
+            parse_secret(alert.destination.secret)
     except ValueError as error:
         return f"the secret {error}"
     return None
@@ -96,21 +96,21 @@ def _unreadable(alert: Alert) -> str | None:
 
 def alert_fields(alert: Alert, *, with_secret: bool) -> dict[str, Any]:
     """The alert as JSON has it."""
-    subject, target = alert.subject, alert.target
+    subject, target = alert.filter, alert.destination
     fields: dict[str, Any] = {
         "name": alert.name,
         "pages": list(subject.pages),
         "patterns": list(subject.patterns),
         "query": subject.query,
         "classes": sorted(kind.value for kind in subject.kinds),
-        "min_size": subject.least_size,
-        "sentiment_turn": subject.is_turn,
+        "min_size": subject.min_size,
+        "sentiment_shift": subject.sentiment_shift,
         "channel": target.channel.value,
         "address": target.address,
-        "rhythm": alert.rhythm.value,
+        "frequency": alert.frequency.value,
         "daily_at": alert.daily_at.strftime("%H:%M"),
-        "quiet": list(alert.quiet),
-        "most": alert.most,
+        "quiet_hours": list(alert.quiet_hours),
+        "max_changes": alert.max_changes,
     }
     return fields | ({"secret": target.secret} if with_secret else {"signed": target.secret is not None})
 
@@ -125,19 +125,19 @@ def alert_from_json(stored: str) -> Alert:
     fields = json.loads(stored)
     return Alert(
         name=fields["name"],
-        subject=AlertFilter(
+        filter=AlertFilter(
             pages=tuple(fields["pages"]),
             patterns=tuple(fields["patterns"]),
             query=fields["query"],
             kinds=frozenset(map(EventKind, fields["classes"])),
-            least_size=fields["min_size"],
-            is_turn=fields["sentiment_turn"],
+            min_size=fields["min_size"],
+            sentiment_shift=fields["sentiment_shift"],
         ),
-        target=Destination(Channel(fields["channel"]), fields["address"], fields["secret"]),
-        rhythm=Frequency(fields["rhythm"]),
+        destination=Destination(Channel(fields["channel"]), fields["address"], fields["secret"]),
+        frequency=Frequency(fields["frequency"]),
         daily_at=time.fromisoformat(fields["daily_at"]),
-        quiet=tuple(fields["quiet"]),
-        most=fields["most"],
+        quiet_hours=tuple(fields["quiet_hours"]),
+        max_changes=fields["max_changes"],
     )
 
 
@@ -152,5 +152,5 @@ def event_from_json(stored: str) -> Event:
     return event._replace(
         kind=EventKind(event.kind),
         edits=tuple((gone, came) for gone, came in event.edits),
-        turn=None if event.turn is None else SentimentShift._make(event.turn),
+        shift=None if event.shift is None else SentimentShift._make(event.shift),
     )

@@ -17,10 +17,10 @@ from evercrawl.model.time import from_us, to_us
 class MessageState(StrEnum):
     """Where a message stands."""
 
-    WAITING = "waiting"
+    PENDING = "pending"
     SENDING = "sending"
     """On its way; after a crash: nobody knows whether it arrived, so it is sent again by the same id."""
-    DELIVERED = "delivered"
+    SENT = "sent"
     FAILED = "failed"
     """Given up after the patience; kept, and can be sent again."""
 
@@ -31,7 +31,7 @@ class AlertMessage(NamedTuple):
     id: str
     alert: str
     made_us: int
-    state: MessageState = MessageState.WAITING
+    state: MessageState = MessageState.PENDING
     tries: int = 0
     next_us: int = 0
     """No attempt before this moment."""
@@ -111,13 +111,13 @@ def finish_attempt(
 ) -> AlertMessage:
     """The message after an attempt that was begun."""
     if attempt.is_delivered:
-        return message._replace(state=MessageState.DELIVERED, ended_us=to_us(now), detail=attempt.detail, next_us=0)
+        return message._replace(state=MessageState.SENT, ended_us=to_us(now), detail=attempt.detail, next_us=0)
     if now - from_us(message.made_us) >= patience.total:
         return message._replace(state=MessageState.FAILED, ended_us=to_us(now), detail=attempt.detail)
     wait = retry_delay(
         message.tries, first=patience.first, longest=patience.longest, seed=message.id, asked=attempt.retry_after
     )
-    return message._replace(state=MessageState.WAITING, next_us=to_us(now + wait), detail=attempt.detail)
+    return message._replace(state=MessageState.PENDING, next_us=to_us(now + wait), detail=attempt.detail)
 
 
 def retry_message(message: AlertMessage, *, now: datetime) -> AlertMessage:
@@ -132,9 +132,9 @@ MAX_DOUBLINGS = 20
 
 def ready_at(alert: Alert, noted: datetime) -> datetime:
     """When something that was noted may be put into a message."""
-    if alert.rhythm is Frequency.AT_ONCE:
+    if alert.frequency is Frequency.AT_ONCE:
         return noted
-    if alert.rhythm is Frequency.HOURLY:
+    if alert.frequency is Frequency.HOURLY:
         return noted.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
     today = datetime.combine(noted.date(), alert.daily_at, noted.tzinfo)
     return today if today > noted else today + timedelta(days=1)
@@ -142,7 +142,7 @@ def ready_at(alert: Alert, noted: datetime) -> datetime:
 
 def quiet_hours_end(alert: Alert, *, now: datetime) -> datetime | None:
     """The end of the quiet hours in which `now` lies; None: it lies in none."""
-    return quiet_until(map(parse_hours, alert.quiet), now=now)
+    return quiet_until(map(parse_hours, alert.quiet_hours), now=now)
 
 
 def retry_delay(

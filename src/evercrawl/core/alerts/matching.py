@@ -123,15 +123,15 @@ def match_event(
         return None
     if subject.query is not None and not matches(subject.query, texts.after()):
         return None
-    if not subject.is_turn:
+    if not subject.sentiment_shift:
         return event
-    turn = sentiment_turn(score(texts.before()), score(texts.after().text))
-    return None if turn is None else event._replace(turn=turn)
+    shift = sentiment_shift(score(texts.before()), score(texts.after().text))
+    return None if shift is None else event._replace(shift=shift)
 
 
 def _is_large(subject: AlertFilter, event: Event) -> bool:
     """Only changes have a size."""
-    return event.kind in (EventKind.NEW, EventKind.GONE) or event.size >= subject.least_size
+    return event.kind in (EventKind.NEW, EventKind.GONE) or event.size >= subject.min_size
 
 
 def _is_about(subject: AlertFilter, url: str) -> bool:
@@ -157,7 +157,7 @@ def url_matches(pattern: str, url: str) -> bool:
     return True
 
 
-def sentiment_turn(before: float | None, after: float | None) -> SentimentShift | None:
+def sentiment_shift(before: float | None, after: float | None) -> SentimentShift | None:
     """The turn from clearly friendly to clearly unfriendly, or back; None: there is none."""
     if before is None or after is None:
         return None

@@ -61,8 +61,8 @@ def change_fields(notice: PendingEvent) -> dict[str, Any]:
             for gone, came in event.edits
         ],
     }
-    if event.turn is not None:
-        fields["sentiment"] = {"before": round(event.turn.before, 3), "after": round(event.turn.after, 3)}
+    if event.shift is not None:
+        fields["sentiment"] = {"before": round(event.shift.before, 3), "after": round(event.shift.after, 3)}
     return fields
 
 
@@ -86,7 +86,7 @@ def webhook_body(
 def _type(alert: Alert, notices: Sequence[PendingEvent]) -> str:
     if not notices:
         return "alert.test"
-    return "alert.changes" if alert.rhythm is Frequency.AT_ONCE else "alert.digest"
+    return "alert.changes" if alert.frequency is Frequency.AT_ONCE else "alert.digest"
 
 
 def subject_line(alert: Alert, notices: Sequence[PendingEvent]) -> str:
@@ -121,8 +121,8 @@ def _told(event: Event) -> str:
 
 def _measure(event: Event) -> str:
     words = [] if event.kind in (EventKind.NEW, EventKind.GONE) else [f"{event.size:.0%} of it"]
-    if event.turn is not None:
-        words.append(f"sentiment {event.turn.before:+.2f} to {event.turn.after:+.2f}")
+    if event.shift is not None:
+        words.append(f"sentiment {event.shift.before:+.2f} to {event.shift.after:+.2f}")
     return ", ".join([*words, f"version {event.version}"])
 
 

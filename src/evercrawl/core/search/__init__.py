@@ -1,1 +1,1 @@
-"""Asking the texts of a collection: queries, words, snippets and ranking, without any index."""
+"""Search without an index: queries, tokens, snippets and ranking."""

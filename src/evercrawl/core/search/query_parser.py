@@ -1,7 +1,7 @@
-"""What does a query ask for? Words, "literal phrases", -without, OR, and operators such as site: and as-of:.
+"""Parser of search queries: words, "literal phrases", -excluded, OR, and operators such as site: and as-of:.
 
-Never guesses about an operator: a value that cannot be read is an error that says what would be one. What
-looks like an operator and is none (`std::move`, `https://...`) is words.
+An operator value that cannot be read is an error that shows a valid one. What only looks like an operator (`std::move`,
+`https://...`) is words.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TONES = {
 
 @dataclass(slots=True)
 class _Draft:
-    """A query while it is read."""
+    """A query while it is parsed."""
 
     now: datetime
     groups: list[list[Term]] = field(default_factory=list)
@@ -44,7 +44,7 @@ class _Draft:
     as_of: datetime | None = None
     kinds: list[str] = field(default_factory=list)
     joins: bool = False
-    """An OR stands before what comes next."""
+    """OR precedes the next term."""
 
     def add(self, term: Term, *, negative: bool) -> None:
         if negative:
@@ -57,12 +57,12 @@ class _Draft:
 
 
 def parse_query(text: str, *, now: datetime) -> Query:
-    """The query; ConfigError where an operator cannot be read or nothing is asked for."""
+    """Parse a query; raises ConfigError if an operator cannot be read or the query is empty."""
     if len(text) > MAX_QUERY_CHARS:
-        raise ConfigError(f"the query has {len(text)} characters; at most {MAX_QUERY_CHARS} can be asked")
+        raise ConfigError(f"the query has {len(text)} characters; the limit is {MAX_QUERY_CHARS}")
     draft = _Draft(now)
     for match in _PART.finditer(text):
-        _take(draft, match)
+        _add_part(draft, match)
     query = Query(
         groups=tuple(map(tuple, draft.groups)),
         without=tuple(draft.without),
@@ -82,61 +82,61 @@ def parse_query(text: str, *, now: datetime) -> Query:
 def _check(query: Query, text: str) -> None:
     terms = sum(map(len, query.groups)) + len(query.without)
     if terms > MAX_TERMS:
-        raise ConfigError(f"the query has {terms} words; at most {MAX_TERMS} can be asked at a time")
+        raise ConfigError(f"the query has {terms} words; the limit is {MAX_TERMS}")
     filters = (query.sites, query.langs, query.changed_from, query.changed_until, query.tone, query.kinds)
     if query.groups or any(filters):
         return
     if query.without or query.not_sites:
-        raise ConfigError(f"the query {text!r} only says what is not wanted; add a word that is")
-    raise ConfigError("the query is empty; write words, such as: evercrawl search crash safety")
+        raise ConfigError(f"the query {text!r} only excludes; add a word to search for")
+    raise ConfigError("the query is empty; enter words, for example: evercrawl search crash safety")
 
 
-def _take(draft: _Draft, match: re.Match[str]) -> None:
+def _add_part(draft: _Draft, match: re.Match[str]) -> None:
     negative = match["sign"] == "-"
     name = (match["name"] or "").lower()
     value = match["phrase"] if match["phrase"] is not None else match["word"]
     if match["word"] is not None and not name and value.endswith(":") and value[:-1].lower() in _OPERATORS:
-        raise ConfigError(f"{value} needs a value, such as {_EXAMPLES[value[:-1].lower()]}")
+        raise ConfigError(f"{value} needs a value, for example {_EXAMPLES[value[:-1].lower()]}")
     operator = _OPERATORS.get(name)
     if operator is not None:
-        _apply(draft, operator, name, value.strip(), negative=negative)
+        _apply_operator(draft, operator, name, value.strip(), negative=negative)
     elif name and match["phrase"] is None:
         draft.add(Term(f"{match['name']}:{value}"), negative=negative)
     elif match["word"] == "OR" and not match["sign"]:
         draft.joins = True
-    elif _has_word(value):
+    elif _is_searchable(value):
         draft.add(Term(value.strip(), match["phrase"] is not None), negative=negative)
 
 
-def _has_word(text: str) -> bool:
-    """Something in it can be looked for: a letter, a digit or a sign beyond ASCII, such as an emoji."""
+def _is_searchable(text: str) -> bool:
+    """Return whether it has a letter, a digit or a sign beyond ASCII, such as an emoji."""
     return any(char.isalnum() or char > "\x7f" for char in text)
 
 
-def _apply(
+def _apply_operator(
     draft: _Draft, operator: Callable[[_Draft, str, bool], None], name: str, value: str, *, negative: bool
 ) -> None:
     if not value:
-        raise ConfigError(f"{name}: needs a value, such as {_EXAMPLES[name]}")
+        raise ConfigError(f"{name}: needs a value, for example {_EXAMPLES[name]}")
     if negative and name not in ("site", "title", "url", "inurl", "intitle"):
-        raise ConfigError(f"-{name}: is not understood; only words, site:, title: and url: can be excluded")
+        raise ConfigError(f"-{name}: is not supported; you can exclude words, site:, title: and url:")
     operator(draft, value, negative)
 
 
 def _site(draft: _Draft, value: str, negative: bool) -> None:
     place = re.sub(r"^[a-z][a-z0-9+.-]*://", "", value.lower()).rstrip("/")
     if not _SITE.fullmatch(place):
-        raise ConfigError(f"site:{value} names no site; write it like {_EXAMPLES['site']}")
+        raise ConfigError(f"site:{value} is not a site; write it like {_EXAMPLES['site']}")
     (draft.not_sites if negative else draft.sites).append(place)
 
 
 def _lang(draft: _Draft, value: str, negative: bool) -> None:
     if not _LANG.fullmatch(value):
-        raise ConfigError(f"lang:{value} is no language; write its code, like {_EXAMPLES['lang']}")
+        raise ConfigError(f"lang:{value} is not a language code; write it like {_EXAMPLES['lang']}")
     draft.langs.append(primary_language(value))
 
 
-def _placed(place: QueryField) -> Callable[[_Draft, str, bool], None]:
+def _field_operator(place: QueryField) -> Callable[[_Draft, str, bool], None]:
     def take(draft: _Draft, value: str, negative: bool) -> None:
         draft.add(Term(value, " " in value, place), negative=negative)
 
@@ -144,7 +144,7 @@ def _placed(place: QueryField) -> Callable[[_Draft, str, bool], None]:
 
 
 def _changed(draft: _Draft, value: str, negative: bool) -> None:
-    """`>7d` is later than seven days ago, `<2026-05` before that month, `2026-05` within it, `7d` since."""
+    """Set the time range: `>7d` later than seven days ago, `<2026-05` before that month, `2026-05` within it."""
     sign, moment = (value[0], value[1:].lstrip("=")) if value[0] in "<>" else ("", value)
     try:
         first = parse_time(moment, now=draft.now)
@@ -161,7 +161,7 @@ def _changed(draft: _Draft, value: str, negative: bool) -> None:
 
 def _tone(draft: _Draft, value: str, negative: bool) -> None:
     if value.lower() not in _TONES:
-        raise ConfigError(f"sentiment:{value} is not understood; write pos, neg or neutral")
+        raise ConfigError(f"sentiment:{value} is not a sentiment; write pos, neg or neutral")
     draft.tone = _TONES[value.lower()]
 
 
@@ -174,17 +174,17 @@ def _as_of(draft: _Draft, value: str, negative: bool) -> None:
 
 def _kind(draft: _Draft, value: str, negative: bool) -> None:
     if value.lower() not in MEDIA_KINDS:
-        raise ConfigError(f"type:{value} is not understood; write one of {', '.join(MEDIA_KINDS)}")
+        raise ConfigError(f"type:{value} is not a type; write one of {', '.join(MEDIA_KINDS)}")
     draft.kinds.append(value.lower())
 
 
 _OPERATORS: dict[str, Callable[[_Draft, str, bool], None]] = {
     "site": _site,
     "lang": _lang,
-    "title": _placed(QueryField.TITLE),
-    "intitle": _placed(QueryField.TITLE),
-    "url": _placed(QueryField.URL),
-    "inurl": _placed(QueryField.URL),
+    "title": _field_operator(QueryField.TITLE),
+    "intitle": _field_operator(QueryField.TITLE),
+    "url": _field_operator(QueryField.URL),
+    "inurl": _field_operator(QueryField.URL),
     "changed": _changed,
     "sentiment": _tone,
     "type": _kind,
@@ -200,5 +200,5 @@ _EXAMPLES = {
 
 
 def primary_language(tag: str) -> str:
-    """The language of a tag without its region: `en` of en-GB (RFC 5646 section 2.2.1)."""
+    """Return the language of a tag without its region: `en` of en-GB (RFC 5646 section 2.2.1)."""
     return re.split(r"[-_]", tag.strip().lower(), maxsplit=1)[0]

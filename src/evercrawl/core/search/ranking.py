@@ -1,6 +1,6 @@
-"""How much is each sign of a match worth? Text by BM25 (in the index), then what other pages say.
+"""Weights of matches, facets of results, and grouping of near duplicates.
 
-`bench/search.py` measures how well they find a page by the words of its title; they were not fitted to that.
+Text is scored by BM25 in the index; links add to it. `bench/search.py` measures how well a page is found by its title.
 """
 
 from __future__ import annotations
@@ -24,49 +24,48 @@ HEADINGS = 0.7
 URL = 0.7
 TEXT = 1.0
 OTHER_FORM = 0.8
-"""Another form of the word that was asked for."""
+"""Another form of the query word."""
 ANCHOR = 0.8
-"""What pages that link here call it."""
+"""Anchor texts of pages that link here."""
 IMPORTANCE = 0.6
-"""For each doubling of the PageRank over that of an average page."""
+"""Per doubling of the PageRank over that of an average page."""
 MAX_IMPORTANCE = 12.0
 GONE = 0.5
-"""A page that is not there any more."""
+"""A page that is gone."""
 FUSION_DEPTH = 60
-"""Of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009): how little the first places differ."""
+"""Constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009)."""
 
 
 class WordForm(NamedTuple):
-    """A word that stands in the index, and in how many documents."""
+    """A word in the index and in how many documents it occurs."""
 
     text: str
     documents: int
 
 
-def form_weights(asked: str, forms: Iterable[WordForm], *, documents: int) -> dict[str, float]:
-    """The weight of each form of a word.
+def form_weights(word: str, forms: Iterable[WordForm], *, documents: int) -> dict[str, float]:
+    """Return the weight of each form of a word.
 
-    A form that hardly any document has would count more than the word itself, as rare words do: all forms
-    count as rare as they are together.
+    A rare form would count more than the word itself: all forms count as rare as they are together.
     """
     forms = list(forms)
     together = min(documents, sum(form.documents for form in forms))
     weights = {
-        form.text: (1.0 if form.text == asked else OTHER_FORM)
+        form.text: (1.0 if form.text == word else OTHER_FORM)
         * _rarity(together, documents)
         / _rarity(form.documents, documents)
         for form in forms
     }
-    weights.setdefault(asked, 1.0)
+    weights.setdefault(word, 1.0)
     return weights
 
 
-def _rarity(having: int, documents: int) -> float:
-    return log(1.0 + (documents - having + 0.5) / (having + 0.5))
+def _rarity(count: int, documents: int) -> float:
+    return log(1.0 + (documents - count + 0.5) / (count + 0.5))
 
 
 def importance_bonus(times_average: float) -> float:
-    """What a PageRank of so many times the average adds to a score; a page below average loses nothing."""
+    """Return what a PageRank of so many times the average adds to a score; never negative."""
     return IMPORTANCE * min(MAX_IMPORTANCE, log2(1.0 + max(0.0, times_average)))
 
 
@@ -74,7 +73,7 @@ Item = TypeVar("Item", bound=Hashable)
 
 
 def fuse_rankings(rankings: Sequence[Sequence[Item]]) -> list[tuple[Item, float]]:
-    """Several rankings as one, best first: each gives 1 / (60 + rank) to what it lists."""
+    """Combine rankings, best first: each adds 1 / (60 + rank) to what it lists."""
     scores: dict[Item, float] = {}
     for ranking in rankings:
         for rank, item in enumerate(dict.fromkeys(ranking), start=1):
@@ -83,9 +82,9 @@ def fuse_rankings(rankings: Sequence[Sequence[Item]]) -> list[tuple[Item, float]
 
 
 MAX_FACET_VALUES = 10
-"""Of one facet; the most frequent."""
+"""The most frequent values of one facet."""
 SPANS = ("1d", "7d", "30d", "365d")
-"""Of `changed:>`; each holds those before it."""
+"""Values of `changed:>`; each includes those before it."""
 
 
 class FacetRow(NamedTuple):
@@ -98,27 +97,27 @@ class FacetRow(NamedTuple):
 
 
 def url_host(url: str) -> str:
-    """The host, as `site:` names it."""
+    """Return the host as `site:` names it."""
     return url.partition("://")[2].partition("/")[0].partition("?")[0].lower()
 
 
 def count_sites(rows: Iterable[FacetRow]) -> tuple[FacetValue, ...]:
-    """Hosts, the most frequent first."""
+    """Count hosts, the most frequent first."""
     return _most_frequent(url_host(row.url) for row in rows)
 
 
 def count_languages(rows: Iterable[FacetRow]) -> tuple[FacetValue, ...]:
-    """Languages, the most frequent first."""
+    """Count languages, the most frequent first."""
     return _most_frequent(row.lang for row in rows if row.lang)
 
 
 def count_kinds(rows: Iterable[FacetRow]) -> tuple[FacetValue, ...]:
-    """Types, the most frequent first."""
+    """Count media kinds, the most frequent first."""
     return _most_frequent(media_kind(row.content_type) for row in rows)
 
 
 def count_changed(rows: Sequence[FacetRow], *, now: datetime) -> tuple[FacetValue, ...]:
-    """How many were first seen within each span before a moment; spans that hold nothing are left out."""
+    """Count hits first seen within each span; empty spans are left out."""
     counted = []
     for span in SPANS:
         since_us = to_us(now - timedelta(days=int(span[:-1])))
@@ -134,7 +133,7 @@ def _most_frequent(values: Iterable[str]) -> tuple[FacetValue, ...]:
 
 
 CHARS_PER_WORD = 6
-"""Texts are compared by size in words, which the store has at hand."""
+"""Text sizes are compared in words, which the store knows."""
 
 
 class TextFingerprint(NamedTuple):
@@ -146,30 +145,37 @@ class TextFingerprint(NamedTuple):
 
 
 def group_near_duplicates(texts: Sequence[TextFingerprint]) -> list[list[int]]:
-    """The places of the texts, in groups; each group begins with the first of its kind."""
-    near = _nearly_equal(texts)
+    """Return the indexes of the texts in groups; each begins with the best hit."""
+    candidates = _candidate_pairs(texts)
     groups: list[list[int]] = []
-    for place, said in enumerate(texts):
-        alike = (group for group in groups if near[group[0], place] and _is_alike(texts[group[0]], said))
-        group = next(alike, None)
+    for index, fingerprint in enumerate(texts):
+        similar = (
+            group
+            for group in groups
+            if candidates[group[0], index] and _is_near_duplicate(texts[group[0]], fingerprint)
+        )
+        group = next(similar, None)
         if group is None:
-            groups.append([place])
+            groups.append([index])
         else:
-            group.append(place)
+            group.append(index)
     return groups
 
 
-def _nearly_equal(texts: Sequence[TextFingerprint]) -> NDArray[np.bool_]:
-    """Pairs that are worth a look, all at once: most are not."""
+def _candidate_pairs(texts: Sequence[TextFingerprint]) -> NDArray[np.bool_]:
+    """Return the pairs worth a closer look, computed at once."""
     raw = b"".join(
-        said.signature if said.signature and len(said.signature) == PERMUTATIONS else EMPTY_SIGNATURE for said in texts
+        fingerprint.signature
+        if fingerprint.signature and len(fingerprint.signature) == PERMUTATIONS
+        else EMPTY_SIGNATURE
+        for fingerprint in texts
     )
     rows = np.frombuffer(raw, dtype=np.uint8).reshape(len(texts), PERMUTATIONS)
     equal = (rows[:, None, :] == rows[None, :, :]).sum(axis=2)
     return np.asarray(equal >= MIN_SIMILARITY * PERMUTATIONS)
 
 
-def _is_alike(one: TextFingerprint, other: TextFingerprint) -> bool:
+def _is_near_duplicate(one: TextFingerprint, other: TextFingerprint) -> bool:
     if not one.words or not other.words:
         return False
     if one.text_digest is not None and one.text_digest == other.text_digest:

@@ -1,1 +1,1 @@
-"""Is what a page says friendly or not? Sentences, pages and sites; English only."""
+"""Sentiment of sentences, pages and sites; English only."""

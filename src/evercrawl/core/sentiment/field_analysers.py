@@ -1,4 +1,4 @@
-"""What else can be said about a document? Analysers add fields; language and sentiment are the first."""
+"""Analysers that add fields to a document: language and sentiment, and those of plugins."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from evercrawl.core.sentiment.sentences import is_english, page_sentiment
 from evercrawl.model.document import Document
 
 FieldValue = str | int | float | bool | None
-"""What a field may hold: a value that JSON, SQL and a search index all know."""
+"""A value that JSON, SQL and a search index all know."""
 
 
 MAX_ERROR_CHARS = 200
 
 
 class Analyser(Protocol):
-    """Document in, fields out; found by entry point `evercrawl.analysers`."""
+    """Returns fields for a document; found by the entry point `evercrawl.analysers`."""
 
     @property
     def name(self) -> str:
-        """The one word that its fields begin with where names would clash."""
+        """The word that its fields begin with if names clash."""
 
     def analyse(self, document: Document) -> Mapping[str, FieldValue]:
-        """The fields of one document, always the same for the same document; no field: nothing to say."""
+        """Return the fields of a document, always the same for the same document."""
 
 
 DetectLanguage = Callable[[str], str | None]
-"""A text in, the primary subtag of its language out; None: it is not clear."""
+"""Text -> primary language subtag; None if unclear."""
 
 
 def _english_or_unknown(text: str) -> str | None:
@@ -36,7 +36,7 @@ def _english_or_unknown(text: str) -> str | None:
 
 
 def _language_of(document: Document, detect: DetectLanguage) -> str | None:
-    """The language that a document names, or else the one that its words say (RFC 5646, primary subtag)."""
+    """Return the language that a document declares, else the detected one (RFC 5646, primary subtag)."""
     if document.lang:
         return document.lang.replace("_", "-").partition("-")[0].lower()
     return detect(document.text)
@@ -44,27 +44,27 @@ def _language_of(document: Document, detect: DetectLanguage) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class LanguageAnalyser:
-    """The language that a document names, or the one that its words say."""
+    """Adds the language of a document."""
 
     detect: DetectLanguage = _english_or_unknown
     name: str = "language"
 
     def analyse(self, document: Document) -> Mapping[str, FieldValue]:
-        """`language` as a primary subtag; none where nothing is known."""
+        """Return `language` as a primary subtag, if known."""
         found = _language_of(document, self.detect)
         return {"language": found} if found else {}
 
 
 @dataclass(frozen=True, slots=True)
 class SentimentAnalyser:
-    """How friendly a document in English is, by a method that scores sentences."""
+    """Adds the sentiment of an English document."""
 
     score: Callable[[str], float]
     detect: DetectLanguage = _english_or_unknown
     name: str = "sentiment"
 
     def analyse(self, document: Document) -> Mapping[str, FieldValue]:
-        """`sentiment` from -1 to 1 and the sentences that it rests on; none for other languages."""
+        """Return `sentiment` from -1 to 1 and its number of sentences; nothing for other languages."""
         found = page_sentiment(document.text, self.score, lang=_language_of(document, self.detect))
         if found is None:
             return {}
@@ -72,16 +72,16 @@ class SentimentAnalyser:
 
 
 def analyse_fields(document: Document, analysers: Iterable[Analyser]) -> dict[str, FieldValue]:
-    """The fields of all analysers together; a name that is taken gets its analyser's name in front."""
+    """Return the fields of all analysers; a taken name gets its analyser's name in front."""
     fields: dict[str, FieldValue] = {}
     for analyser in analysers:
-        for field, value in _said_by(analyser, document).items():
+        for field, value in _run_analyser(analyser, document).items():
             fields[field if field not in fields else f"{analyser.name}_{field}"] = value
     return fields
 
 
-def _said_by(analyser: Analyser, document: Document) -> Mapping[str, FieldValue]:
-    """What it says; an analyser that fails costs its own fields and not the page."""
+def _run_analyser(analyser: Analyser, document: Document) -> Mapping[str, FieldValue]:
+    """Run an analyser; if it fails, only its own fields are lost."""
     try:
         return analyser.analyse(document)
     except Exception as error:

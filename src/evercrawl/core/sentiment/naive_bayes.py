@@ -1,13 +1,9 @@
-"""The source paper's naive Bayes, with its smoothing as printed (mission D4).
+"""The source paper's naive Bayes classifier with its smoothing as printed (mission D4).
 
-P(class) is the share of sentences; for each word P(class) is multiplied by
-
-    count(word, class) / (words(class) + total words)
-
-and the larger product wins. The smoothing is in the denominator only, so that a word that a class never had
-makes its product 0. The paper does not say what happens when both products are 0, which is so for most new
-sentences. Then the class with fewer unknown words wins, and among equals the larger product of the rest: what
-the rule tends to as the count of an unknown word goes to 0. `add_one` is the same with the usual 1 added.
+P(class) is the share of sentences; for each word it is multiplied by count(word, class) / (words(class) + total words),
+and the larger product wins. Smoothing is in the denominator only, so a word that a class never had makes its product 0.
+If both are 0, the class with fewer unknown words wins, then the larger product of the rest: the limit as the count of
+an unknown word goes to 0. `add_one` adds the usual 1.
 """
 
 from __future__ import annotations
@@ -25,14 +21,14 @@ _MOST_LOG_ODDS = 700.0
 
 
 class ClassProduct(NamedTuple):
-    """A product of probabilities: how many factors are 0, and the logarithm of the product of the others."""
+    """A product of probabilities: the number of zero factors, and the log of the product of the others."""
 
     zeros: int
     log_rest: float
 
 
 class ClassCounts(NamedTuple):
-    """What was counted in the sentences of one class."""
+    """Counts over the sentences of one class."""
 
     sentences: int
     words: Mapping[str, int]
@@ -47,7 +43,7 @@ class NaiveBayesModel:
     negative: ClassCounts
 
     def score(self, text: str, *, add_one: bool = False) -> float:
-        """P(pos) - P(neg), both brought to a sum of 1; 0 only where the rule cannot decide."""
+        """Return P(pos) - P(neg), normalized to a sum of 1; 0 if the rule cannot decide."""
         words = sentence_words(text)
         one, other = (self.product(words, side, add_one=add_one) for side in (self.positive, self.negative))
         if one.zeros != other.zeros:
@@ -56,7 +52,7 @@ class NaiveBayesModel:
         return 2.0 / (1.0 + exp(-odds)) - 1.0
 
     def product(self, words: Iterable[str], side: ClassCounts, *, add_one: bool = False) -> ClassProduct:
-        """The paper's product for one class."""
+        """Return the paper's product for one class."""
         sentences = self.positive.sentences + self.negative.sentences
         divisor = side.total + self.positive.total + self.negative.total
         added = 1 if add_one else 0
@@ -70,7 +66,7 @@ class NaiveBayesModel:
         return ClassProduct(zeros, total)
 
     def to_text(self) -> str:
-        """A first line with the numbers of sentences, then word and counts, one line each."""
+        """Return a first line with the numbers of sentences, then a line per word with its counts."""
         known = sorted(self.positive.words.keys() | self.negative.words.keys())
         lines = [f"\t{self.positive.sentences}\t{self.negative.sentences}"]
         lines += [f"{word}\t{self.positive.words.get(word, 0)}\t{self.negative.words.get(word, 0)}" for word in known]
@@ -78,7 +74,7 @@ class NaiveBayesModel:
 
     @classmethod
     def from_text(cls, table: str) -> NaiveBayesModel:
-        """What `to_text` wrote."""
+        """Read what `to_text` wrote."""
         sides: tuple[dict[str, int], dict[str, int]] = ({}, {})
         first, *lines = table.splitlines()
         for line in lines:
@@ -91,12 +87,12 @@ class NaiveBayesModel:
 
 
 def sentence_words(text: str) -> list[str]:
-    """The words of a sentence, without marks."""
+    """Return the words of a sentence without punctuation."""
     return [word for word in tokenize(text) if word not in _MARKS]
 
 
 def train_naive_bayes(examples: Iterable[tuple[str, bool]]) -> NaiveBayesModel:
-    """The model of labelled sentences; raises ValueError unless both classes occur."""
+    """Return the model of labelled sentences; raises ValueError unless both classes occur."""
     words: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
     sentences = [0, 0]
     for text, positive in examples:

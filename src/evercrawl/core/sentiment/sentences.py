@@ -1,4 +1,4 @@
-"""The words and sentences of a text, as both methods see them."""
+"""Words and sentences of a text, the test for English, and the sentiment of pages and sites."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 MAX_TEXT_CHARS = 200_000
-"""Characters of a text that are looked at."""
+"""The rest of a text is ignored."""
 MAX_SENTENCE_CHARS = 2_000
-"""A longer run without an end is cut here: tables and lists have no sentences."""
+"""A longer run without an end is cut: tables and lists have no sentences."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?|[!?.,;:]")
 _CONTRACTION = re.compile(r"n't\b")
@@ -20,21 +20,21 @@ _SYMBOL = re.compile("[\u2600-\u27bf\U0001f300-\U0001faff]")
 
 
 def tokenize(text: str) -> list[str]:
-    """Words in lower case and the marks between them; `isn't` is `is not`, a pictogram is its name."""
+    """Return words in lower case and punctuation; `isn't` becomes `is not`, a pictogram its name."""
     text = text.lower()
     if not text.isascii():
-        text = _SYMBOL.sub(_named, text.replace("\u2019", "'"))
+        text = _SYMBOL.sub(_symbol_name, text.replace("\u2019", "'"))
     if "'" in text:
         text = _LOOSE_SUFFIX.sub("'", _CONTRACTION.sub(" not", text))
     return _WORD.findall(text)
 
 
-def _named(match: re.Match[str]) -> str:
+def _symbol_name(match: re.Match[str]) -> str:
     return f" {unicodedata.name(match[0], '').lower()} "
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of a text in order; a line's end is a sentence's end."""
+    """Return the sentences of a text; a line end ends a sentence."""
     pieces = (piece.strip() for piece in _SENTENCE_END.split(text[:MAX_TEXT_CHARS]))
     return [piece[:MAX_SENTENCE_CHARS] for piece in pieces if piece]
 
@@ -55,15 +55,16 @@ os um uma não em da é são muito
 het een niet zijn voor maar deze ik wij zeer
 och är att det som på inte med jag av nie się jest na
 """
-"""Common words of German, French, Spanish, Italian, Portuguese, Dutch, Swedish and Polish that are no English
-words.
-"""
+"""Common words of German, French, Spanish, Italian, Portuguese, Dutch, Swedish and Polish that are not English."""
 ENGLISH_WORDS = frozenset(_ENGLISH_TEXT.split())
 FOREIGN_WORDS = frozenset(_FOREIGN_TEXT.split())
 
 
 def is_english(text: str, *, lang: str | None = None) -> bool:
-    """Whether a score for this text means anything."""
+    """Return whether a text is English, by its declared language or else by its words.
+
+    Only signs of another language count against English: short sentences may have no common word.
+    """
     if lang:
         return lang.lower().split("-")[0].split("_")[0] == "en"
     words = _LETTERS.findall(text[:LANGUAGE_SAMPLE_CHARS].lower())
@@ -82,16 +83,16 @@ def _is_latin(word: str) -> bool:
 
 
 CLEAR_SCORE = 0.25
-"""A sentence with a smaller score is neither positive nor negative."""
+"""A sentence with a smaller score is neutral."""
 MIN_SENTENCE_WORDS = 3
-"""Shorter lines are labels, not sentences, where a page has others."""
+"""Shorter lines are labels if a page has other sentences."""
 MAX_SENTENCES = 500
 MAX_PAGE_WEIGHT = 100
-"""A page counts in its site as many times as it has sentences, but no more than this."""
+"""A page counts in its site by its sentences, up to this."""
 
 
 class Sentiment(NamedTuple):
-    """The mean score of some sentences, -1 to 1, and how many of them are clearly one or the other."""
+    """Mean score of some sentences, -1 to 1, and how many are clearly positive or negative."""
 
     score: float
     sentences: int
@@ -100,7 +101,7 @@ class Sentiment(NamedTuple):
 
 
 def page_sentiment(text: str, score: Callable[[str], float], *, lang: str | None = None) -> Sentiment | None:
-    """The mean over the sentences of a page; None: nothing to judge, or not in English."""
+    """Return the mean over the sentences of a page; None if it has none or is not in English."""
     if not is_english(text, lang=lang):
         return None
     sentences = split_sentences(text)
@@ -113,7 +114,7 @@ def page_sentiment(text: str, score: Callable[[str], float], *, lang: str | None
 
 
 def site_sentiment(pages: Iterable[Sentiment]) -> Sentiment | None:
-    """The mean over pages by their sentences; one huge page does not speak for its site."""
+    """Return the mean over pages by their sentences; one huge page does not dominate."""
     pages = list(pages)
     weights = [min(page.sentences, MAX_PAGE_WEIGHT) for page in pages]
     if not sum(weights):

@@ -41,6 +41,7 @@ ABOUT = {
 }
 CHANNELS = ("webhook", "mail", "atom", "apprise")
 """Apprise only with services at fixed hosts, since its other URLs could reach any machine."""
+FREQUENCIES = tuple(one.value for one in Frequency)
 STATES = tuple(state.value for state in MessageState)
 ALERT_PARAMETERS = (
     Parameter("pages", "URLs of pages, separated by spaces.", default=""),
@@ -51,9 +52,7 @@ ALERT_PARAMETERS = (
     Parameter("sentiment_shift", "Only if the sentiment turned.", "bool", default=False),
     Parameter("channel", "How to send messages.", "choice", default="webhook", choices=CHANNELS),
     Parameter("address", "URL of a webhook or Apprise service, or mail address; empty for a feed.", default=""),
-    Parameter(
-        "frequency", "When to send messages.", "choice", default="at-once", choices=tuple(one.value for one in Frequency)
-    ),
+    Parameter("frequency", "When to send messages.", "choice", default="at-once", choices=FREQUENCIES),
     Parameter("daily_at", "Time of the daily digest, in UTC.", default="07:00"),
     Parameter("quiet_hours", "Hours without messages, in UTC, such as 22:00-06:00.", default=""),
 )  # fmt: skip
@@ -92,7 +91,7 @@ def _preview(state: AppState, inputs: Inputs) -> dict[str, Any]:
         {"url": event.url, "class": event.kind.value, "size": event.size, "at": from_us(event.at_us)}
         for event in found.examples
     ]
-    preview = {"matches": found.told, "checked": found.looked_at, "since": found.since, "examples": examples}
+    preview = {"matches": found.matches, "checked": found.checked, "since": found.since, "examples": examples}
     return {"draft": fields, "preview": preview, "problem": None}
 
 
@@ -178,24 +177,24 @@ def _known(registry: AlertRegistry, name: str) -> AlertStatus:
 
 def _alert(state: AppState, inputs: Inputs) -> Alert:
     """Return the new alert, checked: it reads and writes no other files and reaches no private machines."""
-    target, frequency = _target(state, inputs), Frequency(inputs["frequency"])
-    wish = Alert(
+    destination, frequency = _destination(state, inputs), Frequency(inputs["frequency"])
+    alert = Alert(
         name=inputs["name"],
-        filter=_subject(inputs),
-        destination=target,
+        filter=_filter(inputs),
+        destination=destination,
         frequency=frequency,
-        daily_at=_hour(inputs["daily_at"]),
+        daily_at=_time_of_day(inputs["daily_at"]),
         quiet_hours=tuple(inputs["quiet_hours"].replace(",", " ").split()),
-        max_changes=default_batch_size(target.channel, frequency),
+        max_changes=default_batch_size(destination.channel, frequency),
     )
-    wrong = alert_problem(wish)
-    if wrong is not None:
-        raise BadRequest(wrong)
+    problem = alert_problem(alert)
+    if problem is not None:
+        raise BadRequest(problem)
     # The folder of feeds is created when an alert is added.
-    return wish if target.channel is Channel.ATOM else registry_of(state).checked(wish)
+    return alert if destination.channel is Channel.ATOM else registry_of(state).checked(alert)
 
 
-def _subject(inputs: Inputs) -> AlertFilter:
+def _filter(inputs: Inputs) -> AlertFilter:
     pages = tuple(inputs["pages"].split())
     for page in pages:
         if canonical(page) is None:
@@ -210,22 +209,22 @@ def _subject(inputs: Inputs) -> AlertFilter:
     )
 
 
-def _target(state: AppState, inputs: Inputs) -> Destination:
+def _destination(state: AppState, inputs: Inputs) -> Destination:
     channel, address = Channel(inputs["channel"]), inputs["address"].strip()
     match channel:
         case Channel.ATOM:
             return Destination(channel, str((state.path / FEEDS / f"{inputs['name']}.xml").absolute()))
         case _ if not address:
             raise BadRequest("enter an address: a URL for a webhook or Apprise, or a mail address")
-        case Channel.APPRISE if (wrong := apprise_problem(address)) is not None:
-            raise BadRequest(wrong)
+        case Channel.APPRISE if (problem := apprise_problem(address)) is not None:
+            raise BadRequest(problem)
         case Channel.WEBHOOK:
             return Destination(channel, require_public_url(state.settings, address))
         case _:
             return Destination(channel, address)
 
 
-def _hour(text: str) -> time:
+def _time_of_day(text: str) -> time:
     try:
         return time.fromisoformat(text).replace(tzinfo=None)
     except ValueError:

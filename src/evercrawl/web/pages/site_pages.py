@@ -158,7 +158,7 @@ def exclude_trap(state: AppState, inputs: Inputs) -> ActionResult:
     """Exclude a URL pattern, even in a running crawl."""
     effect = state.collection.trap_exclude(inputs["pattern"], inputs["site"], apply=True)
     state.invalidate("traps")
-    message = f"{inputs['pattern']} excluded: {plural(effect.waiting, 'queued page')}."
+    message = f"{inputs['pattern']} excluded: {plural(effect.queued, 'queued page')}."
     return ActionResult(message, "/traps", {"effect": effect})
 
 

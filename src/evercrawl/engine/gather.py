@@ -1,0 +1,294 @@
+"""Every read of a visit: what is known before the request, and what the store knows about the answer.
+
+Values of a site are taken after the last wait, so that visits to one site never lose each other's updates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import NamedTuple, assert_never
+
+from evercrawl.core.change.change_history import SiteChangeHistory
+from evercrawl.core.change.detectors import DEFAULT_DETECTOR
+from evercrawl.core.change.snapshot import unpack_snapshot
+from evercrawl.core.digest import content_digest, payload_sha1
+from evercrawl.core.document.html import parse_document
+from evercrawl.core.frontier import Visit
+from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decoded_body
+from evercrawl.core.sitemap.sitemap_discovery import SitemapState
+from evercrawl.core.traps.trap_state import TrapState
+from evercrawl.core.url import key_of
+from evercrawl.core.visit.links import FoundLinks
+from evercrawl.engine.decide import fetched_outcome, redirect_refusal, scope_refusal, trap_refusal
+from evercrawl.engine.decision import Content, Decision, PageKnowledge, Past, Policy, Related, SiteKnowledge
+from evercrawl.engine.duplicates import MAX_COPIES, Duplicates, may_have_changed
+from evercrawl.engine.interpret import compare, links_in, parse, redirect_target, wants_snapshot
+from evercrawl.engine.links import LinkIntake, PlacedLink
+from evercrawl.engine.ports import Archive, ShardStore
+from evercrawl.engine.probes import Probes, looks_like_not_found
+from evercrawl.engine.revisits import Revisits
+from evercrawl.engine.runtime import Runtime
+from evercrawl.engine.site_state import SiteState, SiteStates
+from evercrawl.engine.traps import Traps
+from evercrawl.model.fetch import Failed, Fetched, FetchResult, Headers, Moved, NotModified
+from evercrawl.model.page import Candidate, OriginalRecord, Page
+from evercrawl.model.site import Site
+from evercrawl.model.time import to_us
+
+
+@dataclass(frozen=True, slots=True)
+class ShardKnowledge:
+    """What one shard has learned about its sites and pages."""
+
+    change: SiteStates[SiteChangeHistory]
+    sitemaps: SiteStates[SitemapState]
+    revisits: Revisits
+    traps: Traps
+    duplicates: Duplicates
+    importance: Callable[[Page], float]
+    """How much a current copy of a page counts, 1 for an average one."""
+
+
+class ContentReader:
+    """Parses answers, and compares them with the last visit."""
+
+    def __init__(
+        self,
+        store: ShardStore,
+        archive: Archive,
+        change: SiteStates[SiteChangeHistory],
+        *,
+        original_of: Callable[[bytes], Awaitable[OriginalRecord | None]],
+        policy: Policy,
+    ) -> None:
+        """`original_of` finds where content of this digest is archived."""
+        self._store = store
+        self._archive = archive
+        self._change = change
+        self._original_of = original_of
+        self._policy = policy
+
+    async def read(self, page: Page, answer: Fetched, *, now: datetime) -> Content:
+        """Return the content of an answer, parsed and compared."""
+        digest = content_digest(answer.body)
+        original = await self._original_of(digest)
+        past = await self._past(page, digest)
+        site = await self._change.of(page.site_id)
+        document = parse(answer, self._policy, wants_snapshot=wants_snapshot(page, past, site.value))
+        content = Content(digest, payload_sha1(answer.exchange.wire_body), document, original, past)
+        return self.compared(page, answer, content, site, now=now)
+
+    def compared(
+        self, page: Page, answer: Fetched, content: Content, site: SiteState[SiteChangeHistory], *, now: datetime
+    ) -> Content:
+        """Return the content, compared by what is known about its site now."""
+        if page.version == 0 or content.past.is_same:
+            return content
+        before = content.comparison
+        if before is not None and (before.site_before is None or before.site_before is site.value):
+            return content
+        found = compare(page, content.document, answer.body, content.past, site.value, now=now, policy=self._policy)
+        return content._replace(comparison=found)
+
+    async def _past(self, page: Page, digest: bytes) -> Past:
+        if page.version == 0:
+            return Past()
+        settings = self._policy.settings
+        baseline = await self._store.look(page.id)
+        if digest == page.digest:
+            return Past(is_same=True, baseline=baseline)
+        text = await self._store.text(page.id, page.version)
+        before = unpack_snapshot(baseline.snapshot) if baseline is not None else None
+        if before is not None and settings.change.detector == DEFAULT_DETECTOR:
+            return Past(text=text, baseline=baseline, snapshot=before)
+        headers, body = await self._newest_version(page)
+        document = parse_document(
+            page.url, headers, body, agent=self._policy.agent, limits=settings.parse, wants_snapshot=True
+        )
+        before = unpack_snapshot(document.snapshot) if document.snapshot is not None else None
+        return Past(text=text, body=body, baseline=baseline, snapshot=before)
+
+    async def _newest_version(self, page: Page) -> tuple[Headers, bytes]:
+        """Return the newest version from the archive; empty where it cannot be read."""
+        place = await self._store.version_original(page.id)
+        record = self._archive.read(place) if place is not None else None
+        if record is None:
+            return (), b""
+        headers, wire_body = record
+        http = self._policy.settings.http
+        try:
+            return headers, decoded_body(
+                headers, wire_body, limits=DecodeLimits(http.max_decoded_bytes, http.max_compression_ratio)
+            )
+        except BadCoding:
+            return (), b""
+
+
+class _Links(NamedTuple):
+    """Links of an answer: as found, new ones of this shard, and those of other shards."""
+
+    found: FoundLinks
+    own: list[PlacedLink]
+    others: dict[int, list[Candidate]]
+
+
+_NO_LINKS = _Links(FoundLinks(), [], {})
+
+
+class VisitReader:
+    """Reads for the visits of one shard."""
+
+    def __init__(
+        self,
+        store: ShardStore,
+        contents: ContentReader,
+        knowledge: ShardKnowledge,
+        *,
+        links: LinkIntake,
+        probes: Probes,
+        runtime: Runtime,
+    ) -> None:
+        self._store = store
+        self._contents = contents
+        self._knowledge = knowledge
+        self._links = links
+        self._probes = probes
+        self._runtime = runtime
+        self._policy = runtime.policy
+
+    async def gather(self, turn: Visit) -> PageKnowledge:
+        """Read what is known about a page before its request."""
+        page, site, knowledge = turn.page, turn.queue.site, self._knowledge
+        traps = await knowledge.traps.load(site.id, pages=self._links.pages_of(site))
+        return PageKnowledge(
+            turn.queue.robots,
+            knowledge.traps.check_page(page, None if traps is None else traps.value),
+            await knowledge.duplicates.mirror_copy(page, site.name),
+            (await knowledge.revisits.outlooks.of(site.id)).value,
+            await knowledge.duplicates.is_doubtful(page),
+        )
+
+    async def trap_state(self, site: Site) -> SiteState[TrapState] | None:
+        """Read the trap state of a site; None: it has too few pages to be judged."""
+        return await self._knowledge.traps.load(site.id, pages=self._links.pages_of(site))
+
+    def refuse_queued(
+        self, pages: list[Page], site: Site, state: SiteState[TrapState] | None, *, now: datetime
+    ) -> list[tuple[Page, Decision]]:
+        """Return the queued pages of a site that are not wanted any more, before robots.txt is fetched for them."""
+        traps, refused = self._knowledge.traps, []
+        for page in pages:
+            outcome = scope_refusal(page, PageKnowledge(), now, self._policy)
+            if outcome is None:
+                trap = traps.check_page(page, None if state is None else state.value)
+                known = PageKnowledge(trap=trap or traps.check_first_page(page, site))
+                outcome = trap_refusal(page, known, now, self._policy)
+            if outcome is not None:
+                refused.append((page, Decision(outcome)))
+        return refused
+
+    async def look_up(self, turn: Visit, answer: FetchResult, known: PageKnowledge, *, now: datetime) -> Related:
+        """Read what the store knows about an answer. Links that are not pages yet are reserved for this visit."""
+        match answer:
+            case Fetched():
+                return await self._look_up_content(turn, answer, now=now)
+            case Moved():
+                found, is_loop = await self._look_up_target(turn.page, answer, known, now=now)
+                own, others = self._links.split(found.candidates)
+                links = _Links(found, await self._links.place(own), others)
+                related = await self._related(turn, answer, None, links)
+                return replace(related, is_loop=is_loop, targets=self._links.targets(links.own))
+            case NotModified():
+                baseline = await self._store.look(turn.page.id)
+                original = await self._store.version_original(turn.page.id)
+                return replace(await self._related(turn, answer, None), baseline=baseline, original=original)
+            case Failed():
+                return await self._related(turn, answer, None)
+            case unknown:
+                assert_never(unknown)
+
+    async def _look_up_content(self, turn: Visit, answer: Fetched, *, now: datetime) -> Related:
+        page, policy = turn.page, self._policy
+        content = await self._contents.read(page, answer, now=now)
+        popular = self._runtime.popular
+        found = links_in(page, content.document, popular=popular, now_us=to_us(now), policy=policy)
+        own, others = self._links.split(found.candidates)
+        links = _Links(found, await self._links.place(own), others)
+        related = await self._related(turn, answer, content, links)
+        # The index of near texts is read last: from there to `apply` nothing waits unless it has a match.
+        outcome = fetched_outcome(page, answer, content)
+        duplicates = await self._knowledge.duplicates.look_up(page, content, outcome)
+        change = await self._knowledge.change.of(page.site_id)
+        content = self._contents.compared(page, answer, content, change, now=now)
+        knowledge = self._site_knowledge(turn.queue.site, related.knowledge)
+        targets = self._links.targets(links.own)
+        return replace(related, content=content, duplicates=duplicates, knowledge=knowledge, targets=targets)
+
+    async def _look_up_target(
+        self, page: Page, answer: Moved, known: PageKnowledge, *, now: datetime
+    ) -> tuple[FoundLinks, bool]:
+        """Return the target of a redirect as a link, and whether it leads back to the page."""
+        target = answer.target
+        is_loop = target == page.url or await self._store.moved_to(key_of(target)) == page.url
+        if page.depth == 0:
+            self._runtime.adopt(page.url, target)
+        if redirect_refusal(page, answer, known) is not None:
+            return FoundLinks(), is_loop
+        return redirect_target(page, answer, now_us=to_us(now), policy=self._policy), is_loop
+
+    async def _related(
+        self, turn: Visit, answer: FetchResult, content: Content | None, links: _Links = _NO_LINKS
+    ) -> Related:
+        page, site, knowledge = turn.page, turn.queue.site, self._knowledge
+        document = content.document if content is not None else None
+        says_not_found = looks_like_not_found(page, answer, document)
+        traps = await self.trap_state(site)
+        soft_404 = None
+        if traps is None and isinstance(answer, (Fetched, Moved)):
+            soft_404 = await self._probes.soft_404_state(site.id, looks_like_not_found=says_not_found)
+        hosts = None
+        if document is not None and not page.version:
+            hosts = await knowledge.traps.hosts.load(site, [its for _, its in links.own])
+        await self._load_states(site)
+        copies: list[Page] = []
+        if may_have_changed(page, answer, content):
+            copies = await self._store.repeats(page.id, MAX_COPIES)
+        before = SiteKnowledge(site, traps=None if traps is None else traps.value, soft_404=soft_404, hosts=hosts)
+        return Related(
+            self._site_knowledge(site, before),
+            knowledge.revisits.level(),
+            knowledge.importance(page),
+            content,
+            found=links.found,
+            own=links.own,
+            others=links.others,
+            says_not_found=says_not_found,
+            copies=copies,
+        )
+
+    async def _load_states(self, site: Site) -> None:
+        knowledge = self._knowledge
+        await knowledge.change.of(site.id)
+        await knowledge.revisits.outlooks.of(site.id)
+        if self._policy.settings.sitemaps.enabled:
+            await knowledge.sitemaps.of(site.id)
+
+    def _site_knowledge(self, site: Site, before: SiteKnowledge) -> SiteKnowledge:
+        """Return what is known about a site now; its states are loaded."""
+        knowledge = self._knowledge
+        change = knowledge.change.held(site.id)
+        outlook = knowledge.revisits.outlooks.held(site.id)
+        sitemaps = knowledge.sitemaps.held(site.id) if self._policy.settings.sitemaps.enabled else None
+        traps = knowledge.traps.states.held(site.id)
+        return SiteKnowledge(
+            site,
+            before.change if change is None else change.value,
+            before.outlook if outlook is None else outlook.value,
+            None if sitemaps is None else sitemaps.value,
+            before.traps if before.traps is None or traps is None else traps.value,
+            before.soft_404,
+            before.hosts,
+            self._probes.may_probe(site.id),
+        )
