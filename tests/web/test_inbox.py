@@ -11,7 +11,7 @@ import pytest
 from evercrawl.collection.change_inbox import ChangeInbox
 from evercrawl.core.change.review import filter_read, read_marks
 from evercrawl.model.change import Change, ChangeClass, Edit
-from evercrawl.model.history import Mark
+from evercrawl.model.history import ReadMark
 from evercrawl.model.listing import ChangeRecord
 from evercrawl.web.route import API
 from evercrawl.web.serve import ServeOptions
@@ -87,7 +87,7 @@ def _seen(key: int, at_us: int, url: str = "https://a.example/") -> ChangeRecord
 
 
 def test_an_edit_that_comes_again_later_is_news_again():
-    reviewed = read_marks([Mark(7, None, 100), Mark(7, None, 50), Mark(None, "https://b.example", 80)])
+    reviewed = read_marks([ReadMark(7, None, 100), ReadMark(7, None, 50), ReadMark(None, "https://b.example", 80)])
     views = [_seen(7, 100), _seen(7, 101), _seen(8, 90), _seen(9, 80, "https://b.example/x")]
     assert [view.at_us for view in filter_read(views, reviewed, was_seen=False)] == [101, 90]
     assert [view.at_us for view in filter_read(views, reviewed, was_seen=True)] == [100, 80]
@@ -97,7 +97,7 @@ def test_the_file_forgets_the_oldest(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("evercrawl.collection.change_inbox.MOST_REVIEWS", 3)
     inbox = ChangeInbox(tmp_path)
     assert inbox.stamp() is None
-    numbers = [inbox.review([Mark(n, None, n)], who="me", words="w", now_us=n) for n in range(1, 6)]
+    numbers = [inbox.review([ReadMark(n, None, n)], who="me", words="w", now_us=n) for n in range(1, 6)]
     assert [one.id for one in inbox.reviews(9)] == numbers[:1:-1]
     assert {mark.key for mark in inbox.marks()} == {3, 4, 5}
     before = inbox.stamp()

@@ -122,7 +122,7 @@ def recent_changes(
         complete=complete,
         changes=len(chosen),
         groups=tuple(_listed(group, moments) for group in groups[:most]),
-        groups_in_all=len(groups),
+        total_groups=len(groups),
         newest_us=max((view.at_us for view in chosen), default=0),
     )
 

@@ -1,4 +1,4 @@
-"""Serving: the interface and the origin of replay, in one process, and the crawl too if that is wished."""
+"""The web service: the interface and the archived pages on two origins, and optionally a crawl."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ PORT = 8787
 GRACE_S = 3
 BACKLOG = 256
 RENEW_EVERY_S = 30.0
-"""How often we look for leases that end; the shortest lease is renewed a minute before its end."""
+"""How often to check for leases to renew; the shortest is renewed a minute before its end."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """How to serve."""
+    """Addresses and access of the web service."""
 
     bind: str = "127.0.0.1"
     port: int = PORT
-    """0: any that is free."""
+    """0: a free one."""
     replay_port: int | None = None
     """None: the next one."""
     public_url: str | None = None
-    """How others reach the interface, where a proxy stands before it."""
+    """URL of the interface behind a proxy."""
     replay_url: str | None = None
     token: str | None = None
     read_only: bool = False
@@ -55,7 +55,7 @@ class ServeOptions:
 
 
 def is_loopback(bind: str) -> bool:
-    """Only this machine can reach it."""
+    """Return whether only this machine can reach the address."""
     if bind == "localhost":
         return True
     try:
@@ -72,61 +72,61 @@ def _is_address(bind: str) -> bool:
     return True
 
 
-def require_safe(how: ServeOptions, auth: AuthStore) -> None:
-    """ConfigError where somebody else could reach an interface that nobody can log in to."""
-    for url in (how.public_url, how.replay_url):
+def check_options(options: ServeOptions, auth: AuthStore) -> None:
+    """Raise ConfigError if others could reach an interface that nobody can log in to."""
+    for url in (options.public_url, options.replay_url):
         if url is not None and (urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).netloc):
-            raise ConfigError(f"{url!r} is not an address; write it like https://crawl.example.org")
-    if not _is_address(how.bind):
-        raise ConfigError(f"--bind {how.bind!r} is not an address of this machine, such as 127.0.0.1")
-    if is_loopback(how.bind):
+            raise ConfigError(f"{url!r} is not a URL; write it like https://crawl.example.org")
+    if not _is_address(options.bind):
+        raise ConfigError(f"--bind {options.bind!r} is not an IP address, such as 127.0.0.1")
+    if is_loopback(options.bind):
         return
-    if not (how.token or auth.has_password() or auth.tokens()):
+    if not (options.token or auth.has_password() or auth.tokens()):
         raise ConfigError(
-            f"{how.bind} can be reached by others, and nobody could log in: set a password with --password, "
-            "or give a token with --token"
+            f"others can reach {options.bind}, but nobody could log in; set a password with --password, "
+            "or a token with --token"
         )
-    if how.public_url is None:
+    if options.public_url is None:
         raise ConfigError(
-            f"{how.bind} can be reached by others: say under which address with --public-url, such as "
-            "https://crawl.example.org; requests for other names are refused"
+            f"others can reach {options.bind}; give their URL with --public-url, such as "
+            "https://crawl.example.org. Other host names are refused"
         )
 
 
 class WebServer(uvicorn.Server):
-    """A server whose signals are somebody else's business."""
+    """A server that leaves signals to the command."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.began = asyncio.Event()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Listen, and say so."""
+        """Start listening and set `began`."""
         await super().startup(sockets)
         self.began.set()
 
     def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
-        """They are those of the command."""
+        """Capture nothing: the command handles signals."""
         return nullcontext()
 
 
 class WebService:
-    """Both origins of one collection; `address` and `link` are known once it has begun."""
+    """Both origins of one collection."""
 
-    def __init__(self, collection: Path, how: ServeOptions, *, flags: dict[str, object] | None = None) -> None:
-        self.how = how
+    def __init__(self, collection: Path, options: ServeOptions, *, flags: dict[str, object] | None = None) -> None:
+        self.options = options
         self.auth = AuthStore(collection)
-        require_safe(how, self.auth)
+        check_options(options, self.auth)
         self.link = OneTimeLink()
-        self.sockets = open_sockets(how)
+        self.sockets = open_sockets(options)
         self.ports = tuple(one.getsockname()[1] for one in self.sockets)
         self.state = AppState(
             collection,
             self.auth,
             own_origin=self.own_origin,
             replay_origin=self.replay_origin,
-            public_origin=how.public_url and how.public_url.rstrip("/"),
-            read_only=how.read_only,
+            public_origin=options.public_url and options.public_url.rstrip("/"),
+            read_only=options.read_only,
             flags=flags,
         )
         self.stop_crawl: StopSignal | None = None
@@ -134,23 +134,23 @@ class WebService:
 
     @property
     def address(self) -> str:
-        """Where the interface is."""
-        return self.how.public_url or f"http://{_shown(self.how.bind)}:{self.ports[0]}"
+        """Return the URL of the interface."""
+        return self.options.public_url or f"http://{_bracket_ipv6(self.options.bind)}:{self.ports[0]}"
 
     @property
     def first_link(self) -> str:
-        """The link that opens it once."""
+        """Return the one-time login link."""
         return f"{self.address}/first?key={self.link.secret}"
 
     def own_origin(self, host: str) -> str:
-        """How whoever inputs at this host reaches the interface."""
-        public = (self.how.public_url or "").rstrip("/")
+        """Return the origin of the interface for a requested host."""
+        public = (self.options.public_url or "").rstrip("/")
         return public if public and urlsplit(public).netloc == host else f"http://{host}"
 
     def replay_origin(self, host: str) -> str:
-        """Another origin than the one that was inputs, also by name: cookies know hosts, but no ports."""
-        if self.how.replay_url is not None:
-            return self.how.replay_url.rstrip("/")
+        """Return the origin of archived pages: another host name too, since cookies ignore ports."""
+        if self.options.replay_url is not None:
+            return self.options.replay_url.rstrip("/")
         name = host.rpartition(":")[0]
         if is_loopback(name):
             other = "127.0.0.1" if name == "localhost" else "localhost"
@@ -158,28 +158,28 @@ class WebService:
         return f"http://{name}:{self.ports[1]}"
 
     def apps(self) -> tuple[ASGIApp, ASGIApp]:
-        """The interface and replay."""
-        origins = loopback_origins(self.ports[:1])
+        """Return the applications of the interface and of archived pages."""
+        own_origins = loopback_origins(self.ports[:1])
         replay_origins = loopback_origins(self.ports[1:])
-        if self.how.public_url is not None:
-            origins |= {self.how.public_url.rstrip("/").lower()}
-            replay_origins |= {self.replay_origin(urlsplit(self.how.public_url).netloc).lower()}
-        is_secure = (self.how.public_url or "").startswith("https:")
+        if self.options.public_url is not None:
+            own_origins |= {self.options.public_url.rstrip("/").lower()}
+            replay_origins |= {self.replay_origin(urlsplit(self.options.public_url).netloc).lower()}
+        is_secure = (self.options.public_url or "").startswith("https:")
         cookie = f"{COOKIE}_{self.ports[0]}"
-        origins = AllowedOrigins(origins, " ".join(sorted(replay_origins)), cookie=cookie, secure=is_secure)
-        public = PublicAccess(self.how.token, self.how.public_archive)
+        origins = AllowedOrigins(own_origins, " ".join(sorted(replay_origins)), cookie=cookie, secure=is_secure)
+        public = PublicAccess(self.options.token, self.options.public_archive)
         replay = ReplayPages(
             self.state,
             origins=replay_origins,
-            parents=sorted(origins),
-            public=self.how.public_archive,
-            token=self.how.token,
+            parents=sorted(own_origins),
+            public=self.options.public_archive,
+            token=self.options.token,
         )
         return build_app(self.state, origins, self.link, public), replay.app()
 
     async def run(self, *, on_ready: Callable[[], None], say: Callable[[str], None]) -> None:
         """Serve until `stop` is called."""
-        _log_here()
+        _redirect_server_log()
         self._servers = [WebServer(_config(app)) for app in self.apps()]
         tasks = [
             asyncio.create_task(server.serve(sockets=[one]))
@@ -188,9 +188,9 @@ class WebService:
         await asyncio.gather(*(server.began.wait() for server in self._servers))
         on_ready()
         warm = asyncio.create_task(asyncio.to_thread(warm_up, self.state))
-        crawl = asyncio.create_task(self._crawl(say)) if self.how.crawl else None
+        crawl = asyncio.create_task(self._crawl(say)) if self.options.crawl else None
         try:
-            async with self._told(), self._renewed():
+            async with self._notifying(), self._renewing():
                 await asyncio.gather(*tasks)
         finally:
             await asyncio.gather(warm, return_exceptions=True)
@@ -202,7 +202,7 @@ class WebService:
             IDLE_READERS.close(self.state.path)
 
     def stop(self) -> None:
-        """Let requests end; a second call ends them."""
+        """Stop after the current requests; a second call cancels them."""
         self.state.is_stopping = True
         for server in self._servers:
             server.force_exit = server.should_exit
@@ -210,16 +210,16 @@ class WebService:
         if self.stop_crawl is not None:
             self.stop_crawl.finish() if self.stop_crawl.stage == 0 else self.stop_crawl.cancel()
 
-    def _told(self) -> AbstractAsyncContextManager[None]:
-        """Alerts are told while nobody crawls, too; a crawl in this process tells by itself."""
-        if self.how.crawl or self.how.read_only:
+    def _notifying(self) -> AbstractAsyncContextManager[None]:
+        """Send alerts while serving; a crawl in this process sends them itself."""
+        if self.options.crawl or self.options.read_only:
             return nullcontext()
         return run_notifier(self.state.path, self.state.settings)
 
     @asynccontextmanager
-    async def _renewed(self) -> AsyncIterator[None]:
-        """Subscriptions at hubs are renewed in time."""
-        if not self.state.is_reachable or self.how.read_only:
+    async def _renewing(self) -> AsyncIterator[None]:
+        """Renew subscriptions while serving."""
+        if not self.state.is_reachable or self.options.read_only:
             yield
             return
         task = asyncio.create_task(self._renew())
@@ -238,36 +238,36 @@ class WebService:
             await asyncio.sleep(RENEW_EVERY_S)
 
     async def _crawl(self, say: Callable[[str], None]) -> Summary | None:
-        """Keep the collection fresh beside the pages; where that cannot be, the pages go on."""
+        """Keep the collection up to date; if that fails, keep serving."""
         self.stop_crawl = StopSignal()
         try:
             return await self.state.collection.crawl(forever=True, stop=self.stop_crawl)
         except Exception as error:
-            log.exception("the crawl beside the web interface ended")
-            say(f"the crawl ended: {error}")
+            log.exception("the crawl of the web service failed")
+            say(f"the crawl stopped: {error}")
             return None
 
 
-def _shown(bind: str) -> str:
+def _bracket_ipv6(bind: str) -> str:
     return f"[{bind}]" if ":" in bind and not bind.startswith("[") else bind
 
 
-def open_sockets(how: ServeOptions) -> list[socket.socket]:
-    """The sockets of the interface and of replay; ConfigError where an address is taken or not ours."""
+def open_sockets(options: ServeOptions) -> list[socket.socket]:
+    """Open the sockets of both origins; raise ConfigError if an address is taken or not ours."""
     found: list[socket.socket] = []
     try:
-        first = _listen(how.bind, how.port)
+        first = _listen(options.bind, options.port)
         found.append(first)
-        port = how.replay_port
+        port = options.replay_port
         if port is None:
-            port = 0 if how.port == 0 else first.getsockname()[1] + 1
-        found.append(_listen(how.bind, port))
+            port = 0 if options.port == 0 else first.getsockname()[1] + 1
+        found.append(_listen(options.bind, port))
     except OSError as error:
         for one in found:
             one.close()
         raise ConfigError(
-            f"cannot listen at {how.bind} port {how.port if not found else port}: {error.strerror or error}; "
-            "choose another with --port and --replay-port"
+            f"cannot listen on {options.bind} port {options.port if not found else port}: {error.strerror or error}; "
+            "choose other ports with --port and --replay-port"
         ) from error
     return found
 
@@ -286,16 +286,16 @@ def _listen(bind: str, port: int) -> socket.socket:
     return one
 
 
-class _ToOurLog(logging.Handler):
-    """What the server has to say goes where our own log goes, and never to the terminal."""
+class _LogHandler(logging.Handler):
+    """Send log records of the server to our log, never to the terminal."""
 
     def emit(self, record: logging.LogRecord) -> None:
         log.handle(record)
 
 
-def _log_here() -> None:
+def _redirect_server_log() -> None:
     server = logging.getLogger("uvicorn")
-    server.handlers, server.propagate = [_ToOurLog()], False
+    server.handlers, server.propagate = [_LogHandler()], False
     server.setLevel(logging.WARNING)
 
 

@@ -32,11 +32,7 @@ VIEWS: tuple[View, ...] = (
             Parameter("site", "Only on this site."),
             Parameter("noise", "Include noise, such as adverts and counters.", "bool", default=False),
             Parameter(
-                "state",
-                "Unread, read, muted, or all changes.",
-                "choice",
-                default="unread",
-                choices=changes_page.STATES,
+                "state", "Unread, read, muted, or all changes.", "choice", default="unread", choices=changes_page.STATES
             ),
             limit(50, 200),
         ),

@@ -80,9 +80,9 @@ def _show_status(cli: CliContext, status: Status) -> None:
         "sites": f"{status.sites:,}",
         "due": f"{status.due_now:,} now" + (f", next {relative_time(status.next_due)}" if status.next_due else ""),
         "freshness": freshness_text(status.freshness) if status.freshness else "",
-        "policy": revisit_text(status.steering) if status.steering and cli.verbose else "",
+        "policy": revisit_text(status.revisit) if status.revisit and cli.verbose else "",
         "traffic": f"{plural(status.requests, 'request')}, {format_size(status.bytes)}",
-        "saved": _saved_text(status.saved) if status.saved else "",
+        "saved": _saved_text(status.savings) if status.savings else "",
         "disk": f"{plural(status.archive_files, 'WARC file')} with {format_size(status.archive_bytes)}, "
         f"state {format_size(status.state_bytes)}",
         "skipped": f"{plural(status.refused, 'URL')} (list them with: evercrawl skipped)",
@@ -95,8 +95,8 @@ def _show_status(cli: CliContext, status: Status) -> None:
     for closed in status.closed_sites:
         reason = safe_line(closed.reason, longest=100)
         click.echo(f"paused until {local_time(closed.opens_at)}: {safe_line(closed.site)} ({reason})")
-    for slowed in status.slowed:
-        click.echo(f"slowed down by you: {safe_line(slowed.site)}, one request every {slowed.gap_s:g} s")
+    for slowed in status.rate_overrides:
+        click.echo(f"slowed down by you: {safe_line(slowed.site)}, one request every {slowed.delay_s:g} s")
     for trap in status.traps:
         evidence = safe_line(trap.evidence, longest=160)
         click.echo(f"trap on {safe_line(trap.site)}: {safe_line(trap.pattern)} is skipped ({evidence})")
@@ -163,26 +163,26 @@ def explanation_fields(found: Explanation) -> dict[str, Any]:
         "parent": found.parent,
         "depth": found.depth,
         "site_opens_at": found.site_opens_at,
-        "slowed_to_s": found.slowed_to_s,
+        "slowed_to_s": found.delay_override_s,
         "relevance": found.relevance,
         "duplicate_of": found.duplicate_of,
         "credit": found.credit,
         "importance": found.importance,
         "decisions": [_decision_fields(visit) for visit in found.decisions],
-        "habits": None if found.habits is None else asdict(found.habits),
+        "habits": None if found.forecast is None else asdict(found.forecast),
     }
 
 
 def _change_lines(habits: PageForecast) -> dict[str, str]:
 
-    wrong = plural(habits.validators_that_lied, "wrong validator")
+    wrong = plural(habits.false_validators, "wrong validator")
     return {
-        "changes": habits.words,
-        "copy": f"current with probability {habits.chance_current:.0%}",
+        "changes": habits.rate_text,
+        "copy": f"current with probability {habits.probability_current:.0%}",
         "value": _value_text(habits),
         "announced": _announcement_text(habits.announcements) if habits.announcements else "",
-        "validators": f"not trusted on this site ({wrong})" if habits.validators_that_lied else "",
-        "next visit": habits.next_visit_words,
+        "validators": f"not trusted on this site ({wrong})" if habits.false_validators else "",
+        "next visit": habits.next_visit_text,
     }
 
 
@@ -197,7 +197,7 @@ def _announcement_text(found: Announcements) -> str:
     polled = f"last read {relative_time(found.last_poll)}" if found.last_poll else "never read"
     if not found.trusted:
         return f"nothing reliable ({polled})"
-    waiting = plural(found.waiting, "announcement")
+    waiting = plural(found.pending, "announcement")
     return (
         f"{found.recall:.0%} of changes, {found.false_share:.0%} false alarms; {waiting} since the last visit; {polled}"
     )
@@ -237,9 +237,11 @@ def _show_explanation(found: Explanation) -> None:
         "visits": str(found.visits or ""),
         "relevance": "" if found.relevance is None else _relevance_text(found.relevance),
         "site paused": f"until {local_time(found.site_opens_at)}" if found.site_opens_at else "",
-        "slowed down": "" if found.slowed_to_s is None else f"by you, one request every {found.slowed_to_s:g} s",
+        "slowed down": ""
+        if found.delay_override_s is None
+        else f"by you, one request every {found.delay_override_s:g} s",
         "due": f"{local_time(found.due)} ({relative_time(found.due)})" if found.due else "",
-        **(_change_lines(found.habits) if found.habits else {}),
+        **(_change_lines(found.forecast) if found.forecast else {}),
     }
     for name, text in facts.items():
         if text:

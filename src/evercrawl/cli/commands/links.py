@@ -97,14 +97,14 @@ def _show_link_ends(title: str, ends: Sequence[LinkEnd], count: int) -> None:
 
 def _list_bad_links(cli: CliContext, site: str | None, *, only_dead: bool, as_json: bool) -> int:
     """Print links to fix, grouped by the page they are on; return 1 if any is dead."""
-    from evercrawl.model.links import LinkTrouble
+    from evercrawl.model.links import LinkProblem
 
-    dead = (LinkTrouble.DEAD, LinkTrouble.LOOP)
+    dead = (LinkProblem.DEAD, LinkProblem.LOOP)
     page, count, dead_count = None, 0, 0
     with cli.open_collection() as collection:
         for found in collection.bad_links(site):
-            dead_count += found.trouble in dead
-            if only_dead and found.trouble not in dead:
+            dead_count += found.problem in dead
+            if only_dead and found.problem not in dead:
                 continue
             count += 1
             if as_json:
@@ -124,7 +124,7 @@ def bad_link_fields(found: BadLink) -> dict[str, Any]:
         "url": found.url,
         "target": found.target,
         "text": found.text,
-        "problem": found.trouble.value,
+        "problem": found.problem.value,
         "status": found.status,
         "reason": found.reason,
         "chain": list(found.chain),
@@ -135,8 +135,8 @@ def _bad_link_line(found: BadLink) -> str:
     text = safe_line(found.text, longest=_ANCHOR_CHARS)
     cause = f"status {found.status}" if found.status and found.status >= 400 else found.reason or ""
     way = " -> ".join(safe_line(url) for url in found.chain)
-    said = f"{found.trouble.value:<8} {safe_line(found.target)}" + (f" -> {way}" if way else "")
-    return said + (f" ({cause})" if found.trouble.value == "dead" else "") + (f'  "{text}"' if text else "")
+    said = f"{found.problem.value:<8} {safe_line(found.target)}" + (f" -> {way}" if way else "")
+    return said + (f" ({cause})" if found.problem.value == "dead" else "") + (f'  "{text}"' if text else "")
 
 
 def _list_orphans(cli: CliContext, *, as_json: bool) -> int:

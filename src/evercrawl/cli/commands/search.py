@@ -52,15 +52,15 @@ def search_command(cli: CliContext, /, words: tuple[str, ...], as_json: bool, **
     Pages that are gone are marked. Near duplicates are listed once.
     """
     found = _run_search(cli, " ".join(words), **options)
-    for trouble in found.troubles:
+    for trouble in found.source_errors:
         cli.note(f"! {safe_line(trouble.source)}: {safe_line(trouble.problem)}")
     if as_json:
         for hit in found.hits:
             emit_json("search", hit_fields(hit))
     else:
         _show_hits(cli, found)
-    if found.troubles and not found.hits:
-        raise ConfigError(f"no result: {plural(len(found.troubles), 'collection')} did not answer")
+    if found.source_errors and not found.hits:
+        raise ConfigError(f"no result: {plural(len(found.source_errors), 'collection')} did not answer")
 
 
 def _run_search(
@@ -102,7 +102,7 @@ def hit_fields(hit: Hit) -> dict[str, Any]:
         "fetched_at": hit.fetched_at,
         "lang": hit.lang,
         "gone": hit.is_gone,
-        "alike": hit.alike,
+        "alike": hit.near_duplicates,
         "marks": _highlights(hit),
     }
     if hit.sentiment is not None:
@@ -153,8 +153,8 @@ def _snippet(hit: Hit) -> Text:
 
 def _hit_footer(hit: Hit) -> str:
     parts = [f"v{hit.version}, {local_time(hit.fetched_at)}"]
-    if hit.alike:
-        parts.append(plural(hit.alike, "near duplicate"))
+    if hit.near_duplicates:
+        parts.append(plural(hit.near_duplicates, "near duplicate"))
     if hit.sentiment is not None:
         parts.append(f"sentiment {hit.sentiment:+.2f}")
     if hit.source is not None:

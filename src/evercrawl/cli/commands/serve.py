@@ -71,7 +71,7 @@ def serve_command(
     """
     from evercrawl.web.serve import ServeOptions, WebService
 
-    how = ServeOptions(
+    options = ServeOptions(
         bind=bind,
         port=port,
         replay_port=replay_port,
@@ -90,16 +90,16 @@ def serve_command(
         )
     if password:
         _set_password(path)
-    service = WebService(path, how)
-    return asyncio.run(_serve_until_stopped(cli, service, how, opens=opens, as_json=as_json))
+    service = WebService(path, options)
+    return asyncio.run(_serve_until_stopped(cli, service, opens=opens, as_json=as_json))
 
 
 def serve_while_watching(cli: CliContext, path: Path, port: int, *, flags: dict[str, object], as_json: bool) -> int:
     """Keep a collection up to date with these flags, and serve it."""
     from evercrawl.web.serve import ServeOptions, WebService
 
-    how = ServeOptions(port=port, crawl=True)
-    return asyncio.run(_serve_until_stopped(cli, WebService(path, how, flags=flags), how, opens=True, as_json=as_json))
+    options = ServeOptions(port=port, crawl=True)
+    return asyncio.run(_serve_until_stopped(cli, WebService(path, options, flags=flags), opens=True, as_json=as_json))
 
 
 _MIN_TOKEN_CHARS = 16
@@ -111,14 +111,12 @@ def _set_password(path: Path) -> None:
     text = click.prompt("New password", hide_input=True, confirmation_prompt=True)
     if len(text) < MIN_PASSWORD_CHARS:
         raise ConfigError(f"a password needs at least {MIN_PASSWORD_CHARS} characters")
-    keyring = AuthStore(path)
-    keyring.set_password(text)
-    keyring.close()
+    auth = AuthStore(path)
+    auth.set_password(text)
+    auth.close()
 
 
-async def _serve_until_stopped(
-    cli: CliContext, service: WebService, how: ServeOptions, *, opens: bool, as_json: bool
-) -> int:
+async def _serve_until_stopped(cli: CliContext, service: WebService, *, opens: bool, as_json: bool) -> int:
     from evercrawl.cli.context import close_log, open_log
 
     loop = asyncio.get_running_loop()
@@ -137,12 +135,12 @@ async def _serve_until_stopped(
             replay = service.replay_origin(service.address.partition("://")[2])
             fields = {"address": service.address, "first_link": service.first_link, "replay": replay}
             emit_json("serve", fields)
-        cli.note(f"serving {service.desk.path.name} at {service.address}; press Ctrl-C to stop")
+        cli.note(f"serving {service.state.path.name} at {service.address}; press Ctrl-C to stop")
         cli.note(f"open this link within 15 minutes; it works once:\n  {service.first_link}")
         if opens and cli.err.is_terminal and not cli.env.get("CI"):
             loop.run_in_executor(None, webbrowser.open, service.first_link)
 
-    open_log(service.desk.path, verbose=cli.verbose)
+    open_log(service.state.path, verbose=cli.verbose)
     try:
         await service.run(on_ready=ready, say=cli.note)
     finally:

@@ -197,7 +197,7 @@ def pace_list(cli: CliContext, as_json: bool) -> None:
         if as_json:
             emit_json("slowed", asdict(one))
         else:
-            click.echo(f"{safe_line(one.site)}  one request every {one.gap_s:g} s")
+            click.echo(f"{safe_line(one.site)}  one request every {one.delay_s:g} s")
     if not found and not as_json:
         cli.note("no slowed sites")
 
@@ -228,7 +228,7 @@ def pace_slow(cli: CliContext, site: str, gap: str, as_json: bool) -> None:
     if as_json:
         emit_json("slowed", asdict(done))
     else:
-        click.echo(f"{safe_line(done.site)}: now at most one request every {done.gap_s:g} s")
+        click.echo(f"{safe_line(done.site)}: now at most one request every {done.delay_s:g} s")
 
 
 @pace_command.command("undo")

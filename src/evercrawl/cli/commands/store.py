@@ -96,7 +96,7 @@ def store_move(cli: CliContext, to: str, as_json: bool) -> None:
             collection,
             settings,
             to,
-            on_rows=lambda so_far: show(f"{so_far.shards} shards · {so_far.rows:,} rows copied"),
+            on_progress=lambda so_far: show(f"{so_far.shards} shards · {so_far.rows:,} rows copied"),
         )
     where = without_password(to)
     if as_json:
@@ -137,11 +137,11 @@ def _show_pruned(cli: CliContext, report: PruneReport) -> None:
     deleted = "deleted" if report.done else "to delete"
     pages = plural(report.pages, "page")
     click.echo(f"{plural(report.versions, 'version')} of {pages} {deleted}, {report.versions_kept:,} kept")
-    if report.kept_for_others:
-        click.echo(f"{plural(report.kept_for_others, 'version')} kept because others share their records")
+    if report.shared_versions:
+        click.echo(f"{plural(report.shared_versions, 'version')} kept because others share their records")
     at_least = "" if report.done else "at least "
     click.echo(f"{at_least}{format_size(report.archive_bytes)} of the archive {deleted}")
-    for name in report.untouched_files:
+    for name in report.damaged_files:
         cli.note(f"{safe_line(name)} is damaged and was not changed")
     if not report.done and report.versions:
         cli.note("nothing deleted yet; run the same command with --yes to delete")

@@ -91,7 +91,7 @@ def _preview(state: AppState, inputs: Inputs) -> dict[str, Any]:
         {"url": event.url, "class": event.kind.value, "size": event.size, "at": from_us(event.at_us)}
         for event in found.examples
     ]
-    preview = {"matches": found.matches, "checked": found.checked, "since": found.since, "examples": examples}
+    preview = {"matches": found.matched, "checked": found.checked, "since": found.since, "examples": examples}
     return {"draft": fields, "preview": preview, "problem": None}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from evercrawl.collection.change_groups import MOST_PAGES_NAMED, filter_by_state, recent_changes
 from evercrawl.collection.change_inbox import MOST_KEYS, ChangeInbox
 from evercrawl.core.url import site_of
-from evercrawl.model.history import Mark
+from evercrawl.model.history import ReadMark
 from evercrawl.model.listing import RecentChangeGroup
 from evercrawl.model.time import from_us, to_us
 from evercrawl.web.app_state import AppState
@@ -53,7 +53,7 @@ def changes(state: AppState, inputs: Inputs) -> dict[str, Any]:
         "site": inputs["site"],
         "noise": inputs["noise"],
         "state": inputs["state"],
-        "groups_total": news.groups_in_all,
+        "groups_total": news.total_groups,
         "groups": [_group(one) for one in groups],
         "until": str(news.newest_us),
         "read_marks": inbox.reviews(READ_MARKS_SHOWN),
@@ -81,13 +81,13 @@ def mark_read(state: AppState, inputs: Inputs) -> ActionResult:
     """Mark changes as read: those with these edits, or all up to a time."""
     until_us = inputs["until"]
     if inputs["keys"]:
-        marks = [Mark(key, None, until_us) for key in _keys(inputs["keys"])]
+        marks = [ReadMark(key, None, until_us) for key in _keys(inputs["keys"])]
         label = inputs["label"] or "an edit"
     elif inputs["site"]:
-        marks = [Mark(None, known_site(state, inputs["site"])[1].name, until_us)]
+        marks = [ReadMark(None, known_site(state, inputs["site"])[1].name, until_us)]
         label = f"all changes on {inputs['site']}"
     else:
-        marks = [Mark(None, None, until_us)]
+        marks = [ReadMark(None, None, until_us)]
         label = "all changes"
     number = ChangeInbox(state.path).review(
         marks, who=inputs.user.name, words=label[:LABEL_CHARS], now_us=to_us(state.now())

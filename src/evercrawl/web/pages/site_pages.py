@@ -76,7 +76,7 @@ def slow_site(state: AppState, inputs: Inputs) -> ActionResult:
     """Set a minimum delay between requests to a site."""
     _, record = known_site(state, inputs["name"])
     done = state.collection.set_rate_override(record.name, timedelta(seconds=inputs["gap"]))
-    message = f"At most one request every {format_duration(done.gap_s)}. A running crawl applies it within seconds."
+    message = f"At most one request every {format_duration(done.delay_s)}. A running crawl applies it within seconds."
     return ActionResult(message, link_to("/site", name=record.name), asdict(done))
 
 
@@ -127,7 +127,7 @@ def load_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
     found: SiteLoad = data["load"]
     times_ms = [visit.took_ms for visit in found.visits]
     return {
-        "gaps": histogram("Seconds between requests", found.gaps_s, GAP_EDGES, noun="requests"),
+        "gaps": histogram("Seconds between requests", found.delays_s, GAP_EDGES, noun="requests"),
         "times": histogram("Response time in milliseconds", times_ms, TIME_EDGES, noun="requests"),
     }
 
