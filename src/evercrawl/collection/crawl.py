@@ -27,7 +27,7 @@ from evercrawl.collection.runs import publish_progress, record_run
 from evercrawl.collection.search_index import follow_crawl
 from evercrawl.collection.stored_pages import page_content
 from evercrawl.config import collection_file, write_setting
-from evercrawl.core.focus.focus import Focus, focus_of_query
+from evercrawl.core.focus.focus import Focus, focus_from_query
 from evercrawl.core.scope.scope import Scope
 from evercrawl.engine.runtime import Ended, StopSignal
 from evercrawl.errors import ConfigError
@@ -144,7 +144,7 @@ def _of_words(named: str) -> Focus:
     if "/" in named or named.endswith((".jsonl", ".json")):
         raise ConfigError(f"--focus {named!r}: there is no such file; it may also be a URL or words")
     try:
-        return focus_of_query(named)
+        return focus_from_query(named)
     except ValueError as error:
         raise ConfigError(f"--focus {named!r}: {error}") from error
 

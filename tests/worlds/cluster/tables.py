@@ -16,7 +16,7 @@ from evercrawl.model.page import LinkBatch
 from evercrawl.testing.store import MemoryStore
 
 Rows = list[tuple[Any, ...]]
-ERRANDS_AT_A_TIME = 20
+REQUESTS_AT_A_TIME = 20
 FORGOTTEN_S = 3600.0
 
 
@@ -35,8 +35,8 @@ class WorkerRow:
 
 
 @dataclass(slots=True)
-class ErrandRow:
-    """A row of `errand`."""
+class RequestRow:
+    """A row of `request`."""
 
     shard: int
     asked: float
@@ -59,8 +59,8 @@ class Tables:
         self.free: set[int] = set()
         """Shards without an owner that lives."""
         self.incarnations: dict[tuple[int, float], float] = {}
-        self.errands: dict[UUID, ErrandRow] = {}
-        self.adopted: list[tuple[str, str]] = []
+        self.requests: dict[UUID, RequestRow] = {}
+        self.moved_seeds: list[tuple[str, str]] = []
         self.outbox_for: dict[int, dict[tuple[int, int], LinkBatch]] = {}
         """Target -> source and number -> parcel that its sender still keeps."""
         self._visits = self._bytes = 0
@@ -70,9 +70,9 @@ class Tables:
         self._all_live_until = 0.0
         """No lease runs out before; a heartbeat can only move that on."""
 
-    def run(self, name: str, *arguments: Any) -> Rows:
-        """The rows that the statement of this name gives."""
-        found: Rows = getattr(self, f"_{name}")(*arguments)
+    def run(self, name: str, **values: Any) -> Rows:
+        """Run the statement of this name; return its rows."""
+        found: Rows = getattr(self, f"_{name}")(**values)
         return found
 
     def rewrite_outbox(self, sent: list[LinkBatch], delivered: list[LinkBatch]) -> None:
@@ -90,10 +90,7 @@ class Tables:
 
     # Workers
 
-    def _cluster_tables(self) -> Rows:
-        return []
-
-    def _make_leases(self, shards: int) -> Rows:
+    def _create_leases(self, shards: int) -> Rows:
         for shard in range(shards):
             if shard not in self.owners:
                 self.owners[shard] = None
@@ -121,7 +118,7 @@ class Tables:
         self.incarnations.setdefault(self.life, self.now())
         return []
 
-    def _bury(self, lease: timedelta) -> Rows:
+    def _declare_dead(self, lease: timedelta) -> Rows:
         now, seen = self.now(), self.incarnations.get(self.life)
         if seen is None or seen >= now - lease.total_seconds() or now <= self._all_live_until:
             return []
@@ -131,7 +128,7 @@ class Tables:
         self._all_live_until = min((row.until for row in self.workers.values()), default=now)
         return [(worker,) for worker in dead]
 
-    def _hang_up(self, _: list[str]) -> Rows:
+    def _terminate_connections(self, names: list[str]) -> Rows:
         return []
 
     def _leave(self, worker: UUID) -> Rows:
@@ -149,7 +146,7 @@ class Tables:
 
     # Shards
 
-    def _take(self, worker: UUID, most: int) -> Rows:
+    def _take_shards(self, worker: UUID, most: int) -> Rows:
         row = self.workers.get(worker)
         taken = sorted(self.free)[:most] if self.free else []
         for shard in taken:
@@ -164,7 +161,8 @@ class Tables:
         ours = row.owned if row is not None else taken
         return [(shard,) for shard in sorted(ours)]
 
-    def _let_go(self, shard: int, worker: UUID) -> Rows:
+    def _free_shard(self, shard_number: int, worker: UUID) -> Rows:
+        shard = shard_number
         if self.owners[shard] == worker:
             self.owners[shard] = None
             self.free.add(shard)
@@ -184,26 +182,26 @@ class Tables:
         lacking = sum(lack for row, lack in lackers if row.until > fresh)
         return [(whole, shards, lacking, len(self.free), workers)]
 
-    def _soonest_end(self) -> Rows:
+    def _next_expiry(self) -> Rows:
         return [(min((row.until for row in self.workers.values()), default=self.now()) - self.now(),)]
 
     def _spent_by_others(self, worker: UUID) -> Rows:
         own = self.workers.get(worker, NOBODY)
         return [(self._visits - own.visits, self._bytes - own.wire_bytes)]
 
-    def _unrest(self, worker: UUID) -> Rows:
+    def _is_busy(self, worker: UUID) -> Rows:
         return [
             (
                 any(row.quiet is None for key, row in self.workers.items() if key != worker)
                 or any(self.outbox_for.values())
                 or bool(self.free)
-                or any(row.answer is None for row in self.errands.values()),
+                or any(row.answer is None for row in self.requests.values()),
             )
         ]
 
     # Links
 
-    def _parcels_for(self, shards: list[int], most: int) -> Rows:
+    def _incoming_links(self, shards: list[int], most: int) -> Rows:
         found: Rows = []
         for target in shards:
             waiting = self.outbox_for.get(target)
@@ -212,7 +210,7 @@ class Tables:
                 found += [parcel for (source, seq), parcel in waiting.items() if seq > taken.get(source, 0)]
         return sorted(found, key=lambda parcel: (parcel[1], parcel[0]))[:most]
 
-    def _taken_from(self, shards: list[int]) -> Rows:
+    def _received_links(self, shards: list[int]) -> Rows:
         found = []
         for source in shards:
             for parcel in self.store.state_of(source).outbox.values():
@@ -221,37 +219,37 @@ class Tables:
                     found.append((source, parcel.target, mark))
         return sorted(set(found))
 
-    # Errands and new homes
+    # Requests and moved seeds
 
-    def _ask(self, number: UUID, shard: int, request: bytes) -> Rows:
-        self.errands[number] = ErrandRow(shard, self.now(), request)
+    def _send_request(self, id: UUID, shard_number: int, request: bytes) -> Rows:
+        self.requests[id] = RequestRow(shard_number, self.now(), request)
         return []
 
-    def _errands_for(self, shards: list[int]) -> Rows:
-        if not self.errands:
+    def _open_requests(self, shards: list[int]) -> Rows:
+        if not self.requests:
             return []
         ours = set(shards)
-        rows = [(key, row.request) for key, row in self.errands.items() if row.shard in ours and row.answer is None]
-        return rows[:ERRANDS_AT_A_TIME]
+        rows = [(key, row.request) for key, row in self.requests.items() if row.shard in ours and row.answer is None]
+        return rows[:REQUESTS_AT_A_TIME]
 
-    def _answer(self, number: UUID, answer: bytes) -> Rows:
-        if number in self.errands:
-            self.errands[number].answer = answer
+    def _answer_request(self, id: UUID, answer: bytes) -> Rows:
+        if id in self.requests:
+            self.requests[id].answer = answer
         return []
 
-    def _answered(self, numbers: list[UUID]) -> Rows:
-        found = [(number, self.errands[number].answer) for number in numbers if number in self.errands]
+    def _answered_requests(self, ids: list[UUID]) -> Rows:
+        found = [(key, self.requests[key].answer) for key in ids if key in self.requests]
         return [row for row in found if row[1] is not None]
 
-    def _forget_errands(self, numbers: list[UUID]) -> Rows:
+    def _delete_requests(self, ids: list[UUID]) -> Rows:
         old = self.now() - FORGOTTEN_S
-        self.errands = {key: row for key, row in self.errands.items() if key not in numbers and row.asked >= old}
+        self.requests = {key: row for key, row in self.requests.items() if key not in ids and row.asked >= old}
         return []
 
-    def _adopt(self, seed: str, target: str) -> Rows:
-        if (seed, target) not in self.adopted:
-            self.adopted.append((seed, target))
+    def _add_moved_seed(self, seed: str, target: str) -> Rows:
+        if (seed, target) not in self.moved_seeds:
+            self.moved_seeds.append((seed, target))
         return []
 
-    def _adopted_since(self, number: int) -> Rows:
-        return [(place, *pair) for place, pair in enumerate(self.adopted, start=1) if place > number]
+    def _moved_seeds(self, after: int) -> Rows:
+        return [(place, *pair) for place, pair in enumerate(self.moved_seeds, start=1) if place > after]

@@ -26,7 +26,7 @@ from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear
 from tests.worlds.cluster.connection import Connection, Latency
 from tests.worlds.cluster.database import Server
 from tests.worlds.cluster.monitor import BreachKind, Monitor, WorkerLease
-from tests.worlds.cluster.pool import NAMESPACE, SimPool, SimShard
+from tests.worlds.cluster.pool import SimQueries, SimShard
 from tests.worlds.cluster.process import SimProcess
 
 log = logging.getLogger(__name__)
@@ -117,10 +117,10 @@ class SimWorker:
         is_cut = self.connection.is_cut
         self.connection = self._new_connection()
         self.connection.is_cut = is_cut
-        pool = SimPool(self._runtime.server, self.connection, self.process, self._runtime.monitor)
+        queries = SimQueries(self._runtime.server, self.connection, self.process, self._runtime.monitor)
         worker = UUID(int=self._chance.getrandbits(128))
         self.lease_holder = Membership(
-            pool, NAMESPACE, worker=worker, lease=lease, margin=lease_margin(lease), now=self.process.boot_s
+            queries, worker=worker, lease=lease, margin=lease_margin(lease), now=self.process.boot_s
         )
         self._runtime.monitor.leases[worker] = WorkerLease(self.process.number, self._holds(self.lease_holder))
         return self.lease_holder

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evercrawl.core.focus.focus import ExamplePage, page_of
+from evercrawl.core.focus.focus import ExamplePage, parse_page
 
 COURSE = "lecture homework syllabus exam instructor grading midterm"
 PERSON = "interests publications family hobbies resume music travel"
@@ -28,4 +28,4 @@ def web(site: str, size: int = 12) -> dict[str, str]:
 
 
 def examples(site: str) -> list[ExamplePage]:
-    return [ExamplePage(url, page_of(url, html), "/classes/" in url) for url, html in web(site).items()]
+    return [ExamplePage(url, parse_page(url, html), "/classes/" in url) for url, html in web(site).items()]

@@ -19,13 +19,13 @@ from evercrawl.core.focus.focus import (
     OUTSIDE,
     Focus,
     TopicFolders,
-    focus_of,
-    focus_of_query,
+    focus_from_examples,
+    focus_from_query,
     learn_focus,
-    page_of,
+    parse_page,
     relevance,
 )
-from evercrawl.core.focus.page_features import link_blocks, page_blocks, texts_around, url_features
+from evercrawl.core.focus.page_features import link_blocks, page_blocks, link_contexts, url_features
 from evercrawl.model.document import Document, Link
 from tests.unit.core.focus.pages import COURSE, PERSON, examples, page, web
 
@@ -91,7 +91,7 @@ def test_signs_get_the_weight_that_they_earned():
 
 
 def test_a_query_is_a_topic():
-    focus = focus_of_query("Solar power")
+    focus = focus_from_query("Solar power")
     both = page("", "Solar power at home", "solar power panels")
     one = page("", "Holidays", "solar eclipse")
     none = page("", "Cats", "dogs and cats")
@@ -99,14 +99,14 @@ def test_a_query_is_a_topic():
     assert scores[0] > 0.5 > scores[1] > scores[2]
     assert Focus.from_bytes(focus.to_bytes()) == focus
     with pytest.raises(ValueError, match="word"):
-        focus_of_query(" !? ")
+        focus_from_query(" !? ")
 
 
 def test_good_examples_alone_are_enough_with_a_background():
     rows = [{"url": url, "html": html} for url, html in web("http://one.test").items() if "/classes/" in url]
-    people = [page_blocks("", page_of("", html)) for url, html in web("http://x.test").items() if "/people/" in url]
+    people = [page_blocks("", parse_page("", html)) for url, html in web("http://x.test").items() if "/people/" in url]
     shares = feature_shares({name: of for name, of in blocks.items() if name != "url"} for blocks in people)
-    focus = focus_of(rows, background=shares)
+    focus = focus_from_examples(rows, background=shares)
     on, off = (relevance(focus, "http://q.test/", page("", "CS 9 course", words)) for words in (COURSE, PERSON))
     assert on > 0.5
     assert on > off
@@ -114,13 +114,13 @@ def test_good_examples_alone_are_enough_with_a_background():
 
 def test_examples_may_be_plain_text():
     rows = [{"text": COURSE, "on_topic": True}, {"text": PERSON, "on_topic": False}]
-    focus = focus_of(rows, background={})
+    focus = focus_from_examples(rows, background={})
     assert relevance(focus, "", f"<p>{COURSE}") > 0.5 > relevance(focus, "", f"<p>{PERSON}")
 
 
 def test_examples_without_one_on_topic_are_refused():
     with pytest.raises(ValueError, match="on_topic"):
-        focus_of([{"text": "x", "on_topic": False}], background={})
+        focus_from_examples([{"text": "x", "on_topic": False}], background={})
 
 
 def test_a_view_that_only_one_kind_has_is_not_learned():
@@ -148,4 +148,4 @@ def test_urls_of_two_sites_share_their_forms():
 def test_the_words_around_a_link():
     text = "Before the first link. After it comes more"
     document = Document("utf-8", "", text=text, links=(Link("u", "first link", False), Link("v", "other", False)))
-    assert texts_around(document) == ["Before the  . After it comes more", "first link"]
+    assert link_contexts(document) == ["Before the  . After it comes more", "first link"]

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from evercrawl.core.focus.focus import Focus, learn_focus, page_of
-from evercrawl.core.focus.focus_frontier import MOST_URL_VALUE, FocusedQueue, FocusFrontier, distill_hubs
+from evercrawl.core.focus.focus import Focus, learn_focus, parse_page
+from evercrawl.core.focus.focus_frontier import MAX_URL_VALUE, FocusedQueue, FocusFrontier, distill_hubs
 from evercrawl.core.focus.link_scorer import LinkScorer, LinkScorerPolicy
 from tests.unit.core.focus.pages import examples, web
 
@@ -20,7 +20,7 @@ def crawled(focus: Focus, site: str) -> tuple[list[str], FocusedQueue]:
     queue = FocusedQueue(LinkScorer(focus), [f"{site}/"], admits=pages.__contains__)
     order = []
     while (url := queue.next()) is not None:
-        queue.add_page(url, page_of(url, pages[url]))
+        queue.add_page(url, parse_page(url, pages[url]))
         order.append(url)
     return order, queue
 
@@ -44,7 +44,7 @@ def test_nothing_fetched_harvests_nothing():
 
 def test_priorities_change_while_it_learns():
     steering = LinkScorer(FOCUS)
-    document = page_of("http://two.test/", web("http://two.test")["http://two.test/"])
+    document = parse_page("http://two.test/", web("http://two.test")["http://two.test/"])
     people, _ = steering.score_page("http://two.test/", document, depth=0).prospects
     before = steering.value(people)
     steering.learn([people], 0.999, promise=5.0)
@@ -57,7 +57,7 @@ def test_priorities_change_while_it_learns():
 
 def test_what_is_learned_is_bounded_and_can_be_pickled():
     steering = LinkScorer(FOCUS, LinkScorerPolicy(most_features=0))
-    document = page_of("http://two.test/", web("http://two.test")["http://two.test/"])
+    document = parse_page("http://two.test/", web("http://two.test")["http://two.test/"])
     people, _ = steering.score_page("http://two.test/", document, depth=0).prospects
     before = steering.value(people)
     steering.learn([people], 1.0, promise=1.0)
@@ -77,7 +77,7 @@ def test_a_list_of_pages_on_topic_is_a_hub_and_a_list_of_others_is_not():
 
 def test_links_to_odd_places_are_taken():
     steering = LinkScorer(FOCUS)
-    document = page_of("", "<a href='mailto:x@y'>m</a>")
+    document = parse_page("", "<a href='mailto:x@y'>m</a>")
     assert steering.score_page("", document, depth=0).score >= 0
 
 
@@ -85,7 +85,7 @@ def test_a_board_goes_on_where_it_was_saved():
     pages = web("http://two.test")
     board = FocusFrontier(LinkScorer(FOCUS), ["http://two.test/"])
     for url in ("http://two.test/", "http://two.test/classes.html", "http://two.test/classes/cs100/"):
-        board.add_page(url, page_of(url, pages[url]))
+        board.add_page(url, parse_page(url, pages[url]))
     again = FocusFrontier(LinkScorer(FOCUS))
     again.restore(board.to_bytes())
     assert (again.fetched, again.on_topic) == (3, 1)
@@ -99,11 +99,11 @@ def test_a_board_goes_on_where_it_was_saved():
 
 def test_a_redirect_takes_the_value_along_and_a_failure_leaves_nothing():
     board = FocusFrontier(LinkScorer(FOCUS), ["http://two.test/"])
-    board.add_page("http://two.test/", page_of("", web("http://two.test")["http://two.test/"]))
+    board.add_page("http://two.test/", parse_page("", web("http://two.test")["http://two.test/"]))
     value = board.value_of("http://two.test/classes.html")
     board.follow_redirect("http://two.test/classes.html", "http://two.test/courses/")
     assert board.value_of("http://two.test/courses/") == value
-    assert board.value_of("http://two.test/classes.html") <= MOST_URL_VALUE
+    assert board.value_of("http://two.test/classes.html") <= MAX_URL_VALUE
     board.discard("http://two.test/courses/")
     assert "http://two.test/courses/" not in board.values
 
@@ -111,4 +111,4 @@ def test_a_redirect_takes_the_value_along_and_a_failure_leaves_nothing():
 def test_a_url_that_no_link_led_to_is_judged_by_itself():
     board = FocusFrontier(LinkScorer(FOCUS))
     course, person = "http://two.test/classes/cs300/", "http://two.test/people/p99.html"
-    assert MOST_URL_VALUE >= board.value_of(course) > board.value_of(person) > 0
+    assert MAX_URL_VALUE >= board.value_of(course) > board.value_of(person) > 0

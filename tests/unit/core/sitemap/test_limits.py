@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from evercrawl.core.sitemap.sitemap_markup import LONGEST_TOKEN, MOST_TAGS, parse_tags
+from evercrawl.core.sitemap.sitemap_markup import MAX_TOKEN_BYTES, MAX_TAGS, parse_tags
 from evercrawl.core.sitemap.sitemap_reader import read_sitemap, unpack_body
 from evercrawl.model.sitemap import Sitemap, SitemapLimits, SitemapType
 
@@ -82,9 +82,9 @@ def test_a_bomb_of_many_members_ends():
 
 @pytest.mark.parametrize("start", ["<a b='", "<!-- ", "<"])
 def test_a_tag_without_end(start: str):
-    body = "<urlset>" + URL + start + "x" * (LONGEST_TOKEN + 1_000_000)
+    body = "<urlset>" + URL + start + "x" * (MAX_TOKEN_BYTES + 1_000_000)
     found = read(body, SitemapLimits())
-    assert (len(found.entries), found.error) == (1, f"a tag is longer than {LONGEST_TOKEN} bytes")
+    assert (len(found.entries), found.error) == (1, f"a tag is longer than {MAX_TOKEN_BYTES} bytes")
 
 
 class Counted:
@@ -115,8 +115,8 @@ def test_the_lenient_reader_looks_at_everything_once(piece: str):
 
 def test_the_lenient_reader_stops():
     sink = Counted()
-    parse_tags("<" * (MOST_TAGS + 5), sink)
-    assert sink.calls == MOST_TAGS
+    parse_tags("<" * (MAX_TAGS + 5), sink)
+    assert sink.calls == MAX_TAGS
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from evercrawl.core.revisit.announcements import FIRST_BETWEEN_POLLS, MAX_BETWEE
 from evercrawl.core.revisit.rate_estimate import SiteEstimate
 from evercrawl.core.sitemap.sitemap_discovery import (
     ABSENT_DAYS,
-    LONGEST_DAYS,
+    MAX_POLL_DAYS,
     MAX_SOURCES,
-    SHORTEST_DAYS,
+    MIN_POLL_DAYS,
     SitemapState,
     SourceState,
     is_poll_due,
@@ -60,8 +60,8 @@ def test_an_absent_source_is_left_alone_for_a_while():
 def test_a_poll_is_made_when_what_it_would_announce_is_worth_it():
     large = poll_interval(SPEAKING._replace(mean_rate=0.1), pages=10_000, threshold=0.25)
     small = poll_interval(SPEAKING, pages=10, threshold=0.25)
-    assert SHORTEST_DAYS <= large < small <= LONGEST_DAYS
-    assert poll_interval(SPEAKING._replace(recall=0.0), pages=10, threshold=0.25) == LONGEST_DAYS
+    assert MIN_POLL_DAYS <= large < small <= MAX_POLL_DAYS
+    assert poll_interval(SPEAKING._replace(recall=0.0), pages=10, threshold=0.25) == MAX_POLL_DAYS
 
 
 def test_the_state_is_read_back_and_bounded():

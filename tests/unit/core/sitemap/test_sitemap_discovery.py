@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from evercrawl.core.sitemap.sitemap_discovery import (
-    MOST_FEEDS,
-    MOST_INDEX_DEPTH,
+    MAX_FEEDS,
+    MAX_INDEX_DEPTH,
     ChangeAnnouncement,
     SitemapSource,
     SitemapWalk,
@@ -49,7 +49,7 @@ def test_the_extended_sitemap_comes_first_and_guesses_only_without_names():
 def test_a_source_is_named_once_and_feeds_are_few():
     feeds = [f"http://site.test/feed/{number}" for number in range(99)]
     found = sources_of(SITE, named=["http://site.test/feed/0"], feeds=feeds)
-    assert len(found) == 1 + 1 + MOST_FEEDS - 1
+    assert len(found) == 1 + 1 + MAX_FEEDS - 1
     assert found[1] == SitemapSource("http://site.test/feed/0", SourceKind.NAMED)
 
 
@@ -95,7 +95,7 @@ def test_an_endless_chain_of_indexes_ends():
     while (url := walk.next()) is not None:
         read += 1
         walk.add_result(url, index(f"http://site.test/{read}"))
-    assert read == MOST_INDEX_DEPTH + 1
+    assert read == MAX_INDEX_DEPTH + 1
 
 
 def test_an_endless_index_ends():
