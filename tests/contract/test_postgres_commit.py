@@ -1,4 +1,4 @@
-"""A commit to a server, which takes time: told to stop meanwhile, it is ended all the same."""
+"""Commits to PostgreSQL take time: cancelled callers and terminated connections."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import asyncio
 import asyncpg
 import pytest
 
-from evercrawl.adapters.postgres.postgres_pool import parse_address
+from evercrawl.adapters.postgres.postgres_pool import DatabaseAddress
 from evercrawl.adapters.postgres.store import PostgresStore
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.page import Batch
@@ -15,15 +15,15 @@ from evercrawl.model.settings import StoreSettings
 from tests.postgres_server import PostgresServer
 
 
-def store_in(server: PostgresServer) -> PostgresStore:
-    return PostgresStore(
-        parse_address(f"{server.dsn}?namespace={server.new_namespace()}"), StoreSettings(shards=4), connections=2
-    )
+def open_store(server: PostgresServer, namespace: str) -> PostgresStore:
+    address = DatabaseAddress(server.dsn, namespace)
+    return PostgresStore(address, StoreSettings(shards=4), connections=2)
 
 
-def test_a_commit_that_has_begun_is_ended(postgres: PostgresServer) -> None:
+def test_commit_finishes_although_its_caller_is_cancelled(postgres: PostgresServer) -> None:
     async def commit_and_cancel() -> dict[int, int]:
-        store = store_in(postgres)
+        namespace = postgres.new_namespace()
+        store = open_store(postgres, namespace)
         shard = await store.open_shard(0)
         facts = await shard.claim()
         writing = asyncio.create_task(shard.commit(facts.epoch, Batch(taken={7: 3})))
@@ -38,21 +38,22 @@ def test_a_commit_that_has_begun_is_ended(postgres: PostgresServer) -> None:
     assert asyncio.run(commit_and_cancel()) == {7: 3}
 
 
-def test_nobody_waits_for_a_database_that_was_given_up(postgres: PostgresServer) -> None:
-    async def break_off() -> None:
-        store = store_in(postgres)
+def test_terminated_store_fails_everything_that_waits(postgres: PostgresServer) -> None:
+    async def terminate() -> None:
+        namespace = postgres.new_namespace()
+        store = open_store(postgres, namespace)
         shard = await store.open_shard(0)
         facts = await shard.claim()
         other = await asyncpg.connect(postgres.dsn)
         async with other.transaction():
-            await other.execute(f"select 1 from {store.schema.namespace}.shard where shard = 0 for update")
+            await other.execute(f"select 1 from {namespace}.shard where shard = 0 for update")
             writing = asyncio.create_task(shard.commit(facts.epoch, Batch(taken={7: 3})))
             await asyncio.sleep(0.1)
-            store.break_off()
+            store.terminate()
             with pytest.raises(StoreUnavailable):
                 await writing
         await other.close()
         with pytest.raises(StoreUnavailable):
             await shard.commit(facts.epoch, Batch(taken={7: 4}))
 
-    asyncio.run(break_off())
+    asyncio.run(terminate())

@@ -473,7 +473,7 @@ async def test_the_newest_version_of_a_page(shard: ShardStore, epoch: int) -> No
 
 
 @scenario
-async def test_a_page_that_turns_back_has_three_versions(shard: ShardStore, epoch: int) -> None:
+async def test_a_reverted_page_has_three_versions(shard: ShardStore, epoch: int) -> None:
     page = a_page(1)
     bodies = [b"a", b"b", b"a"]
     visits = [

@@ -145,7 +145,7 @@ def wait_for(condition: Any) -> None:
         time.sleep(0.02)
 
 
-def test_every_change_arrives_once_and_in_order_whatever_is_killed(harbour: Harbour) -> None:
+def test_every_change_arrives_once_and_in_order_despite_kills(harbour: Harbour) -> None:
     receiver = Receiver()
     (added,) = harbour.lines("alert", "add", "all", "--webhook", receiver.url)
     harbour.put(2)
@@ -189,7 +189,7 @@ def test_every_change_arrives_once_and_in_order_whatever_is_killed(harbour: Harb
         )
 
 
-def test_a_crawl_tells_by_itself_and_a_feed_holds_the_changes(harbour: Harbour) -> None:
+def test_a_crawl_sends_alerts_and_a_feed_lists_the_changes(harbour: Harbour) -> None:
     feed = harbour.folder / "changes.xml"
     harbour.call("alert", "add", "feed", "--atom", str(feed), "--pattern", "*/p1*", "--min-size", "0.001")
     assert "taken" in harbour.call("alert", "test", "feed")
@@ -209,7 +209,7 @@ def test_a_crawl_tells_by_itself_and_a_feed_holds_the_changes(harbour: Harbour) 
     assert len(entries) == len(links)
 
 
-def test_a_collection_in_a_database_tells_the_same(tmp_path: Path, postgres: PostgresServer) -> None:
+def test_a_collection_in_postgres_sends_the_same_alerts(tmp_path: Path, postgres: PostgresServer) -> None:
     web = DemoWeb()
     with serving(web) as port:
         place = Harbour(tmp_path, web, port)
@@ -226,7 +226,7 @@ def test_a_collection_in_a_database_tells_the_same(tmp_path: Path, postgres: Pos
     assert receiver.raw == len(receiver.arrived) < PAGES
 
 
-def test_the_turn_of_a_page_and_pages_that_come_and_go(harbour: Harbour) -> None:
+def test_sentiment_changes_and_pages_added_and_removed(harbour: Harbour) -> None:
     receiver = Receiver()
     good = "<p>What a wonderful, lovely and charming place. We loved every minute, a perfect day.</p>"
     bad = "<p>What a terrible, ugly and boring place. We hated every minute, an awful waste of a day.</p>"
@@ -255,7 +255,7 @@ def test_the_turn_of_a_page_and_pages_that_come_and_go(harbour: Harbour) -> None
     assert others == {("new", f"{harbour.site}/p77"), ("gone", f"{harbour.site}/p6")}
 
 
-def test_a_watch_that_a_hub_wakes_tells_within_seconds_and_goes_on_after_a_kill(harbour: Harbour) -> None:
+def test_a_websub_push_sends_alerts_within_seconds_also_after_a_kill(harbour: Harbour) -> None:
     collection = harbour.folder / "site.evercrawl"
     websub = WebsubClient(collection, harbour.settings(), callback=str)
     topic = f"{harbour.site}/p1"
@@ -297,7 +297,7 @@ class _Smtp(socketserver.StreamRequestHandler):
                 return
 
 
-def test_mail_goes_to_the_server_of_the_settings(harbour: Harbour) -> None:
+def test_mail_is_sent_through_the_configured_server(harbour: Harbour) -> None:
     server = socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Smtp)
     server.taken = []  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -327,7 +327,7 @@ def test_mail_goes_to_the_server_of_the_settings(harbour: Harbour) -> None:
     assert (status["sent"], status["pending"]) == (1, 0)
 
 
-def test_what_cannot_be_used_is_said_in_words(harbour: Harbour) -> None:
+def test_invalid_alerts_are_clear_errors(harbour: Harbour) -> None:
     def refused(*arguments: str) -> str:
         process = harbour.start("alert", *arguments)
         _, err = process.communicate(timeout=DEADLINE_S)

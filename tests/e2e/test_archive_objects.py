@@ -45,7 +45,7 @@ def local_files(place: Place) -> list[Path]:
     return sorted(archive_of(place).glob("*.warc.gz"))
 
 
-def test_everything_can_be_read_when_the_local_files_are_gone(place: Place, s3: SmallS3) -> None:
+def test_everything_is_readable_without_local_files(place: Place, s3: SmallS3) -> None:
     assert place.crawl(place.site + "/")["new"] == HARBOUR_PAGES
     kept = {f"crawls/harbour/{path.name}": path.read_bytes() for path in local_files(place)}
     assert kept
@@ -69,7 +69,7 @@ def test_everything_can_be_read_when_the_local_files_are_gone(place: Place, s3: 
     assert (again["files"], again["busy"]) == (0, 0)
 
 
-def test_a_crawl_that_was_killed_loses_no_file(place: Place, s3: SmallS3) -> None:
+def test_a_killed_crawl_loses_no_file(place: Place, s3: SmallS3) -> None:
     s3.failures = 10**6
     process = place.start("crawl", place.site + "/", *place.flags)
     deadline = time.monotonic() + DEADLINE_S
@@ -89,7 +89,7 @@ def test_a_crawl_that_was_killed_loses_no_file(place: Place, s3: SmallS3) -> Non
     place.call("verify")
 
 
-def test_an_archive_from_before_and_one_that_comes_home(place: Place, s3: SmallS3) -> None:
+def test_an_existing_archive_moves_to_object_storage_and_back(place: Place, s3: SmallS3) -> None:
     address = place.env.pop("EVERCRAWL_ARCHIVE__URL")
     place.crawl(place.site + "/")
     place.call("store", "upload", code=2)
@@ -123,7 +123,7 @@ def versions_in(place: Place) -> int:
     return found
 
 
-def test_what_is_acknowledged_as_stored_survives_the_loss_of_the_disk(in_database: Place, s3: SmallS3) -> None:
+def test_acknowledged_data_survives_the_loss_of_the_disk(in_database: Place, s3: SmallS3) -> None:
     place = in_database
     s3.failures = 10**6
     place.call("crawl", place.site + "/", *place.flags, code=5)
@@ -149,6 +149,6 @@ def test_what_is_acknowledged_as_stored_survives_the_loss_of_the_disk(in_databas
     place.call("verify")
 
 
-def test_only_a_database_can_wait(place: Place, s3: SmallS3) -> None:
+def test_waiting_for_uploads_needs_a_database(place: Place, s3: SmallS3) -> None:
     place.env["EVERCRAWL_ARCHIVE__ACKNOWLEDGE"] = "stored"
     place.call("crawl", place.site + "/", *place.flags, code=2)

@@ -84,7 +84,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
         yield Place(tmp_path, web, port)
 
 
-def test_a_crawl_its_update_and_every_way_to_look_at_it(place: Place) -> None:
+def test_crawl_update_and_every_reading_command(place: Place) -> None:
     first = place.crawl(place.site + "/")
     assert set(SUMMARY_FIELDS) <= set(first)
     assert first["new"] == HARBOUR_PAGES
@@ -122,7 +122,7 @@ def test_a_crawl_its_update_and_every_way_to_look_at_it(place: Place) -> None:
     assert place.why("/news/2")["reason"] == "gone"
 
 
-def test_crawled_text_is_harmless_on_the_way_out(place: Place) -> None:
+def test_crawled_text_is_escaped_in_output(place: Place) -> None:
     body = f"<title>{HOSTILE_TITLE}</title><main><p>{HOSTILE_TITLE}</p></main><a href='/x'>{HOSTILE_TITLE}</a>"
     place.web.replies[HOST, "/"] = Reply(200, body)
     place.crawl(place.site + "/", "--scope", "list")
@@ -134,12 +134,12 @@ def test_crawled_text_is_harmless_on_the_way_out(place: Place) -> None:
     assert place.call("show", place.site + "/", "html") == body
 
 
-def test_the_exit_code_says_how_it_ended(place: Place, tmp_path: Path) -> None:
+def test_exit_codes(place: Place, tmp_path: Path) -> None:
     assert place.crawl(place.site + "/", "--max-pages", "3", code=7)["fetched"] <= 5
     assert place.crawl("--max-pages", "none")["new"] > 10
 
 
-def test_doctor_reads_robots_as_a_crawl_does(place: Place) -> None:
+def test_doctor_reads_robots_like_a_crawl(place: Place) -> None:
     place.crawl(place.site + "/", "--scope", "list")
     flags = [*place.flags[2:], "--json"]
     place.web.replies[HOST, "/robots.txt"] = Reply(
@@ -155,19 +155,19 @@ def test_doctor_reads_robots_as_a_crawl_does(place: Place) -> None:
     assert "nothing may be asked" in place.call("doctor", place.site + "/", *flags, code=1)
 
 
-def test_robots_that_forbids_everything_is_an_exit_code_of_its_own(place: Place) -> None:
+def test_a_site_disallowed_by_robots_has_its_own_exit_code(place: Place) -> None:
     place.web.replies[HOST, "/robots.txt"] = Reply(200, "User-agent: *\nDisallow: /\n", "text/plain")
     assert place.crawl(place.site + "/", code=6)["fetched"] == 0
 
 
-def test_a_site_that_cannot_be_reached_is_an_exit_code_of_its_own(place: Place) -> None:
+def test_an_unreachable_site_has_its_own_exit_code(place: Place) -> None:
     place.env["EVERCRAWL_CRAWL__IDLE_TIMEOUT"] = "0"
     flags = ["--allow-private", "--resolve", f"{HOST}:1081:127.0.0.1", "--json"]
     place.call("crawl", f"http://{HOST}:1081/", *flags, code=4)
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_stops_safely_and_the_next_call_goes_on(place: Place, number: int, code: int) -> None:
+def test_a_signal_stops_safely_and_the_next_call_resumes(place: Place, number: int, code: int) -> None:
     process = place.start("crawl", place.site + "/", *place.flags, "--gap", "0.5", "--json")
     _wait_for(place.folder / "site.evercrawl" / "archive")
     process.send_signal(signal.SIGUSR1)
@@ -193,7 +193,7 @@ def _wait_for(path: Path) -> None:
     raise AssertionError(f"{path} did not appear")
 
 
-def test_a_bare_host_is_the_site_that_the_collection_knows(place: Place) -> None:
+def test_a_bare_host_name_matches_the_collected_site(place: Place) -> None:
     place.crawl(f"{place.site}/", "--max-pages", "1", code=7)
     bare = place.site.removeprefix("http://")
     assert json.loads(place.call("pace", "slow", bare, "30s", "--json"))["site"] == place.site

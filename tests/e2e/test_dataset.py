@@ -70,7 +70,7 @@ def ranks(pages: list[str], links: list[list[str]]) -> dict[str, float]:
     return rank
 
 
-def test_the_guides_statements_over_a_crawl(place: Place) -> None:
+def test_the_guides_sql_works_on_a_crawl(place: Place) -> None:
     place.crawl(place.site + "/")
     report = json.loads(place.call("export", "dataset", "-o", "crawl", "--json"))
     assert report["pages"] == HARBOUR_PAGES

@@ -59,7 +59,7 @@ def copied_page(path: str) -> str:
     return f"<!doctype html><title>{number}</title><main><p>{text_of(f'n{number}x', 120)}</p></main>{links}"
 
 
-def test_duplicates_are_named_and_nothing_that_they_link_to_is_lost(tmp_path: Path) -> None:
+def test_duplicates_are_reported_and_their_links_are_followed(tmp_path: Path) -> None:
     with web() as sites:
         home = small_site(sites)
         command = Command(tmp_path, {"dns.servers": sites.name_server, "sitemaps.enabled": "false"})
@@ -76,7 +76,7 @@ def test_duplicates_are_named_and_nothing_that_they_link_to_is_lost(tmp_path: Pa
         assert command.why(home + "archive").outcome is Outcome.FETCHED
 
 
-def test_a_whole_copy_is_not_asked_for_again(tmp_path: Path) -> None:
+def test_a_mirror_is_not_crawled_again(tmp_path: Path) -> None:
     with web() as sites:
         site = sites.add("docs", copied(0.0))
         mirror = sites.add("www", copied(0.12), host="www.docs.test")

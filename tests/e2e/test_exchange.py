@@ -73,7 +73,7 @@ def test_jsonl_goes_to_standard_output(desk: Desk) -> None:
     assert desk.rows("--until", "yesterday") == []
 
 
-def test_every_form_is_written_and_not_twice(desk: Desk) -> None:
+def test_every_export_format_is_written_once(desk: Desk) -> None:
     count = len(desk.rows("--all-versions"))
     for form, name in (
         ("warc", "x.warc.gz"),
@@ -122,7 +122,7 @@ def test_parquet_opens_in_duckdb(desk: Desk) -> None:
     assert found == [[row["url"], row["version"], row["text"], row["fetched_at"]] for row in rows]
 
 
-def test_archives_are_clean_and_hold_no_revisit(desk: Desk) -> None:
+def test_exported_archives_are_valid_and_without_revisit_records(desk: Desk) -> None:
     exports = desk.folder / "warcs"
     exports.mkdir()
     for name, flags in (("latest", []), ("all", ["--all-versions"]), ("site", ["--site", HOSTS[2]])):
@@ -148,7 +148,7 @@ def test_round_trip(desk: Desk) -> None:
     desk.call("verify", collection="back.evercrawl")
 
 
-def test_our_own_archive_files_give_the_history_too(desk: Desk) -> None:
+def test_importing_our_own_archive_restores_the_history(desk: Desk) -> None:
     files = sorted(str(path) for path in (desk.folder / "web.evercrawl" / "archive").glob("*.warc.gz"))
     report = json.loads(desk.call("import", "warc", *files, "--json", collection="own.evercrawl"))
     assert report["damaged"] == report["unresolved"] == 0

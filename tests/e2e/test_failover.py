@@ -12,7 +12,7 @@ BOUND_S = LEASE_S + 2.0
 """Take-over: the lease, and two seconds for the burial and the gap."""
 
 
-def test_no_fault_is_felt_by_a_site(tmp_path: Path) -> None:
+def test_faults_of_workers_and_database_cause_no_impolite_or_lost_page(tmp_path: Path) -> None:
     with running_pair() as server:
         seen = run(server, tmp_path, faults=list(FAULTS), seed=3)
     assert (seen["unfinished"], seen["defects"]) == (0, 0), seen

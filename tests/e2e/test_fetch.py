@@ -62,7 +62,7 @@ def raw(text: str, **http: Any) -> FetchResult:
         ("HTTP/1.1 206 Part\r\nContent-Length: 1\r\n\r\nx", Fault.UNEXPECTED_206),
     ],
 )
-def test_bad_answers_have_their_fault(answer: str, fault: Fault, loop: str) -> None:
+def test_bad_responses_have_their_fault(answer: str, fault: Fault, loop: str) -> None:
     async def job() -> FetchResult:
         async with serving({"raw": answer}) as server:
             return await fetch(f"http://127.0.0.1:{server.port}/")
@@ -70,7 +70,7 @@ def test_bad_answers_have_their_fault(answer: str, fault: Fault, loop: str) -> N
     assert fault_of(run(job(), loop=loop)) is fault
 
 
-def test_a_page_is_given_with_its_exact_bytes() -> None:
+def test_a_page_keeps_its_exact_bytes() -> None:
     result = raw(
         "HTTP/1.1 200 Fine\r\nX-A:  b \r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n"
     )
@@ -83,13 +83,13 @@ def test_a_page_is_given_with_its_exact_bytes() -> None:
     assert timedelta(0) < result.exchange.took < timedelta(seconds=5)
 
 
-def test_a_body_ends_with_the_connection_where_it_has_no_length() -> None:
+def test_a_body_without_length_ends_with_the_connection() -> None:
     result = raw("HTTP/1.0 200 OK\r\n\r\nall of it")
     assert isinstance(result, Fetched)
     assert result.body == b"all of it"
 
 
-def test_a_redirect_is_joined_and_loses_its_fragment() -> None:
+def test_a_redirect_target_is_resolved_without_its_fragment() -> None:
     result = raw("HTTP/1.1 302 Found\r\nLocation: ../x/%7ey#frag\r\nLocation: /other\r\nContent-Length: 0\r\n\r\n")
     assert isinstance(result, Moved)
     assert result.target.endswith("/x/~y")
@@ -117,14 +117,14 @@ def test_not_modified_needs_a_condition() -> None:
         ("unheard-of", PAGE),
     ],
 )
-def test_codings_are_undone_and_kept_on_the_wire(coding: str, encoded: bytes) -> None:
+def test_bodies_are_decoded_and_the_wire_bytes_kept(coding: str, encoded: bytes) -> None:
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: {coding}\r\nContent-Length: {len(encoded)}\r\n\r\n"
     result = raw(head + encoded.decode("latin-1"))
     assert isinstance(result, Fetched)
     assert (result.body, result.exchange.wire_body) == (PAGE, encoded)
 
 
-def test_the_limit_of_a_request_cuts_wire_and_decoded_bytes() -> None:
+def test_a_request_limit_truncates_wire_and_decoded_bytes() -> None:
     async def job(spec: dict[str, Any]) -> FetchResult:
         async with serving(spec) as server, fetcher() as one:
             return await one.fetch(Request(f"http://127.0.0.1:{server.port}/robots.txt", body_limit=1000))
@@ -139,7 +139,7 @@ def test_the_limit_of_a_request_cuts_wire_and_decoded_bytes() -> None:
     assert (len(decoded.body), decoded.truncated) == (1000, Truncation.DECODED)
 
 
-def test_what_came_before_the_cut_is_decoded() -> None:
+def test_bytes_before_the_truncation_are_decoded() -> None:
     packed = gzip.compress(bytes(range(256)) * 4000, 0)
     head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(packed)}\r\n\r\n"
     result = raw(head + packed.decode("latin-1"), max_wire_bytes=100_000)
@@ -168,7 +168,7 @@ def test_connections_are_reused_and_a_dead_one_is_replaced() -> None:
     assert (seen.connections, len(seen.heads)) == (2, 4)
 
 
-def test_a_request_that_goes_out_twice_leaves_the_gap_of_its_site() -> None:
+def test_a_retried_request_keeps_the_delay_of_its_site() -> None:
     asked: list[float] = []
 
     def make(seen: Hostile) -> Play:
@@ -194,7 +194,7 @@ def test_a_request_that_goes_out_twice_leaves_the_gap_of_its_site() -> None:
     assert (third.fault, len(asked)) == (Fault.RESET, 4)
 
 
-def test_bytes_that_nobody_asked_for_end_the_connection() -> None:
+def test_unexpected_bytes_end_the_connection() -> None:
     def make(seen: Hostile) -> Play:
         async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await reader.readuntil(b"\r\n\r\n")
@@ -286,7 +286,7 @@ def test_credentials_of_a_url_are_not_sent() -> None:
     assert b"user" not in head.replace(b"User-Agent", b"")
 
 
-def test_each_time_limit_has_its_words() -> None:
+def test_each_timeout_has_its_message() -> None:
     async def job(steps: list[dict[str, Any]]) -> str:
         async with serving({"steps": steps}) as server:
             result = await fetch(f"http://127.0.0.1:{server.port}/", **SHORT)
@@ -366,26 +366,26 @@ def test_a_good_certificate_is_accepted(authority: Authority) -> None:
     ("flaw", "words"),
     [({"ends": timedelta(hours=-1)}, "expired"), ({"signed": False}, "self-signed"), ({"with_sha1": True}, "too weak")],
 )
-def test_a_bad_certificate_is_refused_in_words(authority: Authority, flaw: dict[str, Any], words: str) -> None:
+def test_a_bad_certificate_is_rejected_with_a_message(authority: Authority, flaw: dict[str, Any], words: str) -> None:
     result = over_tls(authority, {"body": "x"}, tls=authority.server("site.test", **flaw))
     assert fault_of(result) is Fault.TLS
     assert isinstance(result, Failed)
     assert words in result.detail
 
 
-def test_a_bad_certificate_is_accepted_only_where_the_operator_says_so(authority: Authority) -> None:
+def test_a_bad_certificate_is_accepted_only_if_configured(authority: Authority) -> None:
     tls = authority.server("other.test", signed=False)
     assert fault_of(over_tls(authority, {"body": "x"}, tls=tls)) is Fault.TLS
     assert isinstance(over_tls(authority, {"body": "x"}, tls=tls, verify_tls=False), Fetched)
 
 
-def test_a_body_that_ends_with_the_connection_needs_tls_to_say_so(authority: Authority) -> None:
+def test_a_body_without_length_needs_a_tls_close_notify(authority: Authority) -> None:
     orderly = over_tls(authority, {"raw": "HTTP/1.1 200 OK\r\n\r\nall of it"})
     assert isinstance(orderly, Fetched), orderly
     cut = over_tls(authority, {"steps": [{"send": "HTTP/1.1 200 OK\r\n\r\nall of"}, {"pause": 0.1}]})
     assert fault_of(cut) is Fault.INCOMPLETE
 
 
-def test_an_authority_file_that_is_not_there_is_the_operators_error() -> None:
+def test_a_missing_authority_file_is_a_config_error() -> None:
     with pytest.raises(ConfigError, match="ca_file"):
         run(fetch("http://127.0.0.1/", ca_file="no/such/file.pem"))

@@ -78,7 +78,7 @@ def courses_in(order: list[str]) -> int:
     return sum(path.startswith("/classes/") for path in order)
 
 
-def test_pages_like_the_examples_come_first_and_a_resumed_crawl_goes_on(place: Place, asked: list[str]):
+def test_pages_like_the_examples_are_first_also_after_a_resume(place: Place, asked: list[str]):
     focus = examples_file(place.folder)
     first = place.crawl(place.site + "/", "--focus", focus, "--max-pages", "8", code=ExitCode.LIMIT)
     assert courses_in(asked) >= 4
@@ -91,7 +91,7 @@ def test_pages_like_the_examples_come_first_and_a_resumed_crawl_goes_on(place: P
     assert "on the topic" in place.call("why", place.site + "/classes/cs100/")
 
 
-def test_words_are_a_focus_and_none_ends_it(place: Place, asked: list[str]):
+def test_a_focus_by_words_can_be_removed(place: Place, asked: list[str]):
     words = "course"
     place.crawl(place.site + "/", "--focus", words, "--max-pages", "16", code=ExitCode.LIMIT)
     assert courses_in(asked) >= COURSES - 3
@@ -99,14 +99,14 @@ def test_words_are_a_focus_and_none_ends_it(place: Place, asked: list[str]):
     assert "harvest_ratio" not in ended
 
 
-def test_a_url_is_an_example_that_is_fetched_politely(place: Place, asked: list[str]):
+def test_an_example_url_is_fetched_politely(place: Place, asked: list[str]):
     example = place.site + "/classes/cs100/"
     place.crawl(place.site + "/", "--focus", example, "--max-pages", "16", code=ExitCode.LIMIT)
     assert asked[0] == "/classes/cs100/"
     assert courses_in(asked[1:]) >= COURSES - 3
 
 
-def test_what_is_no_focus_is_said_so(place: Place):
+def test_an_invalid_focus_is_a_clear_error(place: Place):
     for named, word in (("missing.jsonl", "no such file"), ("!!", "word")):
         process = place.start("crawl", place.site + "/", "--focus", named, *place.flags)
         _, err = process.communicate(timeout=60)
@@ -120,7 +120,7 @@ def test_what_is_no_focus_is_said_so(place: Place):
     assert "line 1" in err
 
 
-def test_a_version_carries_what_analysers_say(place: Place):
+def test_a_version_stores_the_results_of_analysers(place: Place):
     page = f"http://{HOST}:{place.port}/review.html"
     env = place.env | {"EVERCRAWL_ANALYSIS__ANALYSERS": "language,sentiment"}
     place.env = env

@@ -59,7 +59,7 @@ def harbour(tmp_path: Path) -> Iterator[Harbour]:
         yield place
 
 
-def test_a_page_that_turns_back_has_three_versions(harbour: Harbour) -> None:
+def test_a_reverted_page_has_three_versions(harbour: Harbour) -> None:
     for price in (25, 30, 30):
         harbour.put(1, page(1, price=price))
         harbour.refresh()
@@ -97,7 +97,7 @@ def _check_archive(folder: Path, *, revisits: int) -> None:
     assert found >= revisits
 
 
-def test_show_takes_the_forms_people_write(harbour: Harbour) -> None:
+def test_show_accepts_versions_and_dates(harbour: Harbour) -> None:
     first = datetime.now(UTC)
     time.sleep(1.1)
     harbour.put(2, page(2, price=99))
@@ -116,7 +116,7 @@ def test_show_takes_the_forms_people_write(harbour: Harbour) -> None:
     harbour.call("show", f"{harbour.site}/nothing", code=2)
 
 
-def test_diff_says_which_words_links_and_metadata(harbour: Harbour) -> None:
+def test_diff_shows_words_links_and_metadata(harbour: Harbour) -> None:
     url = harbour.url(1)
     harbour.call("diff", url, "--exit-code")
     body = page(1, price=25, more="<p>A new pier is open now, see <a href='/pier'>the pier</a> for it.</p>")
@@ -160,7 +160,7 @@ def test_the_same_edit_on_every_page_is_one_change(harbour: Harbour) -> None:
     harbour.call("changes", "--since", "whenever", code=2)
 
 
-def test_gone_failed_and_unchanged_are_different_things(harbour: Harbour) -> None:
+def test_gone_failed_and_unchanged_are_distinct(harbour: Harbour) -> None:
     url = harbour.url(3)
     harbour.refresh()
     harbour.web.replies[HOST, "/p3"] = Reply(410, "gone")
@@ -187,7 +187,7 @@ def test_the_statistics_of_a_page(harbour: Harbour) -> None:
     assert "frequency of change" in harbour.call("status", "--page", harbour.url(1))
 
 
-def test_the_library_looks_back_too(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_library_reads_history(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
     began = datetime.now(UTC)
     harbour.put(1, page(1, price=25))
     harbour.refresh()
@@ -200,7 +200,7 @@ def test_the_library_looks_back_too(harbour: Harbour, monkeypatch: pytest.Monkey
         assert group.pages == (harbour.url(1),)
 
 
-def test_hostile_words_do_not_speak_to_the_terminal(harbour: Harbour) -> None:
+def test_hostile_text_is_escaped_on_the_terminal(harbour: Harbour) -> None:
     evil = "\x1b]0;owned\x07 \u202eevil \x1b[2J words that nobody expects here"
     harbour.put(1, page(1, more=f"<p>{evil}</p>").replace("<title>", f"<title>{evil}"))
     harbour.refresh()
@@ -237,16 +237,16 @@ def _fill(harbour: Harbour) -> None:
         harbour.refresh()
 
 
-def test_pruning_is_shown_first_and_loses_nothing_else(harbour: Harbour) -> None:
+def test_pruning_is_previewed_and_deletes_nothing_else(harbour: Harbour) -> None:
     _fill(harbour)
     rule = ["store", "prune", "--keep", "latest:2"]
     (planned,) = harbour.lines(*rule)
-    assert (planned["done"], planned["versions"], planned["kept_for_others"]) == (False, 2, 2)
+    assert (planned["done"], planned["versions"], planned["shared_versions"]) == (False, 2, 2)
     assert "would go" in harbour.call(*rule)
     assert len(harbour.lines("history", harbour.url(1))) == 6
     before = {number: harbour.call("show", harbour.url(number), "--html") for number in range(PAGES)}
     (done,) = harbour.lines(*rule, "--yes")
-    assert (done["done"], done["versions"], done["untouched_files"]) == (True, 2, [])
+    assert (done["done"], done["versions"], done["damaged_files"]) == (True, 2, [])
     assert (done["archive_files"], done["pages"]) == (1, 1)
     assert [version["version"] for version in harbour.lines("history", harbour.url(1))] == [1, 2, 5, 6]
     assert {number: harbour.call("show", harbour.url(number), "--html") for number in range(PAGES)} == before
@@ -296,7 +296,7 @@ with evercrawl.open(sys.argv[1]) as collection:
 
 
 @pytest.mark.parametrize("step", ["write_anew", "sync_folder", "take_out", "_delete_dropped"])
-def test_pruning_that_dies_leaves_the_collection_whole(harbour: Harbour, step: str) -> None:
+def test_a_killed_prune_leaves_the_collection_consistent(harbour: Harbour, step: str) -> None:
     for price in (31, 32):
         harbour.put(1, page(1, price=price))
         harbour.refresh()

@@ -108,7 +108,7 @@ def ping_pong(sites: Web) -> None:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_it_is_recorded_with_a_reason(name: str, crawled: Crawled) -> None:
+def test_hostile_content_is_recorded_with_a_reason(name: str, crawled: Crawled) -> None:
     found = crawled.found[name]
     assert found.known
     assert found.reason is not None
@@ -116,16 +116,16 @@ def test_it_is_recorded_with_a_reason(name: str, crawled: Crawled) -> None:
     assert not any(ord(letter) < 32 for letter in found.detail)
 
 
-def test_a_bomb_is_cut(crawled: Crawled) -> None:
+def test_a_compression_bomb_is_truncated(crawled: Crawled) -> None:
     assert crawled.found["bomb"].reason.value in {"compression_ratio", "decoded_too_large"}
 
 
-def test_redirects_between_hosts_come_to_an_end(crawled: Crawled) -> None:
+def test_redirects_between_hosts_end(crawled: Crawled) -> None:
     assert crawled.hops <= MOST_HOPS
     assert crawled.found["ping"].detail
 
 
-def test_the_crawl_goes_on(crawled: Crawled) -> None:
+def test_the_crawl_continues(crawled: Crawled) -> None:
     assert crawled.ran.code in ENDED_WELL, crawled.ran.err
     assert "Traceback" not in crawled.ran.err
     assert crawled.ran.seconds < MOST_SECONDS

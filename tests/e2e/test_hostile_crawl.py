@@ -143,7 +143,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory, authority: Authority) -> I
 
 
 @pytest.mark.parametrize("row", IN_ONE_CRAWL, ids=lambda row: row["name"])
-def test_a_hostile_site_gets_the_outcome_that_it_deserves(row: dict[str, Any], crawled: Crawled) -> None:
+def test_a_hostile_site_has_the_expected_outcome(row: dict[str, Any], crawled: Crawled) -> None:
     name = row["name"]
     found = crawled.found[name]
     outcome, reason, _ = OTHERWISE.get(name, (row["outcome"], REASONS.get(name, Reason.NEW), ""))
@@ -153,7 +153,7 @@ def test_a_hostile_site_gets_the_outcome_that_it_deserves(row: dict[str, Any], c
 
 
 @pytest.mark.parametrize("row", IN_ONE_CRAWL, ids=lambda row: row["name"])
-def test_every_request_to_it_is_plain_and_polite(row: dict[str, Any], crawled: Crawled) -> None:
+def test_every_request_is_plain_and_polite(row: dict[str, Any], crawled: Crawled) -> None:
     site = crawled.cast.cases[row["name"]].site
     assert site.most_at_once <= 1
     for host in {asked.field("host") for asked in site.asked}:
@@ -166,7 +166,7 @@ def test_every_request_to_it_is_plain_and_polite(row: dict[str, Any], crawled: C
         assert {line.partition(":")[0] for line in lines} <= REQUEST_FIELDS
 
 
-def test_the_crawl_came_through(crawled: Crawled) -> None:
+def test_the_crawl_finishes(crawled: Crawled) -> None:
     assert crawled.ran.code == 8, crawled.ran.err
     assert crawled.ran.seconds < MOST_SECONDS
     assert crawled.ran.peak_bytes < MOST_MEMORY
@@ -174,7 +174,7 @@ def test_the_crawl_came_through(crawled: Crawled) -> None:
     assert crawled.cast.outside.connections == crawled.cast.evil.connections == 0
 
 
-def test_the_archive_is_whole_and_says_what_was_cut(crawled: Crawled) -> None:
+def test_the_archive_is_valid_and_marks_truncated_records(crawled: Crawled) -> None:
     cut: dict[str, str | None] = {}
     for path in crawled.command.collection.rglob("*.warc.gz"):
         checker = Checker(SimpleNamespace(inputs=[str(path)], verbose=False))
@@ -191,7 +191,7 @@ def test_the_archive_is_whole_and_says_what_was_cut(crawled: Crawled) -> None:
             assert cut[case.look] == wanted, name
 
 
-def test_a_broken_answer_is_no_version(crawled: Crawled) -> None:
+def test_a_broken_response_is_no_version(crawled: Crawled) -> None:
     collection = evercrawl.open(crawled.command.collection)
     for name, case in crawled.cast.cases.items():
         if crawled.found[name].outcome is Outcome.ERROR:
@@ -212,7 +212,7 @@ def test_what_is_stored_is_clean(crawled: Crawled) -> None:
 
 
 @pytest.mark.parametrize("row", [row for row in IN_ONE_CRAWL if "Retry-After" in str(row)], ids=lambda row: row["name"])
-def test_a_site_that_asks_for_peace_gets_it(row: dict[str, Any], crawled: Crawled) -> None:
+def test_retry_after_is_respected(row: dict[str, Any], crawled: Crawled) -> None:
     site, asked = crawled.cast.cases[row["name"]].site, row["server"]["headers"]["Retry-After"]
     seconds = float("".join(letter for letter in asked if letter in "0123456789."))
     found, second = (crawled.command.why(site.url(path)) for path in ("/", "/second"))
@@ -227,14 +227,14 @@ QUICK_CRAWL_S = 20
 """The pause began at most this long before the crawl ended."""
 
 
-def test_nothing_is_asked_again_before_its_time(crawled: Crawled) -> None:
+def test_nothing_is_requested_again_before_it_is_due(crawled: Crawled) -> None:
     assert crawled.again.seconds < 10
     later = {name: len(case.site.asked) for name, case in crawled.cast.cases.items()}
     grown = {name for name in later if later[name] != crawled.asked_first[name]}
     assert not grown, "what answered is not due, and sites that failed rest for ten seconds at least"
 
 
-def test_the_finer_points_of_single_rows(crawled: Crawled) -> None:
+def test_details_of_single_rows(crawled: Crawled) -> None:
     cases, why = crawled.cast.cases, crawled.command.why
     assert len(cases["own-refresh-chain"].site.paths()) == 11
     assert why(cases["own-refresh-chain"].site.url("/11")).reason is Reason.TOO_MANY_REDIRECTS
@@ -259,7 +259,7 @@ def test_the_finer_points_of_single_rows(crawled: Crawled) -> None:
 
 
 @pytest.mark.skipif(not CATALOGUE, reason="the catalogue is absent")
-def test_names_with_other_letters_are_asked_by_their_ascii_form(crawled: Crawled) -> None:
+def test_international_names_are_requested_in_ascii(crawled: Crawled) -> None:
     german, twin = crawled.cast.cases["idn-host"].site, crawled.cast.cases["idn-homograph"].site
     hosts = {(asked.field("host"), asked.path) for asked in german.asked}
     assert {(f"xn--bcher-kva.test:{german.port}", path) for path in ("/robots.txt", "/")} <= hosts
@@ -268,7 +268,7 @@ def test_names_with_other_letters_are_asked_by_their_ascii_form(crawled: Crawled
 
 
 @pytest.mark.skipif(not CATALOGUE, reason="the catalogue is absent")
-def test_no_crawled_character_commands_the_terminal(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_crawled_character_controls_the_terminal(crawled: Crawled, capsys: pytest.CaptureFixture[str]) -> None:
     cases = {name: case for name, case in crawled.cast.cases.items() if name.startswith("ui-")}
     calls = [["why", case.look] for case in cases.values()] + [["skipped"], ["skipped", "--json"], ["status"]]
     for name, case in cases.items():
@@ -377,7 +377,7 @@ def test_a_date_in_the_future_is_not_trusted(visits: Visits) -> None:
 
 
 @pytest.mark.parametrize("name", ["crlf-in-etag", "own-obs-fold-etag"])
-def test_an_etag_cannot_add_a_line_to_a_request(name: str, visits: Visits) -> None:
+def test_an_etag_cannot_inject_a_request_header(name: str, visits: Visits) -> None:
     asked = visits.sites.sites[name].asked
     assert len(asked) == 4
     for each in asked:
@@ -386,7 +386,7 @@ def test_an_etag_cannot_add_a_line_to_a_request(name: str, visits: Visits) -> No
         assert b"\n" not in b"".join(lines)
 
 
-def test_a_torn_answer_does_not_vouch_for_the_copy(visits: Visits) -> None:
+def test_a_truncated_response_does_not_confirm_the_copy(visits: Visits) -> None:
     reasons = [after["own-torn"].reason for after in visits.after]
     assert reasons == [Reason.NEW, Reason.INCOMPLETE, Reason.CHANGED]
 
@@ -448,7 +448,7 @@ def test_no_private_address_is_ever_connected_to(tmp_path: Path) -> None:
     assert len(redirects) == len(plan["links"]), "every redirect was met"
 
 
-def test_the_same_addresses_answer_when_they_are_allowed(tmp_path: Path) -> None:
+def test_private_addresses_are_connected_to_if_allowed(tmp_path: Path) -> None:
     seen = in_a_private_net(tmp_path, private_plan(allow_private=True))
     addresses = {address for address, _ in seen["connections"]}
     assert {PUBLIC, "127.0.0.1", "10.0.0.1", "169.254.169.254", "::1"} <= addresses
@@ -457,7 +457,7 @@ def test_the_same_addresses_answer_when_they_are_allowed(tmp_path: Path) -> None
 # Trouble at home
 
 
-def test_a_second_process_is_refused_with_a_clear_message(tmp_path: Path) -> None:
+def test_a_second_process_is_rejected_with_a_clear_message(tmp_path: Path) -> None:
     with web() as sites:
         slow = sites.add("slow", as_described("slow", {"steps": [{"hang": True}]}))
         command = Command(tmp_path, QUICK | {"dns.servers": sites.name_server})
@@ -479,7 +479,7 @@ def test_a_second_process_is_refused_with_a_clear_message(tmp_path: Path) -> Non
     assert looking.code == 0, "looking needs no lock"
 
 
-def test_a_full_disk_stops_the_crawl_cleanly_and_it_goes_on_when_there_is_room(tmp_path: Path) -> None:
+def test_a_full_disk_stops_the_crawl_cleanly_and_it_resumes(tmp_path: Path) -> None:
     noise = random.Random(1)
     pages = {f"/{number}": noise.randbytes(60_000).hex() for number in range(60)}
     links = "".join(f"<a href='{path}'>x</a>" for path in pages)

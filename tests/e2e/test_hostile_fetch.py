@@ -97,7 +97,7 @@ PLAYED = [
 
 
 @pytest.mark.parametrize("row", PLAYED)
-def test_an_answer_of_the_catalogue(row: dict[str, Any]) -> None:
+def test_a_response_of_the_catalogue(row: dict[str, Any]) -> None:
     limits = {"slow": QUICK, "endless": {"wire_bytes": WIRE_BYTES}}.get(row["group"], {})
 
     async def job() -> tuple[FetchResult, Hostile]:
@@ -186,7 +186,7 @@ def test_an_address_of_the_catalogue_is_never_connected(row: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize("row", rows("injection"))
-def test_nothing_of_the_catalogue_adds_a_line_to_a_request(row: dict[str, Any]) -> None:
+def test_nothing_in_the_catalogue_injects_a_request_header(row: dict[str, Any]) -> None:
     async def job() -> Hostile:
         async with serving({"body": "ok"}) as server, fetcher() as one:
             url = canonical(

@@ -34,7 +34,7 @@ def _show(web: DemoWeb, answers: list[LivingResponse]) -> None:
 
 
 @pytest.mark.regression_pin
-def test_a_version_is_an_edit_of_the_authors(tmp_path: Path) -> None:
+def test_versions_are_the_edits_of_the_authors(tmp_path: Path) -> None:
     site, web = LivingSite(SEED, pages=PAGES), DemoWeb()
     pages = "".join(f'<li><a href="/p/{page}">{page}</a>' for page in range(PAGES))
     web.replies[HOSTS[0], "/all"] = Reply(200, f"<title>All</title><main><ul>{pages}</ul></main>")

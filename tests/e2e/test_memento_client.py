@@ -84,7 +84,7 @@ def _utc(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(tzinfo=None)
 
 
-def test_the_client_finds_the_version_of_a_moment(client: MementoClient, site: tuple[Site, str]):
+def test_the_memento_client_finds_the_version_at_a_time(client: MementoClient, site: tuple[Site, str]):
     url = f"{site[1]}/tides"
     now = datetime.now(UTC)
     newest = client.get_memento_info(url, _utc(now))["mementos"]
@@ -100,7 +100,7 @@ def test_the_client_finds_the_version_of_a_moment(client: MementoClient, site: t
         assert f"edition {edition}." in httpx.get(found["closest"]["uri"][0]).text
 
 
-def test_the_client_knows_what_it_sees(client: MementoClient, served: Served, site: tuple[Site, str]):
+def test_the_memento_client_recognises_the_archive(client: MementoClient, served: Served, site: tuple[Site, str]):
     url = f"{site[1]}/tides"
     memento = client.get_memento_info(url, _utc(datetime.now(UTC)))["mementos"]["closest"]["uri"][0]
     assert MementoClient.is_memento(memento)
@@ -110,7 +110,7 @@ def test_the_client_knows_what_it_sees(client: MementoClient, served: Served, si
     assert client.get_memento_info(memento, _utc(datetime.now(UTC)))["original_uri"] == url
 
 
-def test_cdx_comes_in_portions_as_its_clients_ask(served: Served, site: tuple[Site, str]):
+def test_cdx_is_paged(served: Served, site: tuple[Site, str]):
     """What cdx_toolkit asks: how many portions, then each with page=, until one is empty."""
     asked = {"url": f"{site[1]}/*", "output": "json", "limit": "1000"}
     counted = httpx.get(f"{served.address}/cdx", params={**asked, "showNumPages": "true"}).json()

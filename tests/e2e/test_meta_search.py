@@ -59,7 +59,7 @@ def with_token(address: str) -> str:
     return address.replace("://", f"://{TOKEN.replace(' ', '%20')}@")
 
 
-def test_served_and_local_collections_are_one_list(coasts: Coasts) -> None:
+def test_results_of_remote_and_local_collections_are_merged(coasts: Coasts) -> None:
     dead = f"http://127.0.0.1:{_free_port()}"
     with ExitStack() as stack:
         _, north = stack.enter_context(_serve(coasts.folder("north")))
@@ -84,7 +84,7 @@ def test_served_and_local_collections_are_one_list(coasts: Coasts) -> None:
     assert "a%20token" not in err + json.dumps(hits)
 
 
-def test_a_token_goes_to_the_named_address_only(coasts: Coasts) -> None:
+def test_a_token_is_sent_to_the_named_address_only(coasts: Coasts) -> None:
     asked: list[str | None] = []
     with _redirecting(asked) as address:
         hits, err = coasts.search(with_token(address), str(coasts.folder("home")))
@@ -93,7 +93,7 @@ def test_a_token_goes_to_the_named_address_only(coasts: Coasts) -> None:
     assert asked == [f"Bearer {TOKEN}"], "nobody was asked behind the redirect"
 
 
-def test_where_none_answers_it_fails(coasts: Coasts) -> None:
+def test_a_search_without_any_response_fails(coasts: Coasts) -> None:
     hits, err = coasts.search(f"http://127.0.0.1:{_free_port()}", "http://[::bad", code=2)
     assert hits == []
     assert "2 collections did not answer" in err

@@ -82,7 +82,7 @@ def state_rows(place: Place) -> dict[str, list[str]]:
     return found
 
 
-def test_there_and_back(place: Place, dsn: str) -> None:
+def test_a_collection_moves_to_postgres_and_back(place: Place, dsn: str) -> None:
     state = place.folder / "site.evercrawl" / "state"
     place.crawl(place.site + "/")
     place.web.change()
@@ -118,7 +118,7 @@ def test_there_and_back(place: Place, dsn: str) -> None:
 
 
 @pytest.mark.parametrize("last", [len(TABLES)])
-def test_a_move_that_is_killed_changes_nothing(place: Place, dsn: str, last: int) -> None:
+def test_a_killed_move_changes_nothing(place: Place, dsn: str, last: int) -> None:
     place.crawl(place.site + "/")
     seen = looks(place)
     killed_move(place, dsn, last)
@@ -136,7 +136,7 @@ def killed_move(place: Place, to: str, last: int) -> None:
     assert done.returncode == KILLED, done.stderr
 
 
-def test_a_copy_whose_switch_did_not_happen_is_replaced(place: Place, dsn: str) -> None:
+def test_an_unfinished_copy_is_replaced(place: Place, dsn: str) -> None:
     place.crawl(place.site + "/")
     collection = place.folder / "site.evercrawl"
     token = collection / "state" / "moving"
@@ -155,7 +155,7 @@ def test_a_copy_whose_switch_did_not_happen_is_replaced(place: Place, dsn: str) 
     assert looks(place) == seen
 
 
-def test_refused_while_somebody_works(place: Place, dsn: str) -> None:
+def test_a_move_is_rejected_during_a_crawl(place: Place, dsn: str) -> None:
     place.crawl(place.site + "/", "--store", dsn)
     asyncio.run(a_worker_lives(dsn))
     assert "process 77 on elsewhere" in refused(place, "files")

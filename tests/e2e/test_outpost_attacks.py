@@ -291,7 +291,7 @@ def test_a_result_left_by_a_crash_is_used_instead_of_fetching_again(tmp_path: Pa
     _run(tmp_path, play)
 
 
-def test_garbage_instead_of_a_greeting_ends_the_connection(tmp_path: Path) -> None:
+def test_garbage_instead_of_a_handshake_ends_the_connection(tmp_path: Path) -> None:
     async def play(scene: Scene) -> None:
         for garbage in (b"GET / HTTP/1.1\r\n\r\n", bytes(40), b"\0\0\0\x02{}", b"\xff" * 64):
             channel = await connect_to_coordinator(f"127.0.0.1:{scene.port}", scene.code.pin)
@@ -305,7 +305,7 @@ def test_garbage_instead_of_a_greeting_ends_the_connection(tmp_path: Path) -> No
     _run(tmp_path, play)
 
 
-def test_an_outpost_that_is_forgotten_while_it_is_connected_is_shown_out(tmp_path: Path) -> None:
+def test_unpairing_disconnects_a_connected_outpost(tmp_path: Path) -> None:
     async def play(scene: Scene) -> None:
         channel, _ = await scene.join()
         await channel.send(AgentReady((), 8))

@@ -32,7 +32,7 @@ def _pages_asked(field: Field) -> Counter[str]:
     return Counter(one.origin + one.path for one in field.log() if one.path != "/robots.txt")
 
 
-def test_three_outposts_bring_everything_and_send_only_what_changed(tmp_path: Path) -> None:
+def test_three_outposts_deliver_everything_and_send_only_changes(tmp_path: Path) -> None:
     """Two of the three clocks are two hours wrong, and nobody notices."""
     with outdoors(tmp_path, pages=PAGES) as field:
         offsets = ("7200", "-7200", "0")
@@ -75,7 +75,7 @@ def _assert_dates_are_true(field: Field) -> None:
         assert abs((datetime.now(UTC) - fetched).total_seconds()) < 120
 
 
-def test_kill_9_of_outpost_and_home_loses_and_doubles_nothing(tmp_path: Path) -> None:
+def test_killing_outpost_and_coordinator_loses_and_duplicates_nothing(tmp_path: Path) -> None:
     with outdoors(tmp_path, pages=9, sites=2) as field:
         codes = [field.code(number) for number in range(2)]
         home = field.start(*field.crawl_arguments())
@@ -105,7 +105,7 @@ def test_kill_9_of_outpost_and_home_loses_and_doubles_nothing(tmp_path: Path) ->
         state.close()
 
 
-def test_the_pages_of_a_lost_outpost_return_to_the_crawler(tmp_path: Path) -> None:
+def test_the_crawler_takes_over_the_pages_of_a_lost_outpost(tmp_path: Path) -> None:
     """First it leaves politely, then it is killed: either way nobody asks within the gap."""
     with outdoors(tmp_path, pages=9, sites=2) as field:
         codes = [field.code(number) for number in range(2)]
@@ -128,7 +128,7 @@ def test_the_pages_of_a_lost_outpost_return_to_the_crawler(tmp_path: Path) -> No
         assert handovers[0][0] >= LEASE_S / 2, "the lease had not run out"
 
 
-def test_a_network_that_stalls_breaks_and_crawls(tmp_path: Path) -> None:
+def test_a_slow_stalling_and_breaking_network(tmp_path: Path) -> None:
     with outdoors(tmp_path, pages=16, sites=1) as field:
         proxy = Proxy(field.home_port)
         try:
@@ -152,7 +152,7 @@ def test_a_network_that_stalls_breaks_and_crawls(tmp_path: Path) -> None:
         assert field.is_sound()
 
 
-def test_an_outpost_with_100_000_pages_stays_small(tmp_path: Path) -> None:
+def test_an_outpost_with_100_000_pages_needs_little_memory(tmp_path: Path) -> None:
     """Also while it fetches pages of 1 MB from three sites at a time."""
     with outdoors(tmp_path, pages=3) as field:
         file = tmp_path / "outpost0" / "outpost.db"
@@ -176,7 +176,7 @@ def test_an_outpost_with_100_000_pages_stays_small(tmp_path: Path) -> None:
         assert file.stat().st_size <= 64_000_000
 
 
-def test_a_sites_files_are_read_without_a_request(tmp_path: Path) -> None:
+def test_local_files_of_a_site_need_no_request(tmp_path: Path) -> None:
     with outdoors(tmp_path, pages=1, sites=1) as field:
         files = tmp_path / "htdocs"
         (files / "p").mkdir(parents=True)
@@ -195,7 +195,7 @@ def test_a_sites_files_are_read_without_a_request(tmp_path: Path) -> None:
         assert [(one.path, one.agent) for one in field.log()] == [("/dynamic?q=1", "evercrawl")]
 
 
-def test_the_pace_check_of_these_tests_would_see_a_hurry(tmp_path: Path) -> None:
+def test_the_politeness_check_finds_violations(tmp_path: Path) -> None:
     log = "1.0 http://a / x/1\n1.1 http://a /p x/1\n"
     (tmp_path / "web.log").write_text(log)
     field = Field(tmp_path, [], 0)

@@ -23,7 +23,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
         yield place
 
 
-def test_what_a_refresh_saved_is_what_the_server_did_not_send(place: Place) -> None:
+def test_the_reported_savings_equal_the_bytes_not_sent(place: Place) -> None:
     place.env["EVERCRAWL_REVISIT__UNCONDITIONAL_SHARE"] = "0"
     before = json.loads(place.call("status", "--json"))
     assert before["saved"] == {"not_modified": 0, "not_modified_bytes": 0, "not_due": before["saved"]["not_due"]}
@@ -44,7 +44,7 @@ def test_what_a_refresh_saved_is_what_the_server_did_not_send(place: Place) -> N
     assert "steered by  optimal, no budget, a visit should bring 6 hours of a current copy" in shown
 
 
-def test_a_plan_says_what_a_budget_buys_and_sends_nothing(place: Place) -> None:
+def test_plan_estimates_freshness_and_sends_nothing(place: Place) -> None:
     asked = json.loads(place.call("status", "--json"))["requests"]
     plan = json.loads(place.call("plan", "--budget", "2/day", "--json"))
     assert plan["schema"] == "evercrawl.plan/1"
@@ -59,7 +59,7 @@ def test_a_plan_says_what_a_budget_buys_and_sends_nothing(place: Place) -> None:
     assert "to expect" in place.call("plan")
 
 
-def test_why_tells_the_habit_of_a_page(place: Place) -> None:
+def test_why_shows_the_change_rate_of_a_page(place: Place) -> None:
     found = place.why("/news/3")
     habits = found["habits"]
     assert habits["words"].startswith("seen once; pages of this site are taken to change about every ")
@@ -74,7 +74,7 @@ def test_why_tells_the_habit_of_a_page(place: Place) -> None:
     assert place.why("/private/ledger")["habits"] is None
 
 
-def test_the_library_has_the_same(place: Place) -> None:
+def test_the_library_offers_the_same_forecast(place: Place) -> None:
     with evercrawl.open(place.folder / "site.evercrawl") as collection:
         assert collection.freshness().pages == HARBOUR_PAGES
         assert collection.plan("1/hour").budget_per_day == 24.0

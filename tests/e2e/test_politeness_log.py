@@ -198,7 +198,7 @@ def pairs(logs: Logs) -> Iterator[tuple[str, Request, Request]]:
             yield name, before, after
 
 
-def test_every_page_was_asked_for_once_by_each_process_at_most(logs: Logs) -> None:
+def test_each_process_requests_a_page_at_most_once(logs: Logs) -> None:
     assert logs.first.code == 0, logs.first.err
     assert logs.second.code in (0, 7), logs.second.err
     for name, requests in logs.sites.items():
@@ -208,26 +208,26 @@ def test_every_page_was_asked_for_once_by_each_process_at_most(logs: Logs) -> No
         assert max(paths.count(path) for path in paths) <= 2, name
 
 
-def test_a_site_never_has_two_requests_at_a_time(logs: Logs) -> None:
+def test_a_site_never_has_two_concurrent_requests(logs: Logs) -> None:
     for name, before, after in pairs(logs):
         assert before.ended <= after.began + ROUNDING_S, (name, before, after)
 
 
-def test_the_gap_is_kept_also_between_two_processes(logs: Logs) -> None:
+def test_delays_are_kept_also_between_two_processes(logs: Logs) -> None:
     for name, before, after in pairs(logs):
         if before.path != "/robots.txt":
             gap = after.began - before.ended + ROUNDING_S
             assert gap >= logs.least_gap[name], (name, before, after)
 
 
-def test_a_crawl_delay_counts_from_the_answer_that_told_it(logs: Logs) -> None:
+def test_a_crawl_delay_counts_from_the_robots_response(logs: Logs) -> None:
     for name in set(logs.sites) & {"delayed", "nginx-delayed"}:
         robots, page, *_ = logs.sites[name]
         assert robots.path == "/robots.txt"
         assert page.began - robots.ended + ROUNDING_S >= DELAY_S
 
 
-def test_slow_answers_are_followed_by_long_rests(logs: Logs) -> None:
+def test_slow_responses_cause_longer_delays(logs: Logs) -> None:
     for name, before, after in pairs(logs):
         rest = after.began - before.ended + ROUNDING_S
         took = before.ended - before.began - ROUNDING_S
@@ -235,19 +235,19 @@ def test_slow_answers_are_followed_by_long_rests(logs: Logs) -> None:
     assert any(before.ended - before.began > SLOW_S for name, before, _ in pairs(logs) if name == "slow")
 
 
-def test_robots_txt_is_asked_for_first_and_once(logs: Logs) -> None:
+def test_robots_txt_is_requested_first_and_once(logs: Logs) -> None:
     for name, requests in logs.sites.items():
         paths = [request.path for request in requests]
         assert paths[0] == "/robots.txt", name
         assert paths.count("/robots.txt") == 1, name
 
 
-def test_nothing_forbidden_is_asked_for(logs: Logs) -> None:
+def test_nothing_disallowed_is_requested(logs: Logs) -> None:
     for name, requests in logs.sites.items():
         assert not [request for request in requests if request.path.startswith(FORBIDDEN)], name
 
 
-def test_a_host_of_many_addresses_is_one_site(logs: Logs) -> None:
+def test_a_host_with_many_addresses_is_one_site(logs: Logs) -> None:
     requests = logs.sites["many"]
     assert len({request.ip for request in requests}) >= 10, "the addresses did change"
     gaps = [after.began - before.ended for name, before, after in pairs(logs) if name == "many"]

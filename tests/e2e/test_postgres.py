@@ -31,7 +31,7 @@ def rows(place: Place, *command: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in place.call(*command).splitlines()]
 
 
-def test_the_same_crawl_as_in_files(places: tuple[Place, Place, str]) -> None:
+def test_a_crawl_in_postgres_equals_one_in_files(places: tuple[Place, Place, str]) -> None:
     in_files, in_database, dsn = places
     start = in_files.site + "/"
     one = in_files.crawl(start)
@@ -69,7 +69,7 @@ def test_the_same_crawl_as_in_files(places: tuple[Place, Place, str]) -> None:
     assert again["unchanged"] + again["not_modified"] + again["changed"] >= HARBOUR_PAGES - 1
 
 
-def test_a_database_that_is_not_there(places: tuple[Place, Place, str]) -> None:
+def test_a_missing_database_is_a_clear_error(places: tuple[Place, Place, str]) -> None:
     _, place, _ = places
     process = place.start("crawl", place.site + "/", *place.flags, "--store", "postgresql://nobody@127.0.0.1:1/none")
     _, err = process.communicate(timeout=60)

@@ -32,7 +32,7 @@ def resolver(server: NameServer, clock: HandClock | None = None, **dns: object) 
     return Resolver(settings, HttpSettings(), clock=clock or HandClock())
 
 
-def test_a_name_is_looked_up_once_for_everybody_and_kept() -> None:
+def test_concurrent_lookups_share_one_query_and_are_cached() -> None:
     async def job() -> None:
         async with name_server({"site.test": [["203.0.113.5", "2606:4700::1", "203.0.113.6"]]}) as server:
             names = resolver(server)
@@ -47,7 +47,7 @@ def test_a_name_is_looked_up_once_for_everybody_and_kept() -> None:
     run(job())
 
 
-def test_a_name_that_changes_sides_is_refused_at_the_next_look_up() -> None:
+def test_a_name_that_turns_private_is_rejected_at_the_next_lookup() -> None:
     async def job() -> None:
         async with name_server({"site.test": [["203.0.113.5"], ["127.0.0.1"]]}, ttl=0) as server:
             clock = HandClock()
@@ -65,7 +65,7 @@ def test_a_name_that_changes_sides_is_refused_at_the_next_look_up() -> None:
     run(job())
 
 
-def test_a_private_address_in_a_set_is_left_out() -> None:
+def test_private_addresses_in_a_set_are_dropped() -> None:
     async def job() -> None:
         async with name_server({"site.test": [["10.0.0.1", "203.0.113.5", "fd00::1"]]}) as server:
             names = resolver(server)
@@ -75,7 +75,7 @@ def test_a_private_address_in_a_set_is_left_out() -> None:
     run(job())
 
 
-def test_failures_are_remembered_for_a_while() -> None:
+def test_failures_are_cached_briefly() -> None:
     async def job() -> None:
         async with name_server({"empty.test": [[]]}, silent=frozenset({"silent.test"})) as server:
             clock = HandClock()
@@ -113,7 +113,7 @@ def test_the_cache_is_bounded() -> None:
 
 
 @pytest.mark.parametrize("host", ["localhost", "a.localhost", "LOCALHOST.", "127.0.0.1", "[::1]", "[::ffff:7f00:1]"])
-def test_this_machine_is_refused_without_a_look_up(host: str) -> None:
+def test_localhost_is_rejected_without_a_lookup(host: str) -> None:
     async def job() -> None:
         async with name_server({}) as server:
             with pytest.raises(FetchFailed) as caught:
@@ -124,7 +124,7 @@ def test_this_machine_is_refused_without_a_look_up(host: str) -> None:
     run(job())
 
 
-def test_overrides_count_for_their_port_alone_and_are_guarded() -> None:
+def test_overrides_apply_to_their_port_only_and_are_checked() -> None:
     async def job() -> None:
         override = ("a.test:80:203.0.113.9", "a.test:81:10.0.0.1", "[::2]:80:203.0.113.9")
         names = Resolver(DnsSettings(), HttpSettings(resolve=override))
@@ -138,7 +138,7 @@ def test_overrides_count_for_their_port_alone_and_are_guarded() -> None:
 
 
 @pytest.mark.parametrize("entry", ["a.test", "a.test:80", "a.test:80:b.test", "a.test:x:127.0.0.1", ":80:127.0.0.1"])
-def test_an_override_that_cannot_be_read_is_the_operators_error(entry: str) -> None:
+def test_an_invalid_override_is_a_config_error(entry: str) -> None:
     with pytest.raises(ConfigError, match=r"http\.resolve"):
         Resolver(DnsSettings(), HttpSettings(resolve=(entry,)))
 
@@ -150,7 +150,7 @@ def test_name_servers_are_addresses_with_or_without_a_port() -> None:
             Resolver(DnsSettings(servers=(entry,)), HttpSettings())
 
 
-def test_the_next_address_is_tried_where_the_first_is_dead() -> None:
+def test_the_next_address_is_tried_if_the_first_fails() -> None:
     async def job() -> None:
         async with serving({"body": "ok"}, host="127.0.0.2") as server:
             async with name_server({"site.test": [["127.0.0.3", "127.0.0.2"]]}) as names:

@@ -46,7 +46,7 @@ MOST_MEMORY = 250 * 1024 * 1024
 OUR_POLICY = {"403": False}
 """Rows that are not normative, and where we are stricter: robots.forbid_on_403."""
 IN_THE_PRIVATE_NET = {"redirect-to-private-ip": "tests/e2e/test_hostile_crawl.py: robots.test"}
-IN_VIRTUAL_TIME = {"cache-24h": "test_a_copy_is_used_for_a_day_and_no_longer"}
+IN_VIRTUAL_TIME = {"cache-24h": "test_a_robots_copy_is_used_for_one_day"}
 
 
 def own(name: str, responses: list[dict[str, Any]], **expect: Any) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def test_no_row_is_forgotten() -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["name"])
-def test_the_page_is_asked_for_exactly_where_robots_txt_lets_us(row: dict[str, Any], crawled: Crawled) -> None:
+def test_a_page_is_requested_exactly_if_robots_txt_allows_it(row: dict[str, Any], crawled: Crawled) -> None:
     expect, site, found = row["expect"], crawled.site(row), crawled.found[row["name"]]
     allowed = OUR_POLICY.get(row["name"], expect["allowed"])
     assert ("/page" in site.paths()) is allowed
@@ -217,13 +217,13 @@ def assert_deferred(found: Explanation, row: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if "max_read_bytes" in row["expect"]], ids=lambda row: row["name"])
-def test_no_more_is_read_than_needed(row: dict[str, Any], crawled: Crawled) -> None:
+def test_no_more_of_robots_txt_is_read_than_needed(row: dict[str, Any], crawled: Crawled) -> None:
     assert crawled.stage.sent[row["name"]] < row["expect"]["max_read_bytes"]
     assert crawled.stage.sent[row["name"]] < SOCKET_BUFFERS
 
 
 @pytest.mark.parametrize("row", [row for row in ROWS if "crawl_delay" in row["expect"]], ids=lambda row: row["name"])
-def test_a_crawl_delay_that_is_none_delays_nothing(row: dict[str, Any], crawled: Crawled) -> None:
+def test_an_invalid_crawl_delay_delays_nothing(row: dict[str, Any], crawled: Crawled) -> None:
     assert row["expect"]["crawl_delay"] is None
     assert set(crawled.site(row).paths()) == {"/page", "/page2"}
 
@@ -234,7 +234,7 @@ def test_the_crawl_ends_in_time_and_in_bounds(crawled: Crawled) -> None:
     assert crawled.ran.peak_bytes < MOST_MEMORY
 
 
-def test_redirects_lead_to_other_sites_and_their_answer_counts_for_the_first(tmp_path_factory: Any) -> None:
+def test_robots_redirects_to_other_sites_apply_to_the_first_site(tmp_path_factory: Any) -> None:
     """And 403 means what RFC 9309 says where the user wants it so."""
     with web() as sites:
         keeper = sites.add("keeper", _fixed({"/rules": FORBIDS}), robots=None)
@@ -254,7 +254,7 @@ def _fixed(answers: dict[str, dict[str, Any]]) -> Respond:
     return bytes_for(lambda asked: answer_of(answers.get(asked.path) or default(asked)))
 
 
-def test_a_copy_is_used_for_a_day_and_no_longer() -> None:
+def test_a_robots_copy_is_used_for_one_day() -> None:
     (row,) = [row for row in shared_rows() if row["name"] == "cache-24h"] or [{"expect": {"refetch_after_s": 86_400}}]
     lifetime = timedelta(seconds=row["expect"]["refetch_after_s"])
     web_of_one = SimWeb(3, sites=1, pages_per_site=5, faults=NO_FAULTS)

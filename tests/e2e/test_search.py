@@ -83,7 +83,7 @@ def coast(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Coast]:
         yield place
 
 
-def test_a_search_brings_up_an_index_that_has_everything(coast: Coast) -> None:
+def test_a_search_builds_a_complete_index(coast: Coast) -> None:
     assert coast.found("harbour")
     (state,) = coast.lines("index")
     assert state["documents"] == state["versions"] > len(PAGES)
@@ -120,7 +120,7 @@ def test_every_language_is_found(coast: Coast, query: str, path: str) -> None:
     assert coast.found(query)[:1] == [path]
 
 
-def test_what_must_not_match_does_not(coast: Coast) -> None:
+def test_non_matching_queries_find_nothing(coast: Coast) -> None:
     assert coast.found('"their running ships"') == []
     assert coast.found('"run their ships"') == []
     assert "/gale" not in coast.found("harbour -gale")
@@ -142,10 +142,10 @@ def test_hits_have_the_fields_that_scripts_rely_on(coast: Coast) -> None:
 def test_near_duplicates_are_listed_once(coast: Coast) -> None:
     hits = coast.lines("search", "barnacle")
     assert [hit["url"].removeprefix(coast.site) in COPIES for hit in hits] == [True]
-    assert hits[0]["alike"] == 1
+    assert hits[0]["near_duplicates"] == 1
 
 
-def test_noindex_can_be_left_out(coast: Coast) -> None:
+def test_noindex_pages_can_be_excluded(coast: Coast) -> None:
     coast.env["EVERCRAWL_SEARCH__INCLUDE_NOINDEX"] = "false"
     try:
         assert coast.found("smugglers") == []
@@ -174,7 +174,7 @@ def test_the_terminal_shows_safe_marked_snippets(coast: Coast) -> None:
         ("x" * 10_000, "the limit is 2000"),
     ],
 )
-def test_a_query_that_cannot_be_read_is_a_clear_error(coast: Coast, query: str, said: str) -> None:
+def test_an_invalid_query_is_a_clear_error(coast: Coast, query: str, said: str) -> None:
     process = coast.start("search", "--", query)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 2
@@ -182,7 +182,7 @@ def test_a_query_that_cannot_be_read_is_a_clear_error(coast: Coast, query: str, 
     assert "Traceback" not in err
 
 
-def test_several_collections_are_asked_and_the_bad_ones_named(coast: Coast, tmp_path: Path) -> None:
+def test_several_collections_are_searched_and_broken_ones_reported(coast: Coast, tmp_path: Path) -> None:
     own = coast.folder / "site.evercrawl"
     with _silent_server() as slow:
         process = coast.start(
@@ -249,7 +249,7 @@ def test_bad_links_are_found_on_their_pages(coast: Coast) -> None:
     assert len(coast.lines("links", "--dead", code=1)) == 1
 
 
-def test_the_graph_is_counted_taken_out_and_drawn(coast: Coast, tmp_path: Path) -> None:
+def test_the_graph_is_summarised_exported_and_drawn(coast: Coast, tmp_path: Path) -> None:
     (stats,) = coast.lines("graph")
     assert stats["pages"] >= len(PAGES)
     assert stats["by_depth"][0] == 1
@@ -281,7 +281,7 @@ def changing(tmp_path: Path) -> Iterator[Coast]:
         yield place
 
 
-def test_a_page_that_lost_a_word_is_found_as_of_the_earlier_date_only(changing: Coast) -> None:
+def test_a_removed_word_is_found_at_the_earlier_date_only(changing: Coast) -> None:
     time.sleep(1.1)
     before = datetime.now(UTC)
     time.sleep(1.1)
@@ -318,7 +318,7 @@ def _without_scores(hits: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return sorted(({**hit, "score": 0, "rank": 0} for hit in hits), key=lambda hit: str(hit["url"]))
 
 
-def test_a_page_that_comes_back_is_not_gone(changing: Coast) -> None:
+def test_a_restored_page_is_not_gone(changing: Coast) -> None:
     body = changing.web.replies[HOST, "/en"]
     changing.put("/en", "", 404)
     changing.crawl("--refresh")

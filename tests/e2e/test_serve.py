@@ -65,7 +65,7 @@ def _environment(port: int) -> dict[str, str]:
     }
 
 
-def test_errors_are_clear_and_have_their_codes(tmp_path: Path):
+def test_errors_are_clear_and_have_exit_codes(tmp_path: Path):
     collection = tmp_path / "c.evercrawl"
     create_collection(collection)
     for flags, word in (
@@ -82,7 +82,7 @@ def test_errors_are_clear_and_have_their_codes(tmp_path: Path):
     assert ended.returncode == 2
 
 
-def test_a_port_that_is_taken_is_said(tmp_path: Path):
+def test_a_used_port_is_a_clear_error(tmp_path: Path):
     create_collection(tmp_path / "c.evercrawl")
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -93,7 +93,7 @@ def test_a_port_that_is_taken_is_said(tmp_path: Path):
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 0)])
-def test_it_ends_when_it_is_told_to(tmp_path: Path, number: signal.Signals, code: int):
+def test_serve_stops_on_signals(tmp_path: Path, number: signal.Signals, code: int):
     create_collection(tmp_path / "c.evercrawl")
     with _serve(tmp_path / "c.evercrawl") as (process, address):
         assert _asked(address, "/api/v1/sites")["sites"] == []
@@ -101,7 +101,7 @@ def test_it_ends_when_it_is_told_to(tmp_path: Path, number: signal.Signals, code
         assert process.wait(20) == code
 
 
-def test_open_streams_end_with_it(tmp_path: Path):
+def test_open_streams_end_with_the_server(tmp_path: Path):
     create_collection(tmp_path / "c.evercrawl")
     with _serve(tmp_path / "c.evercrawl") as (process, address):
         headers = {"Authorization": f"Bearer {TOKEN}"}
@@ -159,7 +159,7 @@ def test_watch_serves_too(tmp_path: Path):
     assert (tmp_path / "c.evercrawl" / "runs.jsonl").exists()
 
 
-def test_a_collection_that_another_process_crawls_can_be_served(tmp_path: Path):
+def test_a_collection_can_be_served_during_a_crawl(tmp_path: Path):
     collection = tmp_path / "c.evercrawl"
     with serving(DemoWeb()) as port:
         create_collection(collection, {"scope.seeds": (f"http://{HOSTS[0]}:{port}/",)})
@@ -178,7 +178,7 @@ def test_a_collection_that_another_process_crawls_can_be_served(tmp_path: Path):
             crawl.wait(30)
 
 
-def test_announced_pages_are_visited_although_they_are_not_due(tmp_path: Path):
+def test_requested_pages_are_visited_before_they_are_due(tmp_path: Path):
     collection = tmp_path / "c.evercrawl"
     with serving(web := DemoWeb()) as port:
         site = f"http://{HOSTS[0]}:{port}"
@@ -201,7 +201,7 @@ def test_announced_pages_are_visited_although_they_are_not_due(tmp_path: Path):
         asyncio.run(_while_it_runs(opened, f"{site}/news/4"))
 
 
-def test_several_workers_heed_announcements_too(tmp_path: Path):
+def test_several_workers_handle_visit_requests(tmp_path: Path):
     collection = tmp_path / "c.evercrawl"
     with serving(web := DemoWeb()) as port:
         sites = [f"http://{host}:{port}" for host in HOSTS]

@@ -33,7 +33,7 @@ def crawled(tmp_path: Path, postgres: PostgresServer) -> Iterator[tuple[Place, I
         closed(interface)
 
 
-def test_every_page_works_on_a_database(crawled: tuple[Place, Interface]):
+def test_every_screen_works_with_postgres(crawled: tuple[Place, Interface]):
     place, web = crawled
     values = {"url": f"{place.site}/", "name": place.site}
     for view in VIEWS:
@@ -50,7 +50,7 @@ def test_every_page_works_on_a_database(crawled: tuple[Place, Interface]):
     assert log == web.operator.get("/crawl.log").text
 
 
-def test_a_worker_is_seen_and_sent_home(crawled: tuple[Place, Interface]):
+def test_a_worker_is_listed_and_stopped(crawled: tuple[Place, Interface]):
     place, web = crawled
     process = place.start("watch", *place.flags)
     try:

@@ -135,7 +135,7 @@ def test_the_papers_example(tmp_path: Path, college: College) -> None:
 
 
 @pytest.mark.parametrize(("cache_control", "cause"), [(None, "model"), ("max-age=86400", "cache")])
-def test_a_second_crawl_says_why_it_left_pages_alone(
+def test_a_second_crawl_explains_skipped_pages(
     tmp_path: Path, college: College, cache_control: str | None, cause: str
 ) -> None:
     college.sitemap, college.cache_control = "none", cache_control
@@ -148,7 +148,7 @@ def test_a_second_crawl_says_why_it_left_pages_alone(
         assert again["not_needed"] == len(PAPER_PAGES)
 
 
-def test_without_a_sitemap_nothing_is_hidden(tmp_path: Path, college: College) -> None:
+def test_without_a_sitemap_every_page_is_visited(tmp_path: Path, college: College) -> None:
     college.sitemap = "none"
     with running(college) as port:
         place = Place(tmp_path, DemoWeb(), port)
@@ -162,7 +162,7 @@ def test_without_a_sitemap_nothing_is_hidden(tmp_path: Path, college: College) -
         assert refreshed["changed"] == 1
 
 
-def test_validators_save_bodies_and_liars_are_found_out(tmp_path: Path, college: College) -> None:
+def test_validators_save_bodies_and_false_ones_are_detected(tmp_path: Path, college: College) -> None:
     college.sitemap, college.etags = "none", "true"
     with running(college) as port:
         place = Place(tmp_path, DemoWeb(), port)
@@ -185,7 +185,7 @@ def test_validators_save_bodies_and_liars_are_found_out(tmp_path: Path, college:
         assert all(status == 200 for path, status in college.asked if path.strip("/") in PAPER_PAGES)
 
 
-def test_watching_sees_changes_as_they_happen(tmp_path: Path, college: College) -> None:
+def test_watch_finds_changes_soon(tmp_path: Path, college: College) -> None:
     """`watch` goes on by itself; what it saved is what the server's log says."""
     with running(college) as port:
         place = Place(tmp_path, DemoWeb(), port)

@@ -49,7 +49,7 @@ def test_200_for_everything(command: Command) -> None:
         assert reasons(command, served, "/", "/about") == [("fetched", "new")] * 2
 
 
-def test_an_apology_without_known_words_is_told_by_made_up_addresses(command: Command) -> None:
+def test_a_soft_404_without_known_words_is_found_by_probes(command: Command) -> None:
     apology = page("Hoppla", " ".join(["Da ist wohl etwas schief gegangen, schau doch mal hier."] * 4), ["/"])
     with serving(site(lambda path: apology)) as served:
         command.crawl(served)
@@ -73,7 +73,7 @@ def test_missing_pages_redirect_home(command: Command) -> None:
         assert len([row for row in command.lines("export", "jsonl") if "home" in row["title"].lower()]) == 1
 
 
-def test_a_custom_apology(command: Command) -> None:
+def test_a_custom_soft_404(command: Command) -> None:
     """`http_hostile` soft-404-custom: flagged, also where the rest of the site says 404."""
     oops = TrapResponse(200, "<h1>Oops</h1> this page has moved or never existed")
     real = REAL | {f"/gone/{number}": oops for number in range(6)}

@@ -20,7 +20,7 @@ def command(tmp_path: Path) -> Command:
     return Command(tmp_path)
 
 
-def test_a_shop_of_ten_million_lists_is_crawled_to_its_end(command: Command) -> None:
+def test_a_crawl_of_a_shop_with_ten_million_lists_ends(command: Command) -> None:
     with serving(make_site("facet explosion")) as served:
         summary = command.crawl(served)
         assert summary["skipped"] > 0
@@ -46,7 +46,7 @@ def _traps_are_told(command: Command, served: Served) -> None:
     assert "new text" in why["detail"]
 
 
-def test_a_calendar_without_end_is_left(command: Command) -> None:
+def test_an_endless_calendar_is_blocked(command: Command) -> None:
     with serving(MORE_GENERATORS["slow calendar"]()) as served:
         command.crawl(served)
         assert len(served.pages_asked) <= MOST_MONTHS
@@ -56,7 +56,7 @@ def test_a_calendar_without_end_is_left(command: Command) -> None:
         assert len(served.pages_asked) == before
 
 
-def test_a_running_crawl_hears_what_is_excluded(command: Command) -> None:
+def test_a_running_crawl_applies_new_exclusions(command: Command) -> None:
     command.env["EVERCRAWL_TRAPS__ENABLED"] = "false"
     with serving(make_site("random word maze")) as served:
         running = command.start(*crawl_arguments(served), "--gap", "0.05", "--json")
@@ -80,16 +80,16 @@ def _wait_for(served: Served, requests: int) -> None:
         time.sleep(0.05)
 
 
-def test_a_running_crawl_hears_that_a_site_is_slowed_down(command: Command) -> None:
+def test_a_running_crawl_applies_a_new_delay(command: Command) -> None:
     with serving(make_site("random word maze")) as served:
         running = command.start(*crawl_arguments(served), "--gap", "0.05", "--json", "--max-pages", "400")
         _wait_for(served, 10)
         (done,) = command.lines("pace", "slow", served.origin, "1h")
-        assert done["gap_s"] == 3600
+        assert done["delay_s"] == 3600
         out, err = running.communicate(timeout=DEADLINE_S)
         assert running.returncode == 0, f"{out}\n{err}"
         assert len(served.pages_asked) < 400, "what is left waits for a later run"
         (status,) = command.lines("status")
-        assert status["slowed"] == [{"site": served.origin, "gap_s": 3600.0}]
+        assert status["rate_overrides"] == [{"site": served.origin, "delay_s": 3600.0}]
         (why,) = command.lines("why", served.origin + served.pages_asked[0])
-        assert why["slowed_to_s"] == 3600
+        assert why["delay_override_s"] == 3600

@@ -155,7 +155,7 @@ def _only(client: httpx.Client) -> dict[str, object]:
     return found
 
 
-def test_a_hub_tells_and_the_page_is_visited(news: tuple[Newsroom, Path, dict[str, str]]):
+def test_a_websub_push_causes_a_visit(news: tuple[Newsroom, Path, dict[str, str]]):
     newsroom, collection, env = news
     with _served(collection, env, "--crawl") as (served, client):
         answer = client.post("/subscribe", json={"url": f"{newsroom.origin}/feed"})
@@ -184,7 +184,7 @@ def test_a_hub_tells_and_the_page_is_visited(news: tuple[Newsroom, Path, dict[st
         assert _only(client)["phase"] == "ending"
 
 
-def test_a_lease_is_renewed_and_news_wait_for_a_crawl(news: tuple[Newsroom, Path, dict[str, str]]):
+def test_a_subscription_is_renewed_and_pushes_wait_for_a_crawl(news: tuple[Newsroom, Path, dict[str, str]]):
     newsroom, collection, env = news
     with _served(collection, env) as (_, client):
         client.post("/subscribe", json={"url": f"{newsroom.origin}/feed"})
@@ -209,7 +209,7 @@ def test_a_lease_is_renewed_and_news_wait_for_a_crawl(news: tuple[Newsroom, Path
         assert renewed.until_us > (time.time() + LEASE_S / 2) * 1e6
 
 
-def test_the_command_asks_and_the_server_that_runs_answers(news: tuple[Newsroom, Path, dict[str, str]]):
+def test_the_command_subscribes_through_the_running_server(news: tuple[Newsroom, Path, dict[str, str]]):
     newsroom, collection, env = news
     feed = f"{newsroom.origin}/feed"
 
@@ -240,7 +240,7 @@ def test_the_command_asks_and_the_server_that_runs_answers(news: tuple[Newsroom,
     assert newsroom.modes == ["subscribe", "unsubscribe"]
 
 
-def test_without_an_address_nobody_is_asked(news: tuple[Newsroom, Path, dict[str, str]]):
+def test_without_a_public_url_nothing_is_subscribed(news: tuple[Newsroom, Path, dict[str, str]]):
     newsroom, collection, env = news
     with serving(collection, "--token", TOKEN, env=env) as served:
         bearer = {"Authorization": f"Bearer {TOKEN}"}

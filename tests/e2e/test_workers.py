@@ -198,7 +198,7 @@ def test_ctrl_c_ends_all_workers_and_a_killed_worker_is_replaced(tmp_path: Path,
     check_pace(web)
 
 
-def test_without_its_parent_no_worker_goes_on(tmp_path: Path, web: Web) -> None:
+def test_workers_stop_without_their_parent(tmp_path: Path, web: Web) -> None:
     crawler = Crawler(tmp_path, web)
     process = crawler.crawl()
     wait_for(web, 30)

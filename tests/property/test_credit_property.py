@@ -15,7 +15,7 @@ from evercrawl.core.credit.ledger import (
     allocate,
     balance,
     credit_of,
-    even_out,
+    grant_to_shards,
     is_lambda_next,
     mint_seeds,
     new_page,
@@ -119,7 +119,7 @@ class CreditMachine(RuleBasedStateMachine):
     def even_lambdas(self, at: int, counts: list[int]) -> None:
         shard = self.live[at]
         elsewhere = {number: count for number, count in enumerate(counts) if number != at}
-        shard.ledger, gifts = even_out(shard.ledger, elsewhere)
+        shard.ledger, gifts = grant_to_shards(shard.ledger, elsewhere)
         for target, gift in gifts.items():
             shard.post(at, target, (), gift)
 

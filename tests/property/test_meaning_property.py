@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evercrawl.adapters.learned import load_paper_model, load_sentiment_model
 from evercrawl.collection.tools import sentiment
-from evercrawl.core.focus.focus import Focus, learn_focus, page_of, relevance
+from evercrawl.core.focus.focus import Focus, learn_focus, parse_page, relevance
 from evercrawl.core.focus.link_scorer import LinkScorer
 from evercrawl.core.sentiment.sentences import page_sentiment
 from tests.unit.core.focus.pages import examples
@@ -40,7 +40,7 @@ def test_any_text_gets_a_score_within_bounds(text: str):
 def test_any_page_gets_a_relevance_and_its_links_a_value(url: str, html: str):
     assert 0 <= relevance(FOCUS, url, html) <= 1
     linking = f"<title>{html}</title><a href='http://x.test/{url}'>{html}</a> {url}"
-    found = LinkScorer(FOCUS).score_page(url, page_of(url, linking), depth=0)
+    found = LinkScorer(FOCUS).score_page(url, parse_page(url, linking), depth=0)
     for prospect in found.prospects:
         assert 0 <= LinkScorer(FOCUS).value(prospect) <= 3
 

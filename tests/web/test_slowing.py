@@ -58,7 +58,7 @@ def test_programs_need_a_token_that_may_operate(own: Interface) -> None:
     assert own.operator.post("/do/slow-site", data={"name": SITE, "gap": "60"}).status_code == 403, "no form of ours"
     assert _rules(own) == ()
     answer = own.with_token(AccessScope.OPERATE).post(f"{API}/slow-site", json=wish)
-    assert (answer.status_code, answer.json()["gap_s"]) == (200, 60)
+    assert (answer.status_code, answer.json()["delay_s"]) == (200, 60)
 
 
 @pytest.mark.parametrize(

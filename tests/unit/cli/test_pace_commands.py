@@ -25,16 +25,16 @@ def test_a_site_is_slowed_listed_and_taken_back(collection: Path, capsys: pytest
         return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
     (done,) = call("pace", "slow", "Example.org", "2m")
-    assert (done["site"], done["gap_s"]) == ("https://example.org", 120)
+    assert (done["site"], done["delay_s"]) == ("https://example.org", 120)
     call("pace", "slow", "https://example.org/deep/page", "30s")
     call("pace", "slow", "http://other.test:8080", "1h")
     assert read_settings(collection).settings.pace.overrides == (
         "https://example.org 30s",
         "http://other.test:8080 3600s",
     )
-    assert [row["gap_s"] for row in call("pace", "list")] == [3600, 30]
+    assert [row["delay_s"] for row in call("pace", "list")] == [3600, 30]
     (status,) = call("status")
-    assert {"site": "https://example.org", "gap_s": 30.0} in status["slowed"]
+    assert {"site": "https://example.org", "delay_s": 30.0} in status["rate_overrides"]
     assert call("pace", "undo", "example.org")[0]["done"] is True
     assert call("pace", "undo", "example.org", code=1)[0]["done"] is False
     assert len(call("pace", "list")) == 1

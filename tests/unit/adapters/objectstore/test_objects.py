@@ -192,7 +192,13 @@ def test_files_are_begun_anew_by_age_and_by_size(folder: Path) -> None:
     clock, told = MovingClock(), []
     settings = ArchiveSettings(max_upload_bytes=100_000, upload_interval=timedelta(seconds=30))
     warc = WarcArchive(
-        folder, 7, settings=settings, clock=clock, info=WarcInfo("test"), owner=FileOwner(OWNER), on_finished=lambda: told.append(1)
+        folder,
+        7,
+        settings=settings,
+        clock=clock,
+        info=WarcInfo("test"),
+        owner=FileOwner(OWNER),
+        on_finished=lambda: told.append(1),
     )
     first = warc.append(URL, exchange())
     assert warc.flush().file == first.file

@@ -46,25 +46,12 @@ def exchange(
 
 
 def archive(
-    folder: Path,
-    *,
-    shard: int = 7,
-    roll_bytes: int = 10**9,
-    durable: bool = False,
-    owner: FileOwner | None = None,
+    folder: Path, *, shard: int = 7, roll_bytes: int = 10**9, durable: bool = False, owner: FileOwner | None = None
 ) -> WarcArchive:
     """A new archive object, as a process has it after its start."""
     settings = ArchiveSettings(max_file_bytes=roll_bytes)
     info = WarcInfo("evercrawl/test", {"operator": "tests@example.org", "isPartOf": "a collection"})
-    return WarcArchive(
-        folder,
-        shard,
-        settings=settings,
-        clock=FixedClock(),
-        info=info,
-        durable=durable,
-        owner=owner,
-    )
+    return WarcArchive(folder, shard, settings=settings, clock=FixedClock(), info=info, durable=durable, owner=owner)
 
 
 def original_of(stored: Stored, *, url: str = URL, body: bytes = BODY, began: datetime = BEGAN) -> OriginalRecord:

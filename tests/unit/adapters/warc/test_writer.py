@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from evercrawl.adapters.warc import iterate_records, read_record, writer
+from evercrawl.adapters.warc.writer import FileOwner
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.fetch import Request
 from evercrawl.model.page import ArchiveEnd

@@ -25,7 +25,7 @@ from evercrawl.core.focus.focus import (
     parse_page,
     relevance,
 )
-from evercrawl.core.focus.page_features import link_blocks, page_blocks, link_contexts, url_features
+from evercrawl.core.focus.page_features import link_blocks, link_contexts, page_blocks, url_features
 from evercrawl.model.document import Document, Link
 from tests.unit.core.focus.pages import COURSE, PERSON, examples, page, web
 

@@ -7,7 +7,7 @@ import tracemalloc
 
 import pytest
 
-from evercrawl.core.sitemap.sitemap_markup import MAX_TOKEN_BYTES, MAX_TAGS, parse_tags
+from evercrawl.core.sitemap.sitemap_markup import MAX_TAGS, MAX_TOKEN_BYTES, parse_tags
 from evercrawl.core.sitemap.sitemap_reader import read_sitemap, unpack_body
 from evercrawl.model.sitemap import Sitemap, SitemapLimits, SitemapType
 

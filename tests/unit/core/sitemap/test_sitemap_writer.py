@@ -7,8 +7,8 @@ import pytest
 
 from evercrawl.core.sitemap.sitemap_reader import read_sitemap
 from evercrawl.core.sitemap.sitemap_writer import (
-    MOST_BYTES,
-    MOST_URLS,
+    MAX_BYTES,
+    MAX_URLS,
     escape_xml,
     extended_sitemap,
     gzip_bytes,
@@ -58,7 +58,7 @@ def test_no_file_is_larger_than_it_may_be():
 
 
 def test_the_limits_are_the_protocols():
-    assert (MOST_URLS, MOST_BYTES) == (50_000, 52_428_800)
+    assert (MAX_URLS, MAX_BYTES) == (50_000, 52_428_800)
 
 
 def test_the_same_pages_give_the_same_bytes():
