@@ -1,7 +1,6 @@
-"""Is a host a copy of another? Told from the same paths having the same content on both, never from names.
+"""Detection of mirrored hosts: the same paths have the same content on both.
 
-A name only lowers the amount of evidence that is asked for: www and http/https variants are copies more often
-than not.
+Names only lower the required evidence: www and http/https variants are mirrors more often than not.
 """
 
 from __future__ import annotations
@@ -13,30 +12,30 @@ from typing import NamedTuple
 from evercrawl.core.url import DEFAULT_PORTS, SiteName, site_parts
 
 MIN_SAME = 24
-"""Different contents that two hosts must have at the same paths: small sites of one make are alike."""
+"""Different contents that two hosts must share at the same paths: small sites can look alike."""
 MIN_REDIRECTED = 8
-"""Pages of a host that must lead to the same path of another before it counts as its copy."""
+"""Pages of a host that must redirect to the same path of another before it counts as its mirror."""
 MIN_SAME_VARIANTS = 3
-"""The same where the names differ by www or scheme only."""
+"""The same where names differ only by www or scheme."""
 MIN_SHARE = 0.8
-"""Of the compared paths, so many must hold the same content even at the careful end of the estimate."""
+"""Least share of compared paths with the same content, at the lower bound of the estimate."""
 MIN_SHARE_VARIANTS = 0.4
 CONFIDENCE = 1.64
-"""Standard deviations of a one-sided estimate that is right 95 times of 100."""
+"""Standard deviations of a one-sided 95 % estimate."""
 
 
 class HostEvidence(NamedTuple):
-    """What decides which of two copies stands for both."""
+    """What decides which of two mirrors is the original."""
 
     site: str
     credit: int
     """Of all its pages together."""
     redirected_to: int = 0
-    """Pages of the other host that redirect here or name a page here as their canonical one."""
+    """Pages of the other host that redirect here or name a canonical page here."""
 
 
 class HostMirror(NamedTuple):
-    """Two sites that hold the same, and the evidence."""
+    """Two sites with the same content, and the evidence."""
 
     site: str
     of: str
@@ -45,13 +44,14 @@ class HostMirror(NamedTuple):
 
     @property
     def detail(self) -> str:
-        """The evidence in words."""
+        """Return the evidence as text."""
         return f"{self.site} is a copy of {self.of}: {self.same} of {self.compared} compared pages are the same"
 
 
 def are_name_variants(one: str, other: str) -> bool:
-    """The sites differ by a leading www or by scheme only. The same host at another port is another site:
-    who runs two servers on one machine mostly means two.
+    """Return whether the sites differ only by a leading www or by scheme.
+
+    Another port is another site: two servers on one machine mostly are.
     """
     here, there = site_parts(one), site_parts(other)
     if one == other or _bare(here) != _bare(there):
@@ -70,10 +70,9 @@ def _bare(name: SiteName) -> str:
 def compare_hosts(
     one: HostEvidence, other: HostEvidence, *, samples: tuple[Mapping[str, bytes], Mapping[str, bytes]]
 ) -> HostMirror | None:
-    """Whether the sites are copies, from samples of path -> digest of content; None: no, or not known yet.
+    """Compare samples of path -> content digest; None if the sites are no mirrors, or not known to be.
 
-    Contents are counted once however many paths have them: a server that answers everything with the same
-    page proves nothing.
+    Each content counts once: a server that answers everything with the same page proves nothing.
     """
     here, there = samples
     compared = {(here[path], there[path]) for path in here.keys() & there.keys()}
@@ -88,7 +87,7 @@ def compare_hosts(
 
 
 def wilson_lower_bound(same: int, compared: int) -> float:
-    """The careful end of the share that so many of so many show (Wilson 1927)."""
+    """Return the lower bound of a share (Wilson 1927)."""
     if not compared:
         return 0.0
     share, z2 = same / compared, CONFIDENCE**2
@@ -98,7 +97,7 @@ def wilson_lower_bound(same: int, compared: int) -> float:
 
 
 def choose_original(one: HostEvidence, other: HostEvidence) -> tuple[HostEvidence, HostEvidence]:
-    """The site that stands for both, and the copy: whom the other names, then https, then credit."""
+    """Return original and mirror: by redirects and canonical links, then https, then credit."""
     chosen, copy = sorted((one, other), key=_preference)
     return chosen, copy
 

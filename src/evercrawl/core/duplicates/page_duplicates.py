@@ -1,8 +1,7 @@
-"""Of what is a page a duplicate, which page stands for all of them, and how is that said in words?
+"""When to recheck a duplicate page, and whether two pages can be duplicates at all.
 
-Evidence in order of strength: a redirect, the same content, the page's own word (RFC 6596, believed only
-where the texts do not contradict it), a copied host, nearly the same text. Duplicates are neither expanded
-nor revisited at full price; the representative is.
+A duplicate mostly changes with its representative. So the first change of the representative always leads to a recheck;
+later ones as often as a visit to a duplicate is worth.
 """
 
 from __future__ import annotations
@@ -15,30 +14,28 @@ from evercrawl.core.duplicates.minhash import signature_similarity
 from evercrawl.model.page import DuplicateCandidate
 
 MIN_CANONICAL_SIMILARITY = 0.1
-"""A page that names another as its canonical form must have this much in common with it: a whole site that
-names its front page would vanish otherwise.
-"""
+"""Least similarity of a page to its canonical page: sites that name their front page everywhere exist."""
 
 
 MIN_CONFIRMED_VISITS = 2
-"""A duplicate that was seen so often has been held against its representative more than once."""
+"""A duplicate with so many visits was compared with its representative more than once."""
 GONE_STATUSES = frozenset((404, 410))
 
 
 def should_recheck(key: bytes, *, visits: int, version: int, weight: float) -> bool:
-    """Whether a duplicate is looked at because the page that it repeats has this new version."""
+    """Return whether to visit a duplicate because its representative has this new version."""
     if visits < MIN_CONFIRMED_VISITS:
         return True
     return xxh32_intdigest(key, seed=version & 0xFFFFFFFF) / 2**32 < weight
 
 
 def can_represent(page: DuplicateCandidate) -> bool:
-    """The page can stand for others: it has content, leads nowhere else, and is not gone."""
+    """Return whether the page has content, does not redirect, and is not gone."""
     return page.version > 0 and page.moved_to is None and page.status not in GONE_STATUSES
 
 
 def is_still_duplicate(page: DuplicateCandidate, other: DuplicateCandidate | None, *, enough: float) -> bool:
-    """Whether two pages, as they were seen last, still say the same."""
+    """Return whether two pages, as last seen, still have the same content."""
     if other is None or not can_represent(other):
         return False
     if page.digest is not None and page.digest == other.digest:
@@ -53,10 +50,10 @@ _DIGIT = re.compile(r"\d")
 
 
 def titles_match(one: str | None, other: str | None) -> bool:
-    """The same words, or one title is the other with words such as "to print" before or behind it.
+    """Return whether two titles allow their pages to be duplicates: equal, or with words added at one end.
 
-    Other words in between are the name of something else (`a.B - manual`, `a.meta.C - manual`), and a number
-    that is added makes another page of a series.
+    Other words in between name something else (`a.B - manual`, `a.meta.C - manual`), and an added number makes another
+    page of a series.
     """
     shorter, longer = sorted((_words(one), _words(other)), key=len)
     if not shorter:

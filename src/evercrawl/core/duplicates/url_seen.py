@@ -1,8 +1,7 @@
-"""Was this URL met before?
+"""The URL-seen test: a cache of popular URLs, a Bloom filter that is sure about new ones, then the store.
 
-Three steps, cheapest first: a cache of popular URLs (Mercator's, with the clock rule: most links lead to few
-pages), a Bloom filter that is sure about new ones, and the store for the rest. Page keys are unique over the
-whole collection, so one test serves all shards of a process: its memory does not depend on their number.
+The cache is Mercator's with the clock rule, since most links lead to few pages. Page keys are unique over the
+collection, so one test serves all shards of a process.
 """
 
 from __future__ import annotations
@@ -18,25 +17,25 @@ from rbloom import Bloom
 from evercrawl.model.settings import UrlSeenSettings
 
 FALSE_POSITIVES = 0.001
-"""Share of new keys that one filter of the chain takes for known; each costs a look-up in the store."""
+"""Share of new keys that one filter of the chain takes for known; each costs a store lookup."""
 FIRST_FILTER_KEYS = 500_000
 GROWTH = 2
-"""Each filter of the chain is made for this many times the keys of the one before."""
+"""Each filter of the chain holds this many times the keys of the one before."""
 
 Key = TypeVar("Key", bytes, str)
 _LAST_8 = Struct(">8xq")
 
 
 def _hashes(keys: Iterable[bytes]) -> list[int]:
-    """A key is a hash already: its last 8 bytes, which stand for the whole URL, as the number for rbloom."""
+    """Return the last 8 bytes of each key, which is a hash already, as numbers for rbloom."""
     return [number for (number,) in _LAST_8.iter_unpack(b"".join(keys))]
 
 
 class UrlCache:
-    """The keys (or URLs) that were met most lately, within a fixed number of entries.
+    """The most recent keys (or URLs), within a fixed number of entries.
 
-    About 146 bytes an entry with 16-byte keys: 38 MB for the default of 2^18. Replacement is by the clock:
-    an entry that was hit since the hand last passed it gets a second chance.
+    About 146 bytes per entry with 16-byte keys: 38 MB for the default of 2^18. Clock replacement: an entry hit since
+    the hand last passed gets a second chance.
     """
 
     def __init__(self, entries: int) -> None:
@@ -52,7 +51,7 @@ class UrlCache:
         return len(self._entries)
 
     def hit(self, key: bytes | str) -> bool:
-        """The key is in the cache; it then stays for at least one more round of the hand."""
+        """Return whether the key is cached; it then stays for at least one more round of the hand."""
         place = self._place.get(key)
         if place is None:
             self.misses += 1
@@ -62,7 +61,7 @@ class UrlCache:
         return True
 
     def missing(self, keys: Collection[Key]) -> list[Key]:
-        """The keys that are not in the cache; as with `hit`, the others stay for a while."""
+        """Return the keys that are not cached; the others count as hit."""
         place_of, was_hit, missed = self._place.get, self._was_hit, []
         for key in keys:
             place = place_of(key)
@@ -75,7 +74,7 @@ class UrlCache:
         return missed
 
     def add(self, key: bytes | str) -> None:
-        """Put a key in, at the cost of one that was not hit for a while."""
+        """Add a key, replacing one that was not hit for a while."""
         if key in self._place:
             return
         if len(self._entries) < self._most:
@@ -91,7 +90,7 @@ class UrlCache:
         self._hand = hand + 1 if hand + 1 < self._most else 0
 
     def _next_unmarked(self, hand: int) -> int:
-        """The first entry from the hand on that was not hit; the marks on the way are used up."""
+        """Return the first entry from the hand on that was not hit, and clear the marks on the way."""
         free = self._was_hit.find(0, hand)
         if free < 0:
             self._was_hit[hand:] = bytes(self._most - hand)
@@ -102,16 +101,16 @@ class UrlCache:
 
 
 class BloomChain:
-    """A chain of growing Bloom filters: never says that a key it was given is new.
+    """A chain of growing Bloom filters: never says that a known key is new.
 
-    About 1.8 bytes a key. When the next filter would not fit into the limit, a last one takes what is left of
-    it; further keys go there too, so that the filter is sure of fewer and fewer new keys, but stays right.
+    About 1.8 bytes per key. When the next filter would exceed the limit, a last one takes the remaining bytes; further
+    keys go there too, so the filter is sure of fewer new keys but stays correct.
     """
 
     def __init__(self, most_bytes: int) -> None:
         self.keys = 0
         self.is_saturated = False
-        """The limit is reached: the share of false positives is not promised any more."""
+        """The limit is reached: the false positive rate is no longer guaranteed."""
         self._most_bytes = most_bytes
         self._filters: list[Bloom] = []
         self._room = 0
@@ -119,26 +118,26 @@ class BloomChain:
 
     @property
     def size_bytes(self) -> int:
-        """Memory of all filters."""
-        return sum(_bytes_of(one) for one in self._filters)
+        """Return the memory of all filters."""
+        return sum(_filter_bytes(one) for one in self._filters)
 
     def may_know(self, key: bytes) -> bool:
-        """False: the key is new for sure."""
+        """Return False if the key is certainly new."""
         return not self.new_among((key,))
 
     def new_among(self, keys: Sequence[bytes]) -> list[bytes]:
-        """The keys that are new for sure."""
+        """Return the keys that are certainly new."""
         left = dict(zip(_hashes(keys), keys, strict=True))
         for one in reversed(self._filters):
             left = {number: key for number, key in left.items() if number not in one}
         return list(left.values())
 
     def add(self, key: bytes) -> None:
-        """From now on `key` may be known."""
+        """Make a key known."""
         self.update((key,))
 
     def update(self, keys: Collection[bytes]) -> None:
-        """From now on all of these may be known."""
+        """Make keys known."""
         hashes = _hashes(keys)
         self.keys += len(hashes)
         while len(hashes) > self._room and not self.is_saturated:
@@ -151,7 +150,7 @@ class BloomChain:
             self._room -= len(hashes)
 
     def _grow(self) -> None:
-        """One more filter, of the planned size or of what the limit leaves, unless that is very little."""
+        """Add a filter of the planned size or what the limit leaves, unless that is very little."""
         left = self._most_bytes - self.size_bytes
         keys = min(self._next_keys, left * 8 // _BITS_PER_KEY)
         if keys < self._next_keys and self._filters and keys < FIRST_FILTER_KEYS:
@@ -166,29 +165,29 @@ _BITS_PER_KEY = 15
 """A little more than log2(1 / FALSE_POSITIVES) / ln 2 = 14.4, so that the limit holds."""
 
 
-def _bytes_of(one: Bloom) -> int:
+def _filter_bytes(one: Bloom) -> int:
     return int(one.size_in_bits) // 8
 
 
 @dataclass(slots=True)
 class UrlSeenCounts:
-    """What the test did, for reports."""
+    """Counters for reports."""
 
     offered: int = 0
     cache_hits: int = 0
     new_by_filter: int = 0
     store_lookups: int = 0
     false_positives: int = 0
-    """Look-ups in the store that ended with "new"."""
+    """Store lookups that found nothing."""
 
     @property
     def cache_hit_rate(self) -> float:
-        """Share of the offers that the cache answered; the paper on Mercator has 0.757 with 2^18 entries."""
+        """Return the share answered by the cache; the Mercator paper has 0.757 with 2^18 entries."""
         return self.cache_hits / self.offered if self.offered else 0.0
 
 
 class UrlSeenTest:
-    """The URL-seen test of a process. A key that was learned is never called new."""
+    """The URL-seen test of a process. A learned key is never called new."""
 
     def __init__(self, settings: UrlSeenSettings) -> None:
         self.counts = UrlSeenCounts()
@@ -196,7 +195,7 @@ class UrlSeenTest:
         self.filter = BloomChain(settings.filter_bytes)
 
     def split(self, keys: Collection[bytes]) -> tuple[list[bytes], list[bytes]]:
-        """The keys that are new for sure, and those that only the store can tell; known ones are left out."""
+        """Return the keys that are certainly new, and those that only the store can tell; known ones are left out."""
         missed = list(dict.fromkeys(self.cache.missing(keys)))
         new = self.filter.new_among(missed)
         certain = set(new)
@@ -207,7 +206,7 @@ class UrlSeenTest:
         return new, unsure
 
     def resolve(self, unsure: Sequence[bytes], known: Collection[bytes]) -> list[bytes]:
-        """The unsure keys that the store does not know, which are new; the others are popular now."""
+        """Return the unsure keys that the store does not know; the others enter the cache."""
         new = [key for key in unsure if key not in known]
         self.counts.store_lookups += len(unsure)
         self.counts.false_positives += len(new)
@@ -216,12 +215,12 @@ class UrlSeenTest:
         return new
 
     def learn(self, keys: Collection[bytes]) -> None:
-        """These keys are pages from now on (in the store, or in a batch on its way there)."""
+        """Make keys known that are stored, or about to be."""
         self.filter.update(keys)
         add = self.cache.add
         for key in keys:
             add(key)
 
     def load(self, keys: Collection[bytes]) -> None:
-        """Keys of pages that the store holds already: known to the filter, without a claim to be popular."""
+        """Make stored keys known to the filter without caching them."""
         self.filter.update(keys)

@@ -1,1 +1,1 @@
-"""What the links between pages say: importance, hubs and authorities, depth, and a picture of it."""
+"""The link graph: PageRank, hubs and authorities, click depth, and a chart of a site's structure."""

@@ -1,4 +1,4 @@
-"""A directed graph as two arrays: the links of node n are `targets[starts[n]:starts[n + 1]]`, each once."""
+"""Metrics of the link graph: click depth, hubs and authorities, PageRank."""
 
 from __future__ import annotations
 
@@ -13,32 +13,30 @@ Floats = NDArray[np.float64]
 
 
 class SparseGraph(NamedTuple):
-    """Nodes are numbers from 0; a link from a node to itself is not kept."""
+    """The links of node n are `targets[starts[n]:starts[n + 1]]`, each once, without links to itself."""
 
     starts: Ints
     targets: NDArray[np.int32]
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
         return len(self.starts) - 1
 
     @property
     def links(self) -> int:
-        """How many links there are."""
         return len(self.targets)
 
     def degrees(self) -> Ints:
-        """Links of each node."""
+        """Return the number of links of each node."""
         return np.diff(self.starts)
 
     def of(self, node: int) -> NDArray[np.int32]:
-        """Where the links of a node lead."""
+        """Return the targets of a node's links."""
         return self.targets[self.starts[node] : self.starts[node + 1]]
 
 
 def sparse_graph(sources: NDArray[Any], targets: NDArray[Any], nodes: int) -> SparseGraph:
-    """The graph of these links; one that stands there twice counts once."""
+    """Build a graph; repeated links count once."""
     pairs = sources.astype(np.int64) * max(1, nodes) + targets.astype(np.int64)
     pairs = np.unique(pairs[np.asarray(sources) != np.asarray(targets)])
     origins = pairs // max(1, nodes)
@@ -48,7 +46,7 @@ def sparse_graph(sources: NDArray[Any], targets: NDArray[Any], nodes: int) -> Sp
 
 
 def reverse_graph(graph: SparseGraph) -> SparseGraph:
-    """The same links the other way round."""
+    """Return the graph with all links reversed."""
     origins = np.repeat(np.arange(graph.nodes, dtype=np.int32), graph.degrees())
     order = np.argsort(graph.targets, kind="stable")
     starts = np.zeros(graph.nodes + 1, dtype=np.int64)
@@ -57,7 +55,7 @@ def reverse_graph(graph: SparseGraph) -> SparseGraph:
 
 
 def sum_incoming(values: Floats, incoming: SparseGraph) -> Floats:
-    """For each node the sum of the values of the nodes that its list names."""
+    """Return for each node the sum of the values of the nodes that link to it."""
     sums = np.zeros(incoming.nodes)
     filled = np.flatnonzero(np.diff(incoming.starts))
     if len(filled):
@@ -69,7 +67,7 @@ UNREACHED = -1
 
 
 def click_depths(graph: SparseGraph, roots: Sequence[int]) -> NDArray[np.int32]:
-    """The fewest links from any root to each node; -1: no way leads there."""
+    """Return the fewest links from any root to each node; -1 if it is unreachable."""
     depths = np.full(graph.nodes, UNREACHED, dtype=np.int32)
     edge = np.unique(np.asarray(roots, dtype=np.int64)) if len(roots) else np.empty(0, dtype=np.int64)
     depths[edge] = 0
@@ -100,7 +98,7 @@ class HubScores(NamedTuple):
 
 
 def hub_scores(graph: SparseGraph, *, tolerance: float = HUB_TOLERANCE) -> HubScores:
-    """Good hubs link to good authorities, and good authorities are linked to by good hubs."""
+    """Return hub and authority scores (Kleinberg 1999)."""
     nodes = graph.nodes
     hubs = np.full(nodes, 1.0 / max(1, nodes))
     authorities = np.zeros(nodes)
@@ -108,30 +106,30 @@ def hub_scores(graph: SparseGraph, *, tolerance: float = HUB_TOLERANCE) -> HubSc
         return HubScores(hubs, hubs.copy())
     incoming = reverse_graph(graph)
     for _ in range(MAX_HUB_STEPS):
-        authorities = _normal(sum_incoming(hubs, incoming))
-        after = _normal(sum_incoming(authorities, graph))
-        moved = float(np.abs(after - hubs).sum())
+        authorities = _normalize(sum_incoming(hubs, incoming))
+        after = _normalize(sum_incoming(authorities, graph))
+        delta = float(np.abs(after - hubs).sum())
         hubs = after
-        if moved < tolerance:
+        if delta < tolerance:
             break
     return HubScores(hubs, authorities)
 
 
-def _normal(values: Floats) -> Floats:
+def _normalize(values: Floats) -> Floats:
     total = float(values.sum())
     return values / total if total > 0 else values
 
 
 DAMPING = 0.85
-TOLERANCE = 1e-9
-"""The sum of all differences of a step at which it ends; what is left to come is below six times that."""
+PAGERANK_TOLERANCE = 1e-9
+"""Sum of all differences in a step at which iteration ends; the remaining error is below six times that."""
 MAX_PAGERANK_STEPS = 200
 
 
 def pagerank(
-    graph: SparseGraph, *, start: Floats | None = None, damping: float = DAMPING, tolerance: float = TOLERANCE
+    graph: SparseGraph, *, start: Floats | None = None, damping: float = DAMPING, tolerance: float = PAGERANK_TOLERANCE
 ) -> Floats:
-    """The ranks of all nodes; they sum to 1."""
+    """Return the PageRank of all nodes (Page, Brin, Motwani, Winograd 1999); the ranks sum to 1."""
     ranks = np.full(graph.nodes, 1.0 / max(1, graph.nodes))
     for step in pagerank_steps(graph, start=start, damping=damping, tolerance=tolerance):
         ranks = step
@@ -139,27 +137,31 @@ def pagerank(
 
 
 def pagerank_steps(
-    graph: SparseGraph, *, start: Floats | None = None, damping: float = DAMPING, tolerance: float = TOLERANCE
+    graph: SparseGraph, *, start: Floats | None = None, damping: float = DAMPING, tolerance: float = PAGERANK_TOLERANCE
 ) -> Iterator[Floats]:
-    """The ranks after each step, until they move no more: who stores one can go on from it."""
+    """Yield the ranks after each step until they settle.
+
+    A reader follows a link with probability `damping`, or jumps anywhere; ranks of nodes without links jump too.
+    Starting from earlier ranks converges sooner.
+    """
     nodes = graph.nodes
     if not nodes:
         return
     incoming, degrees = reverse_graph(graph), graph.degrees()
     is_dangling = degrees == 0
     shares = np.where(is_dangling, 0.0, 1.0 / np.maximum(degrees, 1))
-    ranks = _begun(start, nodes)
+    ranks = _start_ranks(start, nodes)
     for _ in range(MAX_PAGERANK_STEPS):
         lost = float(ranks[is_dangling].sum())
         after = damping * (sum_incoming(ranks * shares, incoming) + lost / nodes) + (1.0 - damping) / nodes
-        moved = float(np.abs(after - ranks).sum())
+        delta = float(np.abs(after - ranks).sum())
         ranks = after
         yield ranks
-        if moved < tolerance:
+        if delta < tolerance:
             return
 
 
-def _begun(start: Floats | None, nodes: int) -> Floats:
+def _start_ranks(start: Floats | None, nodes: int) -> Floats:
     if start is None or len(start) != nodes or not start.sum() > 0:
         return np.full(nodes, 1.0 / nodes)
     return np.asarray(start / start.sum(), dtype=np.float64)

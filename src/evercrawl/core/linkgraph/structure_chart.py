@@ -1,4 +1,8 @@
-"""Which folders of a site hold how much? A tree of addresses, opened as far as it can be drawn."""
+"""A chart of a site's structure as SVG, one row per folder whatever the number of pages.
+
+Left: the folder tree; a dot's area is the number of pages, its colour their clicks from a seed. Right: a bar for the
+share of PageRank, and arcs for the strongest link flows between folders.
+"""
 
 from __future__ import annotations
 
@@ -13,29 +17,29 @@ from xml.sax.saxutils import escape
 
 MAX_ROWS = 120
 MAX_CHILDREN = 14
-"""Of one folder; the others are summed up in one row."""
+"""Rows of one folder; the others are summed up in one row."""
 MAX_SINGLE_PAGES = 5
-"""Of them single pages, where there are too many to show all."""
+"""Rows of single pages, if there are too many to show all."""
 _ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 
 
 class ChartPage(NamedTuple):
-    """A page in the picture of a site."""
+    """A page of the chart."""
 
     url: str
     rank: float
     clicks: int | None
-    """From a seed; None: no way leads there."""
+    """Clicks from a seed; None if unreachable."""
     is_dead: bool = False
 
 
 @dataclass(slots=True)
 class FolderNode:
-    """A part of an address, with everything below it."""
+    """A part of a URL with everything below it."""
 
     name: str
     pages: list[int] = field(default_factory=list)
-    """The pages whose address ends here."""
+    """Pages whose URL ends here."""
     children: dict[str, FolderNode] = field(default_factory=dict)
     count: int = 0
     rank: float = 0.0
@@ -43,7 +47,7 @@ class FolderNode:
     dead: int = 0
 
     def add(self, page: ChartPage) -> None:
-        """One more page here or below."""
+        """Count a page here or below."""
         self.count += 1
         self.rank += page.rank
         self.dead += page.is_dead
@@ -53,7 +57,7 @@ class FolderNode:
 
 @dataclass(slots=True)
 class ChartRow:
-    """One line of the picture; `members` are the pages that it stands for."""
+    """A row of the chart; `members` are its pages."""
 
     label: str
     level: int
@@ -67,11 +71,11 @@ class ChartRow:
 
 
 SelectChildren = Callable[[FolderNode], list[FolderNode]]
-"""Which children of a folder get a row."""
+"""Folder -> the children that get a row."""
 
 
 def build_folder_tree(pages: Sequence[ChartPage]) -> FolderNode:
-    """The tree of the pages' addresses; chains of folders with nothing else in them are one."""
+    """Return the folder tree of the pages; chains of single folders are joined."""
     root = FolderNode("")
     for number, page in enumerate(pages):
         node = root
@@ -80,7 +84,7 @@ def build_folder_tree(pages: Sequence[ChartPage]) -> FolderNode:
             node = node.children.setdefault(part, FolderNode(part))
             node.add(page)
         node.pages.append(number)
-    return _joined(root)
+    return _join_chains(root)
 
 
 def _parts(url: str) -> list[str]:
@@ -89,24 +93,24 @@ def _parts(url: str) -> list[str]:
     return [f"{scheme}://{authority}", *(part for part in re.split(r"(?<=/)|(?=\?)", path) if part)]
 
 
-def _joined(node: FolderNode) -> FolderNode:
-    """A folder whose only content is another takes that one's place."""
+def _join_chains(node: FolderNode) -> FolderNode:
+    """Replace a folder that only holds another by that one."""
     while len(node.children) == 1 and not node.pages:
         (only,) = node.children.values()
         glue = "" if not node.name or node.name.endswith("/") or only.name.startswith("?") else "/"
         only.name = f"{node.name}{glue}{only.name}"
         node = only
-    node.children = {name: _joined(child) for name, child in node.children.items()}
+    node.children = {name: _join_chains(child) for name, child in node.children.items()}
     return node
 
 
 def chart_rows(root: FolderNode, *, most_rows: int = MAX_ROWS) -> list[ChartRow]:
-    """The lines of the picture, top to bottom: the folders that matter most are opened first."""
+    """Return the rows from top to bottom; the most important folders are opened first."""
     fits = _size(root) <= most_rows
-    shown = _children if fits else _most_important
-    opened = _opened(root, most_rows, shown)
+    shown = _children if fits else _top_children
+    opened = _open_folders(root, most_rows, shown)
     rows: list[ChartRow] = []
-    _append(rows, root, None, 0, opened, shown)
+    _append_rows(rows, root, None, 0, opened, shown)
     return rows
 
 
@@ -114,14 +118,14 @@ def _size(folder: FolderNode) -> int:
     return 1 + sum(map(_size, folder.children.values()))
 
 
-def _opened(root: FolderNode, most_rows: int, shown_of: SelectChildren) -> set[int]:
+def _open_folders(root: FolderNode, most_rows: int, select: SelectChildren) -> set[int]:
     """Identities of the folders whose content is shown."""
     opened: set[int] = set()
     waiting = [(-_weight(root), 0, root)]
     rows, order = 1, 0
     while waiting:
         _, _, folder = heapq.heappop(waiting)
-        shown = shown_of(folder)
+        shown = select(folder)
         cost = len(shown) + (len(shown) < len(folder.children))
         if not folder.children or rows + cost > most_rows:
             continue
@@ -138,12 +142,12 @@ def _weight(folder: FolderNode) -> float:
 
 
 def _children(folder: FolderNode) -> list[FolderNode]:
-    """All that a folder holds, what matters most first."""
+    """Return all children, the most important first."""
     return sorted(folder.children.values(), key=lambda child: (-_weight(child), child.name))
 
 
-def _most_important(folder: FolderNode) -> list[FolderNode]:
-    """As many as can be shown of a large site: folders before single pages."""
+def _top_children(folder: FolderNode) -> list[FolderNode]:
+    """Return the most important children of a large site: folders before single pages."""
     ordered = _children(folder)
     if len(ordered) <= MAX_CHILDREN + 1:
         return ordered
@@ -151,8 +155,8 @@ def _most_important(folder: FolderNode) -> list[FolderNode]:
     return [child for child in ordered if child.count > 1][: MAX_CHILDREN - len(singles)] + singles
 
 
-def _append(
-    rows: list[ChartRow], folder: FolderNode, parent: int | None, level: int, opened: set[int], shown_of: SelectChildren
+def _append_rows(
+    rows: list[ChartRow], folder: FolderNode, parent: int | None, level: int, opened: set[int], select: SelectChildren
 ) -> None:
     own = len(rows)
     is_open = id(folder) in opened
@@ -164,15 +168,15 @@ def _append(
     )
     if not is_open:
         return
-    shown = shown_of(folder)
+    shown = select(folder)
     for child in shown:
-        _append(rows, child, own, level + 1, opened, shown_of)
+        _append_rows(rows, child, own, level + 1, opened, select)
     rest = [child for child in folder.children.values() if all(child is not one for one in shown)]
     if rest:
-        rows.append(_rest(rest, own, level + 1))
+        rows.append(_rest_row(rest, own, level + 1))
 
 
-def _rest(folders: Sequence[FolderNode], parent: int, level: int) -> ChartRow:
+def _rest_row(folders: Sequence[FolderNode], parent: int, level: int) -> ChartRow:
     clicks = [folder.clicks for folder in folders if folder.clicks is not None]
     return ChartRow(
         f"{len(folders):,} more",
@@ -194,7 +198,7 @@ def _all_pages(folder: FolderNode) -> Iterator[int]:
 
 
 def unescape_path(part: str) -> str:
-    """The part of an address as people read it."""
+    """Return a part of a URL with its escapes decoded."""
     return _ESCAPES.sub(lambda run: bytes.fromhex(run[0].replace("%", "")).decode("utf-8", "replace"), part)
 
 
@@ -209,7 +213,7 @@ BAR_WIDTH = 150
 ARC_WIDTH = 170
 MAX_FLOWS = 36
 MIN_FLOW_LINKS = 2
-"""Flows of fewer links are not drawn where there are many."""
+"""Weaker flows are left out if there are many."""
 CLICK_COLOURS = ("#0b3c5d", "#1d6a96", "#2f8f9d", "#5fae7f", "#a4b84d", "#d9a441", "#d8743c")
 UNREACHED_COLOUR, DEAD_COLOUR = "#9aa0a6", "#c0392b"
 _STYLE = (
@@ -230,7 +234,7 @@ class LinkFlow(NamedTuple):
 def draw_structure(
     pages: Sequence[ChartPage], links: Iterable[tuple[int, int]], *, title: str, most_rows: int = MAX_ROWS
 ) -> str:
-    """The picture; `links` are pairs of places in `pages`."""
+    """Return the chart; `links` are pairs of indexes in `pages`."""
     rows = chart_rows(build_folder_tree(pages), most_rows=most_rows)
     flows = _flows(rows, links, len(pages))
     label_end = MARGIN + max(row.level * INDENT + _label_width(row) for row in rows) + 30
@@ -263,10 +267,10 @@ def _flows(rows: Sequence[ChartRow], links: Iterable[tuple[int, int]], pages: in
 
 def _head(title: str, pages: Sequence[ChartPage], label_end: float) -> list[str]:
     dead = sum(page.is_dead for page in pages)
-    said = f"{len(pages):,} pages" + (f", {dead:,} of them dead" if dead else "")
+    summary = f"{len(pages):,} pages" + (f", {dead:,} of them dead" if dead else "")
     parts = [
         f'<text class="h" x="{MARGIN}" y="30">{_xml(title)}</text>',
-        f'<text class="s" x="{MARGIN}" y="48">{said}</text>',
+        f'<text class="s" x="{MARGIN}" y="48">{summary}</text>',
         f'<text class="s" x="{label_end:.0f}" y="{HEAD - 12}">share of PageRank</text>',
         f'<text class="s" x="{label_end + BAR_WIDTH + 8:.0f}" y="{HEAD - 12}">links between parts</text>',
     ]
@@ -351,5 +355,5 @@ def _arcs(flows: Sequence[LinkFlow], x: float) -> list[str]:
 
 
 def _xml(text: str) -> str:
-    """Safe inside an element: markup is text, and what XML cannot say is left out."""
+    """Escape markup and replace unprintable characters."""
     return escape("".join(char if char.isprintable() else "\ufffd" for char in text))
