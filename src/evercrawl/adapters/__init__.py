@@ -1,1 +1,1 @@
-"""Each module implements one port and hides one library. Foreign exceptions end here."""
+"""Implementations of the ports. Each adapter hides one library and translates its exceptions."""

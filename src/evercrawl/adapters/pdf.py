@@ -1,4 +1,4 @@
-"""Text and title of PDF files, with pypdf (extra `pdf`); bad files give a document without text."""
+"""Extract text and title from PDF files with pypdf (extra `pdf`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evercrawl.model.fetch import Headers
 MAX_BYTES = 50_000_000
 MAX_PAGES = 500
 MAX_SECONDS = 20.0
-"""Looked at between pages, so that one page more is read."""
+"""Checked between pages, so one more page may be read."""
 MAX_CHARS = 2_000_000
 MAX_TITLE_CHARS = 1000
 
@@ -23,12 +23,12 @@ logging.getLogger("pypdf").setLevel(logging.CRITICAL)
 
 
 class PdfHandler:
-    """The document in a PDF file; links inside are not followed."""
+    """Parse PDF files; their links are not followed."""
 
     media_types = ("application/pdf", "application/x-pdf")
 
     def parse(self, url: str, headers: Headers, body: bytes) -> Document:
-        """The document; without text where the file is broken, encrypted or too large."""
+        """Return the document; it has no text if the file is broken, encrypted or too large."""
         title: str | None = None
         pages: list[str] = []
         if len(body) <= MAX_BYTES:
@@ -49,7 +49,7 @@ def _title(reader: PdfReader) -> str | None:
 
 
 def _read_pages(reader: PdfReader, pages: list[str]) -> None:
-    """Add the text of page after page, until a limit is reached."""
+    """Append the text of the pages until a limit is reached."""
     stop_at = time.monotonic() + MAX_SECONDS
     chars = 0
     for page in reader.pages[:MAX_PAGES]:
@@ -61,7 +61,7 @@ def _read_pages(reader: PdfReader, pages: list[str]) -> None:
 
 
 def _clean(text: str) -> str:
-    """The text without what UTF-8 cannot hold."""
+    """Remove characters that UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
 
 

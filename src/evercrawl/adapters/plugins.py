@@ -1,4 +1,4 @@
-"""Filters and other parts that users write: `module:object`, imported once at start."""
+"""Load plugins: URL filters by `module:object`, and fetchers and document handlers by entry point."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from evercrawl.model.settings import Settings
 
 SCHEME_GROUP = "evercrawl.schemes"
 MakeFetcher = Callable[[Settings, Clock, str], Fetcher]
-"""Settings, clock and user agent -> the fetcher of one scheme; its name is that of the entry point."""
+"""Create the fetcher of a scheme from settings, clock and user agent. The entry point's name is the scheme."""
 log = logging.getLogger("evercrawl")
 HANDLER_GROUP = "evercrawl.handlers"
 
 
 def load_filter(name: str) -> UrlFilter:
-    """The filter that `module:object` names; a class is instantiated without arguments."""
+    """Load a URL filter named `module:object`; classes are instantiated without arguments."""
     found = load_object(name, "filter", "my_filters:OnlyNews")
     path = name.partition(":")[2]
     if not callable(getattr(found, "accepts", None)):
@@ -33,7 +33,7 @@ def load_filter(name: str) -> UrlFilter:
 
 
 def load_object(name: str, kind: str, example: str) -> Any:
-    """The object that `module:object` names; a class is instantiated without arguments."""
+    """Load the object named `module:object`; classes are instantiated without arguments."""
     module_name, colon, path = name.partition(":")
     if not (colon and module_name and path):
         raise ConfigError(f"{kind} {name!r}: write it as module:object, such as {example}")
@@ -77,14 +77,14 @@ def _error_text(error: Exception) -> str:
 
 @cache
 def installed_schemes() -> tuple[str, ...]:
-    """The schemes that installed packages bring, without loading any of them; looked up once."""
+    """Return the URL schemes of installed packages, without loading them."""
     return tuple(point.name for point in entry_points(group=SCHEME_GROUP))
 
 
 def load_schemes(
     settings: Settings, clock: Clock, user_agent: str, *, points: Iterable[EntryPoint] | None = None
 ) -> dict[str, Fetcher]:
-    """Scheme -> its fetcher, for every installed package that brings one."""
+    """Return the fetcher of each scheme that an installed package provides."""
     found: dict[str, Fetcher] = {}
     for point in entry_points(group=SCHEME_GROUP) if points is None else points:
         try:
@@ -99,27 +99,27 @@ def load_schemes(
 
 
 class FetcherByScheme:
-    """Implements `Fetcher`: http and https as always, other schemes by whoever brings them."""
+    """Implements `Fetcher`: http and https by `web`, other schemes by their plugins."""
 
     def __init__(self, web: Fetcher, others: Mapping[str, Fetcher]) -> None:
         self._web = web
         self._others = others
 
     async def fetch(self, request: Request) -> FetchResult:
-        """How the request ended."""
+        """Fetch with the fetcher of the URL's scheme."""
         other = self._others.get(request.url.partition(":")[0])
         if other is None:
             return await self._web.fetch(request)
         return _convert_types(await other.fetch(request))
 
     async def close(self) -> None:
-        """Let go of every connection."""
+        """Close all fetchers."""
         for fetcher in (self._web, *self._others.values()):
             await fetcher.close()
 
 
 def _convert_types(result: FetchResult) -> FetchResult:
-    """A list of headers or a bytearray of somebody else as the types that are declared, and relied upon."""
+    """Convert a plugin's headers and body to the declared types."""
     headers = tuple((str(name), str(value)) for name, value in result.headers)
     if isinstance(result, Fetched):
         return replace(result, headers=headers, body=bytes(result.body))
@@ -127,7 +127,7 @@ def _convert_types(result: FetchResult) -> FetchResult:
 
 
 def load_handlers(points: Iterable[EntryPoint] | None = None) -> tuple[dict[str, DocumentHandler], list[str]]:
-    """Media type -> handler, and a sentence for each handler that cannot be used; the first for a type
+    """Return the handler of each media type, and a message for each unusable handler; the first handler of a type
     wins.
     """
     handlers: dict[str, DocumentHandler] = {}
@@ -148,13 +148,13 @@ def load_handlers(points: Iterable[EntryPoint] | None = None) -> tuple[dict[str,
 
 
 class InstalledHandlers:
-    """The handlers of this installation, loaded when the first is asked for: most crawls need none."""
+    """The document handlers of installed packages, loaded on first use."""
 
     def __init__(self) -> None:
         self._found: dict[str, DocumentHandler] | None = None
 
     def get(self, media_type: str) -> DocumentHandler | None:
-        """Who can read this media type; None: nobody. Handlers that cannot be loaded are named in the log."""
+        """Return the handler of a media type, or None. Handlers that fail to load are logged."""
         if self._found is None:
             self._found, warnings = load_handlers()
             for warning in warnings:

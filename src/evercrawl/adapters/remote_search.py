@@ -1,7 +1,7 @@
-"""The search of a collection that another evercrawl serves: `GET URL/api/v1/search?q=...&limit=...`.
+"""Search a collection that another evercrawl serves: `GET URL/api/v1/search?q=...&limit=...`.
 
-A token stands in the address where a name would: `https://TOKEN@archive.example.org`. It is sent to that
-address only and never shown.
+A token is written as user name in the URL (`https://TOKEN@archive.example.org`). It is sent only to that host and never
+shown.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ UNAUTHORIZED = 401, 403
 
 
 class _NoRedirect(HTTPRedirectHandler):
-    """What is sent, the token among it, goes to the address that was named and to no other."""
+    """Refuse redirects, so that the token goes only to the given host."""
 
     def redirect_request(self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str) -> None:
         raise StoreUnavailable(f"it redirects to {newurl[:MAX_TEXT_CHARS]}: use that address")
 
 
 def without_token(url: str) -> str:
-    """The address as it may be shown."""
+    """Return the URL without its token, for display."""
     scheme, _, rest = url.partition("://")
     host, slash, path = rest.partition("/")
     return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
 
 
 def search_remote(url: str, text: str, *, limit: int, timeout_s: float) -> list[Hit]:
-    """The hits of a served collection, in its order; StoreUnavailable where it gives no usable response."""
+    """Return the hits of a served collection, in order; raise StoreUnavailable if there is no valid response."""
     address = f"{without_token(url).rstrip('/')}{SEARCH_PATH}?{urlencode({'q': text, 'limit': limit})}"
     body = _body(address, _token(url), timeout_s=timeout_s)
     if len(body) > MAX_RESPONSE_BYTES:
@@ -53,7 +53,7 @@ def search_remote(url: str, text: str, *, limit: int, timeout_s: float) -> list[
 
 
 def _token(url: str) -> str | None:
-    """The token in the address, also where it stands as the password of a name; None: there is none."""
+    """Return the token in the URL, given as user name or password, or None."""
     who = urlsplit(url).netloc.rpartition("@")[0]
     return unquote(who.rpartition(":")[2]) or None
 
@@ -74,7 +74,7 @@ def _body(address: str, token: str | None, *, timeout_s: float) -> bytes:
 
 
 def _items(body: bytes) -> Iterable[Mapping[str, Any]]:
-    """The hits of an response of the API."""
+    """Return the hits in an API response."""
     return list(json.loads(body)["found"]["hits"])
 
 
@@ -92,7 +92,7 @@ def _hit(rank: int, item: Mapping[str, Any]) -> Hit:
         fetched_at=_moment(item.get("fetched_at")),
         lang=None if item.get("lang") is None else str(item["lang"])[:MAX_TEXT_CHARS],
         is_gone=bool(item.get("is_gone")),
-        alike=int(item.get("alike") or 0),
+        near_duplicates=int(item.get("alike") or 0),
     )
 
 

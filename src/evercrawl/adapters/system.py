@@ -1,4 +1,4 @@
-"""One process at a time writes to a collection; when it ends, however, the system lets its lock go."""
+"""Operating system services: locks, durable files, the clock and memory settings."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ from typing import IO
 from evercrawl.errors import CollectionBusy, StoreUnavailable
 
 _MONOTONIC_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""On Linux the clock that goes on while the machine sleeps."""
+"""On Linux, a clock that also counts while the machine is suspended."""
 RETAINED_BYTES = 32 * 1024 * 1024
-"""So much free memory at the end of the heap is kept; what goes beyond returns to the system."""
+"""Free memory to keep at the top of the heap."""
 MAX_RETAINED_BLOCK = 4 * 1024 * 1024
-"""Larger blocks are asked for one by one and returned at once."""
+"""Larger blocks are returned to the system immediately."""
 GC_THRESHOLD = 20_000
-"""Python looks for cycles after so many new objects (its own default: 700)."""
+"""New objects before Python searches for cycles (default: 700)."""
 # Constants from malloc.h.
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
 _PAD_BYTES = 4 * 1024 * 1024
 
 
 class CollectionLock:
-    """Held between `acquire` and `release`, or inside `with`; the file says by whom. Another name than `lock`
-    is about a part of the collection.
+    """Exclusive write lock on a collection. The OS releases it however the process ends.
+
+    The file names its owner. Other names than `lock` protect a part of the collection.
     """
 
     def __init__(self, collection: Path, name: str = "lock") -> None:
@@ -41,7 +42,7 @@ class CollectionLock:
         self._file: IO[str] | None = None
 
     def acquire(self) -> None:
-        """Take the lock, or raise CollectionBusy with the owner's process number."""
+        """Acquire the lock, or raise CollectionBusy with its owner."""
         try:
             # Open for appending, so that trying a held lock does not empty the file.
             file = self._path.open("a+", encoding="utf-8")
@@ -60,12 +61,12 @@ class CollectionLock:
         _write_owner(file)
 
     def fileno(self) -> int:
-        """The descriptor that holds the lock; a process that inherits it holds the lock as well."""
+        """Return the descriptor of the lock; a process that inherits it holds the lock as well."""
         assert self._file is not None
         return self._file.fileno()
 
     def release(self) -> None:
-        """Let the lock go; without effect when it is not held."""
+        """Release the lock if it is held."""
         if self._file is not None:
             self._file.truncate(0)
             self._file.close()
@@ -93,7 +94,7 @@ def _owner(file: IO[str]) -> str:
 
 
 def sync_folder(folder: Path) -> None:
-    """The names in a folder survive a power cut."""
+    """Make the names in a folder survive a power cut."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -102,10 +103,9 @@ def sync_folder(folder: Path) -> None:
 
 
 def write_atomically(path: Path, data: bytes) -> bool:
-    """The file holds exactly `data`; False: it did before, and was not touched, so its time stays true.
+    """Replace the file with `data`; return False and leave it untouched if it already has this content.
 
-    The new file is on the disk before it takes the old one's place. What a killed run left behind has a fixed
-    name and is overwritten by the next.
+    The new file is on disk before it replaces the old one. Leftovers of a crash have a fixed name and are overwritten.
     """
     try:
         if _has_content(path, data):
@@ -131,7 +131,7 @@ def _has_content(path: Path, data: bytes) -> bool:
 
 @contextmanager
 def exclusive_lock(path: Path) -> Iterator[None]:
-    """Nobody else holds this lock file until the block ends; CollectionBusy where somebody does."""
+    """Hold a lock file while the block runs; raise CollectionBusy if another process holds it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -149,33 +149,37 @@ def exclusive_lock(path: Path) -> Iterator[None]:
 
 
 class SystemClock:
-    """Wall time at the start plus time that passed since, suspension included; never goes backwards."""
+    """Wall time at the start plus elapsed time including suspension, so that it never goes backwards."""
 
     def __init__(self) -> None:
         self._start = datetime.now(UTC)
         self._start_ns = time.clock_gettime_ns(_MONOTONIC_CLOCK)
 
     def now(self) -> datetime:
-        """The present moment."""
+        """Return the current time."""
         passed_ns = time.clock_gettime_ns(_MONOTONIC_CLOCK) - self._start_ns
         return self._start + timedelta(microseconds=passed_ns // 1000)
 
     async def sleep_until(self, moment: datetime) -> None:
-        """Return at `moment`."""
+        """Sleep until `moment`."""
         await asyncio.sleep(max(0.0, (moment - self.now()).total_seconds()))
 
 
 def reduce_gc_frequency() -> None:
-    """Have Python look for cycles of dead objects less often.
+    """Let Python search for reference cycles less often.
 
-    A page makes thousands of objects and hardly a cycle. For processes of our own only: a library does not
-    decide this for its user.
+    Parsing creates thousands of objects and hardly any cycles. Only for our own processes: a library must not decide
+    this for its user.
     """
     gc.set_threshold(GC_THRESHOLD)
 
 
 def retain_freed_memory() -> bool:
-    """Have memory that was given back kept for later; False: this C library does not listen."""
+    """Let glibc keep freed memory; return False if the C library does not support it.
+
+    Each page's tree frees blocks of many kilobytes. By default glibc returns them to the system and requests the same
+    again for the next page.
+    """
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError):

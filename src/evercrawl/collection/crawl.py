@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from evercrawl.adapters.analysers import load_analysers
-from evercrawl.adapters.focus_file import focus_from_examples, focus_from_page, save_focus
+from evercrawl.adapters.focus_file import focus_from_file, focus_from_page, save_focus
 from evercrawl.adapters.plugins import installed_schemes, load_filter
 from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.adapters.system import reduce_gc_frequency
@@ -135,7 +135,7 @@ async def set_focus(collection: Path, settings: Settings, named: str) -> None:
     elif named.startswith(("http://", "https://")):
         save_focus(collection, focus_from_page(named, await _fetched(named, settings)))
     elif Path(named).is_file():
-        save_focus(collection, focus_from_examples(Path(named)))
+        save_focus(collection, focus_from_file(Path(named)))
     else:
         save_focus(collection, _of_words(named))
 

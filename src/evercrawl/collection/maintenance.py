@@ -236,10 +236,10 @@ def _planned(report: PruneReport, doomed: PrunePlan) -> PruneReport:
         pages=report.pages + len(doomed.pages()),
         versions=report.versions + len(doomed.versions),
         versions_kept=report.versions_kept + doomed.kept,
-        kept_for_others=report.kept_for_others + doomed.kept_for_others,
+        shared_versions=report.shared_versions + doomed.kept_for_others,
         archive_files=report.archive_files,
         archive_bytes=report.archive_bytes + doomed.record_bytes(),
-        untouched_files=report.untouched_files,
+        damaged_files=report.damaged_files,
     )
 
 
@@ -251,10 +251,10 @@ def _done(report: PruneReport, doomed: PrunePlan, files: _Files) -> PruneReport:
         pages=planned.pages,
         versions=planned.versions,
         versions_kept=planned.versions_kept,
-        kept_for_others=planned.kept_for_others,
+        shared_versions=planned.shared_versions,
         archive_files=report.archive_files + len(files.plans),
         archive_bytes=report.archive_bytes + sum(plan.dropped_bytes for plan in files.plans),
-        untouched_files=report.untouched_files + tuple(files.damaged),
+        damaged_files=report.damaged_files + tuple(files.damaged),
     )
 
 

@@ -218,7 +218,7 @@ class Searcher:
                 fetched_at=from_us(row.seen_us),
                 lang=row.lang,
                 is_gone=candidate.is_gone,
-                alike=len(group) - 1,
+                near_duplicates=len(group) - 1,
                 sentiment=None if tone is None else round(tone, 3),
             )
 
@@ -238,8 +238,8 @@ class Searcher:
             changed=count_changed(listed, now=now),
             kinds=count_kinds(listed),
             tones=tuple(FacetValue(tone.value, counted[tone]) for tone in Tone if counted[tone]),
-            looked_at=len(listed),
-            toned=len(tones),
+            counted=len(listed),
+            judged=len(tones),
         )
 
     def _tone(self, candidate: RankedVersion, rows: Rows) -> float | None:

@@ -181,7 +181,7 @@ class ShardCredit:
             return 0
         if not candidate.credit:
             return self._bands - 1
-        return credit_priority(candidate.credit, mean=mean_credit(self._ledger), bands=self._bands)
+        return credit_priority(candidate.credit, mean=mean_credit(self._ledger), priorities=self._bands)
 
     def entered(self, candidate: Candidate) -> Columns:
         """The page is new, and has its share; a seed's is minted."""
@@ -327,7 +327,7 @@ class ShardCredit:
             return None
         ledger = self.ledger
         credit = standing.credit + ledger.dividend + gained
-        return raised_priority(standing.band, credit, mean=mean_credit(ledger), bands=self._bands)
+        return raised_priority(standing.band, credit, mean=mean_credit(ledger), priorities=self._bands)
 
     # Importance
 

@@ -1,4 +1,4 @@
-"""Memory that pages gave back serves the next ones."""
+"""Freed memory is reused, and garbage collection runs less often."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 MANY_PAGES = """
 import resource
-from evercrawl.adapters.system import keep_freed_memory
+from evercrawl.adapters.system import retain_freed_memory
 
 def pages() -> int:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
@@ -19,45 +19,45 @@ def pages() -> int:
         del blocks
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
-asked_again = pages()
-assert keep_freed_memory()
+faults_before = pages()
+assert retain_freed_memory()
 pages()
-print(asked_again, pages())
+print(faults_before, pages())
 """
 
 
-RARELY = """
+FEWER_COLLECTIONS = """
 import gc
-from evercrawl.adapters.system import OBJECTS_UNTIL_COLLECTED, collect_rarely
+from evercrawl.adapters.system import GC_THRESHOLD, reduce_gc_frequency
 
-class Knot:
+class Cycle:
     def __init__(self) -> None:
         self.own = self
 
 runs = []
 gc.callbacks.append(lambda phase, info: runs.append(info) if phase == "stop" else None)
 
-def knots() -> int:
+def cycles() -> int:
     runs.clear()
-    for _ in range(3 * OBJECTS_UNTIL_COLLECTED):
-        Knot()
+    for _ in range(3 * GC_THRESHOLD):
+        Cycle()
     return len(runs)
 
-before = knots()
-collect_rarely()
-print(before, knots(), sum(run["collected"] for run in runs) > OBJECTS_UNTIL_COLLECTED)
+before = cycles()
+reduce_gc_frequency()
+print(before, cycles(), sum(run["collected"] for run in runs) > GC_THRESHOLD)
 """
 
 
-def test_dead_cycles_are_looked_for_rarely_and_found() -> None:
-    ran = subprocess.run([sys.executable, "-c", RARELY], capture_output=True, text=True, check=True)
+def test_cycles_are_collected_less_often() -> None:
+    ran = subprocess.run([sys.executable, "-c", FEWER_COLLECTIONS], capture_output=True, text=True, check=True)
     before, rarely, found = ran.stdout.split()
     assert 0 < int(rarely) < int(before) / 10
     assert found == "True"
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be told")
-def test_memory_that_was_given_back_is_not_asked_for_again() -> None:
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="needs glibc")
+def test_freed_memory_is_reused() -> None:
     ran = subprocess.run([sys.executable, "-c", MANY_PAGES], capture_output=True, text=True, check=True)
-    asked_again, kept = map(int, ran.stdout.split())
-    assert kept < asked_again / 10
+    faults_before, kept = map(int, ran.stdout.split())
+    assert kept < faults_before / 10

@@ -1,4 +1,4 @@
-"""The real Fetcher: our own HTTP/1.1 client, see `docs/decisions/0002-own-http-client.md`."""
+"""The HTTP/1.1 client, see `docs/decisions/0002-own-http-client.md`."""
 
 from __future__ import annotations
 

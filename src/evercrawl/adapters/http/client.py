@@ -1,4 +1,4 @@
-"""The Fetcher that asks the real web: one guarded, bounded GET at a time, and its end as a value."""
+"""Fetch from the real web over HTTP/1.1, with address checks and limits; results are values."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from evercrawl.model.fetch import Exchange, Failed, Fault, FetchResult, Request
 from evercrawl.model.settings import HttpSettings, Settings
 
 IDLE_PER_REQUEST = 4
-"""Idle connections idle for each request that may be in flight."""
+"""Idle connections to keep per concurrent request."""
 
 
 MAX_ADDRESSES_TRIED = 4
-"""Addresses of one site that are tried, one after the other, for one request."""
+"""Addresses of a site to try for one request."""
 _TLS_ERRORS = {
     "WRONG_VERSION_NUMBER": "the server does not speak TLS on this port",
     "HTTP_REQUEST": "the server does not speak TLS on this port",
@@ -56,7 +56,7 @@ def _always() -> bool:
 
 
 class HttpFetcher:
-    """Fetches over HTTP/1.1; no exception leaves `fetch` but cancellation, which closes the connection."""
+    """Implements `Fetcher`. Only cancellation and LeaseLost leave `fetch` as exceptions."""
 
     def __init__(
         self,
@@ -67,15 +67,13 @@ class HttpFetcher:
         may_send: Callable[[], bool] = _always,
         accept_encoding: str = ACCEPT_ENCODING,
     ) -> None:
-        """`may_send`: asked at the very moment at which a request goes out; LeaseLost where it says no."""
+        """`may_send` is called just before a request is sent; if it returns False, LeaseLost is raised."""
         http = settings.http
         self._may_send = may_send
         self._clock = clock
         self._http = http
         self._constant = constant_headers(user_agent, http.accept_language, accept_encoding=accept_encoding)
-        self._timeouts = HttpTimeouts(
-            http.first_byte_timeout.total_seconds(), http.idle_timeout.total_seconds(), http.total_timeout.total_seconds()
-        )
+        self._timeouts = HttpTimeouts.from_settings(http)
         self._pool = ConnectionPool(
             limit=settings.crawl.concurrency * IDLE_PER_REQUEST, keep_s=http.keep_alive_timeout.total_seconds()
         )
@@ -83,7 +81,7 @@ class HttpFetcher:
         self._connector = Connector(http, self._resolver, on_lost=self._pool.forget)
 
     async def fetch(self, request: Request) -> FetchResult:
-        """How the request ended, as a value."""
+        """Fetch a page and return the result."""
         began, loop = self._clock.now(), asyncio.get_running_loop()
         start = loop.time()
         try:
@@ -100,7 +98,7 @@ class HttpFetcher:
         return Failed(request.url, fault, detail, timedelta(seconds=loop.time() - start))
 
     async def close(self) -> None:
-        """Let go of every connection."""
+        """Close all connections."""
         self._pool.close()
         await self._resolver.close()
         await asyncio.sleep(0)  # lets the transports close their sockets
@@ -150,7 +148,7 @@ class HttpFetcher:
     def _result(
         self, request: Request, reader: ResponseReader, exchange: Exchange, failure: FetchFailed | None
     ) -> FetchResult:
-        """A complete answer counts; of a broken one, a status from 300 on counts all the same."""
+        """Return the result; the status of an incomplete response counts if it is 300 or above."""
         response_head = reader.head
         if response_head is not None and (failure is None or response_head.status >= 300):
             answer = RawResponse(response_head, exchange, is_cut=reader.truncated or failure is not None)
@@ -181,7 +179,7 @@ def _least(limit: int, own: int | None) -> int:
 
 
 class Connector:
-    """Opens connections to sites, within a time limit."""
+    """Open connections to allowed addresses within a time limit."""
 
     def __init__(self, http: HttpSettings, resolver: Resolver, *, on_lost: Callable[[Connection], None]) -> None:
         self._http = http
@@ -193,7 +191,7 @@ class Connector:
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
-        """Made at the first need, for reading the system's authorities takes many milliseconds."""
+        """Create the TLS context on first use: reading the system's authorities takes many milliseconds."""
         context = ssl.create_default_context()
         context.set_alpn_protocols(["http/1.1"])
         if self._http.ca_file is not None:
@@ -207,7 +205,7 @@ class Connector:
         return context
 
     async def connect(self, site: SiteName, *, deadline: float) -> Connection:
-        """A new connection to the first address that answers; raises FetchFailed."""
+        """Connect to the first address that answers; raise FetchFailed if none does."""
         addresses = (await self._resolver.addresses(site.host, site.port))[:MAX_ADDRESSES_TRIED]
         loop = asyncio.get_running_loop()
         end = min(loop.time() + self._limit, deadline)

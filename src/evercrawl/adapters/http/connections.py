@@ -1,4 +1,4 @@
-"""One connection to a site, which carries one exchange at a time."""
+"""Connections to sites and the pool of idle ones."""
 
 from __future__ import annotations
 
@@ -11,21 +11,28 @@ from typing import NamedTuple, cast
 from evercrawl.core.http.http1 import BadResponse, ResponseReader
 from evercrawl.core.url import SiteName
 from evercrawl.model.fetch import Fault
+from evercrawl.model.settings import HttpSettings
 
 
 class HttpTimeouts(NamedTuple):
-    """Limits of idle, in seconds."""
+    """Timeouts of a request, in seconds."""
 
     first_byte: float
     idle: float
     total: float
 
+    @classmethod
+    def from_settings(cls, http: HttpSettings) -> HttpTimeouts:
+        """Return the timeouts of the settings."""
+        limits = http.first_byte_timeout, http.idle_timeout, http.total_timeout
+        return cls(*(limit.total_seconds() for limit in limits))
+
 
 class Connection(asyncio.Protocol):
-    """Outside of an exchange no byte is expected: one that comes ends the connection.
+    """A connection that carries one exchange at a time.
 
-    An exchange ends exactly once: complete, failed, or by the caller's cancellation. Where it is not complete
-    and the connection not reusable, the connection is closed at once, so that nothing more is read.
+    Unexpected bytes between exchanges close the connection. An exchange ends exactly once: complete, failed or
+    cancelled. Unless the connection is reusable, it is closed immediately, so that nothing more is read.
     """
 
     def __init__(self, site: SiteName, ip: str, *, on_lost: Callable[[Connection], None]) -> None:
@@ -33,7 +40,7 @@ class Connection(asyncio.Protocol):
         self.ip = ip
         self.is_open = False
         self.took = 0.0
-        """Seconds from the last request to the end of its answer."""
+        """Seconds from the last request to the end of its response."""
         self._on_lost = on_lost
         self._uses = 0
         self._transport: asyncio.Transport | None = None
@@ -46,7 +53,7 @@ class Connection(asyncio.Protocol):
         self._received_eof = False
 
     async def exchange(self, head: bytes, reader: ResponseReader, *, timeouts: HttpTimeouts, deadline: float) -> None:
-        """Send the request and fill the reader; raises FetchFailed, or StaleConnection before any answer."""
+        """Send the request and fill the reader; raise FetchFailed, or StaleConnection before any response."""
         if not self.is_open or self._transport is None:
             raise StaleConnection
         self._uses += 1
@@ -67,18 +74,18 @@ class Connection(asyncio.Protocol):
             self._waiter = self._reader = None
 
     def close(self) -> None:
-        """Let go at once, without idle for what the other side still sends."""
+        """Close immediately, without reading remaining bytes."""
         self.is_open = False
         if self._transport is not None:
             self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The transport is ready."""
+        """Store the transport."""
         self._transport = cast(asyncio.Transport, transport)
         self.is_open = True
 
     def data_received(self, data: bytes) -> None:
-        """Bytes of the answer, or bytes that nobody asked for."""
+        """Pass bytes to the reader, or close the connection if none were expected."""
         reader = self._reader
         if reader is None:
             self.close()
@@ -91,11 +98,11 @@ class Connection(asyncio.Protocol):
             self._finish(FetchFailed(bad.fault, bad.detail))
 
     def eof_received(self) -> None:
-        """The server says that it has sent everything; over TLS only an orderly goodbye is heard here."""
+        """Note the end of the stream; over TLS, only an orderly close arrives here."""
         self._received_eof = True
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is gone: an answer that ends with it is complete, another is not."""
+        """End the exchange; it is complete only if the response ends with the connection."""
         self.is_open = False
         self._on_lost(self)
         if self._reader is not None:
@@ -114,7 +121,7 @@ class Connection(asyncio.Protocol):
             return FetchFailed(bad.fault, bad.detail)
         if self.site.scheme == "https" and not self._received_eof:
             # RFC 9112 section 9.8: without close_notify, the body may have been truncated on the way.
-            return FetchFailed(Fault.INCOMPLETE, "the body has no length and TLS was not closed properly: it may be truncated")
+            return FetchFailed(Fault.INCOMPLETE, "TLS was not closed properly: a body without length may be truncated")
         return None
 
     def _finish(self, error: Exception | None) -> None:
@@ -130,9 +137,12 @@ class Connection(asyncio.Protocol):
             self._waiter.set_exception(error)
 
     def _check_time(self) -> None:
-        """The one timer of an exchange: say which limit has passed, or wait for the next that can."""
+        """Handle the single timer of an exchange: fail if a limit has passed, or wait for the next."""
         now, timeouts = self._loop.time(), self._timeouts
-        quiet_until = self._last_byte_at + timeouts.idle if self._last_byte_at else self._requested_at + timeouts.first_byte
+        if self._last_byte_at:
+            quiet_until = self._last_byte_at + timeouts.idle
+        else:
+            quiet_until = self._requested_at + timeouts.first_byte
         if now >= self._deadline:
             detail = f"the response was not complete within {seconds_text(timeouts.total)}"
         elif now < quiet_until:
@@ -147,7 +157,7 @@ class Connection(asyncio.Protocol):
 
 
 class FetchFailed(Exception):
-    """The request cannot be answered; says whom to blame and why, in words."""
+    """The request failed; carries the fault and a description."""
 
     def __init__(self, fault: Fault, detail: str) -> None:
         super().__init__(detail)
@@ -156,16 +166,16 @@ class FetchFailed(Exception):
 
 
 class StaleConnection(Exception):
-    """A kept connection was closed before it could carry this request; another may be opened for it."""
+    """An idle connection was closed before it could carry the request; open another one."""
 
 
 def seconds_text(seconds: float) -> str:
-    """A limit as it stands in a message: `20 s`, `0.5 s`."""
+    """Format a limit for messages: `20 s`, `0.5 s`."""
     return f"{seconds:g} s"
 
 
 class ConnectionPool:
-    """Idle connections in the order of becoming idle: at limit `limit`, none for longer than `keep_s`."""
+    """Idle connections in the order of becoming idle: at most `limit`, none longer than `keep_s`."""
 
     def __init__(self, *, limit: int, keep_s: float) -> None:
         self._limit = limit
@@ -178,7 +188,7 @@ class ConnectionPool:
         return len(self._idle)
 
     def take(self, site: SiteName) -> Connection | None:
-        """The connection to a site that was used last; None where none is open."""
+        """Return the most recently used connection to a site, or None."""
         idle = self._by_site.get(site)
         if not idle:
             return None
@@ -187,7 +197,7 @@ class ConnectionPool:
         return connection if connection.is_open else None
 
     def put(self, connection: Connection) -> None:
-        """Keep a connection whose exchange is over."""
+        """Keep a connection after its exchange."""
         if not connection.is_open or self._keep_s <= 0:
             connection.close()
             return
@@ -200,7 +210,7 @@ class ConnectionPool:
             self._sweep_at(now + self._keep_s)
 
     def forget(self, connection: Connection) -> None:
-        """The connection is not idle any more: taken, or on_lost."""
+        """Remove a connection that was taken or lost."""
         if self._idle.pop(connection, None) is None:
             return
         idle = self._by_site[connection.site]
@@ -224,7 +234,7 @@ class ConnectionPool:
         self._sweep_timer = asyncio.get_running_loop().call_at(moment, self._sweep)
 
     def _sweep(self) -> None:
-        """Close what has been idle for too long; the oldest that remains sets the next time."""
+        """Close connections that were idle too long, and schedule the next sweep."""
         self._sweep_timer = None
         now = asyncio.get_running_loop().time()
         for connection, since in list(self._idle.items()):

@@ -1,4 +1,4 @@
-"""Names to addresses that may be connected to: many look-ups at once, a bounded cache, a guard."""
+"""Resolve host names to allowed addresses, concurrently and with a bounded cache."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from evercrawl.model.fetch import Fault
 from evercrawl.model.settings import DnsSettings, HttpSettings
 
 PRIVATE_HINT = "to allow it, crawl with --allow-private --refresh"
-"""For networks of one's own; pages that were refused before are not due yet."""
+"""`--refresh`, because pages refused before are not due yet."""
 LOOPBACK = ("127.0.0.1", "::1")
 MAX_ADDRESSES = 32
-"""Addresses of one answer that are kept."""
+"""Addresses to keep per host."""
 TEMPORARY_FAILURE_S = 5.0
-"""How long a failure that may be over soon (a silent or broken name server) is remembered."""
+"""How long to cache a temporary failure, such as a silent name server."""
 
 _DEFINITE = frozenset((pycares.errno.ARES_ENODATA, pycares.errno.ARES_ENOTFOUND, pycares.errno.ARES_EBADNAME))
 
@@ -32,7 +32,7 @@ LARGEST_PORT = 65_535
 
 
 class _CachedLookup(NamedTuple):
-    """An answer in the cache: addresses that passed the guard, or why there are none."""
+    """A cached answer: allowed addresses, or why there are none."""
 
     expires: float
     addresses: tuple[str, ...]
@@ -41,7 +41,7 @@ class _CachedLookup(NamedTuple):
 
 
 class Resolver:
-    """Addresses of hosts. What it gives has passed the guard and is what to connect to, unasked again."""
+    """Resolve hosts. Callers must connect to the returned addresses without resolving again."""
 
     def __init__(self, dns: DnsSettings, http: HttpSettings, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._dns = dns
@@ -55,7 +55,7 @@ class Resolver:
         self._channel: aiodns.DNSResolver | None = None
 
     async def addresses(self, host: str, port: int) -> tuple[str, ...]:
-        """At least one address, IPv4 first; raises FetchFailed where the name has none that is allowed."""
+        """Return at least one address, IPv4 first; raise FetchFailed if none is allowed."""
         name = host.removesuffix(".").lower()
         fixed = self._overrides.get((name, port)) or parse_ip_literal(name) or _localhost_addresses(name)
         if fixed:
@@ -66,7 +66,7 @@ class Resolver:
         return self._require_addresses(entry)
 
     async def close(self) -> None:
-        """End look-ups that are under way and let the name servers go."""
+        """Cancel running lookups and close the channel."""
         tasks = list(self._pending.values())
         for task in tasks:
             task.cancel()
@@ -82,7 +82,7 @@ class Resolver:
         return entry.addresses
 
     def _filter_addresses(self, name: str, found: tuple[str, ...], *, expires: float) -> _CachedLookup:
-        """The addresses that may be used; one that may not is never used, whatever else is in the answer."""
+        """Keep only the addresses that may be used."""
         if self._allow_private:
             return _CachedLookup(expires, found)
         refused = [why for ip in found if (why := address_refusal(ip))]
@@ -91,7 +91,7 @@ class Resolver:
         return _CachedLookup(expires, allowed, Fault.PRIVATE_ADDRESS, why)
 
     async def _shared_lookup(self, name: str) -> _CachedLookup:
-        """Everybody who asks for a name while it is looked up gets the one answer."""
+        """Share one lookup between all concurrent callers of a name."""
         task = self._pending.get(name)
         if task is None:
             task = self._pending[name] = asyncio.create_task(self._lookup(name))
@@ -153,12 +153,12 @@ def _is_ipv6(found: tuple[str, int]) -> bool:
 
 
 def _localhost_addresses(name: str) -> tuple[str, ...]:
-    """RFC 6761 section 6.3: localhost and what is below it is this machine, whatever a name server says."""
+    """Resolve localhost and its subdomains to this machine (RFC 6761 section 6.3)."""
     return LOOPBACK if name == "localhost" or name.endswith(".localhost") else ()
 
 
 def parse_overrides(entries: Sequence[str]) -> dict[tuple[str, int], tuple[str, ...]]:
-    """`HOST:PORT:ADDR[,ADDR]` as curl has it, by host and port."""
+    """Parse `HOST:PORT:ADDR[,ADDR]`, as in curl, by host and port."""
     overrides: dict[tuple[str, int], tuple[str, ...]] = {}
     for entry in entries:
         host, port, addresses = _override_parts(entry)
@@ -180,7 +180,7 @@ def _override_parts(entry: str) -> tuple[str, int, tuple[str, ...]]:
 
 
 def parse_servers(entries: Sequence[str]) -> list[str]:
-    """Name servers as the resolver library wants them: `1.2.3.4`, `1.2.3.4:5353`, `::1` or `[::1]:5353`."""
+    """Validate name servers: `1.2.3.4`, `1.2.3.4:5353`, `::1` or `[::1]:5353`."""
     for entry in entries:
         if not _is_server(entry):
             raise ConfigError(f"dns.servers {entry!r} cannot be used: write an address, or an address and a port")

@@ -1,4 +1,4 @@
-"""One POST of a document to a web service, through the guard that every request passes."""
+"""Send POST requests to web services, with the address checks of every request."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from evercrawl.model.fetch import Headers
 from evercrawl.model.settings import Settings
 
 MAX_RESPONSE_BYTES = 64 * 1024
-"""More of an answer is not read."""
+"""Only this much of a response is read."""
 
 
 class PostResult(NamedTuple):
-    """How it ended: the answer's status, or why there is none."""
+    """The response, or why there is none."""
 
     status: int | None
     detail: str = ""
@@ -29,15 +29,13 @@ class PostResult(NamedTuple):
 
 
 class JsonPoster:
-    """Sends documents; addresses that are not public are refused unless the settings allow them."""
+    """Send documents; addresses that are not public are rejected unless the settings allow them."""
 
     def __init__(self, settings: Settings, user_agent: str) -> None:
         http = settings.http
         self._http = http
         self._agent = user_agent
-        self._timeouts = HttpTimeouts(
-            http.first_byte_timeout.total_seconds(), http.idle_timeout.total_seconds(), http.total_timeout.total_seconds()
-        )
+        self._timeouts = HttpTimeouts.from_settings(http)
         self._resolver = Resolver(settings.dns, http)
         self._connector = Connector(http, self._resolver, on_lost=lambda _: None)
 
@@ -49,9 +47,7 @@ class JsonPoster:
         headers: Sequence[tuple[str, str]] = (),
         content_type: str = "application/json; charset=utf-8",
     ) -> PostResult:
-        """The answer to one POST to a canonical URL; redirects are not followed. `headers` are our own words,
-        never those of a page.
-        """
+        """Send one POST to a canonical URL without following redirects. `headers` must never come from a page."""
         try:
             return await self._post(url, document, (("Content-Type", content_type), *headers))
         except (FetchFailed, StaleConnection) as failure:
@@ -82,5 +78,5 @@ class JsonPoster:
         ).encode("latin-1")
 
     async def close(self) -> None:
-        """Let go of the resolver."""
+        """Close the resolver."""
         await self._resolver.close()

@@ -1,7 +1,7 @@
-"""What was learned in advance and ships with the package, read once; nothing is ever downloaded.
+"""Models that ship with the package; nothing is downloaded.
 
-Made by `bench/train_sentiment.py` and `bench/train_background.py`. `docs/concepts/sentiment.md` and
-`docs/concepts/focus.md` say from what, and what the files hold.
+Created by `bench/train_sentiment.py` and `bench/train_background.py`; see `docs/concepts/sentiment.md` and
+`docs/concepts/focus.md`.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ DEFAULT_FILE, PAPER_FILE, BACKGROUND_FILE = "sentiment.bin", "sentiment-paper.ts
 
 @lru_cache(maxsize=1)
 def load_sentiment_model() -> NbSvmModel:
-    """The default method's weights."""
+    """Load the default sentiment model."""
     return NbSvmModel.from_bytes((FOLDER / DEFAULT_FILE).read_bytes())
 
 
 @lru_cache(maxsize=1)
 def load_paper_model() -> NaiveBayesModel:
-    """The counts of the paper's method."""
+    """Load the counts of the paper's method."""
     return NaiveBayesModel.from_text((FOLDER / PAPER_FILE).read_text("utf-8"))
 
 
 @lru_cache(maxsize=1)
 def load_background() -> FeatureShares:
-    """What pages look like in general."""
+    """Load the word statistics of pages in general."""
     return parse_shares((FOLDER / BACKGROUND_FILE).read_text("utf-8"))

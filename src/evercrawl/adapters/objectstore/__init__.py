@@ -1,1 +1,1 @@
-"""The archive on object storage: finished WARC files go there, and are read there when they are not here."""
+"""The archive on object storage: upload finished WARC files, and read files that are not on this machine."""

@@ -1,7 +1,6 @@
-"""A bucket, or a folder in its stead, by address: `s3://bucket/prefix?endpoint=https://...` or `file:///path`.
+"""A bucket or a folder: `s3://bucket/prefix?endpoint=https://...` or `file:///path`.
 
-Keys are never part of an address: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of the environment, or the
-machine's role.
+Keys are never part of an address: they come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or the machine's role.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from evercrawl.errors import ConfigError, StoreUnavailable
 
 TIMEOUT = timedelta(seconds=60)
 RETRY_TIMEOUT = timedelta(seconds=30)
-"""How long the library itself repeats a request before it gives up; the upload tries again later."""
+"""How long the library repeats a request; the uploader tries again later."""
 PART_BYTES = 8 * 1024 * 1024
-"""Larger files are sent in parts of this size."""
+"""Larger files are uploaded in parts of this size."""
 CONCURRENT_PARTS = 4
 _DEFAULT_REGION = "us-east-1"
 _OPTIONS = frozenset({"endpoint", "region"})
@@ -42,7 +41,7 @@ class Bucket:
             self._store = _store_at(address)
 
     def put(self, path: Path, name: str) -> None:
-        """The object holds the file's bytes, and says so when it is asked for its size."""
+        """Upload a file and verify the size of the object."""
         with self._translate_errors(f"written ({name})"):
             self._library.put(self._store, name, path, chunk_size=PART_BYTES, max_concurrency=CONCURRENT_PARTS)
         stored, size = self.size(name), path.stat().st_size
@@ -50,7 +49,7 @@ class Bucket:
             raise StoreUnavailable(f"{name} has {stored} bytes in {self.address} instead of {size}")
 
     def size(self, name: str) -> int | None:
-        """Bytes of an object; None: there is none."""
+        """Return the size of an object, or None if it does not exist."""
         try:
             with self._translate_errors(f"asked for {name}"):
                 return int(self._library.head(self._store, name)["size"])
@@ -58,7 +57,7 @@ class Bucket:
             return None
 
     def read(self, name: str, offset: int, length: int) -> bytes:
-        """A part of an object; FileNotFoundError: there is none."""
+        """Return a part of an object; raise FileNotFoundError if it does not exist."""
         with self._translate_errors(f"read ({name})"):
             return bytes(self._library.get_range(self._store, name, start=offset, length=length))
 
@@ -75,12 +74,12 @@ class Bucket:
 
 @cache
 def open_bucket(address: str) -> Bucket:
-    """The bucket of an address, opened once in a process."""
+    """Return the bucket of an address, opened once per process."""
     return Bucket(address)
 
 
 def address_problem(address: str) -> str | None:
-    """What is wrong with an address; None: nothing."""
+    """Return what is wrong with an address, or None."""
     parts = urlsplit(address)
     if parts.scheme == "file":
         return None if parts.path.startswith("/") and not parts.netloc else "file:///absolute/path"

@@ -1,7 +1,7 @@
-"""Bringing finished WARC files to object storage, beside the crawl and again after a crash.
+"""Upload finished WARC files to object storage during the crawl and after a crash.
 
-A file is uploaded when nobody writes to it any more: its writer holds a lock on it, which the system lets go
-however the writer ends. The local file stays until the storage has confirmed that it holds all of it.
+A file is finished when its writer's lock is gone, which the OS releases however the writer ends. The local file stays
+until the storage has confirmed the upload. Files missing in the journal are still to be uploaded.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from evercrawl.errors import StoreUnavailable
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0
 FINISH_TIMEOUT_S = 120.0
-"""How long the end of a run waits for uploads; what is left is taken up by the next run or by a command."""
+"""How long the end of a run waits for uploads; the next run or a command uploads the rest."""
 
 log = logging.getLogger(__name__)
 
 
 ADDRESS_FILE = "objects"
-"""File with the address, so that everything that reads the archive finds the rest of it."""
+"""File with the address of the storage, for everything that reads the archive."""
 JOURNAL_FILE = "uploaded"
-"""File with a line `name size` for each file whose upload was confirmed."""
+"""File with a line `name size` for each confirmed upload."""
 
 
 @dataclass(slots=True)
 class UploadStats:
-    """What has been brought away."""
+    """What was uploaded."""
 
     files: int = 0
     bytes: int = 0
     busy: int = 0
-    """Files that somebody is still writing."""
+    """Files that are still being written."""
 
 
 def upload_pending(
@@ -53,9 +53,10 @@ def upload_pending(
     shard: int | None = None,
     on_file: Callable[[UploadStats], None] | None = None,
 ) -> UploadStats:
-    """Everything in the folder that is finished and not stored yet; raises where the storage refuses.
+    """Upload all finished files that are not stored yet; raise if the storage fails.
 
-    `owner`: the word in the names of files that this process writes, and finishes whole; `shard`: only its.
+    `owner`: the id in the names of this process's files, which are always complete. `shard`: only the files of this
+    shard.
     """
     done = UploadStats()
     for path in pending_files(folder, "*.warc.gz" if shard is None else f"s{shard:02d}-{owner}-*.warc.gz"):
@@ -77,7 +78,7 @@ def upload_pending(
 
 
 def _truncate_partial_record(path: Path) -> None:
-    """A file of a worker that died may end in half a record, which nothing points to and nobody completes."""
+    """Remove the partial record at the end of a dead worker's file."""
     whole = intact_length(path)
     if whole < path.stat().st_size:
         os.truncate(path, whole)
@@ -85,7 +86,7 @@ def _truncate_partial_record(path: Path) -> None:
 
 @contextmanager
 def _lock_finished(path: Path) -> Iterator[bool]:
-    """Does nobody write to the file? While the block runs nobody else uploads it either."""
+    """Lock a file against other uploaders; yield whether it is finished."""
     try:
         file = path.open("rb")
     except FileNotFoundError:
@@ -101,7 +102,7 @@ def _lock_finished(path: Path) -> Iterator[bool]:
 
 
 class Uploader:
-    """A thread that uploads whatever is finished, now and whenever it is told of a file."""
+    """A thread that uploads finished files, now and after each notification."""
 
     def __init__(self, folder: Path, bucket: Bucket, *, keep_local: bool, owner: str) -> None:
         self._folder = folder
@@ -115,21 +116,21 @@ class Uploader:
         self._thread = threading.Thread(target=self._run, name="upload", daemon=True)
 
     def start(self) -> None:
-        """Start with what earlier runs left behind; without effect when it is at work."""
+        """Start with the files of earlier runs, unless the thread is running."""
         if not self._thread.is_alive() and not self._finishing.is_set():
             self._work_available.set()
             self._thread.start()
 
     def notify(self) -> None:
-        """A file is finished."""
+        """Report a finished file."""
         self._work_available.set()
 
     async def upload_shard(self, shard: int) -> None:
-        """Return when the shard's finished files are stored; StoreUnavailable where that cannot be done."""
+        """Upload the finished files of a shard; raise StoreUnavailable if that fails."""
         await asyncio.to_thread(self._upload, shard)
 
     async def finish(self) -> None:
-        """Upload the last files; after `LAST_WAIT_S`, or where the storage fails, the next run does it."""
+        """Upload the last files; after a timeout or failure, the next run will do it."""
         self._finishing.set()
         self._work_available.set()
         if self._thread.is_alive():
@@ -166,7 +167,7 @@ class Uploader:
 
 
 def archive_address(folder: Path) -> str | None:
-    """The address where files are that are not in this folder; None: all of them are here."""
+    """Return the storage address of an archive, or None if it is local only."""
     try:
         return (folder / ADDRESS_FILE).read_text(encoding="utf-8").strip() or None
     except (FileNotFoundError, NotADirectoryError):
@@ -174,7 +175,7 @@ def archive_address(folder: Path) -> str | None:
 
 
 def set_archive_address(folder: Path, address: str) -> None:
-    """From now on the archive's files may be there."""
+    """Store the storage address of an archive."""
     if archive_address(folder) == address:
         return
     folder.mkdir(parents=True, exist_ok=True)
@@ -185,7 +186,7 @@ def set_archive_address(folder: Path, address: str) -> None:
 
 
 def uploaded_files(folder: Path) -> dict[str, int]:
-    """Files whose upload was confirmed, with their sizes; half a line, of a crash, counts for nothing."""
+    """Return the confirmed uploads with their sizes, ignoring a truncated line."""
     try:
         text = (folder / JOURNAL_FILE).read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -195,7 +196,7 @@ def uploaded_files(folder: Path) -> dict[str, int]:
 
 
 def record_upload(path: Path, size: int) -> None:
-    """Remember for good that a file is stored elsewhere."""
+    """Append a confirmed upload to the journal."""
     descriptor = os.open(path.parent / JOURNAL_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
     try:
         # The leading newline ends a line that a crash may have truncated.
@@ -206,9 +207,9 @@ def record_upload(path: Path, size: int) -> None:
 
 
 def pending_files(folder: Path, names: str = "*.warc.gz") -> list[Path]:
-    """Files of the archive that are not stored elsewhere yet, whoever may be writing to them.
+    """Return the files that are not uploaded yet, including those still being written.
 
-    An empty one was just begun, or its writer died before the first record.
+    Empty files are skipped: they were just created, or their writer died before the first record.
     """
     done = uploaded_files(folder)
     sizes = {path: _size(path) for path in sorted(folder.glob(names))}

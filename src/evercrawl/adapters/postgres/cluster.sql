@@ -121,14 +121,14 @@ select exists (select 1 from worker where not dead and quiet is null and id <> :
 -- incoming_links --
 -- Batches of links for some shards that they have not received yet, in order.
 select o.seq, o.source, o.target, o.links
-  from outbox o left join inbox_mark m on m.shard = o.target and m.source = o.source
+  from outbox o left join inbox m on m.shard = o.target and m.source = o.source
  where o.target = any(cast(:shards as integer[])) and o.seq > coalesce(m.seq, 0)
  order by o.source, o.seq limit :most
 
 -- received_links --
 -- How far other shards have received what some shards still have in their outbox: source, target, last number.
 select distinct m.source, m.shard, m.seq
-  from outbox o join inbox_mark m on m.shard = o.target and m.source = o.source
+  from outbox o join inbox m on m.shard = o.target and m.source = o.source
  where o.shard = any(cast(:shards as integer[])) and o.seq <= m.seq
 
 -- send_request --

@@ -174,7 +174,7 @@ create table text (
   primary key (shard, page_id, number)
 );
 
-create table look (
+create table baseline (
   shard integer not null,
   page_id bigint not null,
   digest bytea not null,
@@ -189,7 +189,7 @@ create table look (
   primary key (shard, page_id)
 );
 
-create table memory (
+create table site_state (
   shard integer not null,
   site_id bigint not null,
   kind text collate "C" not null,
@@ -231,7 +231,7 @@ create table outbox (
   primary key (shard, seq)
 );
 
-create table inbox_mark (
+create table inbox (
   shard integer not null,
   source bigint not null,
   seq bigint not null,

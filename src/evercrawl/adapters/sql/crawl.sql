@@ -122,7 +122,7 @@ values (:shard, :outcome, :reason, :urls)
 select p.id, p.site_id, p.band, p.seq, p.due_us, p.outcome, p.reason, p.detail, p.status, p.last_us, p.confirmed_us,
        p.visits, p.tries, p.interval_s, p.version, p.digest, p.etag, p.last_modified, p.moved_to, p.duplicate_of,
        p.belief, p.credit,
-       p.visits > 0 and exists (select 1 from look l where l.shard = :shard and l.page_id = p.id),
+       p.visits > 0 and exists (select 1 from baseline l where l.shard = :shard and l.page_id = p.id),
        p.visits > 0 and exists (select 1 from outline o where o.shard = :shard and o.page_id = p.id)
   from page p where p.shard = :shard and p.id = :id
 
@@ -200,20 +200,20 @@ values (:shard, :page_id, :number, :base, :frame)
 -- insert_baseline (page_id bigint, digest bytea, payload_sha1 bytea, seen_us bigint, record_id bytea, file text,
 --   offset bigint, length bigint, snapshot bytea, memory bytea) --
 -- Insert the first baseline of a page: its number, then the Baseline tuple.
-insert into look (shard, page_id, digest, payload_sha1, seen_us, record_id, file, "offset", length, snapshot, memory)
+insert into baseline (shard, page_id, digest, payload_sha1, seen_us, record_id, file, "offset", length, snapshot, memory)
 values (:shard, :page_id, :digest, :payload_sha1, :seen_us, :record_id, :file, :offset, :length, :snapshot, :memory)
 
 -- update_baseline (page_id bigint key, digest bytea, payload_sha1 bytea, seen_us bigint, record_id bytea, file text,
 --   offset bigint, length bigint, snapshot bytea, memory bytea) --
 -- Replace the baseline of a page.
-update look set digest = :digest, payload_sha1 = :payload_sha1, seen_us = :seen_us, record_id = :record_id, file = :file,
+update baseline set digest = :digest, payload_sha1 = :payload_sha1, seen_us = :seen_us, record_id = :record_id, file = :file,
        "offset" = :offset, length = :length, snapshot = :snapshot, memory = :memory
- where look.shard = :shard and look.page_id = :page_id
+ where baseline.shard = :shard and baseline.page_id = :page_id
 
 -- baseline --
 -- The baseline of a page, in the order of the Baseline tuple.
 select l.digest, l.payload_sha1, l.seen_us, l.record_id, l.file, l.offset, l.length, l.snapshot, l.memory
-  from look l where l.shard = :shard and l.page_id = :page_id
+  from baseline l where l.shard = :shard and l.page_id = :page_id
 
 -- insert_outline (page_id bigint, at_us bigint, frame bytea) --
 -- Insert the first outline of a page.
@@ -233,17 +233,17 @@ values (:shard, :page_id, :number, :fields)
 
 -- write_site_state (site_id bigint key, kind text key, value bytea) --
 -- Replace the learned state of one kind of a site.
-insert into memory (shard, site_id, kind, value)
+insert into site_state (shard, site_id, kind, value)
 values (:shard, :site_id, :kind, :value)
     on conflict (shard, site_id, kind) do update set value = excluded.value
 
 -- site_state --
 -- The learned state of one kind of a site.
-select value from memory where shard = :shard and site_id = :site_id and kind = :kind
+select value from site_state where shard = :shard and site_id = :site_id and kind = :kind
 
 -- sites_with_state --
 -- The sites with learned state of one kind.
-select site_id from memory where shard = :shard and kind = :kind and site_id > 0 order by site_id
+select site_id from site_state where shard = :shard and kind = :kind and site_id > 0 order by site_id
 
 -- insert_change (page_id bigint, at_us bigint, kind text, size double precision, edits text) --
 -- Insert the edits that a visit found.
@@ -281,9 +281,9 @@ delete from outbox
 
 -- mark_taken (source bigint key, seq bigint) --
 -- Record how far a source's batches were received; the mark never decreases.
-insert into inbox_mark (shard, source, seq)
+insert into inbox (shard, source, seq)
 values (:shard, :source, :seq)
-    on conflict (shard, source) do update set seq = greatest(inbox_mark.seq, excluded.seq)
+    on conflict (shard, source) do update set seq = greatest(inbox.seq, excluded.seq)
 
 -- parcels --
 -- The batches in the outbox, in order.
@@ -291,7 +291,7 @@ select seq, source, target, links from outbox where shard = :shard order by seq
 
 -- taken --
 -- How far each source's batches were received.
-select source, seq from inbox_mark where shard = :shard
+select source, seq from inbox where shard = :shard
 
 -- site_named (name text) --
 -- A site by its origin.
@@ -356,7 +356,7 @@ select c.digest, c.page_id, p.url, v.seen_us, v.record_id, v.payload_sha1, v.fil
 -- baseline_original --
 -- The record of the content seen last, if that is the baseline and not the newest version.
 select p.id, p.url, l.seen_us, l.record_id, l.payload_sha1, l.file, l.offset, l.length
-  from page p join look l on l.shard = :shard and l.page_id = p.id and l.digest = p.digest
+  from page p join baseline l on l.shard = :shard and l.page_id = p.id and l.digest = p.digest
  where p.shard = :shard and p.id = :page_id
 
 -- version_original --

@@ -72,7 +72,7 @@ select id, site_id, url, version, visits, found_us, coalesce(confirmed_us, last_
 -- sampled_site (id bigint, kind text) --
 -- A site of a sample with its learned state of one kind.
 select s.id, s.name, s.pages, m.value
-  from site s left join memory m on m.shard = :shard and m.site_id = s.id and m.kind = :kind
+  from site s left join site_state m on m.shard = :shard and m.site_id = s.id and m.kind = :kind
  where s.shard = :shard and s.id = :id
 
 -- count_not_due --

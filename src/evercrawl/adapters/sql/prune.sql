@@ -42,8 +42,8 @@ update version set file = :file, "offset" = :offset
 
 -- delete_baselines (file text) --
 -- Delete the baselines with a record in an archive file; the pages are compared with their newest versions.
-delete from look
- where look.shard = :shard and look.file = :file
+delete from baseline
+ where baseline.shard = :shard and baseline.file = :file
 
 -- insert_dropped_file (name text) --
 -- Record an archive file without references.

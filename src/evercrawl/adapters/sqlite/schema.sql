@@ -186,7 +186,7 @@ create table text (
 
 -- What the next answer of a page is compared with, for pages whose bytes have differed. Other pages are compared with
 -- their newest version in the archive.
-create table look (
+create table baseline (
   page_id integer primary key,
   digest blob not null,
   payload_sha1 blob not null,
@@ -201,7 +201,7 @@ create table look (
 );
 
 -- Learned state of a site, by kind; losing it costs some visits of learning.
-create table memory (
+create table site_state (
   site_id integer not null,
   kind text not null,
   value blob not null,
@@ -244,7 +244,7 @@ create table outbox (
   shard integer not null
 );
 
-create table inbox_mark (
+create table inbox (
   source integer not null,
   seq integer not null,
   shard integer not null,

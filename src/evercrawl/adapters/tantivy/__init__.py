@@ -1,4 +1,4 @@
-"""The search index on tantivy: a document for each version, and one for how far it follows each shard."""
+"""The search index on tantivy: one document per version, and one per shard for the indexing progress."""
 
 from evercrawl.adapters.tantivy.text_index import IndexBusy, IndexedVersion, TextIndex
 

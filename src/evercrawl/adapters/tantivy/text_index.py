@@ -1,4 +1,4 @@
-"""One folder with the index: opened, asked, written; what tantivy raises ends here."""
+"""The search index of a collection: schema, reading and writing. Exceptions of tantivy are translated here."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from evercrawl.core.search.tokenizer import normalize_for_index, url_words
 from evercrawl.errors import EvercrawlError, StoreUnavailable
 
 MIN_HEAP_BYTES = 15_000_000
-"""Tantivy takes no less for a thread."""
+"""tantivy's minimum per thread."""
 
 
 FORMAT = 1
-"""Part of the folder's name: an index of another format is left alone and made anew."""
+"""Part of the folder's name; indexes of other formats are ignored."""
 FOREVER_US = 2**62
-"""When a version that is still the newest ends."""
+"""End of a version that is still the newest."""
 WORDS = "words"
-"""The analyser of every text: runs of letters and digits, in lower case, without accents."""
+"""The analyser of all texts: runs of letters and digits, lower-case, without accents."""
 STEMMERS = {
     "ar": "arabic", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish",
     "fi": "finnish", "fr": "french", "hu": "hungarian", "it": "italian", "nl": "dutch", "no": "norwegian",
     "nb": "norwegian", "nn": "norwegian", "pt": "portuguese", "ro": "romanian", "ru": "russian",
     "sv": "swedish", "ta": "tamil", "tr": "turkish",
 }  # fmt: skip
-"""Languages whose word forms are known."""
+"""Languages with stemming."""
 MAX_FOLDERS = 6
-"""Folders of an address that `site:` can name."""
+"""Folders of a URL that `site:` can name."""
 PAGE_BITS = 44
-"""Pages of one shard; the bits above are the shard's."""
+"""Bits of the page id; the bits above hold the shard."""
 
 
 class IndexBusy(EvercrawlError):
-    """Another process writes the index; it can be searched all the same."""
+    """Another process is writing the index; searching is still possible."""
 
     exit_code = 5
 
 
 class TextIndex:
-    """The index of a collection. Reading needs no lock; one process at a time writes."""
+    """The index of a collection. Reading needs no lock; only one process at a time may write."""
 
     def __init__(self, collection: Path) -> None:
         self.folder = index_folder(collection)
@@ -56,7 +56,7 @@ class TextIndex:
         self._loaded: tuple[int, int, int] | None = None
 
     def searcher(self) -> tantivy.Searcher:
-        """What is committed at this moment."""
+        """Return a searcher over the last commit."""
         with _translate_errors(self.folder):
             if (state := self._state()) != self._loaded:
                 self.index.reload()
@@ -64,13 +64,13 @@ class TextIndex:
             return self.index.searcher()
 
     def _state(self) -> tuple[int, int, int]:
-        """Differs after every commit, which puts a new list of segments into place."""
+        """Return a value that changes with every commit."""
         found = (self.folder / "meta.json").stat()
         return found.st_mtime_ns, found.st_ino, found.st_size
 
     @contextmanager
     def writing(self, heap_bytes: int) -> Iterator[TextIndexWriter]:
-        """The one writer; IndexBusy where another process has it. What was not committed is lost."""
+        """Yield the writer; raise IndexBusy if another process has it. Uncommitted changes are discarded."""
         try:
             writer = self.index.writer(max(heap_bytes, MIN_HEAP_BYTES), num_threads=1)
         except ValueError as error:
@@ -90,7 +90,7 @@ class TextIndex:
                 writing.close()
 
     def cursor(self, shard: int, searcher: tantivy.Searcher | None = None) -> dict[str, Any]:
-        """The note of the last commit about a shard; empty: nothing of it is indexed."""
+        """Return the note of the last commit about a shard; empty if nothing is indexed."""
         searcher = searcher or self.searcher()
         query = tantivy.Query.term_query(self.schema, "key", cursor_key(shard), "basic")
         hits = searcher.search(query, 1).hits
@@ -101,28 +101,28 @@ class TextIndex:
         return found
 
     def versions_of(self, shard: int, searcher: tantivy.Searcher | None = None) -> int:
-        """Versions of a shard that are indexed."""
+        """Return the number of indexed versions of a shard."""
         query = tantivy.Query.term_query(self.schema, "site", shard_term(shard), "basic")
         return match_count((searcher or self.searcher()).search(query, 1))
 
     def has_version(self, shard: int, page_id: int, number: int, searcher: tantivy.Searcher) -> bool:
-        """The version is indexed, once."""
+        """Check whether a version is indexed exactly once."""
         key = version_key(shard, page_id, number)
         query = tantivy.Query.term_query(self.schema, "key", key, "basic")
         return match_count(searcher.search(query, 1)) == 1
 
     def size(self) -> int:
-        """Bytes on disk."""
+        """Return the bytes on disk."""
         return sum(path.stat().st_size for path in self.folder.iterdir() if path.is_file())
 
 
 def index_folder(collection: Path) -> Path:
-    """Where the index of a collection lies."""
+    """Return the folder of a collection's index."""
     return collection / "index" / f"format-{FORMAT}"
 
 
 def remove_index(collection: Path) -> None:
-    """Take the index away, that of other formats too."""
+    """Delete the index in all formats."""
     shutil.rmtree(collection / "index", ignore_errors=True)
 
 
@@ -137,7 +137,7 @@ def _translate_errors(folder: Path) -> Iterator[None]:
 
 
 def version_schema() -> tantivy.Schema:
-    """The fields of a version: texts with places of words, filters as single terms, numbers in columns."""
+    """Return the fields of a version: texts with positions, filters as terms, numbers as columns."""
     fields = tantivy.SchemaBuilder()
     for name in ("key", "state", "lang", "site"):
         fields.add_text_field(name, tokenizer_name="raw", index_option="basic")
@@ -153,7 +153,7 @@ def version_schema() -> tantivy.Schema:
 
 
 def anchor_schema() -> tantivy.Schema:
-    """The fields of a page as others call it."""
+    """Return the fields of the anchor text index."""
     fields = tantivy.SchemaBuilder()
     fields.add_unsigned_field("page", fast=True)
     fields.add_text_field("anchor", tokenizer_name=WORDS, index_option="freq")
@@ -162,32 +162,32 @@ def anchor_schema() -> tantivy.Schema:
 
 @lru_cache(maxsize=1)
 def word_analyser() -> tantivy.TextAnalyzer:
-    """Cuts what `core/search/tokenizer.py` has prepared."""
+    """Return the analyser of text prepared by `core/search/tokenizer.py`."""
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     return builder.filter(tantivy.Filter.lowercase()).filter(tantivy.Filter.ascii_fold()).build()
 
 
 @lru_cache(maxsize=len(STEMMERS))
 def stem_analyser(language: str) -> tantivy.TextAnalyzer:
-    """Stems words that stand apart by spaces."""
+    """Return a stemmer of words separated by spaces."""
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
     return builder.filter(tantivy.Filter.stemmer(STEMMERS[language])).build()
 
 
 def open_index(schema: tantivy.Schema, folder: str) -> tantivy.Index:
-    """The index of a folder, made if it is empty."""
+    """Open the index in a folder, or create it."""
     index = tantivy.Index(schema, path=folder, reuse=True)
     index.register_tokenizer(WORDS, word_analyser())
     return index
 
 
 def match_count(found: tantivy.SearchResult) -> int:
-    """How many documents match; the type that tantivy declares does not name it."""
+    """Return the number of matching documents, which tantivy's type stub omits."""
     return int(getattr(found, "count", None) or 0)
 
 
 class IndexedVersion(NamedTuple):
-    """What is indexed of one version."""
+    """The indexed fields of a version."""
 
     shard: int
     page_id: int
@@ -195,7 +195,7 @@ class IndexedVersion(NamedTuple):
     url: str
     from_us: int
     to_us: int | None
-    """When the next version was seen; None: this is the newest."""
+    """When the next version was seen; None for the newest version."""
     gone_us: int | None
     lang: str | None
     title: str
@@ -205,40 +205,40 @@ class IndexedVersion(NamedTuple):
 
 
 def page_number(shard: int, page_id: int) -> int:
-    """One number for a page of a collection."""
+    """Combine shard and page id into one number."""
     return (shard << PAGE_BITS) | page_id
 
 
 def split_page_number(page: int) -> tuple[int, int]:
-    """Shard and page of such a number."""
+    """Return the shard and page id of a page number."""
     return page >> PAGE_BITS, page & ((1 << PAGE_BITS) - 1)
 
 
 def version_key(shard: int, page_id: int, number: int) -> str:
-    """The term by which a version is replaced."""
+    """Return the term that identifies a version."""
     return f"{shard}/{page_id}/{number}"
 
 
 class TextIndexWriter:
-    """Changes of the index; nothing is seen before `commit`, and after a crash nothing but what it wrote."""
+    """Changes of the index, visible and durable after `commit`."""
 
     def __init__(self, writer: tantivy.IndexWriter) -> None:
         self._writer = writer
 
     def add(self, version: IndexedVersion, *, replaces: bool) -> None:
-        """Index one version; with `replaces` instead of what was indexed of it before."""
+        """Index a version; `replaces`: delete its earlier document."""
         if replaces:
             key = version_key(version.shard, version.page_id, version.number)
             self._writer.delete_documents_by_term("key", key)
         self._writer.add_document(_document(version))
 
     def delete_shard(self, shard: int) -> None:
-        """Everything of a shard goes, its cursor too."""
+        """Delete everything of a shard, including its cursor."""
         self._writer.delete_documents_by_term("site", shard_term(shard))
         self._writer.delete_documents_by_term("key", cursor_key(shard))
 
     def set_cursor(self, shard: int, note: Mapping[str, Any]) -> None:
-        """How far the index follows a shard, in the same commit as what it has indexed."""
+        """Store how far a shard is indexed, in the same commit."""
         self._writer.delete_documents_by_term("key", cursor_key(shard))
         document = tantivy.Document()
         document.add_text("key", cursor_key(shard))
@@ -250,17 +250,17 @@ class TextIndexWriter:
         self._writer.commit()
 
     def close(self) -> None:
-        """Let running merges end, and let go of the writer's lock."""
+        """Wait for running merges and release the writer's lock."""
         self._writer.wait_merging_threads()
 
 
 def cursor_key(shard: int) -> str:
-    """The term of a shard's cursor."""
+    """Return the term of a shard's cursor."""
     return f"cursor/{shard}"
 
 
 def shard_term(shard: int) -> str:
-    """A term that all versions of a shard have; no site can be named so."""
+    """Return a term of all versions of a shard that cannot be a site name."""
     return f"//{shard}"
 
 
@@ -291,7 +291,7 @@ def _document(version: IndexedVersion) -> tantivy.Document:
 
 
 def site_terms(url: str) -> tuple[str, ...]:
-    """Host, domains above it, host with port, and its folders, as `site:` may name them."""
+    """Return the terms that `site:` can name: host, parent domains, host with port, and folders."""
     path_end = url.find("?")
     end = url.rfind("/", 0, len(url) if path_end < 0 else path_end)
     return _folder_terms(url[:end].lower())

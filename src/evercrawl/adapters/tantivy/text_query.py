@@ -1,4 +1,4 @@
-"""A query in terms of the index: every word in its forms, over all fields, with the filters."""
+"""Translate search queries for the index: word forms, fields and filters; and search anchor texts."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from evercrawl.model.search import Query, QueryField, Term
 from evercrawl.model.time import to_us
 
 MAX_FORMS = 12
-"""Of one word and language; the most frequent ones."""
+"""Forms per word and language, most frequent first."""
 MAX_SIMILAR_WORDS = 4000
-"""Words of the index that are looked at for forms of one word."""
+"""Indexed words to check for forms of one word."""
 MAX_SUFFIX = 8
-"""A word that is longer than another by more than this is no form of it."""
+"""Longer endings do not belong to a form of a word."""
 MIN_STEMMED = 3
 MIN_MATCHED_SHARE = 0.7
-"""Of the words of a long query."""
+"""Share of the words of a long query that must match."""
 MAX_LATIN_LANGUAGES = 4
-"""With Latin letters; the most frequent ones of the collection are query_part."""
+"""Languages with Latin letters to search in, most frequent first."""
 SCRIPTS = {
     "ar": ("\u0600", "\u06ff"),
     "el": ("\u0370", "\u03ff"),
     "ru": ("\u0400", "\u04ff"),
     "ta": ("\u0b80", "\u0bff"),
 }
-"""Languages that are told by their letters."""
+"""Languages identified by their script."""
 LONG_STEM = 5
-"""From this length on the last letter may differ between forms: journal, journaux."""
+"""From this length on, the last letter may differ between forms: journal, journaux."""
 
 IndexQuery = tantivy.Query
 Clause = tuple[tantivy.Occur, IndexQuery]
@@ -43,16 +43,16 @@ MUST, SHOULD, NOT = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.Must
 
 ANCHOR_HEAP_BYTES = 32_000_000
 MAX_ANCHOR_PAGES = 100
-"""Pages that are let into a list of hits for their anchor texts."""
+"""Pages that may be added to the hits because of their anchor texts."""
 
 
 def index_words(text: str) -> list[str]:
-    """The words as the index has them."""
+    """Split a text into words as the index does."""
     return word_analyser().analyze(normalize_for_index(text))
 
 
 def stem_words(words: Sequence[str], language: str) -> list[str]:
-    """The stem of each word."""
+    """Return the stem of each word."""
     if language not in STEMMERS:
         return list(words)
     stems = stem_analyser(language).analyze(" ".join(words))
@@ -60,14 +60,14 @@ def stem_words(words: Sequence[str], language: str) -> list[str]:
 
 
 def indexed_languages(searcher: tantivy.Searcher) -> list[str]:
-    """The languages of the indexed pages that are boost_factor asking in, most frequent first."""
+    """Return the languages to search in, most frequent first."""
     counted = sorted(searcher.terms_with_prefix("lang", ""), key=lambda pair: -pair[1])
     latin = [lang for lang, _ in counted if lang in STEMMERS and lang not in SCRIPTS]
     return latin[:MAX_LATIN_LANGUAGES] + [lang for lang, _ in counted if lang in SCRIPTS]
 
 
 def languages_for(languages: Sequence[str], word: str) -> list[str]:
-    """The languages whose script the word is written in; English where none is known."""
+    """Return the languages with the word's script; English if none is known."""
     own = [lang for lang, (first, last) in SCRIPTS.items() if first <= word[0] <= last]
     if own:
         return own
@@ -76,20 +76,20 @@ def languages_for(languages: Sequence[str], word: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class IndexQueryBuilder:
-    """One searcher and what is known about its index."""
+    """Builds queries for one searcher."""
 
     searcher: tantivy.Searcher
     schema: tantivy.Schema
     languages: tuple[str, ...]
     known_forms: dict[tuple[str, str], dict[str, float]] = field(default_factory=dict)
-    """Looked up before in this index, by word and language."""
+    """Cached forms by word and language."""
     last_similar_words: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
-    """The words with the beginning that was looked for last."""
+    """Cached words of the last prefix."""
 
     # Terms
 
     def forms(self, word: str, language: str) -> dict[str, float]:
-        """The words of the index that are forms of this one in a language, with their weights."""
+        """Return the indexed forms of a word in a language, with their weights."""
         known = self.known_forms.get((word, language))
         if known is None:
             known = self.known_forms[word, language] = self._find_forms(word, language)
@@ -108,7 +108,7 @@ class IndexQueryBuilder:
         return form_weights(word, forms[:MAX_FORMS], documents=max(1, self.searcher.num_docs))
 
     def _similar_words(self, shared: str) -> list[tuple[str, int]]:
-        """The most frequent words with this beginning; most languages ask for the same ones in a row."""
+        """Return the most frequent words with a prefix. Consecutive languages usually share the prefix."""
         if shared not in self.last_similar_words:
             self.last_similar_words.clear()
             similar = self.searcher.terms_with_prefix("text", shared, limit=MAX_SIMILAR_WORDS)
@@ -116,7 +116,7 @@ class IndexQueryBuilder:
         return self.last_similar_words[shared]
 
     def all_forms(self, word: str, languages: Sequence[str]) -> dict[str, float]:
-        """The forms over several languages, each with its best weight."""
+        """Return the forms over several languages, each with its best weight."""
         merged: dict[str, float] = {word: 1.0}
         for language in languages_for(languages, word):
             for form, weight in self.forms(word, language).items():
@@ -124,7 +124,7 @@ class IndexQueryBuilder:
         return merged
 
     def term(self, term: Term, languages: Sequence[str]) -> IndexQuery | None:
-        """What a term asks for; None: there is no word in it."""
+        """Return the query of a term, or None if it contains no word."""
         words = index_words(term.text)
         if not words:
             return None
@@ -138,11 +138,11 @@ class IndexQueryBuilder:
             QueryField.TITLE: (("title", TITLE),),
             QueryField.URL: (("url", URL),),
         }[place]
-        return _any_of([self._in_field(field, forms, boost_factor) for field, boost_factor in fields])
+        return _any_of([self._in_field(field, forms, boost) for field, boost in fields])
 
-    def _in_field(self, field: str, forms: dict[str, float], boost_factor: float) -> IndexQuery:
-        ask, boost = tantivy.Query.term_query, tantivy.Query.boost_query
-        terms = [boost(ask(self.schema, field, form, "freq"), boost_factor * weight) for form, weight in forms.items()]
+    def _in_field(self, field: str, forms: dict[str, float], boost: float) -> IndexQuery:
+        term, boosted = tantivy.Query.term_query, tantivy.Query.boost_query
+        terms = [boosted(term(self.schema, field, form, "freq"), boost * weight) for form, weight in forms.items()]
         return terms[0] if len(terms) == 1 else tantivy.Query.disjunction_max_query(terms, 0.1)
 
     def _phrase(self, words: list[str], place: QueryField) -> IndexQuery:
@@ -150,7 +150,7 @@ class IndexQueryBuilder:
             exact = [tantivy.Query.term_query(self.schema, "url", word, "freq") for word in words]
             return tantivy.Query.boolean_query([(MUST, term) for term in exact])
         fields = (("title", TITLE),) if place is QueryField.TITLE else (("text", TEXT), ("title", TITLE))
-        return _any_of([tantivy.Query.boost_query(self._exact_phrase(field, words), boost_factor) for field, boost_factor in fields])
+        return _any_of([tantivy.Query.boost_query(self._exact_phrase(field, words), boost) for field, boost in fields])
 
     def _exact_phrase(self, field: str, words: list[str]) -> IndexQuery:
         if len(words) == 1:
@@ -160,7 +160,7 @@ class IndexQueryBuilder:
     # Query
 
     def groups(self, query: Query) -> list[IndexQuery]:
-        """One question for each group of the query."""
+        """Return one query per group."""
         languages = query.langs or self.languages
         groups = []
         for group in query.groups:
@@ -170,7 +170,7 @@ class IndexQueryBuilder:
         return groups
 
     def filters(self, query: Query, *, with_noindex: bool) -> list[Clause]:
-        """What must hold beside the words; it does not count for the score."""
+        """Return the conditions beside the words; they do not affect the score."""
         clauses: list[Clause] = [(MUST, self._time_filter(query))]
         if query.sites:
             clauses.append((MUST, self._any_term("site", query.sites)))
@@ -189,7 +189,7 @@ class IndexQueryBuilder:
         return clauses
 
     def _time_filter(self, query: Query) -> IndexQuery:
-        """Versions that were the newest then; without a moment, those that are."""
+        """Match the versions that were the newest at `as_of`, or those that are the newest now."""
         if query.as_of is None:
             return _unscored(self._exact("state", "current"))
         at_us = to_us(query.as_of)
@@ -207,12 +207,12 @@ class IndexQueryBuilder:
         return tantivy.Query.term_query(self.schema, field, value, "basic")
 
     def pages(self, pages: Sequence[int]) -> IndexQuery:
-        """These pages, whatever they say."""
+        """Match these pages, whatever their text."""
         return _unscored(tantivy.Query.term_set_query(self.schema, "page", list(pages)))
 
 
 def _common_prefix(word: str, stem: str) -> str:
-    """What all forms of a word begin with, as far as the word and its stem tell."""
+    """Return the prefix that all forms of a word share, judging by its stem."""
     same = 0
     while same < min(len(word), len(stem)) and word[same] == stem[same]:
         same += 1
@@ -225,12 +225,12 @@ def _any_of(queries: list[IndexQuery]) -> IndexQuery:
 
 
 def _unscored(query: IndexQuery) -> IndexQuery:
-    """The same, without a word in the score."""
+    """Return the query without its score."""
     return tantivy.Query.const_score_query(query, 0.0)
 
 
 def match_all(groups: list[IndexQuery], filters: list[Clause], *, or_pages: IndexQuery | None = None) -> IndexQuery:
-    """Everything that was query_part for; `or_pages` are let in without the words."""
+    """Match all groups and filters; `or_pages` may match without the words."""
     words = tantivy.Query.boolean_query([(MUST, group) for group in groups]) if groups else tantivy.Query.all_query()
     if or_pages is not None and groups:
         words = _any_of([words, or_pages])
@@ -238,19 +238,19 @@ def match_all(groups: list[IndexQuery], filters: list[Clause], *, or_pages: Inde
 
 
 def min_groups(groups: int) -> int:
-    """How many groups of a long query must be met where no page meets all; of a short one, all."""
+    """Return how many groups of a long query must match if no page matches all."""
     return ceil(MIN_MATCHED_SHARE * groups)
 
 
 def match_most(groups: list[IndexQuery], filters: list[Clause]) -> IndexQuery:
-    """All groups but about a quarter."""
+    """Match about three quarters of the groups."""
     least = min_groups(len(groups))
     words = tantivy.Query.boolean_query([(SHOULD, group) for group in groups], minimum_number_should_match=least)
     return tantivy.Query.boolean_query([(MUST, words), *filters])
 
 
 def write_anchor_index(folder: Path, anchors: Iterable[tuple[int, str]]) -> None:
-    """Index the anchor texts of pages, each given once: page number and text."""
+    """Index the anchor texts of pages, given as page number and text."""
     folder.mkdir(parents=True, exist_ok=True)
     writer = open_index(anchor_schema(), str(folder)).writer(ANCHOR_HEAP_BYTES, num_threads=1)
     for page, text in anchors:
@@ -263,14 +263,14 @@ def write_anchor_index(folder: Path, anchors: Iterable[tuple[int, str]]) -> None
 
 
 class AnchorIndex:
-    """The anchor texts of one generation of the graph."""
+    """The anchor texts of one generation of the link graph."""
 
     def __init__(self, folder: Path) -> None:
         self._schema = anchor_schema()
         self._searcher = open_index(self._schema, str(folder)).searcher()
 
     def pages_by_anchor(self, query: Query) -> dict[int, float]:
-        """Pages that others call by all the words of a query, with how well it fits."""
+        """Return pages whose anchor texts contain all words of a query, with their scores."""
         words = [index_words(group[0].text) for group in query.groups if group[0].place is QueryField.ANYWHERE]
         if len(words) != len(query.groups) or not words or any(len(group) > 1 for group in query.groups):
             return {}

@@ -1,4 +1,4 @@
-"""WARC files of a shard: written by `writer`, read back by `reader`, made whole after a crash by `repair`."""
+"""The WARC files of a shard: write, read, and repair after a crash."""
 
 from __future__ import annotations
 

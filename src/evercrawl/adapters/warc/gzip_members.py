@@ -1,7 +1,6 @@
-"""gzip members, one per record: packed in one go, unpacked within limits.
+"""Compress each record as one gzip member, and decompress members within limits.
 
-What was sent compressed does not get smaller a second time: it is stored as it is (RFC 1951 section 3.2.4),
-which takes a third of the time.
+Compressed payloads are stored as they are (RFC 1951 section 3.2.4), which takes a third of the time.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ Buffer = bytes | mmap.mmap
 
 GZIP_MAGIC = b"\x1f\x8b\x08"
 MAX_RECORD_BYTES = 64 * 1024 * 1024
-"""Most bytes of one record, unpacked; more is taken for damage."""
+"""Size limit of a decompressed record; more counts as damage."""
 
 _GZIP = 31
-"""Window bits that mean: a gzip header with time 0, so that equal records pack to equal bytes."""
+"""Window bits for a gzip header with time 0, so that equal records compress to equal bytes."""
 _RAW = -15
-"""Window bits that mean: nothing around the deflate blocks."""
+"""Window bits for raw deflate blocks."""
 _CHUNK = 1 << 18
 _HEADER = GZIP_MAGIC + bytes((0, 0, 0, 0, 0, 0, 0xFF))
 _TRAILER = Struct("<II")
@@ -31,12 +30,12 @@ _MAX_STORED = 0xFFFF
 
 
 def compress_record(record: bytes, level: int) -> bytes:
-    """The record as one gzip member; level 0 to 3."""
+    """Return the record as one gzip member; level 0 to 3."""
     return isal_zlib.compress(record, level, _GZIP)
 
 
 def compress_head(record: bytes, level: int, *, stored: int) -> bytes:
-    """The same, the last `stored` bytes as they are, because they are packed already."""
+    """Return the record as one gzip member, storing the last `stored` bytes uncompressed."""
     deflate = isal_zlib.compressobj(level, isal_zlib.DEFLATED, _RAW)
     start = len(record) - stored
     parts = [_HEADER, deflate.compress(record[:start]), deflate.flush(isal_zlib.Z_SYNC_FLUSH)]
@@ -49,13 +48,13 @@ def compress_head(record: bytes, level: int, *, stored: int) -> bytes:
 
 
 def decompress_member(packed: bytes) -> bytes:
-    """What one whole member unpacks to; ValueError where it is cut, damaged or too large."""
+    """Decompress one member; raise ValueError if it is truncated, damaged or too large."""
     unpacked, _ = decompress_at(packed, 0)
     return unpacked
 
 
 def decompress_at(data: Buffer, start: int) -> tuple[bytes, int]:
-    """What the member at `start` unpacks to, and where the next one begins; ValueError as in `unpack`."""
+    """Decompress the member at `start`; return its content and the start of the next member."""
     parts: list[bytes] = []
     left = MAX_RECORD_BYTES
 
@@ -63,7 +62,7 @@ def decompress_at(data: Buffer, start: int) -> tuple[bytes, int]:
         nonlocal left
         left -= len(part)
         if left < 0:
-            raise ValueError(f"a gzip member unpacks to more than {MAX_RECORD_BYTES} bytes")
+            raise ValueError(f"a gzip member decompresses to more than {MAX_RECORD_BYTES} bytes")
         parts.append(part)
 
     end = member_end(data, start, keep)
@@ -71,7 +70,7 @@ def decompress_at(data: Buffer, start: int) -> tuple[bytes, int]:
 
 
 def member_end(data: Buffer, start: int, sink: Callable[[bytes], object]) -> int:
-    """Where the member at `start` ends, its unpacked parts given to `sink`; ValueError as in `unpack`."""
+    """Return the end of the member at `start`; pass its decompressed chunks to `sink`."""
     member, position = isal_zlib.decompressobj(_GZIP), start
     while not member.eof:
         chunk = member.unconsumed_tail
@@ -79,7 +78,7 @@ def member_end(data: Buffer, start: int, sink: Callable[[bytes], object]) -> int
             chunk = data[position : position + _CHUNK]
             position += len(chunk)
         if not chunk:
-            raise ValueError("a gzip member is cut off")
+            raise ValueError("a gzip member is truncated")
         try:
             sink(member.decompress(chunk, _CHUNK))
         except IsalError as error:  # type: ignore[misc]

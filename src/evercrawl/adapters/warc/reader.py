@@ -1,6 +1,6 @@
-"""Reading back: one record by its place, or a whole file that may be damaged.
+"""Read WARC records: one by its location, or all of a file that may be damaged.
 
-Nothing here trusts a length that it reads: headers, blocks and unpacked members each have a named limit.
+Lengths in files are not trusted: headers, blocks and members have limits.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from evercrawl.errors import StoreUnavailable
 from evercrawl.model.fetch import Headers
 
 _BETWEEN = b"\r\n \t"
-_STRAY = "bytes that belong to no record"
+_STRAY = "bytes outside of any record"
 
 
 MAX_HEADER_BYTES = 256 * 1024
-"""Most bytes of one record's header."""
+"""Size limit of a record's header."""
 _MARK = b"WARC/"
 _VERSION = re.compile(rb"WARC/[01]\.\d+[ \t]*\r?\Z")
 _HEADER_END = (b"\r\n\r\n", b"\n\n")
@@ -32,7 +32,7 @@ _FRACTION = re.compile(r"\.(\d+)")
 
 
 class WarcDamage(NamedTuple):
-    """A place where the file is not what it should be, and in which way."""
+    """A damaged place in a file."""
 
     offset: int
     message: str
@@ -40,7 +40,7 @@ class WarcDamage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ArchivedResponse:
-    """An answer as the archive holds it; a revisit record has no body, `refers_to` says whose it shares."""
+    """A response in the archive. A revisit record has no body; `refers_to` names the record with the body."""
 
     url: str
     date: datetime
@@ -55,12 +55,12 @@ class ArchivedResponse:
 
 
 def read_record(folder: Path, file: str, offset: int, length: int) -> ArchivedResponse:
-    """The response (or revisit) record that lies at this place of the archive."""
+    """Read the response or revisit record at a location."""
     packed = read_archive_bytes(folder, file, offset, min(length, MAX_RECORD_BYTES))
     try:
         return _archived_response(decompress_member(packed))
     except (ValueError, KeyError) as error:
-        raise StoreUnavailable(f"the archive's record in {file} at {offset} is damaged: {error}") from error
+        raise StoreUnavailable(f"the archive record in {file} at {offset} is damaged: {error}") from error
 
 
 def _archived_response(data: bytes) -> ArchivedResponse:
@@ -80,7 +80,7 @@ def _archived_response(data: bytes) -> ArchivedResponse:
 
 
 def iterate_records(path: Path) -> Iterator[WarcRecord | WarcDamage]:
-    """Every sound record of a WARC file, packed or not, with a word about each damaged place between them."""
+    """Return every intact record of a WARC file, compressed or not, and a note for each damaged place."""
     if path.stat().st_size == 0:
         return
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
@@ -106,7 +106,7 @@ def _gzip_records(data: mmap.mmap) -> Iterator[WarcRecord | WarcDamage]:
 
 
 def _records_in(data: Buffer, *, member: int | None) -> Iterator[WarcRecord | WarcDamage]:
-    """The records of a plain file or of one gzip member, which should hold one record and may hold more."""
+    """Return the records of a plain file or of one gzip member, which should hold only one."""
     start, reported = 0, False
     while (at := find_record(data, start)) is not None:
         offset = at if member is None else member
@@ -124,7 +124,7 @@ def _records_in(data: Buffer, *, member: int | None) -> Iterator[WarcRecord | Wa
 
 
 class WarcRecord(NamedTuple):
-    """A record as it lies in a file; header names are in lower case."""
+    """A record in a file; header names are lower-case."""
 
     offset: int
     kind: str
@@ -133,7 +133,7 @@ class WarcRecord(NamedTuple):
 
 
 class HttpBlock(NamedTuple):
-    """A response block, taken apart."""
+    """The parts of a response block."""
 
     status: int
     headers: Headers
@@ -142,7 +142,7 @@ class HttpBlock(NamedTuple):
 
 
 def find_record(data: Buffer, start: int) -> int | None:
-    """The next place from `start` on where a record may begin: a version mark at the beginning of a line."""
+    """Return the next position where a record may start: a version mark at the start of a line."""
     at = data.find(_MARK, start)
     while at > start and data[at - 1 : at] != b"\n":
         at = data.find(_MARK, at + 1)
@@ -150,7 +150,7 @@ def find_record(data: Buffer, start: int) -> int | None:
 
 
 def parse_record(data: Buffer, at: int, *, offset: int) -> tuple[WarcRecord, int]:
-    """The record that begins at `at` and where its block ends; ValueError says what is wrong with it."""
+    """Parse the record at `at`; return it and the end of its block, or raise ValueError."""
     header_end, block_start = _header_end(data, at)
     first, *lines = data[at:header_end].split(b"\n")
     if not _VERSION.match(first):
@@ -158,7 +158,7 @@ def parse_record(data: Buffer, at: int, *, offset: int) -> tuple[WarcRecord, int
     headers = _fields(lines)
     block_end = block_start + _length(headers)
     if block_end > len(data):
-        raise ValueError(f"the record is cut off: {block_end - len(data)} bytes are missing")
+        raise ValueError(f"the record is truncated: {block_end - len(data)} bytes are missing")
     kind = headers.get("warc-type")
     if not kind:
         raise ValueError("the record has no WARC-Type")
@@ -180,12 +180,12 @@ def _length(headers: dict[str, str]) -> int:
         or len(text) > len(str(MAX_RECORD_BYTES))
         or int(text) > MAX_RECORD_BYTES
     ):
-        raise ValueError(f"Content-Length {text[:40]!r} is missing, no number, or more than {MAX_RECORD_BYTES}")
+        raise ValueError(f"Content-Length {text[:40]!r} is missing, not a number, or more than {MAX_RECORD_BYTES}")
     return int(text)
 
 
 def _fields(lines: list[bytes]) -> dict[str, str]:
-    """Header fields by name; a line that begins with space continues the last, repeated ones are joined."""
+    """Parse header fields; continuation lines are appended and repeated fields joined."""
     fields: dict[str, str] = {}
     name = ""
     for line in lines:
@@ -200,13 +200,13 @@ def _fields(lines: list[bytes]) -> dict[str, str]:
         else:
             name = ""
     if (uri := fields.get("warc-target-uri")) is not None:
-        # wget put angle brackets around it, others leave spaces in.
+        # wget adds angle brackets, other tools leave spaces.
         fields["warc-target-uri"] = uri.removeprefix("<").removesuffix(">").replace(" ", "%20")
     return fields
 
 
 def parse_http_block(block: bytes) -> HttpBlock:
-    """Status, header fields, head and body of a response block."""
+    """Parse a response block."""
     status = _STATUS.match(block)
     if status is None:
         raise ValueError("the block does not begin with an HTTP status line")
@@ -229,13 +229,13 @@ def _http_fields(lines: list[str]) -> Headers:
 
 
 def parse_warc_date(text: str) -> datetime:
-    """The moment of a WARC-Date, whatever number of digits its fraction has."""
+    """Parse a WARC-Date with any number of fractional digits."""
     moment = datetime.fromisoformat(_FRACTION.sub(lambda found: "." + found[1][:6].ljust(6, "0"), text))
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def read_archive_bytes(folder: Path, file: str, offset: int, length: int) -> bytes:
-    """At most `length` bytes; StoreUnavailable: the file is neither here nor there."""
+    """Read up to `length` bytes from the local file or the bucket; raise StoreUnavailable if neither has it."""
     where = f"{file} at {offset}"
     try:
         with (folder / file).open("rb") as opened:
@@ -251,7 +251,7 @@ def read_archive_bytes(folder: Path, file: str, offset: int, length: int) -> byt
 
 
 def _read_from_bucket(folder: Path, file: str, offset: int, length: int) -> bytes | None:
-    from evercrawl.adapters.objectstore.uploader import archive_address  # only where a file is missing
+    from evercrawl.adapters.objectstore.uploader import archive_address  # only if a file is missing
 
     address = archive_address(folder)
     if address is None:

@@ -1,8 +1,7 @@
-"""The bytes of WARC/1.1 records (ISO 28500:2017), built with as little work as a record allows.
+"""Build WARC/1.1 records (ISO 28500:2017).
 
-Nothing that came from the network can forge a header: URLs are percent-encoded where they hold anything but
-visible ASCII, addresses are written only if they look like addresses, the rest is our own numbers and
-digests.
+Remote content cannot forge headers: URLs are percent-encoded, addresses are validated, and all other values are our own
+numbers and digests.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ CONFORMS_TO = "http://iipc.github.io/warc-specifications/specifications/warc-for
 
 TRUNCATED_VALUES = frozenset({"length", "time", "disconnect", "unspecified"})
 DECODING_LIMITS = frozenset({"length-decoded", "length-ratio"})
-"""Cuts that happened while decoding: the block holds the whole body as it was sent."""
+"""Truncations during decoding, where the block still holds the whole body as sent."""
 
 _EPOCH = datetime(1970, 1, 1)
 _NOT_VISIBLE = re.compile(r"[^\x21-\x7e]")
@@ -34,7 +33,7 @@ _ADDRESS = re.compile(r"[0-9A-Fa-f:.]{2,45}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 _RECORD_END = b"\r\n\r\n"
 _COMPRESSED_MAGIC = (b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"\x89PNG", b"\xff\xd8\xff", b"PK\x03\x04")
-"""How gzip, zstd, PNG, JPEG and ZIP begin."""
+"""First bytes of gzip, zstd, PNG, JPEG and ZIP."""
 
 _HEAD = (
     b"WARC/1.1\r\nWARC-Type: %b\r\nWARC-Record-ID: %b\r\nWARC-Date: %b\r\n"
@@ -69,18 +68,18 @@ class WarcInfo(NamedTuple):
 
 
 class ExchangeRecords(NamedTuple):
-    """Two whole records, not yet compressed, and the response record's UUID."""
+    """Two uncompressed records and the response record's UUID."""
 
     response: bytes
     request: bytes
-    """Empty where nobody knows what was asked: an imported answer may have lost its request."""
+    """Empty if the request is unknown, as in some imported archives."""
     record_id: bytes
     packed: int
-    """So many bytes at the end of the response record are compressed already."""
+    """Number of already compressed bytes at the end of the response record."""
 
 
 def random_uuid() -> bytes:
-    """16 random bytes with the marks of a version 4 UUID (RFC 9562 section 5.4)."""
+    """Return a version 4 UUID (RFC 9562 section 5.4) as 16 bytes."""
     raw = bytearray(os.urandom(16))
     raw[6] = raw[6] & 0x0F | 0x40
     raw[8] = raw[8] & 0x3F | 0x80
@@ -88,25 +87,25 @@ def random_uuid() -> bytes:
 
 
 def record_urn(record_id: bytes) -> bytes:
-    """The value of WARC-Record-ID for a UUID."""
+    """Return the WARC-Record-ID of a UUID."""
     text = record_id.hex()
     return f"<urn:uuid:{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}>".encode()
 
 
 def warc_date(moment: datetime) -> bytes:
-    """UTC with microseconds, ending in Z."""
+    """Format a time in UTC with microseconds."""
     if moment.tzinfo is not UTC:
         moment = moment.astimezone(UTC)
     return b"%bZ" % moment.replace(tzinfo=None).isoformat(timespec="microseconds").encode()
 
 
 def warc_date_of_us(at_us: int) -> bytes:
-    """The same for microseconds since the epoch."""
+    """Format microseconds since the epoch."""
     return b"%bZ" % (_EPOCH + timedelta(microseconds=at_us)).isoformat(timespec="microseconds").encode()
 
 
 def target_uri(url: str) -> bytes:
-    """The URL as a header value: whatever is not visible ASCII is percent-encoded."""
+    """Return the URL with everything but visible ASCII percent-encoded."""
     if url.isascii() and url.isprintable() and " " not in url:
         return url.encode()
     return _NOT_VISIBLE.sub(_percent_encoded, url).encode()
@@ -117,14 +116,14 @@ def _percent_encoded(match: re.Match[str]) -> str:
 
 
 def truncated_value(truncated: str | None) -> str | None:
-    """What WARC-Truncated says; None: the block is whole."""
+    """Return the value of WARC-Truncated, or None if the block is complete."""
     if truncated is None or truncated in DECODING_LIMITS:
         return None
     return truncated if truncated in TRUNCATED_VALUES else "unspecified"
 
 
 def warcinfo_record(file: str, info: WarcInfo, *, now: datetime) -> bytes:
-    """The first record of a file: who wrote it, by which rules."""
+    """Return the first record of a file."""
     fields = {"software": info.software, "format": "WARC File Format 1.1", "conformsTo": CONFORMS_TO, **info.fields}
     lines = (f"{_one_line(name)}: {_one_line(value)}\r\n" for name, value in fields.items())
     block = "".join(lines).encode()
@@ -146,11 +145,10 @@ def exchange_records(
     revisit: OriginalRecord | None,
     not_modified: bool,
 ) -> ExchangeRecords:
-    """Request and answer of one exchange, pointing to each other.
+    """Return the request and response records of an exchange, with references to each other.
 
-    The answer is a revisit record if it repeats the payload of `revisit`, otherwise a response record. The
-    same content in other wire bytes (compressed anew) is not the same payload: a revisit that said so could
-    not be replayed.
+    The response becomes a revisit record if it repeats the payload of `revisit`. Equal content in other wire bytes
+    (compressed differently) is not the same payload, because it could not be replayed.
     """
     record_id, request_id = random_uuid(), random_uuid()
     own, other = record_urn(record_id), record_urn(request_id)
@@ -203,7 +201,7 @@ def _address_field(ip: str | None) -> bytes:
 
 
 def _revisit_fields(original: OriginalRecord, *, not_modified: bool) -> bytes:
-    """Profile and reference (WARC 1.1 section 6.7); the payload of a revisit is that of its original."""
+    """Return the profile and references of a revisit (WARC 1.1 section 6.7)."""
     return (
         b"%bWARC-Profile: %b\r\nWARC-Refers-To: %b\r\n"
         b"WARC-Refers-To-Target-URI: %b\r\nWARC-Refers-To-Date: %b\r\n"
@@ -218,7 +216,11 @@ def _revisit_fields(original: OriginalRecord, *, not_modified: bool) -> bytes:
 
 
 def response_block_head(head: bytes, *, body_bytes: int | None) -> bytes:
-    """The head of a response as it goes before a body without transfer coding; None: length not stated."""
+    """Return a response head for a body without transfer coding, so that readers of the block are not misled.
+
+    Framing fields are renamed (RFC 9112 section 7), lines end in CRLF with one empty line at the end (FastWARC and
+    warcio disagree on others), and HTTP/2 becomes HTTP/1.1 text. `body_bytes` None omits the length.
+    """
     clean = _well_formed(head)
     if b"\ntransfer-encoding" not in clean.lower():
         return clean
@@ -229,7 +231,7 @@ def response_block_head(head: bytes, *, body_bytes: int | None) -> bytes:
 
 
 def request_block_head(head: bytes) -> bytes:
-    """The head of a request."""
+    """Return the head of a request."""
     return _well_formed(head)
 
 
@@ -251,7 +253,7 @@ def _is_well_formed(head: bytes) -> bool:
 
 
 def resolved_record_id(record_id: bytes) -> bytes:
-    """The UUID of the response made from a revisit: another record, and always the same one for it."""
+    """Return the UUID of the response made from a revisit, always the same for the same revisit."""
     raw = bytearray(sha1(b"resolved revisit " + record_id, usedforsecurity=False).digest()[:16])
     raw[6] = raw[6] & 0x0F | 0x50  # version 5, RFC 9562 section 5.5
     raw[8] = raw[8] & 0x3F | 0x80
@@ -261,7 +263,7 @@ def resolved_record_id(record_id: bytes) -> bytes:
 def resolved_response(
     revisit: WarcRecord, record_id: bytes, *, head: bytes, body: bytes, concurrent: str | None
 ) -> bytes:
-    """A response record with the head of the revisit and the body of the record that it refers to."""
+    """Return a response record with the revisit's head and the body of the record it refers to."""
     fields = _copied_fields(b"response", record_id, revisit)
     if concurrent is not None:
         fields.append((b"WARC-Concurrent-To", concurrent.encode()))
@@ -269,7 +271,7 @@ def resolved_response(
 
 
 def request_record_for(request: WarcRecord, response_id: bytes) -> bytes:
-    """A request record that belongs to another response record than before."""
+    """Return a request record that refers to another response record."""
     own = request.headers.get("warc-record-id", "").encode()
     fields = _copied_fields(b"request", None, request)
     fields += [(b"WARC-Record-ID", own), (b"WARC-Concurrent-To", record_urn(response_id))]

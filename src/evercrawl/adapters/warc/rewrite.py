@@ -1,7 +1,6 @@
-"""An archive file without some of its records: a new file that has the others byte for byte.
+"""Rewrite an archive file without some of its records.
 
-Records are gzip members of their own, so nothing is packed anew, and a record's place in the new file is its
-old place minus what went before it.
+Each record is a gzip member, so the others are copied byte for byte and only their offsets shift.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ class _Member(NamedTuple):
     kind: str
     own_id: str
     of: str
-    """The answer that it belongs to: of a revisit its original, of a request its answer."""
+    """The record it belongs to: a revisit's original, or a request's response."""
 
 
 class RewritePlan(NamedTuple):
-    """Which bytes of a file stay, as spans in order; the warcinfo record is written anew."""
+    """The byte ranges of a file to keep; the warcinfo record is replaced."""
 
     path: Path
     spans: tuple[tuple[int, int], ...]
@@ -39,7 +38,7 @@ class RewritePlan(NamedTuple):
 
 
 class RewriteResult(NamedTuple):
-    """A file that was written anew, and where its records lie now."""
+    """A rewritten file and the new offsets of its records."""
 
     old: str
     new: str
@@ -48,31 +47,31 @@ class RewriteResult(NamedTuple):
     shifts: tuple[int, ...]
 
     def place(self, offset: int) -> int:
-        """The new offset of a record that stayed."""
+        """Return the new offset of a kept record."""
         return offset + self.shifts[bisect_right(self.starts, offset) - 1]
 
 
-def plan_rewrite(path: Path, doomed: Collection[bytes]) -> RewritePlan | None:
-    """What stays of a file without the records of these ids, revisits of them, and their requests.
+def plan_rewrite(path: Path, record_ids: Collection[bytes]) -> RewritePlan | None:
+    """Plan to drop the records with these ids, their revisits and their requests.
 
-    None: nothing in it is concerned. ValueError: the file is damaged.
+    Return None if nothing changes; raise ValueError if the file is damaged.
     """
     if path.stat().st_size == 0:
         return None
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         members = list(_members(data))
-    gone = {record_urn(record_id).decode() for record_id in doomed}
-    gone |= {member.own_id for member in members if member.kind == "revisit" and member.of in gone}
-    stays = [member for member in members if member.own_id not in gone and not _is_request_for(member, gone)]
-    if len(stays) == len(members):
+    dropped_ids = {record_urn(record_id).decode() for record_id in record_ids}
+    dropped_ids |= {member.own_id for member in members if member.kind == "revisit" and member.of in dropped_ids}
+    kept = [one for one in members if one.own_id not in dropped_ids and not _is_request_for(one, dropped_ids)]
+    if len(kept) == len(members):
         return None
-    lost = sum(member.end - member.start for member in members)
-    lost -= sum(member.end - member.start for member in stays)
-    return RewritePlan(path, _spans(stays), lost)
+    dropped_bytes = sum(member.end - member.start for member in members)
+    dropped_bytes -= sum(member.end - member.start for member in kept)
+    return RewritePlan(path, _spans(kept), dropped_bytes)
 
 
 def _members(data: mmap.mmap) -> Iterator[_Member]:
-    """Every member; ValueError where one is damaged."""
+    """Return all members; raise ValueError if one is damaged."""
     start = 0
     while start < len(data):
         unpacked, end = decompress_at(data, start)
@@ -83,8 +82,8 @@ def _members(data: mmap.mmap) -> Iterator[_Member]:
         start = end
 
 
-def _is_request_for(member: _Member, gone: set[str]) -> bool:
-    return member.kind == "request" and member.of in gone
+def _is_request_for(member: _Member, dropped_ids: set[str]) -> bool:
+    return member.kind == "request" and member.of in dropped_ids
 
 
 def _spans(members: list[_Member]) -> tuple[tuple[int, int], ...]:
@@ -100,7 +99,7 @@ def _spans(members: list[_Member]) -> tuple[tuple[int, int], ...]:
 
 
 def rewrite_file(plan: RewritePlan, name: str, info: WarcInfo, *, now: datetime, level: int) -> RewriteResult:
-    """Write the file under its new name and make it durable, for what it replaces will be deleted."""
+    """Write the file under its new name and sync it, because the old one will be deleted."""
     new = plan.path.with_name(name)
     starts: list[int] = [0]
     shifts: list[int] = [0]
@@ -114,7 +113,7 @@ def rewrite_file(plan: RewritePlan, name: str, info: WarcInfo, *, now: datetime,
             while left:
                 chunk = source.read(min(left, COPY_BYTES))
                 if not chunk:
-                    raise ValueError(f"{plan.path.name} became shorter while it was copied")
+                    raise ValueError(f"{plan.path.name} became shorter during the copy")
                 target.write(chunk)
                 left -= len(chunk)
         size = target.tell()

@@ -1,9 +1,8 @@
-"""What of a shard's archive may stay after a crash, and where does writing go on?
+"""The archive files of a shard: their names, and where to resume after a crash.
 
-The store knows how far the archive was acknowledged; everything behind that was never promised to anybody
-and goes. An archive that is *shorter* (a power cut without `durability = "power"`) keeps its whole records,
-and is never appended to again: the store still points behind its end, and those places must not come to
-hold something else.
+A name is `s07-000001.warc.gz`: shard 7, first file. Bytes after the acknowledged end are removed. An archive that is
+shorter (after a power cut without `durability = "power"`) keeps its complete records and is never appended to, because
+the store still refers to offsets beyond its end.
 """
 
 from __future__ import annotations
@@ -26,19 +25,18 @@ _NAME_OF_MEMBER = re.compile(r"s(\d{2,})-[0-9a-z]+-\d{6,}\.warc\.gz")
 
 
 class ResumePoint(NamedTuple):
-    """Where writing goes on: in a file that is whole, or (None) in a new one with the next number."""
+    """Where to continue: in a complete file, or (None) in a new one with the next number."""
 
     file: Path | None
     next_number: int
     missing_bytes: int
-    """Acknowledged bytes that are not there any more."""
+    """Acknowledged bytes that are lost."""
 
 
 def truncate_archive(folder: Path, shard: int, end: ArchiveEnd | None) -> ResumePoint:
-    """Remove what lies behind the acknowledged end of a shard's archive.
+    """Remove everything after the acknowledged end of a shard's archive.
 
-    Files of workers with names of their own (a database's, or those that are uploaded) are never cut: nobody
-    writes into them again, and what lies behind their acknowledged end is only room.
+    Files with a worker's id are never truncated: nobody writes to them again, and extra bytes do no harm.
     """
     files = shard_files(folder, shard)
     if end is None:
@@ -47,7 +45,7 @@ def truncate_archive(folder: Path, shard: int, end: ArchiveEnd | None) -> Resume
         return ResumePoint(None, max(files, default=0) + 1, 0)
     last = file_number(end.file, shard)
     if last is None:
-        raise BugFound(f"shard {shard} cannot end in {end.file}: that is a file of another shard")
+        raise BugFound(f"shard {shard} cannot end in {end.file}: that file belongs to another shard")
     for number, path in files.items():
         if number > last:
             path.unlink()
@@ -55,7 +53,7 @@ def truncate_archive(folder: Path, shard: int, end: ArchiveEnd | None) -> Resume
 
 
 def _quarantine(files: dict[int, Path]) -> ResumePoint:
-    """Without any acknowledgement the state itself may be what is lost, so nothing is deleted."""
+    """Rename files without any acknowledgement: the state itself may be lost, so nothing is deleted."""
     for path in files.values():
         os.replace(path, _free_name(path))
     return ResumePoint(None, max(files, default=0) + 1, 0)
@@ -83,7 +81,7 @@ def _truncate_last(path: Path | None, number: int, acknowledged: int) -> ResumeP
 
 
 def intact_length(path: Path) -> int:
-    """Length of the longest beginning of a file that consists of whole, sound gzip members."""
+    """Return the length of a file's longest prefix of intact gzip members."""
     size, whole = path.stat().st_size, 0
     if size == 0:
         return 0
@@ -96,26 +94,26 @@ def intact_length(path: Path) -> int:
     return whole
 
 
-def file_name(shard: int, number: int, member: str = "") -> str:
-    """The name of a shard's nth file; numbers begin at 1. `member`: of the worker that alone writes it."""
-    own = f"-{member}" if member else ""
+def file_name(shard: int, number: int, owner: str = "") -> str:
+    """Return the name of a shard's file; numbers start at 1. `owner`: the id of the only process that writes it."""
+    own = f"-{owner}" if owner else ""
     return f"s{shard:02d}{own}-{number:06d}.warc.gz"
 
 
 def file_number(name: str, shard: int) -> int | None:
-    """The number of a file of this shard; None: the name is not one of this shard's."""
+    """Return the number of a file of this shard, or None."""
     match = _NAME.fullmatch(name)
     return int(match[2]) if match and int(match[1]) == shard else None
 
 
 def shard_of_worker_file(name: str) -> int | None:
-    """The shard of a file that a worker wrote under a name of its own; None: it is no such file."""
+    """Return the shard of a file with a worker's id, or None."""
     match = _NAME_OF_MEMBER.fullmatch(name)
     return int(match[1]) if match else None
 
 
 def shard_files(folder: Path, shard: int) -> dict[int, Path]:
-    """The shard's files by number, oldest first."""
+    """Return the shard's files by number, oldest first."""
     if not folder.is_dir():
         return {}
     numbered = ((file_number(path.name, shard), path) for path in folder.iterdir())

@@ -1,4 +1,4 @@
-"""The archive of one shard: append, flush, cut back."""
+"""Write the archive of one shard."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from evercrawl.model.page import ArchiveEnd, OriginalRecord
 from evercrawl.model.settings import ArchiveSettings
 
 BUFFER_BYTES = 256 * 1024
-"""Records wait in memory until there are this many bytes of them, or for `flush`."""
+"""Records are buffered up to this size or until `flush`."""
 
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
 _OLD_FILE = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
@@ -37,8 +37,8 @@ class FileOwner(NamedTuple):
 class WarcArchive:
     """WARC/1.1 files of one shard, one gzip member per record.
 
-    On disk there are only whole records, except inside a call that has not returned: a write that fails is
-    taken back. What could not be written stays in memory, so `flush` can be tried again once there is room.
+    Invariant: files hold only complete records; a failed write is undone. Its records stay in memory, so that `flush`
+    can be repeated.
     """
 
     def __init__(
@@ -53,10 +53,8 @@ class WarcArchive:
         owner: FileOwner | None = None,
         on_finished: Callable[[], None] | None = None,
     ) -> None:
-        """`about`: more fields of warcinfo; `durable`: what was flushed survives a power cut; `member`: a
-        word of this process alone, which then begins files of its own and touches nobody else's, numbered
-        from `first_number` on;
-        `on_finished`: files are short and carried away, and somebody waits for each.
+        """`durable`: flushed records survive a power cut. `owner`: write only files with this id. `on_finished`: called
+        for each finished file, which is kept short for uploading.
         """
         self._on_finished = on_finished
         self._started_at: datetime | None = None
@@ -76,7 +74,7 @@ class WarcArchive:
         self._buffered_bytes = 0
 
     def truncate_to(self, end: ArchiveEnd | None) -> int:
-        """Remove what lies behind the acknowledged end; gives the count of acknowledged bytes lost."""
+        """Remove everything after the acknowledged end; return the number of acknowledged bytes lost."""
         if self._owner is not None:
             return 0
         try:
@@ -98,7 +96,7 @@ class WarcArchive:
         revisit: OriginalRecord | None = None,
         not_modified: bool = False,
     ) -> Stored:
-        """Put request and answer of one exchange behind the others; if it raises, nothing of it was kept."""
+        """Append the request and response of an exchange; if it raises, nothing was stored."""
         records = exchange_records(
             url, exchange, truncated=truncated, payload_sha1=payload_sha1, revisit=revisit, not_modified=not_modified
         )
@@ -117,7 +115,7 @@ class WarcArchive:
         return Stored(self._name, offset, len(response), records.record_id)
 
     def flush(self) -> ArchiveEnd | None:
-        """Hand everything to the system (the disk, if durable) and say how far the archive now reaches."""
+        """Pass all records to the system (and the disk, if durable); return the end of the archive."""
         if self._file < 0:
             return None
         self._write_buffer()
@@ -129,14 +127,14 @@ class WarcArchive:
         return end
 
     def close(self) -> None:
-        """Write out what waits and let go of the file."""
+        """Write buffered records and close the file."""
         if self._file >= 0:
             self.flush()
         if self._file >= 0:
             self._close_file()
 
     def read(self, place: OriginalRecord) -> tuple[Headers, bytes] | None:
-        """Headers and body of a record that was flushed; None: it cannot be read."""
+        """Return headers and body of a flushed record, or None if it cannot be read."""
         try:
             record = read_record(self._folder, place.file, place.offset, place.length)
         except StoreUnavailable:
@@ -148,7 +146,7 @@ class WarcArchive:
         self._buffered_bytes += len(member)
 
     def _ensure_file(self) -> None:
-        """Afterwards a file is open that is not full, and the buffer is not full either."""
+        """Make sure that a file is open, and that neither it nor the buffer is full."""
         if self._file >= 0 and self._written + self._buffered_bytes >= self._max_bytes:
             self.close()
         if self._file < 0:
@@ -174,7 +172,7 @@ class WarcArchive:
 
     @property
     def next_number(self) -> int:
-        """The number of the next file, should there be one."""
+        """Return the number of the next file."""
         return self._next_number or self._first_number()
 
     def _first_number(self) -> int:
@@ -188,11 +186,11 @@ class WarcArchive:
         self._name, self._written = path.name, path.stat().st_size
 
     def _lock_shared(self) -> None:
-        """Whoever uploads asks for the file alone; the system lets go of our share however we end."""
+        """Mark the file as unfinished for the uploader; the OS releases the lock however the process ends."""
         fcntl.flock(self._file, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
     def _write_buffer(self) -> None:
-        """All waiting records are in the file, or none of them is."""
+        """Write all buffered records, or none of them."""
         if not self._buffer:
             return
         rest = memoryview(b"".join(self._buffer))
@@ -233,5 +231,5 @@ class WarcArchive:
         reason = error.strerror or str(error)
         return StoreUnavailable(
             f"the archive in {self._folder} could not {doing}: {reason}; "
-            "free some space or repair the disk, then run the same command again to go on"
+            "free some space or repair the disk, then run the same command again"
         )

@@ -20,7 +20,13 @@ import orjson
 from evercrawl.adapters.sql.listing_reader import StoredVersion
 from evercrawl.adapters.warc.gzip_members import compress_record
 from evercrawl.adapters.warc.reader import WarcRecord
-from evercrawl.adapters.warc.records import request_record_for, resolved_record_id, resolved_response, warcinfo_record
+from evercrawl.adapters.warc.records import (
+    WarcInfo,
+    request_record_for,
+    resolved_record_id,
+    resolved_response,
+    warcinfo_record,
+)
 from evercrawl.collection.exchange.export_run import ExportRun, SelectedAnswer
 from evercrawl.collection.stored_pages import StoredRecord, request_record
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type

@@ -36,7 +36,9 @@ def test_a_newer_schema_is_refused_with_the_remedy(tmp_path: Path) -> None:
     db.execute(f"pragma user_version = {SCHEMA_VERSION + 1}")
     db.close()
     for opening in (lambda: open_for_writing(path, durability="process"), lambda: open_for_reading(path)):
-        with pytest.raises(StoreUnavailable, match=r"s00\.sqlite was written by a newer evercrawl .* install"):
+        with pytest.raises(
+            StoreUnavailable, match=r"s00\.sqlite was written by another version of evercrawl .* install"
+        ):
             opening()
 
 
@@ -56,7 +58,7 @@ def test_a_folder_that_cannot_hold_files(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("a file stands here")
-    with pytest.raises(StoreUnavailable, match=r"state.* cannot be made"):
+    with pytest.raises(StoreUnavailable, match=r"state.* cannot be created"):
         open_for_writing(tmp_path / "state" / "s00.sqlite", durability="process")
 
 
@@ -66,12 +68,12 @@ def test_a_full_disk_keeps_what_was_committed(tmp_path: Path) -> None:
         shard = await store.open_shard(0)
         epoch = (await shard.claim()).epoch
         await shard.commit(epoch, Batch(sites={1: a_site()}, new_pages=[a_page(1)]))
-        shard.connection.execute(f"pragma max_page_count = {pragma(shard.connection, 'page_count')}")
+        shard.connection.db.execute(f"pragma max_page_count = {pragma(shard.connection.db, 'page_count')}")
         many = [a_page(number) for number in range(2, 2000)]
         with pytest.raises(StoreUnavailable, match=r"s00\.sqlite .*disk is full.*; free some space"):
             await shard.commit(epoch, Batch(new_pages=many))
         assert [page.id for page in await shard.queue(1, 1, 0, 10)] == [1]
-        shard.connection.execute("pragma max_page_count = 1000000")
+        shard.connection.db.execute("pragma max_page_count = 1000000")
         await shard.commit(epoch, Batch(new_pages=many))
         await store.close()
 
@@ -112,9 +114,9 @@ def test_the_cache_is_divided_among_open_shards(tmp_path: Path) -> None:
     async def run() -> None:
         store = SqliteStore(tmp_path, StoreSettings(shards=64, cache_bytes=4 * MIN_CACHE_BYTES))
         opened = [await store.open_shard(number) for number in (0, 1)]
-        assert [pragma(shard.connection, "cache_size") for shard in opened] == [-4096, -4096]
+        assert [pragma(shard.connection.db, "cache_size") for shard in opened] == [-4096, -4096]
         opened += [await store.open_shard(number) for number in range(2, 8)]
-        assert {pragma(shard.connection, "cache_size") for shard in opened} == {-MIN_CACHE_BYTES // 1024}
+        assert {pragma(shard.connection.db, "cache_size") for shard in opened} == {-MIN_CACHE_BYTES // 1024}
         assert await store.open_shard(0) is opened[0]
         await opened[0].close()
         await opened[0].close()
