@@ -13,7 +13,7 @@ from pathlib import Path
 
 from evercrawl.adapters.learned import BACKGROUND_FILE, FOLDER
 from evercrawl.core.focus.classifier import feature_shares, format_shares
-from evercrawl.core.focus.focus import page_of
+from evercrawl.core.focus.focus import parse_page
 from evercrawl.core.focus.page_features import page_blocks
 
 
@@ -25,7 +25,7 @@ def main() -> None:
     for path in sorted(arguments.folder.rglob("*.gz")):
         # The URL of a stored page is not known; what depends on it is left out.
         blocks = page_blocks(
-            "", page_of("http://page.test/", gzip.decompress(path.read_bytes()).decode("utf-8", "replace"))
+            "", parse_page("http://page.test/", gzip.decompress(path.read_bytes()).decode("utf-8", "replace"))
         )
         pages.append({name: features for name, features in blocks.items() if name not in ("url", "shape")})
     (FOLDER / BACKGROUND_FILE).write_text(format_shares(feature_shares(pages)), encoding="utf-8")

@@ -78,7 +78,7 @@ def arrange(collection: Path) -> None:
     topic = "https://gazette.example/feed"
     held = Subscription("token", topic, "https://hub.example/", "secret", SubscriptionPhase.ACTIVE)
     now_us = int(time.time() * 1e6)
-    held = held._replace(asked_us=now_us, until_us=now_us + 864_000_000_000, lease_s=864_000)
+    held = held._replace(requested_us=now_us, until_us=now_us + 864_000_000_000, lease_s=864_000)
     with closing(AlertOutbox(collection)) as outbox:
         outbox.put(Alert("ferry", subject, target, most=20), now_us=0, ends={})
         outbox.put_subscription("token", topic, write_subscription(held))

@@ -131,10 +131,10 @@ def _settings(web: D10Web, scale: float) -> Settings:
     return replace(
         plain,
         identity=replace(plain.identity, contact="mailto:simulation@example.org"),
-        scope=replace(plain.scope, seeds=(web.first,), depth=DEPTH),
-        pace=replace(plain.pace, gap=timedelta(seconds=INTERVAL_S), factor=1.0),
+        scope=replace(plain.scope, seeds=(web.first,), max_depth=DEPTH),
+        pace=replace(plain.pace, delay=timedelta(seconds=INTERVAL_S), response_time_factor=1.0),
         crawl=replace(plain.crawl, max_pages=round(PAGES * scale) + SPARE, max_time=LONGEST),
-        signals=replace(plain.signals, enabled=False),
+        sitemaps=replace(plain.sitemaps, enabled=False),
         traps=replace(plain.traps, enabled=False),
         store=replace(plain.store, shards=SHARDS),
     )

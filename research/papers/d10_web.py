@@ -48,7 +48,7 @@ class D10Web(SimWeb):
 
     def scope(self, depth: int) -> ScopeSettings:
         """Return a scope of all hosts with a depth limit."""
-        return ScopeSettings(seeds=tuple(f"{name}/" for name in self._names), depth=depth)
+        return ScopeSettings(seeds=tuple(f"{name}/" for name in self._names), max_depth=depth)
 
     @property
     def first(self) -> str:

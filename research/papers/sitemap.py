@@ -49,7 +49,7 @@ class Strategy(NamedTuple):
     label: str
     sitemap: str = "none"
     validators: bool = False
-    worth: timedelta = TRUSTING
+    min_gain: timedelta = TRUSTING
 
 
 STRATEGIES = {
@@ -58,7 +58,7 @@ STRATEGIES = {
     "standard": Strategy("ordinary sitemap with lastmod", "standard"),
     "validators": Strategy("no sitemap, but ETags", validators=True),
     "cautious": Strategy(
-        "extended sitemap, not trusted yet: default settings", "extended", worth=Settings().revisit.min_freshness_gain
+        "extended sitemap, not trusted yet: default settings", "extended", min_gain=Settings().revisit.min_freshness_gain
     ),
 }
 _PATHS = frozenset(page.path for page in PAGES)
@@ -155,7 +155,7 @@ class _Crawler:
             pace=replace(base.pace, mode="unlimited", unlimited_concurrency=1),
             store=replace(base.store, shards=1),
             sitemaps=replace(base.sitemaps, enabled=way.sitemap != "none", probe_after_pages=1),
-            revisit=replace(base.revisit, min_freshness_gain=way.worth, unconditional_share=0.0),
+            revisit=replace(base.revisit, min_freshness_gain=way.min_gain, unconditional_share=0.0),
         )
 
     def visit(self, at_ms: int, *, refresh: bool) -> None:

@@ -13,17 +13,13 @@ from typing import Any
 
 import asyncpg
 import pytest
-from evercrawl.adapters.postgres.dialect import schema_of
-from evercrawl.adapters.sqlite.statements import OUTLINE_SCHEMA
 
-from evercrawl.adapters.postgres.postgres_pool import parse_address
-from evercrawl.adapters.sqlite.state_file import SCHEMA
+from evercrawl.adapters.postgres.postgres_pool import TABLES, parse_address
 from evercrawl.adapters.system import CollectionLock
 from tests.e2e.test_cli import HARBOUR_PAGES, Place
 from tests.postgres_server import PostgresServer
 from tests.worlds.demo_web import DemoWeb, serving
 
-TABLES = schema_of("any", SCHEMA, OUTLINE_SCHEMA).tables
 KILLED = 9
 DYING_MOVE = """
 import os, sys
@@ -37,7 +33,7 @@ def die_at_last(done):
     calls += 1
     if calls == last:
         os._exit(9)
-move(collection, read_settings(collection).settings, to, on_rows=die_at_last)
+move(collection, read_settings(collection).settings, to, on_progress=die_at_last)
 """
 
 

@@ -26,11 +26,11 @@ def place(tmp_path: Path) -> Iterator[Place]:
 def test_the_reported_savings_equal_the_bytes_not_sent(place: Place) -> None:
     place.env["EVERCRAWL_REVISIT__UNCONDITIONAL_SHARE"] = "0"
     before = json.loads(place.call("status", "--json"))
-    assert before["saved"] == {"not_modified": 0, "not_modified_bytes": 0, "not_due": before["saved"]["not_due"]}
+    assert before["savings"] == {"not_modified": 0, "not_modified_bytes": 0, "not_due": before["savings"]["not_due"]}
     assert before["freshness"]["freshness"] > 0.99
     assert before["freshness"]["pages"] == HARBOUR_PAGES
     update = place.crawl("--refresh")
-    saved = json.loads(place.call("status", "--json"))["saved"]
+    saved = json.loads(place.call("status", "--json"))["savings"]
     assert saved["not_modified"] == update["not_modified"] > 0
     paths = [path for host, path in place.web.replies if host == HOSTS[0] and path != "/robots.txt"]
     with evercrawl.open(place.folder / "site.evercrawl", settings=place.settings()) as collection:
@@ -61,9 +61,9 @@ def test_plan_estimates_freshness_and_sends_nothing(place: Place) -> None:
 
 def test_why_shows_the_change_rate_of_a_page(place: Place) -> None:
     found = place.why("/news/3")
-    habits = found["habits"]
-    assert habits["words"].startswith("seen once; pages of this site are taken to change about every ")
-    assert habits["chance_current"] > 0.99
+    habits = found["forecast"]
+    assert habits["rate_text"].startswith("seen once; pages of this site are assumed to change about every ")
+    assert habits["probability_current"] > 0.99
     assert habits["threshold_days"] == 0.25
     assert habits["next_visit"] == found["due"]
     place.web.change()
@@ -71,7 +71,7 @@ def test_why_shows_the_change_rate_of_a_page(place: Place) -> None:
     shown = place.call("why", place.site + "/news/3")
     assert "1 change seen in 2 visits" in shown
     assert "next visit  not " in shown
-    assert place.why("/private/ledger")["habits"] is None
+    assert place.why("/private/ledger")["forecast"] is None
 
 
 def test_the_library_offers_the_same_forecast(place: Place) -> None:

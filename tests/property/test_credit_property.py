@@ -38,7 +38,7 @@ class Parcel(NamedTuple):
     source: int
     target: int
     shares: tuple[tuple[int, int], ...]
-    gift: int
+    grant: int
 
 
 class Shard:
@@ -64,8 +64,8 @@ class Shard:
         self.ledger = allocate(self.ledger, kept=amount)
         self.pages[page] = with_share(self.pages[page], amount, generation=self.ledger.generation)
 
-    def post(self, source: int, target: int, shares: tuple[tuple[int, int], ...], gift: int = 0) -> None:
-        self.outbox.append(Parcel(self.next_parcel, source, target, shares, gift))
+    def post(self, source: int, target: int, shares: tuple[tuple[int, int], ...], grant: int = 0) -> None:
+        self.outbox.append(Parcel(self.next_parcel, source, target, shares, grant))
         self.next_parcel += 1
 
 
@@ -119,9 +119,9 @@ class CreditMachine(RuleBasedStateMachine):
     def even_lambdas(self, at: int, counts: list[int]) -> None:
         shard = self.live[at]
         elsewhere = {number: count for number, count in enumerate(counts) if number != at}
-        shard.ledger, gifts = grant_to_shards(shard.ledger, elsewhere)
-        for target, gift in gifts.items():
-            shard.post(at, target, (), gift)
+        shard.ledger, grants = grant_to_shards(shard.ledger, elsewhere)
+        for target, grant in grants.items():
+            shard.post(at, target, (), grant)
 
     @rule(at=shards, data=st.data())
     def settle_a_page(self, at: int, data: st.DataObject) -> None:
@@ -145,8 +145,8 @@ class CreditMachine(RuleBasedStateMachine):
             if parcel.seq <= target.taken[at]:
                 continue
             target.taken[at] = parcel.seq
-            target.ledger = receive(target.ledger, parcel.gift + sum(share for _, share in parcel.shares))
-            target.ledger = allocate(target.ledger, refused=parcel.gift)
+            target.ledger = receive(target.ledger, parcel.grant + sum(share for _, share in parcel.shares))
+            target.ledger = allocate(target.ledger, refused=parcel.grant)
             for page, share in parcel.shares:
                 target.give(page, share)
 
@@ -173,7 +173,7 @@ class CreditMachine(RuleBasedStateMachine):
         """What is stored, with the parcels that are stored and not taken in, is what was minted."""
         here = sum(shard.ledger.lambda_page + shard.ledger.held for shard in self.stored)
         underway = sum(
-            parcel.gift + sum(share for _, share in parcel.shares)
+            parcel.grant + sum(share for _, share in parcel.shares)
             for shard in self.stored
             for parcel in shard.outbox
             if parcel.seq > self.stored[parcel.target].taken[parcel.source]

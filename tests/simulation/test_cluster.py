@@ -72,7 +72,7 @@ def test_shares_follow_capacity_without_faults():
     plan = replace(SMALL, workers=10, shards=64, days=900 / 86_400, fault_every_s=1e9, shortest_s=1e5)
     seen = simulate_cluster(replace(plan, longest_s=2e5, latency=Latency(slow_share=0.02)))
     assert seen.breaches == []
-    assert seen.counts["share looks"] > 5
+    assert seen.counts["share checks"] > 5
 
 
 FAILOVERS = {ClusterFault.FAILOVER: 1.0}

@@ -119,7 +119,7 @@ def pages_of_site(row: Row) -> list[str]:
         if resource is None or resource["status"] != 200:
             continue
         found = read_sitemap(body_of(resource), url, content_type=resource["headers"]["Content-Type"])
-        walk.take(url, found)
+        walk.add_result(url, found)
         if found.type is not SitemapType.INDEX:
             pages += [entry.url for entry in found.entries]
     return pages

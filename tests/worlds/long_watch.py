@@ -62,7 +62,7 @@ def _chance(page: Page, outlook: SiteModel, now: float) -> float:
     if belief is None:
         return 0.0
     return probability_current(
-        belief, outlook.estimate, now=now, spared=outlook.escape_chance(hub_of(page.url), now=now)
+        belief, outlook.estimate, now=now, escape=outlook.escape_chance(hub_of(page.url), now=now)
     )
 
 

@@ -14,7 +14,7 @@ from evercrawl.collection.site_list import find_origin
 from evercrawl.core.change.review import pattern_problem
 from evercrawl.core.url import canonical
 from evercrawl.errors import ConfigError, StoreUnavailable
-from evercrawl.model.history import Mark, Mute, Review
+from evercrawl.model.history import Mute, ReadMark, Review
 from evercrawl.model.time import to_us
 
 FILE = "inbox.sqlite"
@@ -51,12 +51,12 @@ class ChangeInbox:
             reviews = db.execute("select count(*), max(id) from review").fetchone()
             return (*reviews, *db.execute("select count(*), max(id) from mute").fetchone())
 
-    def marks(self) -> list[Mark]:
+    def marks(self) -> list[ReadMark]:
         """Everything that was marked."""
         if not self._path.exists():
             return []
         with self._open() as db:
-            return [Mark(*row) for row in db.execute("select key, site, until_us from mark")]
+            return [ReadMark(*row) for row in db.execute("select key, site, until_us from mark")]
 
     def reviews(self, most: int) -> list[Review]:
         """The newest reviews, newest first."""
@@ -66,7 +66,7 @@ class ChangeInbox:
             rows = db.execute("select id, at_us, who, words from review order by id desc limit ?", (most,))
             return [Review(*row) for row in rows]
 
-    def review(self, marks: Sequence[Mark], *, who: str, words: str, now_us: int) -> int:
+    def review(self, marks: Sequence[ReadMark], *, who: str, words: str, now_us: int) -> int:
         """Mark what was looked at; gives the number by which it is taken back."""
         with self._open() as db, transaction(db):
             number: Any = db.execute(

@@ -125,7 +125,7 @@ class Collection:
         from evercrawl.collection.traps import exploding_sites
 
         traps = exploding_sites(StateReader(self.path))
-        return replace(status_of(self.path, self.settings), traps=traps, slowed=self.rate_overrides())
+        return replace(status_of(self.path, self.settings), traps=traps, rate_overrides=self.rate_overrides())
 
     def why(self, url: str) -> Explanation:
         """Return the decision about a URL, the rule behind it, and when the URL is due."""

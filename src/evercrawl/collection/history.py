@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from evercrawl.adapters.sql.state_reader import StateReader
+from evercrawl.collection.explain import past_visit
 from evercrawl.collection.stored_pages import (
     StoredPage,
     canonical_page_url,
@@ -33,8 +34,7 @@ from evercrawl.model.history import (
     SiteSentiment,
     VersionSentiment,
 )
-from evercrawl.model.listing import VersionRecord, VisitRecord
-from evercrawl.model.report import PastVisit
+from evercrawl.model.listing import VersionRecord
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us
 
@@ -49,7 +49,7 @@ def page_history(collection: Path, settings: Settings, url: str) -> PageHistory:
             _past(kept, until[kept.version.number], stored.analyses.get(kept.version.number, {}))
             for kept in stored.versions
         ),
-        visits=tuple(_past_visit(visit) for visit in stored.visits),
+        visits=tuple(past_visit(visit) for visit in stored.visits),
     )
 
 
@@ -71,18 +71,6 @@ def _past(kept: VersionRecord, until_us: int, analysis: Mapping[str, Any]) -> Pa
         file=version.file,
         offset=version.offset,
         analysis=analysis,
-    )
-
-
-def _past_visit(visit: VisitRecord) -> PastVisit:
-    return PastVisit(
-        at=from_us(visit.at_us),
-        outcome=visit.outcome,
-        reason=visit.reason,
-        status=visit.status,
-        took_ms=visit.took_ms,
-        wire_bytes=visit.wire_bytes,
-        version=visit.version or None,
     )
 
 

@@ -17,7 +17,7 @@ from evercrawl.core.linkgraph.graph_metrics import UNREACHED
 from evercrawl.core.url import canonical, canonical_of_href, key_of, shard_of_site, site_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.document import Link
-from evercrawl.model.links import BadLink, GraphSummary, LinkEnd, LinkTrouble, PageLinks, RankedPage
+from evercrawl.model.links import BadLink, GraphSummary, LinkEnd, LinkProblem, PageLinks, RankedPage
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import Settings
 
@@ -179,17 +179,17 @@ def _followed(name: str, target: _Target, troubled: dict[int, _Target]) -> tuple
     return tuple(chain), target
 
 
-def _trouble(chain: tuple[str, ...], end: _Target, name: str) -> LinkTrouble:
+def _trouble(chain: tuple[str, ...], end: _Target, name: str) -> LinkProblem:
     is_loop = end.reason == Reason.REDIRECT_LOOP.value or name in chain or len(set(chain)) < len(chain)
     if is_loop or len(chain) >= MOST_HOPS:
-        return LinkTrouble.LOOP
+        return LinkProblem.LOOP
     if end.reason in DEAD:
-        return LinkTrouble.DEAD
-    return LinkTrouble.CHAIN if len(chain) > 1 else LinkTrouble.REDIRECT
+        return LinkProblem.DEAD
+    return LinkProblem.CHAIN if len(chain) > 1 else LinkProblem.REDIRECT
 
 
 def _placed(found: BadLink, url: str) -> BadLink:
-    return BadLink(url, found.target, found.text, found.trouble, found.status, found.reason, found.chain)
+    return BadLink(url, found.target, found.text, found.problem, found.status, found.reason, found.chain)
 
 
 URLS_AT_A_TIME = 1000

@@ -1,4 +1,4 @@
-"""Sites that the operator slows down: written into the collection's file, where a running crawl hears it."""
+"""Minimum delays of single sites, stored in the collection's file, which a running crawl reloads."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ __all__ = [
 
 
 def rate_overrides(rules: tuple[str, ...]) -> tuple[RateOverride, ...]:
-    """The sites that rules slow down, by name."""
-    return tuple(RateOverride(site, gap.total_seconds()) for site, gap in sorted(parse_delay_rules(rules).items()))
+    """Return the rules, by site."""
+    return tuple(RateOverride(site, delay.total_seconds()) for site, delay in sorted(parse_delay_rules(rules).items()))
 
 
-def set_rate_override(collection: Path, site: str, gap: timedelta) -> RateOverride:
-    """From now on at least this gap lies between two requests to the site, also in a crawl that runs."""
-    if not timedelta(0) < gap <= MAX_RULE_DELAY:
+def set_rate_override(collection: Path, site: str, delay: timedelta) -> RateOverride:
+    """Set the minimum delay between two requests to a site, also in a running crawl."""
+    if not timedelta(0) < delay <= MAX_RULE_DELAY:
         most = f"{MAX_RULE_DELAY.total_seconds():.0f} s"
-        raise ConfigError(f"the gap must be more than 0 and at most {most}; leave a site out by scope.exclude")
+        raise ConfigError(f"the delay must be more than 0 and at most {most}; to skip a site, use scope.exclude")
     name = find_origin(collection, site)
-    _write(collection, replace_delay_rule(_rules(collection), name, gap))
-    return RateOverride(name, gap.total_seconds())
+    _write(collection, replace_delay_rule(_rules(collection), name, delay))
+    return RateOverride(name, delay.total_seconds())
 
 
 def remove_rate_override(collection: Path, site: str) -> bool:
-    """Take back what was said about the site; False: nothing was."""
+    """Remove the minimum delay of a site; return False if it has none."""
     before = _rules(collection)
     after = replace_delay_rule(before, find_origin(collection, site), None)
     if after != before:
@@ -48,7 +48,7 @@ def remove_rate_override(collection: Path, site: str) -> bool:
 
 
 def _rules(collection: Path) -> tuple[str, ...]:
-    """As they are in the collection's file, which others may have written since."""
+    """Return the rules in the collection's file, which another process may have changed."""
     return read_settings(collection).settings.pace.overrides
 
 

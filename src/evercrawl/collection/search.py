@@ -18,7 +18,7 @@ from evercrawl.collection.searcher import Searcher
 from evercrawl.config import is_collection, read_settings
 from evercrawl.core.search.ranking import fuse_rankings
 from evercrawl.errors import ConfigError, EvercrawlError
-from evercrawl.model.search import Hit, SearchResults, SourceTrouble
+from evercrawl.model.search import Hit, SearchResults, SourceError
 from evercrawl.model.settings import SearchSettings
 
 RENEWED_AT_ONCE = 30_000
@@ -105,7 +105,7 @@ def query_sources(sources: Sequence[tuple[str, Ask]], *, limit: int, timeout_s: 
     given, troubles = _collect(answers, [name for name, _ in sources], timeout_s)
     hits = merge_hits([(sources[place][0], given[place]) for place in sorted(given)])
     took_ms = (perf_counter() - began) * 1000
-    return SearchResults(tuple(hits[:limit]), len(hits), took_ms, troubles=tuple(troubles))
+    return SearchResults(tuple(hits[:limit]), len(hits), took_ms, source_errors=tuple(troubles))
 
 
 def _ask(answers: queue.SimpleQueue[_Answer], place: int, ask: Ask) -> None:
@@ -119,7 +119,7 @@ def _ask(answers: queue.SimpleQueue[_Answer], place: int, ask: Ask) -> None:
 
 def _collect(
     answers: queue.SimpleQueue[_Answer], names: Sequence[str], timeout_s: float
-) -> tuple[dict[int, Sequence[Hit]], list[SourceTrouble]]:
+) -> tuple[dict[int, Sequence[Hit]], list[SourceError]]:
     given: dict[int, Sequence[Hit]] = {}
     problems: dict[int, str] = {}
     ends = monotonic() + timeout_s
@@ -134,7 +134,7 @@ def _collect(
             given[place] = answer
     late = f"no answer within {timeout_s:g} s"
     silent = [(place, name) for place, name in enumerate(names) if place not in given]
-    return given, [SourceTrouble(name, problems.get(place, late)) for place, name in silent]
+    return given, [SourceError(name, problems.get(place, late)) for place, name in silent]
 
 
 def merge_hits(answers: Sequence[tuple[str, Sequence[Hit]]]) -> list[Hit]:

@@ -105,9 +105,9 @@ def site_load(collection: Path, shard: int, site: Site) -> SiteLoad:
         wire_bytes=site.wire_bytes,
         visits=tuple(asked),
         not_modified=sum(visit.reason == Reason.NOT_MODIFIED for visit in asked),
-        gaps_s=gaps,
+        delays_s=gaps,
         median_ms=int(median(visit.took_ms for visit in asked)) if asked else None,
-        asked_gap_s=site.gap_ms / 1000 if site.gap_ms else None,
+        delay_s=site.gap_ms / 1000 if site.gap_ms else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""Looking at a collection, also while another process crawls it: status, why, skipped."""
+"""The status of a collection and its skipped URLs, also while another process crawls it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,13 @@ from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
 from evercrawl.model.time import from_us, to_us
 
-MOST_CLOSED_SITES = 20
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
+MAX_CLOSED_SITES = 20
 
 
 def status_of(collection: Path, settings: Settings) -> Status:
-    """The counts of a collection, and how fresh it is."""
+    """Return the counts of a collection and its freshness."""
     reader = StateReader(collection)
-    now = _now()
+    now = datetime.now(UTC)
     totals = reader.totals(to_us(now))
     decisions = reader.decisions()
     archive = list((collection / "archive").glob("*.warc.gz"))
@@ -46,8 +42,8 @@ def status_of(collection: Path, settings: Settings) -> Status:
         archive_bytes=sum(path.stat().st_size for path in archive),
         state_bytes=sum(path.stat().st_size for path in (collection / "state").glob("*.sqlite*")),
         freshness=collection_freshness(reader, settings.revisit, now=now),
-        saved=savings(reader, now_us=to_us(now)),
-        steering=revisit_status(reader, settings.revisit, pages=totals.pages),
+        savings=savings(reader, now_us=to_us(now)),
+        revisit=revisit_status(reader, settings.revisit, pages=totals.pages),
     )
 
 
@@ -69,12 +65,12 @@ def _sums(pairs: Iterator[tuple[str, int]]) -> dict[str, int]:
 
 
 def _closed_sites(reader: StateReader, now: datetime) -> list[ClosedSite]:
-    """Sites that are left alone for a reason, those that open last first."""
+    """Return the sites that are closed for a reason; those that open last come first."""
     closed = [site for site in reader.sites() if _is_closed(site, now)]
     closed.sort(key=lambda site: -site.open_us)
     return [
-        ClosedSite(site.name, _words(site.closed_reason or ""), from_us(site.open_us), site.pending)
-        for site in closed[:MOST_CLOSED_SITES]
+        ClosedSite(site.name, closed_text(site.closed_reason or ""), from_us(site.open_us), site.pending)
+        for site in closed[:MAX_CLOSED_SITES]
     ]
 
 
@@ -82,22 +78,23 @@ def _is_closed(site: Site, now: datetime) -> bool:
     return site.closed_reason is not None and site.open_us > to_us(now)
 
 
-def _words(closed_reason: str) -> str:
+def closed_text(closed_reason: str) -> str:
+    """Return the explanation without the name of the reason."""
     return closed_reason.partition(": ")[2] or closed_reason
 
 
 def skipped_urls(collection: Path, site: str | None) -> Iterator[SkippedUrl]:
-    """Refused URLs, and pages that were refused when their turn came."""
+    """Yield rejected URLs, then pages that were rejected when they were due."""
     for refusal in StateReader(collection).refusals():
-        if site is None or _is_of(refusal.url, site):
+        if site is None or _is_on_site(refusal.url, site):
             yield SkippedUrl(refusal.url, refusal.reason, refusal.detail, refusal.parent)
     for page in StateReader(collection).rejected_pages():
-        if site is None or _is_of(page.url, site):
+        if site is None or _is_on_site(page.url, site):
             yield SkippedUrl(page.url, page.reason, page.detail, page.parent)
 
 
-def _is_of(url: str, site: str) -> bool:
-    """The URL is of this host or origin."""
+def _is_on_site(url: str, site: str) -> bool:
+    """Return whether the URL is on this host or origin."""
     if not url.startswith(("http://", "https://")) or "/" not in url[8:]:
         return False
     origin = site_of(url)
@@ -105,7 +102,7 @@ def _is_of(url: str, site: str) -> bool:
 
 
 def savings(reader: StateReader, *, now_us: int) -> Savings:
-    """Answers 304 with the bodies that they spared, and pages that nobody has to ask for yet."""
+    """Count 304 responses, the bytes they saved, and pages that are not due."""
     answers = body_bytes = not_due = 0
     for shard in reader.shards():
         with reader.shard(shard) as state:

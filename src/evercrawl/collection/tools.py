@@ -23,7 +23,7 @@ from evercrawl.core.document.encoding import DECODE_ONLY, detect_charset, encode
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.document.media_type import url_file_type
 from evercrawl.core.duplicates.minhash import is_near_duplicate, signature_similarity, text_signature
-from evercrawl.core.focus.focus import focus_of, relevance
+from evercrawl.core.focus.focus import focus_from_rows, relevance
 from evercrawl.core.robots.robots_txt import RobotsTxt, parse_robots, sitemap_urls, verdict_for
 from evercrawl.core.sentiment.sentences import MAX_SENTENCE_CHARS, is_english, tokenize
 from evercrawl.core.sitemap.sitemap_reader import read_sitemap
@@ -341,7 +341,7 @@ RELEVANCE_DIGITS = 6
 
 def relevance_tool(examples: Iterable[dict[str, Any]]) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Return a tool that scores `url` and `html`, trained with the rows of an examples file."""
-    focus = focus_of(examples, background=load_background())
+    focus = focus_from_rows(examples, background=load_background())
 
     def score(row: dict[str, Any]) -> dict[str, Any]:
         url, html = str(row.get("url") or ""), row.get("html") or row.get("text") or ""

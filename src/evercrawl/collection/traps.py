@@ -1,4 +1,4 @@
-"""Looking at the traps of a collection and saying a word about them, also while another process crawls."""
+"""List the crawler traps of a collection and set rules about them, also while another process crawls."""
 
 from __future__ import annotations
 
@@ -21,47 +21,46 @@ from evercrawl.model.reason import Reason
 from evercrawl.model.settings import TrapSettings
 from evercrawl.model.site import RuleEffect, TrapPattern
 
-MEMORY = "traps"
-"""The name under which the yield of a site is stored."""
+PATTERNS = "traps"
+"""The name of the stored pattern statistics of a site."""
 HOSTS = "trap_hosts"
-"""The same for what is known about the hosts of a domain."""
-MOST_LOOKED_AT = 200_000
-"""Pages that are looked at to show what a rule does."""
-MOST_SITES_FOR_STATUS = 100
-"""The largest sites are those that may have exploded."""
-MOST_IN_STATUS = 5
+"""The name of the stored host statistics of a domain."""
+MAX_CHECKED_PAGES = 200_000
+"""Pages that are checked to show the effect of a rule."""
+MAX_SITES_FOR_STATUS = 100
+MAX_IN_STATUS = 5
 
 
 def trap_patterns(collection: Path, settings: TrapSettings) -> list[TrapPattern]:
-    """Everything that is throttled, blocked, refused by its form or ruled by the operator, costliest first."""
+    """Return every throttled, blocked or rejected pattern, costliest first, after the user's rules."""
     reader = StateReader(collection)
-    found = [*_learned(reader), *_hosts(reader), *_by_form(reader)]
+    found = [*_learned(reader), *_hosts(reader), *_by_url_form(reader)]
     found.sort(key=lambda one: (-one.requests, one.site, one.pattern))
-    return [*_ruled(settings), *found]
+    return [*_user_rules(settings), *found]
 
 
 def exploding_sites(reader: StateReader) -> tuple[TrapPattern, ...]:
-    """Of each large site with a fence the pattern that cost most; a few."""
+    """Return the costliest blocked pattern of a few large sites."""
     worst: list[TrapPattern] = []
     for shard in reader.shards():
         with reader.shard(shard) as state:
-            judged = state.sampled_sites(state.memory_sites(MEMORY)[:ROWS_AT_A_TIME], MEMORY)
-            for _, name, _, blob in nlargest(MOST_SITES_FOR_STATUS, judged, key=lambda site: site.pages):
+            judged = state.sampled_sites(state.memory_sites(PATTERNS)[:ROWS_AT_A_TIME], PATTERNS)
+            for _, name, _, blob in nlargest(MAX_SITES_FOR_STATUS, judged, key=lambda site: site.pages):
                 worst += [one for one in _patterns(name, blob) if one.state == "blocked"][:1]
-    return tuple(nlargest(MOST_IN_STATUS, worst, key=lambda one: one.requests))
+    return tuple(nlargest(MAX_IN_STATUS, worst, key=lambda one: one.requests))
 
 
 def _learned(reader: StateReader) -> Iterator[TrapPattern]:
     for shard in reader.shards():
         with reader.shard(shard) as state:
-            ids = state.memory_sites(MEMORY)
+            ids = state.memory_sites(PATTERNS)
             for start in range(0, len(ids), ROWS_AT_A_TIME):
-                for _, name, _, blob in state.sampled_sites(ids[start : start + ROWS_AT_A_TIME], MEMORY):
+                for _, name, _, blob in state.sampled_sites(ids[start : start + ROWS_AT_A_TIME], PATTERNS):
                     yield from _patterns(name, blob)
 
 
 def _hosts(reader: StateReader) -> Iterator[TrapPattern]:
-    """Domains that name ever new hosts."""
+    """Yield domains with an endless number of hosts."""
     for shard in reader.shards():
         with reader.shard(shard) as state:
             for number in state.memory_sites(HOSTS):
@@ -79,22 +78,22 @@ def _patterns(site: str, blob: bytes | None) -> list[TrapPattern]:
     ]
 
 
-def _by_form(reader: StateReader) -> list[TrapPattern]:
-    """URLs whose form alone shows a trap: for each site and kind the number, and one as an example."""
+def _by_url_form(reader: StateReader) -> list[TrapPattern]:
+    """Return traps detected by the form of the URL: per site and class, the count and an example."""
     found: dict[tuple[str, str], tuple[int, str, str]] = {}
     for refusal in reader.refusals():
-        kind, _, words = refusal.detail.partition(": ")
+        kind, _, text = refusal.detail.partition(": ")
         if refusal.reason is Reason.TRAP and kind in URL_TRAP_CLASSES:
             place = (site_of(refusal.url), kind)
-            count, url, first = found.get(place, (0, refusal.url, words))
+            count, url, first = found.get(place, (0, refusal.url, text))
             found[place] = (count + 1, url, first)
     return [
-        TrapPattern(site, shape_of(url), kind, f"{words} ({count} URLs, such as {url})", 0, "refused")
-        for (site, kind), (count, url, words) in found.items()
+        TrapPattern(site, shape_of(url), kind, f"{text} ({count} URLs, such as {url})", 0, "refused")
+        for (site, kind), (count, url, text) in found.items()
     ]
 
 
-def _ruled(settings: TrapSettings) -> list[TrapPattern]:
+def _user_rules(settings: TrapSettings) -> list[TrapPattern]:
     states = {RuleAction.EXCLUDE: "excluded", RuleAction.ALLOW: "allowed"}
     return [
         TrapPattern(rule.site or "*", rule.pattern, "operator", "your rule", 0, states[rule.action])
@@ -103,50 +102,50 @@ def _ruled(settings: TrapSettings) -> list[TrapPattern]:
 
 
 def rule_effect(collection: Path, pattern: str, site: str | None) -> RuleEffect:
-    """What a rule about the pattern would touch."""
+    """Return which pages and URLs a rule about the pattern affects."""
     reader = StateReader(collection)
     sites = match_sites(reader, site)
     effect = RuleEffect(pattern, sites, 0, 0, 0, 0, 0)
     for shard in reader.shards():
         with reader.shard(shard) as state:
-            effect = _with_pages(effect, state, most=max(1000, MOST_LOOKED_AT // len(reader.shards())))
+            effect = _add_pages(effect, state, limit=max(1000, MAX_CHECKED_PAGES // len(reader.shards())))
     refused = 0
     for refusal in reader.refusals():
         with suppress(ValueError):
-            refused += _is_meant(effect, refusal.url)
+            refused += _is_affected(effect, refusal.url)
     return replace(effect, refused=refused)
 
 
-def _with_pages(effect: RuleEffect, state: ShardReader, *, most: int) -> RuleEffect:
+def _add_pages(effect: RuleEffect, state: ShardReader, *, limit: int) -> RuleEffect:
     last = state.next_id()
-    ids = range(1, last, max(1, last // most))
-    known = waiting = looked_at = 0
+    ids = range(1, last, max(1, last // limit))
+    known = queued = checked = 0
     examples = list(effect.examples)
     for start in range(0, len(ids), ROWS_AT_A_TIME):
         for page in state.sampled_pages(ids[start : start + ROWS_AT_A_TIME]):
-            looked_at += 1
-            if _is_meant(effect, page.url):
+            checked += 1
+            if _is_affected(effect, page.url):
                 known += 1
-                waiting += page.visits == 0
+                queued += page.visits == 0
                 examples += [page.url] if len(examples) < MAX_EXAMPLES else []
     return replace(
         effect,
         known=effect.known + known,
-        waiting=effect.waiting + waiting,
-        looked_at=effect.looked_at + looked_at,
-        of=effect.of + last - 1,
+        queued=effect.queued + queued,
+        checked=effect.checked + checked,
+        total=effect.total + last - 1,
         examples=tuple(examples),
     )
 
 
-def _is_meant(effect: RuleEffect, url: str) -> bool:
+def _is_affected(effect: RuleEffect, url: str) -> bool:
     if not url.startswith(("http://", "https://")) or "/" not in url[8:]:
         return False
     return (not effect.sites or site_of(url) in effect.sites) and matches(effect.pattern, url)
 
 
 def match_sites(reader: StateReader, site: str | None) -> tuple[str, ...]:
-    """The sites that the operator means: by origin or by host; none: all sites."""
+    """Return the sites with this origin or host; empty: all sites."""
     if site is None:
         return ()
     if "://" in site:
@@ -161,15 +160,15 @@ def match_sites(reader: StateReader, site: str | None) -> tuple[str, ...]:
 
 
 def set_rule(
-    collection: Path, settings: TrapSettings, word: RuleAction | None, pattern: str, sites: tuple[str, ...]
+    collection: Path, settings: TrapSettings, action: RuleAction | None, pattern: str, sites: tuple[str, ...]
 ) -> TrapSettings:
-    """Write a rule to the collection's file, where a running crawl finds it; None takes it out."""
+    """Write a rule to the collection's file, which a running crawl reloads; None removes the rule."""
     lines = [format_rule(pattern, site) for site in sites] or [format_rule(pattern, None)]
     exclude = tuple(line for line in settings.exclude if line not in lines)
     allow = tuple(line for line in settings.allow if line not in lines)
-    if word is RuleAction.EXCLUDE:
+    if action is RuleAction.EXCLUDE:
         exclude = (*exclude, *lines)
-    if word is RuleAction.ALLOW:
+    if action is RuleAction.ALLOW:
         allow = (*allow, *lines)
     file = collection_file(collection)
     for key, before, after in (("traps.exclude", settings.exclude, exclude), ("traps.allow", settings.allow, allow)):

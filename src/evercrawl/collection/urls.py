@@ -88,6 +88,7 @@ async def _resolve(settings: Settings, host: str, port: int) -> None:
     finally:
         await resolver.close()
 
+
 def request_visit(collection: Path, settings: Settings, text: str, *, by: str) -> str:
     """Ask the running or next crawl to visit a page soon; return its URL, or raise ConfigError if out of scope."""
     from evercrawl.adapters.plugins import installed_schemes

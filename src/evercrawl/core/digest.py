@@ -1,4 +1,4 @@
-"""Which bytes, which words: fixed-size names of content."""
+"""Digests of content and text."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from xxhash import xxh3_128_digest
 
 
 def content_digest(body: bytes) -> bytes:
-    """16 bytes that stand for a decoded body."""
+    """Return 16 bytes that identify a decoded body."""
     return xxh3_128_digest(body)
 
 
 def text_digest(text: str) -> bytes:
-    """16 bytes that stand for a main text, in which space is normal already."""
+    """Return 16 bytes that identify a main text with normalized space."""
     return xxh3_128_digest(text.encode("utf-8", "surrogatepass"))
 
 
 def payload_sha1(payload: bytes) -> bytes:
-    """What WARC-Payload-Digest says, as raw bytes."""
+    """Return the raw bytes of a WARC-Payload-Digest."""
     return sha1(payload, usedforsecurity=False).digest()

@@ -1,4 +1,4 @@
-"""Try revisit policies on recorded history, with the code that production uses."""
+"""Run revisit policies on recorded history, with the code that production uses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ POLICIES = ("optimal", *RULES)
 
 
 def policy(name: str = "optimal", *, budget_per_day: float | None = None) -> PolicyDriver:
-    """The policy of that name, driven from outside in simulated days; None: the caller keeps the budget."""
+    """Return the named policy, driven from outside in simulated days; without a budget the caller keeps it."""
     if name == "optimal":
         return OptimalPolicy(budget_per_day)
     if name not in RULES:

@@ -1,4 +1,4 @@
-"""How many requests may be handed out? Never more than the budget accrued."""
+"""Revisit policies driven from outside in simulated days, with the code of production."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ from evercrawl.core.revisit.visit_update import (
 from evercrawl.core.revisit.visit_value import MARGIN, adjust_threshold, due_at, value_now
 
 SLACK_DAYS = 1.0
-"""The first batch may be asked for before any time has passed."""
+"""The first batch may be requested before any time has passed."""
 TRUSTED_AFTER = 8
-"""Batches in a row that a caller ended by itself, after which its own pace is taken for the budget."""
+"""Batches that a caller ended by itself before its own pace counts as the budget."""
 
 
 class RequestAllowance:
-    """Requests accrue with time. Invariant: a caller that always asks until it is refused gets at most the
-    budget's accrual plus one day of it; a caller that stops by itself has its own budget and is not limited.
+    """Requests that accrue with time.
+
+    Invariant: a caller that asks until it is refused gets at most the accrued budget plus one day. A caller that stops
+    by itself has its own budget and is not limited.
     """
 
     def __init__(self, per_day: float | None) -> None:
@@ -40,7 +42,7 @@ class RequestAllowance:
         self.unrefused = 0
 
     def turn(self, t: float) -> None:
-        """A new moment: did the caller end the last batch by itself?"""
+        """Begin a new moment and note whether the caller ended the last batch by itself."""
         if t <= self.at:
             return
         if self.start is None:
@@ -50,7 +52,7 @@ class RequestAllowance:
         self.at, self.refused = t, False
 
     def take(self, t: float) -> bool:
-        """May one more request be made? It is counted if so."""
+        """Take one request if allowed."""
         self.turn(t)
         if not self._is_open(t):
             self.refused = True
@@ -59,11 +61,11 @@ class RequestAllowance:
         return True
 
     def refuse(self) -> None:
-        """Nothing was there to hand out: the caller did not stop by itself."""
+        """Note that nothing was available, so the caller did not stop by itself."""
         self.refused = True
 
     def give_back(self) -> None:
-        """A request that was counted is not made."""
+        """Return a request that is not made."""
         self.spent -= 1
 
     def _is_open(self, t: float) -> bool:
@@ -74,13 +76,13 @@ class RequestAllowance:
 
 
 class RulePolicy:
-    """Pages by due time, new ones first. Invariant: a page that is out with the caller is in no queue."""
+    """Pages by due time, new ones first. Invariant: a page with the caller is in no queue."""
 
     def __init__(self, rule: IntervalRule, budget_per_day: float | None) -> None:
         self.rule = rule
         self.allowance = RequestAllowance(budget_per_day)
         self.pages: dict[int, RuleState] = {}
-        self.lives: dict[int, int] = {}
+        self.tickets: dict[int, int] = {}
         self.hub_of: dict[int, int] = {}
         self.sizes: dict[int, int] = {}
         self.changed: dict[int, set[int]] = {}
@@ -92,23 +94,23 @@ class RulePolicy:
             self.remove(page, t)
         self.hub_of[page] = hub
         self.sizes[hub] = self.sizes.get(hub, 0) + 1
-        life = self.lives[page] = self.lives.get(page, 0) + 1
+        ticket = self.tickets[page] = self.tickets.get(page, 0) + 1
         self.pages[page] = RuleState()
         if has_copy:
             self._keep(page, self.rule.after_visit(RuleState(), now=t, changed=False))
         else:
-            self.new.append((page, life))
+            self.new.append((page, ticket))
 
     def remove(self, page: int, t: float) -> None:
         if self.pages.pop(page, None) is None:
             return
         hub = self.hub_of.pop(page)
-        self.lives[page] += 1
+        self.tickets[page] += 1
         self.sizes[hub] -= 1
         self.changed.get(hub, set()).discard(page)
 
     def signal(self, page: int, announced_at: float, t: float) -> None:
-        """These rules know no signals."""
+        """Rules ignore announcements."""
 
     def poll_due(self, t: float) -> bool:
         return False
@@ -124,12 +126,12 @@ class RulePolicy:
 
     def _pick(self, t: float) -> int | None:
         while self.new:
-            page, life = self.new.popleft()
-            if self.lives.get(page) == life:
+            page, ticket = self.new.popleft()
+            if self.tickets.get(page) == ticket:
                 return page
         while self.calendar and self.calendar[0][0] <= t:
-            _, life, page = heapq.heappop(self.calendar)
-            if self.lives.get(page) == life and self._is_wanted(page, t):
+            _, ticket, page = heapq.heappop(self.calendar)
+            if self.tickets.get(page) == ticket and self._is_wanted(page, t):
                 return page
         return None
 
@@ -141,7 +143,7 @@ class RulePolicy:
         return wanted
 
     def _changed_share(self, page: int) -> float:
-        """Share of the other pages of its directory whose last visit found a change."""
+        """Return the share of the other pages of its directory whose last visit found a change."""
         hub = self.hub_of[page]
         others = self.sizes[hub] - 1
         changed = self.changed.get(hub, set())
@@ -157,35 +159,36 @@ class RulePolicy:
 
     def _keep(self, page: int, memory: RuleState) -> None:
         self.pages[page] = memory
-        life = self.lives[page] = self.lives[page] + 1
-        heapq.heappush(self.calendar, (memory.due, life, page))
+        ticket = self.tickets[page] = self.tickets[page] + 1
+        heapq.heappush(self.calendar, (memory.due, ticket, page))
 
 
 _LEAST_WAIT = 1e-3
 
 
-RESCHEDULED_MOST = 5000
-"""Pages that are looked at again at once when their prior or the shock changed_share them moved."""
-REWEIGHED_MOST = 2000
-"""Candidates whose value is brought up to date at each moment; more than that keep the one they had."""
-EARLY_MOST = 64
-"""Pages that are compared when none is due: the order of due times is not quite the order of values."""
-PURGED_MOST = 10 * REWEIGHED_MOST
+MAX_RESCHEDULED = 5000
+"""Pages rescheduled at once when their prior or bulk change moved."""
+MAX_UPDATED = 2000
+"""Candidates whose value is updated at each moment. Others keep their old one."""
+MAX_EARLY = 64
+"""Pages compared if none is due. The order of due times is not quite the order of values."""
+MAX_PURGED = 10 * MAX_UPDATED
 SAMPLED_PAGES = 5000
 """Pages from which the prior of a large site is learned."""
-SHOCK_STEP = 0.01
+BULK_CHANGE_STEP = 0.01
 UNREPORTED_DAYS = 2.0
 FIRST_SPANS = 0.4
-NO_SHOCK = BulkChange()
+NO_BULK_CHANGE = BulkChange()
 START = SiteEstimate()
 UNKNOWN = PageEstimate(visited=0.0)
-LONGEST_SPANS = 12.0
-"""No page waits longer than so many times the mean interval that the budget allows."""
+MAX_SPANS = 12.0
+"""No page waits longer than this many mean intervals."""
 
 
 class OptimalPolicy:
-    """Greedy value under one threshold. Invariant: every live page is in exactly one place: new, out with the
-    caller, ready, or in the calendar by due time.
+    """Greedy value under one threshold.
+
+    Invariant: every live page is in exactly one place: new, with the caller, ready, or in the calendar by due time.
     """
 
     def __init__(self, budget_per_day: float | None) -> None:
@@ -213,7 +216,6 @@ class OptimalPolicy:
         self.waiting = 0
         self.silent_polls = 0
 
-    # -- what the caller tells
     def add(self, page: int, hub: int, t: float, has_copy: bool) -> None:
         if page in self.pages:
             self.remove(page, t)
@@ -246,10 +248,10 @@ class OptimalPolicy:
         if after.announcements > 0 and estimate.announcements == 0:
             self.waiting += 1
         if after.announcements > estimate.announcements and page not in self.out:
-            self._weigh(page, t)
+            self._evaluate(page, t)
 
     def poll_due(self, t: float) -> bool:
-        self._turn(t)
+        self._advance(t)
         gap = requests_between_polls(
             self.site,
             waiting=self.waiting,
@@ -268,7 +270,7 @@ class OptimalPolicy:
         return True
 
     def next(self, t: float) -> int | None:
-        self._turn(t)
+        self._advance(t)
         if not self.allowance.take(t):
             return None
         page = self._pick(t)
@@ -291,12 +293,11 @@ class OptimalPolicy:
         if first:
             estimate = estimate._replace(visited=None)
         hub = self.hub_of[page]
-        update = after_visit(estimate, self.site, self.hubs.get(hub, NO_SHOCK), now=t, changed=changed)
+        update = after_visit(estimate, self.site, self.hubs.get(hub, NO_BULK_CHANGE), now=t, changed=changed)
         self.pages[page], self.site, self.hubs[hub] = update
         self.touched.add(hub)
         self._schedule(page)
 
-    # -- choosing
     def _pick(self, t: float) -> int | None:
         while self.new:
             page = self.new.popleft()
@@ -309,28 +310,28 @@ class OptimalPolicy:
 
     def _best(self) -> int | None:
         while self.ready:
-            worth, ticket, page = heapq.heappop(self.ready)
+            value, ticket, page = heapq.heappop(self.ready)
             if self.ticket.get(page) == ticket and page in self.pages:
-                self._steer(-worth)
+                self._steer(-value)
                 return page
         return None
 
     def _take_early(self, t: float) -> bool:
-        """Nothing is a candidate but there is budget: the next ones due are, for this moment."""
+        """Offer the next due pages now, because there is budget but no candidate."""
         taken = 0
-        while self.calendar and taken < EARLY_MOST:
+        while self.calendar and taken < MAX_EARLY:
             _, ticket, page = heapq.heappop(self.calendar)
             if self.ticket.get(page) == ticket and page in self.pages:
-                self._offer(page, self._worth(page, t))
+                self._offer(page, self._value(page, t))
                 taken += 1
         return taken > 0
 
-    def _steer(self, worth: float) -> None:
-        if worth < inf:
-            self.threshold = adjust_threshold(self._level(), value=worth)
+    def _steer(self, value: float) -> None:
+        if value < inf:
+            self.threshold = adjust_threshold(self._level(), value=value)
 
-    def _turn(self, t: float) -> None:
-        """A new moment: learn the pace, refresh the prior, gather what is due."""
+    def _advance(self, t: float) -> None:
+        """Begin a new moment: learn the pace, update the prior, collect what is due."""
         self._close_poll()
         self._schedule_new()
         if t <= self.now:
@@ -341,11 +342,11 @@ class OptimalPolicy:
         if t - self.prior_at >= REFRESH_DAYS:
             self._refresh_prior(t)
         self._take_back(t)
-        self._spread_shocks(t)
-        self._gather(t)
+        self._spread_bulk_changes(t)
+        self._collect_due(t)
 
     def _schedule_new(self) -> None:
-        """Pages found with a copy know only the prior, so they all wait for the same time."""
+        """Schedule pages found with a copy. They only know the prior, so they all wait equally long."""
         if not self.unscheduled:
             return
         span, level = self.span, MARGIN * self._level()
@@ -354,7 +355,7 @@ class OptimalPolicy:
             self.site,
             threshold=level,
             span=span,
-            longest=LONGEST_SPANS * span,
+            longest=MAX_SPANS * span,
         )
         entries = []
         for page, ticket in self.unscheduled:
@@ -371,7 +372,7 @@ class OptimalPolicy:
             heapq.heappush(self.calendar, entry)
 
     def _take_back(self, t: float) -> None:
-        """A page whose visit was never reported is put back, so that it is not lost."""
+        """Put back a page whose visit was never reported."""
         while self.out:
             page, since = next(iter(self.out.items()))
             if t - since < UNREPORTED_DAYS:
@@ -400,17 +401,17 @@ class OptimalPolicy:
         every = 1 + len(self.pages) // SAMPLED_PAGES
         self.site = update_prior(self.site, islice(self.pages.values(), 0, None, every))
         self.prior_at = t
-        if len(self.pages) <= RESCHEDULED_MOST:
+        if len(self.pages) <= MAX_RESCHEDULED:
             for page, estimate in self.pages.items():
                 if page in self.out or estimate.visited is None:
                     continue
                 if estimate.announcements:
-                    self._weigh(page, t)
+                    self._evaluate(page, t)
                 else:
                     self._schedule(page)
 
-    def _spread_shocks(self, t: float) -> None:
-        """Siblings of pages that changed beyond expectation are looked at now, not when they are due."""
+    def _spread_bulk_changes(self, t: float) -> None:
+        """Evaluate siblings of unexpectedly changed pages now."""
         for hub in self.touched:
             if self._has_risen(hub, bulk_change_share(self.hubs[hub], now=t)):
                 self._weigh_all(self.members[hub], t)
@@ -420,59 +421,58 @@ class OptimalPolicy:
 
     def _has_risen(self, hub: int | None, q: float) -> bool:
         shown = self.shown.get(hub, 0.0)
-        if q > 1.5 * shown + SHOCK_STEP:
+        if q > 1.5 * shown + BULK_CHANGE_STEP:
             self.shown[hub] = q
             return True
         self.shown[hub] = min(q, shown)
         return False
 
     def _weigh_all(self, pages: Collection[int], t: float) -> None:
-        for page in pages if len(pages) <= RESCHEDULED_MOST else ():
+        for page in pages if len(pages) <= MAX_RESCHEDULED else ():
             if page not in self.out and self.pages[page].visited is not None:
-                self._weigh(page, t)
+                self._evaluate(page, t)
 
-    def _gather(self, t: float) -> None:
-        """Move what is due from the calendar to the ready heap, or back with its corrected due time."""
-        if len(self.ready) <= PURGED_MOST:
-            self._weigh_again(t)
+    def _collect_due(self, t: float) -> None:
+        """Move due pages from the calendar to the ready heap, or back with a corrected due time."""
+        if len(self.ready) <= MAX_PURGED:
+            self._update_candidates(t)
         while self.calendar and self.calendar[0][0] <= t:
             _, ticket, page = heapq.heappop(self.calendar)
             if self.ticket.get(page) == ticket and page in self.pages:
-                self._weigh(page, t)
+                self._evaluate(page, t)
 
-    def _weigh_again(self, t: float) -> None:
-        """Bring the candidates up to date, and forget tickets that are no longer valid."""
+    def _update_candidates(self, t: float) -> None:
+        """Update the candidates and drop invalid tickets."""
         valid = [entry for entry in self.ready if self.ticket.get(entry[2]) == entry[1]]
-        if len(valid) > REWEIGHED_MOST:
+        if len(valid) > MAX_UPDATED:
             heapq.heapify(valid)
             self.ready = valid
             return
         self.ready = []
         for _, _, page in valid:
-            self._weigh(page, t)
+            self._evaluate(page, t)
 
-    def _weigh(self, page: int, t: float) -> None:
-        """Ready if worth the threshold now or announced; back to the calendar otherwise.
+    def _evaluate(self, page: int, t: float) -> None:
+        """Offer a page that is announced or value the threshold; else schedule it.
 
-        An announced page that changes fast may never reach the threshold, but is worth more than a page that
-        is early.
+        An announced page that changes fast may never reach the threshold, but is value more than an early page.
         """
-        worth = self._worth(page, t)
-        if worth < MARGIN * self._level() and not self.pages[page].announcements:
+        value = self._value(page, t)
+        if value < MARGIN * self._level() and not self.pages[page].announcements:
             self._schedule(page, not_before=t)
         else:
-            self._offer(page, worth)
+            self._offer(page, value)
 
-    def _worth(self, page: int, t: float) -> float:
-        """What a visit would bring; infinite for a page that has waited as long as any may."""
+    def _value(self, page: int, t: float) -> float:
+        """Return the value of a visit; infinite after the longest wait."""
         estimate, span = self.pages[page], self.span
         assert estimate.visited is not None
-        if t - estimate.visited >= LONGEST_SPANS * span:
+        if t - estimate.visited >= MAX_SPANS * span:
             return inf
         return value_now(estimate, self.site, now=t, span=span, escape=self._escape_chance(page))
 
-    def _offer(self, page: int, worth: float) -> None:
-        heapq.heappush(self.ready, (-worth, self._new_ticket(page), page))
+    def _offer(self, page: int, value: float) -> None:
+        heapq.heappush(self.ready, (-value, self._new_ticket(page), page))
 
     def _schedule(self, page: int, *, not_before: float = -inf) -> None:
         span = self.span
@@ -481,17 +481,17 @@ class OptimalPolicy:
             self.site,
             threshold=MARGIN * self._level(),
             span=span,
-            longest=LONGEST_SPANS * span,
+            longest=MAX_SPANS * span,
             escape=self._escape_chance(page),
         )
         heapq.heappush(self.calendar, (max(due, not_before + 1e-3), self._new_ticket(page), page))
 
     def _escape_chance(self, page: int) -> float:
-        sums = self.hubs.get(self.hub_of[page], NO_SHOCK)
+        sums = self.hubs.get(self.hub_of[page], NO_BULK_CHANGE)
         return escape_chances(self.site, sums, now=max(self.now, sums.at)).both
 
     def _level(self) -> float:
-        """The threshold; before any visit, what an unknown page is worth early in its turn."""
+        """Return the threshold; before any visit, the value of an unknown page early in its interval."""
         return self.threshold or value_now(UNKNOWN, START, now=FIRST_SPANS * self.span, span=self.span)
 
     def _new_ticket(self, page: int) -> int:

@@ -1,4 +1,4 @@
-"""How good is a policy? The four measures G1 to G4: gap closed, and requests for a given freshness."""
+"""Score a policy by G1 to G4: gap closed, and requests for a given freshness."""
 
 from __future__ import annotations
 
@@ -19,37 +19,36 @@ from evercrawl.lab.trace_replay import (
 SIGNALS = ("none", "true", "poor")
 LEAST_MISSING = 1e-9
 UNLIMITED = 1e6
-"""Requests per page and day that no rule of its own pace can use up."""
+"""Requests per page and day that no rule can use up."""
 
 
 def announcements_of(trace: Trace, signal: str) -> list[TraceAnnouncement] | None:
-    """The announcements of a kind of signal; None: there is no source to poll."""
+    """Return the announcements of a kind of signal; None if there is no source to poll."""
     if signal == "true":
         return true_lastmod(trace)
     return poor_signal(trace) if signal == "poor" else None
 
 
 def make_policy(name: str, trace: Trace) -> PolicyDriver:
-    """The policy of that name, or the oracle; the replay keeps the budget."""
+    """Return the named policy or the oracle. The replay keeps the budget."""
     return OraclePolicy(trace) if name == "oracle" else policy(name)
 
 
 def score(trace: Trace, name: str, *, per_page_day: float, signal: str = "none") -> ReplayScore:
-    """One run of a policy by name."""
+    """Run a named policy."""
     return replay(trace, make_policy(name, trace), per_page_day=per_page_day, notices=announcements_of(trace, signal))
 
 
 def gap_closed(*, freshness: float, uniform: float, oracle: float) -> float:
-    """G1: share of the way from uniform to the oracle; nan where there is no way to go."""
+    """Return G1: the share of the way from uniform to the oracle; nan if there is none."""
     return (freshness - uniform) / (oracle - uniform) if oracle > uniform else float("nan")
 
 
 def requests_for(goal: float, curve: Mapping[float, float]) -> float:
-    """Requests at which a curve (requests to freshness) reaches `goal`, by interpolation.
+    """Return the requests at which a curve (requests to freshness) reaches `goal`.
 
-    What is missing to 1 falls about as a power of the requests, so both are taken on a log scale: a straight
-    line of freshness between two budgets would lie below the curve, and charge a few percent too much.
-    Below the first point the first point counts; inf where the curve never gets there.
+    Missing freshness falls about as a power of the requests, so the interpolation is logarithmic. Below the first point
+    the first point counts; infinite if the curve never gets there.
     """
     before: float | None = None
     for requests in sorted(curve):
@@ -69,12 +68,12 @@ def _missing(freshness: float) -> float:
 
 
 def share_of_requests(goal: ReplayScore, curve: Mapping[float, float]) -> float:
-    """G2 to G4: requests for the freshness of another policy's run, as a share of the requests it used."""
+    """Return G2 to G4: requests for the freshness of another run, as a share of its requests."""
     return requests_for(goal.freshness, curve) / goal.requests_per_page_day
 
 
 class OraclePolicy:
-    """The greedy value rule with each page's true mean rate: what learning can hope for at most."""
+    """The greedy rule with each page's true mean rate: the best that learning can reach."""
 
     def __init__(self, trace: Trace) -> None:
         self.rates = [_mean_rate(page.birth, page.death, page.changes, trace.days) for page in trace.pages]
@@ -89,7 +88,7 @@ class OraclePolicy:
         self.visited.pop(page, None)
 
     def signal(self, page: int, announced_at: float, t: float) -> None:
-        """An oracle needs no signals."""
+        """An oracle needs no announcements."""
 
     def poll_due(self, t: float) -> bool:
         return False

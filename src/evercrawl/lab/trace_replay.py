@@ -1,4 +1,4 @@
-"""Drive a policy over a trace: decisions every six hours, polls are requests, judged after a warm-up."""
+"""Replay a policy over a recorded trace: decisions every six hours, scored after a warm-up."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ POOR_FALSE_SHARE = 0.4
 
 
 class PolicyDriver(Protocol):
-    """What a policy must offer to be driven; days are floats, pages and hubs ints."""
+    """The interface of a driven policy. Days are floats, pages and hubs ints."""
 
     def add(self, page: int, hub: int, t: float, has_copy: bool) -> None: ...
     def remove(self, page: int, t: float) -> None: ...
@@ -30,17 +30,17 @@ class PolicyDriver(Protocol):
 
 
 class ReplayScore(NamedTuple):
-    """The judged part of a run."""
+    """The scored part of a run."""
 
     freshness: float
     requests_per_page_day: float
     polls: int
     useful_share: float
-    """Share of the visits that found something new."""
+    """Share of visits that found something new."""
 
 
 class TraceAnnouncement(NamedTuple):
-    """One announcement: it can be read from `at` on, and says `dated`."""
+    """An announcement that can be read from `at` on and says `dated`."""
 
     at: float
     page: int
@@ -48,24 +48,24 @@ class TraceAnnouncement(NamedTuple):
 
 
 def true_lastmod(trace: Trace) -> list[TraceAnnouncement]:
-    """A sitemap that dates every page by its last change."""
+    """Return a sitemap that dates every page by its last change."""
     return sorted(
         TraceAnnouncement(at, number, at) for number, page in enumerate(trace.pages) for at in page.changes if at > 0.0
     )
 
 
 def poor_signal(trace: Trace, *, seed: int = 7) -> list[TraceAnnouncement]:
-    """A signal that misses 30 % of the changes; 40 % of its announcements are false, on any page alike."""
+    """Return announcements that miss 30 % of the changes, with 40 % false ones."""
     draw = random.Random(seed)
-    told = [notice for notice in true_lastmod(trace) if draw.random() < POOR_RECALL]
+    announced = [notice for notice in true_lastmod(trace) if draw.random() < POOR_RECALL]
     lives = [(max(page.birth, 0.0), trace.days if page.death is None else page.death) for page in trace.pages]
     days = sum(max(end - start, 0.0) for start, end in lives)
-    rate = len(told) * POOR_FALSE_SHARE / (1.0 - POOR_FALSE_SHARE) / max(days, 1e-9)
+    rate = len(announced) * POOR_FALSE_SHARE / (1.0 - POOR_FALSE_SHARE) / max(days, 1e-9)
     for number, (start, end) in enumerate(lives):
         at = start
         while rate > 0.0 and (at := at + draw.expovariate(rate)) < end:
-            told.append(TraceAnnouncement(at, number, at))
-    return sorted(told)
+            announced.append(TraceAnnouncement(at, number, at))
+    return sorted(announced)
 
 
 def replay(
@@ -76,7 +76,7 @@ def replay(
     notices: Iterable[TraceAnnouncement] | None = None,
     judged_from: float | None = None,
 ) -> ReplayScore:
-    """Freshness and requests of a policy that may spend `per_page_day` requests per live page and day."""
+    """Score a policy that may make `per_page_day` requests per live page and day."""
     run = _Run(trace, policy, per_page_day, notices, judged_from)
     steps = int(trace.days / STEP_DAYS)
     for step in range(steps):
@@ -85,12 +85,12 @@ def replay(
 
 
 def warm_up(trace: Trace) -> float:
-    """The part of a trace that is not judged."""
+    """Return the days of a trace that are not scored."""
     return min(WARM_UP_SHARE * trace.days, WARM_UP_MOST_DAYS)
 
 
 class _Run:
-    """One replay. Invariant: `current` is the number of live pages whose copy equals the page, at `clock`."""
+    """One replay. Invariant: `current` is the number of live pages whose copy equals the page at `clock`."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class _Run:
         self.policy.add(page, self.pages[page].hub, max(at, 0.0), has_copy)
 
     def _is_current(self, page: int, at: float) -> bool:
-        """Was the copy current just before `at`?"""
+        """True if the copy was current just before `at`."""
         seen = self.copies.get(page)
         return seen is not None and seen >= _changes_before(self.pages[page].changes, at)
 
@@ -206,7 +206,7 @@ def _changes_before(changes: tuple[float, ...], at: float) -> int:
 
 
 def _events(trace: Trace) -> list[tuple[float, int, int]]:
-    """Births (0), changes (1) and deaths (2), by time."""
+    """Return births (0), changes (1) and deaths (2) by time."""
     events = []
     for number, page in enumerate(trace.pages):
         events.append((page.birth, 0, number))
@@ -221,7 +221,7 @@ SAMPLE_SEED = 1
 
 
 class TracePage(NamedTuple):
-    """One page's life, in days after the start of the window."""
+    """The life of one page, in days after the start."""
 
     hub: int
     birth: float
@@ -230,7 +230,7 @@ class TracePage(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """One site's history."""
+    """The history of one site."""
 
     site: str
     days: float
@@ -238,7 +238,7 @@ class Trace(NamedTuple):
 
 
 def read_trace(path: Path, *, most_pages: int | None = None, most_days: float | None = None) -> Trace:
-    """The trace of a file; a fixed pseudo-random sample where it has more than `most_pages`."""
+    """Read a `<site>.jsonl.gz` file: a header line, then one line per page. Larger files are sampled."""
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rt", encoding="utf-8") as lines:
         header = json.loads(next(iter(lines)))

@@ -97,13 +97,13 @@ class PruneReport:
     """Pages that lose versions."""
     versions: int = 0
     versions_kept: int = 0
-    kept_for_others: int = 0
+    shared_versions: int = 0
     """Versions that the rule would take, but whose bytes other versions share."""
     archive_files: int = 0
     """Archive files that are written anew."""
     archive_bytes: int = 0
     """Bytes that the archive loses."""
-    untouched_files: tuple[str, ...] = ()
+    damaged_files: tuple[str, ...] = ()
     """Archive files that are damaged and therefore were left alone."""
 
 
@@ -135,7 +135,7 @@ class PageSentiment:
     site: SiteSentiment
 
 
-class Mark(NamedTuple):
+class ReadMark(NamedTuple):
     """Looked at up to a moment: one edit by its key, all of a site, or, without either, everything."""
 
     key: int | None
@@ -149,7 +149,7 @@ class Review(NamedTuple):
     id: int
     at_us: int
     who: str
-    words: str
+    text: str
     """What it was about, for people."""
 
 

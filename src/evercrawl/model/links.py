@@ -35,7 +35,7 @@ class PageLinks:
     """All links to it; the list may be shorter."""
 
 
-class LinkTrouble(StrEnum):
+class LinkProblem(StrEnum):
     """What is wrong with a link."""
 
     DEAD = "dead"
@@ -56,7 +56,7 @@ class BadLink:
     """The page that it stands on."""
     target: str
     text: str
-    trouble: LinkTrouble
+    problem: LinkProblem
     status: int | None = None
     reason: str | None = None
     chain: tuple[str, ...] = ()

@@ -125,7 +125,7 @@ class RecentChanges:
     changes: int
     groups: tuple[RecentChangeGroup, ...]
     """The most significant."""
-    groups_in_all: int
+    total_groups: int
     newest_us: int
     """The newest change; 0: there is none."""
 
@@ -142,10 +142,10 @@ class SiteLoad:
     """The newest, newest first."""
     not_modified: int
     """Among them."""
-    gaps_s: tuple[float, ...]
+    delays_s: tuple[float, ...]
     """Seconds between two visits in a row."""
     median_ms: int | None
-    asked_gap_s: float | None
+    delay_s: float | None
     """The gap in force."""
 
 

@@ -111,11 +111,11 @@ class Status:
     archive_bytes: int = 0
     state_bytes: int = 0
     freshness: FreshnessEstimate | None = None
-    saved: Savings | None = None
-    steering: RevisitStatus | None = None
+    savings: Savings | None = None
+    revisit: RevisitStatus | None = None
     traps: tuple[TrapPattern, ...] = ()
     """Sites that explode: of each the pattern behind a fence that cost most; a few."""
-    slowed: tuple[RateOverride, ...] = ()
+    rate_overrides: tuple[RateOverride, ...] = ()
     """Sites that the operator slows down."""
 
 
@@ -152,11 +152,11 @@ class Explanation:
     depth: int | None = None
     site_opens_at: datetime | None = None
     """When the site may be asked next, where that lies ahead."""
-    slowed_to_s: float | None = None
+    delay_override_s: float | None = None
     """The least gap that the operator has set for its site; None: none."""
     decisions: tuple[PastVisit, ...] = ()
     """Past visits, newest first."""
-    habits: PageForecast | None = None
+    forecast: PageForecast | None = None
     """How it changes and what follows from it; None: no visit has seen it."""
     relevance: float | None = None
     """How likely its newest version is on the topic of the focus, 0 to 1; None: no focus has judged it."""
@@ -299,7 +299,7 @@ class Announcements:
     """Share of changes that are announced."""
     false_share: float
     """Share of this page's announcements that are false."""
-    waiting: int
+    pending: int
     """Announcements that are newer than the last visit."""
     last_poll: datetime | None
     last_announced: datetime | None
@@ -311,16 +311,16 @@ class PageForecast:
 
     policy: str
     changes_per_day: float
-    words: str
+    rate_text: str
     """The rate and what it rests on, as a sentence."""
     visits: int
     changes: int
-    chance_current: float
+    probability_current: float
     """Probability that our copy is the current one."""
     value_days: float | None
     """Days of a current copy that a visit now would bring; None: it has to be made in any case."""
     threshold_days: float
     next_visit: datetime | None
-    next_visit_words: str
+    next_visit_text: str
     announcements: Announcements | None = None
-    validators_that_lied: int = 0
+    false_validators: int = 0

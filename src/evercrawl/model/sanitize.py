@@ -1,7 +1,6 @@
-"""Crawled text must not speak to the terminal, nor trick who reads it in a browser.
+"""Makes crawled text safe to show in terminals and browsers.
 
-Escape sequences can rewrite the screen or the clipboard, and bidirectional controls can make a URL look like
-another (Unicode TR 36). Everything that came from the web passes through here before it is shown.
+Escape sequences can rewrite the screen or the clipboard, and bidirectional controls can disguise a URL (Unicode TR 36).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 
 def safe_line(text: str, *, longest: int | None = None) -> str:
-    """The text as one line of visible characters, cut at `longest` with an ellipsis."""
+    """Return the text as one line of visible characters, cut at `longest` with an ellipsis."""
     line = " ".join(_visible(part) for part in re.split(r"[\t\n\v\f\r\x85\u2028\u2029]+", _SEQUENCES.sub("", text)))
     if longest is not None and len(line) > longest:
         return line[: longest - 1] + ELLIPSIS
@@ -29,7 +28,7 @@ def safe_line(text: str, *, longest: int | None = None) -> str:
 
 
 def safe_block(text: str) -> str:
-    """The text with its lines and tabs, every other control character removed."""
+    """Return the text with its lines and tabs, without other control characters."""
     kept = _SEQUENCES.sub("", text.replace("\r\n", "\n"))
     return "".join(char if char in "\n\t" else _visible(char) for char in kept)
 

@@ -71,7 +71,7 @@ class Hit:
     lang: str | None = None
     is_gone: bool = False
     """The page was not there any more at its last visit."""
-    alike: int = 0
+    near_duplicates: int = 0
     """Near-duplicates of it that are not listed."""
     sentiment: float | None = None
     """Only where the query asks for it."""
@@ -107,7 +107,7 @@ class Facets:
     """Hits whose sentiment was counted."""
 
 
-class SourceTrouble(NamedTuple):
+class SourceError(NamedTuple):
     """A collection that gave no answer, and why."""
 
     source: str
@@ -126,7 +126,7 @@ class SearchResults:
     """No page has all the words; these have most of them."""
     lag: int = 0
     """Visits that are stored and not indexed yet; negative: some, but nobody knows how many."""
-    troubles: tuple[SourceTrouble, ...] = ()
+    source_errors: tuple[SourceError, ...] = ()
     facets: Facets | None = None
     """Only where they were asked for."""
 

@@ -59,7 +59,7 @@ class RateOverride:
     """A site that the operator wants to be asked more slowly."""
 
     site: str
-    gap_s: float
+    delay_s: float
     """The least gap between two requests, in seconds."""
 
 

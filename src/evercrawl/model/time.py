@@ -1,4 +1,4 @@
-"""Times at the borders: microseconds since the epoch, as the store and the queues hold them."""
+"""Times: microseconds for stores and queues, times and rates that people write, and spans as text."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 def to_us(moment: datetime) -> int:
-    """Microseconds since the epoch."""
+    """Return microseconds since the epoch."""
     return (moment - _EPOCH) // _MICROSECOND
 
 
 def from_us(moment_us: int) -> datetime:
-    """The aware moment of so many microseconds since the epoch."""
+    """Return the time of so many microseconds since the epoch."""
     return _EPOCH + timedelta(microseconds=moment_us)
 
 
 def span_us(span: timedelta) -> int:
-    """A span in microseconds."""
+    """Return a span in microseconds."""
     return span // _MICROSECOND
 
 
@@ -50,37 +50,40 @@ _LAST_MOMENT = timedelta(microseconds=1)
 
 
 def parse_time(text: str, *, now: datetime, at_end: bool = False) -> datetime:
-    """The moment in UTC; ConfigError where the text names none. With `at_end` a day means its last."""
-    wanted = " ".join(text.split()).lower()
+    """Parse a time such as 7d, yesterday or 2026-11-01 and return it in UTC; raises ConfigError.
+
+    Without a zone it is in that of `now`. A date means its first moment, or with `at_end` its last.
+    """
+    words = " ".join(text.split()).lower()
     try:
-        moment = _moment(wanted, now=now, at_end=at_end)
+        moment = _parse_moment(words, now=now, at_end=at_end)
     except (ValueError, OverflowError) as error:
-        raise _unreadable(text) from error
+        raise _time_error(text) from error
     if moment is None:
-        raise _unreadable(text)
+        raise _time_error(text)
     return moment.astimezone(UTC)
 
 
-def _moment(wanted: str, *, now: datetime, at_end: bool) -> datetime | None:
-    if wanted == "now":
+def _parse_moment(words: str, *, now: datetime, at_end: bool) -> datetime | None:
+    if words == "now":
         return now
-    if wanted in _DAYS_BACK:
-        return _day(now - timedelta(days=_DAYS_BACK[wanted]), at_end=at_end)
-    if found := _SPAN.fullmatch(wanted):
+    if words in _DAYS_BACK:
+        return _day(now - timedelta(days=_DAYS_BACK[words]), at_end=at_end)
+    if found := _SPAN.fullmatch(words):
         unit = _UNITS.get(_LONG_UNITS.get(found[2], found[2]))
         return None if unit is None else now - float(found[1]) * unit
-    if found := _MONTH.fullmatch(wanted):
+    if found := _MONTH.fullmatch(words):
         return _month(int(found[1]), int(found[2]), now=now, at_end=at_end)
-    return _written_moment(wanted, now=now, at_end=at_end)
+    return _parse_timestamp(words, now=now, at_end=at_end)
 
 
-def _written_moment(wanted: str, *, now: datetime, at_end: bool) -> datetime:
-    if _TIMESTAMP.fullmatch(wanted):
-        return datetime.strptime(wanted, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
-    moment = datetime.fromisoformat(wanted.upper())
+def _parse_timestamp(words: str, *, now: datetime, at_end: bool) -> datetime:
+    if _TIMESTAMP.fullmatch(words):
+        return datetime.strptime(words, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    moment = datetime.fromisoformat(words.upper())
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=now.tzinfo)
-    return _day(moment, at_end=at_end) if _DATE.fullmatch(wanted) else moment
+    return _day(moment, at_end=at_end) if _DATE.fullmatch(words) else moment
 
 
 def _day(moment: datetime, *, at_end: bool) -> datetime:
@@ -96,19 +99,19 @@ def _month(year: int, month: int, *, now: datetime, at_end: bool) -> datetime:
     return following - _LAST_MOMENT
 
 
-def _unreadable(text: str) -> ConfigError:
+def _time_error(text: str) -> ConfigError:
     if _VERSION.fullmatch(text.strip()):
-        return ConfigError(f"{text!r} names a version, and here a time is needed; write it like {KNOWN_FORMS}")
-    return ConfigError(f"{text!r} is not a time that can be read; write it like {KNOWN_FORMS}")
+        return ConfigError(f"{text!r} is a version, but a time is needed; write it like {KNOWN_FORMS}")
+    return ConfigError(f"{text!r} is not a time; write it like {KNOWN_FORMS}")
 
 
 _DAY_UNITS = ((365.25, "year"), (30.44, "month"), (1.0, "day"), (1.0 / 24.0, "hour"), (1.0 / 1440.0, "minute"))
 _SMALLEST_COUNT = 2.0
-"""A unit is used from so many of it on, so that little is lost by rounding."""
+"""Smaller counts use a smaller unit, so that little is lost by rounding."""
 
 
 def format_days(days: float) -> str:
-    """The span, rounded to a whole number of a fitting unit."""
+    """Return a span of days as text: 40 minutes, 5 hours, 9 days, 7 months."""
     for size, name in _DAY_UNITS:
         if days >= _SMALLEST_COUNT * size:
             return f"{round(days / size)} {name}s"
@@ -117,7 +120,7 @@ def format_days(days: float) -> str:
 
 
 def format_interval(days: float) -> str:
-    """How often: `every 9 days`, `every day`, `every hour`."""
+    """Return an interval as text: `every 9 days`, `every day`, `every hour`."""
     for size, name in _DAY_UNITS:
         if abs(days - size) < 0.1 * size:
             return f"every {name}"
@@ -125,11 +128,11 @@ def format_interval(days: float) -> str:
 
 
 RATE_SYNTAX = "a number of requests such as 1000/day, 50/hour or 1000 (a day)"
-"""What a rate must be, in words that follow "must be"."""
+"""Follows "must be" in messages."""
 
 
 MAX_PER_DAY = 1e12
-"""A larger rate is taken for a slip of the pen."""
+"""A larger rate is a typing error."""
 
 
 _PER_DAY = {
@@ -145,7 +148,7 @@ _RATE = re.compile(r"(\d[\d_,]*(?:\.\d+)?|\.\d+)\s*(?:(?:/|per\s)\s*([a-z]+))?",
 
 
 def parse_rate(text: str) -> float:
-    """Requests a day, more than 0; ValueError says what the text must be."""
+    """Return requests per day, more than 0; raises ValueError."""
     found = _RATE.fullmatch(text.strip())
     if found is None:
         raise ValueError(f"must be {RATE_SYNTAX}")
@@ -159,5 +162,5 @@ def parse_rate(text: str) -> float:
 
 
 def is_total_rate(text: str) -> bool:
-    """The text names a span of time: requests in all, not requests per page and day."""
+    """Return whether the text names a time unit: requests in all, not requests per page and day."""
     return "/" in text or "per" in text.lower()

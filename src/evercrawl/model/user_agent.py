@@ -1,8 +1,4 @@
-"""What do we call ourselves?
-
-The user agent begins with the product token that robots.txt files name (RFC 9309 section 2.2.1) and carries,
-as a comment, the way in which a site's owner reaches the operator.
-"""
+"""The user agent: the product token that robots.txt names (RFC 9309 section 2.2.1) and the operator's contact."""
 
 from __future__ import annotations
 
@@ -19,16 +15,16 @@ _PAGE = re.compile(r"https?://[!-~]+", re.ASCII | re.IGNORECASE)
 
 
 def user_agent(identity: IdentitySettings, version: str) -> str:
-    """The User-Agent of every request: printable ASCII, the product first."""
+    """Return the User-Agent of every request: printable ASCII, the product first."""
     if not _PRODUCT.fullmatch(identity.product):
         raise ConfigError(f"identity.product {identity.product!r} cannot be used: letters, '-' and '_' only (RFC 9309)")
     name = f"{identity.product}/{version}"
     contact = (identity.contact or "").strip()
-    return f"{name} (+{_reachable_at(contact)})" if contact else name
+    return f"{name} (+{_contact_url(contact)})" if contact else name
 
 
-def _reachable_at(contact: str) -> str:
-    """The contact as a URL that cannot end the comment it stands in."""
+def _contact_url(contact: str) -> str:
+    """Return the contact as a URL that cannot end the comment it stands in."""
     address = contact[len("mailto:") :] if contact.lower().startswith("mailto:") else contact
     if len(contact) <= MAX_CONTACT_CHARS:
         if _MAIL.fullmatch(address):
@@ -44,6 +40,6 @@ _LEADING_LETTERS = re.compile(r"[A-Za-z_-]+")
 
 
 def product_token(user_agent: str) -> str:
-    """The name by which robots rules address us: the leading letters of a user agent, in lower case."""
+    """Return the name that robots rules use for us: the leading letters of a user agent in lower case."""
     match = _LEADING_LETTERS.match(user_agent.strip())
     return match[0].lower() if match else ""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from evercrawl.core.digest import text_digest
 from evercrawl.core.faults import http_date
 from evercrawl.core.sitemap.sitemap_values import is_in_scope, parse_date
-from evercrawl.core.sitemap.sitemap_writer import MOST_BYTES, MOST_URLS
+from evercrawl.core.sitemap.sitemap_writer import MAX_BYTES, MAX_URLS
 from evercrawl.core.url import canonical
 from evercrawl.model.sitemap import SitemapEntry, SitemapType
 from evercrawl.sitemaps.survey import ListedEntry, SampledPage, SitemapSurvey
@@ -206,10 +206,10 @@ def _file_findings(survey: SitemapSurvey) -> Iterator[SitemapFinding]:
 
 def _limit_examples(survey: SitemapSurvey) -> Iterator[IssueExample]:
     for file in survey.files:
-        if len(file.sitemap.entries) > MOST_URLS:
-            yield IssueExample(file.url, f"{len(file.sitemap.entries):,} entries; {MOST_URLS:,} are allowed")
-        if file.size > MOST_BYTES:
-            yield IssueExample(file.url, f"{file.size:,} bytes; {MOST_BYTES:,} are allowed")
+        if len(file.sitemap.entries) > MAX_URLS:
+            yield IssueExample(file.url, f"{len(file.sitemap.entries):,} entries; {MAX_URLS:,} are allowed")
+        if file.size > MAX_BYTES:
+            yield IssueExample(file.url, f"{file.size:,} bytes; {MAX_BYTES:,} are allowed")
     longest = max(survey.entries, key=lambda one: len(one.entry.url), default=None)
     if longest is not None and len(longest.entry.url) > MAX_URL_CHARS:
         yield IssueExample(longest.source, f"a URL of {len(longest.entry.url):,} characters")

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from evercrawl.adapters.system import exclusive_lock, write_atomically
 from evercrawl.core.sitemap.sitemap_writer import (
-    MOST_BYTES,
-    MOST_URLS,
+    MAX_BYTES,
+    MAX_URLS,
     SitemapFile,
     extended_files,
     gzip_bytes,
@@ -42,8 +42,8 @@ class SitemapTarget:
     state: Path
     compressed: bool = False
     """Also write a .gz next to each .xml file, for servers that can send it."""
-    max_urls: int = MOST_URLS
-    max_bytes: int = MOST_BYTES
+    max_urls: int = MAX_URLS
+    max_bytes: int = MAX_BYTES
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,13 +163,13 @@ def explanation_fields(found: Explanation) -> dict[str, Any]:
         "parent": found.parent,
         "depth": found.depth,
         "site_opens_at": found.site_opens_at,
-        "slowed_to_s": found.delay_override_s,
+        "delay_override_s": found.delay_override_s,
         "relevance": found.relevance,
         "duplicate_of": found.duplicate_of,
         "credit": found.credit,
         "importance": found.importance,
         "decisions": [_decision_fields(visit) for visit in found.decisions],
-        "habits": None if found.forecast is None else asdict(found.forecast),
+        "forecast": None if found.forecast is None else asdict(found.forecast),
     }
 
 

@@ -102,7 +102,7 @@ def hit_fields(hit: Hit) -> dict[str, Any]:
         "fetched_at": hit.fetched_at,
         "lang": hit.lang,
         "gone": hit.is_gone,
-        "alike": hit.near_duplicates,
+        "near_duplicates": hit.near_duplicates,
         "marks": _highlights(hit),
     }
     if hit.sentiment is not None:

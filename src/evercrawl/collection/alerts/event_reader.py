@@ -121,8 +121,7 @@ class EventReader:
                 after, count = upto, count + len(matched)
         return count
 
-    def _match(self, shard_log: ShardLog, events: Sequence[Event], alerts: Sequence[StoredAlert]
-    ) -> list[MatchedEvent]:
+    def _match(self, shard_log: ShardLog, events: Sequence[Event], alerts: Sequence[StoredAlert]) -> list[MatchedEvent]:
         matched = []
         for event in events:
             texts = event_texts(shard_log, event)

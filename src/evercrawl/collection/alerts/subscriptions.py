@@ -76,7 +76,7 @@ def subscription_fields(one: Subscription) -> dict[str, Any]:
         "phase": one.phase.value,
         "signed": one.secret is not None,
         "until": None if one.until_us is None else from_us(one.until_us),
-        "requested": from_us(one.asked_us) if one.asked_us else None,
+        "requested": from_us(one.requested_us) if one.requested_us else None,
         "attempts": one.tries,
         "next_request": next_request_time(one),
         "detail": one.detail,
@@ -132,7 +132,7 @@ class WebsubClient:
             return CallbackReply(404)
         if subscription.phase in (SubscriptionPhase.ENDING, SubscriptionPhase.DENIED):
             return CallbackReply(410)
-        if subscription.phase is SubscriptionPhase.ASKED and subscription.secret is None:
+        if subscription.phase is SubscriptionPhase.REQUESTED and subscription.secret is None:
             return CallbackReply(202)  # the hub is not verified yet
         if not has_valid_signature(subscription, headers.get("x-hub-signature"), body):
             log.warning("websub: a notification about %s has no valid signature", subscription.topic)

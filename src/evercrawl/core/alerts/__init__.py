@@ -1,1 +1,1 @@
-"""Being told: which events an alert wants, when a message goes, what it says, and what comes of it."""
+"""Alerts: which events an alert matches, when messages are sent, and what they contain."""

@@ -1,7 +1,7 @@
-"""Which of apprise's services may somebody name who does not sit at this machine?
+"""Validation of alerts, their stored form as JSON, and the apprise services allowed over the web.
 
-An address of apprise can mean anything: a program of this machine, a file with keys, any host inside this
-network. These services are always at the same place on the Internet, whatever else the address says.
+An apprise address can be a local program, a file with keys or any host of this network. The services here have a fixed
+host on the Internet, so anyone may name them.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ HOSTED_SERVICES = frozenset({
     "pagerduty", "pbul", "pover", "prowl", "pushme", "schan", "simplepush", "slack", "tgram", "threema",
     "twilio", "wecombot", "whatsapp", "wxteams",
 })  # fmt: skip
-"""Schemes of apprise without a host in their address."""
+"""Apprise schemes without a host in their address."""
 
 
 def apprise_service(address: str) -> str | None:
-    """The scheme of an address of apprise; None: it has none."""
+    """Return the scheme of an apprise address; None if it has none."""
     scheme, found, _ = address.partition("://")
     return scheme.strip().lower() if found else None
 
 
 def apprise_problem(address: str) -> str | None:
-    """None for an address of one of these services, otherwise what is wrong with it."""
+    """Return what is wrong with an apprise address; None if it is allowed."""
     service = apprise_service(address)
     if address.count("://") > 1 or any(character.isspace() for character in address.strip()):
-        # apprise takes several addresses in one text: a second could mean anything.
-        return "name one address of apprise, without another address in it"
+        # apprise accepts several addresses in one text: a second could be any host.
+        return "enter a single apprise address"
     if service in HOSTED_SERVICES:
         return None
-    named = f"{service[:40]!r} is none of them" if service else "write it like tgram://TOKEN/CHAT"
+    named = f"{service[:40]!r} is not one of them" if service else "write it like tgram://TOKEN/CHAT"
     known = ", ".join(sorted(HOSTED_SERVICES))
-    return f"here apprise can tell these services: {known}; {named}. The command line has all of them"
+    return f"only these apprise services are allowed here: {known}; {named}. Add others on the command line"
 
 
 def redact_address(address: str) -> str:
-    """The address without what is secret in it: all of it but the service."""
+    """Return the address with only its service visible."""
     return f"{apprise_service(address) or 'apprise'}://…"
 
 
@@ -56,26 +56,26 @@ MAX_PER_MESSAGE = 500
 
 
 def alert_problem(alert: Alert) -> str | None:
-    """What is wrong with an alert, in words; None: it can be used."""
+    """Return what is wrong with an alert; None if it is valid."""
     subject, target = alert.filter, alert.destination
     if not _NAME.fullmatch(alert.name):
         return f"the name {alert.name!r} must be up to 64 letters, digits, - and _"
     if len(subject.pages) + len(subject.patterns) > MAX_PAGES:
-        return f"an alert can name at most {MAX_PAGES} pages and patterns"
+        return f"an alert has at most {MAX_PAGES} pages and patterns"
     if not 0.0 <= subject.min_size <= 1.0:
-        return "the least size of a change must be from 0 to 1"
+        return "the minimum change must be from 0 to 1"
     if not subject.kinds:
-        return "an alert must be about content, metadata, new or gone"
+        return "an alert needs content, metadata, new or removed"
     if subject.sentiment_shift and EventKind.CONTENT not in subject.kinds:
         return "only a change of content can turn the sentiment"
     if not 1 <= alert.max_changes <= MAX_PER_MESSAGE:
         return f"a message holds 1 to {MAX_PER_MESSAGE} changes"
     if target.channel is Channel.MAIL and not _MAIL.fullmatch(target.address):
         return f"{target.address!r} is not a mail address"
-    return _unreadable(alert)
+    return _field_problem(alert)
 
 
-def _unreadable(alert: Alert) -> str | None:
+def _field_problem(alert: Alert) -> str | None:
     try:
         if alert.filter.query is not None:
             parse_alert_query(alert.filter.query)
@@ -95,7 +95,7 @@ def _unreadable(alert: Alert) -> str | None:
 
 
 def alert_fields(alert: Alert, *, with_secret: bool) -> dict[str, Any]:
-    """The alert as JSON has it."""
+    """Return the alert as JSON fields."""
     subject, target = alert.filter, alert.destination
     fields: dict[str, Any] = {
         "name": alert.name,
@@ -116,12 +116,12 @@ def alert_fields(alert: Alert, *, with_secret: bool) -> dict[str, Any]:
 
 
 def alert_to_json(alert: Alert) -> str:
-    """The stored form, with its secret."""
+    """Return the stored form with its secret."""
     return json.dumps(alert_fields(alert, with_secret=True))
 
 
 def alert_from_json(stored: str) -> Alert:
-    """The alert of a stored form."""
+    """Read the stored form of an alert."""
     fields = json.loads(stored)
     return Alert(
         name=fields["name"],
@@ -142,15 +142,15 @@ def alert_from_json(stored: str) -> Alert:
 
 
 def event_to_json(event: Event) -> str:
-    """The stored form of an event."""
+    """Return the stored form of an event."""
     return json.dumps(event)
 
 
 def event_from_json(stored: str) -> Event:
-    """The event of a stored form."""
+    """Read the stored form of an event."""
     event = Event._make(json.loads(stored))
     return event._replace(
         kind=EventKind(event.kind),
-        edits=tuple((gone, came) for gone, came in event.edits),
+        edits=tuple((removed, added) for removed, added in event.edits),
         shift=None if event.shift is None else SentimentShift._make(event.shift),
     )

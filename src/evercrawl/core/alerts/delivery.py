@@ -1,5 +1,7 @@
-"""What is to be done next for an alert, and what comes of an attempt. Messages of one alert go one after the
-other; that one is on its way is written down before it is sent, and that it arrived right after.
+"""The next delivery step of an alert, and the result of an attempt.
+
+Messages of one alert are sent one after the other. A message is stored as sending before the attempt and as delivered
+after it.
 """
 
 from __future__ import annotations
@@ -15,18 +17,18 @@ from evercrawl.model.time import from_us, to_us
 
 
 class MessageState(StrEnum):
-    """Where a message stands."""
+    """The state of a message."""
 
     PENDING = "pending"
     SENDING = "sending"
-    """On its way; after a crash: nobody knows whether it arrived, so it is sent again by the same id."""
+    """After a crash the outcome is unknown, so the message is sent again with the same id."""
     SENT = "sent"
     FAILED = "failed"
-    """Given up after the patience; kept, and can be sent again."""
+    """Given up; it is kept and can be sent again."""
 
 
 class AlertMessage(NamedTuple):
-    """One message; its content was fixed when it was made, so that every attempt says the same."""
+    """A message; its content is fixed, so that every attempt sends the same."""
 
     id: str
     alert: str
@@ -34,22 +36,22 @@ class AlertMessage(NamedTuple):
     state: MessageState = MessageState.PENDING
     tries: int = 0
     next_us: int = 0
-    """No attempt before this moment."""
+    """No attempt before this time."""
     ended_us: int | None = None
     detail: str = ""
 
 
 class AlertQueue(NamedTuple):
-    """What waits for one alert."""
+    """What is pending for one alert."""
 
     head: AlertMessage | None
-    """The oldest message that is neither delivered nor given up."""
+    """The oldest message that is neither delivered nor failed."""
     noted_us: int | None
-    """When the oldest notice came that is in no message yet; None: there is none."""
+    """Time of the oldest notice that is in no message yet."""
 
 
 class ComposeMessage(NamedTuple):
-    """Put the oldest notices into a message, those that were noted by this moment."""
+    """Put the notices up to this time into a message."""
 
     upto_us: int
 
@@ -61,7 +63,7 @@ class SendMessage(NamedTuple):
 
 
 class WaitUntil(NamedTuple):
-    """Nothing can be done before this moment; None: before something new comes."""
+    """Nothing to do before this time; None: before something new happens."""
 
     until: datetime | None
 
@@ -83,16 +85,16 @@ class RetryPolicy(NamedTuple):
     first: timedelta
     longest: timedelta
     total: timedelta
-    """A message that has not arrived for so long is given up, so that those behind it get their turn."""
+    """A message undelivered for this long has failed, so that those after it get their turn."""
 
 
 def next_delivery_step(alert: Alert, queue: AlertQueue, *, now: datetime) -> DeliveryStep:
-    """What to do for an alert."""
+    """Return what to do next for an alert."""
     if queue.head is None and queue.noted_us is None:
         return WaitUntil(None)
-    rest = quiet_hours_end(alert, now=now)
-    if rest is not None:
-        return WaitUntil(rest)
+    quiet_end = quiet_hours_end(alert, now=now)
+    if quiet_end is not None:
+        return WaitUntil(quiet_end)
     if queue.head is not None:
         moment = from_us(queue.head.next_us)
         return SendMessage(queue.head) if moment <= now else WaitUntil(moment)
@@ -102,36 +104,36 @@ def next_delivery_step(alert: Alert, queue: AlertQueue, *, now: datetime) -> Del
 
 
 def begin_attempt(message: AlertMessage) -> AlertMessage:
-    """The message as it is written down before an attempt."""
+    """Return the message to store before an attempt."""
     return message._replace(state=MessageState.SENDING, tries=message.tries + 1)
 
 
 def finish_attempt(
-    message: AlertMessage, attempt: DeliveryAttempt, patience: RetryPolicy, *, now: datetime
+    message: AlertMessage, attempt: DeliveryAttempt, policy: RetryPolicy, *, now: datetime
 ) -> AlertMessage:
-    """The message after an attempt that was begun."""
+    """Return the message after an attempt."""
     if attempt.is_delivered:
         return message._replace(state=MessageState.SENT, ended_us=to_us(now), detail=attempt.detail, next_us=0)
-    if now - from_us(message.made_us) >= patience.total:
+    if now - from_us(message.made_us) >= policy.total:
         return message._replace(state=MessageState.FAILED, ended_us=to_us(now), detail=attempt.detail)
     wait = retry_delay(
-        message.tries, first=patience.first, longest=patience.longest, seed=message.id, asked=attempt.retry_after
+        message.tries, first=policy.first, longest=policy.longest, seed=message.id, requested=attempt.retry_after
     )
     return message._replace(state=MessageState.PENDING, next_us=to_us(now + wait), detail=attempt.detail)
 
 
 def retry_message(message: AlertMessage, *, now: datetime) -> AlertMessage:
-    """A message that was given up, on its way once more; its id stays, so that no receiver takes it twice."""
+    """Return a failed message to send again; the id stays, so that no receiver accepts it twice."""
     return AlertMessage(message.id, message.alert, made_us=to_us(now))
 
 
-SPREAD = 0.2
-"""Each wait is longer by up to this share, so that many messages do not come back at one moment."""
+JITTER = 0.2
+"""Each wait is longer by up to this share, so that many messages are not retried at once."""
 MAX_DOUBLINGS = 20
 
 
 def ready_at(alert: Alert, noted: datetime) -> datetime:
-    """When something that was noted may be put into a message."""
+    """Return when a notice may be put into a message."""
     if alert.frequency is Frequency.AT_ONCE:
         return noted
     if alert.frequency is Frequency.HOURLY:
@@ -141,16 +143,14 @@ def ready_at(alert: Alert, noted: datetime) -> datetime:
 
 
 def quiet_hours_end(alert: Alert, *, now: datetime) -> datetime | None:
-    """The end of the quiet hours in which `now` lies; None: it lies in none."""
+    """Return the end of the quiet hours at `now`; None if there are none."""
     return quiet_until(map(parse_hours, alert.quiet_hours), now=now)
 
 
 def retry_delay(
-    tries: int, *, first: timedelta, longest: timedelta, seed: str, asked: timedelta | None = None
+    tries: int, *, first: timedelta, longest: timedelta, seed: str, requested: timedelta | None = None
 ) -> timedelta:
-    """How long to wait after so many failures: twice as long each time, at least as long as was asked for,
-    and never longer than `longest` and its spread.
-    """
+    """Return the wait after so many failures: doubled each time, at least as requested, at most `longest`."""
     doubled = min(first * (1 << min(tries - 1, MAX_DOUBLINGS)), longest)
-    spread = SPREAD * (crc32(f"{seed}/{tries}".encode()) / 2**32)
-    return min(max(doubled, asked or timedelta(0)), longest) * (1 + spread)
+    jitter = JITTER * (crc32(f"{seed}/{tries}".encode()) / 2**32)
+    return min(max(doubled, requested or timedelta(0)), longest) * (1 + jitter)

@@ -1,5 +1,6 @@
-"""Is a page among what a query asks for? The language of queries is that of search; each page is asked by
-itself, without an index, and all of the query must hold.
+"""Decides whether an alert matches an event: by kind, size, URL, query and sentiment.
+
+Queries use the search syntax and are evaluated on a single page without an index.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from evercrawl.model.search import Query, QueryField, Term
 
 DEFAULT_LANGUAGE = "en"
 _NO_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
-"""Operators that need the present moment are refused."""
+"""Operators that need the current time are refused."""
 
 CutWords = Callable[[str], list[str]]
 """Text -> its words, as the search index has them."""
@@ -27,7 +28,7 @@ StemWords = Callable[[Sequence[str], str], list[str]]
 
 
 class PageText(NamedTuple):
-    """What a page says."""
+    """The text of a page."""
 
     url: str
     title: str
@@ -37,41 +38,41 @@ class PageText(NamedTuple):
 
 @lru_cache(maxsize=256)
 def parse_alert_query(query: str) -> Query:
-    """The query; ConfigError where it cannot be read, or asks for a moment or a sentiment."""
+    """Parse a query; raises ConfigError if it cannot be read, or uses time or sentiment."""
     found = parse_query(query, now=_NO_MOMENT)
     if found.changed_from or found.changed_until or found.as_of or found.tone:
-        raise ConfigError(f"the query {query!r} of an alert cannot have changed:, as-of: or sentiment:")
+        raise ConfigError(f"the query {query!r} of an alert cannot use changed:, as-of: or sentiment:")
     return found
 
 
 def page_matches(query: str, page: PageText, *, cut: CutWords, stem: StemWords) -> bool:
-    """The page says all that the query asks for, and nothing of what it excludes."""
-    asked = parse_alert_query(query)
+    """Return whether the page has everything that the query asks for and nothing that it excludes."""
+    parsed = parse_alert_query(query)
     lang = primary_language(page.lang) if page.lang else None
-    if asked.sites and not any(_is_of(page.url, site) for site in asked.sites):
+    if parsed.sites and not any(_is_on_site(page.url, site) for site in parsed.sites):
         return False
-    if any(_is_of(page.url, site) for site in asked.not_sites) or (asked.langs and lang not in asked.langs):
+    if any(_is_on_site(page.url, site) for site in parsed.not_sites) or (parsed.langs and lang not in parsed.langs):
         return False
-    words = _words(page, cut, stem, lang or DEFAULT_LANGUAGE)
-    has_all = all(any(words.have(term) for term in group) for group in asked.groups)
-    return has_all and not any(words.have(term._replace(is_literal=True)) for term in asked.without)
+    words = _page_words(page, cut, stem, lang or DEFAULT_LANGUAGE)
+    has_all = all(any(words.has(term) for term in group) for group in parsed.groups)
+    return has_all and not any(words.has(term._replace(is_literal=True)) for term in parsed.without)
 
 
-def _is_of(url: str, site: str) -> bool:
-    """The URL is of this host, of a sub-domain of it, or in this folder of it."""
+def _is_on_site(url: str, site: str) -> bool:
+    """Return whether the URL is on this host, a subdomain of it, or in this folder of it."""
     host, slash, folder = site.partition("/")
     own, path = site_parts(site_of(url)).host, path_of(url)
     return (own == host or own.endswith(f".{host}")) and (not slash or f"{path}/".startswith(f"/{folder}/"))
 
 
 @lru_cache(maxsize=4)
-def _words(page: PageText, cut: CutWords, stem: StemWords, lang: str) -> _Words:
-    """A page is asked by many alerts in a row."""
-    return _Words(page, cut, stem, lang)
+def _page_words(page: PageText, cut: CutWords, stem: StemWords, lang: str) -> _PageWords:
+    """Return the words of a page, cached since many alerts check the same page."""
+    return _PageWords(page, cut, stem, lang)
 
 
-class _Words:
-    """The words of a page, cut once; their stems when they are needed."""
+class _PageWords:
+    """The words of a page; stems are computed on demand."""
 
     def __init__(self, page: PageText, cut: CutWords, stem: StemWords, lang: str) -> None:
         title, address, text = cut(page.title), cut(url_words(page.url)), cut(page.text)
@@ -81,35 +82,35 @@ class _Words:
         self._lang = lang
         self._stems: dict[QueryField, frozenset[str]] = {}
 
-    def have(self, term: Term) -> bool:
+    def has(self, term: Term) -> bool:
         words = self._cut(term.text)
         if not words:
             return False
         parts = self._parts[term.place]
         if term.is_literal or len(words) > 1:
             run = f" {' '.join(words)} "
-            return any(run in f" {' '.join(part)} " for part in parts)
+            return any(run in f" {' '.join(piece)} " for piece in parts)
         (stem,) = self._stem(words, self._lang)
         return stem in self._stems_at(term.place)
 
     def _stems_at(self, place: QueryField) -> frozenset[str]:
         if place not in self._stems:
-            words = [word for part in self._parts[place] for word in part]
+            words = [word for piece in self._parts[place] for word in piece]
             self._stems[place] = frozenset(self._stem(words, self._lang))
         return self._stems[place]
 
 
 CLEAR_SENTIMENT = 0.1
-"""A sentiment nearer to 0 is none, so that a page in the middle does not turn at every word."""
+"""A sentiment nearer to 0 is neutral."""
 
 MatchesQuery = Callable[[str, PageText], bool]
-"""Query and page -> the page is among what the query asks for."""
+"""Query and page -> whether the page matches."""
 ScoreText = Callable[[str], float | None]
-"""Text -> its sentiment, -1 to 1; None: it cannot be judged."""
+"""Text -> its sentiment, -1 to 1; None if it cannot be scored."""
 
 
 class EventTexts(NamedTuple):
-    """What the page says after the event, and its text before it; read when they are needed."""
+    """The page after the event and its text before, read on demand."""
 
     after: Callable[[], PageText]
     before: Callable[[], str]
@@ -118,8 +119,8 @@ class EventTexts(NamedTuple):
 def match_event(
     subject: AlertFilter, event: Event, texts: EventTexts, *, matches: MatchesQuery, score: ScoreText
 ) -> Event | None:
-    """The event as it is told, with the turn of sentiment where that was asked for; None: not wanted."""
-    if event.kind not in subject.kinds or not _is_large(subject, event) or not _is_about(subject, event.url):
+    """Return the event to report, with its sentiment shift if requested; None if it does not match."""
+    if event.kind not in subject.kinds or not _is_large(subject, event) or not _matches_url(subject, event.url):
         return None
     if subject.query is not None and not matches(subject.query, texts.after()):
         return None
@@ -130,18 +131,18 @@ def match_event(
 
 
 def _is_large(subject: AlertFilter, event: Event) -> bool:
-    """Only changes have a size."""
+    """Return whether the change is large enough; new and gone pages have no size."""
     return event.kind in (EventKind.NEW, EventKind.GONE) or event.size >= subject.min_size
 
 
-def _is_about(subject: AlertFilter, url: str) -> bool:
+def _matches_url(subject: AlertFilter, url: str) -> bool:
     if not subject.pages and not subject.patterns:
         return True
     return url in subject.pages or any(url_matches(pattern, url) for pattern in subject.patterns)
 
 
 def url_matches(pattern: str, url: str) -> bool:
-    """The whole URL is of this form; `*` stands for anything. Takes time in proportion to the URL."""
+    """Return whether the URL matches a pattern in which `*` stands for anything, in linear time."""
     first, *others = pattern.split("*")
     if not others:
         return url == pattern
@@ -149,16 +150,16 @@ def url_matches(pattern: str, url: str) -> bool:
     if not url.startswith(first) or len(url) < len(first) + len(last) or not url.endswith(last):
         return False
     at, end = len(first), len(url) - len(last)
-    for part in middle:
-        found = url.find(part, at, end)
+    for piece in middle:
+        found = url.find(piece, at, end)
         if found < 0:
             return False
-        at = found + len(part)
+        at = found + len(piece)
     return True
 
 
 def sentiment_shift(before: float | None, after: float | None) -> SentimentShift | None:
-    """The turn from clearly friendly to clearly unfriendly, or back; None: there is none."""
+    """Return the shift from clearly positive to clearly negative or back; None if there is none."""
     if before is None or after is None:
         return None
     is_clear = abs(before) >= CLEAR_SENTIMENT and abs(after) >= CLEAR_SENTIMENT

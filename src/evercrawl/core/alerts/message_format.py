@@ -1,4 +1,4 @@
-"""What a message says: JSON for programs, plain text for people, entries of an Atom feed (RFC 4287)."""
+"""Content of alert messages: JSON for programs, text for people, an Atom feed (RFC 4287), webhook signatures."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ _KIND_WORDS = {
     EventKind.CONTENT: "changed",
     EventKind.METADATA: "changed its description",
     EventKind.NEW: "is new",
-    EventKind.GONE: "is gone",
+    EventKind.GONE: "is removed",
 }
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def truncate(text: str, longest: int) -> str:
-    """The beginning of a text, with a mark where something was cut off."""
+    """Return the start of a text, with an ellipsis if it was cut."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def single_line(text: str) -> str:
-    """On one line, without control characters or such that turn the direction of writing."""
+    """Return the text on one line without control or direction characters."""
     return " ".join(_CONTROL.sub(" ", text).split())
 
 
 def format_time(at_us: int) -> str:
-    """ISO 8601 in UTC, to the second."""
+    """Return ISO 8601 in UTC, to the second."""
     return from_us(at_us).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def change_fields(notice: PendingEvent) -> dict[str, Any]:
-    """One change as JSON has it."""
+    """Return a change as JSON fields."""
     event = notice.event
     fields = {
         "number": notice.number,
@@ -57,8 +57,8 @@ def change_fields(notice: PendingEvent) -> dict[str, Any]:
         "version": event.version,
         "title": event.title and truncate(event.title, MAX_TITLE_CHARS),
         "edits": [
-            {"removed": truncate(gone, MAX_EDIT_CHARS), "added": truncate(came, MAX_EDIT_CHARS)}
-            for gone, came in event.edits
+            {"removed": truncate(removed, MAX_EDIT_CHARS), "added": truncate(added, MAX_EDIT_CHARS)}
+            for removed, added in event.edits
         ],
     }
     if event.shift is not None:
@@ -69,7 +69,7 @@ def change_fields(notice: PendingEvent) -> dict[str, Any]:
 def webhook_body(
     alert: Alert, notices: Sequence[PendingEvent], *, message_id: str, collection: str, made_us: int
 ) -> bytes:
-    """The body of a webhook, the same bytes at every attempt; without notices it is a test."""
+    """Return the body of a webhook, the same at every attempt; without notices it is a test."""
     fields = {
         "schema": SCHEMA,
         "type": _type(alert, notices),
@@ -79,7 +79,7 @@ def webhook_body(
         "timestamp": format_time(made_us),
         "changes": [change_fields(notice) for notice in notices],
     }
-    # ASCII only: a lone surrogate of a page has no other form.
+    # ASCII only: a lone surrogate cannot be encoded otherwise.
     return json.dumps(fields, separators=(",", ":")).encode("ascii")
 
 
@@ -90,7 +90,7 @@ def _type(alert: Alert, notices: Sequence[PendingEvent]) -> str:
 
 
 def subject_line(alert: Alert, notices: Sequence[PendingEvent]) -> str:
-    """One line for people."""
+    """Return the subject of a message."""
     if not notices:
         return f"[evercrawl] {alert.name}: a test"
     if len(notices) > 1:
@@ -104,18 +104,18 @@ def _headline(event: Event) -> str:
 
 
 def plain_text(alert: Alert, notices: Sequence[PendingEvent], *, collection: str) -> str:
-    """The message for people, without markup."""
+    """Return the message as plain text."""
     if not notices:
         return f"This is a test of the alert {alert.name} of {collection}. Nothing has changed.\n"
-    parts = [_told(notice.event) for notice in notices]
+    parts = [_describe(notice.event) for notice in notices]
     return "\n\n".join(parts) + f"\n\n--\nevercrawl, alert {alert.name} of {collection}\n"
 
 
-def _told(event: Event) -> str:
+def _describe(event: Event) -> str:
     lines = [event.url, f"{_headline(event)} ({_measure(event)}, seen {format_time(event.at_us)})"]
-    for gone, came in event.edits:
-        lines += [f"  - {truncate(single_line(gone), MAX_EDIT_CHARS)}"] if gone.strip() else []
-        lines += [f"  + {truncate(single_line(came), MAX_EDIT_CHARS)}"] if came.strip() else []
+    for removed, added in event.edits:
+        lines += [f"  - {truncate(single_line(removed), MAX_EDIT_CHARS)}"] if removed.strip() else []
+        lines += [f"  + {truncate(single_line(added), MAX_EDIT_CHARS)}"] if added.strip() else []
     return "\n".join(lines)
 
 
@@ -127,7 +127,7 @@ def _measure(event: Event) -> str:
 
 
 def atom_feed(alert: Alert, notices: Sequence[PendingEvent], *, feed_id: str, collection: str) -> bytes:
-    """The notices, newest first, as a feed; the same notices give the same bytes."""
+    """Return the notices as a feed, newest first; the same notices give the same bytes."""
     newest = max((notice.noted_us for notice in notices), default=0)
     head = (
         '<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom">\n'
@@ -144,7 +144,7 @@ def _entry(notice: PendingEvent, feed_id: str) -> str:
         f"<entry>\n<id>{_xml(feed_id)}:{notice.number}</id>\n<title>{_xml(_headline(event))}</title>\n"
         f'<link rel="alternate" href={quoteattr(_NOT_XML.sub("", event.url))}/>\n'
         f"<updated>{format_time(event.at_us)}</updated>\n<category term={quoteattr(event.kind.value)}/>\n"
-        f'<content type="text">{_xml(_told(event))}</content>\n</entry>\n'
+        f'<content type="text">{_xml(_describe(event))}</content>\n</entry>\n'
     )
 
 
@@ -155,16 +155,16 @@ def _xml(text: str) -> str:
 SECRET_PREFIX = "whsec_"
 MIN_SECRET_BYTES, MAX_SECRET_BYTES = 24, 64
 MAX_CLOCK_SKEW = timedelta(minutes=5)
-"""A receiver should not believe a signature that is older, or from further in the future."""
+"""Receivers should reject older or future signatures."""
 
 
 def format_secret(random_bytes: bytes) -> str:
-    """The written form of a secret."""
+    """Return the written form of a secret."""
     return SECRET_PREFIX + b64encode(random_bytes).decode()
 
 
 def parse_secret(secret: str) -> bytes:
-    """The bytes of a written secret; ValueError where it is none."""
+    """Return the bytes of a written secret; raises ValueError if it is invalid."""
     try:
         key = b64decode(secret.removeprefix(SECRET_PREFIX), validate=True)
     except (binascii.Error, ValueError):
@@ -175,14 +175,14 @@ def parse_secret(secret: str) -> bytes:
 
 
 def webhook_signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
-    """The value of the header `webhook-signature`."""
+    """Return the value of the header `webhook-signature` (Standard Webhooks 1.0.0)."""
     signed = f"{message_id}.{timestamp}.".encode() + body
     digest = hmac.new(parse_secret(secret), signed, sha256).digest()
     return f"v1,{b64encode(digest).decode()}"
 
 
 def webhook_headers(secret: str | None, message_id: str, body: bytes, *, now: datetime) -> tuple[tuple[str, str], ...]:
-    """The header fields of one attempt; without a secret there is no signature."""
+    """Return the headers of one attempt; without a secret there is no signature."""
     timestamp = int(now.timestamp())
     fields = (("Idempotency-Key", message_id), ("webhook-id", message_id), ("webhook-timestamp", str(timestamp)))
     if secret is None:
@@ -193,7 +193,7 @@ def webhook_headers(secret: str | None, message_id: str, body: bytes, *, now: da
 def verify_signature(
     secret: str, *, message_id: str, timestamp: str, signatures: str, body: bytes, now: datetime
 ) -> bool:
-    """What a receiver checks: one of the signatures (divided by spaces) fits, and the attempt is recent."""
+    """Return whether one of the space-separated signatures is valid and the attempt is recent."""
     if not timestamp.isascii() or not timestamp.isdigit():
         return False
     if abs(now.timestamp() - int(timestamp)) > MAX_CLOCK_SKEW.total_seconds():

@@ -17,7 +17,7 @@ from evercrawl.core.change.classify import MAX_EDIT_CHARS, MAX_EDITS
 from evercrawl.core.change.text_diff import MatchingRun, matching_runs
 from evercrawl.core.url import site_of
 from evercrawl.model.change import Change, ChangeClass, Edit
-from evercrawl.model.history import Mark, Mute
+from evercrawl.model.history import Mute, ReadMark
 from evercrawl.model.listing import ChangeRecord
 
 
@@ -35,7 +35,7 @@ class ReadMarks:
         return view.at_us <= until_us
 
 
-def read_marks(marks: Iterable[Mark]) -> ReadMarks:
+def read_marks(marks: Iterable[ReadMark]) -> ReadMarks:
     """Combine marks; the latest of each counts."""
     edits: dict[int, int] = {}
     sites: dict[str, int] = {}

@@ -1,11 +1,10 @@
-"""How does credit flow? The early detection of the source document (`mission.md` D3), in whole numbers.
+"""The flow of credit, in whole numbers (early detection, `mission.md` D3).
 
-N seeds share X. A crawled page is left with nothing: a tenth goes to the Lambda page, the rest in equal
-shares to its links. When Lambda holds more than the next page, what it holds goes to all pages in equal
-parts. That last step is one number here, the dividend per page since the beginning: a page's credit is what
-is stored with it and the dividends since that was settled. What does not divide stays with Lambda, so the
-sum never changes: not within a shard, not between shards (what is on its way is counted), not over a crash
-(ledger and pages change in the transaction of the visit).
+N seeds share X. A crawled page gives all its credit away: a tenth to the Lambda page, the rest in equal shares to its
+links. When Lambda holds more than the next page, its credit goes to all pages in equal parts. That step is one number,
+the dividend per page since the beginning: a page's credit is its stored balance plus the dividends since. Remainders
+stay with Lambda, so the sum never changes: not within a shard, not between shards (credit in transit is counted), and
+not in a crash (ledger and pages change in the transaction of the visit).
 """
 
 from __future__ import annotations
@@ -15,71 +14,71 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 MICROS = 1_000_000
-"""Units of one credit; all sums here are in units."""
+"""Units of one credit. All sums are in units."""
 SEED_CREDITS = 1_000_000
-"""X of the source document. Ten million pages then hold 0.1 credits each on average, which is 100,000 units;
-a store of 64-bit numbers can count the flow of nine million times the whole sum.
+"""X. Ten million pages hold 100,000 units each on average, and 64-bit numbers can count the flow of nine million times
+the sum.
 """
 TAX_PERCENT = 10
 
 
 class PageCredit(NamedTuple):
-    """What is stored with a page; its credit is this and the dividends since (`credit_of`)."""
+    """What is stored with a page. `credit_of` adds the dividends since."""
 
     held: int
     since: int
-    """The ledger's dividend up to which `held` includes it."""
+    """The dividend that `held` already includes."""
     earned: int = 0
-    """What links gave to the page, faded (`importance_of`); spending does not touch it."""
+    """Faded shares from links (`importance_of`). Spending does not touch it."""
     generation: int = 0
-    """The generation in which it earned last."""
+    """The generation in which it last earned."""
 
 
 class CreditLedger(NamedTuple):
-    """The credit of a shard: minted + received = sent + Lambda's + held by its pages + in hand."""
+    """The credit of a shard: minted + received = sent + Lambda's + held by its pages + unallocated."""
 
     lambda_page: int = 0
     dividend: int = 0
-    """What Lambda gave to each page, summed up since the beginning."""
+    """What Lambda paid to each page since the beginning."""
     pages: int = 0
     held: int = 0
-    """The credit of all pages together, dividends that were not settled included."""
+    """The credit of all pages, including unsettled dividends."""
     unallocated: int = 0
-    """Taken from somewhere and not given to anybody yet; 0 at every commit."""
+    """Taken but not yet given to anyone; 0 at every commit."""
     minted: int = 0
     sent: int = 0
-    """To other shards, summed up since the beginning; what is sent and not received is on its way."""
+    """To other shards since the beginning. Sent but not received credit is in transit."""
     received: int = 0
     turnover: int = 0
     """Credit spent here in this generation."""
     generation: int = 0
-    """As all shards of a process count it (`age`)."""
+    """Counted for all shards of a process together (`CreditAge`)."""
 
 
 class SeedCredit(NamedTuple):
-    """The ledger once the seeds have their credit, and how much each of them has."""
+    """The ledger after minting, and the share of each seed."""
 
     ledger: CreditLedger
     share: int
 
 
 class LinkShares(NamedTuple):
-    """What a visit leaves behind: the page without credit, and an equal share for each link, in hand."""
+    """The result of a visit: the page without credit, and an equal unallocated share for each link."""
 
     ledger: CreditLedger
     page: PageCredit
     share: int
 
 
-class Evened(NamedTuple):
+class LambdaGrants(NamedTuple):
     """The ledger, and what goes from its Lambda page to those of other shards."""
 
     ledger: CreditLedger
-    gifts: dict[int, int]
+    grants: dict[int, int]
 
 
 def mint_seeds(ledger: CreditLedger, seeds: int, *, amount: int = SEED_CREDITS * MICROS) -> SeedCredit:
-    """Mint an amount that so many seeds share; the shares are in hand until `hand_out`."""
+    """Mint an amount for the seeds. Their shares stay unallocated until `allocate`."""
     share = amount // seeds
     in_hand = share * seeds
     ledger = ledger._replace(
@@ -91,51 +90,50 @@ def mint_seeds(ledger: CreditLedger, seeds: int, *, amount: int = SEED_CREDITS *
 
 
 def add_pages(ledger: CreditLedger, pages: int = 1) -> CreditLedger:
-    """So many pages are new here; each is stored as `new_page` has it."""
+    """Count new pages. Each is stored as `new_page` returns it."""
     return ledger._replace(pages=ledger.pages + pages)
 
 
 def new_page(ledger: CreditLedger) -> PageCredit:
-    """A page without credit, and without a claim on dividends of the past."""
+    """Return a page without credit or claims on past dividends."""
     return PageCredit(0, ledger.dividend, 0, ledger.generation)
 
 
 def remove_page(page: PageCredit, ledger: CreditLedger) -> CreditLedger:
-    """The page is forgotten; its credit goes to Lambda."""
+    """Remove a page. Its credit goes to Lambda."""
     credit = credit_of(page, ledger.dividend)
     return ledger._replace(pages=ledger.pages - 1, held=ledger.held - credit, lambda_page=ledger.lambda_page + credit)
 
 
 def credit_of(page: PageCredit, dividend: int) -> int:
-    """What the page holds now."""
+    """Return the page's current credit."""
     return page.held + dividend - page.since
 
 
 def settle(page: PageCredit, dividend: int) -> PageCredit:
-    """The same credit with all dividends included in `held`."""
+    """Return the page with all dividends included in `held`."""
     return page._replace(held=credit_of(page, dividend), since=dividend)
 
 
 def importance_of(page: PageCredit, generation: int) -> int:
-    """What links gave to the page, each generation counting half of the next; orders pages as PageRank does.
+    """Return what links gave to the page, each generation counting half of the next.
 
-    The credit itself does not: it is 0 after every visit. All that was ever earned does not either: it
-    remembers for long that the seeds held everything in the beginning.
+    It orders pages like PageRank. Credit does not, because it is 0 after every visit. The total ever earned does not
+    either, because it remembers the seeds for too long.
     """
     return page.earned >> (generation - page.generation)
 
 
 def with_share(page: PageCredit, amount: int, *, generation: int) -> PageCredit:
-    """The page with a share of some link more; dividends need not be settled for that."""
+    """Return the page with one more share. Dividends need not be settled."""
     earned = importance_of(page, generation) + amount
     return PageCredit(page.held + amount, page.since, earned, generation)
 
 
 def spend(page: PageCredit, ledger: CreditLedger, *, links: int) -> LinkShares:
-    """A visit: all credit leaves the page, a tenth of it to Lambda, the rest in equal shares to its links.
+    """Spend all credit of a page: a tenth goes to Lambda, the rest in equal shares to its links.
 
-    A page without links, or one that could not be read, leaves everything to Lambda. What does not divide
-    goes there too.
+    Without links, or if the page could not be read, everything goes to Lambda. So do remainders.
     """
     credit = credit_of(page, ledger.dividend)
     share = (credit - credit * TAX_PERCENT // 100) // links if links else 0
@@ -150,12 +148,12 @@ def spend(page: PageCredit, ledger: CreditLedger, *, links: int) -> LinkShares:
 
 
 def total_credit(ledger: CreditLedger) -> int:
-    """All credit that is in the shard."""
+    """Return all credit in the shard."""
     return ledger.lambda_page + ledger.held + ledger.unallocated
 
 
 def allocate(ledger: CreditLedger, *, kept: int = 0, sent: int = 0, refused: int = 0) -> CreditLedger:
-    """What was in hand went to pages of this shard, to other shards, or (nobody took it) to Lambda."""
+    """Move unallocated credit to pages of this shard, to other shards, or (refused) to Lambda."""
     return ledger._replace(
         unallocated=ledger.unallocated - kept - sent - refused,
         held=ledger.held + kept,
@@ -165,17 +163,17 @@ def allocate(ledger: CreditLedger, *, kept: int = 0, sent: int = 0, refused: int
 
 
 def receive(ledger: CreditLedger, amount: int) -> CreditLedger:
-    """Credit of another shard has arrived; it is in hand until `hand_out`."""
+    """Add credit from another shard. It stays unallocated until `allocate`."""
     return ledger._replace(received=ledger.received + amount, unallocated=ledger.unallocated + amount)
 
 
 def is_lambda_next(ledger: CreditLedger, *, highest: int) -> bool:
-    """Lambda holds more than the page whose turn it is, so it is Lambda's turn."""
+    """True if Lambda holds more than the next page, so it is Lambda's turn."""
     return ledger.lambda_page > highest and ledger.lambda_page >= ledger.pages > 0
 
 
 def pay_dividend(ledger: CreditLedger) -> CreditLedger:
-    """Lambda's turn: what it holds goes to all pages of the shard in equal parts, in one number."""
+    """Pay Lambda's credit to all pages of the shard in equal parts."""
     if not ledger.pages:
         return ledger
     each, left = divmod(ledger.lambda_page, ledger.pages)
@@ -183,12 +181,12 @@ def pay_dividend(ledger: CreditLedger) -> CreditLedger:
 
 
 def set_aside(ledger: CreditLedger, amount: int) -> CreditLedger:
-    """A part of what Lambda holds is in hand, to be given to Lambdas of other shards."""
+    """Take credit from Lambda for the Lambda pages of other shards."""
     return ledger._replace(lambda_page=ledger.lambda_page - amount, unallocated=ledger.unallocated + amount)
 
 
 def as_stored(ledger: CreditLedger) -> CreditLedger:
-    """The ledger as it is stored: what is in hand is Lambda's until somebody has it.
+    """Return the ledger as stored: unallocated credit belongs to Lambda.
 
     A crash then forgets for whom it was, and loses nothing.
     """
@@ -196,10 +194,9 @@ def as_stored(ledger: CreditLedger) -> CreditLedger:
 
 
 def adopt_pages(ledger: CreditLedger, pages: int, *, amount: int) -> CreditLedger:
-    """The ledger of a shard that holds so many pages, some of which perhaps came past it, by an import, say.
+    """Adjust the ledger to a shard with `pages` pages, some added behind its back, such as by an import.
 
-    They are stored with nothing, which is worth the dividend. In a shard without any credit, Lambda gets
-    `amount`, for all pages alike.
+    They are stored with nothing, which is worth the dividend. In a shard without credit, Lambda gets `amount`.
     """
     strangers = max(0, pages - ledger.pages)
     if not strangers:
@@ -211,42 +208,45 @@ def adopt_pages(ledger: CreditLedger, pages: int, *, amount: int) -> CreditLedge
     return ledger._replace(minted=amount, lambda_page=amount)
 
 
-def even_out(ledger: CreditLedger, pages_elsewhere: Mapping[int, int]) -> Evened:
+def grant_to_shards(ledger: CreditLedger, pages_elsewhere: Mapping[int, int]) -> LambdaGrants:
     """Give Lambdas of other shards their part, so that Lambda's credit goes to all pages of the collection.
 
     Each part is in proportion to that shard's pages. Page counts may be old: nothing is lost by that, and
-    the next time mends it. A part that would not give every page one unit stays here. The gifts count as
+    the next time mends it. A part that would not give every page one unit stays here. The grants count as
     sent; who takes one calls `receive` and `hand_out(refused=…)`.
     """
     pages = ledger.pages + sum(pages_elsewhere.values())
-    gifts = {
-        shard: gift
+    grants = {
+        shard: grant
         for shard, count in sorted(pages_elsewhere.items())
-        if count and (gift := ledger.lambda_page * count // pages) >= count
+        if count and (grant := ledger.lambda_page * count // pages) >= count
     }
-    sent = sum(gifts.values())
+    sent = sum(grants.values())
     ledger = ledger._replace(lambda_page=ledger.lambda_page - sent, sent=ledger.sent + sent)
-    return Evened(ledger, gifts)
+    return LambdaGrants(ledger, grants)
 
 
 def balance(ledger: CreditLedger) -> int:
-    """What the books are wrong by: 0, always."""
+    """Return the error of the ledger, which is always 0."""
     return ledger.minted + ledger.received - ledger.sent - total_credit(ledger)
 
 
 HALF_LIVES = 2
-"""Generations in which as much credit is spent as there is; what a page earned counts half in the next."""
+"""Generations in which as much credit is spent as exists."""
 
 
 class CreditAge(NamedTuple):
-    """The generation that all shards of a process are in, and what they have spent in it."""
+    """The generation of all shards of a process, and what they spent in it.
+
+    If each shard counted its own, what their pages earned could not be compared.
+    """
 
     generation: int = 0
     turnover: int = 0
 
 
 def join_age(age: CreditAge, ledger: CreditLedger) -> CreditAge:
-    """The age with a shard more, as its books were stored: the oldest says which generation it is."""
+    """Return the age with one more stored ledger. The oldest decides the generation."""
     if ledger.generation > age.generation:
         return CreditAge(ledger.generation, ledger.turnover)
     same = ledger.generation == age.generation
@@ -254,7 +254,7 @@ def join_age(age: CreditAge, ledger: CreditLedger) -> CreditAge:
 
 
 def age_after_spending(age: CreditAge, credit: int, *, whole: int) -> CreditAge:
-    """The age when so much more was spent of all the credit there is."""
+    """Return the age after spending `credit` of the `whole`."""
     if whole < HALF_LIVES:
         return age
     generations, turnover = divmod(age.turnover + credit, whole // HALF_LIVES)
@@ -262,23 +262,23 @@ def age_after_spending(age: CreditAge, credit: int, *, whole: int) -> CreditAge:
 
 
 def with_generation(ledger: CreditLedger, age: CreditAge) -> CreditLedger:
-    """The books in the generation that all shards are in."""
+    """Return the ledger in the generation of all shards."""
     if ledger.generation >= age.generation:
         return ledger
     return ledger._replace(generation=age.generation, turnover=0)
 
 
 CREDIT_KEY = (0, "credit")
-"""Where a shard's ledger is kept among what was learned about sites; no site has this number."""
+"""Where a shard's ledger is stored. No site has this number."""
 
 
 def ledger_bytes(ledger: CreditLedger) -> bytes:
-    """The stored form."""
+    """Return the stored form."""
     return json.dumps(list(ledger)).encode()
 
 
 def ledger_of(stored: bytes | None) -> CreditLedger:
-    """What was stored; empty where there is nothing. Numbers that a later version adds are left out."""
+    """Read the stored form; empty if there is none. Numbers of a later version are ignored."""
     if stored is None:
         return CreditLedger()
     return CreditLedger(*json.loads(stored)[: len(CreditLedger._fields)])

@@ -1,8 +1,9 @@
 """A linear classifier over blocks of features, trained in seconds from few examples.
 
-Each feature is scaled by its naive Bayes log ratio, each block brought to length one, and a support vector
-machine (dual coordinate descent, squared hinge; Hsieh and others, ICML 2008) learns the weights; both classes
-count equally, however few examples one has. A logistic curve over margins makes a probability of the result.
+Each feature is scaled by its naive Bayes log ratio and each block to length one. A support vector machine (dual
+coordinate descent, squared hinge; Hsieh et al., ICML 2008) learns the weights, with both classes balanced. A logistic
+curve over the margins gives a probability. A topic with only positive examples is trained against pages sampled from
+background feature shares.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from typing import NamedTuple
 
 from evercrawl.core.focus.page_features import Blocks
 
-FURTHEST = 30.0
-"""Logits beyond this are cut: the exponential of more says nothing more."""
+MAX_LOGIT = 30.0
+"""Logits are cut here."""
 CURVE_ROUNDS = 30
 RIDGE = 1e-3
 LEAST_SLOPE, MOST_SLOPE = 0.1, 20.0
 
 
 class LabelledBlocks(NamedTuple):
-    """One page or link with its verdict."""
+    """One page or link with its label."""
 
     blocks: Blocks
     on_topic: bool
@@ -32,18 +33,18 @@ class LabelledBlocks(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClassifierSettings:
-    """How to learn."""
+    """Training parameters."""
 
     cost: float = 0.03
     rounds: int = 10
     added_count: float = 1.0
     least_pages: int = 3
-    """A feature that fewer examples have is not learned; with few examples on topic, less is asked."""
+    """Features of fewer examples are ignored; with few positive examples the limit is lower."""
 
 
 @dataclass(frozen=True, slots=True)
 class Classifier:
-    """What was learned: for each block the scale and the weight of each feature, and a logistic curve."""
+    """The scale and weight of each feature by block, and a logistic curve."""
 
     scales: Mapping[str, Mapping[str, float]]
     weights: Mapping[str, Mapping[str, float]]
@@ -52,41 +53,41 @@ class Classifier:
 
     @property
     def is_trained(self) -> bool:
-        """Whether there were examples of both kinds."""
+        """True if it was trained with examples of both kinds."""
         return bool(self.scales)
 
     def logit(self, blocks: Blocks) -> float:
-        """The log odds of being on topic."""
+        """Return the log odds of being on topic."""
         margin = 0.0
         for name, scales in self.scales.items():
             vector = scale_block(blocks.get(name, {}), scales)
             weights = self.weights[name]
             margin += sum([weights[feature] * value for feature, value in vector.items()])
-        return max(-FURTHEST, min(FURTHEST, self.slope * margin + self.shift))
+        return max(-MAX_LOGIT, min(MAX_LOGIT, self.slope * margin + self.shift))
 
     def score(self, blocks: Blocks) -> float:
-        """How likely this is on topic, 0 to 1."""
+        """Return the probability of being on topic."""
         return probability(self.logit(blocks))
 
 
 UNDECIDED = Classifier({}, {}, 1.0, 0.0)
-"""What nothing was learned from."""
+"""An untrained classifier."""
 
 
 def probability(logit: float) -> float:
-    """The probability of these log odds."""
-    return 1.0 / (1.0 + exp(-max(-FURTHEST, min(FURTHEST, logit))))
+    """Return the probability of these log odds."""
+    return 1.0 / (1.0 + exp(-max(-MAX_LOGIT, min(MAX_LOGIT, logit))))
 
 
 def scale_block(counts: Mapping[str, int], scales: Mapping[str, float]) -> dict[str, float]:
-    """One block as a vector of length one, of the features that are known."""
+    """Return a block as a unit vector of its known features."""
     vector = {feature: (1.0 + log(count)) * scales[feature] for feature, count in counts.items() if feature in scales}
     length = sqrt(sum([value * value for value in vector.values()]))
     return {feature: value / length for feature, value in vector.items()} if length else {}
 
 
 class TrainedClassifier(NamedTuple):
-    """A classifier, and what it would say of each example had it not learned from it."""
+    """A classifier, and its logit for each example as if that had been left out."""
 
     classifier: Classifier
     held_out_logits: list[float]
@@ -95,25 +96,25 @@ class TrainedClassifier(NamedTuple):
 def train_classifier(
     examples: Sequence[LabelledBlocks], *, random: Random, how: ClassifierSettings | None = None
 ) -> TrainedClassifier:
-    """The classifier for these examples; without examples of both kinds everything is undecided (0.5)."""
+    """Train a classifier. Without examples of both kinds everything is undecided (0.5)."""
     how = how or ClassifierSettings()
     labels = [example.on_topic for example in examples]
     if len(set(labels)) < 2:
         return TrainedClassifier(UNDECIDED, [0.0] * len(labels))
-    # A view that only one kind of example has would tell them apart by its mere presence.
-    names = sorted(_views(examples, on_topic=True) & _views(examples, on_topic=False))
+    # A block that only one kind of example has would separate them by its mere presence.
+    names = sorted(_block_names(examples, on_topic=True) & _block_names(examples, on_topic=False))
     scales = {
         name: _scales([example.blocks.get(name, Counter()) for example in examples], labels, how) for name in names
     }
     rows = [_row(example.blocks, scales) for example in examples]
-    vector, margins = _machine(rows, labels, how=how, random=random)
+    vector, margins = _train_svm(rows, labels, how=how, random=random)
     weights = {name: {feature: vector.get((name, feature), 0.0) for feature in scales[name]} for name in names}
-    slope, shift = _curve(margins, labels)
-    held_out = [max(-FURTHEST, min(FURTHEST, slope * margin + shift)) for margin in margins]
+    slope, shift = _fit_curve(margins, labels)
+    held_out = [max(-MAX_LOGIT, min(MAX_LOGIT, slope * margin + shift)) for margin in margins]
     return TrainedClassifier(Classifier(scales, weights, slope, shift), held_out)
 
 
-def _views(examples: Sequence[LabelledBlocks], *, on_topic: bool) -> set[str]:
+def _block_names(examples: Sequence[LabelledBlocks], *, on_topic: bool) -> set[str]:
     return {
         name
         for example in examples
@@ -149,10 +150,10 @@ def _row(blocks: Blocks, scales: Mapping[str, Mapping[str, float]]) -> _Row:
     ]
 
 
-def _machine(
+def _train_svm(
     rows: Sequence[_Row], labels: Sequence[bool], *, how: ClassifierSettings, random: Random
 ) -> tuple[dict[tuple[str, str], float], list[float]]:
-    """Weights, and the margin that each row would have if it had not been learned from."""
+    """Return the weights, and the margin of each row as if it had been left out."""
     positives = sum(labels)
     costs = {True: how.cost * len(rows) / (2 * positives), False: how.cost * len(rows) / (2 * (len(rows) - positives))}
     weights: dict[tuple[str, str], float] = {}
@@ -176,10 +177,10 @@ def _machine(
     return weights, margins
 
 
-def _curve(margins: Sequence[float], labels: Sequence[bool]) -> tuple[float, float]:
-    """Slope and shift of the logistic curve that fits held-out margins best (Platt 1999), by Newton's method.
+def _fit_curve(margins: Sequence[float], labels: Sequence[bool]) -> tuple[float, float]:
+    """Fit slope and shift of a logistic curve to held-out margins (Platt 1999) by Newton's method.
 
-    The curve takes the share of examples on topic for what is to be expected, so that 0.5 is the fair border.
+    The share of positive examples is taken as expected, so 0.5 is the fair border.
     """
     slope, shift = 1.0, 0.0
     for _ in range(CURVE_ROUNDS):
@@ -202,34 +203,34 @@ def _curve(margins: Sequence[float], labels: Sequence[bool]) -> tuple[float, flo
 
 LOGISTIC_ROUNDS = 25
 LOGISTIC_RIDGE = 1.0
-"""So strongly every weight is held near zero, but for the constant one."""
+"""Ridge penalty of every weight except the constant."""
 SignalValues = Mapping[str, float]
-"""Sign -> size; a sign that is absent is 0."""
+"""Signal -> value; a missing signal is 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogisticModel:
-    """Weights of signs; without any the log odds are 0."""
+    """Weights of a few signals. Without any, the log odds are 0."""
 
     weights: Mapping[str, float]
 
     @property
     def is_trained(self) -> bool:
-        """Whether it was fitted."""
+        """True if it was fitted."""
         return bool(self.weights)
 
     def logit(self, signs: SignalValues) -> float:
-        """The log odds."""
+        """Return the log odds."""
         weights = self.weights
         return weights.get("", 0.0) + sum([weights.get(name, 0.0) * size for name, size in signs.items()])
 
 
 def fit_logistic(rows: Sequence[SignalValues], labels: Sequence[bool]) -> LogisticModel:
-    """The weights under which the labels are likeliest; none without labels of both kinds."""
+    """Fit a logistic regression by Newton's method; empty without labels of both kinds."""
     if len(set(labels)) < 2:
         return LogisticModel({})
     names = sorted({name for row in rows for name in row})
-    import numpy as np  # here, because a crawl without a focus needs none of it
+    import numpy as np  # a crawl without a focus does not need it
 
     table = np.array([[1.0, *(row.get(name, 0.0) for name in names)] for row in rows])
     truth = np.array(labels, dtype=float)
@@ -244,16 +245,16 @@ def fit_logistic(rows: Sequence[SignalValues], labels: Sequence[bool]) -> Logist
 
 
 MIN_FEATURE_PAGES = 4
-"""A feature of fewer pages is not kept."""
+"""Features of fewer pages are dropped."""
 PARTS = 1000
-"""Shares are written in parts of a thousand."""
+"""Shares are stored in parts of a thousand."""
 
 FeatureShares = dict[str, dict[str, float]]
 """Block -> feature -> share of pages."""
 
 
 def feature_shares(pages: Iterable[Blocks]) -> FeatureShares:
-    """How many of the pages have each feature, rare ones left out."""
+    """Return the share of pages that have each feature, without rare ones."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     total = 0
     for blocks in pages:
@@ -267,14 +268,14 @@ def feature_shares(pages: Iterable[Blocks]) -> FeatureShares:
 
 
 def format_shares(shares: FeatureShares) -> str:
-    """One line each: block, feature, parts of a thousand."""
+    """Format one line per feature: block, feature, parts of a thousand."""
     return "".join(
         f"{name}\t{feature}\t{round(share * PARTS)}\n" for name, of in shares.items() for feature, share in of.items()
     )
 
 
 def parse_shares(table: str) -> FeatureShares:
-    """What `written` wrote."""
+    """Parse what `format_shares` wrote."""
     shares: FeatureShares = defaultdict(dict)
     for line in table.splitlines():
         name, feature, parts = line.split("\t")
@@ -283,7 +284,7 @@ def parse_shares(table: str) -> FeatureShares:
 
 
 def sample_pages(shares: FeatureShares, *, pages: int, random: Random) -> Sequence[Blocks]:
-    """So many made-up pages, each feature with the chance of its share; none without shares."""
+    """Sample pages in which each feature occurs with the probability of its share."""
     return [
         {
             name: Counter([feature for feature, share in of.items() if random.random() < share])

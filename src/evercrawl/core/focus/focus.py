@@ -1,8 +1,8 @@
-"""What a topic is, learned from examples: what its pages look like, and which links lead towards them.
+"""A topic learned from examples or given by a query: its pages, and the links that lead to them.
 
-A link can lead to a page on topic (level 0) or to a hub, a page that links to such pages (level 1).
-Examples that link to each other teach what such links look like. Where they do not, a link is judged as if
-its anchor were the title of a page at its URL.
+A link can lead to a page on topic (level 0) or to a hub, a page that links to such pages (level 1). Examples that link
+to each other teach what such links look like. Otherwise a link is judged as if its anchor were the title of a page at
+its URL.
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ from evercrawl.core.focus.classifier import (
     train_classifier,
 )
 from evercrawl.core.focus.page_features import (
-    MOST_LINKS,
+    MAX_LINKS,
     Blocks,
     folder_of,
     is_home,
     link_blocks,
+    link_contexts,
+    link_direction,
     page_blocks,
-    texts_around,
-    way_of,
     words_of,
 )
 from evercrawl.model.document import Document, Link
 from evercrawl.model.settings import ParseSettings
 
-FEWEST_LINKS = 10
-"""With fewer links of a level among the examples nothing is learned about it."""
+MIN_LINKS = 10
+"""Links of a level needed to learn about it."""
 UNKNOWN_HUB_LOGIT = -1.5
-"""The log odds of a hub where nothing was learned about them."""
+"""Log odds of a hub if nothing was learned about hubs."""
 ENOUGH_OFF_TOPIC = 100
-"""With so many examples off topic the background is not needed."""
+"""Negative examples that make the background unnecessary."""
 FORMAT = 2
 
 
 LinkLogits = tuple[float, ...]
-"""The log odds of each level, but for what the place of the target says."""
+"""The log odds of each level, without the location of the target."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkLevel:
-    """How links of one level look: their views, and how far to trust each sign."""
+    """A model of the links of one level."""
 
     links: Classifier
     signals: LogisticModel
@@ -63,38 +63,38 @@ class LinkLevel:
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """A learned topic. Never changes; what a crawl learns on its way is kept by `Steering`."""
+    """A learned topic. It never changes; `LinkScorer` keeps what a crawl learns."""
 
     pages: Classifier
     location_model: LogisticModel
     levels: tuple[LinkLevel, ...]
 
     def score(self, url: str, document: Document) -> float:
-        """How likely the page is on topic, 0 to 1, by itself."""
+        """Return the probability that the page is on topic, by itself."""
         return self.pages.score(page_blocks(url, document))
 
     def logit(self, url: str, document: Document) -> float:
-        """The log odds of that."""
+        """Return the log odds that the page is on topic, by itself."""
         return self.pages.logit(page_blocks(url, document))
 
     def located_logit(self, logit: float, place: str) -> float:
-        """The same, knowing where the page lies beside others on topic."""
+        """Return the log odds given the page's location among pages on topic."""
         return self.location_model.logit({"page": logit, place: 1.0}) if self.location_model.is_trained else logit
 
     def link_logits(self, source: str, source_logit: float, link: Link, blocks: Blocks) -> LinkLogits:
-        """What can be expected of a link before it is followed."""
+        """Return the log odds of a link before it is followed."""
         as_page = self.pages.logit({"title": blocks["anchor"], "url": blocks["url"]})
         found = [as_page, UNKNOWN_HUB_LOGIT]
         for place, level in enumerate(self.levels):
             if level.signals.is_trained:
-                signs = _signs(source, source_logit, link, as_page, level.links.logit(blocks))
+                signs = _link_signals(source, source_logit, link, as_page, level.links.logit(blocks))
                 found[place] = level.signals.logit(signs)
         return tuple(found)
 
     def location_logit(self, level: int, place: str) -> float:
-        """What the place of a target adds to a level's log odds.
+        """Return what the location of a target adds to a level's log odds.
 
-        Links taught little about it, for what leads into a folder says most; pages themselves taught more.
+        Links teach little about it, because links into a folder dominate; the pages themselves teach more.
         """
         added = self.levels[level].signals.weights.get(place, 0.0)
         if level == 0:
@@ -102,30 +102,32 @@ class Focus:
         return added
 
     def to_bytes(self) -> bytes:
-        """The topic as bytes that `from_bytes` reads."""
+        """Return the stored form."""
         return zlib.compress(json.dumps({"format": FORMAT, **asdict(self)}, separators=(",", ":")).encode())
 
     @classmethod
     def from_bytes(cls, stored: bytes) -> Focus:
-        """The topic that `to_bytes` wrote; raises ValueError for anything else."""
+        """Read the stored form; raises ValueError for anything else."""
         try:
             fields = json.loads(zlib.decompress(stored))
             if fields.pop("format") != FORMAT:
                 raise ValueError("the stored focus is of another format")
-            levels = [LinkLevel(Classifier(**row["links"]), LogisticModel(**row["signals"])) for row in fields["levels"]]
+            levels = [
+                LinkLevel(Classifier(**row["links"]), LogisticModel(**row["signals"])) for row in fields["levels"]
+            ]
             return cls(Classifier(**fields["pages"]), LogisticModel(**fields["location_model"]), tuple(levels))
         except (zlib.error, KeyError, TypeError, AttributeError) as error:
             raise ValueError("not a stored focus") from error
 
 
-def _signs(source: str, source_logit: float, link: Link, as_page: float, as_link: float) -> dict[str, float]:
-    way = way_of(source, link.url)
+def _link_signals(source: str, source_logit: float, link: Link, as_page: float, as_link: float) -> dict[str, float]:
+    way = link_direction(source, link.url)
     home = float(is_home(link.url))
     return {"as page": as_page, "link": as_link, "source": source_logit, way: 1.0, "home": home}
 
 
 def learn_focus(examples: Iterable[ExamplePage], *, random: Random, background: Sequence[Blocks] = ()) -> Focus:
-    """The topic of the examples; the background stands in where few of them are off topic."""
+    """Learn a topic from examples. The background fills in for missing negative ones."""
     pages = list(examples)
     rows = [LabelledBlocks(page_blocks(page.url, page.document), page.on_topic) for page in pages]
     missing = max(0, ENOUGH_OFF_TOPIC - sum(not page.on_topic for page in pages))
@@ -139,12 +141,13 @@ def learn_focus(examples: Iterable[ExamplePage], *, random: Random, background: 
         classifier,
         fit_logistic(in_places, [page.on_topic for page in pages]),
         tuple(
-            _level(number, links, classifier, places=places, logits=logits, random=random) for number in range(LEVELS)
+            _learn_level(number, links, classifier, places=places, logits=logits, random=random)
+            for number in range(LEVELS)
         ),
     )
 
 
-def _level(
+def _learn_level(
     number: int,
     links: Sequence[LinkExample],
     pages: Classifier,
@@ -154,24 +157,24 @@ def _level(
     random: Random,
 ) -> LinkLevel:
     labels = [example.leads_to[number] for example in links]
-    if min(sum(labels), len(labels) - sum(labels)) < FEWEST_LINKS:
+    if min(sum(labels), len(labels) - sum(labels)) < MIN_LINKS:
         return LinkLevel(UNDECIDED, LogisticModel({}))
     rows = [LabelledBlocks(example.blocks, label) for example, label in zip(links, labels, strict=True)]
     classifier, held_out = train_classifier(rows, random=random)
     signs = []
     for (source, link, blocks, _), as_link in zip(links, held_out, strict=True):
         as_page = pages.logit({"title": blocks["anchor"], "url": blocks["url"]})
-        row = _signs(source, logits[source], link, as_page, as_link)
+        row = _link_signals(source, logits[source], link, as_page, as_link)
         signs.append({**row, places.location(link.url): 1.0})
     return LinkLevel(classifier, fit_logistic(signs, labels))
 
 
 LEVELS = 2
-"""Pages on topic, and pages that link to such."""
+"""Pages on topic, and pages that link to them."""
 
 
 class ExamplePage(NamedTuple):
-    """A page of which somebody says whether it is on topic."""
+    """A page labelled as on or off topic."""
 
     url: str
     document: Document
@@ -179,17 +182,17 @@ class ExamplePage(NamedTuple):
 
 
 class LinkExample(NamedTuple):
-    """One link between examples."""
+    """A link between examples."""
 
     source: str
     link: Link
     blocks: Blocks
     leads_to: tuple[bool, ...]
-    """For each level whether the target is of it."""
+    """For each level, whether the target belongs to it."""
 
 
 def link_examples(pages: Sequence[ExamplePage]) -> list[LinkExample]:
-    """All links between examples."""
+    """Return all links between examples."""
     known = {page_name(page.url) for page in pages}
     on_topic = {page_name(page.url) for page in pages if page.on_topic}
     hubs = {page_name(page.url) for page in pages if _leads_elsewhere(page, on_topic)}
@@ -203,32 +206,32 @@ def link_examples(pages: Sequence[ExamplePage]) -> list[LinkExample]:
 
 
 def _leads_elsewhere(page: ExamplePage, targets: set[str]) -> bool:
-    """Some link leads to a target outside: one up to the page that this one belongs to is no find."""
+    """True if a link leads to a target elsewhere. A link up to the parent page is not a find."""
     here = folder_of(page.url)
     links = page.document.links
     return any(page_name(link.url) in targets and not here.startswith(folder_of(link.url)) for link in links)
 
 
 def links_with_blocks(url: str, document: Document, *, on_topic: bool) -> Iterable[tuple[Link, Blocks]]:
-    """The links of a page with their views."""
-    around = texts_around(document)
+    """Yield the links of a page with their feature blocks."""
+    around = link_contexts(document)
     title = document.title or ""
-    for link, text in zip(document.links[:MOST_LINKS], around, strict=False):
+    for link, text in zip(document.links[:MAX_LINKS], around, strict=False):
         yield link, link_blocks(url, link, around=text, source_title=title, source_on_topic=on_topic)
 
 
 def page_name(url: str) -> str:
-    """One name for a folder with and without its slash."""
+    """Return one name for a folder with and without its slash."""
     return url.removesuffix("/")
 
 
 OUTSIDE = "outside"
-MOST_FOLDERS = 200_000
-"""Beyond this no new folders are remembered."""
+MAX_FOLDERS = 200_000
+"""Folders kept."""
 
 
 class TopicFolders:
-    """The folders of pages on topic. A page does not count as its own neighbour."""
+    """The folders of pages on topic. A page is not its own neighbour."""
 
     def __init__(self, urls: Iterable[str] = ()) -> None:
         self._folders: dict[str, set[str]] = {}
@@ -236,17 +239,17 @@ class TopicFolders:
             self.add(url)
 
     def add(self, url: str) -> None:
-        """One more page is on topic."""
+        """Add a page on topic."""
         folder = folder_of(url)
-        if folder in self._folders or len(self._folders) < MOST_FOLDERS:
+        if folder in self._folders or len(self._folders) < MAX_FOLDERS:
             self._folders.setdefault(folder, set()).add(url)
 
     def urls(self) -> list[str]:
-        """All pages that were added."""
+        """Return all added pages."""
         return [url for urls in self._folders.values() for url in sorted(urls)]
 
     def location(self, url: str) -> str:
-        """In or below the folder of another page on topic, and whether that page is the folder's first."""
+        """Return whether the URL is in or below the folder of another page on topic, and if that is a home page."""
         own = folder = folder_of(url)
         while folder.count("/") > 3:
             others = self._folders.get(folder, set()) - {url}
@@ -260,15 +263,15 @@ class TopicFolders:
 VIEW_WEIGHTS = {"text": 1.0, "title": 1.5, "url": 1.0, "anchors": 0.3}
 SLOPE = 3.0
 SHIFT = -3.5
-"""All words in the text alone do not make a page on topic; with the title or the URL they do."""
+"""All words in the text alone are not enough; with the title or URL they are."""
 
 
-def focus_of_query(query: str) -> Focus:
-    """The topic of a query; raises ValueError where it has no words."""
+def focus_from_query(query: str) -> Focus:
+    """Build a topic from the words of a query; raises ValueError if there are none."""
     words = sorted(set(words_of(query)))
     if not words:
         raise ValueError("a query needs at least one word")
-    # A view is brought to length one over the words that it has: all of n words add up to sqrt(n).
+    # Each block has length one over its known words, so all of n words add up to sqrt(n).
     share = 1.0 / sqrt(len(words))
     scales = {view: dict.fromkeys(words, 1.0) for view in VIEW_WEIGHTS}
     weights = {view: dict.fromkeys(words, weight * share) for view, weight in VIEW_WEIGHTS.items()}
@@ -277,28 +280,28 @@ def focus_of_query(query: str) -> Focus:
 
 
 SEED = 7
-"""Learning shuffles its examples; the same examples give the same scores."""
+"""Learning shuffles its examples. The same examples give the same scores."""
 _HTML = (("Content-Type", "text/html; charset=utf-8"),)
 _LIMITS = ParseSettings()
 
 
-def page_of(url: str, html: str) -> Document:
-    """The document of a page that is at hand as text."""
+def parse_page(url: str, html: str) -> Document:
+    """Parse a page given as text."""
     body = html.encode("utf-8", "replace")
     return parse_document(url, _HTML, body, agent="evercrawl", limits=_LIMITS)
 
 
-def example_of(row: dict[str, Any]) -> ExamplePage:
-    """A row of an examples file: `url`, `html` or `text`, `on_topic` (true where it is absent)."""
+def parse_example(row: dict[str, Any]) -> ExamplePage:
+    """Parse a row of an examples file: `url`, `html` or `text`, `on_topic` (true by default)."""
     url = str(row.get("url") or "")
     html = row.get("html")
-    document = page_of(url, str(html)) if html is not None else Document("utf-8", url, text=str(row["text"]))
+    document = parse_page(url, str(html)) if html is not None else Document("utf-8", url, text=str(row["text"]))
     return ExamplePage(url, document, bool(row.get("on_topic", True)))
 
 
-def focus_of(rows: Iterable[dict[str, Any]], *, background: FeatureShares) -> Focus:
-    """The topic of an examples file; raises ValueError where no row is on topic."""
-    examples = [example_of(row) for row in rows]
+def focus_from_rows(rows: Iterable[dict[str, Any]], *, background: FeatureShares) -> Focus:
+    """Learn the topic of an examples file; raises ValueError if no row is on topic."""
+    examples = [parse_example(row) for row in rows]
     if not any(example.on_topic for example in examples):
         raise ValueError("an examples file needs at least one row with on_topic true")
     random = Random(SEED)
@@ -308,5 +311,5 @@ def focus_of(rows: Iterable[dict[str, Any]], *, background: FeatureShares) -> Fo
 
 
 def relevance(focus: Focus, url: str, html: str) -> float:
-    """How likely the page is on topic, 0 to 1."""
-    return focus.score(url, page_of(url, html))
+    """Return the probability that the page is on topic."""
+    return focus.score(url, parse_page(url, html))

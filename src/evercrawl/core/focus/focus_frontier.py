@@ -1,7 +1,7 @@
-"""Which of the pages seen lead to many good ones? Hubs and authorities, weighted by relevance.
+"""The value of everything that waits in a focused crawl, updated as the crawl learns.
 
-Kleinberg's rule as the focused crawler of Chakrabarti, van den Berg and Dom (1999) uses it: a link counts as
-much as its target is on topic, so that a list of everything does not become a hub of the topic.
+Hubs and authorities follow Kleinberg, as in the focused crawler of Chakrabarti, van den Berg and Dom (1999): a link
+counts as much as its target is on topic, so a list of everything is not a hub of the topic.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from evercrawl.core.focus.page_features import url_features
 from evercrawl.model.document import Document
 
 HITS_ROUNDS = 12
-"""Enough for the order of the first hundred to stay on the webs that we tried."""
+"""Enough for a stable order of the first hundred on the webs that we tried."""
 
 
 class HubScores(NamedTuple):
-    """Hub and authority of each page, largest 1."""
+    """Hub and authority scores of each page; the largest is 1."""
 
     hubs: dict[str, float]
     authorities: dict[str, float]
 
 
 def distill_hubs(links: Mapping[str, Sequence[str]], relevance: Mapping[str, float]) -> HubScores:
-    """The hubs and authorities among pages whose relevance is known."""
+    """Compute hubs and authorities among pages of known relevance."""
     edges = [
         (source, target, relevance[target])
         for source, targets in links.items()
@@ -42,20 +42,20 @@ def distill_hubs(links: Mapping[str, Sequence[str]], relevance: Mapping[str, flo
     hubs = dict.fromkeys(links, 1.0)
     authorities: dict[str, float] = {}
     for _ in range(HITS_ROUNDS):
-        authorities = _unit(_gathered((target, hubs[source] * weight) for source, target, weight in edges))
-        hubs = _unit(_gathered((source, authorities[target] * weight) for source, target, weight in edges))
+        authorities = _normalised(_sum_by_page((target, hubs[source] * weight) for source, target, weight in edges))
+        hubs = _normalised(_sum_by_page((source, authorities[target] * weight) for source, target, weight in edges))
         hubs = {source: hubs.get(source, 0.0) for source in links}
     return HubScores(_largest_one(hubs), _largest_one(authorities))
 
 
-def _gathered(shares: Iterable[tuple[str, float]]) -> dict[str, float]:
+def _sum_by_page(shares: Iterable[tuple[str, float]]) -> dict[str, float]:
     total: dict[str, float] = {}
     for page, share in shares:
         total[page] = total.get(page, 0.0) + share
     return total
 
 
-def _unit(values: dict[str, float]) -> dict[str, float]:
+def _normalised(values: dict[str, float]) -> dict[str, float]:
     length = sqrt(sum([value * value for value in values.values()])) or 1.0
     return {page: value / length for page, value in values.items()}
 
@@ -65,28 +65,28 @@ def _largest_one(values: dict[str, float]) -> dict[str, float]:
     return {page: value / largest for page, value in values.items()}
 
 
-WEIGHED_AGAIN_EVERY = 10
-"""Pages between two looks at what waits."""
-MOST_WEIGHED = 5_000
-"""Waiting URLs that are weighed again at a time, the best ones; others when a new link leads to them."""
-MOST_LINKS_IN = 5
-"""Links to one waiting page that are remembered."""
-MOST_WAITING = 100_000
-"""Beyond this the links of new pages are only judged by their URL when their turn comes, the seeds never."""
-MOST_SOURCES = 5_000
-"""Pages of which the distiller knows the links, the last ones."""
-MOST_SAVED = 20_000
-"""Waiting URLs whose value is saved, the best ones; others are judged by their URL after a restart."""
-MOST_URL_VALUE = 0.3
-"""What a URL that no known link led to is worth at most."""
-LEAST_PROMISE = 0.05
-"""Where no example taught what hubs are, a smaller chance is none: else every long list would be one."""
+UPDATE_EVERY = 10
+"""Pages between two updates of the waiting URLs."""
+MAX_UPDATED = 5_000
+"""Best waiting URLs that are updated at a time. Others wait for a new link."""
+MAX_LINKS_IN = 5
+"""Links kept per waiting page."""
+MAX_WAITING = 100_000
+"""Beyond this, new links are judged only by their URL. Seeds never are."""
+MAX_SOURCES = 5_000
+"""Most recent pages whose links the hub scores use."""
+MAX_SAVED = 20_000
+"""Best waiting URLs whose value is stored. Others are judged by their URL after a restart."""
+MAX_URL_VALUE = 0.3
+"""Largest value of a URL without a known link to it."""
+MIN_PROMISE = 0.05
+"""If no example taught what hubs are, a smaller chance counts as none, or every long list would be one."""
 ON_TOPIC = 0.5
 FORMAT = 1
 
 
 class FocusFrontier:
-    """URLs that wait, and what is known of them. Invariant: each has the value of the best link to it."""
+    """Waiting URLs and what is known of them. Invariant: each has the value of the best link to it."""
 
     def __init__(
         self, steering: LinkScorer, seeds: Iterable[str] = (), *, admits: Callable[[str], bool] = lambda _: True
@@ -105,81 +105,81 @@ class FocusFrontier:
 
     @property
     def harvest_ratio(self) -> float:
-        """The share of fetched pages that are on topic, 0 before the first."""
+        """The share of fetched pages that are on topic; 0 before the first."""
         return self.on_topic / self.fetched if self.fetched else 0.0
 
     def value_of(self, url: str) -> float:
-        """What fetching a URL is worth now, larger first; one that no link led to is judged by itself."""
+        """Return the value of fetching a URL; without a known link, by the URL alone."""
         known = self.values.get(url)
-        return known if known is not None else self._by_itself(url)
+        return known if known is not None else self._value_of_url(url)
 
-    def _by_itself(self, url: str) -> float:
+    def _value_of_url(self, url: str) -> float:
         features = Counter(url_features(url))
-        value = MOST_URL_VALUE * probability(self.scorer.focus.pages.logit({"url": features}))
-        if len(self.values) < MOST_WAITING:
+        value = MAX_URL_VALUE * probability(self.scorer.focus.pages.logit({"url": features}))
+        if len(self.values) < MAX_WAITING:
             self.values[url] = value
         return value
 
     def add_seed(self, url: str) -> None:
-        """Before everything else."""
+        """Put a URL before all others."""
         self.values[url] = inf
         self._depths.setdefault(url, 0)
         self._seen.add(url)
 
     def follow_redirect(self, url: str, target: str) -> None:
-        """A redirect leads on: what was expected here is expected there."""
+        """Move what was expected of a URL to its redirect target."""
         value = self.values.pop(url, None)
-        led_here = self.waiting.pop(url, [])
+        links_here = self.waiting.pop(url, [])
         if target in self._seen or value is None:
             return
         self._seen.add(target)
         self.values[target] = value
         self._depths[target] = self._depths.get(url, 0)
-        if led_here:
-            self.waiting[target] = [prospect._replace(url=target) for prospect in led_here]
+        if links_here:
+            self.waiting[target] = [prospect._replace(url=target) for prospect in links_here]
 
     def discard(self, url: str) -> None:
-        """The URL gave nothing."""
+        """Forget a URL that yielded nothing."""
         self.values.pop(url, None)
         self.waiting.pop(url, None)
 
     def add_page(self, url: str, document: Document) -> float:
-        """Take in a fetched page: learn from it, remember its links; gives back its score by itself."""
+        """Learn from a fetched page and add its links; return its own score."""
         found = self.scorer.score_page(url, document, depth=self._depths.pop(url, 0))
-        led_here = self.waiting.pop(url, [])
+        links_here = self.waiting.pop(url, [])
         self.values.pop(url, None)
         self._seen.add(url)
         prospects = [prospect for prospect in found.prospects if self._admits(prospect.url)]
-        self._remember(url, found.score, prospects)
-        self.scorer.learn(led_here, found.score, promise=self._take_in(prospects))
-        self._weigh(dict.fromkeys(prospect.url for prospect in prospects))
-        if self.fetched % WEIGHED_AGAIN_EVERY == 0:
+        self._record_page(url, found.score, prospects)
+        self.scorer.learn(links_here, found.score, promise=self._add_links(prospects))
+        self._update_values(dict.fromkeys(prospect.url for prospect in prospects))
+        if self.fetched % UPDATE_EVERY == 0:
             self._hubs = distill_hubs(self._links, self._scores).hubs
-            self._weigh(self._best(MOST_WEIGHED))
+            self._update_values(self._best(MAX_UPDATED))
         return found.page_score
 
-    def _remember(self, url: str, score: float, prospects: list[Prospect]) -> None:
+    def _record_page(self, url: str, score: float, prospects: list[Prospect]) -> None:
         self.fetched += 1
         self.on_topic += score > ON_TOPIC
         self._links[url] = [prospect.url for prospect in prospects]
         self._scores[url] = score
-        if len(self._links) > MOST_SOURCES:
+        if len(self._links) > MAX_SOURCES:
             oldest = next(iter(self._links))
             del self._links[oldest], self._scores[oldest]
 
-    def _take_in(self, prospects: Iterable[Prospect]) -> float:
-        """Remember the links; gives back how many pages on topic the new ones promise."""
+    def _add_links(self, prospects: Iterable[Prospect]) -> float:
+        """Add the links; return how many pages on topic the new ones promise."""
         promise = 0.0
-        least = 0.0 if self.scorer.focus.levels[1].signals.is_trained else LEAST_PROMISE
+        least = 0.0 if self.scorer.focus.levels[1].signals.is_trained else MIN_PROMISE
         for prospect in prospects:
             url = prospect.url
-            if url not in self._seen and len(self.waiting) < MOST_WAITING:
+            if url not in self._seen and len(self.waiting) < MAX_WAITING:
                 self._seen.add(url)
                 self.waiting[url] = []
                 self._depths[url] = prospect.depth
                 chance = self.scorer.chances(prospect)[0]
                 promise += chance if chance >= least else 0.0
-            if url in self.waiting and len(self.waiting[url]) < MOST_LINKS_IN:
+            if url in self.waiting and len(self.waiting[url]) < MAX_LINKS_IN:
                 self.waiting[url].append(prospect)
         return promise
 
@@ -188,7 +188,7 @@ class FocusFrontier:
             return list(self.values)
         return nlargest(most, self.values, key=self.values.__getitem__)
 
-    def _weigh(self, urls: Iterable[str]) -> None:
+    def _update_values(self, urls: Iterable[str]) -> None:
         for url in urls:
             if self.waiting.get(url):
                 values = [
@@ -198,8 +198,8 @@ class FocusFrontier:
                 self.values[url] = max(values)
 
     def to_bytes(self) -> bytes:
-        """What the crawl has learned and what waits, for `recall`."""
-        best = self._best(MOST_SAVED)
+        """Return what the crawl has learned and what waits."""
+        best = self._best(MAX_SAVED)
         fields = {
             "format": FORMAT,
             "fetched": self.fetched,
@@ -211,7 +211,7 @@ class FocusFrontier:
         return zlib.compress(json.dumps(fields, separators=(",", ":")).encode(), 1)
 
     def restore(self, stored: bytes) -> None:
-        """Go on where `to_bytes` was called; raises ValueError for anything else."""
+        """Continue from `to_bytes`; raises ValueError for anything else."""
         try:
             fields: dict[str, Any] = json.loads(zlib.decompress(stored))
             if fields["format"] != FORMAT:
@@ -227,14 +227,14 @@ class FocusFrontier:
 
 
 class FocusedQueue:
-    """URLs that wait. Invariant: a URL is handed out once."""
+    """Waiting URLs, best first. Invariant: each URL is returned once."""
 
     def __init__(self, steering: LinkScorer, seeds: Iterable[str], *, admits: Callable[[str], bool]) -> None:
         self.frontier = FocusFrontier(steering, seeds, admits=admits)
         self._done: set[str] = set()
 
     def next(self) -> str | None:
-        """The URL to fetch now; None when nothing waits."""
+        """Return the URL to fetch next, if any."""
         values = self.frontier.values
         waiting = (url for url in values if url not in self._done)
         url = max(waiting, key=values.__getitem__, default=None)
@@ -243,5 +243,5 @@ class FocusedQueue:
         return url
 
     def add_page(self, url: str, document: Document) -> float:
-        """Take in a fetched page; gives back its score."""
+        """Add a fetched page; return its score."""
         return self.frontier.add_page(url, document)

@@ -1,8 +1,7 @@
-"""What a page or a link looks like to the classifier: blocks of named features with counts.
+"""The features of a page or link that the classifier uses: named blocks of counts.
 
-A block is one view: text, title, URL, anchors, targets, shape. Each is brought to length one by
-itself, so that a long text cannot drown a telling title. Digits become `#`, so that what is learned on one
-site (`cs415`) holds on another (`ee210` shares its `###`).
+A block is one view: text, title, URL, anchors, targets, shape. Each is scaled to length one, so a long text cannot
+drown a telling title. Digits become `#`, so what is learned on one site (`cs415`) holds on another (`ee210`).
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from evercrawl.model.document import Document, Link
 Blocks = dict[str, Counter[str]]
 """Block -> feature -> count."""
 
-LONGEST_TEXT = 20_000
-"""Characters of a text that are looked at."""
-LONGEST_ANCHOR = 200
-MOST_LINKS = 500
-MOST_DIGITS = 4
-MOST_LEVELS = 3
-"""Levels of a path, counted from its end, that are told apart."""
+MAX_TEXT_CHARS = 20_000
+"""Characters of a text that are used."""
+MAX_ANCHOR_CHARS = 200
+MAX_LINKS = 500
+MAX_DIGITS = 4
+MAX_LEVELS = 3
+"""Path levels, counted from the end, that are told apart."""
 
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _SUFFIX = re.compile(r"\.(?:[sx]?html?|php\d?|aspx?|jsp)\Z")
@@ -31,18 +30,18 @@ _OWN_PAGES = frozenset(("index", "home", "welcome", "main", "default"))
 
 
 def words_of(text: str) -> list[str]:
-    """Words in lower case; a number is as many `#` as it has digits, at most four."""
-    found = _WORD.findall(text[:LONGEST_TEXT].lower())
-    return ["#" * min(len(word), MOST_DIGITS) if word.isdigit() else word for word in found]
+    """Return the words in lower case. A number becomes one `#` per digit, at most four."""
+    found = _WORD.findall(text[:MAX_TEXT_CHARS].lower())
+    return ["#" * min(len(word), MAX_DIGITS) if word.isdigit() else word for word in found]
 
 
 def page_blocks(url: str, document: Document) -> Blocks:
-    """The views of one page."""
+    """Return the feature blocks of a page."""
     text = words_of(document.text)
     title = words_of(document.title or "")
-    links = document.links[:MOST_LINKS]
-    anchors = [word for link in links for word in words_of(link.text[:LONGEST_ANCHOR])]
-    targets = [word for link in links for word in words_of(link.url.rpartition("/")[2][:LONGEST_ANCHOR])]
+    links = document.links[:MAX_LINKS]
+    anchors = [word for link in links for word in words_of(link.text[:MAX_ANCHOR_CHARS])]
+    targets = [word for link in links for word in words_of(link.url.rpartition("/")[2][:MAX_ANCHOR_CHARS])]
     return {
         "text": Counter(text),
         "title": Counter(title + _pairs(title)),
@@ -58,7 +57,7 @@ def _pairs(words: list[str]) -> list[str]:
 
 
 def url_features(url: str) -> list[str]:
-    """Words of the path with and without their level from the end, and the form of each segment."""
+    """Return the words of the path with and without their level, and the form of each segment."""
     path = url.partition("://")[2].partition("/")[2].partition("#")[0].lower()
     segments = [_SUFFIX.sub("", part) for part in path.split("/") if part]
     while segments and segments[-1] in _OWN_PAGES:
@@ -67,8 +66,8 @@ def url_features(url: str) -> list[str]:
     if path.startswith("~"):
         found.append("~")
     for level, segment in enumerate(reversed(segments)):
-        words = words_of(segment[:LONGEST_ANCHOR])
-        place = min(level, MOST_LEVELS)
+        words = words_of(segment[:MAX_ANCHOR_CHARS])
+        place = min(level, MAX_LEVELS)
         found += words
         found += [f"{word}@{place}" for word in words]
         found.append(f"{''.join(words)[:20]}={place}")
@@ -76,12 +75,12 @@ def url_features(url: str) -> list[str]:
 
 
 def folder_of(url: str) -> str:
-    """The URL up to the last slash of its path."""
+    """Return the URL up to the last slash of its path."""
     return url.partition("?")[0].rpartition("/")[0] + "/"
 
 
 def _shape(url: str, links: Iterable[Link], *, words: int, title: list[str]) -> list[str]:
-    """Where the links lead as seen from the page, and how large things are: homes and leaves differ here."""
+    """Return where the links lead and how large things are, which separates home pages from leaves."""
     folder = folder_of(url)
     inside = above = deeper = 0
     count = 0
@@ -104,25 +103,25 @@ def _shape(url: str, links: Iterable[Link], *, words: int, title: list[str]) -> 
 def link_blocks(
     source_url: str, link: Link, *, around: str = "", source_title: str = "", source_on_topic: bool = False
 ) -> Blocks:
-    """The views of one link, before anything of its target is known."""
-    anchor = words_of(link.text[:LONGEST_ANCHOR])
+    """Return the feature blocks of a link, before anything of its target is known."""
+    anchor = words_of(link.text[:MAX_ANCHOR_CHARS])
     return {
         "anchor": Counter(anchor + _pairs(["^", *anchor, "$"])),
-        "around": Counter(words_of(around[:LONGEST_ANCHOR])),
+        "around": Counter(words_of(around[:MAX_ANCHOR_CHARS])),
         "url": Counter(url_features(link.url)),
-        "source": Counter(words_of(source_title[:LONGEST_ANCHOR])),
-        "way": Counter([f"{way_of(source_url, link.url)}, source {'on' if source_on_topic else 'off'} topic"]),
+        "source": Counter(words_of(source_title[:MAX_ANCHOR_CHARS])),
+        "way": Counter([f"{link_direction(source_url, link.url)}, source {'on' if source_on_topic else 'off'} topic"]),
     }
 
 
 def is_home(url: str) -> bool:
-    """Whether a page is the first of its folder: by a usual name, or by the folder's own."""
+    """True if a page is the first of its folder, by a usual name or the folder's own."""
     folder, _, name = url.partition("?")[0].rpartition("/")
     name = _SUFFIX.sub("", name.lower())
     return not name or name in _OWN_PAGES or name in folder.rpartition("/")[2].lower()
 
 
-def way_of(source: str, target: str) -> str:
+def link_direction(source: str, target: str) -> str:
     here, there = folder_of(source), folder_of(target)
     if here == there:
         return "same folder"
@@ -133,12 +132,12 @@ def way_of(source: str, target: str) -> str:
     return "aside" if source.split("/")[2:3] == target.split("/")[2:3] else "other site"
 
 
-REACH = 100
-"""Characters before and behind an anchor that count as around it."""
+CONTEXT_CHARS = 100
+"""Characters around an anchor that count as its context."""
 
 
-def texts_around(document: Document) -> list[str]:
-    """For each link of the document, in order, what stands around it without the anchor itself."""
+def link_contexts(document: Document) -> list[str]:
+    """Return the context of each link: the text around its anchor, else the links beside it."""
     found: list[str] = []
     place = 0
     links = document.links
@@ -146,7 +145,9 @@ def texts_around(document: Document) -> list[str]:
         start = document.text.find(link.text, place) if link.text else -1
         if start >= 0:
             place = start + len(link.text)
-            found.append(f"{document.text[max(0, start - REACH) : start]} {document.text[place : place + REACH]}")
+            found.append(
+                f"{document.text[max(0, start - CONTEXT_CHARS) : start]} {document.text[place : place + CONTEXT_CHARS]}"
+            )
         else:
             beside = links[max(0, number - 1) : number] + links[number + 1 : number + 2]
             found.append(" ".join(other.text for other in beside))

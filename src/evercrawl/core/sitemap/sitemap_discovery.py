@@ -1,8 +1,8 @@
-"""Where does a site say what changed, which of it is worth reading, and what of it is news?
+"""Find a site's sitemaps and feeds, decide when to poll them, and extract what is new.
 
-The extended sitemap is asked for first (paper C, section 4.2); an ordinary one does instead (C4). Feeds are
-read beside either, since they are small and name new pages first. An index's dates let sitemaps that did not
-change be left alone.
+The extended sitemap is requested first (paper C, section 4.2), else an ordinary one (C4). Feeds are read as well,
+because they are small and name new pages first. The dates of an index save requests for unchanged sitemaps. Polls are
+paid from the requests that a site gets, so they never use up the budget of a small site.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from evercrawl.model.sitemap import Sitemap, SitemapEntry, SitemapType
 
 EXTENDED_PARAMETER = "XTND"
 WELL_KNOWN = ("/sitemap.xml",)
-"""Where sitemaps are when robots.txt names none; each guess costs a request."""
-MOST_FEEDS = 10
-"""Of one site; large sites have one for every page."""
-MOST_FILES = 5_000
-"""Sitemaps read in one round, whatever indexes say."""
-MOST_INDEX_DEPTH = 3
-"""Indexes inside each other; the protocol allows one."""
+"""Tried if robots.txt names no sitemap. Each guess costs a request."""
+MAX_FEEDS = 10
+"""Feeds per site. Large sites have one for every page."""
+MAX_FILES = 5_000
+"""Sitemaps read in one round."""
+MAX_INDEX_DEPTH = 3
+"""Nested indexes. The protocol allows one."""
 
 _A_DAY = timedelta(days=1)
 
 
 class SourceKind(StrEnum):
-    """How we know of a source of signals."""
+    """How a source was found."""
 
     EXTENDED = "extended"
     NAMED = "robots.txt"
@@ -43,13 +43,13 @@ class SourceKind(StrEnum):
 
 
 class SitemapSource(NamedTuple):
-    """A place that may say which pages of a site changed."""
+    """A sitemap or feed that may announce changes."""
 
     url: str
     kind: SourceKind
 
 
-# A kind is not asked for any more once one of these was found.
+# A kind is not requested any more once one of these was found.
 _SETTLED_BY: dict[SourceKind, frozenset[SourceKind]] = {
     SourceKind.EXTENDED: frozenset(),
     SourceKind.NAMED: frozenset({SourceKind.EXTENDED}),
@@ -59,30 +59,31 @@ _SETTLED_BY: dict[SourceKind, frozenset[SourceKind]] = {
 
 
 def extended_url(sitemap_url: str) -> str:
-    """The same sitemap, asked for with the parameter XTND."""
+    """Return the sitemap URL with the parameter XTND."""
     return sitemap_url + ("&" if "?" in sitemap_url else "?") + EXTENDED_PARAMETER
 
 
 def sources_of(site: str, *, named: Iterable[str] = (), feeds: Iterable[str] = ()) -> tuple[SitemapSource, ...]:
-    """Every source that a site may have, in the order to ask; `named` are robots.txt's Sitemap lines, `feeds`
-    what its pages link as alternates.
+    """Return every possible source in request order: Sitemap lines of robots.txt (`named`), and `feeds` that pages link
+    to.
     """
     found = [SitemapSource(extended_url(site + WELL_KNOWN[0]), SourceKind.EXTENDED)]
     found += [SitemapSource(url, SourceKind.NAMED) for url in named]
     if len(found) == 1:
         found += [SitemapSource(site + path, SourceKind.GUESSED) for path in WELL_KNOWN]
-    found += [SitemapSource(url, SourceKind.FEED) for url in list(feeds)[:MOST_FEEDS]]
+    found += [SitemapSource(url, SourceKind.FEED) for url in list(feeds)[:MAX_FEEDS]]
     return tuple({source.url: source for source in reversed(found)}.values())[::-1]
 
 
 def is_superseded(kind: SourceKind, found: Collection[SourceKind]) -> bool:
-    """What was found already makes a source of this kind superfluous."""
+    """True if a source of this kind is no longer needed."""
     return not _SETTLED_BY[kind].isdisjoint(found)
 
 
 def found_kind(source: SitemapSource, answer: Sitemap) -> SourceKind | None:
-    """What an answer turned out to be; None: no sitemap. A server that does not know XTND sends its ordinary
-    one, which then need not be asked for again.
+    """Return what an answer turned out to be; None if it is no sitemap.
+
+    A server that does not know XTND sends its ordinary sitemap, which then need not be requested again.
     """
     if answer.type is SitemapType.UNKNOWN:
         return None
@@ -92,10 +93,9 @@ def found_kind(source: SitemapSource, answer: Sitemap) -> SourceKind | None:
 
 
 class SitemapWalk:
-    """Which sitemap to read next: each once, none that did not change, never more or deeper than the limits.
+    """Chooses the next sitemap to read: each once, only changed ones, within the limits.
 
-    `last_read` says when a sitemap was last read to its end. Children are followed within the registrable
-    domain of their index only.
+    `last_read` is when a sitemap was last read completely. Children must share the registrable domain of their index.
     """
 
     def __init__(
@@ -103,8 +103,8 @@ class SitemapWalk:
         starts: Iterable[str],
         *,
         last_read: Mapping[str, datetime] | None = None,
-        most_files: int = MOST_FILES,
-        most_depth: int = MOST_INDEX_DEPTH,
+        most_files: int = MAX_FILES,
+        most_depth: int = MAX_INDEX_DEPTH,
     ) -> None:
         self.unchanged: list[str] = []
         self._last_read = last_read or {}
@@ -116,11 +116,11 @@ class SitemapWalk:
             self._add(url, 0)
 
     def next(self) -> str | None:
-        """The next sitemap to read; None when all were read."""
+        """Return the next sitemap to read, if any."""
         return self._waiting.popleft() if self._waiting else None
 
     def add_result(self, url: str, answer: Sitemap) -> None:
-        """A sitemap was read: an index gives more to read."""
+        """Add the result of a sitemap. An index adds its children."""
         depth = self._depths.get(url, 0) + 1
         if answer.type is not SitemapType.INDEX or depth > self._most_depth:
             return
@@ -149,9 +149,9 @@ def _domain(url: str) -> str | None:
 
 
 def may_have_changed(child: SitemapEntry, last_read: datetime | None) -> bool:
-    """An index's child is worth a request: never read, without date, or changed since.
+    """True if a child of an index is worth a request: never read, undated, or changed since.
 
-    A date alone means any moment of its day.
+    A date without time means any moment of that day.
     """
     if last_read is None or child.lastmod is None:
         return True
@@ -160,14 +160,14 @@ def may_have_changed(child: SitemapEntry, last_read: datetime | None) -> bool:
 
 
 class ChangeAnnouncement(NamedTuple):
-    """The site's word that a page changed at a moment."""
+    """An announced change of a page."""
 
     url: str
     announced_at: datetime
 
 
 class SitemapNews(NamedTuple):
-    """What a sitemap or feed says that we did not know."""
+    """What a sitemap or feed says that is new."""
 
     announcements: tuple[ChangeAnnouncement, ...]
     new_pages: tuple[SitemapEntry, ...]
@@ -176,10 +176,10 @@ class SitemapNews(NamedTuple):
 def sitemap_news(
     entries: Iterable[SitemapEntry], known: Mapping[str, datetime | None], *, now: datetime
 ) -> SitemapNews:
-    """Changes of known pages, and pages that are not known; each page once, in canonical form.
+    """Return the changes of known pages, and the unknown pages, each once in canonical form.
 
-    `known` has for each page the newest lastmod that we took notice of or, as paper C has it, the moment of
-    the last visit; None: there is neither, and no date is news. A date that lies ahead counts as now.
+    `known` maps each page to its newest known lastmod or, as in paper C, its last visit; None means that no date is
+    news. A future date counts as now.
     """
     notices: dict[str, datetime] = {}
     new: dict[str, SitemapEntry] = {}
@@ -201,19 +201,19 @@ def _newer(entry: SitemapEntry, other: SitemapEntry | None) -> SitemapEntry:
     return entry if entry.lastmod is not None and entry.lastmod > other.lastmod else other
 
 
-SHORTEST_DAYS, LONGEST_DAYS = 1.0 / 24.0, 7.0
+MIN_POLL_DAYS, MAX_POLL_DAYS = 1.0 / 24.0, 7.0
 ABSENT_DAYS = 30.0
-"""A source that was not there is asked for again after this time."""
+"""Days before a missing source is requested again."""
 MAX_SOURCES = 500
 _FORM = 1
 
 
 class SourceState(NamedTuple):
-    """A sitemap or feed that was asked for."""
+    """A requested sitemap or feed."""
 
     kind: str
     read: float | None = None
-    """When it was last read, in days; None: it was not there."""
+    """When it was last read, in days; None if it was missing."""
     requested: float = 0.0
     etag: str | None = None
     last_modified: str | None = None
@@ -226,14 +226,14 @@ class SitemapState(NamedTuple):
     feeds: tuple[str, ...] = ()
     polled: float | None = None
     requests: int = 0
-    """To the site's pages since the last poll."""
+    """Requests to the site's pages since the last poll."""
     silent_polls: int = 0
-    """Polls in a row that announced nothing."""
+    """Consecutive polls without announcements."""
     announced_pages: int = 0
-    """Announced pages that the last poll left to be visited."""
+    """Announced pages that still wait for a visit."""
 
     def with_source(self, url: str, source: SourceState) -> SitemapState:
-        """The state after a source was asked."""
+        """Return the state after a source was requested."""
         sources = self.sources | {url: source}
         if len(sources) > MAX_SOURCES:
             sources = dict(list(sources.items())[-MAX_SOURCES:])
@@ -241,36 +241,41 @@ class SitemapState(NamedTuple):
 
     @property
     def has_source(self) -> bool:
-        """Some source was found."""
+        """True if some source was found."""
         return any(source.read is not None for source in self.sources.values())
 
 
 def should_request(source: SourceState | None, *, now: float) -> bool:
-    """A source that was not there is left alone for a while."""
+    """False for a source that was recently missing."""
     return source is None or source.read is not None or now - source.requested >= ABSENT_DAYS
 
 
 def is_poll_due(state: SitemapState, estimate: SiteEstimate, *, pages: int, per_day: float, threshold: float) -> bool:
-    """Enough of the site's requests went to pages since the last poll: the rule that the lab measures."""
+    """True if enough requests went to the site's pages since the last poll."""
     gap = requests_between_polls(
-        estimate, waiting=state.announced_pages, silent_polls=state.silent_polls, pages=pages, per_day=per_day, threshold=threshold
+        estimate,
+        waiting=state.announced_pages,
+        silent_polls=state.silent_polls,
+        pages=pages,
+        per_day=per_day,
+        threshold=threshold,
     )
     return state.requests >= gap
 
 
 def poll_interval(estimate: SiteEstimate, *, pages: int, threshold: float) -> float:
-    """Days to the next poll where requests are not scarce, within bounds that are fair to any site."""
-    return min(max(days_between_polls(estimate, pages=pages, threshold=threshold), SHORTEST_DAYS), LONGEST_DAYS)
+    """Return the days to the next poll if requests are not scarce."""
+    return min(max(days_between_polls(estimate, pages=pages, threshold=threshold), MIN_POLL_DAYS), MAX_POLL_DAYS)
 
 
 def sitemap_state_bytes(state: SitemapState) -> bytes:
-    """The stored form."""
+    """Return the stored form."""
     sources = [[url, *source] for url, source in state.sources.items()]
     return orjson.dumps([_FORM, sources, *state[1:]])
 
 
 def sitemap_state_of(stored: bytes | None) -> SitemapState:
-    """What was stored; nothing known where that cannot be read."""
+    """Read the stored form; empty if it cannot be read."""
     try:
         form, sources, feeds, *rest = orjson.loads(stored or b"")
         if form != _FORM:

@@ -1,5 +1,7 @@
-"""What does a record of a sitemap say? sitemaps.org's protocol, Google's image, video and news elements, and
-the fields of paper C.
+"""Read the entries of sitemaps and feeds.
+
+Covers the sitemaps.org protocol, Google's image, video and news elements, paper C's fields, RSS 0.9x to 2.0, Atom 0.3
+and 1.0 (RFC 4287), and plain lists of URLs.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from evercrawl.model.sitemap import Sitemap, SitemapEntry, SitemapLimits, Sitema
 
 CHANGE_FREQUENCIES = frozenset({"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"})
 EXTENDED_FIELDS = frozenset({"last_updated", "anchor_text"})
-"""What makes a sitemap an extended one."""
+"""Fields that make a sitemap an extended one."""
 
 _STANDARD_FIELDS = frozenset({"loc", "lastmod", "changefreq", "priority"})
 _NEWS_FIELDS = frozenset(
@@ -31,8 +33,8 @@ _EXTENDED_NAMES = {
 
 
 def listed_entries(record: EntryElement) -> list[SitemapEntry]:
-    """The entry of a `url` or `sitemap` element; none where it names no page."""
-    # What stands in a loc stands there because the loc was never ended.
+    """Return the entry of a `url` or `sitemap` element; empty if it names no page."""
+    # Elements inside a loc mean that its end tag is missing.
     own = {field.name: field.text for field in reversed(record.fields) if field.parent in ("", "loc")}
     written = own.get("loc") or own.get(":loc") or own.get("url") or ""
     if not written and is_absolute(record.text.strip()):
@@ -92,7 +94,7 @@ def _line(text: str) -> str:
 
 
 def _alternates(record: EntryElement) -> tuple[Alternate, ...]:
-    """The `xhtml:link` elements: translations and other forms of the same page."""
+    """Return the `xhtml:link` elements: translations and other forms of the page."""
     found = []
     for field in record.fields:
         if field.name in (":link", "link") and field.attributes.get("rel", "").lower() == "alternate":
@@ -103,7 +105,7 @@ def _alternates(record: EntryElement) -> tuple[Alternate, ...]:
 
 
 def _videos(fields: list[EntryField]) -> tuple[dict[str, str], ...]:
-    """Of every video its parts, each once. The video's own element ends behind its parts."""
+    """Return the parts of each video. The video element ends after its parts."""
     videos: list[dict[str, str]] = []
     parts: dict[str, str] = {}
     for field in fields:
@@ -125,9 +127,9 @@ def _news(fields: list[EntryField]) -> dict[str, str] | None:
 
 
 def extended_entries(record: EntryElement) -> list[SitemapEntry]:
-    """The pages of an element of an unknown vocabulary that has paper C's fields, as elements or attributes.
+    """Return the pages of an unknown element with paper C's fields, as elements or attributes.
 
-    A field that comes again begins the next page, so that a list around the pages does no harm.
+    A repeated field begins the next page, so a list around the pages does no harm.
     """
     pages: list[dict[str, str]] = [{}]
     for name, text in _extended_fields(record):
@@ -147,7 +149,7 @@ def _extended_fields(record: EntryElement) -> list[tuple[str, str]]:
 
 
 def extended_entry(page: dict[str, str], base: str) -> SitemapEntry | None:
-    """The page of one row of an extended sitemap; None where the row has no URL or nothing beside it."""
+    """Return the entry of one extended row; None without a URL or another field."""
     if not EXTENDED_FIELDS & page.keys():
         return None
     url = absolute_url(page.get("url", ""), base)
@@ -156,16 +158,16 @@ def extended_entry(page: dict[str, str], base: str) -> SitemapEntry | None:
     return SitemapEntry(url, parse_milliseconds(page.get("last_updated")), text=_line(page.get("anchor_text", "")))
 
 
-# A date of change says more than a date of birth.
+# A modification date says more than a creation date.
 _ITEM_DATES = (":updated", ":modified", "pubdate", ":date", "date", ":issued", ":created", ":published")
 _ATOM_DATES = ("updated", "modified", "published", "issued", "created", ":updated", ":modified", ":date")
 _LONGEST_TITLE = 500
 
 
 def item_entries(record: EntryElement) -> list[SitemapEntry]:
-    """The page of an RSS item: its link, else a guid that is a permanent link."""
+    """Return the page of an RSS item: its link, else a permanent guid."""
     own = _own_fields(record)
-    url = absolute_url(_item_link(own), record.base) or absolute_url(_linked(record, ":link"), record.base)
+    url = absolute_url(_item_link(own), record.base) or absolute_url(_alternate_link(record, ":link"), record.base)
     return [] if url is None else [SitemapEntry(url, _moment(own, _ITEM_DATES), text=_title(own))]
 
 
@@ -180,16 +182,16 @@ def _item_link(own: dict[str, EntryField]) -> str:
 
 
 def atom_entries(record: EntryElement) -> list[SitemapEntry]:
-    """The page of an Atom entry: the alternate link, else the address of its content."""
+    """Return the page of an Atom entry: the alternate link, else the address of its content."""
     own = _own_fields(record)
-    url = absolute_url(_linked(record, "link"), record.base)
+    url = absolute_url(_alternate_link(record, "link"), record.base)
     if url is None and (content := own.get("content")) is not None:
         url = absolute_url(content.attributes.get("src", ""), _link_base(content, record.base))
     return [] if url is None else [SitemapEntry(url, _moment(own, _ATOM_DATES), text=_title(own))]
 
 
-def _linked(record: EntryElement, name: str) -> str:
-    """The best alternate link of that name: HTML, or no type at all, before anything else."""
+def _alternate_link(record: EntryElement, name: str) -> str:
+    """Return the best alternate link of that name: HTML or untyped before anything else."""
     best = ""
     for field in record.fields:
         if field.parent or field.name != name or not _is_alternate(field):
@@ -202,7 +204,7 @@ def _linked(record: EntryElement, name: str) -> str:
 
 
 def _is_alternate(link: EntryField) -> bool:
-    # RFC 4287 section 4.2.7.2: no rel is alternate; a registered relation may be written as a whole IRI.
+    # RFC 4287 section 4.2.7.2: a missing rel means alternate; a registered relation may be a whole IRI.
     return link.attributes.get("rel", "alternate").strip().lower().rpartition("/")[2] == "alternate"
 
 
@@ -212,7 +214,7 @@ def _link_base(field: EntryField, base: str) -> str:
 
 
 def _own_fields(record: EntryElement) -> dict[str, EntryField]:
-    """The record's own children, of each name the first."""
+    """Return the first child of each name."""
     return {field.name: field for field in reversed(record.fields) if not field.parent}
 
 
@@ -228,17 +230,17 @@ def _title(own: dict[str, EntryField]) -> str | None:
     return None if title is None else " ".join(title.text.split())[:_LONGEST_TITLE] or None
 
 
-LEAST_SHARE_OF_URLS = 0.5
-"""Of the lines; below it, a text is prose that names a few addresses."""
-LONGEST_HEADING = 1000
-LONGEST_ROW = 100_000
+MIN_URL_SHARE = 0.5
+"""Share of lines that are URLs. Below it, a text is prose."""
+MAX_HEADING_CHARS = 1000
+MAX_ROW_CHARS = 100_000
 SEPARATORS = "\t|;,"
 
 _LINE = re.compile(rb"[^\r\n]+")
 
 
 def read_plain(document: bytes, url: str, *, limits: SitemapLimits) -> Sitemap:
-    """The pages that a text in UTF-8 lists."""
+    """Read a plain text in UTF-8: a list of URLs or a table."""
     lines = list(islice(_lines(document), limits.most_entries + 1))
     error = None
     if len(lines) > limits.most_entries:
@@ -259,15 +261,15 @@ def _lines(document: bytes) -> Iterator[str]:
 
 def _list(lines: list[str], url: str, error: str | None) -> Sitemap:
     written = [line.split(None, 1)[0] for line in lines if is_absolute(line)]
-    if not written or len(written) < LEAST_SHARE_OF_URLS * len(lines):
+    if not written or len(written) < MIN_URL_SHARE * len(lines):
         return Sitemap(SitemapType.UNKNOWN, error="neither markup nor a list of URLs")
     found = (absolute_url(line, url) for line in written)
     return Sitemap(SitemapType.TEXT, tuple(SitemapEntry(page) for page in found if page is not None), error)
 
 
 def _separator_of(heading: str) -> str | None:
-    """What separates the fields, where the first line names those of an extended sitemap."""
-    if len(heading) > LONGEST_HEADING:
+    """Return the field separator if the first line is the heading of an extended sitemap."""
+    if len(heading) > MAX_HEADING_CHARS:
         return None
     for separator in SEPARATORS:
         names = set(_names(heading, separator))
@@ -282,9 +284,9 @@ def _names(heading: str, separator: str) -> list[str]:
 
 def _table(lines: list[str], separator: str, url: str, error: str | None) -> Sitemap:
     names, entries = _names(lines[0], separator), []
-    sound = [line for line in lines[1:] if len(line) <= LONGEST_ROW]
+    sound = [line for line in lines[1:] if len(line) <= MAX_ROW_CHARS]
     if len(sound) < len(lines) - 1:
-        error = f"the table is damaged: a row is longer than {LONGEST_ROW} characters"
+        error = f"the table is damaged: a row is longer than {MAX_ROW_CHARS} characters"
     rows = csv.reader(sound, delimiter=separator, skipinitialspace=True)
     try:
         for row in rows:

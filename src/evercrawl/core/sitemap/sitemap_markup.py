@@ -1,8 +1,10 @@
-"""Where does the sitemap begin, and in which encoding is it?
+"""Parse the markup of sitemaps and feeds into entry elements.
 
-The protocol wants UTF-8, so bytes that are valid UTF-8 are UTF-8 whatever anything declares. Byte order
-marks, white space, a program's warnings before the XML declaration, the declaration and the document type are
-taken off: no entity is ever declared, so none can expand or name a file.
+Valid UTF-8 is UTF-8 whatever the document declares. Byte order marks, warnings before the XML declaration, the
+declaration and the document type are removed, so no entity can expand or name a file. Well-formed XML is parsed by
+expat. Broken markup is read tag by tag, and each error costs at most its own element. The root element tells the
+format. Names are in lower case, without prefix in the root's vocabulary and with a leading colon in another: `loc`,
+`:loc`.
 """
 
 from __future__ import annotations
@@ -21,9 +23,9 @@ from evercrawl.core.sitemap.sitemap_values import absolute_url, parse_date
 from evercrawl.model.sitemap import SitemapEntry, SitemapLimits, SitemapType
 
 PRESCAN_BYTES = 1024
-LONGEST_PREAMBLE = 64 * 1024
-"""Bytes before the sitemap that are looked through for its beginning."""
-LONGEST_DOCTYPE = 16 * 1024
+MAX_PREAMBLE = 64 * 1024
+"""Bytes searched for the start of the sitemap."""
+MAX_DOCTYPE = 16 * 1024
 
 _SLICE_BYTES = 1024 * 1024
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
@@ -40,7 +42,7 @@ _HTML = re.compile(rb"<(?:!doctype\s+html|html|head|body|title|meta|script|h1)[\
 
 
 def as_utf8(body: bytes, content_type: str | None) -> bytes:
-    """The document in valid UTF-8, without byte order mark and the white space around its beginning."""
+    """Return the document in UTF-8, without byte order mark and leading white space."""
     for mark, encoding in _MARKS:
         if body.startswith(mark):
             return _from(body[len(mark) :], encoding)
@@ -61,7 +63,7 @@ def _from(body: bytes, encoding: str) -> bytes:
 def _is_utf8(body: bytes) -> bool:
     if body.isascii():
         return True
-    # In slices: the text of a large body would be up to four times as large.
+    # In slices, because the text of a large body can be four times as large.
     decoder = getincrementaldecoder("utf-8")()
     try:
         for at in range(0, len(body), _SLICE_BYTES):
@@ -73,7 +75,7 @@ def _is_utf8(body: bytes) -> bool:
 
 
 def _declared(body: bytes, content_type: str | None) -> str:
-    """The first name that can be true of bytes that are not UTF-8; UTF-8 where only that is named."""
+    """Return the first declared encoding that is possible for bytes that are not UTF-8."""
     named = (prescan(body[:PRESCAN_BYTES].lstrip()), charset_parameter(content_type))
     for encoding in named:
         if encoding is not None and encoding != "utf-8":
@@ -87,7 +89,7 @@ def _trimmed(document: bytes) -> bytes:
 
 
 def is_html(document: bytes) -> bool:
-    """The document is a web page, as a server's page of errors is."""
+    """True if the document is a web page, such as an error page."""
     return _HTML.match(document, _root_at(document)) is not None
 
 
@@ -97,53 +99,53 @@ def _root_at(document: bytes) -> int:
 
 
 def markup_of(document: bytes) -> bytes | None:
-    """The document from its root element on (or comments before it); None where it is no markup."""
+    """Return the document from its root element on; None if it is no markup."""
     if not document.startswith(b"<"):
-        found = _START.search(document, 0, LONGEST_PREAMBLE)
+        found = _START.search(document, 0, MAX_PREAMBLE)
         if found is None:
             return None
         document = document[found.start() :]
     at = _root_at(document)
-    if doctype := _DOCTYPE.match(document[at : at + LONGEST_DOCTYPE]):
+    if doctype := _DOCTYPE.match(document[at : at + MAX_DOCTYPE]):
         at += doctype.end()
     return document[at:]
 
 
-MOST_TAGS = 2_000_000
-"""Looked at, tags or not; the rest of such a document is not read."""
+MAX_TAGS = 2_000_000
+"""Tags examined. The rest of such a document is not read."""
 
 _TAG = re.compile(r"""<(/?)([A-Za-z_][\w.:-]*+)((?:[^<>"']|"[^"<]*+"|'[^'<]*+')*+)>""", re.ASCII)
 _ATTRIBUTE = re.compile(r"""([\w.:-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))""", re.ASCII)
 _REFERENCE = re.compile(r"&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(\w{2,31}));", re.ASCII)
 _LAST_CODE_POINT = 0x10FFFF
-# What is skipped as a whole: its beginning, its end, and whether what is between is text.
+# Sections to skip: start, end, and whether the content is text.
 _SECTIONS = (("<!--", "-->", False), ("<![CDATA[", "]]>", True), ("<?", "?>", False))
 
 
 class TagHandler(Protocol):
-    """Whoever is told what stands in a document, in order."""
+    """Receives the tags and text of a document in order."""
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """An element begins."""
+        """Start an element."""
 
     def end(self, name: str) -> None:
-        """The innermost open element ends."""
+        """End the innermost open element."""
 
     def text(self, data: str) -> None:
-        """Characters inside the innermost open element."""
+        """Add characters to the innermost open element."""
 
 
 def entity_text(name: str) -> str:
-    """What a named entity stands for: HTML's, and nothing else; no document can declare one."""
+    """Return the text of a named HTML entity. Documents cannot declare any."""
     return html5.get(name + ";", "")
 
 
 def resolve_references(text: str) -> str:
-    """The text with its references resolved; an ampersand that begins none stays."""
-    return _REFERENCE.sub(_referred, text) if "&" in text else text
+    """Resolve character references. Stray ampersands stay."""
+    return _REFERENCE.sub(_resolve, text) if "&" in text else text
 
 
-def _referred(found: re.Match[str]) -> str:
+def _resolve(found: re.Match[str]) -> str:
     decimal, hexadecimal, name = found.groups()
     if name is not None:
         return html5.get(name + ";", found[0])
@@ -152,24 +154,24 @@ def _referred(found: re.Match[str]) -> str:
     return chr(code) if is_character else ""
 
 
-def parse_tags(markup: str, sink: TagHandler) -> None:
-    """Tell the sink every tag and text; ends that nobody opened are dropped, those forgotten are added."""
+def parse_tags(markup: str, handler: TagHandler) -> None:
+    """Pass every tag and text to the handler. Unmatched end tags are dropped, missing ones added."""
     at, opened = 0, [""]
-    for _ in range(MOST_TAGS):
+    for _ in range(MAX_TAGS):
         tag_at = markup.find("<", at)
         if tag_at < 0:
             return
         if tag_at > at:
-            sink.text(resolve_references(markup[at:tag_at]))
-        at = _section_end(markup, tag_at, sink)
+            handler.text(resolve_references(markup[at:tag_at]))
+        at = _section_end(markup, tag_at, handler)
         if at == tag_at:
-            at = _tag_end(markup, tag_at, sink, opened)
+            at = _tag_end(markup, tag_at, handler, opened)
         if at < 0:
             return
 
 
-def _section_end(markup: str, at: int, sink: TagHandler) -> int:
-    """Behind the comment, CDATA section or instruction that begins here; `at` where none does, -1 where it
+def _section_end(markup: str, at: int, handler: TagHandler) -> int:
+    """Return the position after the comment, CDATA section or instruction at `at`; `at` if there is none, -1 if it
     never ends.
     """
     for start, end, is_text in _SECTIONS:
@@ -178,26 +180,26 @@ def _section_end(markup: str, at: int, sink: TagHandler) -> int:
             if end_at < 0:
                 return -1
             if is_text:
-                sink.text(markup[at + len(start) : end_at])
+                handler.text(markup[at + len(start) : end_at])
             return end_at + len(end)
     return at
 
 
-def _tag_end(markup: str, at: int, sink: TagHandler, opened: list[str]) -> int:
+def _tag_end(markup: str, at: int, handler: TagHandler, opened: list[str]) -> int:
     found = _TAG.match(markup, at)
     if found is None:
         # A lone "<" is text.
-        sink.text("<")
+        handler.text("<")
         return at + 1
     is_end, name, attributes = found.groups()
     if is_end:
-        _close(name, sink, opened)
+        _close(name, handler, opened)
     else:
-        # No element of these formats stands inside one of its own name: the one before was never ended.
-        _close(name, sink, opened)
-        sink.start(name, _attributes(attributes))
+        # No element of these formats contains one of its own name: the previous end tag is missing.
+        _close(name, handler, opened)
+        handler.start(name, _attributes(attributes))
         if attributes.endswith("/"):
-            sink.end(name)
+            handler.end(name)
         else:
             opened.append(name)
     return found.end()
@@ -211,53 +213,53 @@ def _attributes(written: str) -> dict[str, str]:
     }
 
 
-def _close(name: str, sink: TagHandler, opened: list[str]) -> None:
+def _close(name: str, handler: TagHandler, opened: list[str]) -> None:
     if name in opened:
         while (last := opened.pop()) != name:
-            sink.end(last)
-        sink.end(name)
+            handler.end(last)
+        handler.end(name)
 
 
-LONGEST_TOKEN = 1024 * 1024
-"""Bytes of one tag or comment; expat looks at an unfinished one again with every slice."""
+MAX_TOKEN_BYTES = 1024 * 1024
+"""Bytes of one tag or comment. Expat scans an unfinished one again with every slice."""
 
-_SLICE_BYTES_xml = 256 * 1024
+_XML_SLICE_BYTES = 256 * 1024
 
 
 class NotWellFormed(NamedTuple):
-    """Why and where expat gave up."""
+    """The error at which expat stopped."""
 
     message: str
 
 
 class LimitExceeded(Exception):
-    """The document goes beyond a limit, or asks for what is never done."""
+    """The document exceeds a limit or declares an entity."""
 
 
-def parse_xml(markup: bytes, sink: TagHandler) -> NotWellFormed | None:
-    """Tell the sink every tag and text of UTF-8 markup up to the first error, which is given back."""
-    parser = _parser(sink)
+def parse_xml(markup: bytes, handler: TagHandler) -> NotWellFormed | None:
+    """Pass every tag and text of UTF-8 markup to the handler; return the first error, if any."""
+    parser = _parser(handler)
     try:
-        for at in range(0, len(markup), _SLICE_BYTES_xml):
-            parser.Parse(markup[at : at + _SLICE_BYTES_xml], False)
-            if at - parser.CurrentByteIndex > LONGEST_TOKEN:
-                raise LimitExceeded(f"a tag is longer than {LONGEST_TOKEN} bytes")
+        for at in range(0, len(markup), _XML_SLICE_BYTES):
+            parser.Parse(markup[at : at + _XML_SLICE_BYTES], False)
+            if at - parser.CurrentByteIndex > MAX_TOKEN_BYTES:
+                raise LimitExceeded(f"a tag is longer than {MAX_TOKEN_BYTES} bytes")
         parser.Parse(b"", True)
     except expat.ExpatError as error:
         return NotWellFormed(str(error))
     return None
 
 
-def _parser(sink: TagHandler) -> expat.XMLParserType:
+def _parser(handler: TagHandler) -> expat.XMLParserType:
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = True
-    # A document type nobody reads: entities that are not XML's own are then skipped instead of being errors.
+    # With an external document type, unknown entities are skipped instead of being errors.
     parser.UseForeignDTD(True)
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_ALWAYS)
-    parser.StartElementHandler = sink.start
-    parser.EndElementHandler = sink.end
-    parser.CharacterDataHandler = sink.text
-    parser.SkippedEntityHandler = lambda name, _is_parameter: sink.text(entity_text(name))
+    parser.StartElementHandler = handler.start
+    parser.EndElementHandler = handler.end
+    parser.CharacterDataHandler = handler.text
+    parser.SkippedEntityHandler = lambda name, _is_parameter: handler.text(entity_text(name))
     parser.EntityDeclHandler = _refuse_entity
     return parser
 
@@ -266,7 +268,7 @@ def _refuse_entity(name: str, *_rest: object) -> None:
     raise LimitExceeded(f"the document declares the entity {name[:40]!r}")
 
 
-LONGEST_FIELD = 16 * 1024
+MAX_FIELD_CHARS = 16 * 1024
 """Characters kept of one element's text."""
 NAMES_REMEMBERED = 1024
 
@@ -291,7 +293,7 @@ _NONE: frozenset[str] = frozenset()
 
 
 class EntryField(NamedTuple):
-    """An element inside a record; the record's own children have the parent ""."""
+    """An element inside an entry. Direct children have the parent ""."""
 
     parent: str
     name: str
@@ -300,7 +302,7 @@ class EntryField(NamedTuple):
 
 
 class EntryElement(NamedTuple):
-    """One entry as it stands in the document; the base is what its relative URLs are relative to."""
+    """One entry of the document. Relative URLs are relative to the base."""
 
     base: str
     attributes: dict[str, str]
@@ -312,7 +314,7 @@ EntryParser = Callable[[EntryElement], list[SitemapEntry]]
 
 
 class _Open:
-    """An element that has not ended yet."""
+    """An element without end tag so far."""
 
     __slots__ = ("attributes", "name", "text")
 
@@ -323,34 +325,34 @@ class _Open:
 
 
 class EntryCollector:
-    """Takes a document's tags and gives its entries; never more, deeper or longer than the limits."""
+    """Collects entries from the tags of a document, within the limits."""
 
-    def __init__(self, url: str, meanings: dict[SitemapType, EntryParser], *, limits: SitemapLimits) -> None:
+    def __init__(self, url: str, parsers: dict[SitemapType, EntryParser], *, limits: SitemapLimits) -> None:
         self.type = SitemapType.UNKNOWN
         self.root = ""
         self.entries: list[SitemapEntry] = []
         self.feed_lastmod: datetime | None = None
         self._base = url
         self._limits = limits
-        self._meanings = meanings
-        self._meaning: EntryParser = meanings[SitemapType.EXTENDED]
+        self._parsers = parsers
+        self._parse_entry: EntryParser = parsers[SitemapType.EXTENDED]
         self._records = self._feed_dates = _NONE
         self._prefix = ""
         self._depth = 0
-        self._room = limits.most_elements
+        self._elements_left = limits.most_elements
         self._open: list[_Open] = []
         self._fields: list[EntryField] = []
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """An element begins."""
+        """Start an element."""
         self._depth += 1
-        self._room -= 1
+        self._elements_left -= 1
         if self._depth > self._limits.most_depth:
             raise LimitExceeded(f"elements are nested more than {self._limits.most_depth} deep")
-        if self._room < 0:
+        if self._elements_left < 0:
             raise LimitExceeded(f"more than {self._limits.most_elements} elements")
         if not self.root:
-            self._begin(name, attributes)
+            self._start_root(name, attributes)
             return
         local = _local(name, self._prefix)
         if self._open or self._is_record(local):
@@ -361,29 +363,29 @@ class EntryCollector:
             return local in self._records or local in self._feed_dates
         return self._depth == 2
 
-    def _begin(self, name: str, attributes: dict[str, str]) -> None:
+    def _start_root(self, name: str, attributes: dict[str, str]) -> None:
         self.root = name
         self._prefix, _, local = name.rpartition(":")
         self.type = _TYPES.get(local.lower(), SitemapType.UNKNOWN)
         self._records = _RECORDS.get(self.type, _NONE)
         self._feed_dates = _FEED_DATES.get(self.type, _NONE)
-        self._meaning = self._meanings.get(self.type, self._meaning)
+        self._parse_entry = self._parsers.get(self.type, self._parse_entry)
         if local.lower() == "rdf":
-            # Its items are of RSS, not of RDF, and have no prefix.
+            # Its items belong to RSS, not RDF, and have no prefix.
             self._prefix = ""
         self._base = _base_of(attributes, self._base)
         if local.lower() == "html":
             raise LimitExceeded("a web page, not a sitemap")
 
     def text(self, data: str) -> None:
-        """Characters inside the innermost open element."""
+        """Add characters to the innermost open element."""
         if self._open:
             element = self._open[-1]
-            if len(element.text) < LONGEST_FIELD:
+            if len(element.text) < MAX_FIELD_CHARS:
                 element.text += data
 
     def end(self, _name: str) -> None:
-        """The innermost open element ends."""
+        """End the innermost open element."""
         self._depth -= 1
         if not self._open:
             return
@@ -399,28 +401,26 @@ class EntryCollector:
     def _end_record(self, element: _Open) -> None:
         fields, self._fields = self._fields, []
         if element.name in self._feed_dates:
-            self._see_feed_date(element.text)
+            self._add_feed_date(element.text)
             return
         record = EntryElement(_base_of(element.attributes, self._base), element.attributes, fields, element.text)
-        for entry in self._meaning(record):
+        for entry in self._parse_entry(record):
             if len(self.entries) >= self._limits.most_entries:
                 raise LimitExceeded(f"more than {self._limits.most_entries} entries; the rest was not read")
             self.entries.append(entry)
 
-    def _see_feed_date(self, text: str) -> None:
+    def _add_feed_date(self, text: str) -> None:
         moment = parse_date(text)
         if moment is not None and (self.feed_lastmod is None or moment > self.feed_lastmod):
             self.feed_lastmod = moment
 
     def finish(self) -> str | None:
-        """The document stops here: of a record that was cut, the elements that ended count. Gives back the
-        limit that it went beyond.
-        """
+        """Finish a document that was cut, keeping the complete elements; return the limit that it exceeded, if any."""
         if not self._open or self._open[0].name in self._feed_dates:
             return None
         record = self._open[0]
         self._open = []
-        # Its own text may have been cut in the middle of a URL.
+        # Its own text may be cut in the middle of a URL.
         record.text = ""
         try:
             self._end_record(record)

@@ -1,4 +1,8 @@
-"""What is inside a packed sitemap? Never more than the limit, and as much as a damaged file still gives."""
+"""Read a sitemap or feed from its bytes.
+
+The bytes decide what it is, not its name or type. If strict XML parsing fails, the tags are read one by one, and the
+result with more entries wins. Nothing is raised and nothing is fetched.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +34,9 @@ from evercrawl.core.sitemap.sitemap_markup import (
 from evercrawl.model.sitemap import Sitemap, SitemapLimits, SitemapType
 
 GZIP_MAGIC = b"\x1f\x8b"
-MOST_LAYERS = 2
-"""A gzip file that was sent with a gzip coding that nobody removed."""
-MOST_MEMBERS = 1000
+MAX_LAYERS = 2
+"""A gzip file sent with a gzip coding that was not removed."""
+MAX_MEMBERS = 1000
 
 _GZIP = 31
 _SLICE_BYTES = 16 * 1024
@@ -40,22 +44,22 @@ _BAD_DATA: Any = isal_zlib.error  # typed as an instance in its stubs
 
 
 class UnpackedBody(NamedTuple):
-    """The bytes, and what was wrong with the packing."""
+    """The bytes, and what was wrong with the compression."""
 
     data: bytes
     error: str | None = None
 
 
 def unpack_body(body: bytes, *, most_bytes: int) -> UnpackedBody:
-    """The body without gzip, known by its first bytes whatever the name or the type says."""
+    """Remove gzip, recognised by its first bytes."""
     error: str | None = None
-    for _ in range(MOST_LAYERS):
+    for _ in range(MAX_LAYERS):
         if not body.startswith(GZIP_MAGIC):
             break
-        body, wrong = _gunzipped(body, most_bytes)
+        body, wrong = _gunzip(body, most_bytes)
         error = error or wrong
     if body.startswith(GZIP_MAGIC):
-        return UnpackedBody(b"", error or f"packed more than {MOST_LAYERS} times")
+        return UnpackedBody(b"", error or f"compressed more than {MAX_LAYERS} times")
     if len(body) > most_bytes:
         return UnpackedBody(body[:most_bytes], error or _too_long(most_bytes))
     return UnpackedBody(body, error)
@@ -65,10 +69,10 @@ def _too_long(most_bytes: int) -> str:
     return f"longer than {most_bytes} bytes; the rest was not read"
 
 
-def _gunzipped(body: bytes, most_bytes: int) -> UnpackedBody:
-    """All members joined; what came out before damage is kept, and what follows the last is ignored."""
+def _gunzip(body: bytes, most_bytes: int) -> UnpackedBody:
+    """Decompress all members. Output before damage is kept, bytes after the last member are ignored."""
     out, at, members = bytearray(), 0, 0
-    while body.startswith(GZIP_MAGIC, at) and members < MOST_MEMBERS:
+    while body.startswith(GZIP_MAGIC, at) and members < MAX_MEMBERS:
         members += 1
         member = isal_zlib.decompressobj(wbits=_GZIP)
         while not member.eof:
@@ -86,10 +90,10 @@ def _gunzipped(body: bytes, most_bytes: int) -> UnpackedBody:
     return UnpackedBody(bytes(out))
 
 
-LONGEST_SOUP = 16 * 1024 * 1024
+MAX_BROKEN_BYTES = 16 * 1024 * 1024
 """Bytes of a broken document that are read tag by tag."""
 
-_MEANINGS: dict[SitemapType, EntryParser] = {
+_ENTRY_PARSERS: dict[SitemapType, EntryParser] = {
     SitemapType.URLSET: listed_entries,
     SitemapType.INDEX: listed_entries,
     SitemapType.RSS: item_entries,
@@ -102,10 +106,10 @@ _DEFAULT_LIMITS = SitemapLimits()
 def read_sitemap(
     body: bytes, url: str, *, content_type: str | None = None, limits: SitemapLimits = _DEFAULT_LIMITS
 ) -> Sitemap:
-    """The entries of a body that came from `url`; what is no sitemap has the type unknown and an error."""
-    packed = unpack_body(body, most_bytes=limits.most_bytes)
-    sitemap = _read(as_utf8(packed.data, content_type), url, limits=limits)
-    return sitemap if packed.error is None else replace(sitemap, error=packed.error)
+    """Read the entries of a body from `url`. Anything else has the type unknown and an error."""
+    unpacked = unpack_body(body, most_bytes=limits.most_bytes)
+    sitemap = _read(as_utf8(unpacked.data, content_type), url, limits=limits)
+    return sitemap if unpacked.error is None else replace(sitemap, error=unpacked.error)
 
 
 def _read(document: bytes, url: str, *, limits: SitemapLimits) -> Sitemap:
@@ -120,20 +124,20 @@ def _read(document: bytes, url: str, *, limits: SitemapLimits) -> Sitemap:
 
 
 def _read_markup(markup: bytes, url: str, *, limits: SitemapLimits) -> Sitemap:
-    strict, is_broken = _collected(lambda sink: parse_xml(markup, sink), url, limits=limits)
+    strict, is_broken = _collect(lambda handler: parse_xml(markup, handler), url, limits=limits)
     if not is_broken:
         return strict
-    lenient, _ = _collected(
-        lambda sink: parse_tags(markup[:LONGEST_SOUP].decode("utf-8", "replace"), sink), url, limits=limits
+    lenient, _ = _collect(
+        lambda handler: parse_tags(markup[:MAX_BROKEN_BYTES].decode("utf-8", "replace"), handler), url, limits=limits
     )
     return replace(lenient, error=strict.error) if len(lenient.entries) > len(strict.entries) else strict
 
 
-def _collected(
+def _collect(
     feed: Callable[[TagHandler], NotWellFormed | None], url: str, *, limits: SitemapLimits
 ) -> tuple[Sitemap, bool]:
-    """What one way of reading found, and whether it was stopped because the XML is broken."""
-    collector = EntryCollector(url, _MEANINGS, limits=limits)
+    """Return what one parser found, and whether the XML is broken."""
+    collector = EntryCollector(url, _ENTRY_PARSERS, limits=limits)
     broken, refused = None, None
     try:
         broken = feed(collector)

@@ -1,4 +1,9 @@
-"""Which page does a loc mean, and may this sitemap speak for it?"""
+"""Read the URLs and dates of sitemaps and feeds.
+
+Sitemaps have W3C datetimes in six precisions (NOTE-datetime), feeds have RFC 822 dates, and both have variants.
+Ambiguous dates (06/05/2024, bare numbers) are refused. A W3C time without zone is UTC; an RFC 822 date without zone is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +13,23 @@ from functools import lru_cache
 
 from evercrawl.core import url as urls
 
-LONGEST_URL = 8192
-"""Characters; the protocol's limit is 2048."""
-SITES_REMEMBERED = 4096
+MAX_URL_CHARS = 8192
+"""Characters. The protocol's limit is 2048."""
+CACHED_SITES = 4096
 
-# What the URL standard would leave as it is, but for the empty path and the case of the host.
+# URLs that the URL standard leaves unchanged, except for an empty path and the case of the host.
 _PLAIN = re.compile(r"(https?://[0-9a-zA-Z.:-]+)(?:[/?#][!#-;=?-\[\]_a-z~]*)?", re.ASCII)
 _ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*:", re.ASCII | re.IGNORECASE)
 _UNREADABLE = "�"
 
 
 def absolute_url(written: str, base: str) -> str | None:
-    """The absolute http(s) URL of a loc; None where it names no page.
+    """Return the absolute http(s) URL of a loc; None if it names no page.
 
-    A plain absolute URL stays as it is written; everything else gets the URL standard's form. A loc with
-    bytes that could not be decoded is refused: nobody knows which page it means.
+    A plain absolute URL stays as written; anything else gets the URL standard's form. Undecodable bytes are refused.
     """
     text = written.strip()
-    if not text or len(text) > LONGEST_URL or _UNREADABLE in text:
+    if not text or len(text) > MAX_URL_CHARS or _UNREADABLE in text:
         return None
     if plain := _PLAIN.fullmatch(text):
         return text if _is_site(plain[1]) else None
@@ -33,13 +37,13 @@ def absolute_url(written: str, base: str) -> str | None:
     return href if href is not None and href.startswith(urls.PAGE_SCHEMES) else None
 
 
-@lru_cache(maxsize=SITES_REMEMBERED)
+@lru_cache(maxsize=CACHED_SITES)
 def _is_site(origin: str) -> bool:
     return urls.parse(origin) is not None
 
 
 def _with_host(reference: str, base: str) -> str:
-    """A reference that begins with a host's name but lacks the scheme, as people write it by hand."""
+    """Add the slashes to a reference that begins with a host name but has no scheme."""
     if base.startswith(urls.PAGE_SCHEMES):
         host = urls.site_of(base).partition("://")[2]
         if reference == host or reference.startswith(("www.", host + "/")):
@@ -48,12 +52,12 @@ def _with_host(reference: str, base: str) -> str:
 
 
 def is_absolute(written: str) -> bool:
-    """The text is a web address with its scheme."""
+    """True for a web address with its scheme."""
     return written[:8].lower().startswith(urls.PAGE_SCHEMES)
 
 
 def is_in_scope(sitemap_url: str, url: str) -> bool:
-    """The sitemap may speak for this URL: same site, and not above its folder (sitemaps.org, "location")."""
+    """True if the sitemap may list this URL: same site, not above its folder (sitemaps.org, "location")."""
     ours, theirs = urls.canonical(sitemap_url), urls.canonical(url)
     if ours is None or theirs is None:
         return False
@@ -61,9 +65,9 @@ def is_in_scope(sitemap_url: str, url: str) -> bool:
     return theirs.startswith(folder)
 
 
-LONGEST_DATE = 80
-"""Characters; no date that means something is longer."""
-DATES_REMEMBERED = 4096
+MAX_DATE_CHARS = 80
+"""Characters. No valid date is longer."""
+CACHED_DATES = 4096
 
 _W3C = re.compile(
     r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2})"
@@ -76,7 +80,7 @@ _RFC_822 = re.compile(
     r"(\d{1,2}):(\d{2})(?::(\d{2}))?\s*([a-z]{1,5}|(?:gmt|utc)?[+-]\d{2}:?\d{2})(?:\s*\(.*\))?",
     re.ASCII | re.IGNORECASE,
 )
-# `Date.toString()` of JavaScript and `date` of a shell; both have the month before the day.
+# `Date.toString()` of JavaScript and `date` of a shell, which put the month before the day.
 _MONTH_FIRST = re.compile(
     r"[a-z]{3},?\s+([a-z]{3})\s+(\d{1,2})\s+(?:(\d{4})\s+)?(\d{1,2}):(\d{2}):(\d{2})\s+"
     r"([a-z]{1,5}|(?:gmt|utc)?[+-]\d{2}:?\d{2})(?:\s+(\d{4}))?(?:\s*\(.*\))?",
@@ -87,7 +91,7 @@ _MONTHS = {
     "jan": 1, "feb": 2, "mar": 3, "apr": 4, "may": 5, "jun": 6, "jul": 7, "aug": 8, "sep": 9, "oct": 10,
     "nov": 11, "dec": 12,
 }  # fmt: skip
-# RFC 822 section 5.1, and the names that Europe's feeds have.
+# RFC 822 section 5.1, and common names in European feeds.
 _ZONE_HOURS = {
     "z": 0, "ut": 0, "utc": 0, "gmt": 0, "wet": 0, "est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7,
     "mdt": -6, "pst": -8, "pdt": -7, "bst": 1, "cet": 1, "cest": 2, "met": 1, "mest": 2, "eet": 2, "eest": 3,
@@ -98,13 +102,13 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def parse_date(text: str | None) -> datetime | None:
-    """The moment in UTC that a date names; None where it is absent, impossible or could mean two."""
+    """Parse a date to UTC; None if it is missing, impossible or ambiguous."""
     written = text.strip() if text else ""
-    return _moment(written) if 0 < len(written) <= LONGEST_DATE else None
+    return _moment(written) if 0 < len(written) <= MAX_DATE_CHARS else None
 
 
 def parse_milliseconds(text: str | None) -> datetime | None:
-    """The moment of a LAST_UPDATED: milliseconds since 1970, or any date that `moment_of` reads."""
+    """Parse a LAST_UPDATED: milliseconds since 1970, or any date."""
     written = text.strip() if text else ""
     if not _MILLISECONDS.fullmatch(written):
         return parse_date(written)
@@ -114,13 +118,13 @@ def parse_milliseconds(text: str | None) -> datetime | None:
         return None
 
 
-@lru_cache(maxsize=DATES_REMEMBERED)
+@lru_cache(maxsize=CACHED_DATES)
 def _moment(written: str) -> datetime | None:
     return _exact(written) or _any_form(written)
 
 
 def _exact(written: str) -> datetime | None:
-    """The form that most sitemaps have, three times as fast as the rest; None where it is another."""
+    """Parse the most frequent form, three times as fast as the rest."""
     if written[10:11] != "T" or written[4] != "-":
         return None
     try:
@@ -165,7 +169,7 @@ def _named_month(year: str, month: str, day: str, time: tuple[str, str, str | No
 
 
 def _second(written: str | None) -> int:
-    # A leap second has no place in a datetime; the one before it is as near as it gets.
+    # A datetime has no leap seconds.
     return 59 if written == "60" else int(written or 0)
 
 

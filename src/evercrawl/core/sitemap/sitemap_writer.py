@@ -1,6 +1,6 @@
-"""Which bytes make a site's sitemap? sitemaps.org's files with an index, and the extended one of paper C.
+"""Write sitemaps: sitemaps.org files with an index, and the extended sitemap of paper C.
 
-The same pages in the same order give the same bytes, so that a file which did not change need not be written.
+The same pages in the same order give the same bytes, so unchanged files need not be written.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from typing import NamedTuple
 from evercrawl.model.sitemap import SitemapPage
 from evercrawl.model.time import to_us
 
-MOST_URLS = 50_000
-MOST_BYTES = 50 * 1024 * 1024
-"""The protocol's limits of one file, before packing."""
+MAX_URLS = 50_000
+MAX_BYTES = 50 * 1024 * 1024
+"""The protocol's limits of one file, before compression."""
 NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 _DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _GZIP = 31
 _LEVEL = 9
-# Characters that no XML document may contain, however they are written (XML 1.0 section 2.2).
+# Characters that XML cannot contain in any form (XML 1.0 section 2.2).
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;", "\r": "&#13;"})
 
 
 class SitemapFile(NamedTuple):
-    """A file as it is to be served; `lastmod` is the newest date in it."""
+    """A file to serve; `lastmod` is the newest date in it."""
 
     name: str
     data: bytes
@@ -36,12 +36,12 @@ class SitemapFile(NamedTuple):
 
 
 def escape_xml(text: str) -> str:
-    """The text as XML content; characters that XML cannot hold are left out."""
+    """Escape text for XML and drop characters that XML cannot hold."""
     return _FORBIDDEN.sub("", text).translate(_ESCAPES)
 
 
 def gzip_bytes(data: bytes) -> bytes:
-    """The data packed, without name and time: the same data give the same bytes."""
+    """Compress without name and time: the same data give the same bytes."""
     return zlib.compress(data, _LEVEL, _GZIP)
 
 
@@ -50,12 +50,12 @@ def sitemap_files(
     folder_url: str,
     *,
     stem: str = "sitemap",
-    most_urls: int = MOST_URLS,
-    most_bytes: int = MOST_BYTES,
+    most_urls: int = MAX_URLS,
+    most_bytes: int = MAX_BYTES,
 ) -> Iterator[SitemapFile]:
-    """The files of a standard sitemap; `<stem>.xml`, which is what others ask for, comes last.
+    """Yield the files of a standard sitemap, `<stem>.xml` last.
 
-    It has the pages themselves where they fit in one file, and else is the index of the packed files.
+    That file contains the pages if they fit, else it is the index of the compressed files.
     """
     parts = _parts(pages, _STANDARD, most_urls=most_urls, most_bytes=most_bytes)
     return _files(parts, _STANDARD, folder_url, stem=stem)
@@ -66,10 +66,10 @@ def extended_files(
     folder_url: str,
     *,
     stem: str = "sitemap-extended",
-    most_urls: int = MOST_URLS,
-    most_bytes: int = MOST_BYTES,
+    most_urls: int = MAX_URLS,
+    most_bytes: int = MAX_BYTES,
 ) -> Iterator[SitemapFile]:
-    """The same for the extended sitemap: beyond the limits a standard index leads to its parts."""
+    """Yield the files of the extended sitemap. Beyond the limits, a standard index leads to its parts."""
     parts = _parts(pages, _EXTENDED, most_urls=most_urls, most_bytes=most_bytes)
     return _files(parts, _EXTENDED, folder_url, stem=stem)
 
@@ -88,24 +88,24 @@ class _Form(NamedTuple):
 
 def _files(found: Iterable[_Part], form: _Form, folder_url: str, *, stem: str) -> Iterator[SitemapFile]:
     parts: list[SitemapFile] = []
-    held: _Part | None = None
+    pending: _Part | None = None
     for part in found:
-        if held is not None:
-            packed = SitemapFile(f"{stem}-{len(parts) + 1}.xml.gz", gzip_bytes(held.data), held.lastmod)
-            yield packed
-            parts.append(packed._replace(data=b""))
-        held = part
-    last = held or _Part(form.document(""), None)
+        if pending is not None:
+            compressed = SitemapFile(f"{stem}-{len(parts) + 1}.xml.gz", gzip_bytes(pending.data), pending.lastmod)
+            yield compressed
+            parts.append(compressed._replace(data=b""))
+        pending = part
+    last = pending or _Part(form.document(""), None)
     if not parts:
         yield SitemapFile(f"{stem}.xml", last.data, last.lastmod)
         return
-    packed = SitemapFile(f"{stem}-{len(parts) + 1}.xml.gz", gzip_bytes(last.data), last.lastmod)
-    yield packed
-    yield _index(f"{stem}.xml", [*parts, packed], folder_url)
+    compressed = SitemapFile(f"{stem}-{len(parts) + 1}.xml.gz", gzip_bytes(last.data), last.lastmod)
+    yield compressed
+    yield _index(f"{stem}.xml", [*parts, compressed], folder_url)
 
 
 def _parts(pages: Iterable[SitemapPage], form: _Form, *, most_urls: int, most_bytes: int) -> Iterator[_Part]:
-    """The pages in documents of at most so many URLs and bytes; a page alone is never refused."""
+    """Split the pages into documents within the limits. A single page always fits."""
     room = most_bytes - len(form.document(""))
     lines: list[str] = []
     used, newest = 0, None
@@ -142,12 +142,12 @@ def _element(name: str, url: str, lastmod: datetime | None) -> str:
 
 
 def w3c_datetime(moment: datetime) -> str:
-    """The moment in UTC, as exact as it is (NOTE-datetime)."""
+    """Format a moment in UTC (NOTE-datetime)."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
 def extended_sitemap(pages: Iterable[SitemapPage]) -> bytes:
-    """Paper C's sitemap (section 4.1): anchor text, URL and time of the last change in milliseconds."""
+    """Write paper C's sitemap (section 4.1): anchor text, URL and last change in milliseconds."""
     return _extended_document("".join(_extended_row(page) for page in pages))
 
 

@@ -1,6 +1,6 @@
-"""Subscribing to pages at hubs (W3C WebSub): where the hub is, what we ask it, and what its calls mean.
+"""The subscriber side of WebSub (W3C): discovery, requests to the hub, and its callbacks.
 
-What a hub brings is not believed as content: it says that a page has changed, and the page is visited.
+A notice only says that a page has changed; its content is not trusted, and the page is visited.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from evercrawl.model.fetch import Headers, header
 from evercrawl.model.time import from_us, to_us
 
 LEASE = timedelta(days=10)
-"""What we ask for; the hub decides."""
+"""The lease we request; the hub decides."""
 MIN_LEASE, MAX_LEASE = timedelta(minutes=5), timedelta(days=365)
 RENEWED_SHARE = 0.2
 """A subscription is renewed when this share of its lease is left."""
@@ -33,39 +33,39 @@ MAX_HUBS = 5
 MAX_URLS = 1000
 """Pages of one notice that are visited."""
 HEAD_BYTES = 256 * 1024
-"""Links of a feed or page about itself stand at its beginning."""
+"""Links of a feed or page about itself are at its start."""
 _SIGNATURE = re.compile(r"(sha1|sha256|sha384|sha512)=([0-9a-f]+)", re.IGNORECASE)
 _SECONDS = re.compile(r"[0-9]{1,9}")
 
 
 class HubDiscovery(NamedTuple):
-    """What a page says about itself: its hubs, and the address that it is subscribed to by."""
+    """The hubs of a page and its topic URL."""
 
     hubs: tuple[str, ...] = ()
     topic: str | None = None
 
 
 class SubscriptionPhase(StrEnum):
-    """Where a subscription stands."""
+    """The state of a subscription."""
 
-    ASKED = "asked"
-    """The hub was asked, or is to be, and has not called back yet."""
+    REQUESTED = "requested"
+    """The hub has not called back yet."""
     ACTIVE = "active"
     DENIED = "denied"
     ENDING = "ending"
-    """We do not want it any more; the hub may check that once."""
+    """We no longer want it; the hub may verify that once."""
 
 
 class Subscription(NamedTuple):
     """One topic at one hub."""
 
     token: str
-    """The last part of the callback's address; nobody can guess it."""
+    """The last part of the callback URL; it cannot be guessed."""
     topic: str
     hub: str
     secret: str | None
-    phase: SubscriptionPhase = SubscriptionPhase.ASKED
-    asked_us: int = 0
+    phase: SubscriptionPhase = SubscriptionPhase.REQUESTED
+    requested_us: int = 0
     tries: int = 0
     until_us: int | None = None
     """The end of the lease."""
@@ -74,29 +74,26 @@ class Subscription(NamedTuple):
 
 
 class CallbackReply(NamedTuple):
-    """What the callback answers, and what the subscription is afterwards."""
+    """What the callback answers, and the subscription afterwards."""
 
     status: int
     body: str
     subscription: Subscription
 
 
-# Discovery (section 4): header fields speak before the document does.
-
-
 def discover_hubs(url: str, headers: Headers, body: bytes) -> HubDiscovery:
-    """Hubs and topic that an answer names; both are needed to subscribe."""
+    """Return hubs and topic of an answer (section 4); headers precede the document."""
     fields = (value for name, value in headers if name.lower() == "link")
-    said = _found(
+    from_headers = _hubs_and_topic(
         url, ((rel, link.reference) for value in fields for link in parse_link_header(value) for rel in link.rel)
     )
-    if said.hubs and said.topic:
-        return said
-    inside = _found(url, _links_inside(body, header(headers, "content-type")))
-    return HubDiscovery(said.hubs or inside.hubs, said.topic or inside.topic)
+    if from_headers.hubs and from_headers.topic:
+        return from_headers
+    from_body = _hubs_and_topic(url, _links_in_body(body, header(headers, "content-type")))
+    return HubDiscovery(from_headers.hubs or from_body.hubs, from_headers.topic or from_body.topic)
 
 
-def _found(url: str, links: Iterable[tuple[str, str]]) -> HubDiscovery:
+def _hubs_and_topic(url: str, links: Iterable[tuple[str, str]]) -> HubDiscovery:
     hubs: dict[str, None] = {}
     topic: str | None = None
     for rel, reference in links:
@@ -110,7 +107,7 @@ def _found(url: str, links: Iterable[tuple[str, str]]) -> HubDiscovery:
 
 
 class _FeedLinks:
-    """The links of a feed about itself: those before its first entry."""
+    """Collects the links of a feed about itself: those before its first entry."""
 
     def __init__(self) -> None:
         self.found: list[tuple[str, str]] = []
@@ -130,7 +127,7 @@ class _FeedLinks:
         pass
 
 
-def _links_inside(body: bytes, content_type: str | None) -> list[tuple[str, str]]:
+def _links_in_body(body: bytes, content_type: str | None) -> list[tuple[str, str]]:
     document = as_utf8(body[:HEAD_BYTES], content_type)
     if is_html(document):
         links = LexborHTMLParser(document).css("head link[rel][href]")
@@ -147,11 +144,8 @@ def _links_inside(body: bytes, content_type: str | None) -> list[tuple[str, str]
     return feed.found
 
 
-# Asking (section 5.1)
-
-
 def request_form(subscription: Subscription, callback: str) -> tuple[tuple[str, str], ...]:
-    """The form that is sent to the hub."""
+    """Return the form to send to the hub (section 5.1)."""
     is_ending = subscription.phase is SubscriptionPhase.ENDING
     fields = (
         ("hub.callback", callback),
@@ -165,7 +159,7 @@ def request_form(subscription: Subscription, callback: str) -> tuple[tuple[str, 
 
 
 def start_subscription(token: str, found: HubDiscovery, secret: str) -> Subscription | None:
-    """A subscription to what was found; None: there is no hub or no topic. A secret is only told over TLS."""
+    """Return a new subscription; None without hub or topic. A secret is sent over TLS only."""
     if not found.hubs or found.topic is None:
         return None
     hub = next((hub for hub in found.hubs if hub.startswith("https:")), found.hubs[0])
@@ -173,33 +167,30 @@ def start_subscription(token: str, found: HubDiscovery, secret: str) -> Subscrip
 
 
 def record_request(subscription: Subscription, *, now: datetime) -> Subscription:
-    """The subscription as it is kept before the hub is asked: it may call back before it answers."""
-    return subscription._replace(asked_us=to_us(now), tries=subscription.tries + 1)
+    """Return the subscription to store before the request: the hub may call back before it answers."""
+    return subscription._replace(requested_us=to_us(now), tries=subscription.tries + 1)
 
 
 def next_request_time(subscription: Subscription) -> datetime | None:
-    """When the hub is to be asked (again): to renew, or because it did not call back; None: not at all."""
+    """Return when to send the next request, to renew or because the hub did not call back; None: never."""
     if subscription.phase is SubscriptionPhase.ACTIVE and subscription.until_us is not None:
         left = timedelta(seconds=RENEWED_SHARE * subscription.lease_s)
         renewal = from_us(subscription.until_us) - left
-        return renewal if not subscription.tries else max(renewal, _after_silence(subscription))
-    if subscription.phase is not SubscriptionPhase.ASKED or subscription.tries >= MAX_TRIES:
+        return renewal if not subscription.tries else max(renewal, _retry_time(subscription))
+    if subscription.phase is not SubscriptionPhase.REQUESTED or subscription.tries >= MAX_TRIES:
         return None
-    return _after_silence(subscription)
+    return _retry_time(subscription)
 
 
-def _after_silence(subscription: Subscription) -> datetime:
+def _retry_time(subscription: Subscription) -> datetime:
     if not subscription.tries:
         return from_us(0)
     wait = min(FIRST_WAIT * (1 << (subscription.tries - 1)), MAX_WAIT)
-    return from_us(subscription.asked_us) + wait
-
-
-# Being called (sections 5.2, 5.3 and 7)
+    return from_us(subscription.requested_us) + wait
 
 
 def answer_callback(subscription: Subscription, query: Mapping[str, str], *, now: datetime) -> CallbackReply:
-    """The answer to a GET of the hub: its challenge where we want what it asks about, otherwise 404."""
+    """Answer a GET of the hub (section 5.3): its challenge if we want what it verifies, otherwise 404."""
     mode, challenge = query.get("hub.mode", ""), query.get("hub.challenge", "")
     if query.get("hub.topic") != subscription.topic:
         return CallbackReply(404, "", subscription)
@@ -208,7 +199,7 @@ def answer_callback(subscription: Subscription, query: Mapping[str, str], *, now
         return CallbackReply(
             200, "", subscription._replace(phase=SubscriptionPhase.DENIED, until_us=None, detail=reason)
         )
-    is_wanted = subscription.phase in (SubscriptionPhase.ASKED, SubscriptionPhase.ACTIVE)
+    is_wanted = subscription.phase in (SubscriptionPhase.REQUESTED, SubscriptionPhase.ACTIVE)
     if not challenge or mode not in ("subscribe", "unsubscribe") or (mode == "subscribe") != is_wanted:
         return CallbackReply(404, "", subscription)
     if mode == "unsubscribe":
@@ -231,7 +222,7 @@ def _lease(written: str) -> timedelta:
 
 
 def has_valid_signature(subscription: Subscription, signature: str | None, body: bytes) -> bool:
-    """The body comes from who knows the secret (section 7.1); without a secret nothing can be asked for."""
+    """Return whether the body is signed with the secret (section 7.1); True if there is no secret."""
     if subscription.secret is None:
         return True
     found = _SIGNATURE.fullmatch((signature or "").strip())
@@ -242,21 +233,18 @@ def has_valid_signature(subscription: Subscription, signature: str | None, body:
 
 
 def announced_pages(subscription: Subscription, body: bytes, content_type: str | None) -> list[str]:
-    """The pages to visit: the topic itself, and those that a feed names, its newest first."""
+    """Return the pages to visit: the topic and those that a feed lists, newest first."""
     sitemap = read_sitemap(body, subscription.topic, content_type=content_type)
     names = (canonical(url) for url in (subscription.topic, *(entry.url for entry in sitemap.entries)))
     return list(dict.fromkeys(name for name in names if name is not None))[:MAX_URLS]
 
 
-# As it is kept
-
-
 def write_subscription(subscription: Subscription) -> str:
-    """The stored form."""
+    """Return the stored form."""
     return json.dumps(subscription)
 
 
 def read_subscription(stored: str) -> Subscription:
-    """The subscription of a stored form."""
+    """Read the stored form."""
     subscription = Subscription._make(json.loads(stored))
     return subscription._replace(phase=SubscriptionPhase(subscription.phase))

@@ -1,7 +1,30 @@
-/* The few things that pages do by themselves; everything works without them. */
+/* Optional enhancements; every page works without them. */
 "use strict";
 
 const number = new Intl.NumberFormat("en");
+
+/* 2 minutes ago, in 3 hours: as the server writes it. */
+function relativeTime(date) {
+  const seconds = (date - Date.now()) / 1000;
+  const amount = Math.abs(seconds);
+  for (const [unit, size, least] of [["day", 86400, 2], ["hour", 3600, 1], ["minute", 60, 1]]) {
+    if (amount >= size * least) {
+      const count = Math.round(amount / size);
+      const text = `${number.format(count)} ${unit}${count === 1 ? "" : "s"}`;
+      return seconds > 0 ? `in ${text}` : `${text} ago`;
+    }
+  }
+  return seconds > 0 ? "in a moment" : "just now";
+}
+
+function timeElement(iso) {
+  const time = document.createElement("time");
+  const date = new Date(iso);
+  time.dateTime = iso;
+  time.title = date.toLocaleString();
+  time.textContent = relativeTime(date);
+  return time;
+}
 
 function cell(row, text, kind) {
   const td = document.createElement("td");
@@ -13,7 +36,7 @@ function cell(row, text, kind) {
 
 function visitRow(visit) {
   const row = document.createElement("tr");
-  cell(row, visit.at.replace("T", " ").slice(0, 16));
+  cell(row, "").append(timeElement(visit.at));
   const link = document.createElement("a");
   link.className = "url";
   link.href = "/page?url=" + encodeURIComponent(visit.url);
@@ -33,19 +56,19 @@ function visitRow(visit) {
   return row;
 }
 
-function laneRow(lane) {
+function siteRow(site) {
   const row = document.createElement("tr");
   const head = document.createElement("th");
   head.scope = "row";
   const link = document.createElement("a");
-  link.href = "/site?name=" + encodeURIComponent(lane.name);
-  link.textContent = lane.name.replace(/^\w+:\/\//, "").slice(0, 80);
+  link.href = "/site?name=" + encodeURIComponent(site.name);
+  link.textContent = site.name.replace(/^\w+:\/\//, "").slice(0, 80);
   head.append(link);
   row.append(head);
-  cell(row, number.format(lane.pending), "num");
-  cell(row, lane.gap_ms ? (lane.gap_ms / 1000).toFixed(1) + " s" : "–", "num");
-  cell(row, lane.open.replace("T", " ").slice(0, 16));
-  cell(row, lane.closed_reason ? lane.closed_reason.slice(0, 100) : "");
+  cell(row, number.format(site.pending), "num");
+  cell(row, site.gap_ms ? (site.gap_ms / 1000).toFixed(1) + " s" : "–", "num");
+  cell(row, "").append(timeElement(site.open));
+  cell(row, site.closed_reason ? site.closed_reason.slice(0, 100) : "");
   return row;
 }
 
@@ -64,15 +87,15 @@ function watchLive(part) {
   source.addEventListener("live", (event) => {
     const live = JSON.parse(event.data);
     const progress = live.run ? live.run.progress : null;
-    const words = progress ? "A crawl is running." : "No crawl is running.";
-    if (state.textContent !== words) state.textContent = words;
+    const text = progress ? "A crawl is running." : "No crawl is running.";
+    if (state.textContent !== text) state.textContent = text;
     for (const one of part.querySelectorAll("[data-live-number]")) {
       if (progress) one.textContent = number.format(progress[one.dataset.liveNumber]);
     }
     part.querySelector("[data-live-rate]").textContent = live.rates.length ? live.rates.at(-1).toFixed(1) : "–";
     part.querySelector(".spark").hidden = !progress;
     drawRates(part.querySelector("[data-live-rates]"), live.rates);
-    if (live.lanes.length) part.querySelector("[data-live-lanes]").replaceChildren(...live.lanes.map(laneRow));
+    if (live.sites.length) part.querySelector("[data-live-sites]").replaceChildren(...live.sites.map(siteRow));
     if (live.visits.length) body.replaceChildren(...live.visits.map(visitRow));
     const running = Boolean(progress);
     if (wasRunning !== null && wasRunning !== running) location.replace("/live");
@@ -80,7 +103,7 @@ function watchLive(part) {
   });
 }
 
-function steerInbox(list) {
+function handleInboxKeys(list) {
   const items = [...list.children];
   let at = -1;
   document.addEventListener("keydown", (event) => {
@@ -92,17 +115,18 @@ function steerInbox(list) {
   });
 }
 
-function sayGap(slider) {
-  const said = slider.form.querySelector("output");
-  const tell = () => {
+function showDelay(slider) {
+  const output = slider.form.querySelector("output");
+  const update = () => {
     const seconds = slider.valueAsNumber;
-    said.textContent = seconds < 90 ? `${seconds} s` : `${(seconds / 60).toFixed(1)} min`;
+    output.textContent = seconds < 90 ? `${seconds} s` : `${(seconds / 60).toFixed(1)} min`;
   };
-  said.hidden = false;
-  slider.addEventListener("input", tell);
-  tell();
+  output.hidden = false;
+  slider.addEventListener("input", update);
+  update();
 }
 
-for (const slider of document.querySelectorAll("[data-seconds]")) sayGap(slider);
+for (const time of document.querySelectorAll("time[datetime]")) time.title = new Date(time.dateTime).toLocaleString();
+for (const slider of document.querySelectorAll("[data-seconds]")) showDelay(slider);
 for (const part of document.querySelectorAll("[data-live]")) watchLive(part);
-for (const list of document.querySelectorAll("[data-inbox]")) steerInbox(list);
+for (const list of document.querySelectorAll("[data-inbox]")) handleInboxKeys(list);

@@ -119,6 +119,6 @@ def test_a_notice_that_is_not_signed_is_taken_and_ignored(tmp_path: Path) -> Non
     assert heard == []
     assert websub.receive("t", {"x-hub-signature": good}, b"body").status == 202
     assert heard == [["https://example.org/feed"]]
-    websub._keep(subscription._replace(secret=None, phase=SubscriptionPhase.ASKED))
+    websub._keep(subscription._replace(secret=None, phase=SubscriptionPhase.REQUESTED))
     websub.receive("t", {}, b"body")
     assert len(heard) == 1, "without a secret only a hub that was verified is heard"

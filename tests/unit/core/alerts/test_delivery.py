@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evercrawl.core.alerts.delivery import (
-    SPREAD,
+    JITTER,
     AlertMessage,
     AlertQueue,
     ComposeMessage,
@@ -87,7 +87,7 @@ def test_failures_wait_longer_each_time_and_end_after_the_patience() -> None:
     assert message.state is MessageState.FAILED
     assert now - NOW >= PATIENCE.total
     assert waits[0] < timedelta(seconds=12.1)
-    assert max(waits) <= PATIENCE.longest * (1 + SPREAD)
+    assert max(waits) <= PATIENCE.longest * (1 + JITTER)
     assert waits[:8] == sorted(waits[:8])
     assert retry_message(message, now=now)._replace(made_us=0) == MESSAGE._replace(made_us=0)
 
@@ -101,9 +101,9 @@ def test_a_receiver_may_ask_for_a_longer_wait() -> None:
 @given(
     tries=st.integers(1, 10_000),
     first=st.timedeltas(timedelta(milliseconds=1), timedelta(days=7)),
-    asked=st.none() | st.timedeltas(timedelta(0), timedelta(days=30)),
+    requested=st.none() | st.timedeltas(timedelta(0), timedelta(days=30)),
 )
-def test_no_wait_is_beyond_its_bounds(tries: int, first: timedelta, asked: timedelta | None) -> None:
+def test_no_wait_is_beyond_its_bounds(tries: int, first: timedelta, requested: timedelta | None) -> None:
     longest = timedelta(days=7)
-    wait = retry_delay(tries, first=first, longest=longest, seed="m", asked=asked)
-    assert min(first, longest) <= wait <= longest * (1 + SPREAD)
+    wait = retry_delay(tries, first=first, longest=longest, seed="m", requested=requested)
+    assert min(first, longest) <= wait <= longest * (1 + JITTER)

@@ -141,7 +141,7 @@ def test_alerts_and_events_survive_storage() -> None:
     [
         (replace(ALERT, name="a b"), "name"),
         (replace(ALERT, filter=AlertFilter(min_size=1.5)), "0 to 1"),
-        (replace(ALERT, filter=AlertFilter(kinds=frozenset())), "must be about"),
+        (replace(ALERT, filter=AlertFilter(kinds=frozenset())), "an alert needs"),
         (replace(ALERT, filter=AlertFilter(kinds=frozenset({EventKind.NEW}), sentiment_shift=True)), "content"),
         (replace(ALERT, filter=AlertFilter(query="-no")), "query"),
         (replace(ALERT, quiet_hours=("night",)), "22:00"),

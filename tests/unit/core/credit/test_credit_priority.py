@@ -11,32 +11,32 @@ MEAN = 1000
 
 
 @pytest.mark.parametrize(
-    ("credit", "band"),
+    ("credit", "priority"),
     [(1_000_000, 0), (8000, 0), (7999, 1), (4000, 1), (3999, 2), (1000, 3), (500, 4), (60, 7), (1, 7), (0, 7)],
 )
-def test_each_band_is_twice_as_rich_as_the_next(credit: int, band: int) -> None:
-    assert credit_priority(credit, mean=MEAN, bands=8) == band
+def test_each_band_is_twice_as_rich_as_the_next(credit: int, priority: int) -> None:
+    assert credit_priority(credit, mean=MEAN, priorities=8) == priority
 
 
 def test_more_credit_is_never_less_urgent() -> None:
-    bands = [credit_priority(credit, mean=MEAN, bands=8) for credit in range(0, 20_000, 7)]
-    assert bands == sorted(bands, reverse=True)
+    priorities = [credit_priority(credit, mean=MEAN, priorities=8) for credit in range(0, 20_000, 7)]
+    assert priorities == sorted(priorities, reverse=True)
 
 
 def test_one_band_takes_everything() -> None:
-    assert {credit_priority(credit, mean=MEAN, bands=1) for credit in (0, 1, MEAN, 10**12)} == {0}
+    assert {credit_priority(credit, mean=MEAN, priorities=1) for credit in (0, 1, MEAN, 10**12)} == {0}
 
 
 def test_a_mean_of_nothing() -> None:
-    assert credit_priority(0, mean=0, bands=4) == 3
+    assert credit_priority(0, mean=0, priorities=4) == 3
     assert mean_credit(CreditLedger()) == 0
     assert mean_credit(CreditLedger(held=10, pages=4)) == 2
 
 
 def test_pages_move_up_over_a_border_and_sink_only_clearly() -> None:
-    assert raised_priority(3, 4000, mean=MEAN, bands=8) == 1
-    assert raised_priority(3, 1500, mean=MEAN, bands=8) is None
-    assert raised_priority(3, 10, mean=MEAN, bands=8) is None
-    assert lowered_priority(1, 2000, mean=MEAN, bands=8) is None
-    assert lowered_priority(1, 1000, mean=MEAN, bands=8) == 3
-    assert lowered_priority(3, 9000, mean=MEAN, bands=8) is None
+    assert raised_priority(3, 4000, mean=MEAN, priorities=8) == 1
+    assert raised_priority(3, 1500, mean=MEAN, priorities=8) is None
+    assert raised_priority(3, 10, mean=MEAN, priorities=8) is None
+    assert lowered_priority(1, 2000, mean=MEAN, priorities=8) is None
+    assert lowered_priority(1, 1000, mean=MEAN, priorities=8) == 3
+    assert lowered_priority(3, 9000, mean=MEAN, priorities=8) is None

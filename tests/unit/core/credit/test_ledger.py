@@ -133,12 +133,12 @@ def test_credit_for_another_shard_is_counted_on_its_way() -> None:
 
 def test_lambdas_are_evened_out_by_the_number_of_pages() -> None:
     ledger = CreditLedger(lambda_page=1000, pages=10, minted=1000)
-    ledger, gifts = grant_to_shards(ledger, {3: 30, 1: 60, 2: 0})
-    assert gifts == {1: 600, 3: 300}
+    ledger, grants = grant_to_shards(ledger, {3: 30, 1: 60, 2: 0})
+    assert grants == {1: 600, 3: 300}
     assert (ledger.lambda_page, ledger.sent, balance(ledger)) == (100, 900, 0)
 
 
-def test_gifts_of_less_than_a_unit_a_page_stay() -> None:
+def test_grants_of_less_than_a_unit_a_page_stay() -> None:
     ledger = CreditLedger(lambda_page=50, pages=10, minted=50)
     assert grant_to_shards(ledger, {1: 90}) == (ledger, {})
 

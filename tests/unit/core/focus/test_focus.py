@@ -19,8 +19,8 @@ from evercrawl.core.focus.focus import (
     OUTSIDE,
     Focus,
     TopicFolders,
-    focus_from_examples,
     focus_from_query,
+    focus_from_rows,
     learn_focus,
     parse_page,
     relevance,
@@ -106,7 +106,7 @@ def test_good_examples_alone_are_enough_with_a_background():
     rows = [{"url": url, "html": html} for url, html in web("http://one.test").items() if "/classes/" in url]
     people = [page_blocks("", parse_page("", html)) for url, html in web("http://x.test").items() if "/people/" in url]
     shares = feature_shares({name: of for name, of in blocks.items() if name != "url"} for blocks in people)
-    focus = focus_from_examples(rows, background=shares)
+    focus = focus_from_rows(rows, background=shares)
     on, off = (relevance(focus, "http://q.test/", page("", "CS 9 course", words)) for words in (COURSE, PERSON))
     assert on > 0.5
     assert on > off
@@ -114,13 +114,13 @@ def test_good_examples_alone_are_enough_with_a_background():
 
 def test_examples_may_be_plain_text():
     rows = [{"text": COURSE, "on_topic": True}, {"text": PERSON, "on_topic": False}]
-    focus = focus_from_examples(rows, background={})
+    focus = focus_from_rows(rows, background={})
     assert relevance(focus, "", f"<p>{COURSE}") > 0.5 > relevance(focus, "", f"<p>{PERSON}")
 
 
 def test_examples_without_one_on_topic_are_refused():
     with pytest.raises(ValueError, match="on_topic"):
-        focus_from_examples([{"text": "x", "on_topic": False}], background={})
+        focus_from_rows([{"text": "x", "on_topic": False}], background={})
 
 
 def test_a_view_that_only_one_kind_has_is_not_learned():

@@ -56,7 +56,7 @@ def test_priorities_change_while_it_learns():
 
 
 def test_what_is_learned_is_bounded_and_can_be_pickled():
-    steering = LinkScorer(FOCUS, LinkScorerPolicy(most_features=0))
+    steering = LinkScorer(FOCUS, LinkScorerPolicy(max_features=0))
     document = parse_page("http://two.test/", web("http://two.test")["http://two.test/"])
     people, _ = steering.score_page("http://two.test/", document, depth=0).prospects
     before = steering.value(people)

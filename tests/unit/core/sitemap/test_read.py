@@ -311,7 +311,7 @@ def test_gzip_is_known_by_its_bytes():
 
 
 def test_gzip_three_times_is_refused():
-    assert read(gzip.compress(gzip.compress(gzip.compress(b"x")))).error == "packed more than 2 times"
+    assert read(gzip.compress(gzip.compress(gzip.compress(b"x")))).error == "compressed more than 2 times"
 
 
 def test_damaged_gzip_gives_what_it_can():

@@ -18,10 +18,10 @@ from evercrawl.model.settings import Settings
 from tests.postgres_server import PostgresServer
 
 SHARDS = (0, 7, 63)
-SITE = "insert into site values (?, ?, 'example.org', 1, 1000, 0.25, 0, null, 0, 0, 0, 0, 0)"
+SITE = "insert into site values (?, ?, 'example.org', 1, 1000, 0.25, 0, null, 0, 0, 0, 0, 0, ?)"
 VISIT = (
-    "insert into visit (page_id, at_us, outcome, reason, status, took_ms, wire_bytes, version)"
-    " values (1, ?, 'stored', 'new', null, 1, 1, 1)"
+    "insert into visit (page_id, at_us, outcome, reason, status, took_ms, wire_bytes, version, shard)"
+    " values (1, ?, 'stored', 'new', null, 1, 1, 1, ?)"
 )
 
 
@@ -34,10 +34,10 @@ def dsn(postgres: PostgresServer) -> str:
 def collection(tmp_path: Path) -> Path:
     for shard in SHARDS:
         db = open_for_writing(shard_path(tmp_path, shard), durability="process")
-        db.execute(SITE, (1, f"https://{shard}.example.org"))
-        db.executemany(VISIT, [(number,) for number in range(2500)])
-        db.execute("insert into memory values (1, 'odd', ?)", (bytes(range(256)),))
-        db.execute("insert into change values (1, 2, ?, 0.1, '[]')", ("größer \U0001f5ff ' \\ \n",))
+        db.execute(SITE, (1, f"https://{shard}.example.org", shard))
+        db.executemany(VISIT, [(number, shard) for number in range(2500)])
+        db.execute("insert into site_state values (1, 'odd', ?, ?)", (bytes(range(256)), shard))
+        db.execute("insert into change values (1, 2, ?, 0.1, '[]', ?)", ("größer \U0001f5ff ' \\ \n", shard))
         db.close()
     return tmp_path
 
@@ -61,14 +61,14 @@ async def ask(dsn: str, statement: str) -> list[Any]:
 
 
 def test_several_shards_there_and_back(collection: Path, dsn: str) -> None:
-    before = {table: rows_of(collection, table) for table in ("site", "visit", "memory", "change")}
+    before = {table: rows_of(collection, table) for table in ("site", "visit", "site_state", "change")}
     done = move(collection, Settings(), dsn)
     assert (done.shards, done.by_table["visit"]) == (3, 3 * 2500)
     assert (database_of(collection), shards_in(collection)) == (dsn, [])
     assert asyncio.run(ask(dsn, "select shard, count(*) from {space}.visit group by 1 order by 1")) == [
         (shard, 2500) for shard in SHARDS
     ]
-    added = "insert into {space}.visit (shard, " + VISIT.partition("(")[2].replace("values (1, ?", "values (7, 1, 9")
+    added = VISIT.replace("into visit", "into {space}.visit").replace("1, ?, 'stored'", "1, 9, 'stored'").replace("?", "7")
     assert asyncio.run(ask(dsn, added + " returning id")) == [(2501,)]
     asyncio.run(ask(dsn, "delete from {space}.visit where id = 2501"))
     move(collection, Settings(), "files")
