@@ -23,7 +23,7 @@ def test_all_others_are_refused(address: str) -> None:
 
 @pytest.mark.parametrize("joint", [" ", ",", "\n", "\t", ", "])
 def test_a_second_address_cannot_hide_behind_the_first(joint: str) -> None:
-    assert "one address" in (apprise_problem(f"tgram://1:x/2{joint}json://127.0.0.1/") or "")
+    assert "single apprise address" in (apprise_problem(f"tgram://1:x/2{joint}json://127.0.0.1/") or "")
 
 
 def test_only_the_service_is_shown() -> None:
