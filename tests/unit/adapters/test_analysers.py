@@ -1,4 +1,4 @@
-"""Analysers by name, by module and by entry point; what cannot be used is named."""
+"""Load analysers by name, module and entry point."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def document(text: str, lang: str | None = None) -> Document:
     return Document("utf-8", "http://a.test/", text=text, lang=lang)
 
 
-def test_ours_are_there_by_name():
+def test_built_in_analysers():
     text = "What a wonderful, touching film this is. I loved every minute of it."
     said = analyse_fields(document(text), load_analysers(["language", "sentiment"]))
     assert said["language"] == "en"
@@ -47,13 +47,13 @@ def test_ours_are_there_by_name():
         "とても素晴らしい映画でした。毎分が楽しかったです。",
     ],
 )
-def test_other_languages_get_no_score(text: str):
+def test_other_languages_have_no_score(text: str):
     said = analyse_fields(document(text), load_analysers(["language", "sentiment"]))
     assert set(said) == {"language"}
     assert said["language"] != "en"
 
 
-def test_what_the_document_says_counts():
+def test_the_declared_language_wins():
     assert analyse_fields(document("Good. Very good.", "de-AT"), load_analysers(["language", "sentiment"])) == {
         "language": "de"
     }
@@ -70,7 +70,7 @@ def test_modules_and_entry_points():
         assert analyse_fields(document("HEY"), load_analysers(names, points)) == {"shouting": True}
 
 
-def test_one_that_fails_costs_its_own_fields_only():
+def test_a_failing_analyser_only_loses_its_own_fields():
     analysers = load_analysers([f"{__name__}:Broken", f"{__name__}:Shouting"])
     assert analyse_fields(document("x"), analysers) == {"broken_error": "ZeroDivisionError: by zero", "shouting": False}
 
@@ -78,17 +78,17 @@ def test_one_that_fails_costs_its_own_fields_only():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("nobody", "installed are language, sentiment"),
+        ("nobody", "choose from language, sentiment"),
         ("no_such_module:X", "no module"),
         ("json:loads", "needs a name and a method"),
         (f"{__name__}:Nothing", "has no object"),
     ],
 )
-def test_what_cannot_be_used_is_named(name: str, message: str):
+def test_unusable_analysers_are_reported(name: str, message: str):
     with pytest.raises(ConfigError, match=message):
         load_analysers([name], [])
 
 
-def test_an_entry_point_that_cannot_be_loaded_is_named():
+def test_a_broken_entry_point_is_reported():
     with pytest.raises(ConfigError, match="odd"):
         load_analysers(["odd"], [EntryPoint("odd", "no_such_module:X", "evercrawl.analysers")])

@@ -20,7 +20,7 @@ def signatures(count: int, seed: int = 1) -> list[bytes]:
 
 
 def near(signature: bytes, seed: int = 2) -> bytes:
-    """One that agrees in four bytes of five."""
+    """Return a signature that agrees in four of five bytes."""
     random = Random(seed)
     return bytes(byte if random.random() < 0.8 else random.randrange(256) for byte in signature)
 
@@ -35,7 +35,7 @@ def found_pages(index: NearDuplicateIndex, all_signatures: list[bytes]) -> list[
     return [match.page if match is not None else None for match in matches]
 
 
-def test_near_signatures_are_found_in_memory_and_in_runs(tmp_path: Path) -> None:
+def test_similar_signatures_are_found_in_memory_and_in_runs(tmp_path: Path) -> None:
     known = signatures(500)
     with NearDuplicateIndex(tmp_path, new_entries=16) as index:
         fill(index, known)
@@ -46,13 +46,13 @@ def test_near_signatures_are_found_in_memory_and_in_runs(tmp_path: Path) -> None
     assert len(list(tmp_path.glob("*.run"))) <= 9
 
 
-def test_size_counts(tmp_path: Path) -> None:
+def test_texts_of_other_sizes_do_not_match(tmp_path: Path) -> None:
     with NearDuplicateIndex(tmp_path) as index:
         index.add(1, signatures(1)[0], chars=CHARS)
         assert index.find(signatures(1)[0], chars=CHARS * 3) is None
 
 
-def test_everything_is_there_after_opening_again(tmp_path: Path) -> None:
+def test_all_entries_survive_reopening(tmp_path: Path) -> None:
     known = signatures(150)
     for part in range(3):
         with NearDuplicateIndex(tmp_path, new_entries=32) as index:
@@ -62,14 +62,14 @@ def test_everything_is_there_after_opening_again(tmp_path: Path) -> None:
         assert found_pages(index, known) == list(range(150))
 
 
-def test_pages_without_text_are_left_out(tmp_path: Path) -> None:
+def test_pages_without_text_are_not_indexed(tmp_path: Path) -> None:
     with NearDuplicateIndex(tmp_path) as index:
         index.add(1, EMPTY_SIGNATURE, chars=0)
         assert len(index) == 0
         assert index.find(EMPTY_SIGNATURE, chars=0) is None
 
 
-def test_a_record_that_a_crash_cut_off_is_dropped(tmp_path: Path) -> None:
+def test_a_partial_record_is_dropped(tmp_path: Path) -> None:
     with NearDuplicateIndex(tmp_path) as index:
         fill(index, signatures(10))
     with (tmp_path / "entries").open("ab") as file:
@@ -81,7 +81,7 @@ def test_a_record_that_a_crash_cut_off_is_dropped(tmp_path: Path) -> None:
         assert found_pages(index, signatures(11)) == list(range(11))
 
 
-def test_what_a_crash_leaves_of_a_merge_is_cleared_away(tmp_path: Path) -> None:
+def test_leftovers_of_an_interrupted_merge_are_deleted(tmp_path: Path) -> None:
     known = signatures(64)
     with NearDuplicateIndex(tmp_path, new_entries=16) as index:
         fill(index, known[:48])
@@ -99,7 +99,7 @@ def test_what_a_crash_leaves_of_a_merge_is_cleared_away(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.new"))
 
 
-def test_runs_behind_a_gap_are_built_again(tmp_path: Path) -> None:
+def test_runs_after_a_gap_are_rebuilt(tmp_path: Path) -> None:
     known = signatures(48)
     with NearDuplicateIndex(tmp_path, new_entries=16) as index:
         fill(index, known)
@@ -108,7 +108,7 @@ def test_runs_behind_a_gap_are_built_again(tmp_path: Path) -> None:
         assert found_pages(index, known) == list(range(48))
 
 
-def test_a_run_that_the_disk_cut_off_is_built_again(tmp_path: Path) -> None:
+def test_a_truncated_run_is_rebuilt(tmp_path: Path) -> None:
     known = signatures(16)
     with NearDuplicateIndex(tmp_path, new_entries=16) as index:
         fill(index, known)
@@ -117,13 +117,13 @@ def test_a_run_that_the_disk_cut_off_is_built_again(tmp_path: Path) -> None:
         assert found_pages(index, known) == list(range(16))
 
 
-def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+def test_an_unusable_folder_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreUnavailable, match="near-duplicate index cannot be read or written"):
         NearDuplicateIndex(tmp_path / "file")
 
 
-def test_a_band_that_many_share_costs_no_more_than_its_limit(tmp_path: Path) -> None:
+def test_a_crowded_band_is_read_only_up_to_its_limit(tmp_path: Path) -> None:
     random = Random(5)
     with NearDuplicateIndex(tmp_path, new_entries=64) as index:
         for page in range(1000):

@@ -1,3 +1,5 @@
+"""Load URL filters, fetchers of other schemes and document handlers."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -8,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from evercrawl.adapters.plugins import load_filter, load_schemes
+from evercrawl.adapters.plugins import HANDLER_GROUP, load_filter, load_handlers, load_schemes
 from evercrawl.cluster.crawl_builder import assemble_crawl
 from evercrawl.engine.ports import Clock
 from evercrawl.engine.runtime import Ended
@@ -69,7 +71,7 @@ def test_objects_and_classes_are_loaded(name: str):
         ("plugin_filters:Space", r"Space has no method accepts\(url\)"),
     ],
 )
-def test_what_cannot_be_loaded_is_explained(name: str, message: str):
+def test_load_errors_are_explained(name: str, message: str):
     with pytest.raises(ConfigError, match=message):
         load_filter(name)
 
@@ -81,19 +83,19 @@ PAGES = {
 
 
 class Shelf:
-    """A library of two pages under shelf:, with the interface of a fetcher."""
+    """A fetcher of two pages with the scheme shelf:."""
 
     def __init__(self, settings: Settings, clock: Clock, user_agent: str) -> None:
-        self.asked: list[str] = []
+        self.requested: list[str] = []
 
     async def fetch(self, request: Request) -> FetchResult:
-        self.asked.append(request.url)
+        self.requested.append(request.url)
         body = PAGES.get(request.url)
         if body is None:
             return Failed(request.url, Fault.NOT_FOUND, "no such book", timedelta(0), status=404)
         moment = datetime(2026, 1, 1, tzinfo=UTC)
         exchange = Exchange(b"GET", b"HTTP/1.1 200 OK\r\n\r\n", body, None, moment, timedelta(milliseconds=1))
-        # Not the declared types: others do not check theirs.
+        # Not the declared types: plugins may not check theirs.
         headers: Any = [["Content-Type", "text/html"]]
         return Fetched(request.url, 200, headers, bytearray(body), exchange)
 
@@ -101,7 +103,7 @@ class Shelf:
         pass
 
 
-def test_a_scheme_that_somebody_brings_is_crawled():
+def test_pages_of_a_plugins_scheme_are_crawled():
     settings = Settings()
     settings = replace(settings, scope=replace(settings.scope, seeds=("shelf://books/",)))
     archive = MemoryArchive(0)
@@ -124,7 +126,7 @@ def test_a_scheme_that_somebody_brings_is_crawled():
 
     ended, shelf = run(crawl())
     assert ended is Ended.DONE
-    assert shelf.asked == ["shelf://books/robots.txt", "shelf://books/", "shelf://books/one"]
+    assert shelf.requested == ["shelf://books/robots.txt", "shelf://books/", "shelf://books/one"]
     assert [entry.url for entry in archive.entries] == ["shelf://books/", "shelf://books/one"]
 
 
@@ -134,7 +136,24 @@ def test_fetchers_are_found_by_entry_point():
     assert isinstance(found["shelf"], Shelf)
 
 
-def test_a_broken_package_is_named():
+def test_a_broken_package_is_reported():
     point = EntryPoint("gopher", "no_such_module:Fetcher", "evercrawl.schemes")
     with pytest.raises(ConfigError, match=r"gopher.*no_such_module"):
         load_schemes(Settings(), SimClock(), "evercrawl/1", points=[point])
+
+
+def handler_point(name: str, value: str) -> EntryPoint:
+    return EntryPoint(name=name, value=value, group=HANDLER_GROUP)
+
+
+def test_a_broken_handler_is_a_warning() -> None:
+    good = handler_point("b", "evercrawl.adapters.pdf:handler")
+    handlers, warnings = load_handlers([good, handler_point("a", "no_such_module:x"), handler_point("c", "io:BytesIO")])
+    assert set(handlers) == {"application/pdf", "application/x-pdf"}
+    assert len(warnings) == 2
+    assert "no_such_module" in warnings[0]
+
+
+def test_the_package_provides_the_pdf_handler() -> None:
+    handlers, _ = load_handlers()
+    assert "application/pdf" in handlers

@@ -1,3 +1,5 @@
+"""The collection lock, memory settings and garbage collection."""
+
 from __future__ import annotations
 
 import os
@@ -30,7 +32,7 @@ def holding_process(collection: Path) -> subprocess.Popen[str]:
     return process
 
 
-def test_a_second_process_is_refused_and_told_by_whom(tmp_path: Path) -> None:
+def test_a_second_process_is_rejected_with_the_owner(tmp_path: Path) -> None:
     with holding_process(tmp_path) as process:
         with pytest.raises(CollectionBusy) as busy:
             CollectionLock(tmp_path).acquire()
@@ -42,7 +44,7 @@ def test_a_second_process_is_refused_and_told_by_whom(tmp_path: Path) -> None:
             assert f"process {os.getpid()} " in (tmp_path / "lock").read_text()
 
 
-def test_a_lock_that_was_let_go_can_be_taken_again(tmp_path: Path) -> None:
+def test_a_released_lock_can_be_acquired_again(tmp_path: Path) -> None:
     lock = CollectionLock(tmp_path)
     for _ in range(2):
         with lock, pytest.raises(CollectionBusy):
@@ -51,7 +53,7 @@ def test_a_lock_that_was_let_go_can_be_taken_again(tmp_path: Path) -> None:
     lock.release()
 
 
-def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="cannot be opened"):
         CollectionLock(tmp_path / "none").acquire()
 

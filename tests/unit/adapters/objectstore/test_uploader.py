@@ -1,4 +1,4 @@
-"""Archive files on object storage: what is confirmed is there, what is not stays here."""
+"""Upload archive files: confirmed files are deleted locally, others stay."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def bucket(tmp_path: Path) -> Bucket:
 
 
 def written(folder: Path, *, bodies: int = 2, finished: list[int] | None = None) -> WarcArchive:
-    told = finished if finished is not None else []
+    finished = finished if finished is not None else []
     warc = WarcArchive(
         folder,
         7,
@@ -47,7 +47,7 @@ def written(folder: Path, *, bodies: int = 2, finished: list[int] | None = None)
         clock=FixedClock(),
         info=WarcInfo("test"),
         owner=FileOwner(OWNER),
-        on_finished=lambda: told.append(1),
+        on_finished=lambda: finished.append(1),
     )
     for number in range(bodies):
         warc.append(f"{URL}&n={number}", exchange(b"body %d" % number))
@@ -55,7 +55,7 @@ def written(folder: Path, *, bodies: int = 2, finished: list[int] | None = None)
     return warc
 
 
-def test_an_upload_is_confirmed_noted_and_only_then_the_file_goes(folder: Path, bucket: Bucket) -> None:
+def test_a_file_is_deleted_only_after_its_upload_is_recorded(folder: Path, bucket: Bucket) -> None:
     written(folder).close()
     (path,) = pending_files(folder)
     data = path.read_bytes()
@@ -68,16 +68,16 @@ def test_an_upload_is_confirmed_noted_and_only_then_the_file_goes(folder: Path, 
     assert not path.exists()
 
 
-def test_a_file_that_is_being_written_is_left_alone(folder: Path, bucket: Bucket) -> None:
-    told: list[int] = []
-    warc = written(folder, finished=told)
-    assert (upload_pending(folder, bucket, keep_local=False).busy, told) == (1, [])
+def test_an_unfinished_file_is_not_uploaded(folder: Path, bucket: Bucket) -> None:
+    finished: list[int] = []
+    warc = written(folder, finished=finished)
+    assert (upload_pending(folder, bucket, keep_local=False).busy, finished) == (1, [])
     warc.close()
-    assert told == [1]
+    assert finished == [1]
     assert upload_pending(folder, bucket, keep_local=False).files == 1
 
 
-def test_half_a_record_of_a_dead_worker_is_cut_before_the_upload(folder: Path, bucket: Bucket) -> None:
+def test_a_partial_record_of_a_dead_worker_is_removed_before_the_upload(folder: Path, bucket: Bucket) -> None:
     written(folder).close()
     (path,) = pending_files(folder)
     whole = path.stat().st_size
@@ -87,7 +87,7 @@ def test_half_a_record_of_a_dead_worker_is_cut_before_the_upload(folder: Path, b
     assert bucket.size(path.name) == whole == path.stat().st_size
 
 
-def test_an_upload_that_fails_keeps_the_file_and_is_made_up_for(folder: Path, tmp_path: Path) -> None:
+def test_a_failed_upload_keeps_the_file_and_is_repeated(folder: Path, tmp_path: Path) -> None:
     written(folder).close()
     place = tmp_path / "bucket"
     bucket = Bucket(place.as_uri())
@@ -100,7 +100,7 @@ def test_an_upload_that_fails_keeps_the_file_and_is_made_up_for(folder: Path, tm
     assert upload_pending(folder, bucket, keep_local=False).files == 1
 
 
-def test_a_record_is_read_from_the_storage_when_its_file_is_not_here(folder: Path, bucket: Bucket) -> None:
+def test_records_of_uploaded_files_are_read_from_the_bucket(folder: Path, bucket: Bucket) -> None:
     warc = written(folder, bodies=0)
     places = [warc.append(f"{URL}&n={number}", exchange(b"body %d" % number)) for number in range(3)]
     warc.close()
@@ -117,7 +117,7 @@ def test_a_record_is_read_from_the_storage_when_its_file_is_not_here(folder: Pat
         read_record(folder, "s07-none-000001.warc.gz", 0, 10)
 
 
-def test_half_a_line_of_the_journal_counts_for_nothing(folder: Path) -> None:
+def test_a_truncated_line_of_the_journal_is_ignored(folder: Path) -> None:
     folder.mkdir()
     (folder / JOURNAL_FILE).write_text("\na.warc.gz 10\n\nb.warc")
     record_upload(folder / "c.warc.gz", 30)
@@ -168,7 +168,7 @@ def test_over_s3_in_parts_and_by_range(s3: SmallS3, tmp_path: Path) -> None:
     assert s3.signed
 
 
-def test_s3_refuses_and_then_takes_it(s3: SmallS3, folder: Path) -> None:
+def test_an_s3_error_is_retried(s3: SmallS3, folder: Path) -> None:
     bucket = Bucket(f"s3://crawls?endpoint={s3.endpoint}")
     written(folder).close()
     s3.failures = 1
@@ -180,7 +180,7 @@ def test_s3_refuses_and_then_takes_it(s3: SmallS3, folder: Path) -> None:
 
 
 class MovingClock(FixedClock):
-    """A clock that is set by hand."""
+    """A clock that the test advances."""
 
     later = timedelta()
 
@@ -188,8 +188,8 @@ class MovingClock(FixedClock):
         return BEGAN + self.later
 
 
-def test_files_are_begun_anew_by_age_and_by_size(folder: Path) -> None:
-    clock, told = MovingClock(), []
+def test_files_are_limited_by_age_and_size(folder: Path) -> None:
+    clock, finished = MovingClock(), []
     settings = ArchiveSettings(max_upload_bytes=100_000, upload_interval=timedelta(seconds=30))
     warc = WarcArchive(
         folder,
@@ -198,15 +198,15 @@ def test_files_are_begun_anew_by_age_and_by_size(folder: Path) -> None:
         clock=clock,
         info=WarcInfo("test"),
         owner=FileOwner(OWNER),
-        on_finished=lambda: told.append(1),
+        on_finished=lambda: finished.append(1),
     )
     first = warc.append(URL, exchange())
     assert warc.flush().file == first.file
     clock.later = timedelta(seconds=31)
-    assert (warc.flush().file, told) == (first.file, [1])
+    assert (warc.flush().file, finished) == (first.file, [1])
     assert warc.flush() is None
     second = warc.append(URL, exchange(os.urandom(200_000)))
     third = warc.append(URL, exchange())
     assert len({first.file, second.file, third.file}) == 3
     warc.close()
-    assert len(told) == 3
+    assert len(finished) == 3

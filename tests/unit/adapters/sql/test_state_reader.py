@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from pathlib import Path
 
 import pytest
 
 from evercrawl.adapters.sql.state_reader import StateReader
+from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection
 from evercrawl.adapters.sqlite.store import SqliteStore
+from evercrawl.errors import StoreUnavailable
 from evercrawl.model.listing import Totals
 from evercrawl.model.page import Batch, Requeue
 from evercrawl.model.reason import Outcome, Reason
@@ -97,5 +98,7 @@ def test_sums_over_the_collection(reader: StateReader) -> None:
 
 
 def test_a_reader_cannot_write(reader: StateReader) -> None:
-    with reader.shard(0) as shard, pytest.raises(sqlite3.OperationalError, match="readonly"):
-        shard.connection.execute("delete from page")
+    with reader.shard(0) as shard:
+        assert isinstance(shard.queries, SqliteConnection)
+        with pytest.raises(StoreUnavailable, match="cannot be written"):
+            shard.queries.run("release_shard", epoch=1)

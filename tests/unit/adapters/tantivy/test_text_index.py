@@ -1,4 +1,4 @@
-"""The folder of the index after a crash: what the last commit does not name is in nobody's way."""
+"""Files of an interrupted commit do not disturb the next one."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def _follow(collection: Path, **cursors: int) -> None:
         writing.commit()
 
 
-def test_files_of_a_commit_that_died_are_in_nobodys_way(tmp_path: Path) -> None:
-    killed, went_on = tmp_path / "killed", tmp_path / "went on"
+def test_files_of_an_interrupted_commit_are_ignored(tmp_path: Path) -> None:
+    killed, finished = tmp_path / "killed", tmp_path / "finished"
     _follow(killed, shard0=1, shard1=1)
-    shutil.copytree(killed, went_on)
-    _follow(went_on, shard0=2)
-    # All that a process has written that is killed before it puts the list of segments into place.
-    for path in index_folder(went_on).iterdir():
+    shutil.copytree(killed, finished)
+    _follow(finished, shard0=2)
+    # The files of a process that was killed before it replaced the list of segments.
+    for path in index_folder(finished).iterdir():
         if path.name != "meta.json":
             shutil.copy(path, index_folder(killed))
     assert list(index_folder(killed).glob("*.del"))

@@ -1,4 +1,4 @@
-"""Exchanges and archives that the tests of the WARC adapter share."""
+"""Exchanges and archives for the tests of the WARC adapter."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BODY = b"<html><title>A page</title><p>Some words.</p></html>\n" * 20
 
 
 class FixedClock:
-    """A clock that stands still."""
+    """A clock with a fixed time."""
 
     def now(self) -> datetime:
         return BEGAN
@@ -40,7 +40,7 @@ def exchange(
     ip: str | None = "192.0.2.7",
     began: datetime = BEGAN,
 ) -> Exchange:
-    """One exchange with a well-formed answer, unless a head is given."""
+    """Return an exchange with a well-formed response, unless a head is given."""
     answer = RESPONSE_HEAD % len(body) if head is None else head
     return Exchange(request, answer, body, ip, began, timedelta(milliseconds=40))
 
@@ -48,14 +48,14 @@ def exchange(
 def archive(
     folder: Path, *, shard: int = 7, roll_bytes: int = 10**9, durable: bool = False, owner: FileOwner | None = None
 ) -> WarcArchive:
-    """A new archive object, as a process has it after its start."""
+    """Return a new archive, as after the start of a process."""
     settings = ArchiveSettings(max_file_bytes=roll_bytes)
     info = WarcInfo("evercrawl/test", {"operator": "tests@example.org", "isPartOf": "a collection"})
     return WarcArchive(folder, shard, settings=settings, clock=FixedClock(), info=info, durable=durable, owner=owner)
 
 
 def original_of(stored: Stored, *, url: str = URL, body: bytes = BODY, began: datetime = BEGAN) -> OriginalRecord:
-    """What the store would say about a response that was archived."""
+    """Return the store's record of an archived response."""
     at_us = round((began - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(microseconds=1))
     return OriginalRecord(
         1, url, at_us, stored.record_id, sha1(body).digest(), stored.file, stored.offset, stored.length
@@ -63,7 +63,7 @@ def original_of(stored: Stored, *, url: str = URL, body: bytes = BODY, began: da
 
 
 def every_kind_of_record(folder: Path) -> dict[str, Stored]:
-    """An archive with a response, both revisits, a cut body, an empty one, a chunked one and odd heads."""
+    """Write a response, both revisits, truncated, empty and chunked bodies, and unusual heads."""
     warc = archive(folder)
     stored = {"response": warc.append(URL, exchange())}
     original = original_of(stored["response"])

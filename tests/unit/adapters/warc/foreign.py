@@ -1,4 +1,4 @@
-"""Readers that others wrote: warcio and FastWARC say what is in our files."""
+"""Read our files with independent readers: warcio and FastWARC."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ with warnings.catch_warnings():
 
 
 def records(path: Path) -> list[tuple[dict[str, str], bytes]]:
-    """Header fields and block of every record, by warcio."""
+    """Return header fields and block of every record, by warcio."""
     with path.open("rb") as file:
         return [
             (dict(record.rec_headers.headers), record.raw_stream.read())
@@ -27,7 +27,7 @@ def records(path: Path) -> list[tuple[dict[str, str], bytes]]:
 
 
 def payloads_by_warcio(path: Path) -> list[bytes]:
-    """Payloads of responses and revisits."""
+    """Return the payloads of responses and revisits."""
     with path.open("rb") as file:
         return [
             record.raw_stream.read() for record in ArchiveIterator(file) if record.rec_type in ("response", "revisit")
@@ -35,20 +35,20 @@ def payloads_by_warcio(path: Path) -> list[bytes]:
 
 
 def payloads_by_fastwarc(path: Path) -> list[bytes]:
-    """Payloads of responses and revisits."""
+    """Return the payloads of responses and revisits."""
     wanted = WarcRecordType.response | WarcRecordType.revisit
     with path.open("rb") as file:
         return [record.reader.read() for record in FastIterator(file, record_types=wanted, parse_http=True)]
 
 
 def block_digests_hold(path: Path) -> bool:
-    """FastWARC finds every block digest right."""
+    """Check every block digest with FastWARC."""
     with path.open("rb") as file:
         return all(record.verify_block_digest() for record in FastIterator(file, parse_http=False))
 
 
 def problems(folder: Path) -> str:
-    """What `warcio check` complains about in all files of a folder; empty: nothing."""
+    """Return the complaints of `warcio check` about all files of a folder."""
     said = io.StringIO()
     files = [str(path) for path in sorted(folder.glob("*.warc.gz"))]
     if not files:

@@ -1,4 +1,4 @@
-"""Reading records back, from sound files and from damaged ones."""
+"""Read records from intact and from damaged files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.unit.adapters.warc.foreign import problems
 FILE = "s07-000001.warc.gz"
 
 
-def test_a_response_comes_back_as_it_was_put_in(tmp_path):
+def test_a_response_survives_a_round_trip(tmp_path):
     place = every_kind_of_record(tmp_path)["response"]
     found = read_record(tmp_path, place.file, place.offset, place.length)
     assert (found.url, found.date, found.status, found.ip) == (URL, BEGAN, 200, "192.0.2.7")
@@ -28,7 +28,7 @@ def test_a_response_comes_back_as_it_was_put_in(tmp_path):
     assert (found.wire_body, found.truncated, found.refers_to) == (BODY, None, None)
 
 
-def test_a_revisit_says_whose_body_it_shares(tmp_path):
+def test_a_revisit_refers_to_its_original(tmp_path):
     stored = every_kind_of_record(tmp_path)
     origin, place = stored["response"], stored["identical"]
     found = read_record(tmp_path, place.file, place.offset, place.length)
@@ -37,7 +37,7 @@ def test_a_revisit_says_whose_body_it_shares(tmp_path):
     assert found.date == datetime(2026, 3, 2, tzinfo=UTC)
 
 
-def test_a_cut_body_says_so(tmp_path):
+def test_a_truncated_body_is_marked(tmp_path):
     place = every_kind_of_record(tmp_path)["cut"]
     assert read_record(tmp_path, place.file, place.offset, place.length).truncated == "length"
 
@@ -47,24 +47,24 @@ def test_a_cut_body_says_so(tmp_path):
     [("s07-000009.warc.gz", 0, 0), (FILE, 1, 0), (FILE, 0, 3), (FILE, 10**9, 0), (FILE, 0, 10**6)],
     ids=["no file", "wrong place", "cut off", "behind the end", "no length"],
 )
-def test_damage_is_said_as_unavailable(tmp_path, file, move, shorten):
+def test_damage_raises_store_unavailable(tmp_path, file, move, shorten):
     place = every_kind_of_record(tmp_path)["response"]
     with pytest.raises(StoreUnavailable, match=r"s07-00000[19]\.warc\.gz at \d+"):
         read_record(tmp_path, file, place.offset + move, max(place.length - shorten, 0))
 
 
-def test_a_request_record_is_no_response(tmp_path):
+def test_a_request_record_is_not_a_response(tmp_path):
     place = every_kind_of_record(tmp_path)["response"]
     with pytest.raises(StoreUnavailable, match="status line"):
         read_record(tmp_path, place.file, place.offset + place.length, 1000)
 
 
-def test_a_member_that_unpacks_to_too_much_is_refused():
-    with pytest.raises(ValueError, match="unpacks to more"):
+def test_an_oversized_member_is_rejected():
+    with pytest.raises(ValueError, match="decompresses to more"):
         decompress_member(compress_record(bytes(MAX_RECORD_BYTES + 1), 1))
 
 
-def test_iterate_gives_every_record_with_its_place(tmp_path):
+def test_iteration_returns_every_record_with_its_offset(tmp_path):
     stored = every_kind_of_record(tmp_path)
     found = list(iterate_records(tmp_path / FILE))
     kinds = [record.kind for record in found if isinstance(record, WarcRecord)]
@@ -72,7 +72,7 @@ def test_iterate_gives_every_record_with_its_place(tmp_path):
     assert [record.offset for record in found[1::2]] == [place.offset for place in stored.values()]
 
 
-def test_iterate_goes_on_behind_a_damaged_member(tmp_path):
+def test_iteration_continues_after_a_damaged_member(tmp_path):
     stored = every_kind_of_record(tmp_path)
     data = bytearray((tmp_path / FILE).read_bytes())
     data[stored["response"].offset + 60] ^= 0xFF
@@ -91,7 +91,7 @@ def _is_warc(row) -> bool:
     return ".arc" not in row["file"]
 
 
-def test_conformance_valid_files_are_read_whole():
+def test_conformance_valid_files_are_read_completely():
     rows = [row for row in conformance_rows("warc/cases.jsonl") if row["class"] == "valid" and _is_warc(row)]
     assert rows
     for row in rows:
@@ -104,7 +104,7 @@ def test_conformance_valid_files_are_read_whole():
             assert [item.headers.get("warc-target-uri") for item in found] == uris, row["file"]
 
 
-def test_conformance_damaged_files_give_their_sound_records_and_no_exception():
+def test_conformance_damaged_files_give_their_intact_records():
     for row in conformance_rows("warc/cases.jsonl"):
         found = list(iterate_records(shared_path("conformance/warc") / row["file"]))
         sound = [item for item in found if isinstance(item, WarcRecord)]
@@ -116,7 +116,7 @@ def test_conformance_damaged_files_give_their_sound_records_and_no_exception():
 
 @settings(deadline=None, max_examples=100)
 @given(data=st.binary(max_size=400), packed=st.booleans())
-def test_no_bytes_make_the_reader_raise(tmp_path_factory, data, packed):
+def test_random_bytes_never_raise(tmp_path_factory, data, packed):
     path = tmp_path_factory.mktemp("junk") / "junk.warc.gz"
     path.write_bytes(compress_record(b"WARC/1.1\r\n" + data, 1) + data if packed else b"WARC/1.0\r\n" + data)
     assert all(isinstance(item, (WarcRecord, WarcDamage)) for item in iterate_records(path))
@@ -127,7 +127,7 @@ line = st.text(st.characters(max_codepoint=127), max_size=30).map(str.encode)
 
 @settings(deadline=None, max_examples=150)
 @given(lines=st.lists(line, max_size=6), end=st.sampled_from([b"\r\n\r\n", b"\n\n", b"\r\n", b""]), body=line)
-def test_whatever_head_a_server_sends_the_body_comes_back(tmp_path_factory, lines, end, body):
+def test_the_body_survives_any_head(tmp_path_factory, lines, end, body):
     folder = tmp_path_factory.mktemp("heads")
     warc = archive(folder)
     head = b"\r\n".join([b"HTTP/1.1 200 OK", *lines]) + end
@@ -147,7 +147,7 @@ def test_whatever_head_a_server_sends_the_body_comes_back(tmp_path_factory, line
         ("2026-03-01", datetime(2026, 3, 1, tzinfo=UTC)),
     ],
 )
-def test_dates_of_any_precision_are_read(text, moment):
+def test_dates_of_any_precision_are_parsed(text, moment):
     assert parse.parse_warc_date(text) == moment
 
 

@@ -1,4 +1,4 @@
-"""After a crash: what was acknowledged stays, what was not goes, and writing goes on."""
+"""After a crash, acknowledged records stay, others are removed, and writing continues."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.unit.adapters.warc.foreign import payloads_by_warcio, problems
 FIRST = "s07-000001.warc.gz"
 
 
-def test_the_tail_that_was_not_acknowledged_is_cut_off(tmp_path):
+def test_the_unacknowledged_tail_is_truncated(tmp_path):
     warc = archive(tmp_path)
     warc.append(URL, exchange(b"acknowledged"))
     end = warc.flush()
@@ -36,7 +36,7 @@ def test_the_tail_that_was_not_acknowledged_is_cut_off(tmp_path):
     assert not problems(tmp_path)
 
 
-def test_newer_files_than_the_acknowledged_one_are_deleted(tmp_path):
+def test_files_after_the_acknowledged_one_are_deleted(tmp_path):
     warc = archive(tmp_path, roll_bytes=1)
     warc.append(URL, exchange(b"one"))
     end = warc.flush()
@@ -50,7 +50,7 @@ def test_newer_files_than_the_acknowledged_one_are_deleted(tmp_path):
     again.close()
 
 
-def test_files_that_no_state_vouches_for_are_set_aside_not_deleted(tmp_path):
+def test_unacknowledged_files_are_quarantined_not_deleted(tmp_path):
     for attempt in range(2):
         warc = archive(tmp_path)
         warc.truncate_to(None)
@@ -60,7 +60,7 @@ def test_files_that_no_state_vouches_for_are_set_aside_not_deleted(tmp_path):
     assert names == [FIRST + ".unacknowledged", "s07-000002.warc.gz"]
 
 
-def test_setting_aside_never_overwrites(tmp_path):
+def test_quarantine_never_overwrites(tmp_path):
     for body in (b"a", b"b"):
         (tmp_path / FIRST).write_bytes(body)
         archive(tmp_path).truncate_to(None)
@@ -68,7 +68,7 @@ def test_setting_aside_never_overwrites(tmp_path):
     assert (tmp_path / (FIRST + ".unacknowledged-2")).read_bytes() == b"b"
 
 
-def test_a_file_shorter_than_acknowledged_keeps_its_whole_records_and_is_left_alone(tmp_path):
+def test_a_short_file_keeps_its_complete_records_and_is_not_appended_to(tmp_path):
     warc = archive(tmp_path)
     kept = warc.append(URL, exchange(b"kept"))
     before = warc.flush()
@@ -87,7 +87,7 @@ def test_a_file_shorter_than_acknowledged_keeps_its_whole_records_and_is_left_al
     assert not problems(tmp_path)
 
 
-def test_a_file_that_is_gone_counts_as_missing(tmp_path):
+def test_a_deleted_file_counts_as_missing(tmp_path):
     warc = archive(tmp_path)
     assert warc.truncate_to(ArchiveEnd("s07-000004.warc.gz", 1234)) == 1234
     assert warc.append(URL, exchange()).file == "s07-000005.warc.gz"
@@ -99,13 +99,13 @@ def test_an_end_in_another_shards_file_is_a_bug(tmp_path):
         archive(tmp_path).truncate_to(ArchiveEnd("s08-000001.warc.gz", 1))
 
 
-def test_a_folder_that_cannot_be_changed_is_said_clearly(tmp_path):
+def test_a_read_only_folder_is_reported(tmp_path):
     (tmp_path / FIRST).mkdir()
-    with pytest.raises(StoreUnavailable, match="could not cut back"):
+    with pytest.raises(StoreUnavailable, match="could not be truncated"):
         archive(tmp_path).truncate_to(ArchiveEnd(FIRST, 10))
 
 
-def test_whole_length_stops_at_the_first_unsound_member(tmp_path):
+def test_intact_length_stops_at_the_first_damaged_member(tmp_path):
     warc = archive(tmp_path)
     places = [warc.append(URL, exchange(b"%d" % n)) for n in range(3)]
     size = warc.flush().size
@@ -132,7 +132,7 @@ steps = st.lists(
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=steps, roll_bytes=st.sampled_from([1, 2000, 10**9]))
-def test_any_history_leaves_sound_files_with_all_that_was_acknowledged(tmp_path_factory, steps, roll_bytes):
+def test_any_history_leaves_intact_files_with_all_acknowledged_records(tmp_path_factory, steps, roll_bytes):
     folder = tmp_path_factory.mktemp("history")
     warc, end = archive(folder, roll_bytes=roll_bytes), None
     acknowledged, waiting = [], []
@@ -155,7 +155,7 @@ def test_any_history_leaves_sound_files_with_all_that_was_acknowledged(tmp_path_
 
 
 def _crashed(folder: Path, warc, end, *, torn: int, roll_bytes: int):
-    """The process dies while it writes: a part of what was not acknowledged is on disk, torn anywhere."""
+    """Simulate a crash during a write: part of the unacknowledged bytes is on disk."""
     warc.close()
     newest = max(folder.glob("*.warc.gz"), default=None)
     if newest is not None:

@@ -1,4 +1,4 @@
-"""The life of a shard's archive: files, flushes, and a disk that has no room."""
+"""Write a shard's archive: files, flushes and a full disk."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from tests.unit.adapters.warc.foreign import payloads_by_warcio, problems
 
 
 @contextmanager
-def most_file_bytes(limit: int):
-    """As if the disk were full: the system lets no file grow beyond the limit, in the middle of a write."""
+def file_size_limit(limit: int):
+    """Simulate a full disk: no file can grow beyond the limit."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
     try:
@@ -34,14 +34,14 @@ def noise(count: int) -> bytes:
     return os.urandom(count)
 
 
-def test_nothing_is_made_before_the_first_append(tmp_path):
+def test_no_file_is_created_before_the_first_append(tmp_path):
     warc = archive(tmp_path / "archive")
     assert warc.flush() is None
     warc.close()
     assert not (tmp_path / "archive").exists()
 
 
-def test_stored_says_where_the_response_lies(tmp_path):
+def test_append_returns_the_location_of_the_response(tmp_path):
     warc = archive(tmp_path)
     places = [warc.append(f"{URL}&n={n}", exchange(b"body %d" % n)) for n in range(3)]
     end = warc.flush()
@@ -51,7 +51,7 @@ def test_stored_says_where_the_response_lies(tmp_path):
     warc.close()
 
 
-def test_records_are_on_disk_after_flush_and_before_only_when_the_buffer_is_full(tmp_path):
+def test_records_are_written_by_flush_or_when_the_buffer_is_full(tmp_path):
     warc = archive(tmp_path)
     warc.append(URL, exchange())
     assert (tmp_path / "s07-000001.warc.gz").stat().st_size == 0
@@ -61,7 +61,7 @@ def test_records_are_on_disk_after_flush_and_before_only_when_the_buffer_is_full
     warc.close()
 
 
-def test_a_new_file_is_begun_when_one_is_full(tmp_path):
+def test_a_full_file_is_followed_by_a_new_one(tmp_path):
     warc = archive(tmp_path, roll_bytes=30_000)
     places = [warc.append(URL, exchange(noise(20_000))) for _ in range(5)]
     end = warc.flush()
@@ -74,7 +74,7 @@ def test_a_new_file_is_begun_when_one_is_full(tmp_path):
     assert not problems(tmp_path)
 
 
-def test_shards_do_not_touch_each_others_files(tmp_path):
+def test_shards_use_separate_files(tmp_path):
     one, other = archive(tmp_path, shard=7), archive(tmp_path, shard=107)
     one.append(URL, exchange())
     other.append(URL, exchange())
@@ -92,12 +92,12 @@ def test_a_durable_archive_writes_the_same(tmp_path):
     assert not problems(tmp_path)
 
 
-def test_a_full_disk_leaves_whole_records_and_can_be_tried_again(tmp_path):
+def test_a_full_disk_leaves_complete_records_and_flush_can_be_repeated(tmp_path):
     warc = archive(tmp_path)
     warc.append(URL, exchange(b"first"))
     end = warc.flush()
     warc.append(URL, exchange(noise(50_000)))
-    with most_file_bytes(20_000), pytest.raises(StoreUnavailable, match=r"could not write s07-000001\.warc\.gz"):
+    with file_size_limit(20_000), pytest.raises(StoreUnavailable, match=r"could not write s07-000001\.warc\.gz"):
         warc.flush()
     assert (tmp_path / end.file).stat().st_size == end.size
     assert not problems(tmp_path)
@@ -108,10 +108,10 @@ def test_a_full_disk_leaves_whole_records_and_can_be_tried_again(tmp_path):
     assert not problems(tmp_path)
 
 
-def test_an_append_that_raises_keeps_nothing_of_its_exchange(tmp_path):
+def test_a_failed_append_stores_nothing(tmp_path):
     warc = archive(tmp_path)
     warc.append(URL, exchange(noise(writer.BUFFER_BYTES)))
-    with most_file_bytes(20_000), pytest.raises(StoreUnavailable):
+    with file_size_limit(20_000), pytest.raises(StoreUnavailable):
         warc.append(URL, exchange(b"refused"))
     warc.append(URL, exchange(b"taken"))
     warc.close()
@@ -119,13 +119,13 @@ def test_an_append_that_raises_keeps_nothing_of_its_exchange(tmp_path):
     assert [len(payloads[0]), *payloads[1:]] == [writer.BUFFER_BYTES, b"taken"]
 
 
-def test_a_folder_that_cannot_be_made_is_said_clearly(tmp_path):
+def test_an_unusable_folder_is_reported(tmp_path):
     (tmp_path / "archive").write_text("a file, no folder")
     with pytest.raises(StoreUnavailable, match="could not begin s07"):
         archive(tmp_path / "archive").append(URL, exchange())
 
 
-def test_whatever_the_synthetic_web_answers_can_be_archived(tmp_path):
+def test_all_responses_of_the_synthetic_web_can_be_archived(tmp_path):
     web = SimWeb(1, sites=10, pages_per_site=20)
     urls = [url for kind in PageKind for url in web.pages(kind)]
 
@@ -141,8 +141,8 @@ def test_whatever_the_synthetic_web_answers_can_be_archived(tmp_path):
     assert not problems(tmp_path)
 
 
-def test_a_worker_that_has_a_shard_back_numbers_its_files_on(tmp_path):
-    """Also if those of the first time were carried away: their names are taken."""
+def test_numbering_continues_when_a_shard_comes_back(tmp_path):
+    """Even if the earlier files were uploaded, their names are taken."""
     first = archive(tmp_path, owner=FileOwner("abc"))
     first.append(URL, exchange(b"one"))
     first.close()

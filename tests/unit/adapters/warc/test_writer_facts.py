@@ -1,4 +1,4 @@
-"""Each statement of the conformance rows `warc/writer_facts.jsonl`, by readers that are not ours."""
+"""Check each fact of `warc/writer_facts.jsonl` with independent readers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def stored(tmp_path_factory):
 
 
 def answers(folder: Path) -> dict[str, tuple[dict[str, str], bytes]]:
-    """The response and revisit records of `every_kind_of_record`, by their names."""
+    """Return the response and revisit records of `every_kind_of_record` by name."""
     again = [found for found in records(folder / FILE) if found[0]["WARC-Type"] in ("response", "revisit")]
     names = list(every_kind_of_record(folder.parent / f"{folder.name}-names"))
     return dict(zip(names, again, strict=True))
@@ -148,7 +148,7 @@ def test_fact_revisit_304(folder):
     assert block.startswith(b"HTTP/1.1 304 Not Modified\r\nETag")
 
 
-def test_a_304_to_nothing_we_know_is_kept_as_it_came(folder):
+def test_a_304_without_an_original_is_a_response(folder):
     fields, block = answers(folder)["304-unknown"]
     assert fields["WARC-Type"] == "response"
     assert block.startswith(b"HTTP/1.1 304")
@@ -161,7 +161,7 @@ def test_fact_revisit_identical(folder):
     assert block == exchange().response_head
 
 
-def test_same_content_in_other_wire_bytes_is_no_identical_payload(tmp_path, stored):
+def test_equal_content_in_other_wire_bytes_is_not_a_revisit(tmp_path, stored):
     warc = archive(tmp_path)
     warc.append(URL, exchange(gzip.compress(BODY)), revisit=original_of(stored["response"]))
     warc.close()
@@ -178,7 +178,7 @@ def test_fact_truncated(folder):
     ("given", "written"),
     [("time", "time"), ("disconnect", "disconnect"), ("unspecified", "unspecified"), ("odd\r\nX: y", "unspecified")],
 )
-def test_truncated_has_only_the_words_of_the_standard(tmp_path, given, written):
+def test_truncated_has_only_standard_values(tmp_path, given, written):
     warc = archive(tmp_path)
     warc.append(URL, exchange(), truncated=given)
     warc.close()
@@ -193,7 +193,7 @@ def test_fact_ip(folder):
 @pytest.mark.parametrize(
     ("ip", "written"), [("2001:db8::1", "2001:db8::1"), (None, None), ("1.2.3.4\r\nX: y", None), ("", None)]
 )
-def test_only_an_address_is_written_as_one(tmp_path, ip, written):
+def test_only_valid_addresses_are_written(tmp_path, ip, written):
     warc = archive(tmp_path)
     warc.append(URL, exchange(ip=ip))
     warc.close()
@@ -211,7 +211,7 @@ def test_fact_chunked_kept(folder):
     ]
 
 
-def test_a_length_that_chunked_overrides_is_renamed_too(tmp_path):
+def test_a_length_overridden_by_chunked_is_renamed_too(tmp_path):
     warc = archive(tmp_path)
     head = b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\nTRANSFER-ENCODING : gzip,\r\n chunked\r\n\r\n"
     warc.append(URL, exchange(head=head), truncated="length")
@@ -258,11 +258,11 @@ def test_fact_roundtrip(folder):
 
 
 def payloads_sent() -> list[bytes]:
-    """The bodies of `every_kind_of_record`, in order; a revisit has none."""
+    """Return the bodies of `every_kind_of_record` in order; a revisit has none."""
     return [BODY, b"", b"", b"", BODY[:100], BODY, b"", *[BODY] * 5]
 
 
-def test_warcinfo_says_who_wrote_the_file(folder):
+def test_warcinfo_names_the_writer(folder):
     fields, block = records(folder / FILE)[0]
     assert fields["WARC-Type"] == "warcinfo"
     assert fields["WARC-Filename"] == FILE

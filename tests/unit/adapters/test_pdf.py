@@ -1,18 +1,13 @@
-"""Handlers found by entry point, and the one for PDF files."""
+"""Text and title of PDF files."""
 
 from __future__ import annotations
 
 import io
-from importlib.metadata import EntryPoint
 
 import pypdf
 import pytest
 
-from evercrawl.adapters.plugins import HANDLER_GROUP, load_handlers
-
-
-def point(name: str, value: str) -> EntryPoint:
-    return EntryPoint(name=name, value=value, group=HANDLER_GROUP)
+from evercrawl.adapters.pdf import handler
 
 
 def pdf_with(text: str, title: str) -> bytes:
@@ -33,28 +28,11 @@ def pdf_with(text: str, title: str) -> bytes:
     return out.getvalue()
 
 
-def test_a_broken_handler_is_a_warning() -> None:
-    good = point("b", "evercrawl.adapters.pdf:handler")
-    handlers, warnings = load_handlers([good, point("a", "no_such_module:x"), point("c", "io:BytesIO")])
-    assert set(handlers) == {"application/pdf", "application/x-pdf"}
-    assert len(warnings) == 2
-    assert "no_such_module" in warnings[0]
-
-
-def test_the_installed_package_brings_the_pdf_handler() -> None:
-    handlers, _ = load_handlers()
-    assert "application/pdf" in handlers
-
-
 def test_text_and_title_of_a_pdf() -> None:
-    from evercrawl.adapters.pdf import handler
-
     document = handler.parse("http://h.test/x.pdf", (), pdf_with("Hello paper", " A  title "))
     assert (document.text, document.title, document.links) == ("Hello paper", "A title", ())
 
 
 @pytest.mark.parametrize("body", [b"", b"%PDF-1.7\nrubbish", b"\0" * 1000, pdf_with("x", "y")[:300]])
-def test_bad_files_give_a_document_without_text(body: bytes) -> None:
-    from evercrawl.adapters.pdf import handler
-
+def test_a_damaged_file_gives_a_document_without_text(body: bytes) -> None:
     assert handler.parse("http://h.test/x.pdf", (), body).text == ""
