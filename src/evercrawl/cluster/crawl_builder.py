@@ -18,7 +18,7 @@ from evercrawl.adapters.plugins import FetcherByScheme, InstalledHandlers, load_
 from evercrawl.adapters.sqlite.state_file import database_of, set_database, shards_in
 from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.adapters.system import SystemClock, retain_freed_memory
-from evercrawl.adapters.warc.records import WarcInfo
+from evercrawl.adapters.warc.warc_records import WarcInfo
 from evercrawl.adapters.warc.writer import FileOwner, WarcArchive
 from evercrawl.config.load import watch_rate_overrides, watch_trap_rules
 from evercrawl.core.duplicates.url_seen import UrlCache

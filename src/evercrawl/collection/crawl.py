@@ -1,16 +1,17 @@
-"""One run of a collection, from the lock to the summary: in this process, with several workers, or as a
-member of a cluster.
-"""
+"""Run a crawl of a collection: in this process, with several workers, or as a member of a cluster."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import monotonic
 
 from evercrawl.adapters.analysers import load_analysers
 from evercrawl.adapters.focus_file import focus_from_file, focus_from_page, save_focus
@@ -24,34 +25,33 @@ from evercrawl.cluster.visit_requests import watch_requests
 from evercrawl.collection.alerts.notifier import run_notifier
 from evercrawl.collection.forecast import count_wait_causes
 from evercrawl.collection.runs import publish_progress, record_run
-from evercrawl.collection.search_index import follow_crawl
 from evercrawl.collection.stored_pages import page_content
 from evercrawl.config import collection_file, write_setting
 from evercrawl.core.focus.focus import Focus, focus_from_query
 from evercrawl.core.scope.scope import Scope
 from evercrawl.engine.runtime import Ended, StopSignal
-from evercrawl.errors import ConfigError
+from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.report import Progress, Summary
-from evercrawl.model.settings import Settings
+from evercrawl.model.settings import SearchSettings, Settings
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What a run is to do: also what is not due yet, wait for what comes due, look for a topic."""
+    """Options of one run: visit pages that are not due, wait for due pages, focus on a topic."""
 
     refresh: bool
     forever: bool
     focus: str | None
     stop: StopSignal
-    tell: Callable[[Progress], None]
+    on_progress: Callable[[Progress], None]
 
 
 def add_seeds(path: Path, settings: Settings, urls: Sequence[str]) -> Settings:
-    """New seeds belong to the collection from now on: they are written to its file."""
+    """Add new seeds to the collection's file, and return the settings with all seeds."""
     known = settings.scope.seeds
     seeds = tuple(dict.fromkeys((*known, *urls)))
     if not seeds:
-        raise ConfigError("nothing to crawl: the collection has no seeds yet; name a URL")
+        raise ConfigError("nothing to crawl: the collection has no seeds yet; give a URL")
     if seeds == known:
         return settings
     settings = replace(settings, scope=replace(settings.scope, seeds=seeds))
@@ -60,97 +60,98 @@ def add_seeds(path: Path, settings: Settings, urls: Sequence[str]) -> Settings:
     return settings
 
 
-async def run_crawl(path: Path, settings: Settings, errand: RunOptions, *, lock: int) -> Summary:
-    """Run a collection that the caller has locked (by this open file), tell alerts meanwhile, keep the
-    summary.
-    """
-    with publish_progress(path, errand.tell, forever=errand.forever) as tell:
+async def run_crawl(path: Path, settings: Settings, options: RunOptions, *, lock: int) -> Summary:
+    """Crawl a collection that the caller has locked (by this open file), send alerts, and record the run."""
+    with publish_progress(path, options.on_progress, forever=options.forever) as on_progress:
         began = datetime.now(UTC)
         _check_outposts(path, settings)
-        if errand.focus is not None:
-            await set_focus(path, settings, errand.focus)
+        if options.focus is not None:
+            await set_focus(path, settings, options.focus)
         async with run_notifier(path, settings):
-            summary = await _run(path, settings, replace(errand, tell=tell), lock=lock)
+            summary = await _run(path, settings, replace(options, on_progress=on_progress), lock=lock)
         not_needed_by = count_wait_causes(StateReader(path), pages=summary.not_needed, since=began)
         summary = replace(summary, not_needed_by=not_needed_by)
-        record_run(path, summary, began=began, forever=errand.forever)
+        record_run(path, summary, began=began, forever=options.forever)
         return summary
 
 
 def _check_outposts(path: Path, settings: Settings) -> None:
-    """An outpost has one home: a site whose shard went to another process would have two askers."""
+    """Raise ConfigError if outposts would share the collection with other processes."""
     is_shared = settings.crawl.workers > 1 or uses_database(path, settings.store)
     if settings.outposts.listen is not None and is_shared:
-        raise ConfigError("outposts need one process and its own files at home: leave --workers and --store away")
+        raise ConfigError("outposts work only with one process and local files; remove --workers and --store")
 
 
-async def _run(path: Path, settings: Settings, errand: RunOptions, *, lock: int) -> Summary:
+async def _run(path: Path, settings: Settings, options: RunOptions, *, lock: int) -> Summary:
     if settings.crawl.workers > 1:
-        return await _run_crew(path, settings, errand, lock=lock)
+        return await _run_workers(path, settings, options, lock=lock)
     if uses_database(path, settings.store):
         from evercrawl.cluster.database_worker import (
             CrawlTask,  # the database's library is an extra
             run_in_cluster,
         )
 
-        task = CrawlTask(path, settings, errand.refresh, errand.forever)
-        return await run_in_cluster(task, stop=errand.stop, on_progress=errand.tell)
-    return await _run_here(path, settings, errand)
+        task = CrawlTask(path, settings, options.refresh, options.forever)
+        return await run_in_cluster(task, stop=options.stop, on_progress=options.on_progress)
+    return await _run_here(path, settings, options)
 
 
-async def _run_crew(path: Path, settings: Settings, errand: RunOptions, *, lock: int) -> Summary:
-    async with follow_crawl(path, settings.search, forever=errand.forever) as beside:
+async def _run_workers(path: Path, settings: Settings, options: RunOptions, *, lock: int) -> Summary:
+    async with follow_crawl(path, settings.search, forever=options.forever) as index:
         summary = await run_workers(
             path,
             settings,
-            refresh=errand.refresh,
-            forever=errand.forever,
-            stop=errand.stop,
-            on_progress=errand.tell,
+            refresh=options.refresh,
+            forever=options.forever,
+            stop=options.stop,
+            on_progress=options.on_progress,
             lock=lock,
         )
-        beside.is_done = summary.stopped != Ended.INTERRUPTED.value
+        index.crawl_is_done = summary.stopped != Ended.INTERRUPTED.value
     return summary
 
 
-async def _run_here(path: Path, settings: Settings, errand: RunOptions) -> Summary:
-    crawl = build_crawl(path, settings, stop=errand.stop, forever=errand.forever)
-    async with follow_crawl(path, settings.search, forever=errand.forever) as beside:
+async def _run_here(path: Path, settings: Settings, options: RunOptions) -> Summary:
+    crawl = build_crawl(path, settings, stop=options.stop, forever=options.forever)
+    async with follow_crawl(path, settings.search, forever=options.forever) as index:
         async with crawl:
-            await crawl.begin(refresh=errand.refresh)
-            async with watch_requests(crawl, path), report_progress(crawl, errand.tell, every_s=PROGRESS_EVERY_S):
+            await crawl.begin(refresh=options.refresh)
+            async with (
+                watch_requests(crawl, path),
+                report_progress(crawl, options.on_progress, every_s=PROGRESS_EVERY_S),
+            ):
                 ended = await crawl.run()
-        beside.is_done = ended is not Ended.INTERRUPTED
+        index.crawl_is_done = ended is not Ended.INTERRUPTED
     return run_summary(crawl, path, ended)
 
 
-NONE = "none"
-"""The word that takes the focus away."""
+NO_FOCUS = "none"
+"""Removes the focus."""
 
 
 async def set_focus(collection: Path, settings: Settings, named: str) -> None:
-    """Give the collection the focus that is named; ConfigError where it cannot be learned."""
-    if named == NONE:
+    """Set the focus by a file of examples, the URL of one, or words; raise ConfigError if that fails."""
+    if named == NO_FOCUS:
         save_focus(collection, None)
     elif named.startswith(("http://", "https://")):
-        save_focus(collection, focus_from_page(named, await _fetched(named, settings)))
+        save_focus(collection, focus_from_page(named, await _fetch_example(named, settings)))
     elif Path(named).is_file():
         save_focus(collection, focus_from_file(Path(named)))
     else:
-        save_focus(collection, _of_words(named))
+        save_focus(collection, _focus_from_words(named))
 
 
-def _of_words(named: str) -> Focus:
+def _focus_from_words(named: str) -> Focus:
     if "/" in named or named.endswith((".jsonl", ".json")):
-        raise ConfigError(f"--focus {named!r}: there is no such file; it may also be a URL or words")
+        raise ConfigError(f"--focus {named!r}: no such file; give a file, a URL or words")
     try:
         return focus_from_query(named)
     except ValueError as error:
         raise ConfigError(f"--focus {named!r}: {error}") from error
 
 
-async def _fetched(url: str, settings: Settings) -> str:
-    """The page, asked for by the same polite means as every other: robots.txt first, then the gap."""
+async def _fetch_example(url: str, settings: Settings) -> str:
+    """Fetch the page with a small crawl, so that robots.txt and the delay are respected."""
     only_this = replace(
         settings,
         scope=replace(settings.scope, seeds=(url,), kind="list", max_depth=0),
@@ -167,7 +168,7 @@ async def _fetched(url: str, settings: Settings) -> str:
         except ConfigError as error:
             cause = crawl.stats.first_error or "robots.txt or the server refused it"
             raise ConfigError(f"--focus {url}: the example could not be fetched: {cause}") from error
-    # The crawl that follows does not know that its site was asked just now.
+    # The main crawl does not know about this request, so wait out the delay here.
     await asyncio.sleep(pace_for(settings).floor.total_seconds())
     return page.html.decode("utf-8", "replace")
 
@@ -190,3 +191,80 @@ def min_delay(settings: Settings) -> timedelta:
 def tune_process() -> None:
     """Tune the garbage collector of a process that does nothing but crawl."""
     reduce_gc_frequency()
+
+
+GRAPH_INTERVAL = timedelta(hours=1)
+"""How often a crawl that runs forever rebuilds the link graph."""
+
+
+class IndexUpdater:
+    """A thread that updates the search index during a crawl. Its errors never stop the crawl."""
+
+    def __init__(self, collection: Path, settings: SearchSettings) -> None:
+        self._collection = collection
+        self._settings = settings
+        self._stop = threading.Event()
+        self.crawl_is_done = False
+        """The crawl has ended by itself, so the link graph is rebuilt."""
+        self._thread = threading.Thread(target=self._run, name="evercrawl-index", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def finish(self) -> None:
+        """Index the rest, and end the thread."""
+        self._stop.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            self._update_until_stopped()
+        except EvercrawlError as error:
+            log.warning("the search index is not up to date: %s", error)
+        except Exception:
+            log.exception("defect while indexing; the crawl continues without")
+
+    def _update_until_stopped(self) -> None:
+        built = monotonic()
+        while not self._stop.wait(self._settings.index_interval.total_seconds()):
+            self._update_index()
+            if monotonic() - built > GRAPH_INTERVAL.total_seconds():
+                self._update_graph()
+                built = monotonic()
+        self._update_index()
+        if self.crawl_is_done:
+            self._update_graph()
+
+    def _update_index(self) -> None:
+        from evercrawl.adapters.tantivy import IndexBusy  # slow to load
+        from evercrawl.collection.search_index import catch_up, open_text_index
+
+        try:
+            catch_up(self._collection, open_text_index(self._collection), self._settings)
+        except IndexBusy:
+            log.info("another process is writing the search index")
+
+    def _update_graph(self) -> None:
+        from evercrawl.collection.graph_builder import build_graph, is_outdated
+
+        if is_outdated(self._collection):
+            build_graph(self._collection)
+
+
+@asynccontextmanager
+async def follow_crawl(
+    collection: Path, settings: SearchSettings, *, forever: bool = False
+) -> AsyncIterator[IndexUpdater]:
+    """Keep the index up to date while the block runs, if the settings say so."""
+    updater = IndexUpdater(collection, settings)
+    is_on = settings.enabled and (
+        settings.background_index == "always" or (settings.background_index == "watch" and forever)
+    )
+    if is_on:
+        updater.start()
+    try:
+        yield updater
+    finally:
+        if is_on:
+            await asyncio.to_thread(updater.finish)

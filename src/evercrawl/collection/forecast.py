@@ -1,4 +1,4 @@
-"""What decides about visits: policy, budget, and the threshold that the last run left behind."""
+"""Estimate the freshness of a collection and plan revisits, from a sample of its pages. Nothing is requested."""
 
 from __future__ import annotations
 
@@ -44,73 +44,73 @@ DAY = timedelta(days=1)
 
 
 def stored_budget(reader: StateReader, settings: RevisitSettings, *, pages: int) -> RequestBudget:
-    """The purse as the last run left it."""
-    worth = settings.min_freshness_gain / DAY
-    threshold = initial_threshold(per_day=settings.budget, pages=pages, default=worth)
-    purse = RequestBudget(settings.budget, threshold, pages=pages)
+    """Return the request budget as the last run left it."""
+    default = settings.min_freshness_gain / DAY
+    threshold = initial_threshold(per_day=settings.budget, pages=pages, default=default)
+    budget = RequestBudget(settings.budget, threshold, pages=pages)
     shards = reader.shards()
     if shards:
         with reader.shard(min(shards)) as state:
-            purse.restore(state.memory(*BUDGET_KEY))
-    return purse
+            budget.restore(state.memory(*BUDGET_KEY))
+    return budget
 
 
-def budget_level(purse: RequestBudget, settings: RevisitSettings) -> BudgetLevel:
-    """What that purse allows, within the settings' bounds."""
-    return purse.level(shortest=settings.min_interval / DAY, longest=settings.max_interval / DAY)
+def budget_level(budget: RequestBudget, settings: RevisitSettings) -> BudgetLevel:
+    """Return what the budget allows within the limits of the settings."""
+    return budget.level(shortest=settings.min_interval / DAY, longest=settings.max_interval / DAY)
 
 
 def revisit_status(reader: StateReader, settings: RevisitSettings, *, pages: int) -> RevisitStatus:
-    """Policy, budget and threshold in force."""
-    purse = stored_budget(reader, settings, pages=pages)
-    return RevisitStatus(settings.policy, settings.budget, purse.threshold)
+    """Return the current policy, budget and threshold."""
+    budget = stored_budget(reader, settings, pages=pages)
+    return RevisitStatus(settings.policy, settings.budget, budget.threshold)
 
 
-MOST_SAMPLED = 20_000
-"""Pages that are looked at; of a larger collection every k-th by number, which is by age."""
-VANISHED = frozenset({Reason.NOT_FOUND, Reason.GONE})
+MAX_SAMPLED = 20_000
+"""Pages in a sample; of a larger collection every k-th page by id, that is by age."""
+GONE = frozenset({Reason.NOT_FOUND, Reason.GONE})
 
 
 class ForecastSample(NamedTuple):
-    """The sample."""
+    """A sample of pages with the models of their sites."""
 
     pages: list[ForecastPage]
-    outlooks: dict[Hashable, SiteModel]
+    models: dict[Hashable, SiteModel]
     sites: dict[Hashable, SampledSite]
     share: float
-    """Rows that were read, of all."""
+    """Fraction of the pages that were read."""
 
-    def in_all(self, sampled: float) -> int:
-        """So many pages of the sample stand for so many of the collection."""
+    def scale_up(self, sampled: float) -> int:
+        """Return how many pages of the collection correspond to `sampled` pages of the sample."""
         return round(sampled / self.share)
 
 
-def take_sample(reader: StateReader, *, now_us: int, policy: str, most: int = MOST_SAMPLED) -> ForecastSample:
-    """A systematic sample over all shards; every page where there are no more than `most`."""
-    found = ForecastSample([], {}, {}, 1.0)
+def take_sample(reader: StateReader, *, now_us: int, policy: str, limit: int = MAX_SAMPLED) -> ForecastSample:
+    """Return a systematic sample over all shards, or every page if there are at most `limit`."""
+    sample = ForecastSample([], {}, {}, 1.0)
     read, pages = 0, 0
-    for shard, ids in _chosen(reader, most):
+    for shard, ids in _sampled_ids(reader, limit):
         with reader.shard(shard) as state:
-            read += _take(state, shard, ids, found, now_us=now_us, policy=policy)
+            read += _add_pages(state, shard, ids, sample, now_us=now_us, policy=policy)
             pages += state.totals(now_us).pages
-    return found._replace(share=min(1.0, read / pages) if read else 1.0)
+    return sample._replace(share=min(1.0, read / pages) if read else 1.0)
 
 
-def iterate_sample(reader: StateReader, *, most: int = MOST_SAMPLED) -> Iterator[tuple[SampledPage, SiteModel]]:
-    """The same sample row by row, each with what is expected of its site."""
-    for shard, ids in _chosen(reader, most):
-        known = ForecastSample([], {}, {}, 1.0)
+def iterate_sample(reader: StateReader, *, limit: int = MAX_SAMPLED) -> Iterator[tuple[SampledPage, SiteModel]]:
+    """Yield the pages of the same sample, each with the model of its site."""
+    for shard, ids in _sampled_ids(reader, limit):
+        sample = ForecastSample([], {}, {}, 1.0)
         with reader.shard(shard) as state:
             for start in range(0, len(ids), ROWS_AT_A_TIME):
                 rows = state.sampled_pages(ids[start : start + ROWS_AT_A_TIME])
-                _learn_sites(state, shard, {row.site_id for row in rows}, known)
-                yield from ((row, known.outlooks[shard, row.site_id]) for row in rows)
+                _add_sites(state, shard, {row.site_id for row in rows}, sample)
+                yield from ((row, sample.models[shard, row.site_id]) for row in rows)
 
 
-def _chosen(reader: StateReader, most: int) -> Iterator[tuple[int, range]]:
-    """The numbers of the pages that are looked at, shard by shard."""
+def _sampled_ids(reader: StateReader, limit: int) -> Iterator[tuple[int, range]]:
+    """Yield the ids of the sampled pages, shard by shard."""
     sizes = _sizes(reader)
-    stride = max(1, -(-sum(sizes.values()) // most))
+    stride = max(1, -(-sum(sizes.values()) // limit))
     offset = stride // 2
     for shard, size in sizes.items():
         ids = range(offset + 1, size + 1, stride)
@@ -119,7 +119,7 @@ def _chosen(reader: StateReader, most: int) -> Iterator[tuple[int, range]]:
 
 
 def _sizes(reader: StateReader) -> dict[int, int]:
-    """The largest page number of each shard."""
+    """Return the largest page id of each shard."""
     sizes = {}
     for shard in reader.shards():
         with reader.shard(shard) as state:
@@ -127,57 +127,57 @@ def _sizes(reader: StateReader) -> dict[int, int]:
     return sizes
 
 
-def _take(state: ShardReader, shard: int, ids: range, found: ForecastSample, *, now_us: int, policy: str) -> int:
-    """Add a shard's part of the sample; the number of rows that were read."""
+def _add_pages(state: ShardReader, shard: int, ids: range, sample: ForecastSample, *, now_us: int, policy: str) -> int:
+    """Add a shard's pages to the sample; return the number of rows read."""
     read = 0
     for start in range(0, len(ids), ROWS_AT_A_TIME):
         rows = state.sampled_pages(ids[start : start + ROWS_AT_A_TIME])
         read += len(rows)
-        _learn_sites(state, shard, {row.site_id for row in rows}, found)
+        _add_sites(state, shard, {row.site_id for row in rows}, sample)
         for row in rows:
             key = (shard, row.site_id)
-            page = forecast_page(row, key, found.outlooks[key], now_us=now_us, policy=policy)
+            page = forecast_page(row, key, sample.models[key], now_us=now_us, policy=policy)
             if page is not None:
-                found.pages.append(page)
+                sample.pages.append(page)
     return read
 
 
-def _learn_sites(state: ShardReader, shard: int, ids: set[int], found: ForecastSample) -> None:
-    unknown = [number for number in ids if (shard, number) not in found.sites]
+def _add_sites(state: ShardReader, shard: int, ids: set[int], sample: ForecastSample) -> None:
+    unknown = [number for number in ids if (shard, number) not in sample.sites]
     for site in state.sampled_sites(unknown, FRESHNESS.name) if unknown else ():
-        found.sites[shard, site.id] = site._replace(memory=None)
-        found.outlooks[shard, site.id] = FRESHNESS.read(site.memory)
+        sample.sites[shard, site.id] = site._replace(memory=None)
+        sample.models[shard, site.id] = FRESHNESS.read(site.memory)
 
 
 def forecast_page(
-    row: SampledPage, site: Hashable, outlook: SiteModel, *, now_us: int, policy: str
+    row: SampledPage, site: Hashable, model: SiteModel, *, now_us: int, policy: str
 ) -> ForecastPage | None:
-    """The page as forecasts see it; None: it is refused, has vanished, or is not asked for again."""
-    if row.outcome is Outcome.REJECTED or row.reason in VANISHED:
+    """Return the page for a forecast; None: it is rejected, gone or never visited again."""
+    if row.outcome is Outcome.REJECTED or row.reason in GONE:
         return None
     hub = hub_of(row.url)
     if row.version == 0 and row.belief is None:
-        missing = new_page_estimate(outlook.estimate, now=now_us / DAY_US, has_copy=False)
+        missing = new_page_estimate(model.estimate, now=now_us / DAY_US, has_copy=False)
         return ForecastPage(row.url, site, hub, missing) if row.is_waiting else None
     return ForecastPage(
         row.url,
         site,
         hub,
-        estimate_of(row, outlook),
+        estimate_of(row, model),
         changes=max(row.version - 1, 0),
         interval=_interval(row.belief) if policy != OPTIMAL else 0.0,
         has_content=row.version > 0 and row.reason is not Reason.REDIRECT,
     )
 
 
-def estimate_of(row: SampledPage, outlook: SiteModel) -> PageEstimate:
-    """What is stored, or what the counts of visits and versions say where another policy was at work."""
+def estimate_of(row: SampledPage, model: SiteModel) -> PageEstimate:
+    """Return the stored estimate, or one from the counts of visits and versions if another policy was used."""
     stored = page_estimate_of(row.belief)
     if stored is not None:
         return stored
     visited = (row.last_us or row.found_us) / DAY_US
     return estimate_from_counts(
-        outlook.estimate,
+        model.estimate,
         visited=visited,
         watched=visited - row.found_us / DAY_US,
         visits=row.visits,
@@ -186,45 +186,45 @@ def estimate_of(row: SampledPage, outlook: SiteModel) -> PageEstimate:
 
 
 def _interval(state: bytes | None) -> float:
-    """Days that a rule by name leaves between two visits; 0: it did not say so yet."""
-    memory = rule_state_of(state)
-    return max(memory.due - memory.visited, 0.0) if memory.visits else 0.0
+    """Return the days between two visits that a named rule has set; 0: none yet."""
+    rule = rule_state_of(state)
+    return max(rule.due - rule.visited, 0.0) if rule.visits else 0.0
 
 
-MOST_SITES = 10
-"""Sites that are shown one by one."""
-MOST_PLANNED = 5_000
-"""Pages that a plan is made from: their intervals are computed again for every threshold that is tried."""
+MAX_SITES = 10
+MAX_PLANNED = 5_000
+"""Pages in the sample of a plan, whose intervals are computed for every threshold tried."""
 DIGITS = 4
 
 
 def collection_freshness(reader: StateReader, settings: RevisitSettings, *, now: datetime) -> FreshnessEstimate:
-    """The estimated freshness of a collection as it is."""
+    """Return the estimated current freshness of a collection."""
     now_us = to_us(now)
-    found = take_sample(reader, now_us=now_us, policy=settings.policy)
-    return _freshness(found, estimate_freshness(found.pages, found.outlooks, now=now_us / DAY_US, share=found.share))
+    sample = take_sample(reader, now_us=now_us, policy=settings.policy)
+    estimates = estimate_freshness(sample.pages, sample.models, now=now_us / DAY_US, share=sample.share)
+    return _freshness(sample, estimates)
 
 
-def _freshness(found: ForecastSample, estimates: FreshnessEstimates) -> FreshnessEstimate:
+def _freshness(sample: ForecastSample, estimates: FreshnessEstimates) -> FreshnessEstimate:
     whole = estimates.whole
-    largest = sorted(estimates.sites, key=lambda site: -estimates.sites[site].pages)[:MOST_SITES]
+    largest = sorted(estimates.sites, key=lambda site: -estimates.sites[site].pages)[:MAX_SITES]
     return FreshnessEstimate(
         freshness=round(whole.freshness, DIGITS),
         uncertainty=round(whole.error, DIGITS),
         of_copies=round(whole.of_copies, DIGITS),
-        pages=found.in_all(whole.pages),
-        without_copy=found.in_all(whole.missing),
+        pages=sample.scale_up(whole.pages),
+        without_copy=sample.scale_up(whole.missing),
         sampled=whole.pages,
-        sites=tuple(_site(found, site, estimates.sites[site]) for site in largest),
+        sites=tuple(_site(sample, site, estimates.sites[site]) for site in largest),
     )
 
 
 def _site(
-    found: ForecastSample, site: Hashable, estimate: FreshShare, *, requests: float | None = None
+    sample: ForecastSample, site: Hashable, estimate: FreshShare, *, requests: float | None = None
 ) -> SiteFreshness:
     return SiteFreshness(
-        found.sites[site].name,
-        found.in_all(estimate.pages),
+        sample.sites[site].name,
+        sample.scale_up(estimate.pages),
         round(estimate.freshness, DIGITS),
         round(estimate.error, DIGITS),
         None if requests is None else round(requests, DIGITS),
@@ -234,49 +234,50 @@ def _site(
 def plan_revisits(
     reader: StateReader, settings: RevisitSettings, *, budget: float | None, now: datetime
 ) -> RevisitPlan:
-    """What would be fetched with a budget in requests a day (None: the settings' own), and how fresh it
-    keeps the pages; nothing is sent.
+    """Return what a budget of requests per day would visit, and the expected freshness.
+
+    Without a budget, that of the settings counts.
     """
     now_us, per_day = to_us(now), budget if budget is not None else settings.budget
-    found = take_sample(reader, now_us=now_us, policy=settings.policy, most=MOST_PLANNED)
-    purse = RequestBudget(per_day, settings.min_freshness_gain / DAY, pages=found.in_all(len(found.pages)))
-    level = budget_level(purse, settings)
-    found = found._replace(pages=_with_turns(found, settings.policy, level))
-    ground = ForecastInput(found.pages, found.outlooks, now_us / DAY_US, found.share)
+    sample = take_sample(reader, now_us=now_us, policy=settings.policy, limit=MAX_PLANNED)
+    allowance = RequestBudget(per_day, settings.min_freshness_gain / DAY, pages=sample.scale_up(len(sample.pages)))
+    level = budget_level(allowance, settings)
+    sample = sample._replace(pages=_with_uniform_interval(sample, settings.policy, level))
+    given = ForecastInput(sample.pages, sample.models, now_us / DAY_US, sample.share)
     return _plan(
-        found,
-        forecast_budget(ground, level, per_day=per_day),
-        now=estimate_freshness(found.pages, found.outlooks, now=ground.now, share=found.share).whole,
+        sample,
+        forecast_budget(given, level, per_day=per_day),
+        now=estimate_freshness(sample.pages, sample.models, now=given.now, share=sample.share).whole,
         policy=settings.policy,
         per_day=per_day,
     )
 
 
-def _with_turns(found: ForecastSample, policy: str, level: BudgetLevel) -> list[ForecastPage]:
-    """Under `uniform` every page comes once in a turn of all of them."""
+def _with_uniform_interval(sample: ForecastSample, policy: str, level: BudgetLevel) -> list[ForecastPage]:
+    """Set the common interval of all pages under the policy `uniform`."""
     if policy != "uniform":
-        return found.pages
-    return [page._replace(interval=level.span) for page in found.pages]
+        return sample.pages
+    return [page._replace(interval=level.span) for page in sample.pages]
 
 
 def _plan(
-    found: ForecastSample, made: BudgetForecast, *, now: FreshShare, policy: str, per_day: float | None
+    sample: ForecastSample, forecast: BudgetForecast, *, now: FreshShare, policy: str, per_day: float | None
 ) -> RevisitPlan:
-    whole = made.expected.whole
+    whole = forecast.expected.whole
     return RevisitPlan(
         policy=policy,
         budget_per_day=per_day,
-        requests_per_day=round(made.requests, 2),
+        requests_per_day=round(forecast.requests, 2),
         expected_freshness=round(whole.freshness, DIGITS),
         uncertainty=round(whole.error, DIGITS),
         freshness_now=round(now.freshness, DIGITS),
-        threshold_days=made.threshold,
-        pages=found.in_all(whole.pages),
-        pages_due=round(made.due),
-        without_copy=found.in_all(now.missing),
+        threshold_days=forecast.threshold,
+        pages=sample.scale_up(whole.pages),
+        pages_due=round(forecast.due),
+        without_copy=sample.scale_up(now.missing),
         sampled=whole.pages,
-        first=tuple(_planned(pick) for pick in made.first),
-        sites=_busiest(found, made.expected.sites, made.by_site),
+        first=tuple(_planned(pick) for pick in forecast.first),
+        sites=_busiest_sites(sample, forecast.expected.sites, forecast.by_site),
     )
 
 
@@ -284,36 +285,36 @@ def _planned(pick: NextPick) -> PlannedVisit:
     return PlannedVisit(pick.url, round(pick.value, DIGITS) if isfinite(pick.value) else None)
 
 
-def _busiest(
-    found: ForecastSample, expected: Mapping[Hashable, FreshShare], requests: Mapping[Hashable, float]
+def _busiest_sites(
+    sample: ForecastSample, expected: Mapping[Hashable, FreshShare], requests: Mapping[Hashable, float]
 ) -> tuple[SiteFreshness, ...]:
-    busiest = sorted(requests, key=lambda site: -requests[site])[:MOST_SITES]
-    return tuple(_site(found, site, expected.get(site, FreshShare()), requests=requests[site]) for site in busiest)
+    busiest = sorted(requests, key=lambda site: -requests[site])[:MAX_SITES]
+    return tuple(_site(sample, site, expected.get(site, FreshShare()), requests=requests[site]) for site in busiest)
 
 
 def count_wait_causes(reader: StateReader, *, pages: int, since: datetime) -> dict[str, int]:
-    """Cause -> pages, of `pages` in all that a run which began at `since` did not ask for.
+    """Count, by cause, the `pages` that a run which began at `since` did not visit.
 
-    Of a large collection a sample is looked at; the counts add up to `pages` in any case.
+    A large collection is sampled; the counts always add up to `pages`.
     """
     if pages <= 0:
         return {}
     since_us = to_us(since)
     counted = Counter(
-        wait_cause(row.belief, outlook, is_gone=row.due_us is None, tries=row.tries)
-        for row, outlook in iterate_sample(reader)
-        if _is_left(row, since_us)
+        wait_cause(row.belief, model, is_gone=row.due_us is None, tries=row.tries)
+        for row, model in iterate_sample(reader)
+        if _was_not_visited(row, since_us)
     )
-    return _shared_out(pages, counted)
+    return _distribute(pages, counted)
 
 
-def _is_left(row: SampledPage, since_us: int) -> bool:
+def _was_not_visited(row: SampledPage, since_us: int) -> bool:
     is_queued = row.is_waiting and row.due_us is None
     return not is_queued and (row.last_us or row.found_us) < since_us
 
 
-def _shared_out(pages: int, counted: Counter[WaitCause]) -> dict[str, int]:
-    """The pages in the proportions of the sample, by largest remainder."""
+def _distribute(pages: int, counted: Counter[WaitCause]) -> dict[str, int]:
+    """Distribute the pages in the proportions of the sample, by largest remainder."""
     seen = counted.total()
     if not seen:
         return {WaitCause.MODEL.value: pages}

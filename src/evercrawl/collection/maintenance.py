@@ -29,9 +29,9 @@ from evercrawl.adapters.sqlite.state_file import (
     state_folder,
 )
 from evercrawl.adapters.system import CollectionLock, sync_folder
-from evercrawl.adapters.warc.records import WarcInfo
 from evercrawl.adapters.warc.rewrite import RewritePlan, RewriteResult, plan_rewrite, rewrite_file
 from evercrawl.adapters.warc.shard_archive import QUARANTINE_SUFFIX, file_name, shard_files, truncate_archive
+from evercrawl.adapters.warc.warc_records import WarcInfo
 from evercrawl.collection.exchange.import_run import WORK_FOLDER
 from evercrawl.collection.stored_pages import decode_answer, read_stored_record
 from evercrawl.core.change.versions import parse_retention, versions_to_keep

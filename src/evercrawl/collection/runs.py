@@ -1,6 +1,6 @@
-"""The runs of a collection: one line for each that ended, and a small file about the one under way.
+"""The runs of a collection: a line for each past run, and a small file about the running one.
 
-Both are for looking at, from any process: losing them loses no page.
+Both are for display in any process; no page depends on them.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ RUNS_FILE = "runs.jsonl"
 LIVE_FILE = "live.json"
 WRITE_EVERY = timedelta(seconds=1)
 STALE_AFTER = timedelta(seconds=15)
-"""A live file that nobody wrote to for so long belongs to a process that is gone."""
-LONGEST_LINE = 64 * 1024
+"""A live file that is older belongs to a process that has ended."""
+MAX_LINE_BYTES = 64 * 1024
 CHUNK_BYTES = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class LiveRun:
-    """The run under way, as its process last told."""
+    """The running crawl, as last reported by its process."""
 
     pid: int
     began: datetime
@@ -38,7 +38,7 @@ class LiveRun:
 
 @dataclass(frozen=True, slots=True)
 class PastRun:
-    """A run that ended; `id` is its place in the file."""
+    """A past run; `id` is its position in the file."""
 
     id: int
     began: datetime
@@ -51,11 +51,11 @@ class PastRun:
 def publish_progress(
     collection: Path, on_progress: Callable[[Progress], None] | None, *, forever: bool
 ) -> Iterator[Callable[[Progress], None]]:
-    """A listener that also keeps the live file, which is gone behind the block."""
+    """Yield a progress callback that also writes the live file; delete the file after the block."""
     path, began = collection / LIVE_FILE, datetime.now(UTC)
     written = began - WRITE_EVERY
 
-    def tell(progress: Progress) -> None:
+    def publish(progress: Progress) -> None:
         nonlocal written
         now = datetime.now(UTC)
         if now - written >= WRITE_EVERY:
@@ -65,30 +65,30 @@ def publish_progress(
             on_progress(progress)
 
     try:
-        yield tell
+        yield publish
     finally:
         with suppress(OSError):
             path.unlink(missing_ok=True)
 
 
 def _write_live(path: Path, run: LiveRun) -> None:
-    """A disk without room must not end a run for the sake of its own report."""
+    """Write the live file; ignore errors, so that a full disk does not end the run here."""
     fresh = path.with_name(f"{LIVE_FILE}.{run.pid}.new")
     with suppress(OSError):
-        fresh.write_text(json.dumps(asdict(run), default=_moment), encoding="utf-8")
+        fresh.write_text(json.dumps(asdict(run), default=_iso_time), encoding="utf-8")
         fresh.replace(path)
 
 
 def live_run(collection: Path, *, now: datetime) -> LiveRun | None:
-    """The run under way in any process; None: there is none."""
+    """Return the running crawl of any process; None: there is none."""
     try:
-        told = json.loads((collection / LIVE_FILE).read_text(encoding="utf-8"))
+        fields = json.loads((collection / LIVE_FILE).read_text(encoding="utf-8"))
         run = LiveRun(
-            pid=told["pid"],
-            began=datetime.fromisoformat(told["began"]),
-            at=datetime.fromisoformat(told["at"]),
-            forever=told["forever"],
-            progress=Progress(**told["progress"]),
+            pid=fields["pid"],
+            began=datetime.fromisoformat(fields["began"]),
+            at=datetime.fromisoformat(fields["at"]),
+            forever=fields["forever"],
+            progress=Progress(**fields["progress"]),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
@@ -96,21 +96,21 @@ def live_run(collection: Path, *, now: datetime) -> LiveRun | None:
 
 
 def record_run(collection: Path, summary: Summary, *, began: datetime, forever: bool) -> None:
-    """Add a run that ended; written with one call, so that lines of two processes do not mix."""
+    """Append a past run in one write, so that lines of two processes do not mix."""
     fields = {"began": began, "ended": datetime.now(UTC), "forever": forever, "summary": asdict(summary)}
-    line = json.dumps(fields, default=_moment)
-    if len(line) > LONGEST_LINE:
+    line = json.dumps(fields, default=_iso_time)
+    if len(line) > MAX_LINE_BYTES:
         return
     with suppress(OSError), (collection / RUNS_FILE).open("ab") as file:
         file.write(line.encode() + b"\n")
 
 
-def past_runs(collection: Path, *, before: int | None = None, most: int = 50) -> list[PastRun]:
-    """Runs that began before a place of the file, newest first."""
+def past_runs(collection: Path, *, before: int | None = None, limit: int = 50) -> list[PastRun]:
+    """Return the runs before a position of the file, newest first."""
     try:
         with (collection / RUNS_FILE).open("rb") as file:
             end = file.seek(0, os.SEEK_END) if before is None else max(0, before)
-            start = max(0, end - max(CHUNK_BYTES, most * 4096))
+            start = max(0, end - max(CHUNK_BYTES, limit * 4096))
             file.seek(start)
             data = file.read(end - start)
     except OSError:
@@ -118,32 +118,32 @@ def past_runs(collection: Path, *, before: int | None = None, most: int = 50) ->
     if start:
         start += (cut := data.find(b"\n") + 1)
         data = data[cut:]
-    return list(reversed(list(_runs_in(data, start))))[:most]
+    return list(reversed(list(_parse_runs(data, start))))[:limit]
 
 
-def past_run(collection: Path, place: int) -> PastRun | None:
-    """The run at a place of the file."""
+def past_run(collection: Path, position: int) -> PastRun | None:
+    """Return the run at a position of the file."""
     try:
         with (collection / RUNS_FILE).open("rb") as file:
-            if place and (file.seek(place - 1), file.read(1))[1] != b"\n":
+            if position and (file.seek(position - 1), file.read(1))[1] != b"\n":
                 return None
-            file.seek(place)
-            line = file.readline(LONGEST_LINE)
+            file.seek(position)
+            line = file.readline(MAX_LINE_BYTES)
     except (OSError, ValueError, OverflowError):
         return None
-    return next(_runs_in(line, place), None)
+    return next(_parse_runs(line, position), None)
 
 
-def _runs_in(data: bytes, start: int) -> Iterator[PastRun]:
+def _parse_runs(data: bytes, start: int) -> Iterator[PastRun]:
     for line in data.splitlines(keepends=True):
         with suppress(ValueError, KeyError, TypeError):
-            told = json.loads(line)
-            began, ended = datetime.fromisoformat(told["began"]), datetime.fromisoformat(told["ended"])
-            yield PastRun(start, began, ended, bool(told["forever"]), dict(told["summary"]))
+            fields = json.loads(line)
+            began, ended = datetime.fromisoformat(fields["began"]), datetime.fromisoformat(fields["ended"])
+            yield PastRun(start, began, ended, bool(fields["forever"]), dict(fields["summary"]))
         start += len(line)
 
 
-def _moment(value: object) -> str:
+def _iso_time(value: object) -> str:
     if isinstance(value, datetime):
         return value.isoformat()
     raise TypeError(f"{type(value).__name__} has no JSON form here")

@@ -7,14 +7,9 @@ shortened) is found by counting, and the shard is indexed anew.
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
-from datetime import timedelta
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from time import monotonic
 
 from evercrawl.adapters.analysers import detect_language
 from evercrawl.adapters.sql.log_reader import FollowedVisit, LogReader, VersionNumber, VersionRow, log_reader
@@ -22,7 +17,7 @@ from evercrawl.adapters.sql.state_reader import shards_of
 from evercrawl.adapters.tantivy import IndexedVersion, TextIndex
 from evercrawl.adapters.tantivy.text_index import TextIndexWriter, remove_index
 from evercrawl.core.search.query_parser import primary_language
-from evercrawl.errors import EvercrawlError, StoreUnavailable
+from evercrawl.errors import StoreUnavailable
 from evercrawl.model.search import IndexState
 from evercrawl.model.settings import SearchSettings
 
@@ -225,79 +220,3 @@ def missing_versions(collection: Path, index: TextIndex) -> Iterator[tuple[int, 
 
 
 log = logging.getLogger("evercrawl")
-
-GRAPH_EVERY = timedelta(hours=1)
-"""Where a crawl goes on for ever, the link graph is made anew no more often."""
-
-
-class IndexUpdater:
-    """The thread; it never stops the crawl, whatever happens to the index."""
-
-    def __init__(self, collection: Path, settings: SearchSettings) -> None:
-        self._collection = collection
-        self._settings = settings
-        self._stop = threading.Event()
-        self.is_done = False
-        """The crawl has ended by itself: time for the link graph."""
-        self._thread = threading.Thread(target=self._run, name="evercrawl-index", daemon=True)
-
-    def start(self) -> None:
-        """Begin to follow."""
-        self._thread.start()
-
-    def finish(self) -> None:
-        """Index what is left, and end."""
-        self._stop.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        try:
-            self._follow()
-        except EvercrawlError as error:
-            log.warning("the search index stays behind: %s", error)
-        except Exception:
-            log.exception("defect while indexing; the crawl goes on without")
-
-    def _follow(self) -> None:
-        built = monotonic()
-        while not self._stop.wait(self._settings.index_interval.total_seconds()):
-            self._catch_up()
-            if monotonic() - built > GRAPH_EVERY.total_seconds():
-                self._renew_graph()
-                built = monotonic()
-        self._catch_up()
-        if self.is_done:
-            self._renew_graph()
-
-    def _catch_up(self) -> None:
-        # Imported late: a crawl that has stored nothing yet need not wait for it.
-        from evercrawl.adapters.tantivy import IndexBusy
-
-        try:
-            catch_up(self._collection, open_text_index(self._collection), self._settings)
-        except IndexBusy:
-            log.info("another process writes the search index")
-
-    def _renew_graph(self) -> None:
-        from evercrawl.collection.graph_builder import build_graph, is_outdated
-
-        if is_outdated(self._collection):
-            build_graph(self._collection)
-
-
-@asynccontextmanager
-async def follow_crawl(
-    collection: Path, settings: SearchSettings, *, forever: bool = False
-) -> AsyncIterator[IndexUpdater]:
-    """The index follows while the block runs, and has everything behind it, where the settings want that."""
-    beside = IndexUpdater(collection, settings)
-    follows = settings.enabled and (
-        settings.background_index == "always" or (settings.background_index == "watch" and forever)
-    )
-    if follows:
-        beside.start()
-    try:
-        yield beside
-    finally:
-        if follows:
-            await asyncio.to_thread(beside.finish)

@@ -1,9 +1,8 @@
-"""Which page does this URL name?
+"""Parse, join and canonicalise URLs.
 
-Parsing and joining follow the WHATWG URL standard (ada). The canonical form that identifies a page is the
-WHATWG serialisation without fragment, with percent-encoding normalised as RFC 3986 section 6.2.2 has it
-(hex digits in upper case, unreserved characters decoded). Parameters are never sorted or dropped here: that
-needs evidence from the site.
+Parsing and joining follow the WHATWG URL standard (ada). The canonical form that identifies a page is the WHATWG
+serialisation without fragment, with percent-encoding normalised as in RFC 3986 section 6.2.2 (upper-case hex digits,
+unreserved characters decoded). Parameters are never sorted or dropped here: that needs evidence from the site.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from xxhash import xxh3_64_digest, xxh3_64_intdigest, xxh32_digest
 PAGE_SCHEMES = ("http://", "https://")
 DEFAULT_PORTS = {"http": 80, "https": 443}
 NO_PORT = -1
-"""The port of a site whose scheme has no default that we know."""
+"""Port of a site whose scheme has no known default."""
 LONGEST_LABEL = 63
 LONGEST_HOST = 253
 
@@ -35,7 +34,7 @@ class SiteName(NamedTuple):
 
 
 def join(base: str, reference: str) -> str | None:
-    """The absolute URL that a reference names, WHATWG-serialised; None where it fails."""
+    """Return the absolute URL of a reference, WHATWG-serialised; None if it fails."""
     try:
         return str(ada_url.join_url(base, reference))
     except ValueError:
@@ -43,7 +42,7 @@ def join(base: str, reference: str) -> str | None:
 
 
 def parse(url: str) -> str | None:
-    """The WHATWG serialisation of an absolute URL; None where it fails."""
+    """Return the WHATWG serialisation of an absolute URL; None if it fails."""
     try:
         return str(ada_url.normalize_url(url))
     except ValueError:
@@ -51,13 +50,13 @@ def parse(url: str) -> str | None:
 
 
 def canonical(url: str, schemes: tuple[str, ...] = PAGE_SCHEMES) -> str | None:
-    """The one form that identifies a page; None where the URL cannot name a page that somebody can fetch."""
+    """Return the form that identifies a page; None if the URL cannot be fetched."""
     href = parse(url)
     return None if href is None else canonical_of_href(href, schemes)
 
 
 def canonical_of_href(href: str, schemes: tuple[str, ...] = PAGE_SCHEMES) -> str | None:
-    """The canonical form of an already serialised URL; `schemes` are those that somebody can fetch."""
+    """Return the canonical form of a serialised URL; `schemes` are those that can be fetched."""
     if not href.startswith(schemes):
         return None
     cut = href.find("#")
@@ -74,7 +73,7 @@ def _normal_escape(match: re.Match[str]) -> str:
 
 
 def site_of(url: str) -> str:
-    """The origin of a canonical URL: scheme, host and port, without user information."""
+    """Return the origin of a canonical URL: scheme, host and port, without user information."""
     start = url.index("//") + 2
     end = url.find("/", start)
     authority = url[start:] if end < 0 else url[start:end]
@@ -96,7 +95,7 @@ def _is_usable_host(site: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def site_parts(site: str) -> SiteName:
-    """Scheme, host (IPv6 in brackets) and port of an origin."""
+    """Return scheme, host (IPv6 in brackets) and port of an origin."""
     scheme, _, authority = site.partition("://")
     host, colon, port = authority.rpartition(":")
     if not colon or host.endswith(":") or (authority.startswith("[") and authority.endswith("]")):
@@ -105,17 +104,16 @@ def site_parts(site: str) -> SiteName:
 
 
 def path_of(url: str) -> str:
-    """Path and query of a canonical URL, as a request line or a robots rule sees them."""
+    """Return path and query of a canonical URL, as a request line or robots rule sees them."""
     start = url.find("/", url.index("//") + 2)
     return url[start:] if start >= 0 else "/"
 
 
 def key_of(url: str) -> bytes:
-    """16 bytes that identify a canonical URL.
+    """Return 16 bytes that identify a canonical URL.
 
-    4 bytes of the site, 4 of the folder, 8 of the whole URL: keys of one folder stand together, so that the
-    links of a
-    page touch few places of the index.
+    4 bytes for the site, 4 for the folder, 8 for the whole URL. Keys of one folder are close together, so the links of
+    a page touch few places of the index.
     """
     raw = url.encode()
     slash = raw.find(b"/", raw.index(b"//") + 2)
@@ -126,9 +124,7 @@ def key_of(url: str) -> bytes:
 
 @lru_cache(maxsize=65_536)
 def registrable_domain(host: str) -> str:
-    """The domain that somebody registered (public suffix list, private part included); an address stands
-    for itself.
-    """
+    """Return the registered domain (public suffix list, with its private part). An IP address is returned as it is."""
     bare = host.removesuffix(".")
     if bare.startswith("[") or bare.replace(".", "").isdigit():
         return host
@@ -137,29 +133,29 @@ def registrable_domain(host: str) -> str:
 
 @lru_cache(maxsize=1)
 def _suffixes():  # type: ignore[no-untyped-def]
-    # Imported late: reading the list costs more than the start of a short command.
+    # Imported late: reading the list takes longer than the start of a short command.
     from publicsuffixlist import PublicSuffixList
 
     return PublicSuffixList()
 
 
 def shard_of_domain(domain: str, shards: int) -> int:
-    """The shard that owns a registrable domain."""
+    """Return the shard that owns a registrable domain."""
     return int(xxh3_64_intdigest(domain.encode())) % shards
 
 
 def shard_of_site(site: str, shards: int) -> int:
-    """The shard that owns a site."""
+    """Return the shard that owns a site."""
     return shard_of_domain(registrable_domain(site_parts(site).host), shards)
 
 
-MOST_UNESCAPES = 20
-"""A URL may be escaped over and over; beyond this it is taken as it is."""
+MAX_UNESCAPES = 20
+"""A URL may be escaped repeatedly; beyond this it is taken as it is."""
 
 _WWW = re.compile(r"www\d*\.(?=.)")
 _ESCAPE_surt = re.compile(rb"%([0-9A-Fa-f]{2})")
 _ESCAPED = re.compile(rb"[^\x21\x22\x24\x26-\x7e]")
-"""Bytes that are written as an escape: controls, space, #, % and all beyond ASCII."""
+"""Bytes to escape: controls, space, #, % and everything beyond ASCII."""
 _SLASHES = re.compile(rb"/{2,}")
 _ASP_FOLDER = re.compile(rb"/\((?:[a-z0-9]{24}|(?:[a-z]\([0-9a-z]{24}\))+)\)(?=/[^?]+\.aspx)", re.IGNORECASE)
 _SESSIONS = tuple(
@@ -176,7 +172,11 @@ _SESSIONS = tuple(
 
 
 def surt(url: str) -> str:
-    """The index key of a canonical http or https URL, such as `org,example)/a?b=1`."""
+    """Return the key under which web archives index a URL, such as `org,example)/a?b=1`.
+
+    Like the tools of the Internet Archive: host reversed and without `www`, lower case, no session ids, sorted
+    parameters. Different pages may share a key, so it never identifies a page.
+    """
     path, question, query = path_of(url).partition("?")
     key = _host(url) + ")" + _path(path)
     words = _query(query) if question else ""
@@ -203,7 +203,7 @@ def _path(path: str) -> str:
 
 
 def _query(query: str) -> str:
-    """Parameters in order of name and value, without those that name a session."""
+    """Return the parameters sorted by name and value, without session ids."""
     plain = _unescaped(query)
     for session in _SESSIONS:
         found = session.match(plain)
@@ -215,7 +215,7 @@ def _query(query: str) -> str:
 
 def _unescaped(text: str) -> bytes:
     plain = text.encode("utf-8", "surrogatepass")
-    for _ in range(MOST_UNESCAPES):
+    for _ in range(MAX_UNESCAPES):
         following = _ESCAPE_surt.sub(_byte, plain)
         if following == plain:
             break

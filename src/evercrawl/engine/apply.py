@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import assert_never
 
+from evercrawl.core.credit.shard_credit import ShardCredit
 from evercrawl.core.digest import text_digest
 from evercrawl.core.document.compression import outline_of, pack_outline, pack_text
 from evercrawl.core.duplicates.minhash import text_signature
@@ -16,7 +17,6 @@ from evercrawl.core.scope.scope import Scope
 from evercrawl.core.url import canonical_of_href, key_of, site_of
 from evercrawl.core.visit.link_batch import pack_links
 from evercrawl.engine.commits import CommitBuffer, LinkChannel
-from evercrawl.engine.credit import ShardCredit
 from evercrawl.engine.decision import Content, Decision, NewLink
 from evercrawl.engine.gather import ShardKnowledge
 from evercrawl.engine.interpret import status_of
@@ -91,9 +91,15 @@ class VisitWriter:
         links, send, spent = decision.links, decision.send, 0
         if decision.credit.pays:
             paid = self._credit.distribute(
-                page, decision.found, links=links, send=send, expands=decision.credit.expands
+                page,
+                decision.found,
+                new=[link.candidate for link in links],
+                sent=[candidate for candidates in send.values() for candidate in candidates],
+                expands=decision.credit.expands,
             )
-            links, send, spent = paid.links, paid.send, paid.spent
+            spent, share = paid.spent, paid.share
+            links = tuple(link._replace(candidate=link.candidate._replace(credit=share)) for link in links)
+            send = {target: [link._replace(credit=share) for link in batch] for target, batch in send.items()}
             self._buffer.write_share(page, paid.waited, generation=self._credit.generation)
         visit = visit_row(page, decision, now=now, stored=stored, spent=spent)
         self.write_visit(page, visit)

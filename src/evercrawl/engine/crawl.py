@@ -12,12 +12,12 @@ from types import TracebackType
 from typing import NamedTuple
 
 from evercrawl.core.credit.ledger import CREDIT_KEY
+from evercrawl.core.duplicates.site_mirrors import MIRRORS_KEY
 from evercrawl.core.politeness import Pace, SideRequest, parse_delay_rules, parse_hours, quiet_until
 from evercrawl.core.revisit.request_budget import BUDGET_KEY
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.url import key_of, shard_of_site, site_of
 from evercrawl.engine.commits import LinkRouter
-from evercrawl.engine.duplicates import MIRRORS_KEY
 from evercrawl.engine.links import UrlSubmitter
 from evercrawl.engine.ports import OpenArchive, OpenNear, Store
 from evercrawl.engine.runtime import FOCUS_KEY, Ended, Runtime, StopSignal

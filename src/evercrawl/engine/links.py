@@ -6,11 +6,11 @@ from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
+from evercrawl.core.credit.shard_credit import ShardCredit
 from evercrawl.core.duplicates.url_seen import UrlSeenTest
 from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.core.url import parse, registrable_domain, shard_of_site, site_of, site_parts
 from evercrawl.core.visit.links import FoundLinks, add_url
-from evercrawl.engine.credit import ShardCredit
 from evercrawl.engine.decision import LinkTarget, NewLink, Policy, Refused
 from evercrawl.engine.ports import ShardStore
 from evercrawl.engine.runtime import FocusGuide, RunStats, Runtime

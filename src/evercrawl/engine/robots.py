@@ -1,4 +1,4 @@
-"""robots.txt of a shard's sites: fetched conditionally, hop by hop, and never faster than a site's pace.
+"""Requests of a shard within the pace of its sites: pages, robots.txt hop by hop, and side requests.
 
 Redirects of robots.txt, sitemaps and probes need requests to sites that have their own pace: these are side requests.
 """
@@ -7,16 +7,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
-from evercrawl.core.politeness import SideRequest
+from evercrawl.core.faults import FAULT_RULES
+from evercrawl.core.frontier import FetchRobots, FetchSide, Frontier
+from evercrawl.core.politeness import HostQueue, SideRequest
 from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots, redirect_loop_record, robots_record_of
-from evercrawl.engine.ports import Clock
-from evercrawl.model.fetch import FetchResult, Moved, Request
+from evercrawl.engine.commits import CommitBuffer
+from evercrawl.engine.interpret import site_pause, status_of
+from evercrawl.engine.ports import Archive, Clock
+from evercrawl.engine.runtime import RunStats, Runtime
+from evercrawl.model.fetch import Failed, Fault, FetchResult, Moved, Request
+from evercrawl.model.reason import Reason
 from evercrawl.model.settings import RobotsSettings
 from evercrawl.model.site import RobotsRecord, Site
+from evercrawl.model.time import from_us, span_us, to_us
 
 MAX_CACHED = 2000
+NAMED_CLOSURES = frozenset((Reason.SITE_PAUSED, Reason.DNS, Reason.TLS))
+"""Reasons that say more about a closed site than that it is down."""
 
 Fetch = Callable[[Request], Awaitable[FetchResult]]
 
@@ -104,3 +115,97 @@ class SideRequests:
         answer = self._answers.get(side_request.token)
         if answer is not None and not answer.done():
             answer.set_result(result)
+
+
+class SiteRequests:
+    """Sends the requests of one shard; the pace, pauses and totals of a site follow from how they end."""
+
+    def __init__(
+        self,
+        frontier: Frontier,
+        buffer: CommitBuffer,
+        archive: Archive,
+        *,
+        runtime: Runtime,
+        side_requests: SideRequests,
+        stats: RunStats,
+        remember: Callable[[Site], None],
+        learned_robots: Callable[[Site, RobotsRules], None],
+    ) -> None:
+        self._frontier = frontier
+        self._buffer = buffer
+        self._archive = archive
+        self._runtime = runtime
+        self._side_requests = side_requests
+        self._stats = stats
+        self._remember = remember
+        self._learned_robots = learned_robots
+
+    async def send(self, request: Request, queue: HostQueue) -> FetchResult:
+        """Send a request; if it has to be sent twice, the site's delay lies in between."""
+        return await self._runtime.fetcher.fetch(replace(request, gap_s=queue.site.gap_ms / 1000))
+
+    async def _send_and_archive(self, queue: HostQueue, request: Request) -> FetchResult:
+        answer = await self.send(request, queue)
+        if answer.exchange is not None:
+            self._archive.append(request.url, answer.exchange)
+        self.end(queue, answer)
+        return answer
+
+    async def fetch_robots(self, turn: FetchRobots) -> None:
+        """Fetch robots.txt of a site; while it cannot be read the site is closed."""
+        queue, clock, policy = turn.queue, self._runtime.clock, self._runtime.policy
+        record = await read_robots(
+            queue.site,
+            fetch=partial(self._send_and_archive, queue),
+            fetch_elsewhere=self._side_requests.run,
+            clock=clock,
+            settings=policy.settings.robots,
+        )
+        rules = compile_robots(record, agent=policy.agent)
+        self._frontier.learned_robots(queue, rules, now_us=to_us(clock.now()))
+        self._learned_robots(queue.site, rules)
+        if rules.is_unreachable:
+            reason = f"{Reason.ROBOTS_UNREACHABLE}: {record.detail}"
+            self._frontier.close_site(queue, until_us=record.expires_us, reason=reason)
+        self._note_site(queue)
+        self._buffer.hurry()
+
+    async def fetch_side(self, turn: FetchSide) -> None:
+        """Send a request to a site for somebody else."""
+        request = self._side_requests.request_of(turn.side_request)
+        self._side_requests.done(turn.side_request, await self._send_and_archive(turn.queue, request))
+
+    def end(self, queue: HostQueue, answer: FetchResult) -> None:
+        """Note that a request has ended: the site's delay counts from this moment."""
+        now_us, exchange = to_us(self._runtime.clock.now()), answer.exchange
+        self._stats.requested(answer)
+        failed = isinstance(answer, Failed) and FAULT_RULES[answer.fault].blames_site
+        took = answer.took if isinstance(answer, Failed) else answer.exchange.took
+        wire_bytes = len(exchange.wire_body) + len(exchange.response_head) if exchange is not None else 0
+        failures = queue.site.failures + 1
+        pause = site_pause(answer, failures=failures, now=from_us(now_us))
+        if pause is not None:
+            reason = _closed_reason(answer, failures)
+            self._frontier.close_site(queue, until_us=now_us + span_us(pause), reason=reason)
+            self._buffer.hurry()
+        self._frontier.answered(queue, now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes)
+        self._buffer.count_answer(queue.site.id)
+        self._note_site(queue)
+
+    def _note_site(self, queue: HostQueue) -> None:
+        self._buffer.note_site(queue.site)
+        self._remember(queue.site)
+
+
+def _closed_reason(answer: FetchResult, failures: int) -> str:
+    if not isinstance(answer, Failed):
+        return ""
+    reason = FAULT_RULES[answer.fault].reason
+    status = status_of(answer)
+    words = f"status {status}" if status is not None else answer.detail
+    if answer.fault is Fault.DENIED:
+        reason = Reason.SITE_PAUSED
+    named = reason if reason in NAMED_CLOSURES else Reason.SITE_DOWN
+    times = "for the first time" if failures == 1 else f"{failures} times in a row"
+    return f"{named}: {words}, {times}"

@@ -5,33 +5,31 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from random import Random
 
 from evercrawl.core.credit.ledger import CREDIT_KEY, ledger_bytes
-from evercrawl.core.faults import FAULT_RULES
+from evercrawl.core.credit.shard_credit import ShardCredit
+from evercrawl.core.duplicates.site_mirrors import MIRRORS_KEY
 from evercrawl.core.frontier import FetchRobots, FetchSide, Frontier, Idle, PagesNeeded, Visit, Wait
-from evercrawl.core.politeness import HostQueue, SideRequest
+from evercrawl.core.politeness import SideRequest
 from evercrawl.core.revisit.request_budget import BUDGET_KEY
-from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots
+from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.core.url import site_of
 from evercrawl.core.visit.link_batch import LinkBatchContents
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.core.visit.outcome import judge_failed
 from evercrawl.engine.apply import CreditPayout, VisitWriter, visit_row
 from evercrawl.engine.commits import CommitBuffer, LinkChannel
-from evercrawl.engine.credit import ShardCredit
 from evercrawl.engine.decision import Decision, PageKnowledge, Related
-from evercrawl.engine.duplicates import MIRRORS_KEY, Duplicates
+from evercrawl.engine.duplicates import Duplicates
 from evercrawl.engine.feeds import SitemapPoller
 from evercrawl.engine.gather import ContentReader, ShardKnowledge, VisitReader
-from evercrawl.engine.interpret import site_pause, status_of
 from evercrawl.engine.links import LinkIntake, judge_new_links
 from evercrawl.engine.probes import Probes
 from evercrawl.engine.revisits import URGENT_BAND, DuePages, Revisits
-from evercrawl.engine.robots import SiteAccess, read_robots
+from evercrawl.engine.robots import SiteAccess, SiteRequests
 from evercrawl.engine.runtime import FOCUS_KEY, BackgroundTasks, Runtime, TaskSet
 from evercrawl.engine.shared import ShardHost, ShardPorts, SharedState
 from evercrawl.engine.site_state import CHANGE, FRESHNESS, MAX_OUTLOOKS, MAX_TEXTS, SITEMAPS, SiteStates
@@ -40,7 +38,6 @@ from evercrawl.engine.visit import visit
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.fetch import Failed, Fault, FetchResult, Request
 from evercrawl.model.page import Batch, Candidate, LinkBatch, NewPage, Page, Promotion, Refusal, Requeue, ShardState
-from evercrawl.model.reason import Reason
 from evercrawl.model.site import Site
 from evercrawl.model.time import DAY_US, from_us, span_us, to_us
 
@@ -52,9 +49,6 @@ HELPFUL_COMMIT = timedelta(milliseconds=250)
 """The same while some site waits for its delay and others may have found new pages."""
 SAVE_STATES_EVERY = timedelta(minutes=1)
 """What was learned about sites is saved with the first commit after this time; a crash costs no more."""
-NAMED_CLOSURES = frozenset((Reason.SITE_PAUSED, Reason.DNS, Reason.TLS))
-"""Reasons that say more about a closed site than that it is down."""
-
 Work = Visit | FetchRobots | FetchSide
 
 
@@ -212,6 +206,16 @@ class Shard:
             tasks=BackgroundTasks(self.wake.set, self._fail),
         )
         self._followups = BackgroundTasks(self.wake.set, self._fail)
+        self._requests = SiteRequests(
+            self.frontier,
+            self.buffer,
+            self._ports.archive,
+            runtime=runtime,
+            side_requests=shared.side_requests,
+            stats=self.stats,
+            remember=self.links.remember,
+            learned_robots=self.sitemaps.learned_robots,
+        )
 
     @property
     def is_quiet(self) -> bool:
@@ -313,13 +317,13 @@ class Shard:
                 case Visit():
                     await visit(turn, self)
                 case FetchRobots():
-                    await self._fetch_robots(turn)
+                    await self._requests.fetch_robots(turn)
                 case FetchSide():
-                    await self._fetch_side(turn)
+                    await self._requests.fetch_side(turn)
         except asyncio.CancelledError:
             # The request may have gone out: the site's delay counts from now, although nothing came of it.
             if turn.queue.in_flight >= in_flight:
-                self._end_request(turn.queue, _no_answer(turn, "cancelled"))
+                self._requests.end(turn.queue, _no_answer(turn, "cancelled"))
             raise
         except EvercrawlError as error:
             self._broken = error
@@ -334,7 +338,7 @@ class Shard:
             now = self.clock.now()
             self._write_visit(turn.page, Decision(judge_failed(turn.page, failed, asked=None, now=now)), now=now)
         if turn.queue.in_flight >= in_flight:
-            self._end_request(turn.queue, failed)
+            self._requests.end(turn.queue, failed)
         if isinstance(turn, FetchSide):
             self._shared.side_requests.done(turn.side_request, failed)
         elif isinstance(turn, FetchRobots):
@@ -415,7 +419,7 @@ class Shard:
     async def fetch(self, request: Request, turn: Visit, known: PageKnowledge) -> FetchResult:
         """Send a request to the page's site."""
         self.knowledge.revisits.start_visit(turn.page, known.outlook, now_us=self._now_us())
-        return await self._send(request, turn.queue)
+        return await self._requests.send(request, turn.queue)
 
     async def look_up(self, turn: Visit, answer: FetchResult, known: PageKnowledge, *, now: datetime) -> Related:
         """Read what only the answer tells us to read."""
@@ -429,7 +433,7 @@ class Shard:
             self.frontier.skipped(turn.queue)
             self.buffer.count_answer(site.id)
             return
-        self._end_request(turn.queue, decision.answer)
+        self._requests.end(turn.queue, decision.answer)
         self._probes.apply(site, page, decision)
         if self.traps.apply(site, decision.site):
             self._followups.start(self._requeue_reopened(site))
@@ -449,71 +453,13 @@ class Shard:
         if row.due_us is not None:
             self.due.note(row.due_us)
 
-    # Requests
-
-    async def _send(self, request: Request, queue: HostQueue) -> FetchResult:
-        """Send a request; if it has to be sent twice, the site's delay lies in between."""
-        return await self._runtime.fetcher.fetch(replace(request, gap_s=queue.site.gap_ms / 1000))
-
-    async def _send_and_archive(self, queue: HostQueue, request: Request) -> FetchResult:
-        answer = await self._send(request, queue)
-        if answer.exchange is not None:
-            self._ports.archive.append(request.url, answer.exchange)
-        self._end_request(queue, answer)
-        return answer
-
-    async def _fetch_robots(self, turn: FetchRobots) -> None:
-        """Fetch robots.txt of a site; while it cannot be read the site is closed."""
-        queue = turn.queue
-        record = await read_robots(
-            queue.site,
-            fetch=partial(self._send_and_archive, queue),
-            fetch_elsewhere=self._shared.side_requests.run,
-            clock=self.clock,
-            settings=self.policy.settings.robots,
-        )
-        rules = compile_robots(record, agent=self.policy.agent)
-        self.frontier.learned_robots(queue, rules, now_us=self._now_us())
-        self.sitemaps.learned_robots(queue.site, rules)
-        if rules.is_unreachable:
-            reason = f"{Reason.ROBOTS_UNREACHABLE}: {record.detail}"
-            self.frontier.close_site(queue, until_us=record.expires_us, reason=reason)
-        self._note_site(queue)
-        self.buffer.hurry()
-
-    async def _fetch_side(self, turn: FetchSide) -> None:
-        """Send a request to this site for somebody else."""
-        request = self._shared.side_requests.request_of(turn.side_request)
-        self._shared.side_requests.done(turn.side_request, await self._send_and_archive(turn.queue, request))
-
-    def _end_request(self, queue: HostQueue, answer: FetchResult) -> None:
-        """Note that a request has ended: the pace, pauses and totals of its site count from this moment."""
-        now_us, exchange = self._now_us(), answer.exchange
-        self.stats.requested(answer)
-        failed = isinstance(answer, Failed) and FAULT_RULES[answer.fault].blames_site
-        took = answer.took if isinstance(answer, Failed) else answer.exchange.took
-        wire_bytes = len(exchange.wire_body) + len(exchange.response_head) if exchange is not None else 0
-        failures = queue.site.failures + 1
-        pause = site_pause(answer, failures=failures, now=from_us(now_us))
-        if pause is not None:
-            reason = _closed_reason(answer, failures)
-            self.frontier.close_site(queue, until_us=now_us + span_us(pause), reason=reason)
-            self.buffer.hurry()
-        self.frontier.answered(queue, now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes)
-        self.buffer.count_answer(queue.site.id)
-        self._note_site(queue)
-
-    def _note_site(self, queue: HostQueue) -> None:
-        self.buffer.note_site(queue.site)
-        self.links.remember(queue.site)
+    # Links
 
     async def add_side_request(self, side_request: SideRequest) -> None:
         """Send a request to one of our sites on behalf of another."""
         site = await self.links.site_for(site_of(side_request.url))
         self.frontier.add_side_request(self.frontier.open_queue(self._after_crash(site)), side_request)
         self.wake.set()
-
-    # Links
 
     async def _enter_links(self, found: FoundLinks) -> None:
         """Enter links that no visit found, such as those of a sitemap."""
@@ -706,16 +652,3 @@ class Shard:
 def _no_answer(turn: Work, detail: str) -> Failed:
     url = turn.page.url if isinstance(turn, Visit) else turn.queue.site.name
     return Failed(url, Fault.INTERNAL, detail, timedelta(0))
-
-
-def _closed_reason(answer: FetchResult, failures: int) -> str:
-    if not isinstance(answer, Failed):
-        return ""
-    reason = FAULT_RULES[answer.fault].reason
-    status = status_of(answer)
-    words = f"status {status}" if status is not None else answer.detail
-    if answer.fault is Fault.DENIED:
-        reason = Reason.SITE_PAUSED
-    named = reason if reason in NAMED_CLOSURES else Reason.SITE_DOWN
-    times = "for the first time" if failures == 1 else f"{failures} times in a row"
-    return f"{named}: {words}, {times}"

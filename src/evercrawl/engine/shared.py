@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import NamedTuple
 
+from evercrawl.core.credit.shard_credit import Generations
+from evercrawl.core.duplicates.site_mirrors import Mirrors
 from evercrawl.core.duplicates.url_seen import BloomChain, UrlSeenTest
 from evercrawl.core.politeness import Pace, SideRequest
 from evercrawl.core.revisit.request_budget import RUN_BURST_DAYS, WATCH_BURST_DAYS, RequestBudget, initial_threshold
-from evercrawl.engine.credit import Generations
 from evercrawl.engine.decision import Policy
-from evercrawl.engine.duplicates import Mirrors
 from evercrawl.engine.ports import Archive, NearTexts, ShardStore
 from evercrawl.engine.robots import RobotsCache, SideRequests
 from evercrawl.engine.runtime import RunStats

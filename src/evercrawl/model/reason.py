@@ -139,3 +139,6 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.SERVER_ERROR: "the server had an internal error (5xx)",
     Reason.INTERNAL: "a defect in evercrawl; see the log for details",
 }
+
+
+Refusal = tuple[Reason, str]

@@ -19,7 +19,7 @@ from evercrawl.core.sitemap.sitemap_values import is_in_scope, parse_date
 from evercrawl.core.sitemap.sitemap_writer import MAX_BYTES, MAX_URLS
 from evercrawl.core.url import canonical
 from evercrawl.model.sitemap import SitemapEntry, SitemapType
-from evercrawl.sitemaps.survey import ListedEntry, SampledPage, SitemapSurvey
+from evercrawl.sitemaps.survey import ListedEntry, SitemapSurvey, SurveyedPage
 
 MAX_URL_CHARS = 2048
 MIN_EQUAL_DATES = 5
@@ -299,7 +299,7 @@ def _check_dates(survey: SitemapSurvey, history: History | None) -> tuple[int, l
 
 
 def _check_by_history(
-    lastmod: datetime, versions: Sequence[KnownVersion], page: SampledPage | None
+    lastmod: datetime, versions: Sequence[KnownVersion], page: SurveyedPage | None
 ) -> DateCheck | None:
     """Compare a date with the stored versions: a change after it, or none around it."""
     if not versions:
@@ -325,12 +325,12 @@ def _matches_change(lastmod: datetime, latest: datetime, version: KnownVersion) 
     return version.changed_after is not None and version.changed_after <= latest and lastmod <= version.first_seen
 
 
-def _is_same(version: KnownVersion, page: SampledPage) -> bool:
+def _is_same(version: KnownVersion, page: SurveyedPage) -> bool:
     known = version.text_digest
     return known is not None and page.document is not None and text_digest(page.document.text) == known
 
 
-def _check_by_page(lastmod: datetime, page: SampledPage) -> DateCheck | None:
+def _check_by_page(lastmod: datetime, page: SurveyedPage) -> DateCheck | None:
     """Compare a date with the page's own date or its Last-Modified."""
     witness = _stated_change(page)
     if witness is None:
@@ -344,7 +344,7 @@ def _check_by_page(lastmod: datetime, page: SampledPage) -> DateCheck | None:
     return "true", ""
 
 
-def _stated_change(page: SampledPage) -> tuple[str, datetime] | None:
+def _stated_change(page: SurveyedPage) -> tuple[str, datetime] | None:
     """Return the page's own modification date, or Last-Modified unless it is the time of the response."""
     if page.document is not None and (stated := parse_date(page.document.modified)) is not None:
         return "the page", stated
@@ -374,7 +374,7 @@ def _page_findings(survey: SitemapSurvey) -> Iterator[SitemapFinding]:
     yield from findings_for(SitemapIssue.CANONICAL, elsewhere, of=len(sampled))
 
 
-def _other_canonical(page: SampledPage) -> str | None:
+def _other_canonical(page: SurveyedPage) -> str | None:
     """Return the canonical URL of a page if it is another URL."""
     if page.document is None or page.document.canonical is None:
         return None

@@ -58,7 +58,7 @@ class ListedEntry(NamedTuple):
     source: str
 
 
-class SampledPage(NamedTuple):
+class SurveyedPage(NamedTuple):
     """The result of fetching a page."""
 
     url: str
@@ -81,11 +81,11 @@ class SitemapSurvey:
     entries: list[ListedEntry] = field(default_factory=list)
     forbidden: list[str] = field(default_factory=list)
     """Listed pages that robots.txt disallows."""
-    sampled: list[SampledPage] = field(default_factory=list)
+    sampled: list[SurveyedPage] = field(default_factory=list)
     """The sampled pages."""
     candidates: Counter[str] = field(default_factory=Counter)
     """Linked but unlisted pages, with the number of links."""
-    probed: list[SampledPage] = field(default_factory=list)
+    probed: list[SurveyedPage] = field(default_factory=list)
     """The candidates that were fetched."""
     known: list[str] = field(default_factory=list)
     """Indexable pages that a collection has seen."""
@@ -183,7 +183,7 @@ class SitemapSurveyor:
         await self._probe_links(survey, pages)
         survey.requests = self._client.requests
 
-    async def _probe_links(self, survey: SitemapSurvey, pages: Iterable[SampledPage]) -> None:
+    async def _probe_links(self, survey: SitemapSurvey, pages: Iterable[SurveyedPage]) -> None:
         assert self._client is not None
         listed = {canonical(one.entry.url) for one in survey.entries}
         robots = await self._client.robots_for(survey.site)
@@ -194,35 +194,35 @@ class SitemapSurveyor:
         for url, _ in survey.candidates.most_common(min(MAX_PROBES, self._sample)):
             survey.probed.append(await self.visit_page(url))
 
-    async def visit_page(self, url: str) -> SampledPage:
+    async def visit_page(self, url: str) -> SurveyedPage:
         """Fetch a page."""
         assert self._client is not None
         name = canonical(url)
         if name is None:
-            return SampledPage(url, "dead", "not a valid URL")
+            return SurveyedPage(url, "dead", "not a valid URL")
         return self._page_result(url, name, await self._client.fetch(name))
 
-    def _page_result(self, url: str, name: str, result: FetchResult | RequestSkipped) -> SampledPage:
+    def _page_result(self, url: str, name: str, result: FetchResult | RequestSkipped) -> SurveyedPage:
         match result:
             case RequestSkipped():
-                return SampledPage(url, "forbidden" if result.is_forbidden else "unavailable", result.detail)
+                return SurveyedPage(url, "forbidden" if result.is_forbidden else "unavailable", result.detail)
             case Moved():
-                return SampledPage(url, "moved", f"{result.status} to {result.target}")
+                return SurveyedPage(url, "moved", f"{result.status} to {result.target}")
             case Failed(fault=Fault.NOT_FOUND | Fault.GONE | Fault.HTTP_ERROR):
-                return SampledPage(url, "dead", f"status {result.status}")
+                return SurveyedPage(url, "dead", f"status {result.status}")
             case Failed():
-                return SampledPage(url, "failed", result.detail)
+                return SurveyedPage(url, "failed", result.detail)
             case Fetched():
                 return self._parse_page(url, name, result)
             case _:
-                return SampledPage(url, "failed", "unexpected status 304")
+                return SurveyedPage(url, "failed", "unexpected status 304")
 
-    def _parse_page(self, url: str, name: str, result: Fetched) -> SampledPage:
+    def _parse_page(self, url: str, name: str, result: Fetched) -> SurveyedPage:
         agent, limits = self._settings.identity.product, self._settings.parse
         document = parse_document(name, result.headers, result.body, agent=agent, limits=limits)
         if sniff_media_type(result.headers, result.body) not in HTML_TYPES:
             document = Document(document.encoding, name, robots=document.robots, text=document.text)
-        return SampledPage(
+        return SurveyedPage(
             url,
             "ok",
             at=result.exchange.began,
@@ -280,7 +280,7 @@ def choose_sample(entries: list[SitemapEntry], most: int) -> list[SitemapEntry]:
     return newest + random_entries[: most - len(newest)]
 
 
-def internal_links(page: SampledPage, site: str) -> list[str]:
+def internal_links(page: SurveyedPage, site: str) -> list[str]:
     """Return the links of a page to pages of the same site that robots may follow."""
     if page.document is None or page.document.robots.nofollow:
         return []

@@ -1,8 +1,12 @@
-"""What a run shows while it goes on, and at its end."""
+"""Progress, Ctrl-C and the summary of a run."""
 
 from __future__ import annotations
 
+import asyncio
 import io
+import os
+import signal
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,8 +15,10 @@ from rich.console import Console
 from evercrawl.cli.context import CliContext
 from evercrawl.cli.progress import (
     SUMMARY_FIELDS,
+    InterruptHandler,
     LiveProgress,
     PlainProgress,
+    handle_signals,
     open_progress,
     progress_line,
     summary_box,
@@ -21,7 +27,7 @@ from evercrawl.cli.progress import (
 from evercrawl.model.report import Progress, Summary
 
 
-def test_the_line_says_what_matters_and_escapes_what_was_crawled() -> None:
+def test_the_progress_line_escapes_crawled_text() -> None:
     progress = Progress(
         fetched=312, known=1204, queued=892, bytes=41_000_000, errors=2, skipped=57, requests_per_s=0.5,
         current_site="https://evil.example\x1b[2J",
@@ -31,7 +37,7 @@ def test_the_line_says_what_matters_and_escapes_what_was_crawled() -> None:
     )
 
 
-def test_without_a_terminal_there_is_a_line_every_half_minute(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_terminal_it_prints_a_line_every_half_minute(capsys: pytest.CaptureFixture[str]) -> None:
     view = PlainProgress(CliContext())
     for second in range(0, 100, 5):
         view.update(Progress(fetched=second, elapsed_s=second))
@@ -40,21 +46,21 @@ def test_without_a_terminal_there_is_a_line_every_half_minute(capsys: pytest.Cap
     assert [line.split("/")[0] for line in shown.err.splitlines()] == ["30", "60", "90"]
 
 
-def test_the_live_view_is_for_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    session = CliContext(env={})
-    session.__dict__["err"] = Console(file=io.StringIO(), force_terminal=True, width=100, markup=False)
-    with open_progress(session) as view:
+def test_live_progress_is_only_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:
+    cli = CliContext(env={})
+    cli.__dict__["err"] = Console(file=io.StringIO(), force_terminal=True, width=100, markup=False)
+    with open_progress(cli) as view:
         assert isinstance(view, LiveProgress)
         view.update(Progress(fetched=1, known=2, elapsed_s=1, current_site="https://long.example" * 5))
         view.dump()
-    assert "1/2 pages" in session.err.file.getvalue()  # type: ignore[attr-defined]
-    assert "[Ctrl-C stops safely]" in session.err.file.getvalue()  # type: ignore[attr-defined]
-    session.env["CI"] = "true"
-    with open_progress(session) as view:
+    assert "1/2 pages" in cli.err.file.getvalue()  # type: ignore[attr-defined]
+    assert "[Ctrl-C stops safely]" in cli.err.file.getvalue()  # type: ignore[attr-defined]
+    cli.env["CI"] = "true"
+    with open_progress(cli) as view:
         assert isinstance(view, PlainProgress)
 
 
-def test_the_summary_says_where_the_data_is_and_what_next(tmp_path: Path) -> None:
+def test_the_summary_shows_the_folder_and_the_next_commands(tmp_path: Path) -> None:
     summary = Summary(
         requests=313, fetched=313, new=311, errors=2, skipped=57, bytes=41_000_000, seconds=600,
         skipped_by={"robots": 12, "out_of_scope": 45}, median_answer_ms=180, longest_parallel_per_site=1,
@@ -64,7 +70,7 @@ def test_the_summary_says_where_the_data_is_and_what_next(tmp_path: Path) -> Non
     Console(file=out, width=120, markup=False).print(summary_box(summary, tmp_path))
     text = out.getvalue()
     for part in (
-        "fetched 313", "new 311", "out of scope 45, robots 12", "never more than 1 at a time",
+        "fetched 313", "new 311", "out of scope 45, robots 12", "at most 1 at a time",
         "891 pages left in the queue", f"evercrawl -C {tmp_path} crawl", f"evercrawl -C {tmp_path} status",
         f"evercrawl -C {tmp_path} skipped",
     ):  # fmt: skip
@@ -72,7 +78,7 @@ def test_the_summary_says_where_the_data_is_and_what_next(tmp_path: Path) -> Non
     assert "\x1b[31mx" not in text
 
 
-def test_the_summary_of_a_run_that_met_a_closed_door_says_which_and_until_when(tmp_path: Path) -> None:
+def test_the_summary_names_a_paused_site_and_its_end(tmp_path: Path) -> None:
     summary = Summary(
         requests=1, stopped="closed", remaining=1, nothing_reachable=True,
         first_error="https://b/robots.txt: b: Domain name not found",
@@ -81,7 +87,7 @@ def test_the_summary_of_a_run_that_met_a_closed_door_says_which_and_until_when(t
     out = io.StringIO()
     Console(file=out, width=160, markup=False).print(summary_box(summary, tmp_path))
     for part in (
-        "no site could be reached", "1 page left in the queue", "1 request,", "closed: https://b until",
+        "no site could be reached", "1 page left in the queue", "1 request,", "paused: https://b until",
         "first error: https://b/robots.txt: b: Domain name not found",
     ):  # fmt: skip
         assert part in out.getvalue()
@@ -89,3 +95,46 @@ def test_the_summary_of_a_run_that_met_a_closed_door_says_which_and_until_when(t
 
 def test_the_json_summary_has_the_fields_that_scripts_rely_on() -> None:
     assert tuple(summary_fields(Summary(seconds=1.23456))) == SUMMARY_FIELDS
+
+
+class Recorder:
+    """A stop signal that records its calls."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def finish(self) -> None:
+        self.calls.append("finish")
+
+    def cancel(self) -> None:
+        self.calls.append("cancel")
+
+
+def test_each_signal_goes_one_stage_further(monkeypatch: pytest.MonkeyPatch) -> None:
+    stop, said, exits = Recorder(), [], []  # type: ignore[var-annotated]
+    monkeypatch.setattr(os, "_exit", exits.append)
+    handler = InterruptHandler(stop, say=said.append, in_flight=lambda: 3, timeout=timedelta(seconds=10))
+    handler.handle(signal.SIGTERM)
+    assert stop.calls == ["finish"]
+    assert "3 requests may finish within 10 s" in said[0]
+    handler.handle(signal.SIGINT)
+    assert stop.calls == ["finish", "cancel"]
+    assert exits == []
+    handler.handle(signal.SIGINT)
+    assert exits == [143]
+
+
+def test_signals_reach_the_handler() -> None:
+    stop = Recorder()
+
+    async def interrupted() -> None:
+        dumped, stopped = asyncio.Event(), asyncio.Event()
+        handler = InterruptHandler(stop, say=lambda _: stopped.set(), in_flight=lambda: 0, timeout=timedelta(seconds=1))
+        with handle_signals(handler, dumped.set):
+            os.kill(os.getpid(), signal.SIGUSR1)
+            os.kill(os.getpid(), signal.SIGINT)
+            await dumped.wait()
+            await stopped.wait()
+
+    asyncio.run(interrupted())
+    assert stop.calls == ["finish"]

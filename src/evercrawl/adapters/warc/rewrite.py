@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from evercrawl.adapters.warc.gzip_members import compress_record, decompress_at
 from evercrawl.adapters.warc.reader import parse_record
-from evercrawl.adapters.warc.records import WarcInfo, record_urn, warcinfo_record
+from evercrawl.adapters.warc.warc_records import WarcInfo, record_urn, warcinfo_record
 
 COPY_BYTES = 1 << 20
 

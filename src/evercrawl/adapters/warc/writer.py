@@ -12,8 +12,8 @@ from typing import NamedTuple
 from evercrawl.adapters.system import sync_folder
 from evercrawl.adapters.warc.gzip_members import compress_head, compress_record
 from evercrawl.adapters.warc.reader import read_record
-from evercrawl.adapters.warc.records import WarcInfo, exchange_records, warcinfo_record
 from evercrawl.adapters.warc.shard_archive import file_name, shard_files, truncate_archive
+from evercrawl.adapters.warc.warc_records import WarcInfo, exchange_records, warcinfo_record
 from evercrawl.engine.ports import Clock, Stored
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.fetch import Exchange, Headers

@@ -12,7 +12,7 @@ from evercrawl.adapters.sql.listing_reader import version_reader
 from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.adapters.system import CollectionLock, SystemClock
 from evercrawl.adapters.warc.reader import WarcDamage, WarcRecord, parse_warc_date
-from evercrawl.adapters.warc.records import WarcInfo
+from evercrawl.adapters.warc.warc_records import WarcInfo
 from evercrawl.adapters.warc.writer import WarcArchive
 from evercrawl.collection.exchange.import_shard import (
     IdCounter,

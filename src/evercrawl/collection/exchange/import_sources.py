@@ -24,7 +24,7 @@ from evercrawl.adapters.warc.reader import (
     parse_http_block,
     parse_record,
 )
-from evercrawl.adapters.warc.records import response_block_head
+from evercrawl.adapters.warc.warc_records import response_block_head
 from evercrawl.core.http.content_coding import DecodeLimits
 from evercrawl.core.http.http1 import BadResponse, ReadLimits, parse_response_head, split_list
 from evercrawl.core.http.message import RawResponse, fetch_result

@@ -20,7 +20,7 @@ import orjson
 from evercrawl.adapters.sql.listing_reader import StoredVersion
 from evercrawl.adapters.warc.gzip_members import compress_record
 from evercrawl.adapters.warc.reader import WarcRecord
-from evercrawl.adapters.warc.records import (
+from evercrawl.adapters.warc.warc_records import (
     WarcInfo,
     request_record_for,
     resolved_record_id,

@@ -1,8 +1,7 @@
-"""What did the server mean by these encoded bytes?
+"""Decode the content codings of a response body.
 
-Content codings of RFC 9110 section 8.4.1 with br (RFC 7932) and zstd (RFC 8878, window of RFC 9659), undone
-from the last to the first. Output is produced in bounded steps and stops at the limit, so a bomb costs no
-more than the limit.
+RFC 9110 section 8.4.1 with br (RFC 7932) and zstd (RFC 8878, window of RFC 9659), from the last coding to the first.
+Output is produced in bounded steps and stops at the limit, so a bomb costs no more than the limit.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from evercrawl.core.http.http1 import split_list
 from evercrawl.model.fetch import Headers, Truncation
 
 STACKED_CODINGS = 3
-"""Most codings on top of each other."""
+"""Maximum number of stacked codings."""
 MEMBERS = 1000
-"""Most gzip members or zstd frames in one body."""
+"""Maximum number of gzip members or zstd frames in one body."""
 RATIO_FROM_BYTES = 1024 * 1024
-"""The ratio is not looked at before so much is decoded."""
+"""Decoded bytes from which the ratio is checked."""
 ZSTD_WINDOW_BYTES = 8 * 1024 * 1024
 
 _STEP_BYTES = 256 * 1024
@@ -41,18 +40,18 @@ _LOOKED_AT_BYTES = 512
 
 
 class BadCoding(Exception):
-    """The bytes are not what the coding's name promises; blames the server."""
+    """The bytes do not match the coding's name; blames the server."""
 
 
 class DecodeLimits(NamedTuple):
-    """How much may come out."""
+    """Limits of the output."""
 
     decoded_bytes: int
     ratio: float
 
 
 class _Piece(NamedTuple):
-    """What one coding gave: the output (at most the bound), and whether its end was reached."""
+    """The output of one coding, at most the bound, and whether its end was reached."""
 
     data: bytes
     ended: bool
@@ -61,9 +60,9 @@ class _Piece(NamedTuple):
 def decode(
     body: bytes, codings: list[str], *, limits: DecodeLimits, complete: bool = True
 ) -> tuple[bytes, Truncation | None]:
-    """The decoded body, cut at the limits; `complete` is False where the wire body was cut.
+    """Return the decoded body, cut at the limits; `complete` is False if the wire body was cut.
 
-    A body whose coding we do not know, or that is plainly not encoded, is given back as it is.
+    A body with an unknown coding, or plainly not encoded, is returned as it is.
     """
     layers = [coding for coding in codings if coding not in ("identity", "none")]
     if len(layers) > STACKED_CODINGS:
@@ -81,7 +80,7 @@ def decode(
 
 
 def decoded_body(headers: Headers, wire_body: bytes, *, limits: DecodeLimits) -> bytes:
-    """The content of a whole body, as its headers say that it is encoded."""
+    """Decode a complete body as its headers say."""
     codings = split_list([value for name, value in headers if name.lower() == "content-encoding"])
     return decode(wire_body, codings, limits=limits)[0]
 
@@ -102,7 +101,7 @@ def _bound(wire_bytes: int, limits: DecodeLimits) -> tuple[int, Truncation]:
 def _undo(
     name: str, decoder: Callable[[bytes, int], _Piece], body: bytes, bound: int, complete: bool
 ) -> tuple[bytes, bool]:
-    """One coding removed, and whether the output was cut at the bound."""
+    """Undo one coding; return also whether the output was cut."""
     try:
         piece = decoder(body, bound + 1)
     except _DECODER_ERRORS as error:
@@ -119,12 +118,12 @@ def _undo(
 
 
 def _looks_plain(body: bytes) -> bool:
-    """Text that was labelled as encoded but is not: the label is wrong, the page is good."""
+    """True for text labelled as encoded: the label is wrong, the page is good."""
     return _NOT_TEXT.search(body[:_LOOKED_AT_BYTES]) is None and not body.startswith((_GZIP_MAGIC, _ZSTD_MAGIC))
 
 
 def _gunzip(data: bytes, most: int) -> _Piece:
-    """All members joined; bytes behind the last that are no member are ignored."""
+    """Decompress all members. Bytes after the last one are ignored."""
     if not data.startswith(_GZIP_MAGIC):
         return _inflate(data, most)
     first = isal_zlib.decompressobj(wbits=_GZIP)
@@ -136,7 +135,7 @@ def _gunzip(data: bytes, most: int) -> _Piece:
 
 
 def _further_members(first: bytes, rest: bytes, most: int) -> _Piece:
-    # In slices: `unused_data` is a copy, and many small members of a large body would copy it over and over.
+    # In slices: `unused_data` is a copy, and many small members of a large body would copy it again and again.
     out, at, members = bytearray(first), 0, 1
     while rest.startswith(_GZIP_MAGIC, at) and len(out) < most:
         members += 1
@@ -153,7 +152,7 @@ def _further_members(first: bytes, rest: bytes, most: int) -> _Piece:
 
 
 def _inflate(data: bytes, most: int) -> _Piece:
-    """`deflate` means zlib's format; servers that send the bare stream are understood too."""
+    """Decompress `deflate`, which means zlib's format; some servers send the bare stream."""
     if data.startswith(_GZIP_MAGIC):
         return _gunzip(data, most)
     if data[0] & 0x0F == 8 and int.from_bytes(data[:2], "big") % 31 == 0:
@@ -171,7 +170,7 @@ def _inflate_as(wbits: int, data: bytes, most: int) -> _Piece:
 
 
 def _unbrotli(data: bytes, most: int) -> _Piece:
-    # The library may overshoot its limit by as much again, so the limit of a call is one small step.
+    # The library may exceed its limit by as much again, so each call gets one small step.
     stream = brotli.Decompressor()
     out = bytearray(stream.process(data, output_buffer_limit=_STEP_BYTES))
     while len(out) < most and not stream.is_finished() and not stream.can_accept_more_data():
@@ -180,7 +179,7 @@ def _unbrotli(data: bytes, most: int) -> _Piece:
 
 
 def _unzstd(data: bytes, most: int) -> _Piece:
-    """All frames joined; bytes behind the last that are no frame are ignored."""
+    """Decompress all frames. Bytes after the last one are ignored."""
     if not data.startswith(_ZSTD_MAGIC):
         raise zstandard.ZstdError("no frame begins here")
     opener = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW_BYTES)
@@ -205,7 +204,7 @@ def _first(out: bytearray, most: int) -> bytes:
 
 
 def _zstd_slice(room: int) -> int:
-    """So many encoded bytes that even blocks of one repeated byte give hardly more than the room left."""
+    """Return how many encoded bytes fit the room left, even if every block is one repeated byte."""
     return min(_SLICE_BYTES, max(64, room * _ZSTD_LEAST_BLOCK // _ZSTD_BLOCK_BYTES))
 
 

@@ -1,8 +1,6 @@
-"""Where does this HTTP/1.1 response end, and what does its head say?
+"""Read HTTP/1.1 responses (RFC 9112): strict where framing could be attacked, lenient where servers are careless.
 
-RFC 9112, read strictly where framing could be attacked and leniently where real servers are merely careless.
-Bytes go in, in whatever pieces the network delivers; nothing here waits, and nothing grows beyond the limits
-given.
+Bytes arrive in any pieces. Nothing here waits, and nothing grows beyond the limits.
 """
 
 from __future__ import annotations
@@ -17,9 +15,9 @@ from evercrawl.model.fetch import Fault, Headers
 CHUNK_LINE_BYTES = 4096
 """Longest line with a chunk's size and extensions."""
 TRAILER_BYTES = 16 * 1024
-"""Most bytes of fields behind the last chunk."""
+"""Maximum bytes of fields after the last chunk."""
 INTERIM_ANSWERS = 16
-"""Most 1xx answers before the real one."""
+"""Maximum number of 1xx answers before the final one."""
 DETAIL_CHARS = 80
 
 _STATUS_LINE = re.compile(r"HTTP/1\.([0-9])[ \t]+([1-9][0-9]{2})(?:[ \t].*)?", re.ASCII)
@@ -31,7 +29,7 @@ _BODILESS = frozenset((204, 304))
 
 
 class BadResponse(Exception):
-    """The bytes are not a response that can be trusted, or they go beyond a limit; blames the server."""
+    """The bytes are not a valid response or exceed a limit; blames the server."""
 
     def __init__(self, fault: Fault, detail: str) -> None:
         super().__init__(detail)
@@ -48,19 +46,19 @@ class ReadLimits(NamedTuple):
 
 
 class ResponseHead(NamedTuple):
-    """Status line and fields; no value contains CR, LF or NUL."""
+    """Status line and fields. No value contains CR, LF or NUL."""
 
     status: int
     minor: int
-    """The 0 of HTTP/1.0 or the 1 of HTTP/1.1."""
+    """0 for HTTP/1.0, 1 for HTTP/1.1."""
     headers: Headers
     framing_fields: dict[str, list[str]]
-    """Fields that decide about framing and coding, by lower-case name, in order."""
+    """Fields that decide framing and coding, by lower-case name, in order."""
     raw: bytes
 
 
 class BodyFraming(NamedTuple):
-    """How the end of the body is known: by length, by the last chunk, or by the end of the connection."""
+    """How the body ends: by length, by the last chunk, or with the connection."""
 
     length: int | None
     chunked: bool
@@ -68,7 +66,7 @@ class BodyFraming(NamedTuple):
 
 
 class ResponseReader:
-    """One response, piece by piece. Once `done`, nothing more is taken; memory stays within the limits."""
+    """Reads one response piece by piece. Once `done`, it takes nothing more; memory stays within the limits."""
 
     __slots__ = (
         "_body", "_consume", "_framing", "_held", "_interim", "_left", "_limits", "_line", "_overhead",
@@ -79,9 +77,9 @@ class ResponseReader:
         self.head: ResponseHead | None = None
         self.done = False
         self.truncated = False
-        """The body was cut at the limit."""
+        """True if the body was cut at the limit."""
         self.reusable = False
-        """The connection can carry another request after this response."""
+        """True if the connection can carry another request."""
         self._limits = limits
         self._framing = BodyFraming(None, chunked=False, reusable=False)
         self._held = bytearray()
@@ -96,19 +94,19 @@ class ResponseReader:
 
     @property
     def body(self) -> bytes:
-        """The body so far, with the transfer coding removed."""
+        """The body so far, without transfer coding."""
         return bytes(self._body)
 
     def feed(self, data: bytes) -> bool:
-        """Take the next bytes; True once the response is complete or cut at the limit."""
+        """Add the next bytes; return True once the response is complete or cut at the limit."""
         if self.done:
-            self.reusable = self.reusable and not data  # bytes that nobody asked for
+            self.reusable = self.reusable and not data  # unexpected bytes
         elif data:
             self._consume(data)
         return self.done
 
     def end(self) -> None:
-        """The server closed the connection: a body without length is complete, all else is cut short."""
+        """Handle a closed connection: a body without length is complete, anything else is cut short."""
         if self.done:
             return
         if self.head is None:
@@ -235,7 +233,7 @@ class ResponseReader:
         match = _CHUNK_SIZE.fullmatch(line)
         if match is None or len(line) > CHUNK_LINE_BYTES:
             raise BadResponse(Fault.INVALID_HTTP, f"not a chunk size: {line[:DETAIL_CHARS]!r}")
-        # Tiny chunks with long extensions would cost us far more than the body's limit lets them deliver.
+        # Tiny chunks with long extensions would cost far more than the body's limit allows.
         if self._overhead > max(self._limits.body_bytes, self._limits.header_bytes):
             raise BadResponse(Fault.INVALID_HTTP, "more bytes of chunk framing than the limit for a body")
         self._left = int(match[1], 16)
@@ -254,7 +252,7 @@ class ResponseReader:
 
 
 def _end_of_head(buffer: bytes | bytearray, start: int) -> int:
-    """Index behind the empty line, or -1; a bare LF ends a line too (RFC 9112 section 2.2)."""
+    """Return the index after the empty line, or -1. A bare LF ends a line too (RFC 9112 section 2.2)."""
     crlf = buffer.find(b"\n\r\n", start)
     bare = buffer.find(b"\n\n", start, len(buffer) if crlf < 0 else crlf)
     if bare >= 0:
@@ -263,7 +261,7 @@ def _end_of_head(buffer: bytes | bytearray, start: int) -> int:
 
 
 def parse_response_head(raw: bytes, limits: ReadLimits) -> ResponseHead:
-    """The head that these bytes spell; refuses NUL, drops lines that are no field, joins folded values."""
+    """Parse a response head: refuse NUL, drop lines that are no field, join folded values."""
     if b"\0" in raw:
         raise BadResponse(Fault.INVALID_HTTP, "the header contains a NUL byte")
     lines = raw.decode("latin-1").replace("\r\n", "\n").rstrip("\n").split("\n")
@@ -279,7 +277,7 @@ def parse_response_head(raw: bytes, limits: ReadLimits) -> ResponseHead:
 
 
 def _unfold(lines: list[str]) -> list[str]:
-    """Continuation lines joined to the line before (RFC 9112 section 5.2), or dropped where there is none."""
+    """Join continuation lines (RFC 9112 section 5.2); drop those without a line before."""
     joined: list[list[str]] = [[lines[0]]]
     for line in lines[1:]:
         if not line.startswith((" ", "\t")):
@@ -308,26 +306,26 @@ def _fields(lines: list[str]) -> tuple[Headers, dict[str, list[str]]]:
 
 @lru_cache(maxsize=2048)
 def _field_name(raw: str) -> tuple[str, str]:
-    """A field's name and its lower-case form; empty where it is not a token. The names of the web repeat."""
+    """Return a field's name and its lower-case form; empty if it is not a token."""
     name = raw.rstrip(" \t")
     return (name, name.lower()) if _TOKEN.fullmatch(name) else ("", "")
 
 
 def split_list(values: list[str] | None) -> list[str]:
-    """The members of a comma-separated field, over all its lines, in lower case, without the empty ones."""
+    """Return the non-empty members of a comma-separated field in lower case."""
     if not values:
         return []
     return [item for value in values for part in value.split(",") if (item := part.strip(" \t").lower())]
 
 
 def response_framing(head: ResponseHead) -> BodyFraming:
-    """How the body ends (RFC 9112 section 6.3) and whether the connection can be used again."""
+    """Return how the body ends (RFC 9112 section 6.3) and whether the connection is reusable."""
     deciding = head.framing_fields
     reusable = _is_persistent(head)
     length = _content_length(deciding["content-length"]) if "content-length" in deciding else None
     chunked = "transfer-encoding" in deciding and _is_chunked(deciding["transfer-encoding"])
     if head.status in _BODILESS:
-        # A body sent all the same would be taken for the next answer.
+        # A body sent anyway would be taken for the next response.
         return BodyFraming(0, chunked=False, reusable=reusable and not length and not chunked)
     if chunked:
         return BodyFraming(None, chunked=True, reusable=reusable and length is None and head.minor > 0)
@@ -340,7 +338,7 @@ def _is_persistent(head: ResponseHead) -> bool:
 
 
 def _content_length(values: list[str]) -> int:
-    """The one length that every copy of the field states; refuses contradiction and what is no number."""
+    """Return the one length that every copy of the field states; refuse contradictions."""
     lengths = {part.strip(" \t") for value in values for part in value.split(",")}
     if not all(_LENGTH.fullmatch(text) for text in lengths):
         raise BadResponse(Fault.INVALID_HTTP, f"Content-Length is not a length: {', '.join(values)[:DETAIL_CHARS]!r}")

@@ -1,9 +1,8 @@
-"""May this address be connected to?
+"""Refuse addresses that only we can reach.
 
-A page or a name server must not be able to point us at machines that only we can reach. Refused is what the
-IANA registries of special-purpose addresses (RFC 6890) do not call globally reachable, also where it hides
-inside an IPv6 address. The documentation ranges are let through: nobody on the internet answers there, and
-laboratories use them as public addresses.
+A page or name server must not point us at internal machines. Refused is what the IANA registries of special-purpose
+addresses (RFC 6890) do not call globally reachable, also inside an IPv6 address. Documentation ranges are allowed:
+nobody on the internet answers there, and laboratories use them as public addresses.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ _PROTOCOLS_6 = IPv6Network("2001::/23")
 
 
 def address_refusal(ip: str) -> str | None:
-    """Why an address is not to be connected to, in words; None: it may be."""
+    """Return why an address must not be connected to; None if it may be."""
     try:
         address = ip_address(ip)
     except ValueError:
@@ -75,7 +74,7 @@ def _kind_6(address: IPv6Address) -> str | None:
 
 
 def _hidden_4(address: IPv6Address) -> tuple[IPv4Address, ...]:
-    """IPv4 addresses to which a gateway would carry the packets: NAT64, 6to4 and Teredo."""
+    """Return the IPv4 addresses that a gateway would reach: NAT64, 6to4 and Teredo."""
     if address in _NAT64:
         return (IPv4Address(int(address) & 0xFFFFFFFF),)
     if address.sixtofour is not None:

@@ -1,7 +1,8 @@
-"""What does this answer mean for the page?
+"""Build requests and interpret responses.
 
-The status code decides (RFC 9110 section 15); what is unusual is an error that keeps its status, never a
-page.
+A request is a GET after RFC 9112 without anything that identifies a person: no cookies, credentials or referrer. URLs
+and validators cannot add a line of their own. The status code decides what a response means (RFC 9110 section 15);
+anything unusual is an error, never a page.
 """
 
 from __future__ import annotations
@@ -44,16 +45,16 @@ _FAULTS = {
 
 @dataclass(frozen=True, slots=True)
 class RawResponse:
-    """A response that was read as far as it goes."""
+    """A response as far as it was read."""
 
     head: ResponseHead
     exchange: Exchange
     is_cut: bool = False
-    """The body was cut at the limit of the wire."""
+    """True if the body was cut at the wire limit."""
 
 
 def fetch_result(request: Request, answer: RawResponse, *, limits: DecodeLimits) -> FetchResult:
-    """How the request ended, by the answer's status."""
+    """Return how the request ended, by the response's status."""
     head = answer.head
     status = head.status
     if 200 <= status < 300 and status != 206:
@@ -95,7 +96,7 @@ def _moved(request: Request, answer: RawResponse) -> FetchResult:
 
 
 def _as_text(location: str) -> str:
-    """Browsers take the bytes of a Location for UTF-8; what is not UTF-8 stays latin-1."""
+    """Decode a Location as UTF-8, as browsers do; otherwise it stays latin-1."""
     try:
         return location.encode("latin-1").decode()
     except UnicodeError:
@@ -124,25 +125,25 @@ def _failed(request: Request, answer: RawResponse, fault: Fault, detail: str) ->
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
 VALIDATOR_CHARS = 1024
-"""A longer ETag is not worth sending back."""
+"""A longer ETag is not sent back."""
 
 _VALIDATOR = re.compile(r"[\t\x20-\x7e\x80-\xff]+")
 _PRINTABLE = re.compile(r"[!-~]+", re.ASCII)
 
 
 def is_sendable(url: str) -> bool:
-    """The URL is printable ASCII without spaces, as every canonical URL is."""
+    """True if the URL is printable ASCII without spaces, like every canonical URL."""
     return _PRINTABLE.fullmatch(url) is not None
 
 
 def constant_headers(user_agent: str, accept_language: str | None, *, accept_encoding: str = ACCEPT_ENCODING) -> str:
-    """The header lines that are the same in every request."""
+    """Return the header lines that every request shares."""
     lines = f"User-Agent: {user_agent}\r\nAccept: {ACCEPT}\r\nAccept-Encoding: {accept_encoding}\r\n"
     return lines + (f"Accept-Language: {accept_language}\r\n" if accept_language else "")
 
 
 def request_bytes(request: Request, constant: str) -> bytes:
-    """The head of the request; the URL must be sendable."""
+    """Return the head of the request. The URL must be sendable."""
     url = request.url
     host = site_of(url).partition("//")[2]
     path = path_of(url).partition("#")[0]
@@ -151,7 +152,7 @@ def request_bytes(request: Request, constant: str) -> bytes:
 
 
 def is_conditional(request: Request) -> bool:
-    """A validator is sent, so that 304 is an answer to our question."""
+    """True if a validator is sent, so 304 is a valid response."""
     return bool(_conditions(request))
 
 
@@ -169,10 +170,9 @@ def _is_harmless(validator: str) -> bool:
 
 
 def trusted_last_modified(headers: Headers, *, seen_at: datetime) -> str | None:
-    """The Last-Modified field, unless it lies in the future.
+    """Return the Last-Modified field, unless it lies in the future.
 
-    RFC 9110 section 8.8.2.1 forbids such dates: asked with one, a server would call every change before it
-    not modified.
+    RFC 9110 section 8.8.2.1 forbids such dates: a server would call every change before it not modified.
     """
     value = header(headers, "last-modified")
     moment = http_date(value) if value is not None else None

@@ -1,9 +1,8 @@
-"""What does an answer to the request for /robots.txt mean for the site?
+"""Decide what the response to /robots.txt means for the site.
 
-RFC 9309 section 2.3.1: a success is obeyed; 4xx means that there are no rules; 5xx and silence mean that
-nothing may be asked until the file can be read. We are more careful than the letter: 401 and 403 forbid (a
-setting), and 429 counts as silence. A copy that we have is obeyed while the file is out of reach, up to a
-limit.
+RFC 9309 section 2.3.1: a success is obeyed; 4xx means no rules; 5xx and timeouts mean that nothing may be requested
+until the file can be read. We are stricter: 401 and 403 forbid (a setting), and 429 counts as unreachable. While the
+file is unreachable, the last copy is obeyed up to a limit.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from evercrawl.model.site import RobotsRecord
 from evercrawl.model.time import from_us, span_us, to_us
 
 SHORTEST_LIFETIME = timedelta(minutes=10)
-"""A copy is used this long even where Cache-Control says less: `max-age=0` is most often nobody's wish."""
+"""A copy is used at least this long. `max-age=0` is rarely intended."""
 LONGEST_RETRY = timedelta(days=1)
 
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?(\d{1,10})", re.IGNORECASE | re.ASCII)
@@ -34,7 +33,7 @@ _NO_CONTENT = 204
 
 
 class RobotsVerdict(NamedTuple):
-    """Whether a URL may be asked for; when not, the reason and the evidence in words."""
+    """Whether a URL may be requested; if not, the reason and the evidence."""
 
     allowed: bool
     line: int | None
@@ -44,14 +43,14 @@ class RobotsVerdict(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RobotsRules:
-    """A record compiled for our product token: answers for any URL of the site."""
+    """A record compiled for our product token, for any URL of the site."""
 
     record: RobotsRecord
     robots: RobotsTxt
 
     @property
     def is_unreachable(self) -> bool:
-        """Nothing may be asked for because the file cannot be read now; this passes by itself."""
+        """True if everything is forbidden only because the file cannot be read now."""
         return self.record.policy == "forbid" and self.record.unreachable_since_us is not None
 
     @property
@@ -65,7 +64,7 @@ class RobotsRules:
         return self.robots.sitemaps
 
     def verdict(self, url: str) -> RobotsVerdict:
-        """What the site's robots.txt says about a URL of the site."""
+        """Return what robots.txt says about a URL of the site."""
         if self.record.policy == "obey":
             return self._by_rules(url)
         if self.record.policy == "private":
@@ -85,9 +84,9 @@ class RobotsRules:
 
 
 def compile_robots(record: RobotsRecord, agent: str) -> RobotsRules:
-    """The gate for a site whose last answer is `record`."""
+    """Compile the rules of a site's record."""
     obeyed = record.policy == "obey"
-    # The record's body was cut at the settings' limit when it was made.
+    # The body was cut at the configured limit when the record was made.
     robots = parse_robots(record.body, agent=agent, limit=len(record.body) + 1) if obeyed else RobotsTxt()
     return RobotsRules(record, robots)
 
@@ -95,7 +94,7 @@ def compile_robots(record: RobotsRecord, agent: str) -> RobotsRules:
 def robots_record_of(
     previous: RobotsRecord | None, result: FetchResult, *, now: datetime, settings: RobotsSettings
 ) -> RobotsRecord:
-    """The site's record after an answer, with the moment at which to ask again."""
+    """Return the site's record after a response, with the time of the next request."""
     match result:
         case Fetched():
             return _read(result, now=now, settings=settings)
@@ -110,7 +109,7 @@ def robots_record_of(
 
 
 def redirect_loop_record(*, now: datetime, settings: RobotsSettings) -> RobotsRecord:
-    """The record for a redirect chain without an end: as if there were no file (RFC 9309 section 2.3.1.2)."""
+    """Return the record for an endless redirect chain: no rules (RFC 9309 section 2.3.1.2)."""
     detail = "robots.txt only leads to redirects, so no rules apply"
     return _record(None, policy="allow", detail=detail, now=now, lifetime=settings.max_age)
 
@@ -128,7 +127,7 @@ def _read(result: Fetched, *, now: datetime, settings: RobotsSettings) -> Robots
 
 
 def _whole_lines(body: bytes, limit: int, *, cut: bool) -> bytes:
-    """The body up to the limit, without the line that the limit (or the fetcher's) cut in two."""
+    """Return the body up to the limit, without a line cut in two."""
     if not cut and len(body) <= limit:
         return body
     body = body[:limit]
@@ -175,11 +174,11 @@ def _unreachable(
     settings: RobotsSettings,
     asked: timedelta | None = None,
 ) -> RobotsRecord:
-    """Nothing may be asked, or the copy still holds, until the limit; then there are taken to be no rules."""
+    """Forbid everything or keep the copy until the limit; after that, assume no rules."""
     since_us = previous.unreachable_since_us if previous is not None else None
     since = now if since_us is None else from_us(since_us)
     elapsed = now - since
-    # Waiting as long again as it has lasted doubles the wait with every try.
+    # Waiting as long again as it has lasted doubles the wait with every attempt.
     wait = min(max(elapsed, settings.retry_delay, asked or settings.retry_delay), LONGEST_RETRY)
     if elapsed >= settings.unreachable_timeout:
         detail = f"robots.txt is unreachable since {_day(to_us(since))}, so the site is taken to have none"
@@ -207,7 +206,7 @@ def _record(status: int | None, *, policy: str, detail: str, now: datetime, life
 
 
 def _lifetime(headers: Headers, settings: RobotsSettings) -> timedelta:
-    """How long a copy is used: as Cache-Control says, within our bounds (RFC 9309 section 2.4: 24 hours)."""
+    """Return how long a copy is used: as Cache-Control says, within bounds (RFC 9309 section 2.4: 24 hours)."""
     control = header(headers, "cache-control") or ""
     if _NO_CACHE.search(control):
         return min(SHORTEST_LIFETIME, settings.max_age)

@@ -24,14 +24,14 @@ _LAST_MOMENT = time(23, 59, 59)
 
 
 class VisitTime(NamedTuple):
-    """The hours (UTC) in which visits are welcome; the end may lie before the start, past midnight."""
+    """The hours (UTC) in which visits are welcome. The period may cross midnight."""
 
     start: time
     end: time
 
 
 class RequestRate(NamedTuple):
-    """At most so many requests in so many seconds, at all times or between two moments of the day."""
+    """Maximum requests in a number of seconds, always or in a period of the day."""
 
     requests: int
     seconds: int
@@ -40,13 +40,13 @@ class RequestRate(NamedTuple):
 
 
 def parse_crawl_delay(value: str) -> float | None:
-    """Seconds of a Crawl-delay; None where the value is no finite number of at least zero."""
+    """Parse the seconds of a Crawl-delay; None if invalid."""
     number = float(value) if _NUMBER.fullmatch(value) else None
     return number if number is not None and isfinite(number) else None
 
 
 def parse_request_rate(value: str) -> RequestRate | None:
-    """The rate in `n/m`, `n/ms`, `n/mm` or `n/mh`, with an optional period of the day."""
+    """Parse a rate in `n/m`, `n/ms`, `n/mm` or `n/mh`, with an optional period of the day."""
     match = _RATE.fullmatch(value)
     if match is None:
         return None
@@ -58,7 +58,7 @@ def parse_request_rate(value: str) -> RequestRate | None:
 
 
 def parse_visit_time(value: str) -> VisitTime | None:
-    """The period in `HHMM-HHMM`, also with a space between."""
+    """Parse a period in `HHMM-HHMM`, also with a space."""
     match = _PERIOD.fullmatch(value)
     if match is None:
         return None
@@ -78,11 +78,11 @@ _KEPT_ESCAPES = frozenset(b"/%")
 _ESCAPED_SLASH = re.compile("%2f", re.IGNORECASE)
 _DIRECTORY_INDEX = "/index.htm"
 MOST_WILDCARD_PARTS = 5000
-"""Parts of patterns with `*` that are looked for in a path: one verdict costs a millisecond at worst."""
+"""Wildcard pattern parts that are used, so one verdict costs a millisecond at worst."""
 
 
 class RuleVerdict(NamedTuple):
-    """Whether a path may be asked for, and which line says so; None: no rule decided."""
+    """Whether a path is allowed, and by which line; None if no rule decided."""
 
     allowed: bool
     line: int | None
@@ -90,7 +90,7 @@ class RuleVerdict(NamedTuple):
 
 
 class RuleLine(NamedTuple):
-    """An Allow or Disallow line as it stands in the file."""
+    """An Allow or Disallow line as written."""
 
     number: int
     allow: bool
@@ -99,14 +99,14 @@ class RuleLine(NamedTuple):
 
 class _Rule(NamedTuple):
     rank: int
-    """Twice the octets of the pattern, plus one for Allow: the greater rank wins."""
+    """Twice the octets of the pattern, plus one for Allow. The greater rank wins (RFC 9309 section 2.2.2)."""
     verdict: RuleVerdict
     parts: tuple[str, ...]
-    """What must follow each other in the path; the first part is its beginning."""
+    """Parts that must follow each other in the path, beginning with the first."""
     anchored: bool
-    """The last part must be the end of the path."""
+    """True if the last part must end the path."""
     needle: str
-    """The longest part: a path without it needs no closer look."""
+    """The longest part. A path without it cannot match."""
 
 
 NO_RULE = RuleVerdict(allowed=True, line=None, rule=None)
@@ -114,11 +114,10 @@ _NOTHING = _Rule(-1, NO_RULE, ("",), False, "")
 
 
 def normalise_escapes(text: str) -> str:
-    """Percent-encoding in the one spelling that patterns and paths are compared in.
+    """Return the normal form of percent-encoding in which patterns and paths are compared.
 
-    RFC 9309 section 2.2.2 makes an octet and its escape equal; an escaped slash stays different from a
-    slash (it does not separate folders), and an escaped percent sign from a percent sign that begins an
-    escape.
+    RFC 9309 section 2.2.2 makes an octet and its escape equal. An escaped slash stays different from a slash, and an
+    escaped percent sign from one that begins an escape.
     """
     return _UNUSUAL.sub(_normal_octets, text)
 
@@ -134,7 +133,7 @@ def _normal_octets(match: re.Match[str]) -> str:
 
 
 class RuleMatcher:
-    """The rules that apply to us, arranged so that a verdict costs microseconds with hundreds of rules."""
+    """The rules for us, arranged so that a verdict costs microseconds with hundreds of rules."""
 
     __slots__ = ("_exact", "_lengths", "_prefixes", "_wild")
 
@@ -152,20 +151,20 @@ class RuleMatcher:
                     room -= len(rule.parts)
                     _enter(wild, (rule.anchored, rule.parts), rule)
                 elif not line.allow:
-                    # No room for more: forbid all that begins like this, rather than too little.
+                    # No room left: forbid everything that begins like this, rather than too little.
                     _enter(self._prefixes, rule.parts[0], _shortened(rule))
         self._lengths = sorted({len(prefix) for prefix in self._prefixes}, reverse=True)
         ranked = sorted(wild.values(), key=lambda rule: rule.rank, reverse=True)
         self._wild = [(rule.rank, rule.needle, rule) for rule in ranked]
 
     def verdict(self, target: str) -> RuleVerdict:
-        """What the rules say about path and query of a canonical URL."""
+        """Return what the rules say about path and query of a canonical URL."""
         if "%" not in target and target.isascii():
             return self._best(target).verdict
         query = target.find("?")
         best = self._best(normalise_escapes(target))
         if query >= 0 and _ESCAPED_SLASH.search(target, query):
-            # RFC 9309's own table has a slash inside a query equal to its escape.
+            # In RFC 9309's own table, a slash inside a query equals its escape.
             slashed = target[:query] + _ESCAPED_SLASH.sub("/", target[query:])
             best = max(best, self._best(normalise_escapes(slashed)), key=lambda rule: rule.rank)
         return best.verdict
@@ -194,13 +193,13 @@ def _enter(rules: dict[_Key, _Rule], key: _Key, rule: _Rule) -> None:
 
 
 def _shortened(rule: _Rule) -> _Rule:
-    """The rule with all behind its first `*` forgotten."""
+    """Return the rule without everything after its first `*`."""
     first = rule.parts[0]
     return rule._replace(rank=2 * len(first), parts=(first,), anchored=False, needle=first)
 
 
 def _readings(line: RuleLine) -> list[str]:
-    """The pattern, and what else its author evidently means by it."""
+    """Return the pattern and what else its author evidently means."""
     if not line.value.startswith(("/", "*")):
         return []  # Matches no path: every path begins with a slash (RFC 9309 section 2.2: path-pattern).
     readings = [line.value]
@@ -209,7 +208,7 @@ def _readings(line: RuleLine) -> list[str]:
         readings.append(line.value[:query] + _ESCAPED_SLASH.sub("/", line.value[query:]))
     folder, slash, page = line.value.rpartition("/")
     if line.allow and (slash + page).startswith(_DIRECTORY_INDEX):
-        # As Google reads it: who allows the index page of a folder allows the folder's own address.
+        # Like Google: allowing the index page of a folder allows the folder's own address.
         readings.append(folder + "/$")
     return readings
 
@@ -230,7 +229,7 @@ def _compile(pattern: str, line: RuleLine) -> _Rule:
 
 
 def _matches(rule: _Rule, path: str) -> bool:
-    """Leftmost matching of the parts: linear in the path for each part, without going back."""
+    """Match the parts from the left, without backtracking."""
     first, *middle, last = rule.parts
     if not path.startswith(first):
         return False
@@ -246,9 +245,9 @@ def _matches(rule: _Rule, path: str) -> bool:
 
 
 PARSE_LIMIT = 512 * 1024
-"""Bytes of a file that are read; RFC 9309 section 2.5 asks for at least 500 KiB."""
+"""Bytes of a file that are read. RFC 9309 section 2.5 requires at least 500 KiB."""
 LONGEST_LINE = 2083 * 8 - 1
-"""Characters of a line that are read, as Google has it: eight times the longest URL of old browsers."""
+"""Characters of a line that are read, as in Google's parser: eight times the longest URL of old browsers."""
 MOST_SITEMAPS = 1000
 ROBOTS_PATH = "/robots.txt"
 
@@ -273,7 +272,7 @@ _WITHOUT_COLON = re.compile(rf"({'|'.join(_RECORD)})[ \t]+(.*)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class RobotsTxt:
-    """A robots.txt as it concerns one crawler."""
+    """A robots.txt for one crawler."""
 
     rules: RuleMatcher = field(default_factory=lambda: RuleMatcher(()))
     crawl_delay: float | None = None
@@ -282,14 +281,14 @@ class RobotsTxt:
     sitemaps: tuple[str, ...] = ()
 
     def verdict(self, target: str) -> RuleVerdict:
-        """What the file says about path and query of a canonical URL; the file itself may always be read."""
+        """Return what the file says about path and query of a canonical URL. The file itself is always allowed."""
         if target.startswith(ROBOTS_PATH) and target[len(ROBOTS_PATH) :][:1] in ("", "?"):
             return NO_RULE
         return self.rules.verdict(target)
 
     @property
     def min_delay(self) -> float | None:
-        """Seconds between two requests that the file asks for, by Crawl-delay or Request-rate."""
+        """Seconds between requests, by Crawl-delay or Request-rate."""
         if self.request_rate is None:
             return self.crawl_delay
         return max(self.request_rate.seconds / self.request_rate.requests, self.crawl_delay or 0.0)
@@ -297,7 +296,7 @@ class RobotsTxt:
 
 @dataclass(slots=True)
 class _Wishes:
-    """What the groups of one name say, collected over the file."""
+    """What the groups of one name say."""
 
     lines: list[RuleLine] = field(default_factory=list)
     delay: float | None = None
@@ -306,7 +305,7 @@ class _Wishes:
 
 
 def parse_robots(body: bytes, *, agent: str, limit: int = PARSE_LIMIT) -> RobotsTxt:
-    """The rules for `agent` (a product token, or a user agent that contains it); no bytes make it fail."""
+    """Parse the rules for `agent` (a product token, or a user agent that contains it). No bytes make it fail."""
     names = _names_of_agent(agent)
     groups = _Groups(wanted={*names, "*"})
     for number, record, value in _records(_text(body, limit)):
@@ -316,25 +315,27 @@ def parse_robots(body: bytes, *, agent: str, limit: int = PARSE_LIMIT) -> Robots
 
 
 def verdict_for(robots: RobotsTxt, url: str) -> RuleVerdict:
-    """What the file says about a URL, or about a path that stands alone."""
+    """Return what the file says about a URL or a path."""
     return robots.verdict(path_and_query(url))
 
 
 def path_and_query(url: str) -> str:
-    """Path and query of any URL, as rules are matched against them."""
+    """Return path and query of any URL, as rules match them."""
     href = urls.parse(url) or urls.join("http://localhost/", url) or ""
     href = href.partition("#")[0]
     return urls.path_of(href) if "//" in href else "/"
 
 
 def robots_url(url: str) -> str | None:
-    """Where the robots.txt of a page's site is; None where the URL names no page."""
+    """Return the robots.txt URL of a page's site; None if the URL names no page."""
     page = urls.canonical(url)
     return None if page is None else urls.site_of(page) + ROBOTS_PATH
 
 
 def sitemap_urls(robots: RobotsTxt, base: str) -> tuple[str, ...]:
-    """The sitemaps as absolute URLs, each once; those written as absolute keep all but the scheme's case."""
+    """Return the sitemaps as absolute URLs, each once. Absolute ones keep their form, except for the case of the
+    scheme.
+    """
     joined = (
         _with_plain_scheme(sitemap) if urls.parse(sitemap) else urls.join(base, sitemap) for sitemap in robots.sitemaps
     )
@@ -347,23 +348,23 @@ def _with_plain_scheme(url: str) -> str:
 
 
 def is_product_token(name: str) -> bool:
-    """A name that every parser recognises: letters, `_` and `-` (RFC 9309 section 2.2.1)."""
+    """True for a name that every parser recognises: letters, `_` and `-` (RFC 9309 section 2.2.1)."""
     return _PRODUCT_TOKEN.fullmatch(name) is not None
 
 
 def _text(body: bytes, limit: int) -> str:
-    """The file as characters; octets that are no UTF-8 are kept as lone surrogates."""
+    """Decode the file. Octets that are not UTF-8 become lone surrogates."""
     if len(body) >= limit:
-        # A line that was cut in two would say something else.
+        # A line cut in two would say something else.
         body = body[: max(body.rfind(b"\n", 0, limit), body.rfind(b"\r", 0, limit)) + 1]
     if body.startswith(_UTF16_BOMS):
         return body.decode("utf-16", "replace")
-    # Some servers send only a part of the mark, or send it twice.
+    # Some servers send part of the byte order mark, or send it twice.
     return body.lstrip(_UTF8_BOM).decode("utf-8", "surrogateescape")
 
 
 def _records(text: str) -> Iterator[tuple[int, str, str]]:
-    """Number, record name and value of every line that we understand."""
+    """Yield number, name and value of every known record."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     for number, line in enumerate(lines, 1):
         content = line[:LONGEST_LINE].partition("#")[0].strip()
@@ -382,10 +383,10 @@ def _records(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 class _Groups:
-    """Who is spoken to, line after line.
+    """The groups of the file, read line by line.
 
-    Only Allow and Disallow end the list of names that begins a group (RFC 9309 section 2.2.4); a
-    Crawl-delay and its like concern the names that directly precede them.
+    Only Allow and Disallow end the names that begin a group (RFC 9309 section 2.2.4). A Crawl-delay and similar records
+    apply to the names directly before them.
     """
 
     def __init__(self, *, wanted: set[str]) -> None:
@@ -398,7 +399,7 @@ class _Groups:
         self._names_ended = False
 
     def take(self, number: int, record: str, value: str) -> None:
-        """Read the next line that we understand."""
+        """Add the next known record."""
         if record == "user-agent":
             self._name(_names_of_line(value) & self._wanted)
         elif record == "sitemap":
@@ -424,7 +425,7 @@ class _Groups:
 
 
 def _note(wishes: _Wishes, record: str, value: str) -> None:
-    """Keep an extension's value; of several delays the longest, otherwise the last that makes sense."""
+    """Keep an extension's value: the longest delay, otherwise the last valid value."""
     if record == "crawl-delay":
         delay = parse_crawl_delay(value)
         if delay is not None:
@@ -436,7 +437,7 @@ def _note(wishes: _Wishes, record: str, value: str) -> None:
 
 
 def _names_of_line(value: str) -> set[str]:
-    """The names on a User-agent line: text behind a name is ignored, as Google has it; a comma adds one."""
+    """Return the names on a User-agent line. Text after a name is ignored, as in Google's parser; a comma adds one."""
     if value == "*" or value.startswith(("* ", "*\t")):
         return {"*"}
     parts = value.lower().replace("*", "").split(",")
@@ -444,7 +445,7 @@ def _names_of_line(value: str) -> set[str]:
 
 
 def _names_of_agent(agent: str) -> list[str]:
-    """The names by which a file may call us, the most likely first."""
+    """Return the names by which a file may call us, the most likely first."""
     if not agent.strip("* "):
         return []
     words = re.split(r"[\s();,]+", agent.lower().replace("*", ""))

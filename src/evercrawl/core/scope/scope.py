@@ -1,8 +1,7 @@
-"""Does this URL belong to the collection? And if not, why?
+"""Decide whether a URL belongs to the collection, and if not, why.
 
-The gates stand in order of their cost; what depends on the site alone is decided once for each site and
-remembered. A seed is what the user asked for by name: for it only scheme, length, port, exclude patterns and
-filters count.
+Checks run in order of their cost. What depends only on the site is decided once per site and cached. For a seed, which
+the user requested by name, only scheme, length, port, exclude patterns and filters count.
 """
 
 from __future__ import annotations
@@ -24,20 +23,18 @@ from evercrawl.core.url import (
     site_parts,
 )
 from evercrawl.errors import ConfigError
-from evercrawl.model.reason import Reason
+from evercrawl.model.reason import Reason, Refusal
 from evercrawl.model.settings import ScopeSettings
 
-Refusal = tuple[Reason, str]
-
-MOST_SITES_REMEMBERED = 65_536
-KINDS = ("host", "prefix", "domain", "list")
+CACHED_SITES = 65_536
+SCOPE_KINDS = ("host", "prefix", "domain", "list")
 
 _WHOLE_SITE = ("/",)
 _NAMES_SHOWN = 3
 
 
 class Scope:
-    """The scope of one collection; its verdicts depend on the URL, its depth and its hops only."""
+    """The scope of one collection. Verdicts depend only on the URL, its depth and its hops."""
 
     def __init__(
         self,
@@ -47,9 +44,9 @@ class Scope:
         allow_ports: Iterable[int] = (),
         schemes: Iterable[str] = (),
     ) -> None:
-        """`filters` are the user's own, by name; `schemes` have a handler, beside http and https."""
-        if settings.kind not in KINDS:
-            raise ConfigError(f"scope.kind: {settings.kind!r} is not one of {', '.join(KINDS)}")
+        """`filters` are the user's own, by name; `schemes` have a handler, besides http and https."""
+        if settings.kind not in SCOPE_KINDS:
+            raise ConfigError(f"scope.kind: {settings.kind!r} is not one of {', '.join(SCOPE_KINDS)}")
         self._settings = settings
         self._schemes = (*PAGE_SCHEMES, *(scheme + "://" for scheme in schemes))
         self._seeds = frozenset(_canonical_seed(seed, self._schemes) for seed in settings.seeds)
@@ -58,27 +55,27 @@ class Scope:
         self._include = [compile_pattern(pattern, "scope.include") for pattern in settings.include]
         self._exclude = [compile_pattern(pattern, "scope.exclude") for pattern in settings.exclude]
         self._fetch_types = check_file_types(settings.fetch_types)
-        self._filters = {**_expression(settings.filter), **(filters or {})}
+        self._filters = {**_expression_filter(settings.filter), **(filters or {})}
         self._sites: dict[str, tuple[str, ...] | Refusal] = {}
 
     def is_seed(self, url: str) -> bool:
-        """The canonical URL is one of the seeds."""
+        """True if the canonical URL is a seed."""
         return url in self._seeds
 
     @property
     def schemes(self) -> tuple[str, ...]:
-        """The beginnings of URLs that can be fetched."""
+        """The prefixes of URLs that can be fetched."""
         return self._schemes
 
     @property
     def follows_nofollow(self) -> bool:
-        """Links marked nofollow are followed."""
+        """True if links marked nofollow are followed."""
         return self._settings.follow_nofollow
 
     def verdict(self, url: str, *, depth: int, hops: int = 0, is_seed: bool = False) -> Refusal | None:
-        """None where the canonical URL is accepted, else the reason and its detail in words.
+        """Return why the canonical URL is refused; None if it is accepted.
 
-        `depth` counts links from a seed, `hops` redirects in a row that led here.
+        `depth` counts links from a seed, `hops` consecutive redirects.
         """
         settings = self._settings
         if len(url) > settings.max_url_length:
@@ -90,11 +87,9 @@ class Scope:
         return self._of_link(url, depth, hops)
 
     def add_moved_seed(self, seed: str, target: str) -> None:
-        """Take in the host that a seed has moved to, when both are of one registrable domain (example.org
-        -> www.example.org).
+        """Add the host that a seed moved to within its registrable domain (example.org -> www.example.org).
 
-        Only at the scheme's default port: another port of an own address is another site, not a new home of
-        this one.
+        Only at default ports: another port is another site.
         """
         before, after = site_parts(site_of(seed)), site_parts(site_of(target))
         is_home = after.port == DEFAULT_PORTS[after.scheme] and before.port == DEFAULT_PORTS[before.scheme]
@@ -120,23 +115,23 @@ class Scope:
         return ", ".join(sorted(self._fetch_types)) or "pages only"
 
     def _place(self, url: str, depth: int, hops: int) -> Refusal | None:
-        """Where the URL lies, by the kind of the scope."""
+        """Check where the URL lies, by the kind of the scope."""
         if self._settings.kind == "list":
             return self._port(url) or self._listed(url, depth, hops)
         site = site_of(url)
         answer = self._sites.get(site)
         if answer is None:
-            if len(self._sites) >= MOST_SITES_REMEMBERED:
+            if len(self._sites) >= CACHED_SITES:
                 self._sites.clear()
             answer = self._sites[site] = self._of_site(site)
         if isinstance(answer[0], Reason):
             return answer  # type: ignore[return-value]
         if answer is _WHOLE_SITE or path_of(url).startswith(answer):
             return None
-        return Reason.OUT_OF_SCOPE, f"not below {_some(answer)}"
+        return Reason.OUT_OF_SCOPE, f"not below {_join_names(answer)}"
 
     def _listed(self, url: str, depth: int, hops: int) -> Refusal | None:
-        # Where a listed page has moved to is still what was asked for; hops in a row are limited elsewhere.
+        # The redirect target of a listed page still counts as requested. Consecutive hops are limited elsewhere.
         if url in self._seeds or (depth == 0 and hops > 0):
             return None
         return Reason.OUT_OF_SCOPE, "not one of the listed URLs"
@@ -146,7 +141,7 @@ class Scope:
         return (Reason.BLOCKED_PORT, f"port {port}") if port in self._refused_ports else None
 
     def _of_site(self, site: str) -> tuple[str, ...] | Refusal:
-        """The folders of a site that are in scope, or why none is."""
+        """Return the folders of a site that are in scope, or why none is."""
         name = site_parts(site)
         if name.port in self._refused_ports:
             return Reason.BLOCKED_PORT, f"port {name.port}"
@@ -155,7 +150,7 @@ class Scope:
         if ports is None:
             places = sorted(self._folders)
             what = "domain" if self._settings.kind == "domain" else "host"
-            return Reason.OUT_OF_SCOPE, f"{what} {place} is not one of {_some(places)}"
+            return Reason.OUT_OF_SCOPE, f"{what} {place} is not one of {_join_names(places)}"
         folders = _folders_for_port(name, ports)
         return folders or (Reason.OUT_OF_SCOPE, f"port {name.port} of {place} is not that of a seed")
 
@@ -166,7 +161,7 @@ class Scope:
     def _not_included(self, url: str) -> Refusal | None:
         if not self._include or url in self._seeds or _first_match(self._include, url) is not None:
             return None
-        return Reason.NOT_INCLUDED, f"matches none of {_some([each.pattern for each in self._include])}"
+        return Reason.NOT_INCLUDED, f"matches none of {_join_names([each.pattern for each in self._include])}"
 
     def _filtered(self, url: str) -> Refusal | None:
         for name, each in self._filters.items():
@@ -179,7 +174,7 @@ class Scope:
 
 
 Folders = dict[str, dict[int, tuple[str, ...]]]
-"""Host or domain -> port of a seed -> folders that are in scope."""
+"""Host or domain -> port of a seed -> folders in scope."""
 
 
 def _folders_by_place(seeds: Iterable[str], kind: str) -> Folders:
@@ -197,7 +192,7 @@ def _place_of(name: SiteName, kind: str) -> str:
 
 
 def _folders_for_port(name: SiteName, ports: dict[int, tuple[str, ...]]) -> tuple[str, ...]:
-    """A host counts at the ports of its seeds and at the default port of the scheme, and at no other."""
+    """Return the folders for the ports of seeds and the default port of the scheme; empty for other ports."""
     folders = ports.get(name.port, ())
     if name.port == DEFAULT_PORTS.get(name.scheme, NO_PORT):
         folders = tuple(dict.fromkeys(folder for each in ports.values() for folder in each))
@@ -211,7 +206,7 @@ def _canonical_seed(seed: str, schemes: tuple[str, ...]) -> str:
     return page
 
 
-def _expression(text: str | None) -> dict[str, UrlFilter]:
+def _expression_filter(text: str | None) -> dict[str, UrlFilter]:
     return {} if text is None else {text: parse_filter(text)}
 
 
@@ -222,8 +217,8 @@ def _first_match(patterns: list[re.Pattern[str]], url: str) -> re.Pattern[str] |
     return None
 
 
-def _some(names: Iterable[str]) -> str:
-    """The first few of the names, for a sentence."""
+def _join_names(names: Iterable[str]) -> str:
+    """Return the first few names, for a sentence."""
     names = list(names)
     shown = ", ".join(names[:_NAMES_SHOWN])
     return shown if len(names) <= _NAMES_SHOWN else f"{shown} or {len(names) - _NAMES_SHOWN} more"

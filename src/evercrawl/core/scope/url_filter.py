@@ -1,6 +1,7 @@
-"""Filters: any object with a method `accepts(url) -> bool`, combined with and, or, not.
+"""URL filters: objects with a method `accepts(url) -> bool`, combined with and, or, not.
 
-Four kinds are built in; `core/scope/url_filter.py` reads them from a line of text.
+A filter can be parsed from text: `domain(a.org) and not (protocol(http) or pattern('\\.pdf$'))`. `not` binds closest,
+then `and`, then `or`. Arguments may be quoted; unquoted ones end at the closing bracket.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from evercrawl.errors import ConfigError
 
 
 class UrlFilter(typing.Protocol):
-    """What a filter has to be; yours needs no base class."""
+    """The interface of a filter. Yours needs no base class."""
 
     def accepts(self, url: str) -> bool:
-        """Whether the canonical URL may be asked for."""
+        """True if the canonical URL may be requested."""
 
 
 class _Combinable:
@@ -38,7 +39,7 @@ class _Combinable:
 
 @dataclass(frozen=True, slots=True)
 class DomainFilter(_Combinable):
-    """URLs of a host and of everything below it."""
+    """URLs of a host and its subdomains."""
 
     name: str
     _dotted: str = field(init=False, repr=False, compare=False)
@@ -52,7 +53,6 @@ class DomainFilter(_Combinable):
         object.__setattr__(self, "_dotted", "." + name)
 
     def accepts(self, url: str) -> bool:
-        """The host is the domain or one of its sub-domains."""
         host = site_parts(site_of(url)).host.removesuffix(".")
         return host == self.name or host.endswith(self._dotted)
 
@@ -64,7 +64,6 @@ class PrefixFilter(_Combinable):
     text: str
 
     def accepts(self, url: str) -> bool:
-        """The URL begins with the text."""
         return url.startswith(self.text)
 
 
@@ -75,7 +74,6 @@ class SchemeFilter(_Combinable):
     scheme: str
 
     def accepts(self, url: str) -> bool:
-        """The URL has the scheme."""
         return url.partition(":")[0] == self.scheme.lower()
 
 
@@ -90,7 +88,6 @@ class PatternFilter(_Combinable):
         object.__setattr__(self, "_compiled", compile_pattern(self.expression, "pattern"))
 
     def accepts(self, url: str) -> bool:
-        """The expression is found anywhere in the URL."""
         return self._compiled.search(url) is not None
 
 
@@ -101,7 +98,6 @@ class AllFilter(_Combinable):
     parts: tuple[UrlFilter, ...]
 
     def accepts(self, url: str) -> bool:
-        """All parts say yes."""
         return all(part.accepts(url) for part in self.parts)
 
 
@@ -112,7 +108,6 @@ class AnyFilter(_Combinable):
     parts: tuple[UrlFilter, ...]
 
     def accepts(self, url: str) -> bool:
-        """At least one part says yes."""
         return any(part.accepts(url) for part in self.parts)
 
 
@@ -123,19 +118,18 @@ class NotFilter(_Combinable):
     part: UrlFilter
 
     def accepts(self, url: str) -> bool:
-        """The part says no."""
         return not self.part.accepts(url)
 
 
 def compile_pattern(expression: str, where: str) -> re.Pattern[str]:
-    """The regular expression, ready for use; ConfigError names it where it cannot be read."""
+    """Compile a regular expression; ConfigError names an invalid one."""
     try:
         return re.compile(expression)
     except (re.error, RecursionError, OverflowError) as error:
         raise ConfigError(f"{where}: {expression!r} is not a regular expression: {error}") from error
 
 
-MOST_NESTING = 50
+MAX_NESTING = 50
 
 _KINDS: dict[str, Callable[[str], UrlFilter]] = {
     "domain": DomainFilter,
@@ -145,11 +139,11 @@ _KINDS: dict[str, Callable[[str], UrlFilter]] = {
 }
 _WORD = re.compile(r"[A-Za-z_]+")
 _QUOTED = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\s*\)""", re.DOTALL)
-_START = "domain(…), prefix(…), protocol(…), pattern(…), not or ("
+_EXPECTED = "domain(…), prefix(…), protocol(…), pattern(…), not or ("
 
 
 def parse_filter(text: str) -> UrlFilter:
-    """The filter that the expression describes; ConfigError says where it ends and what should follow."""
+    """Parse a filter expression; ConfigError says where it fails and what is expected."""
     reader = _Reader(text)
     found = reader.alternatives()
     if not reader.at_end():
@@ -158,7 +152,7 @@ def parse_filter(text: str) -> UrlFilter:
 
 
 class _Reader:
-    """A position in the text; each method reads one construct and moves behind it."""
+    """A position in the text. Each method reads one construct and moves past it."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -182,8 +176,8 @@ class _Reader:
 
     def _term(self) -> UrlFilter:
         self._nesting += 1
-        if self._nesting > MOST_NESTING:
-            raise ConfigError(f"filter: more than {MOST_NESTING} brackets and nots inside each other")
+        if self._nesting > MAX_NESTING:
+            raise ConfigError(f"filter: more than {MAX_NESTING} brackets and nots inside each other")
         try:
             if self._took("not"):
                 return NotFilter(self._term())
@@ -199,7 +193,7 @@ class _Reader:
     def _named(self) -> UrlFilter:
         name = self._peek()
         if name.lower() not in _KINDS:
-            raise self.expected(_START)
+            raise self.expected(_EXPECTED)
         self._at += len(name)
         if not self._took("("):
             raise self.expected(f"( after {name}")
@@ -224,7 +218,7 @@ class _Reader:
         raise self.expected(f") for the bracket at character {start}")
 
     def _peek(self) -> str:
-        """The next word or sign, which is not moved over; empty at the end."""
+        """Return the next word or sign without moving; empty at the end."""
         while self._at < len(self._text) and self._text[self._at].isspace():
             self._at += 1
         word = _WORD.match(self._text, self._at)

@@ -52,7 +52,7 @@ def overview(state: AppState, inputs: Inputs) -> dict[str, Any]:
     return {
         "status": found["status"],
         "run": live_run(state.path, now=state.now()),
-        "last_run": next(iter(past_runs(state.path, most=1)), None),
+        "last_run": next(iter(past_runs(state.path, limit=1)), None),
         "sites": found["largest sites"] or [],
         "visits_by_day": found["visits by day"] or {},
         "changes_by_day": found["changes by day"] or {},
@@ -94,7 +94,7 @@ def live(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 def runs(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return the finished runs, newest first, and the running one."""
-    found = past_runs(state.path, before=parse_cursor(inputs["after"]), most=inputs["limit"])
+    found = past_runs(state.path, before=parse_cursor(inputs["after"]), limit=inputs["limit"])
     return {
         "run": live_run(state.path, now=state.now()),
         "runs": found,

@@ -1,4 +1,4 @@
-"""`trap`: what is listed, what a rule would touch, and how it is written and taken back."""
+"""The commands `trap` and `pace`: list, preview, apply and undo."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _clean_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def collection(tmp_path: Path) -> Path:
-    """A site of thirty queued pages, a refused URL, and the yield of a calendar without end."""
+    """A site with thirty queued pages, a refused URL and an endless calendar."""
     folder = tmp_path / "trapped"
     create_collection(folder)
     asyncio.run(_fill(folder))
@@ -57,8 +57,8 @@ async def _fill(folder: Path) -> None:
     ]
     bad = f"{HOST}/shop?color=1;jsessionid=1"
     batch.refusals.append(Refusal(key_of(bad), bad, Reason.TRAP, "session: a session in it", None, 5, 1))
-    harvest = Crawl(MORE_GENERATORS["slow calendar"](), 1000).run().harvest
-    batch.memories[1, "traps"] = trap_state_bytes(harvest)
+    trap_state = Crawl(MORE_GENERATORS["slow calendar"](), 1000).run().trap_state
+    batch.memories[1, "traps"] = trap_state_bytes(trap_state)
     await shard.commit(facts.epoch, batch)
     await shard.release(facts.epoch)
     await store.close()
@@ -73,7 +73,7 @@ def call(collection: Path, capsys: pytest.CaptureFixture[str]) -> Call:
     return called
 
 
-def test_fences_refusals_and_rules_are_listed_with_their_evidence(call: Call) -> None:
+def test_traps_and_rules_are_listed_with_evidence(call: Call) -> None:
     rows = {row["pattern"]: row for row in call("list")}
     block = rows["/diary/{n}/{n}"]
     assert (block["site"], block["state"], block["schema"]) == (HOST, "blocked", "evercrawl.trap/1")
@@ -85,7 +85,7 @@ def test_fences_refusals_and_rules_are_listed_with_their_evidence(call: Call) ->
     assert call("list")[0]["state"] == "excluded"
 
 
-def test_the_effect_is_shown_and_a_dry_run_changes_nothing(call: Call, collection: Path) -> None:
+def test_a_dry_run_shows_the_effect_and_changes_nothing(call: Call, collection: Path) -> None:
     (effect,) = call("exclude", "/shop?color=", "--site", "trapped.test", "--dry-run")
     assert (effect["known"], effect["queued"], effect["checked"], effect["done"]) == (20, 20, 30, False)
     assert effect["sites"] == [HOST]
@@ -93,7 +93,7 @@ def test_the_effect_is_shown_and_a_dry_run_changes_nothing(call: Call, collectio
     assert read_settings(collection).settings.traps.exclude == ()
 
 
-def test_a_rule_is_written_replaced_and_taken_back(call: Call, collection: Path) -> None:
+def test_a_rule_is_saved_replaced_and_undone(call: Call, collection: Path) -> None:
     assert call("exclude", "/shop?color=", "--site", HOST)[0]["done"] is True
     assert read_settings(collection).settings.traps.exclude == (f"{HOST} /shop?color=",)
     call("allow", "/shop?color=", "--site", HOST, "--yes")
@@ -112,17 +112,50 @@ def test_a_rule_is_written_replaced_and_taken_back(call: Call, collection: Path)
         (["allow", "/a", "--site", "ftp://x"], "is not a site"),
     ],
 )
-def test_wrong_use_is_one_clear_message(
+def test_wrong_usage_gives_one_clear_message(
     arguments: list[str], words: str, collection: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["-C", str(collection), "trap", *arguments]) == 2
     assert words in capsys.readouterr().err
 
 
-def test_people_read_it_too(collection: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_text_output(collection: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["-C", str(collection), "trap", "exclude", "/shop?color=", "--dry-run"]) == 0
     shown = capsys.readouterr()
-    assert "20 known pages (20 not asked for yet)" in shown.out
-    assert "nothing was changed" in shown.err
+    assert "20 known pages (20 queued)" in shown.out
+    assert "no rule saved" in shown.err
     assert run(["-C", str(collection), "status"]) == 0
     assert f"trap on {HOST}: /diary/" in capsys.readouterr().out
+
+
+@pytest.fixture
+def empty_collection(tmp_path: Path) -> Path:
+    create_collection(tmp_path / "c")
+    return tmp_path / "c"
+
+
+def test_a_site_is_slowed_down_listed_and_reset(empty_collection: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def call(*arguments: str, code: int = 0) -> list[dict[str, object]]:
+        assert run(["-C", str(empty_collection), *arguments, "--json"]) == code
+        return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+    (done,) = call("pace", "slow", "Example.org", "2m")
+    assert (done["site"], done["delay_s"]) == ("https://example.org", 120)
+    call("pace", "slow", "https://example.org/deep/page", "30s")
+    call("pace", "slow", "http://other.test:8080", "1h")
+    assert read_settings(empty_collection).settings.pace.overrides == (
+        "https://example.org 30s",
+        "http://other.test:8080 3600s",
+    )
+    assert [row["delay_s"] for row in call("pace", "list")] == [3600, 30]
+    (status,) = call("status")
+    assert {"site": "https://example.org", "delay_s": 30.0} in status["rate_overrides"]
+    assert call("pace", "undo", "example.org")[0]["done"] is True
+    assert call("pace", "undo", "example.org", code=1)[0]["done"] is False
+    assert len(call("pace", "list")) == 1
+
+
+@pytest.mark.parametrize(("site", "gap"), [("example.org", "fast"), ("example.org", "0"), ("example.org", "2d")])
+def test_an_invalid_delay_is_refused(empty_collection: Path, site: str, gap: str) -> None:
+    assert run(["-C", str(empty_collection), "pace", "slow", site, gap]) == 2
+    assert read_settings(empty_collection).settings.pace.overrides == ()

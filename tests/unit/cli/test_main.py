@@ -1,4 +1,4 @@
-"""The commands around the engine: errors, exit codes, settings, help."""
+"""The command line: help, groups, suggestions, errors, settings and completion."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.cli.main import ALIASES, COMMANDS, CommandTable, root, run
+from evercrawl.cli.main import ALIASES, COMMANDS, GROUPS, root, run
+from evercrawl.core.document import paragraphs
 from evercrawl.model import __version__
 
 
@@ -22,7 +23,7 @@ def _clean_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_the_version_is_told() -> None:
+def test_version() -> None:
     done = subprocess.run([sys.executable, "-m", "evercrawl.cli.main", "--version"], capture_output=True, text=True)
     assert done.stdout == f"evercrawl {__version__}\n"
 
@@ -37,27 +38,27 @@ def test_the_version_imports_nothing_heavy() -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([name, "--help"]) == 0
     shown = capsys.readouterr().out
     assert f"evercrawl {name}" in shown
-    assert "--json" in shown or name == "config"
+    assert "--json" in shown or name in ("config", "completion", "lab")
 
 
 def test_aliases_name_commands() -> None:
     assert set(ALIASES.values()) <= set(COMMANDS)
-    assert isinstance(root, CommandTable)
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
         (["crwal"], 2, "did you mean 'crawl'?"),
+        (["alert", "ad"], 2, "did you mean 'add'?"),
         (["crawl", "--wrokers", "3"], 2, "no such option '--wrokers'"),
         (["crawl", "--max-pags", "3"], 2, "'--max-pages'"),
-        (["crawl"], 2, "name a URL"),
+        (["crawl"], 2, "give a URL"),
         (["crawl", "ftp://example.org/"], 2, "not a URL that can be crawled"),
-        (["crawl", "htp://example.org/"], 2, "'htp' is not http or https"),
+        (["crawl", "htp://example.org/"], 2, "did you mean 'http://example.org/'?"),
         (["crawl", "https://example.org/", "--max-pages", "many"], 2, "'--max-pages': 'many' cannot be used"),
         (["crawl", "https://example.org/", "--include", "("], 2, "'--include': '(' cannot be used"),
         (["crawl", "https://example.org/", "--filter", "nowhere:x"], 2, "there is no module 'nowhere'"),
@@ -71,7 +72,7 @@ def test_aliases_name_commands() -> None:
         (["tool", "divination"], 2, "the tools are"),
     ],
 )
-def test_wrong_use_is_one_clear_message(
+def test_wrong_usage_gives_one_clear_message(
     arguments: list[str], code: int, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(arguments) == code
@@ -81,7 +82,7 @@ def test_wrong_use_is_one_clear_message(
     assert "Traceback" not in shown.err
 
 
-def test_without_a_command_the_help_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_a_command_it_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([]) == 2
     assert capsys.readouterr().err.startswith("Usage: evercrawl")
 
@@ -96,12 +97,12 @@ def test_a_refused_crawl_leaves_no_folder_behind(flags: list[str], tmp_path: Pat
     ("error", "code", "words"),
     [
         (FileNotFoundError(2, "No such file or directory", "far/x.svg"), 2, "cannot use far/x.svg: No such"),
-        (PermissionError(13, "Permission denied", "x\x1b.svg"), 2, ".svg: Permission denied"),
+        (PermissionError(13, "Permission denied", "x\x1b.svg"), 2, "vg: Permission denied"),
         (OSError(28, "No space left on device"), 5, "cannot use a file: No space left on device"),
         (OSError(9, "Bad file descriptor"), 1, "this is a bug in evercrawl"),
     ],
 )
-def test_a_file_that_cannot_be_used_is_no_defect_of_ours(
+def test_a_file_error_is_not_reported_as_a_bug(
     error: OSError, code: int, words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:
@@ -114,9 +115,7 @@ def test_a_file_that_cannot_be_used_is_no_defect_of_ours(
     assert "\x1b" not in shown
 
 
-def test_a_misspelt_setting_of_the_collection_is_told_with_its_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_misspelt_setting_is_reported_with_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "example.org.evercrawl" / "collection.toml"
     file.parent.mkdir()
     file.write_text("[pace]\ndelaay = 3\n")
@@ -126,30 +125,26 @@ def test_a_misspelt_setting_of_the_collection_is_told_with_its_file(
     assert "did you mean 'pace.delay'?" in shown
 
 
-def test_why_of_a_url_that_was_never_met_says_so_and_what_the_scope_says(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_why_for_an_unknown_url_checks_the_scope(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "example.org.evercrawl" / "collection.toml"
     file.parent.mkdir()
     file.write_text('[scope]\nseeds = ["https://example.org/"]\n')
     assert run(["why", "https://example.net/x"]) == 1
     shown = capsys.readouterr().out
-    assert "has not met this URL" in shown
-    assert "would be refused (out_of_scope): host example.net is not one of example.org" in shown
+    assert "no page of the collection links to this URL" in shown
+    assert "would be skipped (out_of_scope): host example.net is not one of example.org" in shown
     assert run(["why", "https://example.org/x"]) == 1
-    assert "would be asked for: it is inside the scope" in capsys.readouterr().out
+    assert "would be followed: in scope" in capsys.readouterr().out
 
 
-def test_the_contact_is_kept_for_the_user(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_contact_is_saved_for_the_user(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["config", "contact", "me@example.org"]) == 0
     assert run(["config", "get", "identity.contact"]) == 0
     assert capsys.readouterr().out == "me@example.org\n"
     assert "me@example.org" in (tmp_path / "config" / "evercrawl" / "config.toml").read_text()
 
 
-def test_the_settings_say_where_they_come_from(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_settings_show_their_origin(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EVERCRAWL_PACE__DELAY", "7s")
     assert run(["config", "show", "--origin"]) == 0
     shown = {line.split(" = ")[0]: line for line in capsys.readouterr().out.splitlines()}
@@ -165,11 +160,11 @@ def test_doctor_reports_every_check(capsys: pytest.CaptureFixture[str]) -> None:
     assert {"python", "compiled", "sqlite", "dns", "tls", "clock", "disk", "extra pdf", "identity"} <= set(checks)
     assert checks["identity"]["verdict"] == "warn"
     assert "config contact" in checks["identity"]["remedy"]
-    is_compiled = not paragraph.__file__.endswith(".py")
+    is_compiled = not paragraphs.__file__.endswith(".py")
     assert checks["compiled"]["detail"].startswith("yes" if is_compiled else "no")
 
 
-def test_a_defect_is_kept_in_the_log_and_told_briefly(
+def test_a_bug_is_logged_and_reported_briefly(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(name: str) -> None:
@@ -186,8 +181,28 @@ def test_a_defect_is_kept_in_the_log_and_told_briefly(
     assert "Traceback" in log.read_text()
 
 
-def test_a_reader_that_leaves_early_is_no_error() -> None:
+def test_a_closed_pipe_is_not_an_error() -> None:
     command = f"{sys.executable} -m evercrawl.cli.main config show | head -1"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True)
     assert done.stderr == ""
     assert done.stdout.startswith("identity.product")
+
+
+def test_the_help_lists_every_command_under_its_group(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == 0
+    shown = capsys.readouterr().out
+    lines = [line.strip() for line in shown.splitlines()]
+    for heading, commands in GROUPS.items():
+        place = lines.index(f"{heading}:")
+        listed = [line.split()[0] for line in lines[place + 1 : place + 1 + len(commands)]]
+        assert listed == list(commands)
+    assert all(len(line) <= 80 for line in shown.partition("Start:")[2].splitlines())
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_name_the_line_that_installs_them(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["completion", shell]) == 0
+    first, script = capsys.readouterr().out.split("\n", 1)
+    assert first.startswith("# To turn completion on")
+    assert f"evercrawl completion {shell}" in first
+    assert "_EVERCRAWL_COMPLETE" in script

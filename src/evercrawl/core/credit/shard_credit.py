@@ -45,7 +45,6 @@ from evercrawl.core.credit.ledger import (
 )
 from evercrawl.core.frontier import band_of
 from evercrawl.core.visit.links import FoundLinks
-from evercrawl.engine.decision import NewLink
 from evercrawl.model.page import Candidate, Page, QueuePosition
 from evercrawl.model.settings import CreditSettings
 
@@ -61,13 +60,12 @@ BOOKED_PARTS = 2000
 
 
 class CreditShares(NamedTuple):
-    """A visit's payment: what leaves the page, and its links with their shares."""
+    """What a visit pays: what leaves the page, and the share of each link."""
 
     spent: int
-    links: tuple[NewLink, ...]
-    send: Mapping[int, list[Candidate]]
+    share: int
     waited: int = 0
-    """The part of it that waited for the page in the pot: a share that is written with the visit."""
+    """The part of it that waited for the page in the pot; it is written with the visit."""
 
 
 class Columns(NamedTuple):
@@ -189,7 +187,9 @@ class ShardCredit:
         amount = candidate.credit or 0
         if candidate.parent is None and candidate.depth == 0 and not amount:
             amount = self._seed_share
-            self._ledger = ledger = ledger._replace(minted=ledger.minted + amount, unallocated=ledger.unallocated + amount)
+            self._ledger = ledger = ledger._replace(
+                minted=ledger.minted + amount, unallocated=ledger.unallocated + amount
+            )
         self._entered += 1
         self._kept += amount
         return Columns(amount - ledger.dividend, amount, self.generation)
@@ -201,15 +201,9 @@ class ShardCredit:
     # Visits
 
     def distribute(
-        self,
-        page: Page,
-        found: FoundLinks,
-        *,
-        links: tuple[NewLink, ...],
-        send: Mapping[int, list[Candidate]],
-        expands: bool,
+        self, page: Page, found: FoundLinks, *, new: Sequence[Candidate], sent: Sequence[Candidate], expands: bool
     ) -> CreditShares:
-        """Divide the page's credit among its links: new ones, those for other shards, and known ones.
+        """Divide the page's credit among its links: new ones, those sent to other shards, and known ones.
 
         A page that does not expand (a duplicate, or without links) leaves everything to the Lambda page.
         """
@@ -219,28 +213,19 @@ class ShardCredit:
         held = PageCredit(page.credit + waited, 0)
         self._lambdas_turn(held.held)
         credit = credit_of(held, self._ledger.dividend)
-        count = len(found.met) + len(found.candidates) + len(found.refusals) if expands else 0
-        self._ledger, _, share = spend(held, self._ledger, links=count)
+        links = len(found.met) + len(found.candidates) + len(found.refusals) if expands else 0
+        self._ledger, _, share = spend(held, self._ledger, links=links)
         self._generations.spend(credit)
         self._ledger = with_generation(self._ledger, self._generations.age)
         if share:
-            self._share_out(share, found, links, send)
-        priced = {target: _priced(sent, share) for target, sent in send.items()}
-        shared = tuple(link._replace(candidate=link.candidate._replace(credit=share)) for link in links)
-        return CreditShares(credit, shared, priced, waited)
-
-    def _share_out(
-        self, share: int, found: FoundLinks, links: Sequence[NewLink], send: Mapping[int, list[Candidate]]
-    ) -> None:
-        """Pay known links later, through the pot; new pages get their share when they enter."""
-        known = _known(found.candidates, links, send)
-        self._put(found.met, share)
-        self._put(known, share)
-        for_others = sum(map(len, send.values()))
-        # A link that stands there twice, in two spellings, is a page once.
-        doubled = len(found.candidates) - len(links) - for_others - len(known)
-        self._sent += share * for_others
-        self._refused += share * (doubled + len(found.refusals))
+            known = _known(found.candidates, new, sent)
+            self._put(found.met, share)
+            self._put(known, share)
+            # A link that stands there twice, in two spellings, is a page once.
+            doubled = len(found.candidates) - len(new) - len(sent) - len(known)
+            self._sent += share * len(sent)
+            self._refused += share * (doubled + len(found.refusals))
+        return CreditShares(credit, share, waited)
 
     def _lambdas_turn(self, held: int) -> None:
         """Lambda pays all pages of the collection where it holds more than the page whose turn it is."""
@@ -289,7 +274,9 @@ class ShardCredit:
 
         Where the pot is full, its poorer half goes to Lambda.
         """
-        writes = max(LEAST_WRITES, self._settings.writes_per_visit * self._visits) if self._settings.writes_per_visit else 0
+        writes = (
+            max(LEAST_WRITES, self._settings.writes_per_visit * self._visits) if self._settings.writes_per_visit else 0
+        )
         self._visits = 0
         pot, by_amount = self._pot, itemgetter(1)
         richest = dict(nlargest(writes, pot.items(), key=by_amount)) if len(pot) > writes else dict(pot)
@@ -346,14 +333,9 @@ class ShardCredit:
         return importance_of(earned, max(page.generation, self.generation))
 
 
-def _known(candidates: Sequence[Candidate], links: Sequence[NewLink], send: Mapping[int, list[Candidate]]) -> list[str]:
+def _known(candidates: Sequence[Candidate], new: Sequence[Candidate], sent: Sequence[Candidate]) -> list[str]:
     """Return the URLs of those candidates of this shard that are pages already."""
-    if len(links) + sum(map(len, send.values())) == len(candidates):
+    if len(new) + len(sent) == len(candidates):
         return []
-    others = {candidate.key for sent in send.values() for candidate in sent}
-    others.update(link.candidate.key for link in links)
+    others = {candidate.key for candidate in (*new, *sent)}
     return [candidate.url for candidate in candidates if candidate.key not in others]
-
-
-def _priced(candidates: Iterable[Candidate], share: int) -> list[Candidate]:
-    return [candidate._replace(credit=share) for candidate in candidates]

@@ -1,4 +1,4 @@
-"""Which collection a crawl is about, and what of its flags stays."""
+"""Which collection a crawl uses, and which flags it saves."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from evercrawl.errors import ConfigError
 
 
 @pytest.fixture
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliContext:
+def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliContext:
     monkeypatch.chdir(tmp_path)
     return CliContext(env={"XDG_CONFIG_HOME": str(tmp_path / "config")})
 
 
-def _planned(session: CliContext, *urls: str, **flags: object) -> RunPlan:
-    return plan_run(session, urls, flags=given_flags(flags))
+def _planned(cli: CliContext, *urls: str, **flags: object) -> RunPlan:
+    return plan_run(cli, urls, flags=given_flags(flags))
 
 
 def test_flags_name_settings_and_are_options() -> None:
@@ -39,52 +39,52 @@ def test_flags_name_settings_and_are_options() -> None:
         (" https://example.org ", "https://example.org/"),
     ],
 )
-def test_what_is_typed_becomes_a_url(typed: str, url: str) -> None:
+def test_typed_text_becomes_a_url(typed: str, url: str) -> None:
     assert parse_page_url(typed) == url
 
 
 @pytest.mark.parametrize(
     "typed", ["", "ftp://example.org/", "https://", "javascript:alert(1)", "mailto:me@example.org"]
 )
-def test_what_cannot_be_crawled_is_refused(typed: str) -> None:
+def test_a_url_that_cannot_be_crawled_is_refused(typed: str) -> None:
     with pytest.raises(ConfigError, match="not a URL"):
         parse_page_url(typed)
 
 
-def test_a_new_collection_remembers_seeds_and_scope_but_not_limits(session: CliContext, tmp_path: Path) -> None:
-    plan = _planned(session, "https://example.org/", scope="domain", exclude=(r"\.pdf$",), max_pages="5", gap="2")
+def test_a_new_collection_saves_seeds_and_scope_but_not_limits(cli: CliContext, tmp_path: Path) -> None:
+    plan = _planned(cli, "https://example.org/", scope="domain", exclude=(r"\.pdf$",), max_pages="5", gap="2")
     assert plan.is_new
     assert plan.path == Path("example.org.evercrawl")
     assert plan.configured.settings.crawl.max_pages == 5
     assert plan.configured.settings.pace.delay == timedelta(seconds=2)
-    kept = session.configured(tmp_path / plan.path)
+    kept = cli.configured(tmp_path / plan.path)
     assert kept.settings.scope.seeds == ("https://example.org/",)
     assert kept.settings.scope.kind == "domain"
     assert kept.settings.scope.exclude == (r"\.pdf$",)
     assert kept.origins["crawl.max_pages"] == kept.origins["pace.delay"] == "default"
 
 
-def test_the_same_command_without_a_url_finds_it_again(session: CliContext) -> None:
-    first = _planned(session, "https://example.org/")
-    again = _planned(session)
+def test_the_same_command_without_a_url_finds_it_again(cli: CliContext) -> None:
+    first = _planned(cli, "https://example.org/")
+    again = _planned(cli)
     assert not again.is_new
     assert again.path.resolve() == first.path.resolve()
     assert again.configured.settings.scope.seeds == ("https://example.org/",)
 
 
-def test_another_site_gets_a_collection_of_its_own(session: CliContext) -> None:
-    _planned(session, "https://example.org/")
-    assert _planned(session, "https://example.net/").path == Path("example.net.evercrawl")
+def test_another_site_gets_a_collection_of_its_own(cli: CliContext) -> None:
+    _planned(cli, "https://example.org/")
+    assert _planned(cli, "https://example.net/").path == Path("example.net.evercrawl")
 
 
-def test_a_named_collection_takes_more_seeds(session: CliContext, tmp_path: Path) -> None:
-    session.directory = tmp_path / "both"
-    _planned(session, "https://example.org/", scope="list")
-    plan = _planned(session, "https://example.net/", "https://example.org/")
+def test_a_named_collection_takes_more_seeds(cli: CliContext, tmp_path: Path) -> None:
+    cli.directory = tmp_path / "both"
+    _planned(cli, "https://example.org/", scope="list")
+    plan = _planned(cli, "https://example.net/", "https://example.org/")
     assert plan.configured.settings.scope.seeds == ("https://example.org/", "https://example.net/")
     assert plan.configured.settings.scope.kind == "list"
 
 
-def test_concurrency_counts_for_own_hosts_too(session: CliContext) -> None:
-    own = _planned(session, "https://example.org/", pace="own", concurrency="16").configured.settings
+def test_concurrency_counts_for_own_hosts_too(cli: CliContext) -> None:
+    own = _planned(cli, "https://example.org/", pace="own", concurrency="16").configured.settings
     assert (own.crawl.concurrency, own.pace.unlimited_concurrency) == (16, 16)
