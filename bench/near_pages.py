@@ -31,10 +31,11 @@ from scipy.sparse import csr_matrix
 from evercrawl.core.digest import content_digest
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.duplicates.minhash import text_signature
+from evercrawl.core.duplicates.site_mirrors import Mirrors
 from evercrawl.core.url import key_of, site_of
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.core.visit.outcome import judge_fetched
-from evercrawl.engine.duplicates import LEAST_CHARS, Duplicates, Mirrors
+from evercrawl.engine.duplicates import LEAST_CHARS, Duplicates
 from evercrawl.engine.interpret import VisitResult
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Exchange, Fetched

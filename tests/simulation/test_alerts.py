@@ -123,7 +123,7 @@ class Receivers:
         known = self.accepted.setdefault(name, {})
         self.doubles += letter.message.id in known
         if letter.message.id not in known:
-            known[letter.message.id] = [notice.event.url for notice in letter.notices]
+            known[letter.message.id] = [pending.event.url for pending in letter.events]
             self.moments.setdefault(name, []).append(self.clock.now())
         await self.fate.spin()
         return DeliveryAttempt(True, "HTTP 200")
@@ -282,7 +282,7 @@ def test_an_undeliverable_message_fails_and_can_be_retried(tmp_path: Path) -> No
     ((message, changes, _),) = outbox.messages(most=5)
     assert (message.state, changes) == (MessageState.FAILED, 1)
     assert 150 < message.tries < 200, "about once an hour for a week"
-    outbox.write(retry_message(message, now=EPOCH + 10 * 24 * HOUR))
+    outbox.update_message(retry_message(message, now=EPOCH + 10 * 24 * HOUR))
     outbox.close()
     pages.clock = receivers.clock = SimClock(EPOCH + 11 * 24 * HOUR)
     run(live(tmp_path, pages, receivers, EPOCH + 11 * 24 * HOUR + HOUR))

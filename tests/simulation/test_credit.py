@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from evercrawl.core.credit import shard_credit as credit_module
 from evercrawl.core.credit.ledger import CreditLedger
-from evercrawl.engine import credit as credit_module
 from evercrawl.engine.ports import Stored
 from evercrawl.model.page import Batch, Promotion
 from evercrawl.model.settings import CreditSettings, Settings

@@ -6,8 +6,8 @@ from datetime import time as clock
 import pytest
 
 from evercrawl.core.robots.robots_txt import (
-    MOST_SITEMAPS,
-    MOST_WILDCARD_PARTS,
+    MAX_SITEMAPS,
+    MAX_WILDCARD_PARTS,
     RequestRate,
     VisitTime,
     is_product_token,
@@ -157,8 +157,8 @@ def test_sitemaps_are_kept_once_in_order_and_up_to_a_limit():
     robots = parse_robots(b"Sitemap: /b.xml\nSitemap: https://x.org/a.xml\nsite-map: /b.xml\nSitemap:\n", agent="x")
     assert robots.sitemaps == ("/b.xml", "https://x.org/a.xml")
     assert sitemap_urls(robots, "https://x.org/robots.txt") == ("https://x.org/b.xml", "https://x.org/a.xml")
-    many = b"".join(b"Sitemap: /%d\n" % number for number in range(MOST_SITEMAPS + 5))
-    assert len(parse_robots(many, agent="x").sitemaps) == MOST_SITEMAPS
+    many = b"".join(b"Sitemap: /%d\n" % number for number in range(MAX_SITEMAPS + 5))
+    assert len(parse_robots(many, agent="x").sitemaps) == MAX_SITEMAPS
 
 
 def test_the_gap_is_the_larger_of_delay_and_rate():
@@ -221,9 +221,9 @@ def test_no_pattern_makes_a_verdict_slow():
 
 
 def test_beyond_the_limit_of_wildcards_more_is_forbidden_rather_than_less():
-    lines = [f"Disallow: /f{number}*x" for number in range(MOST_WILDCARD_PARTS)]
+    lines = [f"Disallow: /f{number}*x" for number in range(MAX_WILDCARD_PARTS)]
     text = "User-agent: *\nAllow: /z*x\n" + "\n".join(lines) + "\nAllow: /z*y\n"
-    assert not allowed(text, f"/f{MOST_WILDCARD_PARTS - 1}/anything")
+    assert not allowed(text, f"/f{MAX_WILDCARD_PARTS - 1}/anything")
     assert allowed(text, "/f1")
 
 

@@ -24,24 +24,14 @@ from evercrawl.core.url import path_of
 
 SAMPLES = 32
 """Paths of a site that are compared."""
-
-
 MOST_SITES = 4096
 """Sites of which samples are held, those seen last; about 6 KB each."""
-
-
 MOST_CONTENTS = 65_536
 """Contents by which copies are noticed, those seen last."""
-
-
 MOST_MIRRORS = 10_000
 """Copies that are remembered."""
-
-
 LEAST_LED_SHARE = 0.8
 """Of the redirects of a site, so many must lead to the same path of the other, at the careful end."""
-
-
 MIRRORS_KEY = (0, "mirrors")
 """Where the copies are kept; no site has this number."""
 

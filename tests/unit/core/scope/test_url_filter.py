@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from evercrawl.core.scope.url_filter import (
-    MOST_NESTING,
+    MAX_NESTING,
     AllFilter,
     AnyFilter,
     DomainFilter,
@@ -93,7 +93,7 @@ def test_expressions(text: str, expected: UrlFilter):
         ("domain(a.org))", r"at character 14 expected and, or, or the end, found '\)'"),
         ("prefix()", r"at character 8 expected something in the brackets of prefix, found nothing"),
         ("pattern('(')", r"'\(' is not a regular expression"),
-        ("not " * (MOST_NESTING + 1) + "pattern(x)", "inside each other"),
+        ("not " * (MAX_NESTING + 1) + "pattern(x)", "inside each other"),
     ],
 )
 def test_errors_say_where_and_what(text: str, message: str):

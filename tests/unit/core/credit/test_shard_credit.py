@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from evercrawl.core.credit.ledger import balance, ledger_bytes, ledger_of
+from evercrawl.core.credit.shard_credit import Generations, ShardCredit
 from evercrawl.core.url import key_of
 from evercrawl.core.visit.links import FoundLinks
-from evercrawl.engine.credit import Generations, ShardCredit
 from evercrawl.model.page import Candidate, Page, QueuePosition, Refusal
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import CreditSettings

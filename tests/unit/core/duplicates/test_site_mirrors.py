@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evercrawl.engine.duplicates import SAMPLES, Mirrors
+from evercrawl.core.duplicates.site_mirrors import SAMPLES, Mirrors
 
 ONE, WWW, OTHER = "https://a.test", "https://www.a.test", "https://b.test"
 
@@ -16,7 +16,7 @@ def filled(*sites: str, pages: int, salts: tuple[str, ...] = ()) -> Mirrors:
     for number in range(pages):
         for place, site in enumerate(sites):
             salt = salts[place] if salts else ""
-            mirrors.fetched(f"{site}/page/{number}", content(number, salt))
+            mirrors.add_page(f"{site}/page/{number}", content(number, salt))
     return mirrors
 
 
@@ -41,14 +41,14 @@ def test_one_answer_for_everything_proves_nothing():
     mirrors = Mirrors(is_on=True)
     for number in range(50):
         for site in (ONE, WWW):
-            mirrors.fetched(f"{site}/{number}", b"not found")
+            mirrors.add_page(f"{site}/{number}", b"not found")
     assert mirrors.of(WWW) is None
 
 
 def test_a_site_that_leads_to_another_is_its_copy():
     mirrors = Mirrors(is_on=True)
     for number in range(20):
-        mirrors.moved(f"http://a.test/{number}", f"https://a.test/{number}")
+        mirrors.add_redirect(f"http://a.test/{number}", f"https://a.test/{number}")
     found = mirrors.of("http://a.test")
     assert found is not None
     assert found.of == "https://a.test"
@@ -57,7 +57,7 @@ def test_a_site_that_leads_to_another_is_its_copy():
 def test_redirects_to_the_front_page_make_no_copy():
     mirrors = Mirrors(is_on=True)
     for number in range(20):
-        mirrors.moved(f"http://a.test/{number}", "https://a.test/")
+        mirrors.add_redirect(f"http://a.test/{number}", "https://a.test/")
     assert mirrors.of("http://a.test") is None
 
 
@@ -65,7 +65,7 @@ def test_a_copy_that_goes_its_own_way_is_asked_again():
     mirrors = filled(ONE, WWW, pages=20)
     assert mirrors.of(WWW) is not None
     for number in range(20):
-        mirrors.fetched(f"{WWW}/page/{number}", content(number, "changed"))
+        mirrors.add_page(f"{WWW}/page/{number}", content(number, "changed"))
     assert mirrors.of(WWW) is None
     assert not mirrors.is_saved
 
@@ -82,6 +82,6 @@ def test_copies_survive_a_restart_and_samples_are_bounded():
 def test_switched_off_nothing_is_a_copy():
     mirrors = Mirrors(is_on=False)
     for number in range(30):
-        mirrors.fetched(f"{ONE}/{number}", content(number))
-        mirrors.fetched(f"{WWW}/{number}", content(number))
+        mirrors.add_page(f"{ONE}/{number}", content(number))
+        mirrors.add_page(f"{WWW}/{number}", content(number))
     assert mirrors.of(WWW) is None
