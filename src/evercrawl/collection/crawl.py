@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -33,6 +34,8 @@ from evercrawl.engine.runtime import Ended, StopSignal
 from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.report import Progress, Summary
 from evercrawl.model.settings import SearchSettings, Settings
+
+log = logging.getLogger("evercrawl")
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from evercrawl.adapters.warc.reader import (
 from evercrawl.core.change.versions import choose_version, is_version_name
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.document.media_type import sniff_media_type
-from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode, decoded_body
+from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode, decode_body
 from evercrawl.core.http.http1 import split_list
 from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
 from evercrawl.engine.interpret import BUILT_IN_TYPES
@@ -131,7 +131,7 @@ def read_response(collection: Path, settings: Settings, shard: int, kept: Versio
         with StateReader(collection).shard(shard) as state:
             source = _source(folder, state.original(place.digest), record)
     limits = DecodeLimits(settings.http.max_decoded_bytes, settings.http.max_compression_ratio)
-    body = decoded_body(source.headers, source.wire_body, limits=limits)
+    body = decode_body(source.headers, source.wire_body, limits=limits)
     return StoredResponse(record.head, record.headers, source.wire_body, body)
 
 

@@ -107,10 +107,10 @@ def test_freshness_leaves_out_what_is_gone_and_counts_what_is_missing(reader: St
 
 
 def test_a_sample_stands_for_the_whole(reader: StateReader, policy: str) -> None:
-    some = take_sample(reader, now_us=NOW_US, policy=policy, most=10)
+    some = take_sample(reader, now_us=NOW_US, policy=policy, limit=10)
     assert some.share == pytest.approx(0.25)
     assert len(some.pages) <= 10
-    assert take_sample(reader, now_us=NOW_US, policy=policy, most=PAGES).share == 1.0
+    assert take_sample(reader, now_us=NOW_US, policy=policy, limit=PAGES).share == 1.0
 
 
 def test_what_was_saved_is_counted_from_the_log(reader: StateReader) -> None:

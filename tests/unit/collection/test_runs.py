@@ -38,8 +38,8 @@ def test_runs_come_newest_first_and_in_portions(tmp_path: Path):
         record_run(tmp_path, Summary(requests=number), began=_now(), forever=False)
     whole = past_runs(tmp_path)
     assert [run.summary["requests"] for run in whole] == [4, 3, 2, 1, 0]
-    first = past_runs(tmp_path, most=2)
-    rest = past_runs(tmp_path, most=10, before=first[-1].id)
+    first = past_runs(tmp_path, limit=2)
+    rest = past_runs(tmp_path, limit=10, before=first[-1].id)
     assert first + rest == whole
     assert past_run(tmp_path, whole[2].id) == whole[2]
     assert past_run(tmp_path, whole[2].id + 1) is None
