@@ -93,28 +93,25 @@ RELATIVE_TIMES = (
     r"\d+ ?(?:초|분|시간|일|주|개월|년) ?전|방금",
 )
 MONTHS = (
-    r"jan(?:uary|uar|vier|uari)?|feb(?:ruary|ruar|ruari)?|mar(?:ch|s)?|märz|maart|apr(?:il)?|may|mai|mei|maj"
-    r"|june?|juni|july?|juli|aug(?:ust|ustus)?|sep(?:t|tember|tembre)?|o[ck]t(?:ober|obre)?|nov(?:ember|embre)?"
-    r"|de[cz](?:ember|embre)?|janvier|févr(?:ier)?|avril|juin|juillet|août|décembre"
-    r"|ene(?:ro)?|febrero|marzo|abr(?:il)?|mayo|junio|julio|ago(?:sto)?|septiembre|octubre|noviembre|dic(?:iembre)?"
-    r"|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|novembre|dicembre"
-    r"|janeiro|fevereiro|março|maio|junho|julho|setembro|outubro|novembro|dezembro"
-    r"|januar[iy]?|februar[iy]?|augusti|oktober|stycznia|lutego|marca|kwietnia|maja|czerwca|lipca|sierpnia"
-    r"|września|października|listopada|grudnia|ledna|února|března|dubna|května|června|července|srpna|září"
-    r"|října|listopadu|prosince|ocak|şubat|mart|nisan|mayıs|haziran|temmuz|ağustos|eylül|ekim|kasım|aralık"
-    r"|января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря"
-    r"|tammikuuta|helmikuuta|maaliskuuta|huhtikuuta|toukokuuta|kesäkuuta|heinäkuuta|elokuuta|syyskuuta"
-    r"|lokakuuta|marraskuuta|joulukuuta"
+    r"jan(?:uary|uar|vier|uari)?|feb(?:ruary|ruar|ruari)?|mar(?:ch|s)?|märz|maart|apr(?:il)?|may|mai|mei|maj|june?"
+    r"|juni|july?|juli|aug(?:ust|ustus)?|sep(?:t|tember|tembre)?|o[ck]t(?:ober|obre)?|nov(?:ember|embre)?"
+    r"|de[cz](?:ember|embre)?|janvier|févr(?:ier)?|avril|juin|juillet|août|décembre|ene(?:ro)?|febrero|marzo"
+    r"|abr(?:il)?|mayo|junio|julio|ago(?:sto)?|septiembre|octubre|noviembre|dic(?:iembre)?|gennaio|febbraio|aprile"
+    r"|maggio|giugno|luglio|settembre|ottobre|novembre|dicembre|janeiro|fevereiro|março|maio|junho|julho|setembro"
+    r"|outubro|novembro|dezembro|januar[iy]?|februar[iy]?|augusti|oktober|stycznia|lutego|marca|kwietnia|maja|czerwca"
+    r"|lipca|sierpnia|września|października|listopada|grudnia|ledna|února|března|dubna|května|června|července|srpna"
+    r"|září|října|listopadu|prosince|ocak|şubat|mart|nisan|mayıs|haziran|temmuz|ağustos|eylül|ekim|kasım|aralık|января"
+    r"|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря|tammikuuta|helmikuuta|maaliskuuta"
+    r"|huhtikuuta|toukokuuta|kesäkuuta|heinäkuuta|elokuuta|syyskuuta|lokakuuta|marraskuuta|joulukuuta"
 )
 WEEKDAYS = (
-    r"mon(?:day)?|tue(?:s|sday)?|wed(?:nesday)?|thu(?:rs|rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?"
-    r"|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag"
-    r"|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche"
-    r"|lunes|martes|miércoles|jueves|viernes|sábado|domingo|lunedì|martedì|mercoledì|giovedì|venerdì|sabato"
-    r"|domenica|segunda|terça|quarta|quinta|sexta|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag"
-    r"|måndag|tisdag|onsdag|torsdag|fredag|lördag|söndag|mandag|tirsdag|lørdag|søndag"
-    r"|poniedziałek|wtorek|środa|czwartek|piątek|sobota|niedziela|понедельник|вторник|среда|четверг|пятница"
-    r"|суббота|воскресенье|pazartesi|salı|çarşamba|perşembe|cuma|cumartesi|pazar"
+    r"mon(?:day)?|tue(?:s|sday)?|wed(?:nesday)?|thu(?:rs|rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?|montag|dienstag"
+    r"|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes"
+    r"|martes|miércoles|jueves|viernes|sábado|domingo|lunedì|martedì|mercoledì|giovedì|venerdì|sabato|domenica|segunda"
+    r"|terça|quarta|quinta|sexta|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag|måndag|tisdag|onsdag"
+    r"|torsdag|fredag|lördag|söndag|mandag|tirsdag|lørdag|søndag|poniedziałek|wtorek|środa|czwartek|piątek|sobota"
+    r"|niedziela|понедельник|вторник|среда|четверг|пятница|суббота|воскресенье|pazartesi|salı|çarşamba|perşembe|cuma"
+    r"|cumartesi|pazar"
 )
 PRICE = (
     r"[$€£¥₹₽₩₺₴₫฿]"
@@ -125,8 +122,6 @@ IDENTITY_WORDS = (
     r"[ -]?(?:id|key|no)|token|nonce|uuid|served by|sitzungs?-?id|anfrage-?id|vorgangsnummer"
     r"|id de (?:requête|session|sesión)|id (?:sessione|запроса)"
 )
-
-
 SHORT_WORDS = 14
 SHORT_CHARS = 140
 TINY_WORDS = 7

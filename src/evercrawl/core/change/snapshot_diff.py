@@ -88,8 +88,6 @@ _SESSION = re.compile(
     r"|;jsessionid=[^?#]*",
     re.IGNORECASE,
 )
-
-
 _TITLE_BORDER = re.compile(r"\s+[-–—|·•»«:/]+\s+|\s*[|｜»«]\s*")
 
 

@@ -34,8 +34,6 @@ def text_node_id() -> int:
 
 
 _PARSER = LexborHTMLParser("")
-
-
 WITHOUT_EVENTS: Final = 1
 """Lexbor option that skips mutation events."""
 MAX_NOSCRIPTS: Final = 100
@@ -58,10 +56,9 @@ _MAY_HOLD_LINKS = re.compile("<(?:a|if|im)", re.IGNORECASE)
 _PAGE_TYPES = ("", "text/html", "application/xhtml+xml")
 # HTML standard 4.6.7: link types of hyperlinks, and their older names.
 _LINKING_TYPES = (
-    "alternate author canonical help license next prev privacy-policy search terms-of-service previous"
-    " first last"
-    " start begin end up top home contents toc index glossary copyright chapter section subsection appendix"
-    " bookmark amphtml shortlink"
+    "alternate author canonical help license next prev privacy-policy search terms-of-service previous first last"
+    " start begin end up top home contents toc index glossary copyright chapter section subsection appendix bookmark"
+    " amphtml shortlink"
 )
 _LINKING = frozenset(_LINKING_TYPES.split())
 _LOADING_TYPES = "stylesheet icon apple-touch-icon mask-icon manifest preload modulepreload image_src"

@@ -37,8 +37,7 @@ _LABELS = {
     "windows-874": "dos-874 iso-8859-11 iso8859-11 iso885911 tis-620 windows-874",
     "windows-1250": "cp1250 windows-1250 x-cp1250",
     "windows-1251": "cp1251 windows-1251 x-cp1251",
-    "windows-1252": "ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100"
-    " iso8859-1 iso88591"
+    "windows-1252": "ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591"
     " iso_8859-1 iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252",
     "windows-1253": "cp1253 windows-1253 x-cp1253",
     "windows-1254": "cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9"

@@ -42,37 +42,40 @@ MAX_LANG_CHARS = 35
 FEED_TYPES = frozenset(("application/rss+xml", "application/atom+xml", "application/feed+json"))
 
 
-def html_document(
+class ParsedPage(NamedTuple):
+    """A parsed page with its encoding and the number of bytes left out."""
+
+    tree: LexborHTMLParser
+    elements: Elements
+    encoding: str
+    unread: int
+
+
+def _html_document(
     url: str,
     headers: Headers,
-    tree: LexborHTMLParser,
-    elements: Elements,
+    page: ParsedPage,
     *,
-    encoding: str,
     agent: str,
     limits: ParseSettings,
     all_details: bool,
-    wants_snapshot: bool = False,
-    wants_outline: bool = False,
-    unread: int = 0,
+    wants_snapshot: bool,
+    wants_outline: bool,
 ) -> Document:
-    """Return the document of a parsed page.
-
-    Without `all_details` there are no embeds, and anchor texts and headings only if the outline is wanted.
-    """
+    tree, elements, encoding, unread = page
     base = base_url(url, elements.base)
     resolver = ReferenceResolver(url, base, encoding)
     alternates = _alternates(elements, headers, resolver)
     body = tree.body
     title = page_title(elements, limits)
-    facts = extract_metadata(tree, elements)
+    stated = extract_metadata(tree, elements)
     document = Document(
         encoding=encoding,
         base_url=base,
         title=title,
-        author=facts.author,
-        published=facts.published,
-        modified=facts.modified,
+        author=stated.author,
+        published=stated.published,
+        modified=stated.modified,
         lang=_lang(tree, elements.metas, headers),
         links=extract_links(elements, resolver, limits, with_text=all_details or wants_outline),
         embeds=extract_embeds(elements, resolver) if all_details else (),
@@ -185,15 +188,6 @@ MAX_CUT_TAG_BYTES = 4096
 _SELF_CLOSED = re.compile(rb"<(a|div|iframe|noscript|p|script|span|style|textarea|title)(\s[^<>]*)?/>")
 
 
-class ParsedPage(NamedTuple):
-    """A parsed page with its encoding and the number of bytes left out."""
-
-    tree: LexborHTMLParser
-    elements: Elements
-    encoding: str
-    unread: int
-
-
 def parse_document(
     url: str,
     headers: Headers,
@@ -212,14 +206,10 @@ def parse_document(
     """
     kind = sniff_media_type(headers, body)
     if kind in HTML_TYPES:
-        page = parse_page(headers, body, kind=kind)
-        return html_document(
+        return _html_document(
             url,
             headers,
-            page.tree,
-            page.elements,
-            encoding=page.encoding,
-            unread=page.unread,
+            parse_page(headers, body, kind=kind),
             agent=agent,
             limits=limits,
             all_details=all_details,

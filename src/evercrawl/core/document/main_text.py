@@ -61,8 +61,6 @@ MAX_LOOSE_LINE_CHARS: Final = 120
 MAX_LAST_LINE_CHARS: Final = 200
 MAX_LOOSE_ENDS = 3
 """More short lines at the end are a list."""
-
-
 _score_of = itemgetter(2)
 
 

@@ -16,9 +16,8 @@ _EXTENSIONS = {
     "font": "eot otf ttc ttf woff woff2",
     "archive": "7z apk appimage arj bak bin bz2 cab cpio crx deb dll dmg ear exe gz img iso jar lha lz lz4"
     " lzh lzma msi pkg pyc rar rpm sit sitx sql sqlite tar tbz tbz2 tgz txz war warc whl xpi xz zip zst zstd",
-    "media": "3g2 3gp aac aif aiff amr ape asf avi divx f4a f4v flac flv m2ts m3u m3u8 m4a m4b m4p m4v mid"
-    " midi mka mkv mov mp2 mp3 mp4 mpa mpe mpeg mpg mts oga ogg ogv opus ram rm rmvb vob wav weba webm"
-    " wma wmv",
+    "media": "3g2 3gp aac aif aiff amr ape asf avi divx f4a f4v flac flv m2ts m3u m3u8 m4a m4b m4p m4v mid midi mka"
+    " mkv mov mp2 mp3 mp4 mpa mpe mpeg mpg mts oga ogg ogv opus ram rm rmvb vob wav weba webm wma wmv",
     "document": "azw azw3 djv djvu doc docm docx dotx dwg dxf epub mobi odg odp ods odt pdf potx pps ppsx ppt"
     " pptm pptx rtf vsd xls xlsb xlsm xlsx xlt xps",
 }
@@ -51,17 +50,9 @@ def check_file_types(names: Iterable[str]) -> frozenset[str]:
 
 SNIFFED_BYTES = 1445
 """MIME Sniffing standard, section 5."""
-
-
 HTML_TYPES = ("text/html", "application/xhtml+xml")
-
-
 _ESSENCE = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+\Z")
-
-
 _MARKUP = re.compile(rb"<(?:!doctype|!--|\?xml|/?[a-z][a-z0-9]*[\s/>])", re.IGNORECASE)
-
-
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 
 
@@ -80,8 +71,6 @@ def _looks_like(start: bytes) -> str:
 
 
 MEDIA_KINDS = ("html", "pdf", "feed", "text", "image", "other")
-
-
 _KIND_OF = {
     "text/html": "html",
     "application/xhtml+xml": "html",

@@ -26,10 +26,9 @@ MAX_JSON_VALUES = 5_000
 _SCRIPT = tag_id("script")
 _AUTHOR_KEYS = "author article:author dc.creator dcterms.creator citation_author parsely-author sailthru.author byl"
 _PUBLISHED_KEYS = (
-    "article:published_time datepublished og:published_time date dc.date dc.date.issued dcterms.date"
-    " dcterms.issued dcterms.created dc.date.created citation_publication_date citation_date parsely-pub-date"
-    " sailthru.date pubdate publishdate publish-date publication_date cxenseparse:recs:publishtime"
-    " article.published ptime"
+    "article:published_time datepublished og:published_time date dc.date dc.date.issued dcterms.date dcterms.issued"
+    " dcterms.created dc.date.created citation_publication_date citation_date parsely-pub-date sailthru.date pubdate"
+    " publishdate publish-date publication_date cxenseparse:recs:publishtime article.published ptime"
 )
 _MODIFIED_KEYS = (
     "article:modified_time datemodified og:updated_time dcterms.modified dc.date.modified last-modified"

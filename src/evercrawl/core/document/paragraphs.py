@@ -77,8 +77,6 @@ _NAMES = {
 }
 _TEXT_ID: Final = text_node_id()
 _A: Final = tag_id("a")
-
-
 _KIND_OF = {tag: kind for kind, names in _NAMES.items() for tag in tag_ids(names)} | {_TEXT_ID: _TEXT}
 _KINDS: Final = tuple(_KIND_OF.get(tag, _INLINE) for tag in range(max(_KIND_OF) + 1))
 _ITEM_KINDS: Final = frozenset((_ITEM, _CELL))

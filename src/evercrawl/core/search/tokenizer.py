@@ -105,8 +105,6 @@ _URL_WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _COMMON_NAMES = "http https www html htm php asp aspx jsp index com org net"
 _COMMON_URL_WORDS = frozenset(_COMMON_NAMES.split())
-
-
 _ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 
 

@@ -11,8 +11,6 @@ from evercrawl.model.document import Document
 
 FieldValue = str | int | float | bool | None
 """A value that JSON, SQL and a search index all know."""
-
-
 MAX_ERROR_CHARS = 200
 
 
