@@ -68,7 +68,7 @@ def test_several_shards_there_and_back(collection: Path, dsn: str) -> None:
     assert asyncio.run(ask(dsn, "select shard, count(*) from {space}.visit group by 1 order by 1")) == [
         (shard, 2500) for shard in SHARDS
     ]
-    added = VISIT.replace("into visit", "into {space}.visit").replace("1, ?, 'stored'", "1, 9, 'stored'").replace("?", "7")
+    added = VISIT.replace("into visit", "into {space}.visit").replace("?, 'stored'", "9, 'stored'").replace("?", "7")
     assert asyncio.run(ask(dsn, added + " returning id")) == [(2501,)]
     asyncio.run(ask(dsn, "delete from {space}.visit where id = 2501"))
     move(collection, Settings(), "files")
@@ -96,12 +96,12 @@ def test_a_table_that_nobody_knows_stops_the_move(collection: Path, dsn: str) ->
 
 
 def test_places_that_are_taken_or_empty(collection: Path, tmp_path: Path, dsn: str) -> None:
-    with pytest.raises(ConfigError, match="in its files already"):
+    with pytest.raises(ConfigError, match="already in its files"):
         move(collection, Settings(), "files")
     move(collection, Settings(), dsn)
     other = tmp_path / "other"
     open_for_writing(shard_path(other, 0), durability="process").close()
-    with pytest.raises(ConfigError, match="holds a collection"):
+    with pytest.raises(ConfigError, match="already has a collection"):
         move(other, Settings(), dsn)
     empty = tmp_path / "empty"
     empty.mkdir()

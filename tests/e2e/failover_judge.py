@@ -153,7 +153,7 @@ async def credit_errors(connection: asyncpg.Connection, space: str) -> dict[str,
     found: dict[str, int] = {}
     for shard, ledger in ledgers.items():
         pages, credit = held.get(shard, (0, 0))
-        found[f"books of {shard}"] = balance(ledger) or ledger.in_hand
+        found[f"ledger of {shard}"] = balance(ledger) or ledger.unallocated
         found[f"credit of pages of {shard}"] = ledger.held - credit - pages * ledger.dividend
         found[f"pages of {shard}"] = ledger.pages - pages
     whole = sum(ledger.lambda_page + ledger.held for ledger in ledgers.values())

@@ -37,11 +37,11 @@ DEADLINE_S = 60
 WSGI_APPLICATION = """
 import sys
 from pathlib import Path
-from evercrawl.sitemaps.static_server import StaticFiles
-from evercrawl.sitemaps.middleware import SitemapMiddleware
+from evercrawl.sitemaps.static_server import StaticFileApp
+from evercrawl.sitemaps.middleware import WsgiSitemapMiddleware
 
 FOLDER = Path({folder!r})
-files = SitemapMiddleware(StaticFiles(FOLDER), FOLDER)
+files = WsgiSitemapMiddleware(StaticFileApp(FOLDER), FOLDER)
 
 def application(environ, start_response):
     query = environ.get("QUERY_STRING")
@@ -54,10 +54,10 @@ ASGI_APPLICATION = """
 from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.staticfiles import StaticFiles
-from evercrawl.sitemaps.middleware import SitemapMiddleware
+from evercrawl.sitemaps.middleware import AsgiSitemapMiddleware
 
 site = Starlette(routes=[Mount("/", StaticFiles(directory={folder!r}, html=True))])
-wrapped = SitemapMiddleware(site, {folder!r})
+wrapped = AsgiSitemapMiddleware(site, {folder!r})
 
 async def application(scope, receive, send):
     if scope["type"] == "http":

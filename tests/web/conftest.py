@@ -12,7 +12,7 @@ import evercrawl
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
 from evercrawl.web.auth import AccessScope
 from evercrawl.web.serve import ServeOptions, WebService
-from tests.web.asked import ALERT
+from tests.web.inputs import ALERT
 from tests.web.client import TestClient
 from tests.web.hostile import PAGES, SCRIPT, haunt
 from tests.web.story import tell_story
@@ -32,7 +32,7 @@ class Interface:
     replay: TestClient
 
     def with_token(self, scope: AccessScope) -> TestClient:
-        secret = self.service.keyring.add_token(f"a {scope.word} program", scope)
+        secret = self.service.auth.add_token(f"a {scope.label} program", scope)
         return self.client(headers={"Authorization": f"Bearer {secret}"})
 
     def client(self, headers: dict[str, str] | None = None) -> TestClient:
@@ -63,8 +63,8 @@ def closed(interface: Interface) -> None:
         one.close()
     for client in (interface.anybody, interface.operator, interface.replay):
         client.close()
-    interface.service.desk.crawl.close()
-    interface.service.keyring.close()
+    interface.service.state.crawl.close()
+    interface.service.auth.close()
 
 
 @pytest.fixture(scope="session")

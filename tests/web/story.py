@@ -17,7 +17,7 @@ from random import Random
 
 import evercrawl
 from evercrawl.adapters.sqlite.store import SqliteStore
-from evercrawl.adapters.warc.records import WarcInfo
+from evercrawl.adapters.warc.warc_records import WarcInfo
 from evercrawl.adapters.warc.writer import WarcArchive
 from evercrawl.cluster.crawl_builder import assemble_crawl
 from evercrawl.cluster.totals import run_summary

@@ -109,7 +109,7 @@ def test_add_see_and_remove(fresh: Interface):
     fresh.operator.post("/do/remove-alert", data={"name": "prices", "csrf": fresh.csrf})
     assert fresh.operator.get("/alerts.json").json()["alerts"] == []
     assert fresh.operator.get("/alert?name=prices").status_code == 404
-    assert [line.what for line in fresh.service.keyring.book()][:3] == ["remove-alert", "add-alert", "add-alert"]
+    assert [line.what for line in fresh.service.auth.book()][:3] == ["remove-alert", "add-alert", "add-alert"]
 
 
 def test_the_secret_of_a_webhook_is_shown_once_and_signs_the_test(private: Interface):
@@ -120,13 +120,13 @@ def test_the_secret_of_a_webhook_is_shown_once_and_signs_the_test(private: Inter
         secret = page.text.split("shown only now: ", 1)[1].split("<", 1)[0].strip()
         assert secret not in private.operator.get("/alerts").text
         assert secret not in private.operator.get("/alert.json?name=hook").text
-        assert secret not in str(private.service.keyring.book())
+        assert secret not in str(private.service.auth.book())
         answer = private.operator.post(
             f"{API}/test-alert", json={"name": "hook"}, headers={"X-CSRF-Token": private.csrf}
         )
         assert answer.json()["delivered"] is True
         ((headers, body),) = taken
-        now = private.service.desk.now()
+        now = private.service.state.now()
         assert verify_signature(
             secret,
             message_id=headers["webhook-id"],
@@ -156,21 +156,21 @@ def test_a_webhook_leads_to_no_machine_that_only_we_can_reach(fresh: Interface, 
     wish = {"name": "hook", "channel": "webhook", "address": address, "csrf": fresh.csrf}
     assert fresh.operator.post("/do/add-alert", data=wish).status_code == 403
     assert fresh.operator.get("/alerts.json", params={"name": "hook", "address": address}).json()["problem"]
-    assert fresh.service.desk.collection.alerts.all() == []
+    assert fresh.service.state.collection.alerts.all() == []
 
 
 def test_a_feed_lies_in_the_collection_and_nowhere_else(fresh: Interface):
     wish = {"name": "news", "channel": "atom", "address": "/etc/passwd", "csrf": fresh.csrf}
     fresh.operator.post("/do/add-alert", data=wish)
-    ((status),) = fresh.service.desk.collection.alerts.all()
+    ((status),) = fresh.service.state.collection.alerts.all()
     assert status.alert.target.channel is Channel.ATOM
-    assert Path(status.alert.target.address) == fresh.service.desk.path.absolute() / "feeds" / "news.xml"
+    assert Path(status.alert.target.address) == fresh.service.state.path.absolute() / "feeds" / "news.xml"
     assert fresh.operator.get("/alert.atom?name=news").status_code == 404, "nothing was told yet"
     fresh.operator.post("/do/test-alert", data={"name": "news", "csrf": fresh.csrf})
     feed = fresh.operator.get("/alert.atom?name=news")
     assert feed.headers["content-type"].startswith("application/atom+xml")
     assert "<feed" in feed.text
-    assert str(fresh.service.desk.path) not in fresh.operator.get("/alert.json?name=news").text
+    assert str(fresh.service.state.path) not in fresh.operator.get("/alert.json?name=news").text
     wish = {"name": "../outside", "channel": "atom", "csrf": fresh.csrf}
     assert fresh.operator.post("/do/add-alert", data=wish).status_code == 400
 
@@ -198,7 +198,7 @@ def test_alerts_need_our_own_form(fresh: Interface):
         other = {"Origin": "https://evil.example"}
         answer = fresh.operator.post(f"/do/{name}", data=WISH | {"csrf": fresh.csrf}, headers=other)
         assert answer.status_code == 403
-    assert fresh.service.desk.collection.alerts.all() == []
+    assert fresh.service.state.collection.alerts.all() == []
 
 
 BY_APPRISE = {"name": "chat", "patterns": "https://harbour.example/*", "channel": "apprise"}
@@ -216,7 +216,7 @@ def test_apprise_is_offered_where_it_is_installed_and_only_for_services_at_fixed
         assert answer.status_code == 400, address
     form = BY_APPRISE | {"address": SERVICE, "csrf": private.csrf}
     assert private.operator.post("/do/add-alert", data=form).status_code == 303
-    kept = AlertRegistry(private.service.desk.path, Settings()).one("chat").alert
+    kept = AlertRegistry(private.service.state.path, Settings()).one("chat").alert
     assert (kept.destination.channel, kept.destination.address) == (Channel.APPRISE, SERVICE)
     for path in ("/alerts", "/alert?name=chat", "/alerts.json", "/access"):
         shown = private.operator.get(path).text

@@ -75,7 +75,7 @@ def test_pages_lead_to_it(web: Interface, path: str) -> None:
 
 
 def test_the_command_gives_the_same(web: Interface, capsys: pytest.CaptureFixture[str]) -> None:
-    where = ["-C", str(web.service.desk.path), "log", SITE]
+    where = ["-C", str(web.service.state.path), "log", SITE]
     assert run(where) == 0
     assert [line.split() for line in capsys.readouterr().out.splitlines()] == _log(web, site=SITE)
     assert run([*where, "--json"]) == 0

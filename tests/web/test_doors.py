@@ -15,7 +15,7 @@ from evercrawl.web.login import local_path
 from evercrawl.web.route import API
 from evercrawl.web.serve import ServeOptions, WebService, is_loopback
 from evercrawl.web.views import ACTIONS, VIEWS
-from tests.web.asked import values_of
+from tests.web.inputs import values_of
 from tests.web.conftest import Interface
 from tests.web.hostile import PAGES
 
@@ -74,13 +74,13 @@ def test_scopes_hold(web: Interface):
 
 
 def test_a_token_that_was_withdrawn_is_worth_nothing(fresh: Interface):
-    secret = fresh.service.keyring.add_token("short", AccessScope.READ)
+    secret = fresh.service.auth.add_token("short", AccessScope.READ)
     client = fresh.client({"Authorization": f"Bearer {secret}"})
     assert client.get(f"{API}/overview").status_code == 200
-    number = fresh.service.keyring.tokens()[0].id
-    fresh.operator.post("/do/drop-token", data={"id": number, "csrf": fresh.csrf})
+    number = fresh.service.auth.tokens()[0].id
+    fresh.operator.post("/do/revoke-token", data={"id": number, "csrf": fresh.csrf})
     assert client.get(f"{API}/overview").status_code == 401
-    assert secret.encode() not in (fresh.service.desk.path / "web.sqlite").read_bytes()
+    assert secret.encode() not in (fresh.service.state.path / "web.sqlite").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_requests_that_another_site_makes_are_refused(fresh: Interface, headers:
     form = {"key": "revisit.budget", "value": "12", "csrf": fresh.csrf}
     assert fresh.operator.post("/do/set-setting", data=form, headers=headers).status_code == 403
     assert fresh.operator.post("/login", data={"password": "x"}, headers=headers).status_code == 403
-    assert fresh.service.desk.settings.revisit.budget is None
+    assert fresh.service.state.settings.revisit.budget is None
 
 
 def test_replay_may_not_ask_the_interface(fresh: Interface):
@@ -121,7 +121,7 @@ def test_a_form_needs_what_only_our_pages_know(fresh: Interface):
     form = {"key": "revisit.budget", "value": "12", "csrf": fresh.csrf}
     own = {"Origin": f"http://127.0.0.1:{fresh.service.ports[0]}", "Sec-Fetch-Site": "same-origin"}
     assert fresh.operator.post("/do/set-setting", data=form, headers=own).status_code == 303
-    assert fresh.service.desk.settings.revisit.budget == 12
+    assert fresh.service.state.settings.revisit.budget == 12
 
 
 def test_the_link_opens_once(fresh: Interface):
@@ -146,11 +146,11 @@ def test_password_log_in_and_out(fresh: Interface):
     csrf = text.split('name="csrf" value="', 1)[1].split('"', 1)[0]
     client.post("/logout", data={"csrf": csrf})
     assert client.get("/sites").status_code == 303
-    assert b"long enough" not in (fresh.service.desk.path / "web.sqlite").read_bytes()
+    assert b"long enough" not in (fresh.service.state.path / "web.sqlite").read_bytes()
 
 
 def test_guessing_a_password_is_slow(fresh: Interface):
-    fresh.service.keyring.set_password("a long enough one")
+    fresh.service.auth.set_password("a long enough one")
     client = fresh.client()
     answers = [client.post("/login", data={"password": f"guess {n}"}).status_code for n in range(12)]
     assert answers.count(429) >= 3
@@ -166,7 +166,7 @@ def test_too_many_requests_are_refused(fresh: Interface):
 def test_what_is_changed_stands_in_the_book(fresh: Interface):
     fresh.operator.post("/do/set-setting", data={"key": "revisit.budget", "value": "50", "csrf": fresh.csrf})
     fresh.operator.post("/do/set-password", data={"password": "a long enough one", "csrf": fresh.csrf})
-    lines = fresh.service.keyring.book()
+    lines = fresh.service.auth.book()
     assert [line.what for line in lines[:3]] == ["set-password", "set-setting", "log in"]
     assert "revisit.budget" in lines[1].detail
     assert "enough" not in lines[0].detail
@@ -180,7 +180,7 @@ def test_settings_that_could_harm_cannot_be_changed(fresh: Interface):
     assert fresh.operator.post("/do/set-setting", data=form).status_code == 400
     form = {"key": "scope.exclude", "value": '["/calendar/", "a\\\\d+"]', "csrf": fresh.csrf}
     assert fresh.operator.post("/do/set-setting", data=form).status_code == 303
-    assert fresh.service.desk.settings.scope.exclude == ("/calendar/", "a\\d+")
+    assert fresh.service.state.settings.scope.exclude == ("/calendar/", "a\\d+")
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_nobody_sends_us_to_machines_that_only_we_can_reach(fresh: Interface, ur
     for name, field in (("start-crawl", "urls"), ("visit-page", "url")):
         answer = fresh.operator.post(f"/do/{name}", data={field: url, "csrf": fresh.csrf})
         assert answer.status_code == 403, answer.text
-        assert not fresh.service.desk.crawl.is_running
+        assert not fresh.service.state.crawl.is_running
 
 
 def test_nobody_else_puts_words_into_our_pages(fresh: Interface):
@@ -211,7 +211,7 @@ def test_a_defect_is_told_without_details(fresh: Interface):
     def broken() -> datetime:
         raise ZeroDivisionError("a secret of ours")
 
-    fresh.service.desk.now = broken  # type: ignore[method-assign]
+    fresh.service.state.now = broken  # type: ignore[method-assign]
     answer = fresh.client({"Accept": "application/json"}).get("/readyz")
     assert answer.status_code == 500
     assert "defect" in answer.json()["error"]

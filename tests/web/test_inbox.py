@@ -34,7 +34,7 @@ def _groups(web: Interface, **asked: str) -> dict[str, dict[str, object]]:
 
 def _review(web: Interface, group: dict[str, object]) -> int:
     answer = web.operator.post(
-        f"{API}/review-changes",
+        f"{API}/mark-read",
         json={"keys": group["keys"], "until": int(str(group["until"])), "words": "the ferry"},
         headers={"X-CSRF-Token": web.csrf},
     )
@@ -54,23 +54,23 @@ def test_what_was_looked_at_is_news_no_more_and_undo_brings_it_back(own: Interfa
     page = own.operator.get("/changes?since=30d").text
     assert "the ferry" in page
     assert "Undo" in page
-    other = opened(own.service.desk.path, ServeOptions(port=0))
+    other = opened(own.service.state.path, ServeOptions(port=0))
     assert first["keys"] not in _groups(other), "it is kept on disk"
     closed(other)
-    own.operator.post("/do/undo-review", data={"id": number, "csrf": own.csrf})
+    own.operator.post("/do/undo-mark-read", data={"id": number, "csrf": own.csrf})
     assert _groups(own) == before
-    assert own.operator.post("/do/undo-review", data={"id": number, "csrf": own.csrf}).status_code == 404
+    assert own.operator.post("/do/undo-mark-read", data={"id": number, "csrf": own.csrf}).status_code == 404
 
 
 def test_everything_and_one_site_can_be_looked_at(own: Interface):
     found = own.operator.get("/changes.json?since=30d&site=https://harbour.example").json()
     form = {"until": found["until"], "site": "https://harbour.example", "csrf": own.csrf}
-    assert own.operator.post("/do/review-changes", data=form).status_code == 303
+    assert own.operator.post("/do/mark-read", data=form).status_code == 303
     left = _groups(own)
     assert left
     assert not any("harbour.example" in page for group in left.values() for page in group["pages"])
     until = own.operator.get("/changes.json?since=30d").json()["until"]
-    own.operator.post("/do/review-changes", data={"until": until, "csrf": own.csrf})
+    own.operator.post("/do/mark-read", data={"until": until, "csrf": own.csrf})
     assert _groups(own) == {}
     assert _groups(own, state="all")
 
@@ -78,8 +78,8 @@ def test_everything_and_one_site_can_be_looked_at(own: Interface):
 @pytest.mark.parametrize("keys", ["no hex", "-1", "f" * 17])
 def test_keys_are_those_of_the_list(own: Interface, keys: str):
     form = {"until": "1", "keys": keys, "csrf": own.csrf}
-    assert own.operator.post("/do/review-changes", data=form).status_code == 400
-    assert ChangeInbox(own.service.desk.path).marks() == []
+    assert own.operator.post("/do/mark-read", data=form).status_code == 400
+    assert ChangeInbox(own.service.state.path).marks() == []
 
 
 def _seen(key: int, at_us: int, url: str = "https://a.example/") -> ChangeRecord:

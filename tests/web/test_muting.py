@@ -68,7 +68,7 @@ def test_a_part_is_muted_from_the_inbox_and_heard_again(own: Interface) -> None:
     own.operator.post("/do/undo-mute", data={"id": mute["id"], "csrf": own.csrf})
     assert _groups(own) == before
     assert own.operator.post("/do/undo-mute", data={"id": 1, "csrf": own.csrf}).status_code == 404
-    assert {"mute-part", "undo-mute"} <= {line.what for line in own.service.keyring.book()}
+    assert {"mute-part", "undo-mute"} <= {line.what for line in own.service.auth.book()}
 
 
 def test_a_difference_offers_its_parts(own: Interface) -> None:
@@ -80,7 +80,7 @@ def test_a_difference_offers_its_parts(own: Interface) -> None:
 
 
 def test_the_feed_the_command_and_alerts_are_silent_too(own: Interface, capsys: pytest.CaptureFixture[str]) -> None:
-    path, group = own.service.desk.path, _of_one_page(own)
+    path, group = own.service.state.path, _of_one_page(own)
     url = group["pages"][0]
 
     def told() -> tuple[int, int, int]:
@@ -110,7 +110,7 @@ def test_programs_need_a_token_that_may_operate(own: Interface) -> None:
     assert own.anybody.post(f"{API}/mute-part", json=wish).status_code == 401
     assert own.with_token(AccessScope.READ).post(f"{API}/mute-part", json=wish).status_code == 403
     assert own.operator.post("/do/mute-part", data=wish).status_code == 403, "it is no form of ours"
-    assert ChangeInbox(own.service.desk.path).mutes() == []
+    assert ChangeInbox(own.service.state.path).mutes() == []
     client = own.with_token(AccessScope.OPERATE)
     first, again = (client.post(f"{API}/mute-part", json=wish).json()["mute"] for _ in range(2))
     assert first == again
@@ -131,7 +131,7 @@ def test_programs_need_a_token_that_may_operate(own: Interface) -> None:
 def test_what_would_mute_more_than_a_part_is_refused(own: Interface, wish: dict[str, str]) -> None:
     answer = own.operator.post("/do/mute-part", data=wish | {"csrf": own.csrf})
     assert answer.status_code == 400, answer.text
-    assert ChangeInbox(own.service.desk.path).mutes() == []
+    assert ChangeInbox(own.service.state.path).mutes() == []
 
 
 @pytest.mark.parametrize("trick", TRICKS)

@@ -12,7 +12,7 @@ from evercrawl.web.access_control import RateLimit
 from evercrawl.web.openapi import openapi_document
 from evercrawl.web.route import API
 from evercrawl.web.views import ACTIONS, VIEWS
-from tests.web.asked import HOSTILE, query_of, tricky_paths, urls_for
+from tests.web.inputs import HOSTILE, query_of, tricky_paths, urls_for
 from tests.web.conftest import Interface
 from tests.web.hostile import SCRIPT
 
@@ -193,4 +193,4 @@ def test_a_trap_is_excluded_allowed_and_the_word_taken_back(fresh: Interface):
     assert [one["state"] for one in fresh.operator.get("/traps.json").json()["traps"]] == ["allowed"]
     assert fresh.operator.post("/do/undo-trap", data=form).status_code == 303
     assert fresh.operator.get("/traps.json").json()["traps"] == []
-    assert [line.what for line in fresh.service.keyring.book()[:3]] == ["undo-trap", "allow-trap", "exclude-trap"]
+    assert [line.what for line in fresh.service.auth.book()[:3]] == ["undo-trap", "allow-trap", "exclude-trap"]

@@ -26,7 +26,7 @@ NOT_SENT = ("user-agent", "host", "accept-encoding", "authorization", "cookie")
 UNDESCRIBED = (405,)
 
 
-NOT_DONE = {"start-crawl", "set-password", "drop-token"}
+NOT_DONE = {"start-crawl", "set-password", "revoke-token"}
 """Actions that cannot be done at random: a process for each, a slow hash for each, the test's own token."""
 
 

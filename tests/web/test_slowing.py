@@ -27,7 +27,7 @@ def own(story: Path, tmp_path: Path) -> Iterator[Interface]:
 
 
 def _rules(web: Interface) -> tuple[str, ...]:
-    return read_settings(web.service.desk.path).settings.pace.overrides
+    return read_settings(web.service.state.path).settings.pace.overrides
 
 
 def test_the_page_slows_a_site_down_and_back(own: Interface) -> None:
@@ -47,7 +47,7 @@ def test_the_page_slows_a_site_down_and_back(own: Interface) -> None:
     assert "Slowed down by you" in why
     own.operator.post("/do/undo-slow-site", data={"name": SITE, "csrf": own.csrf})
     assert _rules(own) == ()
-    book = [line.what for line in own.service.keyring.book()]
+    book = [line.what for line in own.service.auth.book()]
     assert {"slow-site", "undo-slow-site"} <= set(book)
 
 

@@ -55,7 +55,7 @@ def test_a_time_gate_leads_to_the_nearest_version(web: Interface):
 
 
 def test_a_memento_says_when_it_was_seen(web: Interface):
-    secret = web.service.keyring.add_token("replay", AccessScope.READ)
+    secret = web.service.auth.add_token("replay", AccessScope.READ)
     target, moment = _links(web.operator.get(f"/web/timemap/link/{PAGE}").text)["memento"][0]
     path = target.partition(f":{web.service.ports[1]}")[2]
     assert web.replay.get(path).status_code == 401
@@ -156,7 +156,7 @@ def test_a_cdx_line_leads_to_its_record(web: Interface):
     from warcio.archiveiterator import ArchiveIterator
 
     line = json.loads(web.operator.get("/cdx", params={"url": PAGE, "output": "json"}).text.splitlines()[-1])
-    with (web.service.desk.path / "archive" / line["filename"]).open("rb") as file:
+    with (web.service.state.path / "archive" / line["filename"]).open("rb") as file:
         file.seek(int(line["offset"]))
         record = next(iter(ArchiveIterator(file)))
         assert record.rec_headers["WARC-Target-URI"] == PAGE
@@ -183,7 +183,7 @@ def test_a_public_archive_heeds_noarchive(tmp_path: Path):
         target = _links(web.anybody.get(f"/web/timemap/link/{url}").text)["memento"][0][0]
         path = target.partition(f":{web.service.ports[1]}")[2]
         assert web.replay.get(path).status_code == 403
-        secret = web.service.keyring.add_token("own", AccessScope.READ)
+        secret = web.service.auth.add_token("own", AccessScope.READ)
         assert web.replay.get(path, headers={"Authorization": f"Bearer {secret}"}).status_code == 200
     finally:
         closed(web)
@@ -262,7 +262,7 @@ def test_indexnow_heeds_whoever_has_the_key(tmp_path: Path):
             assert answer.status_code == 202, answer.text
             body = {"host": f"owner.test:{port}", "key": key, "urlList": [f"{site}/a", f"{site}/b"]}
             assert ask.post("/indexnow", json=body).status_code == 202
-            assert [len(json.loads(file.read_text())["urls"]) for file in pending_requests(web.service.desk.path)] == [
+            assert [len(json.loads(file.read_text())["urls"]) for file in pending_requests(web.service.state.path)] == [
                 1,
                 2,
             ]
@@ -287,7 +287,7 @@ def test_indexnow_does_not_ask_private_addresses(tmp_path: Path):
         try:
             answer = web.anybody.get("/indexnow", params={"url": f"{site}/new", "key": "0123456789abcdef"})
             assert answer.status_code == 403
-            assert pending_requests(web.service.desk.path) == []
+            assert pending_requests(web.service.state.path) == []
         finally:
             closed(web)
 

@@ -18,8 +18,8 @@ PAGE_SCHEMES = ("http://", "https://")
 DEFAULT_PORTS = {"http": 80, "https": 443}
 NO_PORT = -1
 """Port of a site whose scheme has no known default."""
-LONGEST_LABEL = 63
-LONGEST_HOST = 253
+MAX_LABEL_CHARS = 63
+MAX_HOST_CHARS = 253
 
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -85,12 +85,12 @@ def site_of(url: str) -> str:
 @lru_cache(maxsize=65_536)
 def _is_usable_host(site: str) -> bool:
     name = site_parts(site)
-    if name.port == 0 or not name.host or len(name.host) > LONGEST_HOST:
+    if name.port == 0 or not name.host or len(name.host) > MAX_HOST_CHARS:
         return False
     if name.host.startswith("["):
         return True
     labels = name.host.removesuffix(".").split(".")
-    return all(0 < len(label) <= LONGEST_LABEL for label in labels)
+    return all(0 < len(label) <= MAX_LABEL_CHARS for label in labels)
 
 
 @lru_cache(maxsize=65_536)

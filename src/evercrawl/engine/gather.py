@@ -16,7 +16,7 @@ from evercrawl.core.change.snapshot import unpack_snapshot
 from evercrawl.core.digest import content_digest, payload_sha1
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.frontier import Visit
-from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decoded_body
+from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode_body
 from evercrawl.core.sitemap.sitemap_discovery import SitemapState
 from evercrawl.core.traps.trap_state import TrapState
 from evercrawl.core.url import key_of
@@ -119,7 +119,7 @@ class ContentReader:
         headers, wire_body = record
         http = self._policy.settings.http
         try:
-            return headers, decoded_body(
+            return headers, decode_body(
                 headers, wire_body, limits=DecodeLimits(http.max_decoded_bytes, http.max_compression_ratio)
             )
         except BadCoding:

@@ -140,5 +140,5 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.INTERNAL: "a defect in evercrawl; see the log for details",
 }
 
-
-Refusal = tuple[Reason, str]
+RefusalReason = tuple[Reason, str]
+"""Why a URL is refused, with the evidence."""

@@ -129,12 +129,8 @@ def format_interval(days: float) -> str:
 
 RATE_SYNTAX = "a number of requests such as 1000/day, 50/hour or 1000 (a day)"
 """Follows "must be" in messages."""
-
-
 MAX_PER_DAY = 1e12
 """A larger rate is a typing error."""
-
-
 _PER_DAY = {
     "week": 1.0 / 7.0, "w": 1.0 / 7.0,
     "day": 1.0, "d": 1.0,
@@ -142,8 +138,6 @@ _PER_DAY = {
     "minute": 1440.0, "min": 1440.0, "m": 1440.0,
     "second": 86_400.0, "s": 86_400.0,
 }  # fmt: skip
-
-
 _RATE = re.compile(r"(\d[\d_,]*(?:\.\d+)?|\.\d+)\s*(?:(?:/|per\s)\s*([a-z]+))?", re.IGNORECASE | re.ASCII)
 
 

@@ -484,7 +484,7 @@ def _apply_visit(state: _State, record: _Record, visited: CompletedVisit) -> Non
         visits=page.visits + 1,
         tries=visited.tries,
         interval_s=visited.interval_s,
-        belief=visited.belief or page.belief,
+        belief=page.belief if visited.belief is None else visited.belief,
         last_us=visited.at_us,
         credit=page.credit - visited.spent,
         duplicate_of=visited.duplicate_of,
@@ -520,7 +520,8 @@ def _reschedule(state: _State, later: Reschedule) -> None:
     if not record.is_queued:
         if later.due_us is not None:
             _set_due(state, record, later.due_us)
-        record.page = record.page._replace(belief=later.belief or record.page.belief)
+        if later.belief is not None:
+            record.page = record.page._replace(belief=later.belief)
 
 
 def _write_refusals(state: _State, refusals: Sequence[Refusal], *, most: int) -> None:

@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
-from evercrawl.collection.alerts.subscriptions import MOST_BODY_BYTES as HUB_BODY_BYTES
+from evercrawl.collection.alerts.subscriptions import MAX_BODY_BYTES as HUB_BODY_BYTES
 from evercrawl.web.auth import AccessScope, AuthStore, User
 
 COOKIE = "evercrawl_session"

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
+from collections import Counter, defaultdict
 from datetime import timedelta
 from random import Random
 
 import pytest
 
-from evercrawl.core.frontier import LONG_CLOSED_US, FetchRobots, FetchSide, Frontier, Idle, PagesNeeded, Visit, Wait
+from evercrawl.core.frontier import (
+    LONG_CLOSED_US,
+    FetchRobots,
+    FetchSide,
+    Frontier,
+    Idle,
+    PagesNeeded,
+    Visit,
+    Wait,
+    band_of,
+    biased_order,
+)
 from evercrawl.core.politeness import Pace, SideRequest
 from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots
 from evercrawl.model.page import Page
@@ -70,7 +81,9 @@ def make(*, floor: float = 1.0, window: int = 4, back_queues: int = 8, concurren
     pace = Pace(
         timedelta(seconds=floor), timedelta(seconds=60), 10.0 if floor else 0.0, concurrency, timedelta(seconds=60)
     )
-    frontier = Frontier(pace=pace, bands=3, window=window, back_queues=back_queues, random=Random(0), robots_of=robots_of)
+    frontier = Frontier(
+        pace=pace, bands=3, window=window, back_queues=back_queues, random=Random(0), robots_of=robots_of
+    )
     return frontier, Queue(frontier)
 
 
@@ -266,3 +279,28 @@ def test_pages_that_come_too_late_for_their_lane_are_not_wanted():
     assert not frontier.still_needs(need)
     frontier.open_queue(queue.sites[1])
     assert not frontier.still_needs(need), "the new queue begins to read anew"
+
+
+def test_near_pages_come_before_far_ones():
+    bands = [band_of(depth=depth, hops=0, bands=4) for depth in range(8)]
+    assert bands == sorted(bands)
+    assert bands[0] == 0
+    assert bands[-1] == 3
+
+
+def test_the_target_of_a_redirect_is_as_urgent_as_a_seed():
+    assert band_of(depth=9, hops=1, bands=4) == 0
+
+
+def test_bands_stay_inside_their_number():
+    assert {band_of(depth=depth, hops=0, bands=2) for depth in range(10)} == {0, 1}
+    assert {band_of(depth=depth, hops=0, bands=1) for depth in range(10)} == {0}
+
+
+def test_each_band_is_about_twice_as_likely_as_the_next_to_be_first():
+    random = Random(1)
+    firsts = Counter(biased_order(3, random=random)[0] for _ in range(7000))
+    assert 3600 < firsts[0] < 4400
+    assert 1700 < firsts[1] < 2300
+    assert 750 < firsts[2] < 1250
+    assert sorted(biased_order(3, random=random)) == [0, 1, 2]

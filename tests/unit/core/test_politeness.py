@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -14,6 +14,8 @@ from evercrawl.core.politeness import (
     backoff_after,
     delay_after,
     pace_from_settings,
+    parse_hours,
+    quiet_until,
     site_concurrency,
 )
 from evercrawl.model.settings import PaceSettings
@@ -100,3 +102,22 @@ def test_a_budget_of_a_site_is_a_gap():
         PaceSettings(mode="unlimited"), delay_cap=timedelta(minutes=5), anonymous=False, per_day=144.0
     )
     assert (own.floor, own.concurrency) == (timedelta(minutes=10), 1)
+
+
+def at(hour: int, minute: int = 0, day: int = 10) -> datetime:
+    return datetime(2026, 5, day, hour, minute, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("now", "until"),
+    [(at(21, 59), None), (at(22), at(6, day=11)), (at(3), at(6)), (at(6), None), (at(12, 30), at(13)), (at(13), None)],
+)
+def test_when_the_rest_ends(now: datetime, until: datetime | None):
+    hours = [parse_hours("22:00-06:00"), parse_hours(" 12:30 - 13:00 ")]
+    assert quiet_until(hours, now=now) == until
+
+
+@pytest.mark.parametrize("text", ["", "22-6", "25:00-06:00", "22:00", "22:60-06:00", "always"])
+def test_what_names_no_hours(text: str):
+    with pytest.raises(ValueError, match="hours like"):
+        parse_hours(text)

@@ -11,7 +11,7 @@ from evercrawl.core.digest import text_digest
 from evercrawl.model.document import Directives, Document
 from evercrawl.model.sitemap import Sitemap, SitemapEntry, SitemapType
 from evercrawl.sitemaps.checks import KnownVersion, SitemapIssue, SitemapReport, check_sitemap
-from evercrawl.sitemaps.survey import ListedEntry, SampledPage, SitemapSurvey, SurveyedFile, choose_sample
+from evercrawl.sitemaps.survey import ListedEntry, SitemapSurvey, SurveyedFile, SurveyedPage, choose_sample
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 SITE = "https://example.org"
@@ -28,9 +28,9 @@ def pages(count: int = 10) -> list[SitemapEntry]:
     return [SitemapEntry(f"{SITE}/{number}", NOW - (number + 1) * DAY) for number in range(count)]
 
 
-def ok(url: str, **said: Any) -> SampledPage:
+def ok(url: str, **said: Any) -> SurveyedPage:
     document = Document("utf-8", url, **said)
-    return SampledPage(url, "ok", at=NOW, document=document, date="Sun, 15 Nov 2026 12:00:00 GMT")
+    return SurveyedPage(url, "ok", at=NOW, document=document, date="Sun, 15 Nov 2026 12:00:00 GMT")
 
 
 def issues(report: SitemapReport) -> set[SitemapIssue]:
@@ -79,11 +79,11 @@ def test_todays_date_is_not_in_the_future() -> None:
 def test_issues_of_pages() -> None:
     survey = survey_of(*pages())
     survey.sampled = [
-        SampledPage(SITE + "/0", "dead", "status 404"),
-        SampledPage(SITE + "/1", "moved", "301 to /x"),
+        SurveyedPage(SITE + "/0", "dead", "status 404"),
+        SurveyedPage(SITE + "/1", "moved", "301 to /x"),
         ok(SITE + "/2", robots=Directives(noindex=True)),
         ok(SITE + "/3", canonical=SITE + "/other"),
-        SampledPage(SITE + "/4", "failed", "timeout"),
+        SurveyedPage(SITE + "/4", "failed", "timeout"),
         ok(SITE + "/5"),
     ]
     survey.forbidden = [SITE + "/9"]
@@ -104,9 +104,9 @@ def test_linked_pages_that_exist_are_missing() -> None:
         survey.candidates[f"{SITE}/{name}"] = 3
     survey.probed = [
         ok(SITE + "/a"),
-        SampledPage(SITE + "/b", "dead"),
+        SurveyedPage(SITE + "/b", "dead"),
         ok(SITE + "/c", robots=Directives(noindex=True)),
-        SampledPage(SITE + "/d", "moved"),
+        SurveyedPage(SITE + "/d", "moved"),
     ]
     (missing,) = check_sitemap(survey).findings
     assert (missing.issue, missing.count, missing.of) == (SitemapIssue.MISSING, 1, 11)

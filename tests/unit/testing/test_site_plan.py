@@ -20,7 +20,7 @@ def test_every_kind_of_file_occurs():
 def test_the_parser_agrees_with_the_plan(plan):
     parsed = parse_robots(plan.text.encode(), agent="evercrawl", limit=10_000)
     assert {path: parsed.verdict(path).allowed for path in PATHS} == {path: plan.allows(path) for path in PATHS}
-    assert parsed.gap == plan.delay_s
+    assert parsed.min_delay == plan.delay_s
 
 
 def test_an_unreadable_file_disallows_everything_but_itself():

@@ -191,7 +191,7 @@ def _apply_visit(page: PageColumns, visit: CompletedVisit, counts: CountChanges)
     page.status, page.last_us, page.tries = visit.status, visit.at_us, visit.tries
     page.interval_s, page.moved_to, page.duplicate_of = visit.interval_s, visit.moved_to, visit.duplicate_of
     page.visits += 1
-    page.belief = visit.belief or page.belief
+    page.belief = page.belief if visit.belief is None else visit.belief
     page.credit -= visit.spent
     _apply_content(page, visit)
 
@@ -199,7 +199,7 @@ def _apply_visit(page: PageColumns, visit: CompletedVisit, counts: CountChanges)
 def _apply_content(page: PageColumns, visit: CompletedVisit) -> None:
     """Update version and validators. The validators are a pair: replaced together, or kept if the visit has neither."""
     version = visit.version
-    page.digest = visit.digest or page.digest
+    page.digest = page.digest if visit.digest is None else visit.digest
     if version is not None:
         page.version, page.digest = version.number, version.digest
         page.etag, page.last_modified = version.etag, version.last_modified
@@ -255,8 +255,8 @@ def _change_rows(visits: Sequence[CompletedVisit]) -> Iterator[tuple[int, int, s
 
 async def _write_credit(db: Transaction, batch: Batch, counts: CountChanges) -> None:
     """Add shares to known pages, and move promoted pages."""
-    # In order of the pages: adjacent rows change together.
-    await db.write("add_credit", sorted(map(tuple, batch.shares)))
+    # In order of the pages, so that adjacent rows change together; shares of one page stay in their order.
+    await db.write("add_credit", sorted(map(tuple, batch.shares), key=itemgetter(0)))
     moves = [(move.page_id, move.old_band, move.old_seq, move.band, move.seq) for move in batch.promoted]
     await db.write("promote", moves)
     counts.touched.update(move.site_id for move in batch.promoted)

@@ -17,9 +17,9 @@ from isal import isal_zlib
 from evercrawl.core.http.http1 import split_list
 from evercrawl.model.fetch import Headers, Truncation
 
-STACKED_CODINGS = 3
+MAX_CODINGS = 3
 """Maximum number of stacked codings."""
-MEMBERS = 1000
+MAX_MEMBERS = 1000
 """Maximum number of gzip members or zstd frames in one body."""
 RATIO_FROM_BYTES = 1024 * 1024
 """Decoded bytes from which the ratio is checked."""
@@ -65,8 +65,8 @@ def decode(
     A body with an unknown coding, or plainly not encoded, is returned as it is.
     """
     layers = [coding for coding in codings if coding not in ("identity", "none")]
-    if len(layers) > STACKED_CODINGS:
-        raise BadCoding(f"more than {STACKED_CODINGS} content codings")
+    if len(layers) > MAX_CODINGS:
+        raise BadCoding(f"more than {MAX_CODINGS} content codings")
     bound, cause = _bound(len(body), limits)
     truncated: Truncation | None = None
     for name in reversed(layers):
@@ -76,16 +76,16 @@ def decode(
         body, was_cut = _undo(name, decoder, body, bound, complete)
         if was_cut:
             truncated, complete = cause, False
-    return _within(body, truncated, limits)
+    return _cut(body, truncated, limits)
 
 
-def decoded_body(headers: Headers, wire_body: bytes, *, limits: DecodeLimits) -> bytes:
+def decode_body(headers: Headers, wire_body: bytes, *, limits: DecodeLimits) -> bytes:
     """Decode a complete body as its headers say."""
     codings = split_list([value for name, value in headers if name.lower() == "content-encoding"])
     return decode(wire_body, codings, limits=limits)[0]
 
 
-def _within(body: bytes, truncated: Truncation | None, limits: DecodeLimits) -> tuple[bytes, Truncation | None]:
+def _cut(body: bytes, truncated: Truncation | None, limits: DecodeLimits) -> tuple[bytes, Truncation | None]:
     if len(body) > limits.decoded_bytes:
         return body[: limits.decoded_bytes], truncated or Truncation.DECODED
     return body, truncated
@@ -139,8 +139,8 @@ def _further_members(first: bytes, rest: bytes, most: int) -> _Piece:
     out, at, members = bytearray(first), 0, 1
     while rest.startswith(_GZIP_MAGIC, at) and len(out) < most:
         members += 1
-        if members > MEMBERS:
-            raise BadCoding(f"more than {MEMBERS} gzip members")
+        if members > MAX_MEMBERS:
+            raise BadCoding(f"more than {MAX_MEMBERS} gzip members")
         member = isal_zlib.decompressobj(wbits=_GZIP)
         while not member.eof and at < len(rest) and len(out) < most:
             piece = rest[at : at + _SLICE_BYTES]
@@ -186,8 +186,8 @@ def _unzstd(data: bytes, most: int) -> _Piece:
     out, at, frames = bytearray(), 0, 0
     while data.startswith(_ZSTD_MAGIC, at) and len(out) < most:
         frames += 1
-        if frames > MEMBERS:
-            raise BadCoding(f"more than {MEMBERS} zstd frames")
+        if frames > MAX_MEMBERS:
+            raise BadCoding(f"more than {MAX_MEMBERS} zstd frames")
         frame = opener.decompressobj()
         while not frame.eof and at < len(data) and len(out) < most:
             piece = data[at : at + _zstd_slice(most - len(out))]

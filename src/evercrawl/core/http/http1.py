@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from evercrawl.model.fetch import Fault, Headers
 
-CHUNK_LINE_BYTES = 4096
+MAX_CHUNK_LINE_BYTES = 4096
 """Longest line with a chunk's size and extensions."""
-TRAILER_BYTES = 16 * 1024
+MAX_TRAILER_BYTES = 16 * 1024
 """Maximum bytes of fields after the last chunk."""
-INTERIM_ANSWERS = 16
+MAX_INTERIM_RESPONSES = 16
 """Maximum number of 1xx answers before the final one."""
 DETAIL_CHARS = 80
 
@@ -24,7 +24,7 @@ _STATUS_LINE = re.compile(r"HTTP/1\.([0-9])[ \t]+([1-9][0-9]{2})(?:[ \t].*)?", r
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+", re.ASCII)
 _LENGTH = re.compile(r"[0-9]{1,18}", re.ASCII)
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;.*)?", re.DOTALL)
-_DECIDING = frozenset(("content-length", "transfer-encoding", "connection", "content-encoding"))
+_FRAMING_FIELDS = frozenset(("content-length", "transfer-encoding", "connection", "content-encoding"))
 _BODILESS = frozenset((204, 304))
 
 
@@ -154,8 +154,8 @@ class ResponseReader:
         self._interim += 1
         if head.status == 101:
             raise BadResponse(Fault.INVALID_HTTP, "the server switched protocols without being asked")
-        if self._interim > INTERIM_ANSWERS:
-            raise BadResponse(Fault.INVALID_HTTP, f"more than {INTERIM_ANSWERS} interim answers")
+        if self._interim > MAX_INTERIM_RESPONSES:
+            raise BadResponse(Fault.INVALID_HTTP, f"more than {MAX_INTERIM_RESPONSES} interim answers")
         if rest:
             self._take_head(rest)
 
@@ -225,13 +225,13 @@ class ResponseReader:
             self.reusable = False
 
     def _hold_line(self, line: bytes) -> None:
-        if len(line) > CHUNK_LINE_BYTES:
-            raise BadResponse(Fault.INVALID_HTTP, f"a chunk's line exceeds {CHUNK_LINE_BYTES} bytes")
+        if len(line) > MAX_CHUNK_LINE_BYTES:
+            raise BadResponse(Fault.INVALID_HTTP, f"a chunk's line exceeds {MAX_CHUNK_LINE_BYTES} bytes")
         self._held += line
 
     def _take_size(self, line: bytes) -> None:
         match = _CHUNK_SIZE.fullmatch(line)
-        if match is None or len(line) > CHUNK_LINE_BYTES:
+        if match is None or len(line) > MAX_CHUNK_LINE_BYTES:
             raise BadResponse(Fault.INVALID_HTTP, f"not a chunk size: {line[:DETAIL_CHARS]!r}")
         # Tiny chunks with long extensions would cost far more than the body's limit allows.
         if self._overhead > max(self._limits.body_bytes, self._limits.header_bytes):
@@ -246,8 +246,8 @@ class ResponseReader:
 
     def _take_trailer(self, line: bytes) -> None:
         self._trailers += len(line) + 2
-        if self._trailers > TRAILER_BYTES:
-            raise BadResponse(Fault.HEADERS_TOO_LARGE, f"the fields behind the body exceed {TRAILER_BYTES} bytes")
+        if self._trailers > MAX_TRAILER_BYTES:
+            raise BadResponse(Fault.HEADERS_TOO_LARGE, f"the fields behind the body exceed {MAX_TRAILER_BYTES} bytes")
         self.done = not line
 
 
@@ -272,8 +272,8 @@ def parse_response_head(raw: bytes, limits: ReadLimits) -> ResponseHead:
         raise BadResponse(Fault.HEADERS_TOO_LARGE, f"more than {limits.header_count} header fields")
     if "\n " in (text := "\n".join(lines)) or "\n\t" in text:
         lines = _unfold(lines)
-    headers, deciding = _fields(lines)
-    return ResponseHead(int(match[2]), int(match[1]), headers, deciding, raw)
+    headers, framing_fields = _fields(lines)
+    return ResponseHead(int(match[2]), int(match[1]), headers, framing_fields, raw)
 
 
 def _unfold(lines: list[str]) -> list[str]:
@@ -289,7 +289,7 @@ def _unfold(lines: list[str]) -> list[str]:
 
 def _fields(lines: list[str]) -> tuple[Headers, dict[str, list[str]]]:
     headers: list[tuple[str, str]] = []
-    deciding: dict[str, list[str]] = {}
+    framing_fields: dict[str, list[str]] = {}
     for line in lines[1:]:
         raw_name, colon, value = line.partition(":")
         name, lowered = _field_name(raw_name)
@@ -299,9 +299,9 @@ def _fields(lines: list[str]) -> tuple[Headers, dict[str, list[str]]]:
         if "\r" in value:
             value = value.replace("\r", " ")  # RFC 9112 section 2.2: a bare CR counts as a space
         headers.append((name, value))
-        if lowered in _DECIDING:
-            deciding.setdefault(lowered, []).append(value)
-    return tuple(headers), deciding
+        if lowered in _FRAMING_FIELDS:
+            framing_fields.setdefault(lowered, []).append(value)
+    return tuple(headers), framing_fields
 
 
 @lru_cache(maxsize=2048)
@@ -320,10 +320,10 @@ def split_list(values: list[str] | None) -> list[str]:
 
 def response_framing(head: ResponseHead) -> BodyFraming:
     """Return how the body ends (RFC 9112 section 6.3) and whether the connection is reusable."""
-    deciding = head.framing_fields
+    framing_fields = head.framing_fields
     reusable = _is_persistent(head)
-    length = _content_length(deciding["content-length"]) if "content-length" in deciding else None
-    chunked = "transfer-encoding" in deciding and _is_chunked(deciding["transfer-encoding"])
+    length = _content_length(framing_fields["content-length"]) if "content-length" in framing_fields else None
+    chunked = "transfer-encoding" in framing_fields and _is_chunked(framing_fields["transfer-encoding"])
     if head.status in _BODILESS:
         # A body sent anyway would be taken for the next response.
         return BodyFraming(0, chunked=False, reusable=reusable and not length and not chunked)

@@ -66,14 +66,14 @@ def _kind_6(address: IPv6Address) -> str | None:
     for network, kind in _REFUSED_6:
         if address in network:
             return kind
-    if hidden := _hidden_4(address):
+    if hidden := _embedded_ipv4(address):
         return next((f"a form of {inner}, {why}" for inner in hidden if (why := _kind_4(inner))), None)
     if address in _PROTOCOLS_6 or address not in _GLOBAL_6:
         return "a reserved address"
     return None
 
 
-def _hidden_4(address: IPv6Address) -> tuple[IPv4Address, ...]:
+def _embedded_ipv4(address: IPv6Address) -> tuple[IPv4Address, ...]:
     """Return the IPv4 addresses that a gateway would reach: NAT64, 6to4 and Teredo."""
     if address in _NAT64:
         return (IPv4Address(int(address) & 0xFFFFFFFF),)

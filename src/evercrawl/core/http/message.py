@@ -62,7 +62,7 @@ def fetch_result(request: Request, answer: RawResponse, *, limits: DecodeLimits)
     if status == 304 and is_conditional(request):
         return NotModified(request.url, head.headers, answer.exchange)
     if status in REDIRECTS and (status != 300 or header(head.headers, "location")):
-        return _moved(request, answer)
+        return _redirect(request, answer)
     fault, detail = _status_fault(status, head.headers)
     return _failed(request, answer, fault, detail)
 
@@ -79,23 +79,23 @@ def _fetched(request: Request, answer: RawResponse, limits: DecodeLimits) -> Fet
     return Fetched(request.url, head.status, head.headers, body, exchange, truncated)
 
 
-def _moved(request: Request, answer: RawResponse) -> FetchResult:
+def _redirect(request: Request, answer: RawResponse) -> FetchResult:
     location = header(answer.head.headers, "location")
     if not location:
         return _failed(request, answer, Fault.BAD_REDIRECT, "a redirect without a Location")
-    href = join(request.url, _as_text(location))
+    href = join(request.url, _decode_location(location))
     if href is None:
-        return _failed(request, answer, Fault.BAD_REDIRECT, f"a redirect to what is no URL: {_shown(location)}")
+        return _failed(request, answer, Fault.BAD_REDIRECT, f"a redirect to an invalid URL: {_quote(location)}")
     if not href.startswith(PAGE_SCHEMES):
         scheme = href.partition(":")[0]
-        return _failed(request, answer, Fault.BAD_REDIRECT, f"a redirect to scheme {scheme}: {_shown(location)}")
+        return _failed(request, answer, Fault.BAD_REDIRECT, f"a redirect to scheme {scheme}: {_quote(location)}")
     target = canonical_of_href(href)
     if target is None:
-        return _failed(request, answer, Fault.BAD_REDIRECT, f"a redirect to an unusable host: {_shown(location)}")
+        return _failed(request, answer, Fault.BAD_REDIRECT, f"a redirect to an unusable host: {_quote(location)}")
     return Moved(request.url, answer.head.status, target, answer.head.headers, answer.exchange)
 
 
-def _as_text(location: str) -> str:
+def _decode_location(location: str) -> str:
     """Decode a Location as UTF-8, as browsers do; otherwise it stays latin-1."""
     try:
         return location.encode("latin-1").decode()
@@ -103,7 +103,7 @@ def _as_text(location: str) -> str:
         return location
 
 
-def _shown(location: str) -> str:
+def _quote(location: str) -> str:
     return repr(location[:DETAIL_CHARS])
 
 
@@ -124,7 +124,7 @@ def _failed(request: Request, answer: RawResponse, fault: Fault, detail: str) ->
 
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
-VALIDATOR_CHARS = 1024
+MAX_VALIDATOR_CHARS = 1024
 """A longer ETag is not sent back."""
 
 _VALIDATOR = re.compile(r"[\t\x20-\x7e\x80-\xff]+")
@@ -158,15 +158,15 @@ def is_conditional(request: Request) -> bool:
 
 def _conditions(request: Request) -> str:
     lines = ""
-    if request.etag and _is_harmless(request.etag):
+    if request.etag and _is_valid_validator(request.etag):
         lines = f"If-None-Match: {request.etag}\r\n"
-    if request.last_modified and _is_harmless(request.last_modified):
+    if request.last_modified and _is_valid_validator(request.last_modified):
         lines += f"If-Modified-Since: {request.last_modified}\r\n"
     return lines
 
 
-def _is_harmless(validator: str) -> bool:
-    return len(validator) <= VALIDATOR_CHARS and _VALIDATOR.fullmatch(validator) is not None
+def _is_valid_validator(validator: str) -> bool:
+    return len(validator) <= MAX_VALIDATOR_CHARS and _VALIDATOR.fullmatch(validator) is not None
 
 
 def trusted_last_modified(headers: Headers, *, seen_at: datetime) -> str | None:

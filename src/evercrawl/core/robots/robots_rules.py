@@ -21,9 +21,9 @@ from evercrawl.model.settings import RobotsSettings
 from evercrawl.model.site import RobotsRecord
 from evercrawl.model.time import from_us, span_us, to_us
 
-SHORTEST_LIFETIME = timedelta(minutes=10)
+MIN_LIFETIME = timedelta(minutes=10)
 """A copy is used at least this long. `max-age=0` is rarely intended."""
-LONGEST_RETRY = timedelta(days=1)
+MAX_RETRY = timedelta(days=1)
 
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?(\d{1,10})", re.IGNORECASE | re.ASCII)
 _NO_CACHE = re.compile(r"(?:^|[\s,])no-(?:cache|store)\b", re.IGNORECASE)
@@ -97,24 +97,24 @@ def robots_record_of(
     """Return the site's record after a response, with the time of the next request."""
     match result:
         case Fetched():
-            return _read(result, now=now, settings=settings)
+            return _success_record(result, now=now, settings=settings)
         case NotModified():
-            return _kept(previous, result, now=now, settings=settings)
+            return _refresh_record(previous, result, now=now, settings=settings)
         case Moved():
             return redirect_loop_record(now=now, settings=settings)
         case Failed():
-            return _failed(previous, result, now=now, settings=settings)
+            return _failure_record(previous, result, now=now, settings=settings)
         case unknown:
             assert_never(unknown)
 
 
 def redirect_loop_record(*, now: datetime, settings: RobotsSettings) -> RobotsRecord:
     """Return the record for an endless redirect chain: no rules (RFC 9309 section 2.3.1.2)."""
-    detail = "robots.txt only leads to redirects, so no rules apply"
+    detail = "robots.txt redirects without end, so no rules apply"
     return _record(None, policy="allow", detail=detail, now=now, lifetime=settings.max_age)
 
 
-def _read(result: Fetched, *, now: datetime, settings: RobotsSettings) -> RobotsRecord:
+def _success_record(result: Fetched, *, now: datetime, settings: RobotsSettings) -> RobotsRecord:
     lifetime = _lifetime(result.headers, settings)
     if result.status == _NO_CONTENT:
         detail = "robots.txt is empty (204), so no rules apply"
@@ -134,11 +134,11 @@ def _whole_lines(body: bytes, limit: int, *, cut: bool) -> bytes:
     return body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
 
 
-def _kept(
+def _refresh_record(
     previous: RobotsRecord | None, result: NotModified, *, now: datetime, settings: RobotsSettings
 ) -> RobotsRecord:
     if previous is None:
-        return _unreachable(None, "304 to a question without a condition", now=now, settings=settings)
+        return _unreachable_record(None, "304 to an unconditional request", now=now, settings=settings)
     return previous._replace(
         fetched_us=to_us(now),
         expires_us=to_us(now + _lifetime(result.headers, settings)),
@@ -148,7 +148,9 @@ def _kept(
     )
 
 
-def _failed(previous: RobotsRecord | None, result: Failed, *, now: datetime, settings: RobotsSettings) -> RobotsRecord:
+def _failure_record(
+    previous: RobotsRecord | None, result: Failed, *, now: datetime, settings: RobotsSettings
+) -> RobotsRecord:
     status = result.status
     if result.fault is Fault.BAD_REDIRECT:
         return redirect_loop_record(now=now, settings=settings)
@@ -157,16 +159,16 @@ def _failed(previous: RobotsRecord | None, result: Failed, *, now: datetime, set
     if status is None or not 400 <= status < 500 or status == _TOO_MANY_REQUESTS:
         asked = retry_after(header(result.headers, "retry-after"), now=now)
         cause = f"{status}" if status is not None and status >= 400 else result.detail or str(result.fault)
-        record = _unreachable(previous, cause, now=now, settings=settings, asked=asked)
+        record = _unreachable_record(previous, cause, now=now, settings=settings, asked=asked)
         return record if record.policy == "obey" else record._replace(status=status)
     if status in _REFUSING and settings.forbid_on_403:
-        policy, detail = "forbid", f"robots.txt is refused to us ({status}), so nothing here is asked for"
+        policy, detail = "forbid", f"robots.txt is forbidden ({status}), so nothing here is requested"
     else:
         policy, detail = "allow", f"there is no robots.txt ({status}), so no rules apply"
     return _record(status, policy=policy, detail=detail, now=now, lifetime=settings.max_age)
 
 
-def _unreachable(
+def _unreachable_record(
     previous: RobotsRecord | None,
     cause: str,
     *,
@@ -179,15 +181,15 @@ def _unreachable(
     since = now if since_us is None else from_us(since_us)
     elapsed = now - since
     # Waiting as long again as it has lasted doubles the wait with every attempt.
-    wait = min(max(elapsed, settings.retry_delay, asked or settings.retry_delay), LONGEST_RETRY)
+    wait = min(max(elapsed, settings.retry_delay, asked or settings.retry_delay), MAX_RETRY)
     if elapsed >= settings.unreachable_timeout:
-        detail = f"robots.txt is unreachable since {_day(to_us(since))}, so the site is taken to have none"
-        record = _record(None, policy="allow", detail=detail, now=now, lifetime=LONGEST_RETRY)
+        detail = f"robots.txt has been unreachable since {_day(to_us(since))}, so no rules apply"
+        record = _record(None, policy="allow", detail=detail, now=now, lifetime=MAX_RETRY)
     elif previous is not None and previous.policy == "obey":
-        detail = f"robots.txt is unreachable ({cause}); the copy of {_day(previous.fetched_us)} still holds"
+        detail = f"robots.txt is unreachable ({cause}); the copy of {_day(previous.fetched_us)} still applies"
         record = previous._replace(expires_us=to_us(now) + span_us(wait), detail=detail)
     else:
-        detail = f"robots.txt is unreachable ({cause}), so nothing of this site is asked for yet"
+        detail = f"robots.txt is unreachable ({cause}), so nothing of this site is requested yet"
         record = _record(None, policy="forbid", detail=detail, now=now, lifetime=wait)
     return record._replace(unreachable_since_us=to_us(since))
 
@@ -209,12 +211,12 @@ def _lifetime(headers: Headers, settings: RobotsSettings) -> timedelta:
     """Return how long a copy is used: as Cache-Control says, within bounds (RFC 9309 section 2.4: 24 hours)."""
     control = header(headers, "cache-control") or ""
     if _NO_CACHE.search(control):
-        return min(SHORTEST_LIFETIME, settings.max_age)
+        return min(MIN_LIFETIME, settings.max_age)
     match = _MAX_AGE.search(control)
     if match is None:
         return settings.max_age
     wished = timedelta(seconds=int(match[1]))
-    return min(max(wished, SHORTEST_LIFETIME), settings.max_age)
+    return min(max(wished, MIN_LIFETIME), settings.max_age)
 
 
 def _day(moment_us: int) -> str:

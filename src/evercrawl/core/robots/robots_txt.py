@@ -77,7 +77,7 @@ _UNUSUAL = re.compile(r"%([0-9A-Fa-f]{2})|[^\x21-\x7e]|%")
 _KEPT_ESCAPES = frozenset(b"/%")
 _ESCAPED_SLASH = re.compile("%2f", re.IGNORECASE)
 _DIRECTORY_INDEX = "/index.htm"
-MOST_WILDCARD_PARTS = 5000
+MAX_WILDCARD_PARTS = 5000
 """Wildcard pattern parts that are used, so one verdict costs a millisecond at worst."""
 
 
@@ -110,7 +110,7 @@ class _Rule(NamedTuple):
 
 
 NO_RULE = RuleVerdict(allowed=True, line=None, rule=None)
-_NOTHING = _Rule(-1, NO_RULE, ("",), False, "")
+_NO_MATCH = _Rule(-1, NO_RULE, ("",), False, "")
 
 
 def normalise_escapes(text: str) -> str:
@@ -141,9 +141,9 @@ class RuleMatcher:
         self._prefixes: dict[str, _Rule] = {}
         self._exact: dict[str, _Rule] = {}
         wild: dict[tuple[bool, tuple[str, ...]], _Rule] = {}
-        room = MOST_WILDCARD_PARTS
+        room = MAX_WILDCARD_PARTS
         for line in lines:
-            for pattern in _readings(line):
+            for pattern in _patterns_of(line):
                 rule = _compile(pattern, line)
                 if len(rule.parts) == 1:
                     _enter(self._exact if rule.anchored else self._prefixes, rule.parts[0], rule)
@@ -152,7 +152,7 @@ class RuleMatcher:
                     _enter(wild, (rule.anchored, rule.parts), rule)
                 elif not line.allow:
                     # No room left: forbid everything that begins like this, rather than too little.
-                    _enter(self._prefixes, rule.parts[0], _shortened(rule))
+                    _enter(self._prefixes, rule.parts[0], _prefix_rule(rule))
         self._lengths = sorted({len(prefix) for prefix in self._prefixes}, reverse=True)
         ranked = sorted(wild.values(), key=lambda rule: rule.rank, reverse=True)
         self._wild = [(rule.rank, rule.needle, rule) for rule in ranked]
@@ -170,7 +170,7 @@ class RuleMatcher:
         return best.verdict
 
     def _best(self, path: str) -> _Rule:
-        best = self._exact.get(path, _NOTHING)
+        best = self._exact.get(path, _NO_MATCH)
         prefixes = self._prefixes
         for length in self._lengths:
             rule = prefixes.get(path[:length])
@@ -188,17 +188,17 @@ class RuleMatcher:
 
 
 def _enter(rules: dict[_Key, _Rule], key: _Key, rule: _Rule) -> None:
-    if rule.rank > rules.get(key, _NOTHING).rank:
+    if rule.rank > rules.get(key, _NO_MATCH).rank:
         rules[key] = rule
 
 
-def _shortened(rule: _Rule) -> _Rule:
+def _prefix_rule(rule: _Rule) -> _Rule:
     """Return the rule without everything after its first `*`."""
     first = rule.parts[0]
     return rule._replace(rank=2 * len(first), parts=(first,), anchored=False, needle=first)
 
 
-def _readings(line: RuleLine) -> list[str]:
+def _patterns_of(line: RuleLine) -> list[str]:
     """Return the pattern and what else its author evidently means."""
     if not line.value.startswith(("/", "*")):
         return []  # Matches no path: every path begins with a slash (RFC 9309 section 2.2: path-pattern).
@@ -246,9 +246,9 @@ def _matches(rule: _Rule, path: str) -> bool:
 
 PARSE_LIMIT = 512 * 1024
 """Bytes of a file that are read. RFC 9309 section 2.5 requires at least 500 KiB."""
-LONGEST_LINE = 2083 * 8 - 1
+MAX_LINE_CHARS = 2083 * 8 - 1
 """Characters of a line that are read, as in Google's parser: eight times the longest URL of old browsers."""
-MOST_SITEMAPS = 1000
+MAX_SITEMAPS = 1000
 ROBOTS_PATH = "/robots.txt"
 
 _UTF8_BOM = b"\xef\xbb\xbf"
@@ -295,7 +295,7 @@ class RobotsTxt:
 
 
 @dataclass(slots=True)
-class _Wishes:
+class _GroupRecords:
     """What the groups of one name say."""
 
     lines: list[RuleLine] = field(default_factory=list)
@@ -310,7 +310,7 @@ def parse_robots(body: bytes, *, agent: str, limit: int = PARSE_LIMIT) -> Robots
     groups = _Groups(wanted={*names, "*"})
     for number, record, value in _records(_text(body, limit)):
         groups.take(number, record, value)
-    ours = next((groups.wishes[name] for name in (*names, "*") if name in groups.wishes), _Wishes())
+    ours = next((groups.records[name] for name in (*names, "*") if name in groups.records), _GroupRecords())
     return RobotsTxt(RuleMatcher(ours.lines), ours.delay, ours.rate, ours.time, tuple(groups.sitemaps))
 
 
@@ -367,7 +367,7 @@ def _records(text: str) -> Iterator[tuple[int, str, str]]:
     """Yield number, name and value of every known record."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     for number, line in enumerate(lines, 1):
-        content = line[:LONGEST_LINE].partition("#")[0].strip()
+        content = line[:MAX_LINE_CHARS].partition("#")[0].strip()
         if not content:
             continue
         name, colon, value = content.partition(":")
@@ -390,7 +390,7 @@ class _Groups:
     """
 
     def __init__(self, *, wanted: set[str]) -> None:
-        self.wishes: dict[str, _Wishes] = {}
+        self.records: dict[str, _GroupRecords] = {}
         self.sitemaps: dict[str, None] = {}
         self._wanted = wanted
         self._group: set[str] = set()
@@ -403,37 +403,37 @@ class _Groups:
         if record == "user-agent":
             self._name(_names_of_line(value) & self._wanted)
         elif record == "sitemap":
-            if value and len(self.sitemaps) < MOST_SITEMAPS:
+            if value and len(self.sitemaps) < MAX_SITEMAPS:
                 self.sitemaps[value] = None
         elif record in ("allow", "disallow"):
             self._group_has_rules = self._names_ended = True
             if value:
                 line = RuleLine(number, record == "allow", value)
                 for name in self._group:
-                    self.wishes[name].lines.append(line)
+                    self.records[name].lines.append(line)
         else:
             self._names_ended = True
             for name in self._newest:
-                _note(self.wishes[name], record, value)
+                _add_extension(self.records[name], record, value)
 
     def _name(self, names: set[str]) -> None:
         self._group = names if self._group_has_rules else self._group | names
         self._newest = names if self._names_ended else self._newest | names
         self._group_has_rules = self._names_ended = False
         for name in names:
-            self.wishes.setdefault(name, _Wishes())
+            self.records.setdefault(name, _GroupRecords())
 
 
-def _note(wishes: _Wishes, record: str, value: str) -> None:
+def _add_extension(records: _GroupRecords, record: str, value: str) -> None:
     """Keep an extension's value: the longest delay, otherwise the last valid value."""
     if record == "crawl-delay":
         delay = parse_crawl_delay(value)
         if delay is not None:
-            wishes.delay = max(delay, wishes.delay or 0.0)
+            records.delay = max(delay, records.delay or 0.0)
     elif record == "request-rate":
-        wishes.rate = parse_request_rate(value) or wishes.rate
+        records.rate = parse_request_rate(value) or records.rate
     else:
-        wishes.time = parse_visit_time(value) or wishes.time
+        records.time = parse_visit_time(value) or records.time
 
 
 def _names_of_line(value: str) -> set[str]:

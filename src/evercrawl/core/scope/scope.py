@@ -23,11 +23,22 @@ from evercrawl.core.url import (
     site_parts,
 )
 from evercrawl.errors import ConfigError
-from evercrawl.model.reason import Reason, Refusal
+from evercrawl.model.reason import Reason, RefusalReason
 from evercrawl.model.settings import ScopeSettings
 
 CACHED_SITES = 65_536
 SCOPE_KINDS = ("host", "prefix", "domain", "list")
+
+BLOCKED_PORTS = frozenset(
+    {
+        1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
+        104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513,
+        514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719,
+        1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679,
+        6697, 10080,
+    }
+)  # fmt: skip
+"""Ports of other services, which browsers refuse too (Fetch standard, "bad port")."""
 
 _WHOLE_SITE = ("/",)
 _NAMES_SHOWN = 3
@@ -56,7 +67,7 @@ class Scope:
         self._exclude = [compile_pattern(pattern, "scope.exclude") for pattern in settings.exclude]
         self._fetch_types = check_file_types(settings.fetch_types)
         self._filters = {**_expression_filter(settings.filter), **(filters or {})}
-        self._sites: dict[str, tuple[str, ...] | Refusal] = {}
+        self._sites: dict[str, tuple[str, ...] | RefusalReason] = {}
 
     def is_seed(self, url: str) -> bool:
         """True if the canonical URL is a seed."""
@@ -72,7 +83,7 @@ class Scope:
         """True if links marked nofollow are followed."""
         return self._settings.follow_nofollow
 
-    def verdict(self, url: str, *, depth: int, hops: int = 0, is_seed: bool = False) -> Refusal | None:
+    def verdict(self, url: str, *, depth: int, hops: int = 0, is_seed: bool = False) -> RefusalReason | None:
         """Return why the canonical URL is refused; None if it is accepted.
 
         `depth` counts links from a seed, `hops` consecutive redirects.
@@ -99,7 +110,7 @@ class Scope:
                 self._folders.setdefault(place, {}).update(ports)
             self._sites.clear()
 
-    def _of_link(self, url: str, depth: int, hops: int) -> Refusal | None:
+    def _of_link(self, url: str, depth: int, hops: int) -> RefusalReason | None:
         settings = self._settings
         if settings.max_depth is not None and depth > settings.max_depth:
             return Reason.TOO_DEEP, f"{depth} links from a seed, at most {settings.max_depth}"
@@ -114,7 +125,7 @@ class Scope:
     def _asked_types(self) -> str:
         return ", ".join(sorted(self._fetch_types)) or "pages only"
 
-    def _place(self, url: str, depth: int, hops: int) -> Refusal | None:
+    def _place(self, url: str, depth: int, hops: int) -> RefusalReason | None:
         """Check where the URL lies, by the kind of the scope."""
         if self._settings.kind == "list":
             return self._port(url) or self._listed(url, depth, hops)
@@ -130,17 +141,17 @@ class Scope:
             return None
         return Reason.OUT_OF_SCOPE, f"not below {_join_names(answer)}"
 
-    def _listed(self, url: str, depth: int, hops: int) -> Refusal | None:
+    def _listed(self, url: str, depth: int, hops: int) -> RefusalReason | None:
         # The redirect target of a listed page still counts as requested. Consecutive hops are limited elsewhere.
         if url in self._seeds or (depth == 0 and hops > 0):
             return None
         return Reason.OUT_OF_SCOPE, "not one of the listed URLs"
 
-    def _port(self, url: str) -> Refusal | None:
+    def _port(self, url: str) -> RefusalReason | None:
         port = site_parts(site_of(url)).port
         return (Reason.BLOCKED_PORT, f"port {port}") if port in self._refused_ports else None
 
-    def _of_site(self, site: str) -> tuple[str, ...] | Refusal:
+    def _of_site(self, site: str) -> tuple[str, ...] | RefusalReason:
         """Return the folders of a site that are in scope, or why none is."""
         name = site_parts(site)
         if name.port in self._refused_ports:
@@ -154,16 +165,16 @@ class Scope:
         folders = _folders_for_port(name, ports)
         return folders or (Reason.OUT_OF_SCOPE, f"port {name.port} of {place} is not that of a seed")
 
-    def _excluded(self, url: str) -> Refusal | None:
+    def _excluded(self, url: str) -> RefusalReason | None:
         found = _first_match(self._exclude, url)
         return None if found is None else (Reason.EXCLUDED, f"matches {found.pattern!r}")
 
-    def _not_included(self, url: str) -> Refusal | None:
+    def _not_included(self, url: str) -> RefusalReason | None:
         if not self._include or url in self._seeds or _first_match(self._include, url) is not None:
             return None
         return Reason.NOT_INCLUDED, f"matches none of {_join_names([each.pattern for each in self._include])}"
 
-    def _filtered(self, url: str) -> Refusal | None:
+    def _filtered(self, url: str) -> RefusalReason | None:
         for name, each in self._filters.items():
             try:
                 if not each.accepts(url):
@@ -222,14 +233,3 @@ def _join_names(names: Iterable[str]) -> str:
     names = list(names)
     shown = ", ".join(names[:_NAMES_SHOWN])
     return shown if len(names) <= _NAMES_SHOWN else f"{shown} or {len(names) - _NAMES_SHOWN} more"
-
-
-BLOCKED_PORTS = frozenset(
-    {
-        1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103,
-        104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513,
-        514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719,
-        1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679,
-        6697, 10080,
-    }
-)  # fmt: skip

@@ -18,7 +18,7 @@ from evercrawl.core.traps.url_check import url_verdict
 from evercrawl.core.traps.url_pattern import patterns_of
 from evercrawl.core.url import path_of, site_of
 from evercrawl.errors import ConfigError
-from evercrawl.model.reason import Reason
+from evercrawl.model.reason import Reason, RefusalReason
 from evercrawl.model.settings import TrapSettings
 
 MAX_EXAMPLES = 5
@@ -150,8 +150,6 @@ def _compile_set(name: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((re.compile(rule.expression), f"{name}: {rule.why}") for rule in RULE_SETS[name])
 
 
-Refusal = tuple[Reason, str]
-
 SITE_SEPARATOR = " "
 """Occurs in no URL and no pattern."""
 
@@ -193,7 +191,7 @@ class TrapFilter:
         """Return the user's rule for the URL, if any."""
         return matching_rule(self._rules, url) if self._rules else None
 
-    def refusal(self, url: str, *, year: int, is_requested: bool = False) -> Refusal | None:
+    def refusal(self, url: str, *, year: int, is_requested: bool = False) -> RefusalReason | None:
         """Return why the canonical URL is refused; None if it may be requested.
 
         Only the user can refuse URLs requested by name (`is_requested`: seeds and their redirect targets).
@@ -210,7 +208,7 @@ class TrapFilter:
         return None if why is None else (Reason.EXCLUDED, why)
 
 
-def rule_refusal(rule: UserRule) -> Refusal | None:
+def rule_refusal(rule: UserRule) -> RefusalReason | None:
     """Return the refusal that a user's rule means; None if it allows."""
     if rule.action is RuleAction.ALLOW:
         return None

@@ -18,7 +18,7 @@ from evercrawl.adapters.objectstore.uploader import (
     uploaded_files,
 )
 from evercrawl.adapters.warc import WarcArchive, read_record
-from evercrawl.adapters.warc.records import WarcInfo
+from evercrawl.adapters.warc.warc_records import WarcInfo
 from evercrawl.adapters.warc.writer import FileOwner
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.settings import ArchiveSettings

@@ -7,7 +7,7 @@ from hashlib import sha1
 from pathlib import Path
 
 from evercrawl.adapters.warc import WarcArchive
-from evercrawl.adapters.warc.records import WarcInfo
+from evercrawl.adapters.warc.warc_records import WarcInfo
 from evercrawl.adapters.warc.writer import FileOwner
 from evercrawl.engine.ports import Stored
 from evercrawl.model.fetch import Exchange

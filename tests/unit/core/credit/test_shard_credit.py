@@ -9,9 +9,7 @@ from evercrawl.core.visit.links import FoundLinks
 from evercrawl.model.page import Candidate, Page, QueuePosition, Refusal
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import CreditSettings
-from evercrawl.model.site import Site
 
-SITE = Site(1, "https://a.test", "a.test")
 SHARE = 1_000_000_000_000 // 2
 
 
@@ -50,14 +48,14 @@ def test_a_visit_pays_new_links_known_links_and_lambda():
     credits = credits_of()
     page = page_of(credits)
     new, known = candidate("/new"), candidate("/known")
-    offers = FoundLinks(candidates=[new, known], met=["https://a.test/menu"])
-    offers.refusals.append(Refusal(b"", "x", Reason.OUT_OF_SCOPE, "", None, 0))
-    paid = credits.pay(page, offers, placed=[(new, SITE)], parcels={}, expands=True)
+    found = FoundLinks(candidates=[new, known], met=["https://a.test/menu"])
+    found.refusals.append(Refusal(b"", "x", Reason.OUT_OF_SCOPE, "", None, 0))
+    paid = credits.distribute(page, found, new=[new], sent=[], expands=True)
     share = (SHARE - SHARE // 10) // 4
     assert paid.spent == SHARE
-    assert paid.placed[0][0].credit == share
-    credits.entered(paid.placed[0][0])
-    assert credits.take_richest(shards=1) == {"https://a.test/menu": share, "https://a.test/known": share}
+    assert paid.share == share
+    credits.entered(new._replace(credit=share))
+    assert credits.take_richest() == {"https://a.test/menu": share, "https://a.test/known": share}
     assert balance(credits.ledger) == 0
 
 
@@ -65,10 +63,9 @@ def test_a_duplicate_pays_nobody_but_lambda_and_its_links_come_last():
     credits = credits_of()
     page = page_of(credits)
     new = candidate("/new")
-    paid = credits.pay(page, FoundLinks(candidates=[new]), placed=[(new, SITE)], parcels={}, expands=False)
-    found = paid.placed[0][0]
-    assert found.credit == 0
-    assert credits.band_of(found) == 7
+    paid = credits.distribute(page, FoundLinks(candidates=[new]), new=[new], sent=[], expands=False)
+    assert paid.share == 0
+    assert credits.band_of(new._replace(credit=0)) == 7
     assert credits.ledger.lambda_page == SHARE
 
 
@@ -76,20 +73,20 @@ def test_links_of_other_shards_are_sent_with_their_share():
     credits = credits_of()
     page = page_of(credits)
     far = candidate("/far")
-    paid = credits.pay(page, FoundLinks(candidates=[far]), placed=[], parcels={3: [far]}, expands=True)
+    paid = credits.distribute(page, FoundLinks(candidates=[far]), new=[], sent=[far], expands=True)
     share = SHARE - SHARE // 10
-    assert paid.parcels[3][0].credit == share
+    assert paid.share == share
     assert credits.ledger.sent == share
 
 
 def test_a_visited_page_spends_what_waited_for_it_too():
     credits = credits_of()
     page, other = page_of(credits), page_of(credits, "/other")
-    credits.pay(page, FoundLinks(met=[other.url]), placed=[], parcels={}, expands=True)
-    paid = credits.pay(other, FoundLinks(), placed=[], parcels={}, expands=True)
+    credits.distribute(page, FoundLinks(met=[other.url]), new=[], sent=[], expands=True)
+    paid = credits.distribute(other, FoundLinks(), new=[], sent=[], expands=True)
     share = SHARE - SHARE // 10
     assert (paid.waited, paid.spent) == (share, SHARE + share)
-    assert credits.take_richest(shards=1) == {}
+    assert credits.take_richest() == {}
     assert balance(credits.ledger) == 0
 
 
@@ -98,7 +95,7 @@ def test_all_shards_of_a_process_are_in_one_generation():
     here, there = credits_of(shared), credits_of(shared)
     page = page_of(here)
     page_of(there)
-    here.pay(page, FoundLinks(), placed=[], parcels={}, expands=True)
+    here.distribute(page, FoundLinks(), new=[], sent=[], expands=True)
     assert (here.generation, there.generation) == (1, 1)
     assert there.to_store().generation == 1
 
@@ -106,9 +103,9 @@ def test_all_shards_of_a_process_are_in_one_generation():
 def test_what_is_in_hand_is_lambdas_in_the_store():
     credits = credits_of()
     page = page_of(credits)
-    credits.pay(page, FoundLinks(met=["https://a.test/menu"]), placed=[], parcels={}, expands=True)
+    credits.distribute(page, FoundLinks(met=["https://a.test/menu"]), new=[], sent=[], expands=True)
     stored = credits.to_store()
-    assert stored.in_hand == 0
+    assert stored.unallocated == 0
     assert stored.lambda_page == SHARE
     assert ledger_of(ledger_bytes(stored)) == stored
 
@@ -123,10 +120,10 @@ def test_pages_that_came_past_the_books_are_adopted():
 def test_lambda_pays_the_pages_of_all_shards():
     credits = credits_of(elsewhere=3)
     page = page_of(credits)
-    credits.pay(page, FoundLinks(), placed=[], parcels={}, expands=True)
+    credits.distribute(page, FoundLinks(), new=[], sent=[], expands=True)
     poor = page._replace(credit=page.credit - SHARE)
-    credits.pay(poor, FoundLinks(), placed=[], parcels={}, expands=True)
-    assert credits.gifts() == {7: SHARE * 3 // 4}
+    credits.distribute(poor, FoundLinks(), new=[], sent=[], expands=True)
+    assert credits.grants() == {7: SHARE * 3 // 4}
     assert credits.ledger.sent == SHARE * 3 // 4
     assert balance(credits.ledger) == 0
 
@@ -148,16 +145,16 @@ def test_importance_weighs_revisits_within_bounds():
     credits.to_store()
     assert credits.weight(page) == 0.25
     assert credits.weight(page._replace(earned=100 * SHARE)) == 4.0
-    assert credits_of(influence=0.0).weight(page) == 1.0
+    assert credits_of(importance_exponent=0.0).weight(page) == 1.0
 
 
 def test_a_full_pot_keeps_its_richer_half_and_loses_nothing():
-    credits = credits_of(entries=200, writes=0)
+    credits = credits_of(buffer_entries=200, writes_per_visit=0)
     page = page_of(credits)
     met = [f"https://a.test/{number}" for number in range(500)]
-    credits.pay(page, FoundLinks(met=met), placed=[], parcels={}, expands=True)
-    assert credits.is_round_over(shards=1)
-    assert credits.take_richest(shards=1) == {}
-    assert not credits.is_round_over(shards=1)
+    credits.distribute(page, FoundLinks(met=met), new=[], sent=[], expands=True)
+    assert credits.is_round_over()
+    assert credits.take_richest() == {}
+    assert not credits.is_round_over()
     assert balance(credits.ledger) == 0
     assert credits.to_store().lambda_page == SHARE

@@ -12,7 +12,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.core.http.content_coding import MEMBERS, RATIO_FROM_BYTES, BadCoding, DecodeLimits, decode
+from evercrawl.core.http.content_coding import MAX_MEMBERS, RATIO_FROM_BYTES, BadCoding, DecodeLimits, decode
 from evercrawl.model.fetch import Truncation
 
 LIMITS = DecodeLimits(decoded_bytes=8_000_000, ratio=200.0)
@@ -140,9 +140,9 @@ def test_a_plain_body_is_cut_too() -> None:
 
 @pytest.mark.parametrize(("name", "member"), [("gzip", gzip.compress(b"")), ("zstd", zstandard.compress(b""))])
 def test_members_are_counted(name: str, member: bytes) -> None:
-    assert decode(member * MEMBERS, [name], limits=LIMITS) == (b"", None)
+    assert decode(member * MAX_MEMBERS, [name], limits=LIMITS) == (b"", None)
     with pytest.raises(BadCoding, match="more than 1000"):
-        decode(member * (MEMBERS + 1), [name], limits=LIMITS)
+        decode(member * (MAX_MEMBERS + 1), [name], limits=LIMITS)
 
 
 def test_a_window_beyond_the_limit_is_refused() -> None:

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evercrawl.core.http.http1 import (
-    CHUNK_LINE_BYTES,
-    INTERIM_ANSWERS,
-    TRAILER_BYTES,
+    MAX_CHUNK_LINE_BYTES,
+    MAX_INTERIM_RESPONSES,
+    MAX_TRAILER_BYTES,
     BadResponse,
     ReadLimits,
     ResponseReader,
@@ -74,7 +74,7 @@ def test_interim_answers_are_skipped() -> None:
     interim = b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
     reader = read(interim + b"HTTP/1.1 100 Continue\r\n\r\n" + OK + b"Content-Length: 2\r\n\r\nok")
     assert reader.body == b"ok"
-    assert refusal(interim * (INTERIM_ANSWERS + 1)) is Fault.INVALID_HTTP
+    assert refusal(interim * (MAX_INTERIM_RESPONSES + 1)) is Fault.INVALID_HTTP
     assert refusal(b"HTTP/1.1 101 Switching\r\n\r\n") is Fault.INVALID_HTTP
 
 
@@ -152,9 +152,9 @@ def test_limits_of_the_head() -> None:
 
 def test_limits_of_chunk_lines_and_trailers() -> None:
     chunked = OK + b"Transfer-Encoding: chunked\r\n\r\n"
-    assert refusal(chunked + b"5;" + b"x" * CHUNK_LINE_BYTES + b"\r\nhello") is Fault.INVALID_HTTP
-    assert refusal(chunked + b"5;" + b"x" * CHUNK_LINE_BYTES) is Fault.INVALID_HTTP
-    assert refusal(chunked + b"0\r\n" + b"T: v\r\n" * TRAILER_BYTES) is Fault.HEADERS_TOO_LARGE
+    assert refusal(chunked + b"5;" + b"x" * MAX_CHUNK_LINE_BYTES + b"\r\nhello") is Fault.INVALID_HTTP
+    assert refusal(chunked + b"5;" + b"x" * MAX_CHUNK_LINE_BYTES) is Fault.INVALID_HTTP
+    assert refusal(chunked + b"0\r\n" + b"T: v\r\n" * MAX_TRAILER_BYTES) is Fault.HEADERS_TOO_LARGE
     assert refusal(chunked + (b"1;" + b"x" * 1000 + b"\r\na\r\n") * 20) is Fault.INVALID_HTTP
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from evercrawl.core.robots.robots_rules import (
-    LONGEST_RETRY,
-    SHORTEST_LIFETIME,
+    MAX_RETRY,
+    MIN_LIFETIME,
     compile_robots,
     redirect_loop_record,
     robots_record_of,
@@ -85,8 +85,8 @@ def test_an_allowed_url_has_no_reason():
     [
         ("max-age=3600", timedelta(hours=1)),
         ("public, max-age=999999999", timedelta(days=1)),
-        ("max-age=0", SHORTEST_LIFETIME),
-        ("no-cache", SHORTEST_LIFETIME),
+        ("max-age=0", MIN_LIFETIME),
+        ("no-cache", MIN_LIFETIME),
         ("private", timedelta(days=1)),
         ("s-max-age=60", timedelta(days=1)),
     ],
@@ -176,7 +176,7 @@ def test_a_copy_is_obeyed_while_the_file_is_out_of_reach():
     later = NOW + timedelta(days=1)
     record = judge(answered(503), before=before, now=later)
     assert (record.policy, record.body, record.fetched_us) == ("obey", RULES, before.fetched_us)
-    assert "the copy of 2026-03-01 12:00 UTC still holds" in record.detail
+    assert "the copy of 2026-03-01 12:00 UTC still applies" in record.detail
     assert lifetime(record, later) == SETTINGS.retry_delay
     assert may_fetch(record)
     assert not may_fetch(record, "http://site.test/private")
@@ -195,10 +195,10 @@ def test_the_wait_doubles_up_to_a_day_and_ends_at_the_limit():
         waits.append(lifetime(record, now))
         now = from_us(record.expires_us)
     assert waits[:4] == [SETTINGS.retry_delay * factor for factor in (1, 1, 2, 4)]
-    assert max(waits) == LONGEST_RETRY
+    assert max(waits) == MAX_RETRY
     given_up = judge(broken(Fault.TIMEOUT), before=record, now=now)
     assert given_up.policy == "allow"
-    assert "taken to have none" in given_up.detail
+    assert "so no rules apply" in given_up.detail
     assert judge(broken(Fault.TIMEOUT), before=given_up, now=now + timedelta(days=1)).policy == "allow"
     assert judge(fetched(), before=given_up, now=now).unreachable_since_us is None
 
@@ -210,7 +210,7 @@ def test_an_old_copy_is_given_up_at_the_limit():
 
 def test_retry_after_is_heard_up_to_a_day():
     assert lifetime(judge(answered(503, (("Retry-After", "7200"),)))) == timedelta(hours=2)
-    assert lifetime(judge(answered(429, (("Retry-After", "999999"),)))) == LONGEST_RETRY
+    assert lifetime(judge(answered(429, (("Retry-After", "999999"),)))) == MAX_RETRY
     assert lifetime(judge(answered(503, (("Retry-After", "1"),)))) == SETTINGS.retry_delay
 
 

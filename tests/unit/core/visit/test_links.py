@@ -7,7 +7,15 @@ from dataclasses import replace
 from evercrawl.core.duplicates.url_seen import UrlCache
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.url import key_of
-from evercrawl.core.visit.links import FoundLinks, add_url, links_of_document, refusal_key
+from evercrawl.core.visit.links import (
+    MOST_NEIGHBOURS,
+    FoundLinks,
+    add_url,
+    links_of_document,
+    numbered_neighbours,
+    parent_urls,
+    refusal_key,
+)
 from evercrawl.model.document import Alternate, Directives, Document, Link, Refresh
 from evercrawl.model.page import Page
 from evercrawl.model.reason import Reason
@@ -103,3 +111,27 @@ def test_urls_that_name_no_page_are_refused_with_a_key_of_their_own():
     ]
     assert len({refusal.key for refusal in found.refusals}) == 3
     assert all(refusal.key == refusal_key(refusal.url) for refusal in found.refusals)
+
+
+def test_parents_are_cut_off_from_the_end() -> None:
+    assert parent_urls("https://x.org/a/b/c.html?d=1", 9) == [
+        "https://x.org/a/b/c.html",
+        "https://x.org/a/b/",
+        "https://x.org/a/",
+        "https://x.org/",
+    ]
+    assert parent_urls("https://x.org/a/b/", 1) == ["https://x.org/a/"]
+    assert parent_urls("https://x.org/", 3) == []
+    assert parent_urls("https://x.org/a/b", 0) == []
+
+
+def test_neighbours_keep_the_form_of_the_number() -> None:
+    assert numbered_neighbours("https://x.org/v2/page-09.html", 1) == [
+        "https://x.org/v2/page-08.html",
+        "https://x.org/v2/page-10.html",
+    ]
+    assert numbered_neighbours("https://x.org/item?id=0", 1) == ["https://x.org/item?id=1"]
+    assert numbered_neighbours("https://x.org/about", 3) == []
+    assert numbered_neighbours("https://x2.org/about", 3) == []
+    assert numbered_neighbours("https://x.org/1234567890123", 3) == []
+    assert len(numbered_neighbours("https://x.org/500", 999)) == 2 * MOST_NEIGHBOURS
