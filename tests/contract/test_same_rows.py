@@ -74,7 +74,7 @@ def pages() -> list[NewPage]:
             parent_id=None if number == 1 else number // 2,
             found_us=NOON_US if number % 2 else LARGEST,
             credit=LARGEST // 4 if number == 3 else number,
-            earned=LARGEST // 8 if number == 3 else -number,
+            earned=LARGEST // 8 if number == 3 else number,
             generation=number % 4,
         )
         for number in range(1, 13)
@@ -126,7 +126,9 @@ def batches() -> Iterator[Batch]:
     third.visited = [
         again._replace(status=304, wire_bytes=0, etag="", last_modified=""),
         again._replace(at_us=NOON_US + 10, look=a_look(b"later"), outline=b"later", digest=a_look(b"later").digest),
-        again._replace(at_us=NOON_US + 11, look=a_look(b"last"), outline=b"last", reason=Reason.GONE),
+        again._replace(
+            at_us=NOON_US + 11, look=a_look(b"last"), outline=b"last", digest=a_look(b"last").digest, reason=Reason.GONE
+        ),
         a_visit(new[6], seq=0, at_us=NOON_US, due_us=50, version=next_version(), change=edits(1)),
     ]
     third.refusals = [first.refusals[1]._replace(detail="other", reason=Reason.OUT_OF_SCOPE)]
@@ -204,7 +206,9 @@ def filled(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -
     reads = asyncio.run(fill_and_read(stores))
     path = shard_path(folder, SHARD)
     sqlite = SqliteConnection(path, open_for_reading(path))
-    yield Filled(reads, sqlite, PostgresReader(address).shard(SHARD))
+    reader = PostgresReader(address)
+    yield Filled(reads, sqlite, reader.shard(SHARD))
+    reader.close()
     sqlite.close()
 
 
@@ -290,7 +294,7 @@ VALUES: dict[str, list[object]] = {
     "file": ["s00.warc.gz", ""],
     "from_us": [0],
     "id": [1, 99],
-    "key": [*KEYS, b""],
+    "key": [*KEYS, b"\xfe" * 16, b""],
     "kind": ["a", "größe", ""],
     "lang": [None, "de", ""],
     "last": [b"\xff" * 16],
@@ -302,7 +306,7 @@ VALUES: dict[str, list[object]] = {
     "page_id": [0, 1, 7],
     "reason": [Reason.EXCLUDED.value, Reason.OUT_OF_SCOPE.value],
     "since_us": [0],
-    "site": [None, "https://bücher.example:8443", "bücher.example", "例え.example"],
+    "site": [None, *NAMES, "bücher.example", "例え.example"],
     "site_id": [None, 1, 4],
     "until_us": [LARGEST, 100],
     "upto": [100],

@@ -1,4 +1,4 @@
-"""Questions as the library asks them: the index is brought up first, where that is possible."""
+"""Search one collection, after updating its index, or several collections at once."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.search import Hit, SearchResults, SourceError
 from evercrawl.model.settings import SearchSettings
 
-RENEWED_AT_ONCE = 30_000
-"""Visits of a collection up to which a search waits for a link graph that is worn; a larger one keeps the one
-that it has until `watch`, `links` or `graph` renews it.
+MAX_VISITS_FOR_REBUILD = 30_000
+"""Up to this many visits, a search rebuilds an outdated link graph. In a larger collection `watch`, `links` or `graph`
+rebuild it.
 """
 
 
@@ -37,23 +37,23 @@ def search(
     now: datetime | None = None,
     with_facets: bool = False,
 ) -> SearchResults:
-    """The best hits of one collection; what a crawl stored a moment ago is among them."""
+    """Update the index of a collection and return the best hits."""
     is_busy = update_index(collection, settings)
-    searching = Searcher(collection, settings)
+    searcher = Searcher(collection, settings)
     try:
-        found = searching.find(text, limit=limit, as_of=as_of, now=now, with_facets=with_facets)
+        found = searcher.find(text, limit=limit, as_of=as_of, now=now, with_facets=with_facets)
     finally:
-        searching.close()
+        searcher.close()
     return replace(found, lag=index_lag(collection, open_text_index(collection))) if is_busy else found
 
 
 def update_index(collection: Path, settings: SearchSettings) -> bool:
-    """Index what is missing; True: another process is at it, so that a little may be missing still."""
+    """Index new versions; return True if another process is doing it, so that some may still be missing."""
     try:
         catch_up(collection, open_text_index(collection), settings)
     except IndexBusy:
         return True
-    if is_outdated(collection, most=RENEWED_AT_ONCE):
+    if is_outdated(collection, most=MAX_VISITS_FOR_REBUILD):
         build_graph(collection)
     return False
 
@@ -61,71 +61,71 @@ def update_index(collection: Path, settings: SearchSettings) -> bool:
 def search_collections(
     sources: Sequence[str], text: str, *, limit: int, timeout_s: float, as_of: datetime | None = None
 ) -> SearchResults:
-    """One query over collections in folders and over served ones (http:// or https://)."""
-    asks: list[tuple[str, Ask]] = [
-        (_shown(source), _ask_of(source, text, limit=limit, timeout_s=timeout_s, as_of=as_of))
+    """Search collections in folders and served ones (http:// or https://) together."""
+    queries: list[tuple[str, SourceQuery]] = [
+        (_source_name(source), _query_for(source, text, limit=limit, timeout_s=timeout_s, as_of=as_of))
         for source in dict.fromkeys(sources)
     ]
-    return query_sources(asks, limit=limit, timeout_s=timeout_s)
+    return query_sources(queries, limit=limit, timeout_s=timeout_s)
 
 
 def _is_served(source: str) -> bool:
     return source.startswith(("http://", "https://"))
 
 
-def _shown(source: str) -> str:
+def _source_name(source: str) -> str:
     return without_token(source) if _is_served(source) else source
 
 
-def _ask_of(source: str, text: str, *, limit: int, timeout_s: float, as_of: datetime | None) -> Ask:
+def _query_for(source: str, text: str, *, limit: int, timeout_s: float, as_of: datetime | None) -> SourceQuery:
     if _is_served(source):
-        asked = text if as_of is None else f"{text} as-of:{as_of:%Y-%m-%dT%H:%M:%SZ}"
-        return lambda: search_remote(source, asked, limit=limit, timeout_s=timeout_s)
-    return lambda: _ask_folder(Path(source), text, limit=limit, as_of=as_of)
+        full_text = text if as_of is None else f"{text} as-of:{as_of:%Y-%m-%dT%H:%M:%SZ}"
+        return lambda: search_remote(source, full_text, limit=limit, timeout_s=timeout_s)
+    return lambda: _search_folder(Path(source), text, limit=limit, as_of=as_of)
 
 
-def _ask_folder(folder: Path, text: str, *, limit: int, as_of: datetime | None) -> Sequence[Hit]:
+def _search_folder(folder: Path, text: str, *, limit: int, as_of: datetime | None) -> Sequence[Hit]:
     if not is_collection(folder):
         raise ConfigError(f"{folder} is not a collection")
     return search(folder, read_settings(folder).settings.search, text, limit=limit, as_of=as_of).hits
 
 
-Ask = Callable[[], Sequence[Hit]]
-"""Asks one source; may raise an EvercrawlError."""
-_Answer = tuple[int, Sequence[Hit] | str]
+SourceQuery = Callable[[], Sequence[Hit]]
+"""Searches one source; may raise an EvercrawlError."""
+_SourceResult = tuple[int, Sequence[Hit] | str]
 
 
-def query_sources(sources: Sequence[tuple[str, Ask]], *, limit: int, timeout_s: float) -> SearchResults:
-    """The merged answer of all sources (name, how to ask) that answer in time."""
+def query_sources(sources: Sequence[tuple[str, SourceQuery]], *, limit: int, timeout_s: float) -> SearchResults:
+    """Query all sources, given by name, and merge the results of those that answer in time."""
     began = perf_counter()
-    answers: queue.SimpleQueue[_Answer] = queue.SimpleQueue()
-    for place, (name, ask) in enumerate(sources):
-        # Daemons: one that hangs does not keep the program from ending.
-        threading.Thread(target=_ask, args=(answers, place, ask), name=f"ask {name}", daemon=True).start()
-    given, troubles = _collect(answers, [name for name, _ in sources], timeout_s)
+    results: queue.SimpleQueue[_SourceResult] = queue.SimpleQueue()
+    for place, (name, query) in enumerate(sources):
+        # Daemon threads, so that a hanging source does not keep the program running.
+        threading.Thread(target=_run_query, args=(results, place, query), name=f"query {name}", daemon=True).start()
+    given, errors = _collect(results, [name for name, _ in sources], timeout_s)
     hits = merge_hits([(sources[place][0], given[place]) for place in sorted(given)])
     took_ms = (perf_counter() - began) * 1000
-    return SearchResults(tuple(hits[:limit]), len(hits), took_ms, source_errors=tuple(troubles))
+    return SearchResults(tuple(hits[:limit]), len(hits), took_ms, source_errors=tuple(errors))
 
 
-def _ask(answers: queue.SimpleQueue[_Answer], place: int, ask: Ask) -> None:
+def _run_query(results: queue.SimpleQueue[_SourceResult], place: int, query: SourceQuery) -> None:
     try:
-        answers.put((place, ask()))
+        results.put((place, query()))
     except EvercrawlError as error:
-        answers.put((place, str(error)))
+        results.put((place, str(error)))
     except Exception as defect:
-        answers.put((place, f"{type(defect).__name__}: {defect}"))
+        results.put((place, f"{type(defect).__name__}: {defect}"))
 
 
 def _collect(
-    answers: queue.SimpleQueue[_Answer], names: Sequence[str], timeout_s: float
+    results: queue.SimpleQueue[_SourceResult], names: Sequence[str], timeout_s: float
 ) -> tuple[dict[int, Sequence[Hit]], list[SourceError]]:
     given: dict[int, Sequence[Hit]] = {}
     problems: dict[int, str] = {}
     ends = monotonic() + timeout_s
     while len(given) + len(problems) < len(names):
         try:
-            place, answer = answers.get(timeout=max(0.0, ends - monotonic()))
+            place, answer = results.get(timeout=max(0.0, ends - monotonic()))
         except queue.Empty:
             break
         if isinstance(answer, str):
@@ -138,7 +138,7 @@ def _collect(
 
 
 def merge_hits(answers: Sequence[tuple[str, Sequence[Hit]]]) -> list[Hit]:
-    """The hits of several sources as one list; a page that several have is listed once, with all of them."""
+    """Merge the hits of several sources; a page that several have is listed once with all their names."""
     best: dict[str, Hit] = {}
     named: dict[str, list[str]] = {}
     for name, hits in answers:

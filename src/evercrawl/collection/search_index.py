@@ -1,13 +1,11 @@
-"""The index follows the log of visits: a cursor for each shard is committed together with what was indexed.
+"""Update the search index from the visit logs.
 
-So the index is at every moment what the collection was at some line of its log, also after a crash, and
-catching up begins where it ended. What no log tells (versions that were pruned, a log that a power cut
-shortened) is found by counting, and the shard is indexed anew.
+The index commits its position in each log together with the indexed versions, so it is consistent after a crash.
+A changed number of versions (after pruning or a power failure) causes a rebuild of the shard.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -23,13 +21,13 @@ from evercrawl.model.settings import SearchSettings
 
 VISITS_AT_A_TIME = 500
 COMMIT_VERSIONS = 20_000
-"""A long way is committed in steps of so many versions."""
+"""Versions per commit."""
 REBUILD_HEAP_BYTES = 128 * 1024 * 1024
-"""Where no crawl runs beside it, larger portions save merging."""
+"""Memory for a rebuild, in which larger segments save merging."""
 
 
 def open_text_index(collection: Path) -> TextIndex:
-    """The collection's index; one that cannot be read is thrown away, for it can be made anew."""
+    """Open the index of a collection; replace one that cannot be read by an empty one."""
     try:
         return TextIndex(collection)
     except StoreUnavailable:
@@ -38,7 +36,7 @@ def open_text_index(collection: Path) -> TextIndex:
 
 
 def index_lag(collection: Path, index: TextIndex) -> int:
-    """Visits that are stored and not indexed yet."""
+    """Return the number of visits that are stored but not indexed."""
     lag, searcher = 0, index.searcher()
     for shard in shards_of(collection):
         with log_reader(collection, shard) as reader:
@@ -48,7 +46,7 @@ def index_lag(collection: Path, index: TextIndex) -> int:
 
 
 def index_state(collection: Path, index: TextIndex) -> IndexState:
-    """How the index stands to the collection."""
+    """Return the size of the index and how far it lags behind the collection."""
     documents = versions = 0
     searcher = index.searcher()
     for shard in shards_of(collection):
@@ -59,134 +57,133 @@ def index_state(collection: Path, index: TextIndex) -> IndexState:
 
 
 def rebuild_index(collection: Path, settings: SearchSettings) -> int:
-    """Make the index anew from the collection; gives the number of versions indexed."""
+    """Rebuild the index; return the number of versions indexed."""
     remove_index(collection)
     heap_bytes = max(REBUILD_HEAP_BYTES, settings.index_buffer_bytes)
     return catch_up(collection, open_text_index(collection), settings, heap_bytes=heap_bytes)
 
 
 def catch_up(collection: Path, index: TextIndex, settings: SearchSettings, *, heap_bytes: int | None = None) -> int:
-    """Index what the collection has and the index has not; gives the number of versions that were indexed.
-
-    IndexBusy where another process is doing it.
-    """
-    behind = [shard for shard in shards_of(collection) if not _is_level(collection, index, shard)]
+    """Index new versions and return their number; raise IndexBusy if another process is doing it."""
+    behind = [shard for shard in shards_of(collection) if not _is_up_to_date(collection, index, shard)]
     if not behind:
         return 0
-    with index.writing(heap_bytes or settings.index_buffer_bytes) as writing:
-        indexed = sum(_follow_shard(collection, index, writing, shard) for shard in behind)
-        writing.commit()
+    with index.writing(heap_bytes or settings.index_buffer_bytes) as writer:
+        indexed = sum(_update_shard(collection, index, writer, shard) for shard in behind)
+        writer.commit()
         return indexed
 
 
-def _is_level(collection: Path, index: TextIndex, shard: int) -> bool:
+def _is_up_to_date(collection: Path, index: TextIndex, shard: int) -> bool:
     searcher = index.searcher()
-    note = index.cursor(shard, searcher)
+    cursor = index.cursor(shard, searcher)
     with log_reader(collection, shard) as reader:
         end = reader.log_end()
-        if end is None or note.get("visit", 0) != end.id or not _is_same_log(reader, note):
+        if end is None or cursor.get("visit", 0) != end.id or not _is_same_log(reader, cursor):
             return end is None
-        return reader.version_count() == note.get("versions")
+        return reader.version_count() == cursor.get("versions")
 
 
-def _is_same_log(reader: LogReader, note: dict[str, int]) -> bool:
-    """The line at which the index stands is still the one that it was."""
-    line = reader.log_line(note.get("visit", 0))
-    return line is not None and (line.at_us, line.page_id) == (note.get("at_us"), note.get("page"))
+def _is_same_log(reader: LogReader, cursor: dict[str, int]) -> bool:
+    """Return whether the log still has the line of the cursor."""
+    line = reader.log_line(cursor.get("visit", 0))
+    return line is not None and (line.at_us, line.page_id) == (cursor.get("at_us"), cursor.get("page"))
 
 
-def _follow_shard(collection: Path, index: TextIndex, writing: TextIndexWriter, shard: int) -> int:
+def _update_shard(collection: Path, index: TextIndex, writer: TextIndexWriter, shard: int) -> int:
     with log_reader(collection, shard) as reader:
-        note = index.cursor(shard)
-        way = _Way(reader, writing, shard, note)
-        if note and not way.can_go_on():
-            writing.delete_shard(shard)
-            way = _Way(reader, writing, shard, {})
-        indexed = way.go()
-        if not way.is_plausible():
-            # Versions were pruned: what the index holds of this shard is not what the log tells.
-            writing.delete_shard(shard)
-            way = _Way(reader, writing, shard, {})
-            indexed += way.go()
+        cursor = index.cursor(shard)
+        indexer = _ShardIndexer(reader, writer, shard, cursor)
+        if cursor and not indexer.can_continue():
+            writer.delete_shard(shard)
+            indexer = _ShardIndexer(reader, writer, shard, {})
+        indexed = indexer.run()
+        if not indexer.is_consistent():
+            # Versions were pruned, so the index of this shard does not match the log.
+            writer.delete_shard(shard)
+            indexer = _ShardIndexer(reader, writer, shard, {})
+            indexed += indexer.run()
         return indexed
 
 
-class _Way:
-    """From a line of one shard's log to its end."""
+class _ShardIndexer:
+    """Indexes one shard from a line of its log to the end."""
 
-    def __init__(self, reader: LogReader, writing: TextIndexWriter, shard: int, note: dict[str, int]) -> None:
+    def __init__(self, reader: LogReader, writer: TextIndexWriter, shard: int, cursor: dict[str, int]) -> None:
         self._reader = reader
-        self._writing = writing
+        self._writer = writer
         self._shard = shard
-        self._visit = note.get("visit", 0)
-        self._note = note
-        self._is_from_scratch = not note
-        self._versions = note.get("versions", 0)
+        self._visit = cursor.get("visit", 0)
+        self._cursor = cursor
+        self._is_from_scratch = not cursor
+        self._versions = cursor.get("versions", 0)
         self._uncommitted = 0
 
-    def can_go_on(self) -> bool:
-        """The log still has the line at which the index stands."""
-        return _is_same_log(self._reader, self._note)
+    def can_continue(self) -> bool:
+        """Return whether the log still has the line of the cursor."""
+        return _is_same_log(self._reader, self._cursor)
 
-    def is_plausible(self) -> bool:
-        """As many versions are indexed as there are, or more are on their way."""
+    def is_consistent(self) -> bool:
+        """Return whether all versions are indexed, or the log has more lines."""
         count = self._reader.version_count()
         end = self._reader.log_end()
         is_at_end = end is None or end.id <= self._visit
         return not is_at_end or self._versions == count
 
-    def go(self) -> int:
-        """Index everything up to the end of the log; a long way is committed in steps."""
+    def run(self) -> int:
+        """Index everything up to the end of the log, with intermediate commits; return the number of versions."""
         indexed = 0
         while visits := self._reader.followed(self._visit, VISITS_AT_A_TIME):
-            indexed += self._take(visits)
+            indexed += self._index(visits)
             last = visits[-1]
             self._visit = last.id
-            self._note = {"visit": last.id, "at_us": last.at_us, "page": last.page_id}
+            self._cursor = {"visit": last.id, "at_us": last.at_us, "page": last.page_id}
             if self._uncommitted >= COMMIT_VERSIONS:
-                self._note_place()
-                self._writing.commit()
+                self._store_cursor()
+                self._writer.commit()
                 self._uncommitted = 0
-        if self._is_from_scratch and not self.is_plausible():
-            # There are versions that no visit tells of: they are not worth another try at every look.
+        if self._is_from_scratch and not self.is_consistent():
+            # Some versions have no visit in the log; do not try to find them at every update.
             self._versions = self._reader.version_count()
-        self._note_place()
+        self._store_cursor()
         return indexed
 
-    def _note_place(self) -> None:
-        if self._note:
-            self._writing.set_cursor(self._shard, self._note | {"versions": self._versions})
+    def _store_cursor(self) -> None:
+        if self._cursor:
+            self._writer.set_cursor(self._shard, self._cursor | {"versions": self._versions})
 
-    def _take(self, visits: Sequence[FollowedVisit]) -> int:
-        fresh, again = self._touched(visits)
+    def _index(self, visits: Sequence[FollowedVisit]) -> int:
+        fresh, again = self._affected_versions(visits)
         rows = self._reader.version_rows([*fresh, *(again - fresh.keys())])
         for row in rows:
             place = (row.page_id, row.number)
-            self._writing.add(self._indexed(row), replaces=place not in fresh)
+            self._writer.add(self._index_entry(row), replaces=place not in fresh)
         self._versions += sum((row.page_id, row.number) in fresh for row in rows)
         self._uncommitted += len(rows)
         return len(rows)
 
-    def _touched(self, visits: Sequence[FollowedVisit]) -> tuple[dict[VersionNumber, None], set[VersionNumber]]:
-        """Versions that are new, and versions of which something has changed: ended, gone, come back."""
+    def _affected_versions(
+        self, visits: Sequence[FollowedVisit]
+    ) -> tuple[dict[VersionNumber, None], set[VersionNumber]]:
+        """Return new versions, and versions that were replaced, gone or came back."""
         fresh: dict[VersionNumber, None] = {}
         again: set[VersionNumber] = set()
         for visit in visits:
             if visit.brought is not None:
                 fresh[visit.page_id, visit.brought] = None
-                before = self._before(visit)
+                before = self._version_before(visit)
                 if before is not None:
                     again.add((visit.page_id, before))
             elif visit.is_turn:
                 again.add((visit.page_id, visit.version))
         return fresh, again
 
-    def _before(self, visit: FollowedVisit) -> int | None:
+    def _version_before(self, visit: FollowedVisit) -> int | None:
         if visit.brought is None or visit.brought <= 1:
             return None
         return self._reader.version_before(visit.page_id, visit.brought)
 
-    def _indexed(self, row: VersionRow) -> IndexedVersion:
+    def _index_entry(self, row: VersionRow) -> IndexedVersion:
         text = self._reader.text_in(row)
         outline = self._reader.headings_in(row)
         lang = primary_language(row.lang) if row.lang else detect_language(text)
@@ -207,7 +204,7 @@ class _Way:
 
 
 def missing_versions(collection: Path, index: TextIndex) -> Iterator[tuple[int, int, int]]:
-    """Every version of the collection that the index misses, for checks: shard, page, number."""
+    """Yield shard, page and number of every version that the index misses; used by checks."""
     searcher = index.searcher()
     for shard in shards_of(collection):
         with log_reader(collection, shard) as reader:
@@ -217,6 +214,3 @@ def missing_versions(collection: Path, index: TextIndex) -> Iterator[tuple[int, 
                     if not index.has_version(shard, page_id, number, searcher):
                         yield shard, page_id, number
                 place = places[-1]
-
-
-log = logging.getLogger("evercrawl")

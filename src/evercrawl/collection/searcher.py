@@ -51,26 +51,26 @@ from evercrawl.model.search import Facets, FacetValue, Hit, Query, SearchResults
 from evercrawl.model.settings import SearchSettings
 from evercrawl.model.time import from_us, to_us
 
-FEWEST_CANDIDATES = 60
+MIN_CANDIDATES = 60
 CANDIDATES_PER_HIT = 4
-"""The index gives more than is asked for: importance and anchor texts may still reorder them."""
-LOOKED_AT_PER_HIT = 3
-"""Of these, those that say nearly the same are folded into one."""
-MOST_TEXT_BYTES = MAX_TEXT_CHARS + MAX_TEXT_CHARS // 2
-"""Of a text that are read for a snippet; nearly all characters of most languages that are looked at."""
-MOST_KNOWN_FORMS = 5000
-"""Words whose forms are remembered between questions."""
-MOST_LIMIT = 1000
-MOST_TONED = 300
-"""Candidates whose sentiment is looked at for one query."""
-MOST_FACETED = 1000
-"""Hits that facets count, and that `type:` chooses from."""
-MOST_FACET_TONES = 30
-"""... and those whose sentiment is judged for them."""
+"""The index returns more than needed, because importance and anchor texts reorder them."""
+READ_PER_HIT = 3
+"""Candidates that are read per hit; near-duplicates among them are merged."""
+MAX_TEXT_BYTES = MAX_TEXT_CHARS + MAX_TEXT_CHARS // 2
+"""Bytes of a text that are read for a snippet."""
+MAX_CACHED_FORMS = 5000
+"""Words whose forms are cached between queries."""
+MAX_LIMIT = 1000
+MAX_JUDGED = 300
+"""Candidates whose sentiment is judged for one query."""
+MAX_FACETED = 1000
+"""Hits that facets count, and that `type:` filters."""
+MAX_FACET_TONES = 30
+"""Hits whose sentiment is judged for facets."""
 
 
 class RankedVersion(NamedTuple):
-    """A version that matches, before anything of it was read."""
+    """A matching version with its score."""
 
     page: int
     number: int
@@ -79,11 +79,11 @@ class RankedVersion(NamedTuple):
 
 
 Rows = dict[tuple[int, int], FoundRow]
-"""Page and number of a version -> what is stored of it."""
+"""The stored rows, by page and number of the version."""
 
 
 class Searcher:
-    """A collection open for questions; `close` it. Each question sees what is indexed at its moment."""
+    """A collection open for queries; close it after use. Each query sees the current index."""
 
     def __init__(self, collection: Path, settings: SearchSettings) -> None:
         self._collection = collection
@@ -93,7 +93,7 @@ class Searcher:
         self._is_in_database = database_of(collection) is not None
         self._graph: LinkGraphFiles | None = None
         self._anchors: AnchorIndex | None = None
-        self._asked: IndexQueryBuilder | None = None
+        self._builder: IndexQueryBuilder | None = None
         self._open_graph()
 
     def find(
@@ -105,22 +105,22 @@ class Searcher:
         now: datetime | None = None,
         with_facets: bool = False,
     ) -> SearchResults:
-        """The best hits for a query; ConfigError where it cannot be read."""
+        """Return the best hits for a query; raise ConfigError if the query is invalid."""
         began = perf_counter()
-        if not 1 <= limit <= MOST_LIMIT:
-            raise ConfigError(f"the limit must be from 1 to {MOST_LIMIT}, not {limit}")
+        if not 1 <= limit <= MAX_LIMIT:
+            raise ConfigError(f"the limit must be from 1 to {MAX_LIMIT}, not {limit}")
         now = now or datetime.now(UTC)
         query = parse_query(text, now=now)
         if as_of is not None:
             query = replace(query, as_of=as_of)
-        asking = self._asking()
+        builder = self._query_builder()
         is_wide = with_facets or bool(query.kinds)
-        candidates, total, is_partial = self._candidates(query, asking, _depth(query, limit, is_wide))
-        rows = self._rows(candidates if is_wide else candidates[: _looked_at(query, limit)])
+        candidates, total, is_partial = self._candidates(query, builder, _depth(query, limit, is_wide))
+        rows = self._rows(candidates if is_wide else candidates[: _read_count(query, limit)])
         if query.kinds:
             candidates = [one for one in candidates if _kind(rows, one) in query.kinds]
             total = len(candidates)
-        hits = tuple(self._hits(query, asking, candidates[: _looked_at(query, limit)], rows, limit))
+        hits = tuple(self._hits(query, builder, candidates[: _read_count(query, limit)], rows, limit))
         facets = self._facets(query, candidates, rows, query.as_of or now) if with_facets else None
         return SearchResults(hits, total, (perf_counter() - began) * 1000, is_partial, facets=facets)
 
@@ -132,41 +132,43 @@ class Searcher:
 
     # Candidates
 
-    def _asking(self) -> IndexQueryBuilder:
-        """The index as it is now; what was looked up in it is kept until it changes."""
+    def _query_builder(self) -> IndexQueryBuilder:
+        """Return a query builder for the current index; its cache lives until the index changes."""
         searcher = self._index.searcher()
-        before = self._asked
+        before = self._builder
         is_same = before is not None and before.searcher.num_docs == searcher.num_docs
-        if before is None or not is_same or len(before.known_forms) > MOST_KNOWN_FORMS:
+        if before is None or not is_same or len(before.known_forms) > MAX_CACHED_FORMS:
             before = IndexQueryBuilder(searcher, self._index.schema, tuple(indexed_languages(searcher)))
-        self._asked = replace(before, searcher=searcher)
-        return self._asked
+        self._builder = replace(before, searcher=searcher)
+        return self._builder
 
     def _open_graph(self) -> None:
         graph = current_graph(self._collection)
         if graph is not None:
             self._graph, self._anchors = graph, AnchorIndex(graph.anchors_folder)
 
-    def _candidates(self, query: Query, asking: IndexQueryBuilder, depth: int) -> tuple[list[RankedVersion], int, bool]:
-        """Matching versions, best first; their number; and whether only most of the words are there."""
-        groups = asking.groups(query)
+    def _candidates(
+        self, query: Query, builder: IndexQueryBuilder, depth: int
+    ) -> tuple[list[RankedVersion], int, bool]:
+        """Return matching versions, best first, their number, and whether they lack some of the words."""
+        groups = builder.groups(query)
         if query.groups and not groups:
-            raise ConfigError("there is no word in the query that a page could have")
-        filters = asking.filters(query, with_noindex=self._settings.include_noindex)
-        called = self._called(query)
-        or_pages = asking.pages(list(called)) if called else None
-        found = asking.searcher.search(match_all(groups, filters, or_pages=or_pages), depth)
+            raise ConfigError("the query has no word that can be searched for")
+        filters = builder.filters(query, with_noindex=self._settings.include_noindex)
+        anchors = self._anchor_scores(query)
+        or_pages = builder.pages(list(anchors)) if anchors else None
+        found = builder.searcher.search(match_all(groups, filters, or_pages=or_pages), depth)
         is_partial = not found.hits and min_groups(len(groups)) < len(groups)
         if is_partial:
-            found = asking.searcher.search(match_most(groups, filters), depth)
-        return self._ranked(query, asking.searcher, found, called), match_count(found), is_partial
+            found = builder.searcher.search(match_most(groups, filters), depth)
+        return self._rank(query, builder.searcher, found, anchors), match_count(found), is_partial
 
-    def _called(self, query: Query) -> dict[int, float]:
-        """What is known of links is of today: the past is searched without."""
+    def _anchor_scores(self, query: Query) -> dict[int, float]:
+        """Return the scores of pages by anchor text; a search in the past has none, because links are current."""
         return self._anchors.pages_by_anchor(query) if self._anchors is not None and query.as_of is None else {}
 
-    def _ranked(
-        self, query: Query, searcher: tantivy.Searcher, found: tantivy.SearchResult, called: dict[int, float]
+    def _rank(
+        self, query: Query, searcher: tantivy.Searcher, found: tantivy.SearchResult, anchors: dict[int, float]
     ) -> list[RankedVersion]:
         addresses = [address for _, address in found.hits]
         pages, numbers, gone = (_column(searcher, name, addresses) for name in ("page", "number", "gone_us"))
@@ -175,13 +177,13 @@ class Searcher:
         ranked = []
         for (score, _), page, number, gone_us, times in zip(found.hits, pages, numbers, gone, importance, strict=True):
             is_gone = 0 < gone_us <= until_us
-            bonus = ANCHOR * called.get(page, 0.0) + importance_bonus(times)
-            worth = (float(score or 0.0) + bonus) * (GONE if is_gone else 1.0)
-            ranked.append(RankedVersion(page, number, worth, is_gone))
+            bonus = ANCHOR * anchors.get(page, 0.0) + importance_bonus(times)
+            total = (float(score or 0.0) + bonus) * (GONE if is_gone else 1.0)
+            ranked.append(RankedVersion(page, number, total, is_gone))
         return sorted(ranked, key=lambda candidate: -candidate.score)
 
     def _importance(self, pages: list[int]) -> list[float]:
-        """How many times as important as the mean each page is; a graph that was made anew takes over."""
+        """Return the importance of each page relative to the mean; reopen the graph if it was rebuilt."""
         if self._graph is None:
             return [0.0] * len(pages)
         try:
@@ -193,13 +195,15 @@ class Searcher:
     # Hits
 
     def _hits(
-        self, query: Query, asking: IndexQueryBuilder, candidates: Sequence[RankedVersion], rows: Rows, limit: int
+        self, query: Query, builder: IndexQueryBuilder, candidates: Sequence[RankedVersion], rows: Rows, limit: int
     ) -> Iterator[Hit]:
-        sought = _sought(query, asking)
+        terms = _snippet_terms(query, builder)
         known = [candidate for candidate in candidates if (candidate.page, candidate.number) in rows]
-        said = [_said(rows[candidate.page, candidate.number]) for candidate in known]
+        fingerprints = [_fingerprint(rows[candidate.page, candidate.number]) for candidate in known]
         rank = 0
-        for group in group_near_duplicates(said) if query.tone is None else ([place] for place in range(len(known))):
+        for group in (
+            group_near_duplicates(fingerprints) if query.tone is None else ([place] for place in range(len(known)))
+        ):
             if rank >= limit:
                 return
             candidate = known[group[0]]
@@ -212,7 +216,7 @@ class Searcher:
                 rank=rank,
                 url=row.url,
                 title=row.title,
-                snippet=make_snippet(self._text(candidate, most_bytes=MOST_TEXT_BYTES), sought),
+                snippet=make_snippet(self._text(candidate, most_bytes=MAX_TEXT_BYTES), terms),
                 score=round(candidate.score, 4),
                 version=row.number,
                 fetched_at=from_us(row.seen_us),
@@ -224,13 +228,13 @@ class Searcher:
 
     def _text(self, candidate: RankedVersion, *, most_bytes: int | None = None) -> str:
         shard, page_id = split_page_number(candidate.page)
-        with self._reading(shard) as reader:
+        with self._reader(shard) as reader:
             return reader.text(page_id, candidate.number, most_bytes=most_bytes) or ""
 
     def _facets(self, query: Query, candidates: Sequence[RankedVersion], rows: Rows, now: datetime) -> Facets:
         known = [one for one in candidates if (one.page, one.number) in rows]
         listed = [_facet_row(rows[one.page, one.number]) for one in known]
-        tones = [tone for one in known[:MOST_FACET_TONES] if (tone := self._tone(one, rows)) is not None]
+        tones = [tone for one in known[:MAX_FACET_TONES] if (tone := self._tone(one, rows)) is not None]
         counted = Counter(tone_named(tone) for tone in tones)
         return Facets(
             sites=count_sites(listed),
@@ -249,21 +253,21 @@ class Searcher:
         return sentiment_of(self._text(candidate), row.lang, digest=row.text_digest)
 
     def _rows(self, candidates: Sequence[RankedVersion]) -> Rows:
-        """What is stored of the candidates; one that was pruned since is missing."""
-        of_shard: dict[int, list[tuple[int, int]]] = {}
+        """Return the stored rows of the candidates, except for versions that were pruned."""
+        by_shard: dict[int, list[tuple[int, int]]] = {}
         for candidate in candidates:
             shard, page_id = split_page_number(candidate.page)
-            of_shard.setdefault(shard, []).append((page_id, candidate.number))
+            by_shard.setdefault(shard, []).append((page_id, candidate.number))
         rows: Rows = {}
-        for shard, places in of_shard.items():
-            with self._reading(shard) as reader:
+        for shard, places in by_shard.items():
+            with self._reader(shard) as reader:
                 found = reader.found_rows(places)
             rows |= {(page_number(shard, page_id), number): row for (page_id, number), row in found.items()}
         return rows
 
     @contextmanager
-    def _reading(self, shard: int) -> Iterator[LogReader]:
-        """One shard; a file is kept open, a connection to a database is given back."""
+    def _reader(self, shard: int) -> Iterator[LogReader]:
+        """Open the log of one shard; files stay open, database connections are released."""
         if self._is_in_database:
             with log_reader(self._collection, shard) as reader:
                 yield reader
@@ -278,15 +282,15 @@ def _column(searcher: tantivy.Searcher, name: str, addresses: Sequence[tantivy.D
 
 
 def _depth(query: Query, limit: int, is_wide: bool) -> int:
-    """How many candidates the index gives."""
+    """Return how many candidates to request from the index."""
     if is_wide:
-        return MOST_FACETED
-    return MOST_TONED if query.tone is not None else max(FEWEST_CANDIDATES, CANDIDATES_PER_HIT * limit)
+        return MAX_FACETED
+    return MAX_JUDGED if query.tone is not None else max(MIN_CANDIDATES, CANDIDATES_PER_HIT * limit)
 
 
-def _looked_at(query: Query, limit: int) -> int:
-    """Of how many candidates the texts may be looked at."""
-    return MOST_TONED if query.tone is not None else LOOKED_AT_PER_HIT * limit
+def _read_count(query: Query, limit: int) -> int:
+    """Return how many candidates to read."""
+    return MAX_JUDGED if query.tone is not None else READ_PER_HIT * limit
 
 
 def _kind(rows: Rows, candidate: RankedVersion) -> str | None:
@@ -298,52 +302,52 @@ def _facet_row(row: FoundRow) -> FacetRow:
     return FacetRow(row.url, row.lang, row.seen_us, row.content_type)
 
 
-def _said(row: FoundRow) -> TextFingerprint:
+def _fingerprint(row: FoundRow) -> TextFingerprint:
     return TextFingerprint(row.text_digest, row.signature, row.words)
 
 
-def _sought(query: Query, asking: IndexQueryBuilder) -> list[SnippetTerm]:
-    """What to mark in the texts."""
-    sought = []
+def _snippet_terms(query: Query, builder: IndexQueryBuilder) -> list[SnippetTerm]:
+    """Return the terms to highlight in snippets."""
+    terms = []
     for group in query.groups:
         for term in group:
             words = index_words(term.text)
             if len(words) == 1 and not term.is_literal and not is_single_char_word(display_word(words[0])):
-                forms = asking.all_forms(words[0], query.langs or asking.languages)
-                sought.append(SnippetTerm(words[0], is_word=True, forms=frozenset(forms)))
+                forms = builder.all_forms(words[0], query.langs or builder.languages)
+                terms.append(SnippetTerm(words[0], is_word=True, forms=frozenset(forms)))
             elif len(words) == 1 and not is_single_char_word(display_word(words[0])):
-                sought.append(SnippetTerm(words[0], is_word=True))
+                terms.append(SnippetTerm(words[0], is_word=True))
             elif words:
-                sought.append(SnippetTerm(" ".join(map(display_word, words)), is_word=False))
-    return sought
+                terms.append(SnippetTerm(" ".join(map(display_word, words)), is_word=False))
+    return terms
 
 
-TONED_CHARS = 6000
-CLEAR_TONE = 0.05
-"""Mean score of a page from which on it is positive."""
-MOST_KEPT = 20_000
+JUDGED_CHARS = 6000
+MIN_CLEAR_SCORE = 0.05
+"""Pages with a smaller absolute score are neutral."""
+MAX_CACHED_SCORES = 20_000
 
-_kept: OrderedDict[bytes, float | None] = OrderedDict()
-_turn = threading.Lock()
+_scores: OrderedDict[bytes, float | None] = OrderedDict()
+_scores_lock = threading.Lock()
 
 
 def sentiment_of(text: str, lang: str | None, *, digest: bytes | None = None) -> float | None:
-    """The score of a text, -1 to 1; None: it cannot be judged. `digest` names the text."""
-    with _turn:
-        if digest is not None and digest in _kept:
-            return _kept[digest]
-    judged = page_sentiment(text[:TONED_CHARS], load_sentiment_model().score, lang=lang)
+    """Return the sentiment of a text, -1 to 1; None: it cannot be judged. `digest` is the cache key."""
+    with _scores_lock:
+        if digest is not None and digest in _scores:
+            return _scores[digest]
+    judged = page_sentiment(text[:JUDGED_CHARS], load_sentiment_model().score, lang=lang)
     score = None if judged is None else judged.score
     if digest is not None:
-        with _turn:
-            _kept[digest] = score
-            while len(_kept) > MOST_KEPT:
-                _kept.popitem(last=False)
+        with _scores_lock:
+            _scores[digest] = score
+            while len(_scores) > MAX_CACHED_SCORES:
+                _scores.popitem(last=False)
     return score
 
 
 def tone_named(tone: float) -> Tone:
-    """What `sentiment:` calls a score."""
-    if abs(tone) < CLEAR_TONE:
+    """Return the name of a score in `sentiment:` queries."""
+    if abs(tone) < MIN_CLEAR_SCORE:
         return Tone.NEUTRAL
     return Tone.POSITIVE if tone > 0 else Tone.NEGATIVE

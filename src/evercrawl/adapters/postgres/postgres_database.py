@@ -15,7 +15,14 @@ from typing import Any, TypeVar
 
 import asyncpg
 
-from evercrawl.adapters.postgres.postgres_pool import DatabaseAddress, open_pool, parse_address, translate_errors
+from evercrawl.adapters.postgres.postgres_pool import (
+    CLOSE_TIMEOUT_S,
+    DatabaseAddress,
+    close_pool,
+    open_pool,
+    parse_address,
+    translate_errors,
+)
 from evercrawl.adapters.sql.database import Row
 from evercrawl.adapters.sql.statements import SHARD, SQL, Column, Statement
 
@@ -193,6 +200,11 @@ class PostgresReader:
     def shards(self) -> list[int]:
         """Return the shards that have a row."""
         return [row[0] for row in self.fetch("select shard from shard order by shard")]
+
+    def close(self) -> None:
+        """Close the connections and end the thread."""
+        self._wait(close_pool(self._pool, timeout_s=CLOSE_TIMEOUT_S))
+        self._loop.call_soon_threadsafe(self._loop.stop)
 
     def fetch(self, text: str, *arguments: object) -> list[Row]:
         """Return the rows of a query."""

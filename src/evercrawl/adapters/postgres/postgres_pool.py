@@ -24,6 +24,7 @@ SCHEMA = files(__package__).joinpath("schema.sql").read_text(encoding="utf-8")
 TABLES: tuple[str, ...] = tuple(re.findall(r"^create table (\w+)", SCHEMA, re.MULTILINE))
 DEFAULT_NAMESPACE = "evercrawl"
 STATEMENT_TIMEOUT_S = 60.0
+CLOSE_TIMEOUT_S = 5.0
 CONNECT_TIMEOUT_S = 5.0
 """A server that has not answered by then is skipped for the next one of the address."""
 IDLE_TRANSACTION = timedelta(seconds=10)

@@ -11,6 +11,7 @@ import asyncpg
 
 from evercrawl.adapters.postgres.postgres_database import PostgresDatabase
 from evercrawl.adapters.postgres.postgres_pool import (
+    CLOSE_TIMEOUT_S,
     DatabaseAddress,
     ServerConnector,
     close_pool,
@@ -21,7 +22,6 @@ from evercrawl.adapters.sql.shard_store import BeforeCommit, SqlShard
 from evercrawl.model.page import Batch
 from evercrawl.model.settings import StoreSettings
 
-CLOSE_TIMEOUT_S = 5.0
 _FIRST_ROW = """
 insert into shard
        (shard, epoch, is_clean, next_id, next_seq, next_site_id, next_parcel, refusals_kept, refusals_dropped)
