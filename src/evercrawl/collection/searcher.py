@@ -1,4 +1,4 @@
-"""One collection asked: text by the index, then what the link graph says, then what is worth showing."""
+"""Search one collection: match texts in the index, rank by links and importance, and build snippets."""
 
 from __future__ import annotations
 
