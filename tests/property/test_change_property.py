@@ -42,14 +42,14 @@ def test_any_two_pages_can_be_compared_either_way(one: bytes, other: bytes):
 
 @settings(max_examples=150, deadline=None)
 @given(PAGES)
-def test_what_is_packed_can_be_unpacked(page: bytes):
+def test_packed_snapshots_round_trip(page: bytes):
     snapshot = snapshot_html(page)
     assert unpack_snapshot(pack_snapshot(snapshot)) == snapshot
 
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(PAGES, min_size=2, max_size=8))
-def test_any_history_can_be_judged_and_stored(pages: list[bytes]):
+def test_any_history_can_be_classified_and_stored(pages: list[bytes]):
     snapshots = [snapshot_html(page) for page in pages]
     page, site = PageChangeHistory(), learn_page(snapshots[0], SiteChangeHistory(), page_url="/")
     for visit, (before, after) in enumerate(pairwise(snapshots), start=2):
@@ -59,7 +59,7 @@ def test_any_history_can_be_judged_and_stored(pages: list[bytes]):
 
 
 @given(st.binary(max_size=100))
-def test_any_bytes_can_be_read_as_memories(stored: bytes):
+def test_any_bytes_can_be_read_as_histories(stored: bytes):
     PageChangeHistory.from_bytes(stored)
     SiteChangeHistory.from_bytes(stored)
     unpack_snapshot(stored)

@@ -58,7 +58,7 @@ def test_any_bytes_give_a_document(body: bytes, headers: tuple[tuple[str, str], 
     st.text(alphabet="abA0.-_~/?%:@#\\ é&;|", max_size=12)
     | st.lists(st.sampled_from(("../", "./", "..", ".", "/", "a/", "b.html", "%2e")), max_size=6).map("".join),
 )
-def test_short_cuts_join_as_the_standard_does(base: str, reference: str) -> None:
+def test_fast_resolution_follows_the_standard(base: str, reference: str) -> None:
     try:
         wanted: str | None = ada_url.join_url(base, reference).partition("#")[0]
     except ValueError:
@@ -76,6 +76,6 @@ def test_any_bytes_have_an_encoding(body: bytes) -> None:
 
 
 @given(st.text(max_size=40))
-def test_attribute_grammars_take_anything(text: str) -> None:
+def test_attribute_parsers_accept_anything(text: str) -> None:
     parse_refresh(text)
     assert all(parse_srcset(text))

@@ -46,7 +46,7 @@ def test_any_page_gets_a_relevance_and_its_links_a_value(url: str, html: str):
 
 
 @given(st.binary(max_size=60))
-def test_any_bytes_are_a_focus_or_refused(stored: bytes):
+def test_any_bytes_are_a_focus_or_an_error(stored: bytes):
     try:
         Focus.from_bytes(stored)
     except ValueError:

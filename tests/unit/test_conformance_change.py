@@ -14,7 +14,7 @@ LEAST_CHANGED = 0.98
 LEAST_SIMILAR = 0.98
 
 
-def test_changes_are_told_from_noise():
+def test_changes_are_distinguished_from_noise():
     rows = [row for row in conformance_rows("change/pairs.jsonl") if row["normative"]]
     wrong = [(row["id"], row["edit"]) for row in rows if changed(row)["changed"] is not row["changed"]]
     assert len(wrong) <= (1 - LEAST_CHANGED) * len(rows), wrong

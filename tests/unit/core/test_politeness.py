@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from evercrawl.core.frontier import Frontier, Visit, Wait
 from evercrawl.core.politeness import (
     ANONYMOUS_DELAY,
     MAX_BACKOFF,
@@ -13,12 +14,18 @@ from evercrawl.core.politeness import (
     Pace,
     backoff_after,
     delay_after,
+    delay_rule_error,
+    format_delay_rules,
+    pace_at_site,
     pace_from_settings,
+    parse_delay_rules,
     parse_hours,
     quiet_until,
+    replace_delay_rule,
     site_concurrency,
 )
 from evercrawl.model.settings import PaceSettings
+from tests.unit.core.test_frontier import ONE_SECOND, Queue, make
 
 SECOND = timedelta(seconds=1)
 CAP = timedelta(seconds=60)
@@ -121,3 +128,115 @@ def test_when_the_rest_ends(now: datetime, until: datetime | None):
 def test_what_names_no_hours(text: str):
     with pytest.raises(ValueError, match="hours like"):
         parse_hours(text)
+
+
+SITE = "http://s1.test"
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.mark.parametrize("rule", ["https://example.org 30s", "http://example.org:8080 0.5s", "http://[::1]:80 86400s"])
+def test_rules_are_read_and_written(rule: str) -> None:
+    assert delay_rule_error(rule) is None
+    assert format_delay_rules(parse_delay_rules([rule])) == (rule,)
+
+
+@pytest.mark.parametrize(
+    "text", ["https://a.test", "a.test 30s", "https://a.test 0s", "https://a.test 86401s", "https://a.test/x 3s"]
+)
+def test_what_is_no_rule_is_told(text: str) -> None:
+    assert "SITE SECONDSs" in (delay_rule_error(text) or "")
+
+
+def test_a_site_has_one_rule_at_most() -> None:
+    rules = replace_delay_rule(("https://a.test 5s", "https://b.test 7s"), "https://a.test", MINUTE)
+    assert parse_delay_rules(rules) == {"https://a.test": MINUTE, "https://b.test": timedelta(seconds=7)}
+    assert replace_delay_rule(rules, "https://a.test", None) == ("https://b.test 7s",)
+
+
+def test_a_rule_only_slows() -> None:
+    settings = PaceSettings(delay=timedelta(seconds=5), overrides=(f"{SITE} 30s", "http://s2.test 2s"))
+    pace = pace_from_settings(settings, delay_cap=MINUTE, anonymous=False)
+    assert pace_at_site(pace, SITE).floor == timedelta(seconds=30)
+    assert pace_at_site(pace, "http://s2.test").floor == timedelta(seconds=5)
+    assert pace_at_site(pace, "http://other.test") is pace
+
+
+def test_an_own_host_that_is_slowed_gets_one_request_at_a_time() -> None:
+    settings = PaceSettings(mode="unlimited", overrides=(f"{SITE} 3s",))
+    pace = pace_from_settings(settings, delay_cap=MINUTE, anonymous=False)
+    assert (pace_at_site(pace, SITE).concurrency, pace.concurrency) == (1, settings.unlimited_concurrency)
+
+
+def test_after_a_rule_is_taken_back_between_two_runs_no_gap_is_longer_than_the_longest() -> None:
+    pace = pace_from_settings(PaceSettings(), delay_cap=MINUTE, anonymous=False)
+    gap = delay_after(pace, took=timedelta(milliseconds=9), crawl_delay=None, strain=1.0, gap_before=timedelta(hours=5))
+    assert gap <= pace.longest
+
+
+def _asked(frontier: Frontier, queue: Queue, now_us: int) -> int:
+    """Ask for one page; the moment at which it was asked for."""
+    while True:
+        queue.serve(now_us)
+        match frontier.turn(now_us=now_us):
+            case Visit() as turn:
+                queue.finish(turn, now_us)
+                return now_us
+            case Wait(until_us=until_us):
+                now_us = until_us
+            case other:
+                pytest.fail(f"unexpected {other}")
+
+
+def _slowed(pace: Pace, gap: timedelta | None) -> Pace:
+    return pace._replace(slower={} if gap is None else {SITE: gap})
+
+
+def test_a_running_frontier_slows_down_at_once_and_hurries_again_when_it_is_taken_back() -> None:
+    frontier, queue = make()
+    pace = frontier.pace
+    queue.add(1, 20)
+    first = _asked(frontier, queue, 0)
+    frontier.set_pace(_slowed(pace, timedelta(seconds=30)), now_us=first + ONE_SECOND // 2)
+    second = _asked(frontier, queue, first)
+    third = _asked(frontier, queue, second)
+    assert (second - first, third - second) == (30 * ONE_SECOND, 30 * ONE_SECOND)
+    frontier.set_pace(_slowed(pace, None), now_us=third)
+    fourth = _asked(frontier, queue, third)
+    fifth = _asked(frontier, queue, fourth)
+    assert fifth - fourth == ONE_SECOND
+
+
+@pytest.mark.parametrize("back_queues", [1, 8])
+def test_a_site_that_sleeps_for_an_hour_is_called_in_when_its_rule_is_taken_back(back_queues: int) -> None:
+    frontier, queue = make(back_queues=back_queues)
+    pace = frontier.pace
+    queue.add(1, 20)
+    queue.add(2, 1)
+    frontier.set_pace(_slowed(pace, timedelta(hours=1)), now_us=0)
+    now = max(_asked(frontier, queue, 0), _asked(frontier, queue, 0))
+    frontier.set_pace(_slowed(pace, None), now_us=now)
+    then = _asked(frontier, queue, now)
+    assert then - now <= 60 * ONE_SECOND
+    assert _asked(frontier, queue, then) - then == ONE_SECOND
+
+
+def test_a_site_that_has_no_lane_waits_out_the_new_gap_too() -> None:
+    frontier, queue = make()
+    queue.add(1, 1)
+    first = _asked(frontier, queue, 0)
+    queue.serve(first)
+    assert not frontier.queues
+    frontier.set_pace(_slowed(frontier.pace, timedelta(seconds=30)), now_us=first)
+    queue.add(1, 1)
+    assert _asked(frontier, queue, first) - first == 30 * ONE_SECOND
+
+
+def test_a_rule_does_not_cut_short_what_a_site_asked_for() -> None:
+    frontier, queue = make()
+    pace = frontier.pace
+    queue.add(1, 9)
+    first = _asked(frontier, queue, 0)
+    frontier.set_pace(_slowed(pace, timedelta(seconds=3)), now_us=first)
+    frontier.close_site(frontier.queues[1], until_us=500 * ONE_SECOND, reason="paused: Retry-After")
+    frontier.set_pace(_slowed(pace, None), now_us=first)
+    assert _asked(frontier, queue, first) == 500 * ONE_SECOND

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 import pytest
+from evercrawl.engine.records import visited_of
 
 from evercrawl.core.digest import content_digest, payload_sha1
 from evercrawl.core.duplicates.url_seen import BloomChain
@@ -14,7 +15,7 @@ from evercrawl.core.visit.outcome import judge_fetched
 from evercrawl.engine.commits import CommitBuffer
 from evercrawl.engine.interpret import VisitResult
 from evercrawl.engine.ports import Stored
-from evercrawl.engine.records import visited_of
+from evercrawl.errors import StoreUnavailable
 from evercrawl.model.fetch import Exchange, Fetched
 from evercrawl.model.page import Batch, CompletedVisit, OriginalRecord, Page
 
@@ -79,3 +80,37 @@ def test_without_a_filter_the_store_is_asked():
     store = AskedStore()
     assert asyncio.run(ledger_over(store, None).recall(content_digest(b"new"))) is None
     assert store.asked == [content_digest(b"new")]
+
+
+class ForgetfulStore:
+    """Fails once, then works again."""
+
+    def __init__(self) -> None:
+        self.kept: list[Batch] = []
+        self.fails = True
+
+    async def commit(self, epoch: int, batch: Batch) -> None:
+        if self.fails:
+            self.fails = False
+            raise StoreUnavailable("the database is away")
+        self.kept.append(batch)
+
+
+class NoArchive:
+    def flush(self) -> None:
+        return None
+
+
+def test_nothing_is_stored_after_a_batch_that_was_lost() -> None:
+    async def commit_twice() -> ForgetfulStore:
+        store: Any = ForgetfulStore()
+        archive: Any = NoArchive()
+        ledger = CommitBuffer(store, archive, epoch=1, pages=10)
+        for seq in (1, 2):
+            ledger.batch.delivered.append(seq)
+            with pytest.raises(StoreUnavailable, match="the database is away"):
+                await ledger.commit()
+        forgetful: ForgetfulStore = store
+        return forgetful
+
+    assert asyncio.run(commit_twice()).kept == []

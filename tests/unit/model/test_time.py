@@ -37,7 +37,7 @@ NOW = datetime(2026, 11, 15, 9, 30, 15, 250, tzinfo=UTC)
         ("20261101120000", datetime(2026, 11, 1, 12, tzinfo=UTC)),
     ],
 )
-def test_a_moment_is_read(text: str, moment: datetime) -> None:
+def test_times_are_parsed(text: str, moment: datetime) -> None:
     assert parse_time(text, now=NOW) == moment
 
 
@@ -51,11 +51,11 @@ def test_a_moment_is_read(text: str, moment: datetime) -> None:
         ("7d", NOW - timedelta(days=7)),
     ],
 )
-def test_an_end_takes_in_its_whole_day_or_month(text: str, moment: datetime) -> None:
+def test_at_end_includes_the_whole_day_or_month(text: str, moment: datetime) -> None:
     assert parse_time(text, now=NOW, at_end=True) == moment
 
 
-def test_a_text_without_a_zone_is_in_that_of_now() -> None:
+def test_times_without_zone_use_that_of_now() -> None:
     east = NOW.astimezone(timezone(timedelta(hours=9)))
     assert parse_time("2026-11-01", now=east) == datetime(2026, 10, 31, 15, tzinfo=UTC)
     assert parse_time("2026-11-01T12:00Z", now=east) == datetime(2026, 11, 1, 12, tzinfo=UTC)
@@ -64,7 +64,7 @@ def test_a_text_without_a_zone_is_in_that_of_now() -> None:
 @pytest.mark.parametrize(
     "text", ["", "soon", "7", "7x", "2026-13-01", "2026-02-30", "999999999y", "1e9d", "-3d", "@-1", "٧d", "2026-00"]
 )
-def test_what_is_no_time_is_refused_with_examples(text: str) -> None:
+def test_invalid_times_are_refused_with_examples(text: str) -> None:
     with pytest.raises(ConfigError, match="2026-11-01T12:00"):
         parse_time(text, now=NOW)
 
@@ -82,11 +82,11 @@ def test_what_is_no_time_is_refused_with_examples(text: str) -> None:
         (1100, "3 years"),
     ],
 )
-def test_a_span_in_words(days: float, words: str) -> None:
+def test_spans_are_formatted(days: float, words: str) -> None:
     assert format_days(days) == words
 
 
-def test_how_often() -> None:
+def test_intervals_are_formatted() -> None:
     assert format_interval(9.0) == "every 9 days"
     assert format_interval(1.02) == "every day"
     assert format_interval(1 / 24) == "every hour"
@@ -107,19 +107,19 @@ def test_how_often() -> None:
         (".5/day", 0.5),
     ],
 )
-def test_a_rate_is_requests_a_day(text: str, per_day: float) -> None:
+def test_rates_are_requests_per_day(text: str, per_day: float) -> None:
     assert parse_rate(text) == pytest.approx(per_day)
 
 
 @pytest.mark.parametrize(
     "text", ["", "many", "-5", "0", "0/day", "1e9999", "10/fortnight", "5/", "/day", "1/day/h", "nan", "١٢/day"]
 )
-def test_anything_else_says_what_it_must_be(text: str) -> None:
+def test_invalid_rates_are_explained(text: str) -> None:
     with pytest.raises(ValueError, match="must be a number of requests such as 1000/day"):
         parse_rate(text)
 
 
-def test_a_budget_with_a_span_of_time_is_one_in_all() -> None:
+def test_a_rate_with_a_time_unit_is_a_total() -> None:
     assert is_total_rate("1000/day")
     assert is_total_rate("5 per hour")
     assert not is_total_rate("0.05")

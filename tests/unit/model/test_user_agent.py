@@ -31,13 +31,13 @@ def test_the_agent_names_product_and_contact(contact: str | None, agent: str) ->
 @pytest.mark.parametrize(
     "contact", ["me", "a b@c", "you@org\r\nX: y", "https://x/\r\ny", "ftp://x", "é@x", "https://x/\\"]
 )
-def test_a_contact_that_cannot_be_used_is_the_operators_error(contact: str) -> None:
+def test_an_invalid_contact_is_a_config_error(contact: str) -> None:
     with pytest.raises(ConfigError, match="contact"):
         user_agent(IdentitySettings(contact=contact), "0.1.0")
 
 
 @pytest.mark.parametrize("product", ["", "two words", "a/b", "bot\n", "bot2"])
-def test_a_product_that_robots_files_cannot_name(product: str) -> None:
+def test_an_invalid_product_is_a_config_error(product: str) -> None:
     with pytest.raises(ConfigError, match="product"):
         user_agent(IdentitySettings(product=product), "0.1.0")
 

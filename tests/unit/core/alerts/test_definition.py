@@ -8,7 +8,7 @@ from evercrawl.core.alerts.definition import HOSTED_SERVICES, apprise_problem, a
 
 
 @pytest.mark.parametrize("address", ["tgram://1:x/2", "Slack://a/b/c", " discord://1/2"])
-def test_services_at_fixed_places_may_be_named(address: str) -> None:
+def test_hosted_services_are_allowed(address: str) -> None:
     assert apprise_problem(address) is None
 
 
@@ -17,7 +17,7 @@ def test_services_at_fixed_places_may_be_named(address: str) -> None:
     ["json://127.0.0.1/", "xmls://inside", "syslog://", "windows://", "mailto://inside", "file:///etc/passwd",
      "fcm://a/?keyfile=/etc/passwd", "https://hooks.slack.com/x", "tgram", "tgram,json:inside", ""],
 )  # fmt: skip
-def test_all_others_are_refused(address: str) -> None:
+def test_other_services_are_refused(address: str) -> None:
     assert "these services" in (apprise_problem(address) or "")
 
 

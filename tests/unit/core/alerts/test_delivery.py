@@ -32,28 +32,28 @@ PATIENCE = RetryPolicy(timedelta(seconds=10), timedelta(hours=1), timedelta(days
 MESSAGE = AlertMessage("msg_1", "a", to_us(NOW))
 
 
-def test_nothing_waits() -> None:
+def test_an_empty_queue_waits() -> None:
     assert next_delivery_step(ALERT, AlertQueue(None, None), now=NOW) == WaitUntil(None)
 
 
-def test_at_once_means_now() -> None:
+def test_immediate_alerts_are_sent_now() -> None:
     assert next_delivery_step(ALERT, AlertQueue(None, to_us(NOW)), now=NOW) == ComposeMessage(to_us(NOW))
     assert next_delivery_step(ALERT, AlertQueue(MESSAGE, to_us(NOW)), now=NOW) == SendMessage(MESSAGE)
 
 
-def test_the_head_holds_up_what_is_behind_it() -> None:
+def test_messages_are_sent_in_order() -> None:
     later = NOW + timedelta(minutes=1)
     waiting = MESSAGE._replace(next_us=to_us(later))
     assert next_delivery_step(ALERT, AlertQueue(waiting, to_us(NOW)), now=NOW) == WaitUntil(later)
 
 
-def test_a_message_whose_end_nobody_knows_is_sent_again() -> None:
+def test_a_message_with_unknown_outcome_is_sent_again() -> None:
     unknown = begin_attempt(MESSAGE)
     assert unknown.state is MessageState.SENDING
     assert next_delivery_step(ALERT, AlertQueue(unknown, None), now=NOW) == SendMessage(unknown)
 
 
-def test_digests_wait_for_their_moment() -> None:
+def test_digests_wait_for_their_time() -> None:
     hourly, daily = replace(ALERT, frequency=Frequency.HOURLY), replace(ALERT, frequency=Frequency.DAILY)
     assert ready_at(hourly, NOW) == NOW.replace(hour=11, minute=0)
     assert ready_at(hourly, NOW.replace(minute=0)) == NOW.replace(hour=11, minute=0)
@@ -64,7 +64,7 @@ def test_digests_wait_for_their_moment() -> None:
     )
 
 
-def test_quiet_hours_hold_everything_back() -> None:
+def test_quiet_hours_delay_everything() -> None:
     quiet = replace(ALERT, quiet_hours=("10:00-11:30",))
     end = NOW.replace(hour=11, minute=30)
     assert next_delivery_step(quiet, AlertQueue(MESSAGE, None), now=NOW) == WaitUntil(end)
@@ -72,12 +72,12 @@ def test_quiet_hours_hold_everything_back() -> None:
     assert next_delivery_step(quiet, AlertQueue(MESSAGE, None), now=end) == SendMessage(MESSAGE)
 
 
-def test_what_arrived_is_done() -> None:
+def test_delivered_messages_are_finished() -> None:
     done = finish_attempt(begin_attempt(MESSAGE), DeliveryAttempt(True, "HTTP 204"), PATIENCE, now=NOW)
     assert (done.state, done.tries, done.ended_us) == (MessageState.SENT, 1, to_us(NOW))
 
 
-def test_failures_wait_longer_each_time_and_end_after_the_patience() -> None:
+def test_failures_back_off_and_end_after_the_total() -> None:
     message, now, waits = MESSAGE, NOW, []
     while message.state is MessageState.PENDING:
         message = finish_attempt(begin_attempt(message), DeliveryAttempt(False, "away"), PATIENCE, now=now)
@@ -92,7 +92,7 @@ def test_failures_wait_longer_each_time_and_end_after_the_patience() -> None:
     assert retry_message(message, now=now)._replace(made_us=0) == MESSAGE._replace(made_us=0)
 
 
-def test_a_receiver_may_ask_for_a_longer_wait() -> None:
+def test_a_receiver_may_request_a_longer_wait() -> None:
     asked = DeliveryAttempt(False, "HTTP 429", timedelta(minutes=10))
     after = finish_attempt(begin_attempt(MESSAGE), asked, PATIENCE, now=NOW)
     assert from_us(after.next_us) - NOW >= timedelta(minutes=10)
@@ -103,7 +103,7 @@ def test_a_receiver_may_ask_for_a_longer_wait() -> None:
     first=st.timedeltas(timedelta(milliseconds=1), timedelta(days=7)),
     requested=st.none() | st.timedeltas(timedelta(0), timedelta(days=30)),
 )
-def test_no_wait_is_beyond_its_bounds(tries: int, first: timedelta, requested: timedelta | None) -> None:
+def test_retry_delays_are_limited(tries: int, first: timedelta, requested: timedelta | None) -> None:
     longest = timedelta(days=7)
     wait = retry_delay(tries, first=first, longest=longest, seed="m", requested=requested)
     assert min(first, longest) <= wait <= longest * (1 + JITTER)

@@ -63,7 +63,7 @@ def test_texts_are_read_last() -> None:
     assert match_event(subject, EVENT, texts, matches=by_words, score=lambda _: None) is None
 
 
-def test_a_turn_is_told_with_its_two_sides() -> None:
+def test_a_sentiment_shift_has_two_sides() -> None:
     subject = AlertFilter(sentiment_shift=True)
     found = is_wanted(subject, after="bad", before="good")
     assert found is not None
@@ -76,7 +76,7 @@ def test_a_turn_is_told_with_its_two_sides() -> None:
     ("before", "after", "turns"),
     [(0.3, -0.3, True), (-0.1, 0.1, True), (0.05, -0.9, False), (0.9, -0.05, False), (None, 0.5, False)],
 )
-def test_a_turn_is_clear_on_both_sides(before: float | None, after: float, turns: bool) -> None:
+def test_a_sentiment_shift_is_clear_on_both_sides(before: float | None, after: float, turns: bool) -> None:
     assert (sentiment_shift(before, after) is not None) is turns
 
 
@@ -94,7 +94,7 @@ def test_a_turn_is_clear_on_both_sides(before: float | None, after: float, turns
         ("*" + "a*" * 30 + "x", "https://example.org/" + "a" * 5000, False),
     ],
 )
-def test_patterns_mean_the_whole_url(pattern: str, url: str, fits: bool) -> None:
+def test_patterns_match_the_whole_url(pattern: str, url: str, fits: bool) -> None:
     assert url_matches(pattern, url) is fits
 
 
@@ -125,12 +125,12 @@ def test_patterns_mean_the_whole_url(pattern: str, url: str, fits: bool) -> None
         ("京都", "昨日京都に行った", True),
     ],
 )
-def test_a_query_means_what_it_means_in_search(query: str, text: str, fits: bool) -> None:
+def test_alert_queries_match_like_search(query: str, text: str, fits: bool) -> None:
     page = PageText("https://www.example.org:8443/news/1", "Good Morning", text, "en-GB")
     assert by_words(query, page) is fits
 
 
 @pytest.mark.parametrize("query", ["", "  ", "-tram", "a " * 65, "a" * 2001, "x changed:7d", "x sentiment:neg"])
-def test_a_query_must_ask_for_something_that_an_alert_can_know(query: str) -> None:
+def test_alert_queries_cannot_use_time_or_sentiment(query: str) -> None:
     with pytest.raises(ConfigError):
         parse_alert_query(query)

@@ -54,7 +54,7 @@ def body(alert: Alert = ALERT, notices: tuple[PendingEvent, ...] = NOTICES) -> b
     return webhook_body(alert, notices, message_id="msg_1", collection="c", made_us=1_790_000_003_000_000)
 
 
-def test_the_document_says_everything_and_never_differs() -> None:
+def test_the_webhook_body_is_complete_and_stable() -> None:
     assert body() == body()
     told = json.loads(body())
     assert told["type"] == "alert.changes"
@@ -65,7 +65,7 @@ def test_the_document_says_everything_and_never_differs() -> None:
     assert json.loads(body(notices=()))["type"] == "alert.test"
 
 
-def test_a_signature_is_that_of_standard_webhooks() -> None:
+def test_signatures_follow_standard_webhooks() -> None:
     headers = dict(webhook_headers(SECRET, "msg_1", body(), now=NOW))
     assert headers["Idempotency-Key"] == headers["webhook-id"] == "msg_1"
     signed = f"msg_1.{int(NOW.timestamp())}.".encode() + body()
@@ -85,7 +85,7 @@ def test_a_signature_is_that_of_standard_webhooks() -> None:
         ({"now": NOW + timedelta(minutes=6)}, False),
     ],
 )
-def test_a_receiver_can_tell(change: dict[str, object], genuine: bool) -> None:
+def test_receivers_can_verify_signatures(change: dict[str, object], genuine: bool) -> None:
     headers = dict(webhook_headers(SECRET, "msg_1", b"body", now=NOW))
     given = {
         "message_id": "msg_1",
@@ -97,7 +97,7 @@ def test_a_receiver_can_tell(change: dict[str, object], genuine: bool) -> None:
     assert verify_signature(SECRET, **{**given, **change}) is genuine  # type: ignore[arg-type]
 
 
-def test_crawled_text_cannot_leave_its_line() -> None:
+def test_crawled_text_stays_on_its_line() -> None:
     subject = subject_line(ALERT, NOTICES[:1])
     assert "\n" not in subject
     assert "\r" not in subject
@@ -109,7 +109,7 @@ def test_crawled_text_cannot_leave_its_line() -> None:
     assert "2 pages" in subject_line(ALERT, NOTICES)
 
 
-def test_a_feed_is_well_formed_whatever_a_page_says() -> None:
+def test_feeds_are_well_formed_for_any_text() -> None:
     feed = atom_feed(ALERT, NOTICES, feed_id="urn:evercrawl:u:prices", collection="<c>")
     assert feed == atom_feed(ALERT, NOTICES[::-1], feed_id="urn:evercrawl:u:prices", collection="<c>")
     atom = "{http://www.w3.org/2005/Atom}"
@@ -121,7 +121,7 @@ def test_a_feed_is_well_formed_whatever_a_page_says() -> None:
     assert link.get("href") == EVENT.url
 
 
-def test_alerts_and_events_survive_storage() -> None:
+def test_alerts_and_events_round_trip() -> None:
     alert = replace(
         ALERT,
         filter=AlertFilter(("https://a/",), ("*b*",), "q", frozenset(EventKind), 0.1, True),
@@ -150,9 +150,9 @@ def test_alerts_and_events_survive_storage() -> None:
         (replace(ALERT, destination=Destination(Channel.WEBHOOK, "https://a/", "whsec_short")), "secret"),
     ],
 )
-def test_what_cannot_be_used_is_said(alert: Alert, words: str) -> None:
+def test_invalid_alerts_are_explained(alert: Alert, words: str) -> None:
     assert words in (alert_problem(alert) or "")
 
 
-def test_what_can_be_used_is_not_refused() -> None:
+def test_valid_alerts_are_accepted() -> None:
     assert alert_problem(ALERT) is None

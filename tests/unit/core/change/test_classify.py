@@ -110,7 +110,7 @@ def test_content(before: str, after: str):
         ("<p>Loose words outside.</p>", "<p>Other loose words outside.</p>"),
     ],
 )
-def test_what_stands_outside_the_main_element_is_the_sites(before: str, after: str):
+def test_blocks_outside_the_main_element_are_template(before: str, after: str):
     change = compare(page(outside=before), page(outside=after))
     assert change.kind is ChangeClass.NOISE
     assert not change.changed
@@ -133,7 +133,7 @@ def test_metadata(head: str):
     assert change.changed
 
 
-def test_a_count_in_front_of_the_title_is_noise():
+def test_a_count_before_the_title_is_noise():
     before, after = page(head="<title>(2) Tram - Site</title>"), page(head="<title>(17) Tram - Site</title>")
     assert compare(before, after).kind is ChangeClass.NOISE
 
@@ -143,7 +143,7 @@ def test_the_session_in_a_canonical_url_is_noise():
     assert compare(before, after).kind is ChangeClass.NOISE
 
 
-def test_without_a_main_element_links_beside_prose_are_the_sites():
+def test_without_a_main_element_links_beside_prose_are_template():
     def soup(link: str, text: str) -> str:
         return f"<div><a href=1>{link}</a></div><div><p>{PROSE}</p><p>{OTHER}</p><p>{THIRD}</p>{text}</div>"
 
@@ -156,7 +156,7 @@ def test_on_a_page_of_links_a_new_link_is_content():
     assert compare(before, before + "<ul><li><a href=3>Third</a></li></ul>").kind is ChangeClass.CONTENT
 
 
-def test_a_name_that_misleads_is_not_believed():
+def test_a_misleading_name_is_ignored():
     before, after = (f"<div class=sidebar><p>{PROSE}</p><p>{OTHER}</p><p>{text}</p></div>" for text in (PROSE, THIRD))
     assert compare(before, after).kind is ChangeClass.CONTENT
 
@@ -177,6 +177,6 @@ def test_the_same_edit_has_the_same_key_on_every_page():
     assert edit(PROSE) is not None
 
 
-def test_bytes_and_text_are_the_same():
+def test_bytes_and_str_give_the_same_result():
     before, after = page(inside="<p>één</p>"), page(inside="<p>twee</p>")
     assert compare(before.encode(), after.encode()) == compare(before, after)

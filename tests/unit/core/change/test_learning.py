@@ -75,7 +75,7 @@ def test_a_counter_in_an_unknown_language_is_learned_from_one_page():
     assert set(kinds[6:]) == {ChangeClass.NOISE}
 
 
-def test_it_is_learned_sooner_from_several_pages():
+def test_a_counter_is_learned_sooner_from_several_pages():
     watched = Watched()
     for url in "abcd":
         watched.see(url, counter(ord(url)))
@@ -83,7 +83,7 @@ def test_it_is_learned_sooner_from_several_pages():
     assert [change.kind for change in kinds if change][2:] == [ChangeClass.NOISE] * 2
 
 
-def test_what_was_learned_does_not_hide_content_beside_it():
+def test_learned_noise_does_not_hide_content_beside_it():
     watched = Watched()
     watched.kinds("/a", [counter(number) for number in range(10)])
     change = watched.see("/a", counter(99) + f"<main><p>{SENTENCES[0].upper()}</p></main>")
@@ -91,14 +91,14 @@ def test_what_was_learned_does_not_hide_content_beside_it():
     assert change.kind is ChangeClass.CONTENT
 
 
-def test_a_place_that_settles_counts_again():
+def test_a_location_that_settles_counts_again():
     watched = Watched()
     watched.kinds("/a", [counter(number) for number in range(10)])
     assert set(watched.kinds("/a", [counter(9)] * 6)) == {ChangeClass.NOISE}
     assert watched.kinds("/a", [counter(77)]) == [ChangeClass.CONTENT]
 
 
-def test_quiet_visits_let_a_place_settle_too():
+def test_unchanged_visits_let_a_location_settle():
     watched = Watched()
     for visit in range(1, 9):
         watched.see("/a", counter(visit), visit=visit)
@@ -114,7 +114,7 @@ def test_prose_that_changes_at_every_visit_is_content_at_every_visit():
     assert set(Watched().kinds("/a", versions)) == {ChangeClass.CONTENT}
 
 
-def test_there_and_back_again_are_two_changes():
+def test_a_reverted_edit_is_two_changes():
     one, other = article("<p>Open</p>"), article("<p>Closed</p>")
     assert Watched().kinds("/a", [one, other, one]) == [ChangeClass.CONTENT] * 2
 
@@ -127,7 +127,7 @@ def test_a_price_that_changes_now_and_then_is_always_content():
     assert [kind is ChangeClass.CONTENT for kind in kinds] == changed
 
 
-def test_prices_on_pages_that_rest_otherwise_are_content_on_each_of_them():
+def test_prices_on_otherwise_stable_pages_are_content():
     watched = Watched()
     urls = [f"/{number}" for number in range(12)]
     for url in urls:
@@ -156,7 +156,7 @@ def rotating(number: int) -> str:
     return article(f"<div class=kx><p>{SENTENCES[number % 6].replace('the', 'some')}</p></div>")
 
 
-def test_texts_of_a_common_stock_take_turns():
+def test_rotating_texts_are_noise():
     watched = Watched()
     urls = [f"/{number}" for number in range(8)]
     kinds = [
@@ -181,7 +181,7 @@ def own_words(number: int) -> str:
     return f"<p>{SENTENCES[number % 6]} This is page {number} of the site.</p>" * 3
 
 
-def test_an_edit_of_the_menu_is_one_edit_on_all_pages():
+def test_a_menu_edit_is_one_edit_on_all_pages():
     changes = everywhere(
         lambda number, is_edited: (
             f"<nav><a href=a>{'Stories' if is_edited else 'News'}</a></nav>{article(own_words(number), rest='')}"
@@ -192,7 +192,7 @@ def test_an_edit_of_the_menu_is_one_edit_on_all_pages():
     assert all(change.edits and change.edits[0].is_template for change in changes)
 
 
-def test_a_notice_in_the_midst_of_all_pages_is_soon_seen_as_one_edit():
+def test_a_notice_on_all_pages_becomes_one_edit():
     changes = everywhere(
         lambda number, is_edited: article(own_words(number) + ("<p>We moved to a new office.</p>" if is_edited else ""))
     )
@@ -214,7 +214,7 @@ def test_the_same_edit_of_a_few_pages_is_content():
     assert found == sorted(sold_out)
 
 
-def test_memories_are_values():
+def test_histories_are_immutable():
     watched = Watched()
     for number in range(3):
         for url in "ab":
@@ -225,7 +225,7 @@ def test_memories_are_values():
     assert (page.to_bytes(), site.to_bytes()) == as_they_were
 
 
-def test_memories_survive_storing():
+def test_histories_round_trip():
     watched = Watched()
     for number in range(5):
         for url in "abc":
@@ -237,12 +237,12 @@ def test_memories_survive_storing():
     assert watched.site.locations
 
 
-def test_what_cannot_be_read_is_nothing():
+def test_unreadable_histories_are_empty():
     assert PageChangeHistory.from_bytes(b"?") == PageChangeHistory()
     assert SiteChangeHistory.from_bytes(b"\xff" * 40) == SiteChangeHistory()
 
 
-def test_memories_stay_small():
+def test_histories_stay_small():
     watched = Watched()
     for visit in range(4):
         for url in range(12):

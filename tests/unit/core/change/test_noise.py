@@ -26,14 +26,14 @@ NOW = datetime(2026, 3, 12, 9, 14, tzinfo=UTC)
         "2 saat önce", "Time: 09:14", "2024-03-12T09:14:03Z", "Dernière mise à jour : 12 mars 2024 09:14",
     ],
 )  # fmt: skip
-def test_nothing_is_left(text: str):
+def test_noise_has_no_significant_text(text: str):
     assert significant_text(text) == ""
 
 
 @pytest.mark.parametrize(
     "text", ["Price: 89.90", "Monday 9:00 - 17:00", "12 March 2024", "Serves 4 people", "In stock: 12", "Hier klicken"]
 )
-def test_everything_is_left(text: str):
+def test_content_stays_significant(text: str):
     assert significant_text(text) == text.replace(" ", "")
 
 
@@ -67,13 +67,13 @@ def test_another_date(text: str):
     assert not is_todays_date(text, now=NOW)
 
 
-def test_likeness():
+def test_text_similarity():
     assert text_similarity("Today: 7 degrees, rain", "Today: 19 degrees, sun") > 0.7
     assert text_similarity("Buy shoes", "Win a holiday") < 0.4
     assert text_similarity("", "x") == 0
 
 
-def test_money():
+def test_prices():
     assert has_price("1.299,00 €")
     assert has_price("from 12 USD")
     assert not has_price("12 metres")

@@ -41,7 +41,7 @@ def test_edits_made_on_the_same_pages_are_one_group():
     assert len(group.pages) == 9
 
 
-def test_content_comes_first_and_is_a_group_of_its_own():
+def test_content_comes_first_in_its_own_group():
     changes = [(f"/{number}", noise(MENU)) for number in range(9)]
     changes += [("/3", content(0.5, TEXT)), ("/4", content(0.1, PRICE, MENU)), ("/5", content(0.1, PRICE))]
     groups = group_changes(changes)
@@ -52,7 +52,7 @@ def test_content_comes_first_and_is_a_group_of_its_own():
     ]
 
 
-def test_an_edit_of_one_page_outside_its_content_is_not_shown():
+def test_a_template_edit_of_one_page_is_not_shown():
     assert group_changes([("/a", noise(MENU)), ("/b", noise())]) == []
 
 
@@ -74,13 +74,13 @@ def rule(pattern: str, place: str = "https://a.test") -> Mute:
         ("2 * 3 apples today", "2 * 4 apples today", "2 * apples today"),
     ],
 )
-def test_the_form_of_an_edit_is_what_both_texts_share(removed: str, added: str, form: str | None) -> None:
+def test_the_mute_pattern_is_what_both_texts_share(removed: str, added: str, form: str | None) -> None:
     assert mute_pattern(removed, added) == form
     if form is not None:
         assert all(matches_pattern(form, text) for text in (removed, added) if text)
 
 
-def test_a_text_that_was_cut_may_go_on() -> None:
+def test_the_pattern_of_a_cut_text_has_an_open_end() -> None:
     long = "word " * MAX_EDIT_CHARS
     form = mute_pattern(f"1 {long}"[:MAX_EDIT_CHARS], f"2 {long}"[:MAX_EDIT_CHARS])
     assert form is not None
@@ -100,17 +100,17 @@ def test_a_text_that_was_cut_may_go_on() -> None:
         ("exactly this", "exactly this one", False),
     ],
 )
-def test_forms(pattern: str, text: str, is_form: bool) -> None:
+def test_patterns_match(pattern: str, text: str, is_form: bool) -> None:
     assert matches_pattern(pattern, text) is is_form
 
 
-def test_a_hostile_pattern_costs_no_time() -> None:
+def test_a_hostile_pattern_takes_linear_time() -> None:
     began = time.process_time()
     assert not matches_pattern("a*" * (MAX_PATTERN_CHARS // 2) + "b", "a" * 100_000)
     assert time.process_time() - began < 0.5
 
 
-def test_a_rule_holds_for_its_page_or_its_site_and_for_both_texts() -> None:
+def test_a_mute_applies_to_its_page_or_site_and_both_texts() -> None:
     edit = ("seen 3 times", "seen 4 times")
     assert is_muted([rule("seen * times")], URL, *edit)
     assert is_muted([rule("seen * times", URL)], URL, *edit)
@@ -124,7 +124,7 @@ def _change(*edits: tuple[str, str]) -> Change:
     return Change(ChangeClass.CONTENT, 0.5, found)
 
 
-def test_only_the_edits_in_a_muted_part_are_left_out() -> None:
+def test_only_muted_edits_are_left_out() -> None:
     mutes = [rule("seen * times")]
     both = _change(("seen 3 times", "seen 4 times"), ("open", "closed"))
     left = unmuted_part(both, URL, mutes)
@@ -140,6 +140,6 @@ def test_only_the_edits_in_a_muted_part_are_left_out() -> None:
     assert muted_part(other, URL, mutes) is None
 
 
-def test_where_edits_may_be_unknown_nothing_is_kept_from_the_reader() -> None:
+def test_a_change_with_unknown_edits_is_never_muted() -> None:
     many = _change(*((f"seen {n} times", f"seen {n + 1} times") for n in range(MAX_EDITS)))
     assert unmuted_part(many, URL, [rule("seen * times")]) is many

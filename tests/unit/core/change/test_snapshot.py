@@ -84,27 +84,27 @@ def test_paths(one: str, other: str, is_same: bool):
         ("<script>let x = f()</script><p>f(x) = 1</p>", [("f(x) = 1", BODY | PARAGRAPH)]),
     ],
 )
-def test_code_is_no_text_of_a_paragraph(markup: str, expected: list[tuple[str, int]]):
+def test_code_is_not_text(markup: str, expected: list[tuple[str, int]]):
     snapshot = snapshot_html(markup)
     assert list(zip(snapshot.texts, snapshot.flags, strict=True)) == expected
 
 
-def test_siblings_with_other_names_stand_elsewhere():
+def test_siblings_with_other_names_have_other_paths():
     paths = snapshot_html("<ul><li>a<li>b<li class=c>c<li>d</ul><ol><li>e</ol>").paths
     assert paths[0] == paths[1] == paths[3]
     assert len(set(paths)) == 3
 
 
 @pytest.mark.parametrize("markup", ["", PAGE, "<p>\ud800 é 日本", "<p>x" * 300])
-def test_packing_keeps_everything(markup: str):
+def test_snapshots_round_trip(markup: str):
     snapshot = snapshot_html(markup)
     assert unpack_snapshot(pack_snapshot(snapshot)) == snapshot
 
 
 @pytest.mark.parametrize("stored", [b"", b"nonsense", pack_snapshot(snapshot_html(PAGE))[:-9]])
-def test_what_cannot_be_read_is_none(stored: bytes):
+def test_unreadable_snapshots_are_none(stored: bytes):
     assert unpack_snapshot(stored) is None
 
 
-def test_the_number_of_blocks_is_limited():
+def test_blocks_are_limited():
     assert len(snapshot_html("<p>x</p>" * (MAX_BLOCKS + 500)).texts) <= MAX_BLOCKS + 1

@@ -41,12 +41,12 @@ def test_a_word_inside_a_block() -> None:
     assert 0 < found.size < 0.1
 
 
-def test_blocks_that_come_and_go() -> None:
+def test_added_and_removed_blocks() -> None:
     found = diff_text("one\ntwo\nthree", "one\nthree\nfour")
     assert [(edit.sign, edit.words[0].text, edit.place) for edit in found.edits] == [("-", "two", 2), ("+", "four", 3)]
 
 
-def test_a_new_block_in_front_leaves_the_others_alone() -> None:
+def test_a_new_first_block_leaves_the_others_unchanged() -> None:
     blocks = [f"paragraph {number} says something of its own" for number in range(50)]
     found = diff_text("\n".join(blocks), "\n".join(["news!", *blocks]))
     assert [edit.sign for edit in found.edits] == ["+"]
@@ -65,7 +65,7 @@ def test_words_of_scripts_without_spaces() -> None:
     assert changed_words(edit) == (Words("-", "晴れ"), Words("+", "雨"))
 
 
-def test_spaces_between_two_changed_words_do_not_tear_them_apart() -> None:
+def test_spaces_do_not_split_a_change() -> None:
     (edit,) = diff_text("we sell red apples in autumn only", "we sell green pears in autumn only").edits
     assert changed_words(edit) == (Words("-", "red apples"), Words("+", "green pears"))
 
@@ -78,7 +78,7 @@ def test_the_same_edit_has_the_same_key_on_other_pages() -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.sampled_from("abcdef"), max_size=30), st.lists(st.sampled_from("abcdef"), max_size=30))
-def test_runs_are_common_and_in_order(a: list[str], b: list[str]) -> None:
+def test_matching_runs_are_common_and_ordered(a: list[str], b: list[str]) -> None:
     at_a = at_b = 0
     for run in matching_runs(a, b):
         assert run.a >= at_a
@@ -94,7 +94,7 @@ _BLOCKS = st.lists(st.text("ab c,", min_size=1, max_size=12).filter(str.strip), 
 
 @settings(max_examples=150, deadline=None)
 @given(_BLOCKS, _BLOCKS)
-def test_edits_hold_all_that_differs(old: list[str], new: list[str]) -> None:
+def test_edits_cover_all_differences(old: list[str], new: list[str]) -> None:
     found = diff_text("\n".join(old), "\n".join(new))
     gone, came = rebuilt(found.edits, "-"), rebuilt(found.edits, "+")
     assert len(old) - len(gone) == len(new) - len(came)
@@ -114,7 +114,7 @@ def timed(before: str, after: str) -> float:
     return time.process_time() - began
 
 
-def test_large_and_hostile_pages_are_compared_in_bounded_time() -> None:
+def test_large_and_hostile_pages_are_compared_in_limited_time() -> None:
     chance = random.Random(5)
     lines = [f"line {chance.random()}" for _ in range(20_000)]
     shuffled = chance.sample(lines, len(lines))
@@ -125,7 +125,7 @@ def test_large_and_hostile_pages_are_compared_in_bounded_time() -> None:
     assert timed("x" * 200_000, "y" * 200_000) < LONGEST_S
 
 
-def test_an_edit_is_shown_with_few_words_around() -> None:
+def test_an_edit_is_shown_with_little_context() -> None:
     before = " ".join(f"w{number}" for number in range(100))
     (edit,) = diff_text(before, before.replace("w50 ", "new ")).edits
     line = "".join(mark_words(words) for words in shorten_edit(edit).words)

@@ -34,19 +34,19 @@ VERSIONS = [
         ("2026-11-01T15:30:20Z", 1), ("2026-11-01T15:30:19Z", 0), ("2026-10", 0),
     ],
 )  # fmt: skip
-def test_the_version_that_is_meant(which: str, place: int) -> None:
+def test_version_names(which: str, place: int) -> None:
     assert choose_version(VERSIONS, which, now=NOW) == place
 
 
 @pytest.mark.parametrize("which", ["-3", "v2", "9", "2026-09-30", "1y"])
-def test_a_version_that_is_not_there(which: str) -> None:
+def test_missing_versions(which: str) -> None:
     with pytest.raises(VersionMissing):
         choose_version(VERSIONS, which, now=NOW)
     assert is_version_name(which, now=NOW)
 
 
 @pytest.mark.parametrize("which", ["", "user", "example.org/x", "v", "--1", "2026-13-01"])
-def test_what_names_no_version(which: str) -> None:
+def test_invalid_version_names(which: str) -> None:
     assert not is_version_name(which, now=NOW)
     with pytest.raises(ConfigError):
         choose_version(VERSIONS, which, now=NOW)
@@ -59,19 +59,19 @@ def days(count: int, *, a_day: int = 1) -> list[datetime]:
     return [START + timedelta(days=day, hours=hour * 3) for day in range(count) for hour in range(a_day)]
 
 
-def test_a_rule_is_read() -> None:
+def test_retention_rules_are_parsed() -> None:
     rule = parse_retention("daily:30 weekly:12, monthly:*")
     assert rule == (RetentionPart("daily", 30), RetentionPart("weekly", 12), RetentionPart("monthly", None))
     assert parse_retention(" all ") == ()
 
 
 @pytest.mark.parametrize("text", ["", "daily", "daily:", "daily:0", "daily:-1", "daily:x", "dayly:3", "daily:3;"])
-def test_a_rule_that_cannot_be_read(text: str) -> None:
+def test_invalid_retention_rules(text: str) -> None:
     with pytest.raises(ConfigError, match="retention rule"):
         parse_retention(text)
 
 
-def test_no_rule_keeps_everything() -> None:
+def test_without_a_rule_everything_is_kept() -> None:
     assert versions_to_keep(days(5), ()) == set(range(5))
     assert versions_to_keep([], parse_retention("daily:1")) == set()
 
@@ -88,7 +88,7 @@ def test_days_without_a_version_do_not_count() -> None:
     assert versions_to_keep(moments, parse_retention("daily:3")) == {0, 1, 2}
 
 
-def test_parts_add_up() -> None:
+def test_parts_of_a_rule_add_up() -> None:
     moments = days(365)
     kept = versions_to_keep(moments, parse_retention("daily:30 weekly:12 monthly:*"))
     assert set(range(335, 365)) <= kept
@@ -105,7 +105,7 @@ def test_parts_add_up() -> None:
         max_size=3,
     ),
 )
-def test_the_newest_stays_and_pruning_twice_changes_nothing(seconds: list[int], parts: list[tuple[str, int]]) -> None:
+def test_the_newest_is_kept_and_pruning_is_idempotent(seconds: list[int], parts: list[tuple[str, int]]) -> None:
     moments = [START + timedelta(seconds=second) for second in sorted(seconds)]
     rule = [RetentionPart(*part) for part in parts]
     kept = sorted(versions_to_keep(moments, rule))

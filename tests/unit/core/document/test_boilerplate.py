@@ -40,17 +40,17 @@ from evercrawl.core.document.boilerplate import (
         ("--", NEUTRAL),
     ],
 )
-def test_a_class_or_an_id_says(names: str, verdict: int) -> None:
+def test_class_or_id_classifies_an_element(names: str, verdict: int) -> None:
     assert classify_names(names, None) == verdict
     if " " not in names:
         assert classify_names(None, names) == verdict
 
 
-def test_class_and_id_that_contradict_each_other_say_nothing() -> None:
+def test_contradicting_class_and_id_are_neutral() -> None:
     assert classify_names("teaser_blog_text", "article_content") == NEUTRAL
     assert classify_names("box", "comments") == ASIDE
 
 
-def test_ids_that_tools_made_are_not_looked_at() -> None:
+def test_generated_ids_are_ignored() -> None:
     assert classify_names(None, "comment-12345") == NEUTRAL
     assert classify_names("box", "comments" * 10) == NEUTRAL

@@ -13,17 +13,17 @@ from evercrawl.model.settings import ParseSettings
 FILLER = b"<p>words</p>" * (HARMLESS_BYTES // 10)
 
 
-def test_large_honest_pages_are_left_alone() -> None:
+def test_large_ordinary_pages_are_not_cut() -> None:
     page = b"<html><body>" + b"<ul><li><a href=x><b>y</b></a><br></ul><table><tr><td>z</table>" * 5000 + b"</body>"
     assert truncate_markup(page) is page or truncate_markup(page) == page
 
 
-def test_the_tree_is_bounded_by_bytes_and_by_tags() -> None:
+def test_bytes_and_tags_are_limited() -> None:
     assert len(truncate_markup(b"x" * (MAX_MARKUP_BYTES + 1))) == MAX_MARKUP_BYTES
     assert truncate_markup(b"<p>x</p>" * MAX_TAGS) == b"<p>x</p>" * (MAX_TAGS // 2)
 
 
-def test_long_script_is_not_a_long_tag() -> None:
+def test_a_long_script_is_not_a_long_tag() -> None:
     script = b"<script>for(i=0;i<n;i++){" + b"a[i]=1;" * 9000 + b"}</script>"
     page = b"<svg></svg>" + script + FILLER
     assert truncate_markup(page) == page
@@ -41,18 +41,18 @@ def test_long_script_is_not_a_long_tag() -> None:
         b"<svg><desc></svg></desc><script><div></script>",
     ],
 )
-def test_nesting_is_cut(unit: bytes) -> None:
+def test_deep_nesting_is_cut(unit: bytes) -> None:
     page = unit * (2_000_000 // len(unit))
     assert len(truncate_markup(page)) <= len(unit) * (MAX_NESTING + 1)
 
 
 @pytest.mark.parametrize("attribute", [b" a%d", b" a%d=1", b" a%d='>'", b' a%d="<"'])
-def test_a_tag_of_endless_attributes_is_cut(attribute: bytes) -> None:
+def test_a_tag_with_endless_attributes_is_cut(attribute: bytes) -> None:
     page = FILLER + b"<p" + b"".join(attribute % number for number in range(100_000)) + b">"
     assert truncate_markup(page) == FILLER
 
 
-def test_a_long_tag_with_a_value_now_and_then_is_cut() -> None:
+def test_a_long_tag_with_a_few_values_is_cut() -> None:
     page = FILLER + b"<p" + (b" a" * 450 + b' b=">"') * 20 + b">"
     assert truncate_markup(page) == FILLER
 
@@ -76,7 +76,7 @@ def test_a_long_tag_with_a_value_now_and_then_is_cut() -> None:
     ],
     ids=lambda page: page[:12].decode("latin-1"),
 )
-def test_hostile_pages_take_bounded_time(page: bytes) -> None:
+def test_hostile_pages_take_limited_time(page: bytes) -> None:
     before = time.process_time()
     parse_document("http://h.test/", (("Content-Type", "text/html"),), page, agent="x", limits=ParseSettings())
     assert time.process_time() - before < 5

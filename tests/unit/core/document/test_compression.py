@@ -68,7 +68,7 @@ def chain(stored: dict[int, PackedText], number: int) -> list[bytes]:
 
 
 @pytest.mark.parametrize("paragraphs", [8, 30, 300])
-def test_a_hundred_versions_cost_a_tenth_of_a_hundred_copies(paragraphs: int) -> None:
+def test_a_hundred_versions_take_a_tenth_of_the_space(paragraphs: int) -> None:
     texts = living_page(paragraphs)
     stored = packed(texts)
     copies = sum(len(zstandard.ZstdCompressor(level=3).compress(text.encode())) for text in texts)
@@ -76,7 +76,7 @@ def test_a_hundred_versions_cost_a_tenth_of_a_hundred_copies(paragraphs: int) ->
 
 
 @pytest.mark.parametrize("paragraphs", [30, 2000])
-def test_any_version_is_read_from_few_frames(paragraphs: int) -> None:
+def test_every_version_is_read_from_few_frames(paragraphs: int) -> None:
     texts = living_page(paragraphs)
     stored = packed(texts)
     for number in (1, 32, 50, 96, 100):
@@ -85,31 +85,31 @@ def test_any_version_is_read_from_few_frames(paragraphs: int) -> None:
         assert unpack_text(frames) == texts[number - 1]
 
 
-def test_a_text_with_nothing_in_common_stands_alone() -> None:
+def test_an_unrelated_text_is_stored_in_full() -> None:
     before, after = living_page(5, seed=1)[0], living_page(5, seed=2)[0]
     assert pack_text(after, 2, (1, before)).base is None
     assert pack_text(after, 2, None).base is None
     assert pack_text(after, 2, (1, "")).base is None
 
 
-def test_every_nth_version_stands_alone() -> None:
+def test_every_nth_version_is_stored_in_full() -> None:
     alone = [number for number, text in packed(living_page(10)).items() if text.base is None]
     assert alone == [1, 33, 65, 97]
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.text(max_size=200), min_size=1, max_size=12))
-def test_every_text_comes_back(texts: list[str]) -> None:
+def test_packed_texts_round_trip(texts: list[str]) -> None:
     stored = packed(texts)
     assert [unpack_text(chain(stored, number)) for number in stored] == texts
     assert unpack_texts(list(stored.items())) == list(enumerate(texts, start=1))
 
 
-def test_lone_surrogates_come_back() -> None:
+def test_lone_surrogates_round_trip() -> None:
     assert unpack_text([pack_text("a\ud800b", 1, None).frame]) == "a\ud800b"
 
 
-def test_packed_anew_without_some_versions() -> None:
+def test_texts_are_packed_again_without_some_versions() -> None:
     texts = living_page(10)
     left = [(number, text) for number, text in enumerate(texts, start=1) if number % 3 == 0]
     again = pack_texts(left)
@@ -119,7 +119,7 @@ def test_packed_anew_without_some_versions() -> None:
     assert sum(len(text.frame) for text in stored.values()) < len(texts[0].encode()) * 4
 
 
-def test_damage_is_said_to_be_damage() -> None:
+def test_damaged_frames_raise_value_error() -> None:
     whole = pack_text("some text of a page", 1, None)
     with pytest.raises(ValueError, match=r"damaged|claims"):
         unpack_text([whole.frame[:-4]])
@@ -130,7 +130,7 @@ def test_damage_is_said_to_be_damage() -> None:
 
 
 @given(st.text(alphabet=st.characters(), max_size=60), st.integers(1, 200))
-def test_the_beginning_of_a_text_is_the_beginning(text: str, most_bytes: int):
+def test_the_start_of_a_text_is_unpacked_alone(text: str, most_bytes: int):
     whole = pack_text(text, 1, None)
     found = unpack_text_start([whole.frame], most_bytes)
     assert text.startswith(found)
@@ -140,7 +140,7 @@ def test_the_beginning_of_a_text_is_the_beginning(text: str, most_bytes: int):
     assert (text + "!").startswith(unpack_text_start(frames, most_bytes))
 
 
-def test_a_damaged_beginning_is_reported():
+def test_a_damaged_start_is_reported():
     with pytest.raises(ValueError, match="damaged"):
         unpack_text_start([b"no frame at all"], 10)
 
@@ -148,27 +148,27 @@ def test_a_damaged_beginning_is_reported():
 OUTLINE = Outline(("One", "Two\nlines"), (Link("https://a.org/", "A", False), Link("https://b.org/", "", True)), True)
 
 
-def test_an_outline_comes_back_as_it_was():
+def test_outlines_round_trip():
     assert unpack_outline(pack_outline(OUTLINE)) == OUTLINE
     assert unpack_outline(pack_outline(Outline())) == Outline()
 
 
-def test_headings_alone_are_read_without_links():
+def test_headings_are_read_without_links():
     assert unpack_outline(pack_outline(OUTLINE), with_links=False) == OUTLINE._replace(links=())
 
 
-def test_lone_surrogates_do_not_stop_a_commit():
+def test_lone_surrogates_are_replaced():
     packed = pack_outline(Outline(("bad \ud800",), (Link("https://a.org/", "x\udfff", False),)))
     assert unpack_outline(packed).links[0].url == "https://a.org/"
 
 
 @pytest.mark.parametrize("frame", [b"", b"nonsense", pack_outline(OUTLINE)[:-4]])
-def test_damage_is_a_value_error(frame: bytes):
+def test_a_damaged_outline_raises_value_error(frame: bytes):
     with pytest.raises(ValueError):
         unpack_outline(frame)
 
 
-def test_a_page_gives_its_headings_anchors_and_wish():
+def test_the_outline_has_headings_links_and_noindex():
     body = (
         b"<title>T</title><meta name=robots content=noindex><h1>Top</h1><h2>Part  one</h2><h2>Top</h2>"
         b"<a href=/x>to x</a><h4>small</h4>"

@@ -17,12 +17,12 @@ from evercrawl.core.document.encoding import (
 )
 
 
-def test_a_byte_order_mark_wins_over_everything() -> None:
+def test_a_byte_order_mark_overrides_everything() -> None:
     found = detect_charset(b"\xff\xfe<\0", "text/html; charset=koi8-r")
     assert found == ("utf-16le", False, 2)
 
 
-def test_the_header_wins_over_the_page_and_an_unknown_header_does_not() -> None:
+def test_the_header_overrides_the_page_unless_it_is_unknown() -> None:
     page = b"<meta charset=koi8-r>"
     assert detect_charset(page, "text/html; charset=utf-8").encoding == "utf-8"
     assert detect_charset(page, "text/html; charset=x-nonsense").encoding == "koi8-r"
@@ -56,7 +56,7 @@ def test_prescan(page: bytes, encoding: str | None) -> None:
     assert prescan(page) == encoding
 
 
-def test_without_a_declaration_valid_utf8_is_seen_even_when_cut() -> None:
+def test_undeclared_utf8_is_detected_even_when_cut() -> None:
     text = "naïve café".encode()
     assert detect_charset(text, None).encoding == "utf-8"
     assert detect_charset(text[:-1], None) == ("utf-8", True, 0)
@@ -64,12 +64,12 @@ def test_without_a_declaration_valid_utf8_is_seen_even_when_cut() -> None:
     assert detect_charset(b"ascii", None).encoding == "windows-1252"
 
 
-def test_plain_text_declares_nothing_inside() -> None:
+def test_plain_text_has_no_inner_declaration() -> None:
     assert detect_text_charset(b"<meta charset=koi8-r>", None).encoding == "windows-1252"
     assert detect_text_charset(b"x", "text/plain; charset=koi8-r").encoding == "koi8-r"
 
 
-def test_parameters_inside_quotes_are_not_parameters() -> None:
+def test_quoted_parameters_are_ignored() -> None:
     assert charset_parameter('text/html; a="; charset=koi8-r"; charset="utf-8"') == "utf-8"
     assert charset_parameter('text/html; charset="ut\\f-8"') == "utf-8"
     assert charset_parameter("text/html; charset = utf-8") is None
@@ -90,14 +90,14 @@ def test_every_encoding_decodes_any_bytes(encoding: str) -> None:
         assert encode_text("plain", encoding) == b"plain"
 
 
-def test_where_python_and_the_standard_differ() -> None:
+def test_codecs_follow_the_standard_not_python() -> None:
     assert decode_body(b"\x80\x81", "windows-1252") == "€\x81"
     assert decode_body(b"\x80\xff", "x-user-defined") == "\uf780\uf7ff"
     assert decode_body(b"anything", "replacement") == "�"
     assert decode_body(b"", "replacement") == ""
 
 
-def test_ascii_needs_no_decoding_unless_the_encoding_has_states() -> None:
+def test_ascii_needs_no_decoding_unless_the_encoding_is_stateful() -> None:
     assert is_utf8_compatible(b"abc", "koi8-r")
     assert not is_utf8_compatible(b"\x1b$B", "iso-2022-jp")
     assert not is_utf8_compatible(b"\xe9", "koi8-r")

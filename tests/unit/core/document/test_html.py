@@ -24,12 +24,12 @@ def urls(document: Document) -> list[str]:
     return [link.url for link in document.links]
 
 
-def test_links_come_in_order_each_once_without_fragment() -> None:
+def test_links_are_ordered_unique_and_without_fragment() -> None:
     document = parse("<a href=b>B</a> <a href='a#x'>A</a> <a href='#top'>t</a> <a href=b#y>again</a>")
     assert document.links == (Link("http://site.test/d/b", "B", False), Link("http://site.test/d/a", "A", False))
 
 
-def test_a_link_is_nofollow_only_where_it_is_so_each_time() -> None:
+def test_a_link_is_nofollow_only_if_every_occurrence_is() -> None:
     document = parse("<a rel=nofollow href=a>1</a><a href=a>2</a><a rel='x NoFollow' href=b>3</a>")
     assert document.links == (Link("http://site.test/d/a", "1", False), Link("http://site.test/d/b", "3", True))
 
@@ -76,25 +76,25 @@ def test_links_from_areas_frames_link_elements_refresh_and_noscript() -> None:
     assert document.refresh == Refresh(3.0, "http://site.test/d/r")
 
 
-def test_only_the_web_is_linked() -> None:
+def test_only_http_links_count() -> None:
     assert urls(
         parse("<a href='javascript:x'>j</a><a href=mailto:a@b>m</a><a href=ftp://f/>f</a><a href=/w>w</a>")
     ) == ["http://site.test/w"]
 
 
-def test_the_base_applies_to_all_links_also_those_before_it() -> None:
+def test_the_base_applies_to_links_before_it_too() -> None:
     document = parse("<a href=a>1</a><base target=x><base href='/x/'><base href='/y/'><a href='#part'>p</a>")
     assert document.base_url == "http://site.test/x/"
     assert urls(document) == ["http://site.test/x/a", "http://site.test/x/"]
 
 
-def test_queries_are_written_in_the_encoding_of_the_page() -> None:
+def test_queries_use_the_encoding_of_the_page() -> None:
     page = "<a href='/é?q=é♥&amp;r=1'>x</a>".encode("latin-1", "xmlcharrefreplace")
     document = parse(page, headers=(("Content-Type", "text/html; charset=iso-8859-1"),))
     assert urls(document) == ["http://site.test/%C3%A9?q=%E9%26%239829%3B&r=1"]
 
 
-def test_a_charset_beyond_the_prescan_is_still_obeyed() -> None:
+def test_a_charset_beyond_the_prescan_counts() -> None:
     page = b"<!--" + b"x" * 2000 + b"--><meta charset=windows-1251><title>\xcf\xf0\xe8</title>"
     document = parse(page, headers=(("Content-Type", "text/html"),))
     assert (document.encoding, document.title) == ("windows-1251", "При")
@@ -118,7 +118,7 @@ def test_relations_from_elements_and_the_link_header() -> None:
     assert urls(document) == ["http://site.test/d/de.html"]
 
 
-def test_a_canonical_in_the_body_is_somebody_elses_word() -> None:
+def test_a_canonical_link_in_the_body_is_ignored() -> None:
     assert parse("<p>x</p><link rel=canonical href=/c>").canonical is None
 
 
@@ -142,13 +142,13 @@ def test_title_and_language() -> None:
     assert parse("<meta http-equiv=Content-Language content=it>").lang == "it"
 
 
-def test_the_refresh_header_comes_before_the_element() -> None:
+def test_the_refresh_header_overrides_the_element() -> None:
     page = "<meta http-equiv=refresh content='x'><meta http-equiv=refresh content='7'>"
     assert parse(page).refresh == Refresh(7.0, URL)
     assert parse(page, ("Refresh", "0; url=/h")).refresh == Refresh(0.0, "http://site.test/h")
 
 
-def test_limits_have_names() -> None:
+def test_limits_are_settings() -> None:
     document = parse(
         "<title>" + "t " * 5000 + "</title>" + "".join(f"<a href=/{n}>{'x' * 50}</a>" for n in range(9)),
         max_links=3,
@@ -167,12 +167,12 @@ def test_plain_text_has_text_and_no_links() -> None:
     assert (document.encoding, document.text, document.links) == ("utf-8", "<a href=x>café", ())
 
 
-def test_other_types_have_neither_and_still_their_directives() -> None:
+def test_other_types_have_only_directives() -> None:
     document = parse(b"\x89PNG", ("X-Robots-Tag", "noindex"), headers=(("Content-Type", "image/png"),))
     assert (document.text, document.links, document.robots.noindex) == ("", (), True)
 
 
-def test_the_media_type_is_guessed_only_where_none_is_named() -> None:
+def test_the_media_type_is_sniffed_only_if_none_is_named() -> None:
     assert sniff_media_type((("content-type", "Text/HTML; charset=x"),), b"x") == "text/html"
     assert sniff_media_type((), b"  <!DOCTYPE html>") == "text/html"
     assert sniff_media_type((), b"\xfe\xff\0<") == "text/html"
@@ -180,12 +180,12 @@ def test_the_media_type_is_guessed_only_where_none_is_named() -> None:
     assert sniff_media_type((), b"\0\1\2") == "application/octet-stream"
 
 
-def test_xhtml_may_close_scripts_in_the_tag() -> None:
+def test_xhtml_may_have_self_closing_scripts() -> None:
     page = '<html><head><script src="s.js"/><title/></head><body><a href="x">y</a></body></html>'
     assert urls(parse(page, headers=(("Content-Type", "application/xhtml+xml"),))) == ["http://site.test/d/x"]
 
 
-def test_a_tag_cut_off_behind_a_whole_value_counts() -> None:
+def test_a_tag_cut_after_a_complete_value_counts() -> None:
     assert urls(parse('<p>x<a href="/whole"')) == ["http://site.test/whole"]
     assert urls(parse('<p>x<a href="/par')) == []
 
@@ -195,7 +195,7 @@ def test_a_page_without_a_usable_url_keeps_absolute_links() -> None:
     assert urls(document) == ["http://o.test/"]
 
 
-def test_a_snapshot_is_made_where_it_is_wanted() -> None:
+def test_a_snapshot_is_taken_on_request() -> None:
     page = b"<title>T</title><h1>Head</h1><p>Some <a href=x>words</a>"
     limits = ParseSettings()
     document = parse_document(URL, HTML, page, agent="", limits=limits, wants_snapshot=True)
@@ -218,6 +218,6 @@ def test_a_snapshot_is_made_where_it_is_wanted() -> None:
         ("http://site.test", "http://site.test/x"),
     ],
 )
-def test_references_are_joined_to_the_folder_of_the_page(page: str, expected: str) -> None:
+def test_references_resolve_against_the_folder_of_the_page(page: str, expected: str) -> None:
     document = parse_document(page, HTML, b"<a href=x>y</a>", agent="", limits=ParseSettings())
     assert urls(document) == [expected]

@@ -19,7 +19,7 @@ def sample(count: int, *, different: int = 0) -> dict[str, bytes]:
     return {f"/{n}": (f"other{n}" if n < different else f"same{n}").encode() for n in range(count)}
 
 
-def test_a_whole_copy() -> None:
+def test_a_complete_mirror() -> None:
     mirror = compare_hosts(A, B, samples=(sample(32), sample(32, different=1)))
     assert mirror is not None
     assert (mirror.site, mirror.of, mirror.same, mirror.compared) == (A.site, B.site, 31, 32)
@@ -36,16 +36,16 @@ def test_a_whole_copy() -> None:
     ],
     ids=["too few", "too many differ", "no path in common", "nothing"],
 )
-def test_no_copy(here: dict[str, bytes], there: dict[str, bytes]) -> None:
+def test_not_a_mirror(here: dict[str, bytes], there: dict[str, bytes]) -> None:
     assert compare_hosts(A, B, samples=(here, there)) is None
 
 
-def test_a_server_that_answers_everything_alike_proves_nothing() -> None:
+def test_a_server_with_one_answer_is_no_evidence() -> None:
     same = {f"/{n}": b"welcome" for n in range(100)}
     assert compare_hosts(A, B, samples=(same, same)) is None
 
 
-def test_variants_of_a_name_need_less_evidence_but_some() -> None:
+def test_name_variants_need_less_evidence() -> None:
     plain, www = HostEvidence("http://a.org", 1), HostEvidence("https://www.a.org", 1)
     assert compare_hosts(plain, www, samples=(sample(2), sample(2))) is None
     mirror = compare_hosts(plain, www, samples=(sample(4), sample(4)))
@@ -68,13 +68,13 @@ def test_name_variants(one: str, other: str, are: bool) -> None:
     assert are_name_variants(one, other) is are
 
 
-def test_who_stands_for_both() -> None:
+def test_the_original_of_two_mirrors() -> None:
     assert choose_original(A, B)[0] is B
     assert choose_original(A._replace(redirected_to=3), B)[0].site == A.site
     assert choose_original(B._replace(site="http://b.net", credit=99), A)[0] is A
 
 
-def test_the_careful_estimate_grows_with_the_evidence() -> None:
+def test_the_lower_bound_grows_with_the_evidence() -> None:
     assert wilson_lower_bound(0, 0) == 0
     assert wilson_lower_bound(4, 4) < wilson_lower_bound(40, 40) < 1
     assert 0.59 < wilson_lower_bound(4, 4) < 0.6

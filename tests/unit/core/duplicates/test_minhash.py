@@ -30,13 +30,13 @@ from evercrawl.core.duplicates.minhash import (
 WORDS = [f"word{number}" for number in range(600)]
 
 
-def test_the_same_in_every_process() -> None:
+def test_signatures_are_the_same_in_every_process() -> None:
     code = "from evercrawl.core.duplicates.minhash import text_signature; print(text_signature('the cat sat on the mat').hex())"
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert text_signature("the cat sat on the mat").hex() == other
 
 
-def test_alike_texts_are_alike() -> None:
+def test_similar_texts_have_similar_signatures() -> None:
     text = " ".join(WORDS)
     changed = " ".join(WORDS[:280] + ["new"] * 5 + WORDS[285:])
     assert signature_similarity(text_signature(text), text_signature(text)) == 1.0
@@ -44,7 +44,7 @@ def test_alike_texts_are_alike() -> None:
     assert signature_similarity(text_signature(text), text_signature(text.replace(" ", " \n "))) == 1.0
 
 
-def test_other_texts_and_other_orders_are_not() -> None:
+def test_other_texts_and_word_orders_do_not() -> None:
     shuffled = random.Random(1).sample(WORDS, len(WORDS))
     assert signature_similarity(text_signature(" ".join(WORDS)), text_signature(" ".join(shuffled))) < 0.2
     assert (
@@ -53,7 +53,7 @@ def test_other_texts_and_other_orders_are_not() -> None:
     )
 
 
-def test_half_the_pairs_give_about_a_third() -> None:
+def test_half_of_the_pairs_is_a_similarity_of_a_third() -> None:
     one, other = " ".join(WORDS[:400]), " ".join(WORDS[200:])
     assert 0.15 < signature_similarity(text_signature(one), text_signature(other)) < 0.55
 
@@ -76,7 +76,7 @@ def test_case_and_punctuation_do_not_count() -> None:
     assert text_signature("天气很好，我们去公园。") == text_signature("天气很好 我们去公园")
 
 
-def test_ideographs_among_latin_words_are_cut_into_runs() -> None:
+def test_ideographs_among_latin_words_become_runs() -> None:
     text = "Debian 是一个自由的操作系统，由许多志愿者维护 apt 软件包管理系统让安装变得简单" * 4
     changed = text.replace("志愿者", "开发者", 1)
     assert signature_similarity(text_signature(text), text_signature(changed)) > 0.75
@@ -87,13 +87,13 @@ def test_spaced_scripts_of_three_bytes_have_words() -> None:
     assert signature_similarity(text_signature(" ".join(words)), text_signature(" ".join(reversed(words)))) < 0.2
 
 
-def test_a_part_is_no_duplicate() -> None:
+def test_a_part_is_not_a_duplicate() -> None:
     text = " ".join(WORDS)
     assert are_near(text, " ".join(WORDS[:560]))
     assert not are_near(text, " ".join(WORDS[:200]))
 
 
-def test_short_texts_must_be_more_alike() -> None:
+def test_short_texts_must_be_more_similar() -> None:
     product = "Bolt {} in steel, with nut and washer, packed in boxes of {} pieces, delivered within three days"
     assert not are_near(product.format("M8", 100), product.format("M12 hexagon", 25))
     assert are_near(product.format("M8", 100), product.format("M8", 100) + ".")
@@ -117,23 +117,23 @@ MANY_WORDS = [f"word{number}" for number in range(400)]
 TEXT = " ".join(MANY_WORDS)
 
 
-def test_one_number_a_band_that_is_its_bytes() -> None:
+def test_each_band_is_a_number() -> None:
     numbers = signature_bands(bytes(range(64)))
     assert len(numbers) == BANDS == 16
     assert numbers[1].to_bytes(4, "little") == bytes([4, 5, 6, 7])
 
 
-def test_texts_that_are_alike_meet() -> None:
+def test_similar_texts_share_a_band() -> None:
     changed = " ".join(MANY_WORDS[:200] + ["new"] * 5 + MANY_WORDS[205:])
     assert set(signature_bands(text_signature(TEXT))) & set(signature_bands(text_signature(changed)))
 
 
 @pytest.mark.parametrize(("alike", "least", "most"), [(0.8, 0.999, 1), (0.65, 0.95, 1), (0.2, 0, 0.03), (0, 0, 1e-8)])
-def test_chances_are_as_the_docstring_has_them(alike: float, least: float, most: float) -> None:
+def test_collision_probabilities_of_the_docstring(alike: float, least: float, most: float) -> None:
     assert least <= collision_probability(alike) <= most
 
 
-def test_the_chance_is_what_is_observed() -> None:
+def test_collision_probability_is_observed() -> None:
     random = Random(1)
     met = 0
     for _ in range(2000):
@@ -143,18 +143,18 @@ def test_the_chance_is_what_is_observed() -> None:
     assert met / 2000 == pytest.approx(collision_probability(0.6), abs=0.03)
 
 
-def test_pages_without_text_are_not_indexed() -> None:
+def test_empty_texts_are_not_indexed() -> None:
     assert not is_indexable(EMPTY_SIGNATURE)
     assert not is_indexable(b"")
     assert is_indexable(text_signature("one"))
 
 
-def test_what_agrees_in_most_bands_comes_first_and_not_too_much_of_it() -> None:
+def test_candidates_with_most_bands_come_first_up_to_a_limit() -> None:
     assert top_candidates([5, 7, 7, 5, 7, 1])[:2] == [7, 5]
     assert len(top_candidates(range(10_000))) == MAX_CANDIDATES
 
 
-def test_the_nearest_and_then_the_first_is_found() -> None:
+def test_the_most_similar_then_the_first_match_wins() -> None:
     mine = text_signature(TEXT)
     near = text_signature(" ".join(MANY_WORDS[:350]))
     entries = [

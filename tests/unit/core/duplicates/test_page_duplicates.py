@@ -17,11 +17,11 @@ def twin(text: str, **fields: object) -> DuplicateCandidate:
     return known._replace(**fields)  # type: ignore[arg-type]
 
 
-def test_the_first_change_after_the_verdict_always_asks_for_the_duplicate() -> None:
+def test_the_first_change_always_rechecks_the_duplicate() -> None:
     assert all(should_recheck(bytes([number]), visits=1, version=2, weight=0.0) for number in range(20))
 
 
-def test_later_changes_ask_as_often_as_a_visit_is_worth() -> None:
+def test_later_changes_recheck_by_weight() -> None:
     asked = [
         should_recheck(bytes([number]), visits=5, version=version, weight=0.25)
         for number in range(40)
@@ -30,7 +30,7 @@ def test_later_changes_ask_as_often_as_a_visit_is_worth() -> None:
     assert 0.2 < sum(asked) / len(asked) < 0.3
 
 
-def test_pages_repeat_each_other_while_they_say_the_same() -> None:
+def test_pages_stay_duplicates_while_they_are_similar() -> None:
     assert is_still_duplicate(twin(TEXT), twin(TEXT), enough=0.9)
     assert is_still_duplicate(twin(TEXT), twin(TEXT + " more"), enough=0.9)
     assert not is_still_duplicate(twin(TEXT), twin(OTHER), enough=0.9)
@@ -38,7 +38,7 @@ def test_pages_repeat_each_other_while_they_say_the_same() -> None:
     assert not is_still_duplicate(twin(TEXT, signature=None), twin(OTHER), enough=0.9)
 
 
-def test_what_is_gone_or_moved_stands_for_nobody() -> None:
+def test_gone_or_moved_pages_cannot_represent() -> None:
     for left in (twin(TEXT, status=404), twin(TEXT, status=410), twin(TEXT, moved_to="https://b.test/")):
         assert not can_represent(left)
         assert not is_still_duplicate(twin(TEXT), left, enough=0.9)
@@ -57,7 +57,7 @@ def test_what_is_gone_or_moved_stands_for_nobody() -> None:
         (None, None),
     ],
 )
-def test_titles_that_may_belong_to_copies(one: str | None, other: str | None) -> None:
+def test_titles_of_possible_duplicates(one: str | None, other: str | None) -> None:
     assert titles_match(one, other)
     assert titles_match(other, one)
 
@@ -72,6 +72,6 @@ def test_titles_that_may_belong_to_copies(one: str | None, other: str | None) ->
         ("Red shoes", "Blue shoes"),
     ],
 )
-def test_titles_of_pages_of_one_form(one: str, other: str) -> None:
+def test_titles_of_different_pages(one: str, other: str) -> None:
     assert not titles_match(one, other)
     assert not titles_match(other, one)

@@ -22,7 +22,7 @@ def some_keys(count: int, *, seed: int = 0) -> list[bytes]:
 # The cache of popular keys
 
 
-def test_the_cache_keeps_its_size_and_what_is_popular() -> None:
+def test_the_cache_is_limited_and_keeps_popular_keys() -> None:
     cache = UrlCache(100)
     popular, rare = some_keys(10, seed=1), some_keys(5000, seed=2)
     for key in popular:
@@ -37,7 +37,7 @@ def test_the_cache_keeps_its_size_and_what_is_popular() -> None:
     assert cache.misses == 1
 
 
-def test_a_cache_in_which_all_was_hit_still_takes_a_new_key() -> None:
+def test_a_cache_of_hit_entries_accepts_a_new_key() -> None:
     cache = UrlCache(3)
     for url in ("a", "b", "c"):
         cache.add(url)
@@ -64,7 +64,7 @@ def test_the_cache_holds_only_what_was_added(steps: list[tuple[bool, int]], entr
 # The filter
 
 
-def test_the_filter_is_never_wrong_about_a_key_that_it_was_given() -> None:
+def test_the_filter_never_calls_a_known_key_new() -> None:
     known = BloomChain(1 << 22)
     keys, others = some_keys(20_000), some_keys(20_000, seed=1)
     known.update(keys[:-1])
@@ -83,7 +83,7 @@ def test_keys_of_one_folder_do_not_collide() -> None:
     assert sum(known.may_know(key_of(url)) for url in urls[20_000:]) < 60
 
 
-def test_the_filter_grows_to_its_limit_and_stays_right() -> None:
+def test_the_filter_grows_to_its_limit_and_stays_correct() -> None:
     limit = 3 * FIRST_FILTER_KEYS
     known = BloomChain(limit)
     portions = [some_keys(FIRST_FILTER_KEYS // 2, seed=seed) for seed in range(6)]
@@ -95,7 +95,7 @@ def test_the_filter_grows_to_its_limit_and_stays_right() -> None:
     assert all(known.new_among(portion) == [] for portion in portions)
 
 
-def test_a_filter_with_next_to_no_memory_is_useless_and_right() -> None:
+def test_a_tiny_filter_is_useless_but_correct() -> None:
     known = BloomChain(10)
     keys = some_keys(1000)
     known.update(keys)
@@ -106,7 +106,7 @@ def test_a_filter_with_next_to_no_memory_is_useless_and_right() -> None:
 # Both together
 
 
-def test_split_drops_known_and_doubles() -> None:
+def test_split_drops_known_and_repeated_keys() -> None:
     seen = UrlSeenTest(SMALL)
     keys = some_keys(10)
     assert seen.split([*keys, keys[0]]) == (keys, [])
@@ -116,7 +116,7 @@ def test_split_drops_known_and_doubles() -> None:
     assert seen.counts.offered == 21
 
 
-def test_what_fell_out_of_the_cache_is_unsure() -> None:
+def test_keys_evicted_from_the_cache_are_unsure() -> None:
     seen = UrlSeenTest(SMALL)
     keys = some_keys(200)
     seen.learn(keys)
@@ -129,7 +129,7 @@ def test_what_fell_out_of_the_cache_is_unsure() -> None:
     assert (seen.counts.store_lookups, seen.counts.false_positives) == (136, 0)
 
 
-def test_the_store_has_the_last_word() -> None:
+def test_the_store_decides_about_unsure_keys() -> None:
     seen = UrlSeenTest(SMALL)
     keys = some_keys(200)
     seen.load(keys)

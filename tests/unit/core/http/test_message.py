@@ -5,10 +5,22 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evercrawl.core.http.content_coding import DecodeLimits
 from evercrawl.core.http.http1 import ReadLimits, parse_response_head
-from evercrawl.core.http.message import RawResponse, fetch_result
+from evercrawl.core.http.message import (
+    MAX_VALIDATOR_CHARS,
+    RawResponse,
+    constant_headers,
+    fetch_result,
+    is_conditional,
+    is_sendable,
+    request_bytes,
+    trusted_last_modified,
+)
+from evercrawl.core.url import canonical
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Moved, NotModified, Request, Truncation
 
 LIMITS = DecodeLimits(1000, 100.0)
@@ -101,3 +113,64 @@ def test_a_broken_coding_is_a_fault() -> None:
     got = result(200, "Content-Encoding: gzip\r\n", body=b"\x1f\x8b\0\0\0")
     assert isinstance(got, Failed)
     assert got.fault is Fault.BAD_CONTENT_ENCODING
+
+
+SEEN_AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("value", ["Sun, 01 Mar 2026 12:00:00 GMT", "Thu, 01 Jan 1970 00:00:00 GMT"])
+def test_a_date_up_to_the_visit_is_sent_back_as_it_came(value: str):
+    assert trusted_last_modified((("Last-Modified", value),), seen_at=SEEN_AT) == value
+
+
+@pytest.mark.parametrize("value", ["Sun, 01 Mar 2026 12:00:01 GMT", "Fri, 01 Jan 2100 00:00:00 GMT", "soon", ""])
+def test_the_future_and_what_is_no_date_vouch_for_nothing(value: str):
+    assert trusted_last_modified((("last-modified", value),), seen_at=SEEN_AT) is None
+
+
+def test_without_the_field_there_is_nothing():
+    assert trusted_last_modified((), seen_at=SEEN_AT) is None
+
+
+CONSTANT = constant_headers("bot/1", None)
+
+
+def test_a_plain_request() -> None:
+    head = request_bytes(Request("https://example.org:8443/a?b=c"), constant_headers("bot/1", "de"))
+    assert head == (
+        b"GET /a?b=c HTTP/1.1\r\nHost: example.org:8443\r\nUser-Agent: bot/1\r\n"
+        b"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n"
+        b"Accept-Encoding: gzip, deflate, br, zstd\r\nAccept-Language: de\r\n\r\n"
+    )
+
+
+def test_user_information_and_fragment_stay_at_home() -> None:
+    head = request_bytes(Request("http://user:secret@example.org/a#part"), CONSTANT)
+    assert head.startswith(b"GET /a HTTP/1.1\r\nHost: example.org\r\n")
+
+
+def test_validators_are_sent_byte_for_byte() -> None:
+    request = Request("http://example.org/", etag='W/"\xe9"', last_modified="yesterday")
+    head = request_bytes(request, CONSTANT)
+    assert head.endswith(b'If-None-Match: W/"\xe9"\r\nIf-Modified-Since: yesterday\r\n\r\n')
+    assert is_conditional(request)
+
+
+def test_validators_that_could_do_harm_are_dropped() -> None:
+    for etag in ('"a\r\nX: y"', '"a\0"', '"\u20ac"', '"' + "x" * MAX_VALIDATOR_CHARS + '"', ""):
+        assert not is_conditional(Request("http://example.org/", etag=etag)), etag
+
+
+@given(st.text(max_size=60), st.text(max_size=30), st.text(max_size=30))
+def test_nothing_adds_a_line(path: str, etag: str, date: str) -> None:
+    url = canonical(f"http://example.org/{path}")
+    if url is None:
+        return
+    assert is_sendable(url)
+    request = Request(url, etag=etag, last_modified=date)
+    head = request_bytes(request, CONSTANT)
+    lines = head.split(b"\r\n")
+    names = [line.partition(b":")[0] for line in lines[1:-2]]
+    assert names[:4] == [b"Host", b"User-Agent", b"Accept", b"Accept-Encoding"]
+    assert set(names[4:]) <= {b"If-None-Match", b"If-Modified-Since"}
+    assert head.count(b"\n") == head.count(b"\r") == len(lines) - 1

@@ -36,7 +36,7 @@ def reference_ranks(graph: SparseGraph, *, damping: float = 0.85) -> np.ndarray:
 
 
 @given(links_of_graphs)
-def test_pagerank_is_that_of_the_equations(links: list[tuple[int, int]]):
+def test_pagerank_solves_its_equations(links: list[tuple[int, int]]):
     graph = made(links, 10)
     assert np.abs(pagerank(graph) - reference_ranks(graph)).max() < 1e-8
 
@@ -49,7 +49,7 @@ def test_pagerank_of_a_larger_graph_agrees_to_a_millionth():
     assert ranks.sum() == pytest.approx(1.0)
 
 
-def test_pagerank_goes_on_from_where_it_was():
+def test_pagerank_continues_from_earlier_ranks():
     chance = np.random.default_rng(6)
     graph = sparse_graph(chance.integers(0, 300, 2000), chance.integers(0, 300, 2000), 300)
     steps = list(pagerank_steps(graph))
@@ -59,13 +59,13 @@ def test_pagerank_goes_on_from_where_it_was():
     assert len(pagerank(graph, start=np.zeros(3))) == 300
 
 
-def test_no_nodes_no_ranks():
+def test_an_empty_graph_has_no_ranks():
     assert len(pagerank(made([], 0))) == 0
     assert pagerank(made([], 4)).tolist() == [0.25] * 4
 
 
 @given(links_of_graphs)
-def test_links_count_once_and_can_be_turned_round(links: list[tuple[int, int]]):
+def test_links_count_once_and_can_be_reversed(links: list[tuple[int, int]]):
     graph = made(links, 10)
     pairs = {(node, int(target)) for node in range(10) for target in graph.of(node)}
     assert pairs == {(a, b) for a, b in links if a != b}
@@ -73,7 +73,7 @@ def test_links_count_once_and_can_be_turned_round(links: list[tuple[int, int]]):
     assert {(int(source), node) for node in range(10) for source in back.of(node)} == pairs
 
 
-def test_hubs_lead_to_authorities():
+def test_hubs_link_to_authorities():
     scores = hub_scores(made([(0, 5), (0, 6), (1, 5), (1, 6), (2, 5), (7, 8)], 9))
     assert set(np.argsort(-scores.hubs)[:2].tolist()) == {0, 1}
     assert int(np.argmax(scores.authorities)) == 5
@@ -97,7 +97,7 @@ def site(count: int) -> list[ChartPage]:
 
 
 @pytest.mark.parametrize("count", [1, 50, 5000])
-def test_a_picture_can_be_read_whatever_the_size(count: int):
+def test_a_chart_is_readable_at_any_size(count: int):
     pages = site(count)
     picture = ElementTree.fromstring(draw_structure(pages, [(0, page) for page in range(count)], title="a < b"))
     texts = [element.text or "" for element in picture.iter("{http://www.w3.org/2000/svg}text")]
@@ -115,7 +115,7 @@ def test_every_page_is_in_exactly_one_row(count: int):
     assert rows[0].count == count
 
 
-def test_hostile_names_stay_text():
+def test_hostile_names_are_escaped():
     pages = [ChartPage("https://example.org/<script>%00\u202e", 1.0, 0), ChartPage("https://example.org/b", 1.0, 1)]
     picture = draw_structure(pages, [], title="\x1b[2J</svg>")
     assert "<script>" not in picture

@@ -182,7 +182,7 @@ def test_an_unknown_kind_is_named():
 
 
 def test_what_is_remembered_of_sites_is_bounded(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(scope_module, "MOST_SITES_REMEMBERED", 10)
+    monkeypatch.setattr(scope_module, "CACHED_SITES", 10)
     scope = scope_of("https://a.test/")
     for number in range(100):
         assert reason(scope, f"https://h{number}.test/") is Reason.OUT_OF_SCOPE

@@ -17,16 +17,16 @@ def parsed(text: str) -> Query:
     return parse_query(text, now=NOW)
 
 
-def test_words_must_all_be_there():
+def test_all_words_are_required():
     assert parsed("crash  safety").groups == ((Term("crash"),), (Term("safety"),))
 
 
-def test_or_joins_neighbours_only():
+def test_or_joins_adjacent_terms():
     assert parsed("a1 b1 OR c1 d1").groups == ((Term("a1"),), (Term("b1"), Term("c1")), (Term("d1"),))
     assert parsed("OR a1 OR").groups == ((Term("a1"),),)
 
 
-def test_a_quoted_phrase_is_literal_also_where_it_looks_like_an_operator():
+def test_a_quoted_phrase_is_literal_even_if_it_looks_like_an_operator():
     assert parsed('"to be or not" x1').groups == ((Term("to be or not", True),), (Term("x1"),))
     assert parsed('"site:example.org"').groups == ((Term("site:example.org", True),),)
     assert parsed('"never closed').groups == ((Term("never closed", True),),)
@@ -43,7 +43,7 @@ def test_a_minus_excludes():
     assert query.not_sites == ("example.org",)
 
 
-def test_operators_are_read():
+def test_operators_are_parsed():
     query = parsed("SITE:https://Docs.Example.org/guide/ lang:de-AT title:Handbuch url:faq sentiment:negative")
     assert query.sites == ("docs.example.org/guide",)
     assert query.langs == ("de",)
@@ -61,12 +61,12 @@ def test_operators_are_read():
         ("changed:2026-05", datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 5, 31, 23, 59, 59, 999999, UTC)),
     ],
 )
-def test_changed_names_a_span(text: str, first: datetime | None, last: datetime | None):
+def test_changed_sets_a_time_range(text: str, first: datetime | None, last: datetime | None):
     query = parsed(text)
     assert (query.changed_from, query.changed_until) == (first, last)
 
 
-def test_as_of_a_month_is_its_end():
+def test_as_of_a_month_means_its_end():
     assert parsed("x1 as-of:2026-05").as_of == datetime(2026, 5, 31, 23, 59, 59, 999999, UTC)
 
 

@@ -13,7 +13,7 @@ from evercrawl.core.search.ranking import (
 )
 
 
-def test_rank_fusion_prefers_what_several_list():
+def test_rank_fusion_prefers_items_of_several_rankings():
     assert [item for item, _ in fuse_rankings([["a", "b", "c"], ["b", "d"], ["b", "a"]])] == ["b", "a", "d", "c"]
     assert fuse_rankings([["a", "a"]]) == [("a", pytest.approx(1 / 61))]
     assert fuse_rankings([]) == []
@@ -28,7 +28,7 @@ def test_a_rare_form_does_not_outweigh_the_word_itself():
     assert form_weights("unknown", [], documents=10) == {"unknown": 1.0}
 
 
-def test_importance_helps_and_never_hurts():
+def test_importance_is_never_negative():
     assert importance_bonus(0.0) == 0.0
     assert importance_bonus(-1.0) == 0.0
     assert 0 < importance_bonus(1.0) < importance_bonus(50.0)
@@ -39,13 +39,13 @@ def _said(text: str) -> TextFingerprint:
     return TextFingerprint(text.encode()[:16], text_signature(text), len(text.split()))
 
 
-def test_near_duplicates_stand_together():
+def test_near_duplicates_are_grouped():
     tale = " ".join(f"line {number} of the long tale" for number in range(60))
     other = " ".join(f"verse {number} about something else" for number in range(60))
     said = [_said(tale), _said(other), _said("x " + tale + " end"), _said(tale)]
     assert group_near_duplicates(said) == [[0, 2, 3], [1]]
 
 
-def test_pages_without_text_are_never_alike():
+def test_empty_pages_are_not_duplicates():
     assert group_near_duplicates([TextFingerprint(None, None, 0), TextFingerprint(None, None, 0)]) == [[0], [1]]
     assert group_near_duplicates([]) == []

@@ -34,16 +34,16 @@ def test_an_emoji_is_shown_as_itself():
 
 
 @given(st.text())
-def test_folding_keeps_every_place(text: str):
+def test_folding_keeps_positions(text: str):
     assert len(fold_text(text)) == len(text)
 
 
-def test_folding_takes_case_and_accents():
+def test_folding_removes_case_and_accents():
     assert fold_text("ÉCOLE Łódź Straße") == "ecole lodz straße"
     assert fold_text("이스탄불 が") == "이스탄불 が"
 
 
-def test_addresses_are_read_as_words():
+def test_urls_are_split_into_words():
     assert url_words("https://www.example.org/docs/getStarted/caf%C3%A9_menu.html?id=5").split() == [
         "example", "docs", "get", "Started", "café", "menu", "id", "5",
     ]  # fmt: skip

@@ -24,13 +24,13 @@ def test_language_and_sentiment():
     assert fields == {"language": "en", "sentiment": 0.5, "sentiment_sentences": 2}
 
 
-def test_what_cannot_be_said_is_not_said():
+def test_unknown_fields_are_left_out():
     analysers: list[Analyser] = [LanguageAnalyser(), SentimentAnalyser(lambda _: 0.5)]
     assert analyse_fields(document("Das ist nicht gut.", "de"), analysers) == {"language": "de"}
     assert analyse_fields(document("Das ist nicht gut."), analysers) == {}
 
 
-def test_a_name_that_is_taken_gets_the_analyser_s_name():
+def test_a_taken_name_gets_the_analyser_name():
     class Alarm:
         name = "alarm"
 

@@ -12,7 +12,7 @@ EXAMPLES = [("good good film", True), ("fine film", True), ("bad film", False)]
 MODEL = train_naive_bayes(EXAMPLES)
 
 
-def test_a_worked_number():
+def test_a_worked_example():
     # pos: 2 of 3 sentences, 5 words (good 2, film 2, fine 1); neg: 1 of 3, 2 words; 7 words in all.
     positive = MODEL.product(["good", "film"], MODEL.positive)
     assert positive.zeros == 0
@@ -33,17 +33,17 @@ def test_where_both_products_are_zero_fewer_unknown_words_win():
     assert MODEL.score("unheard") == pytest.approx(2 / 3 - 1 / 3)
 
 
-def test_one_added_leaves_no_zero():
+def test_add_one_leaves_no_zero():
     product = MODEL.product(["unheard"], MODEL.negative, add_one=True)
     assert product == (0, pytest.approx(log(1 / 3) + log(1 / 9)))
 
 
-def test_what_is_written_can_be_read():
+def test_the_text_form_round_trips():
     again = NaiveBayesModel.from_text(MODEL.to_text())
     assert again.to_text() == MODEL.to_text()
     assert again.score("good film") == MODEL.score("good film")
 
 
-def test_one_class_is_not_enough():
+def test_both_classes_are_required():
     with pytest.raises(ValueError, match="both classes"):
         train_naive_bayes([("good", True)])

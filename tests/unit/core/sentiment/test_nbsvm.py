@@ -19,7 +19,7 @@ def learned() -> NbSvmModel:
     return quantize_weights(train_nbsvm(EXAMPLES, random=Random(1)), slope=1.0)
 
 
-def test_it_learns_words():
+def test_the_model_learns_words():
     model = learned()
     assert model.score("lovely") > 0 > model.score("dull")
     assert -1 <= model.score("lovely " * 500) <= 1
@@ -33,7 +33,7 @@ def test_a_text_without_known_features_is_undecided():
     assert learned().score("") == learned().score("zzzz") == 0.0
 
 
-def test_what_is_stored_can_be_read():
+def test_the_stored_form_round_trips():
     model = learned()
     again = NbSvmModel.from_bytes(model.to_bytes())
     assert again.score("a lovely film") == model.score("a lovely film")
@@ -45,17 +45,17 @@ def test_another_format_is_refused():
         NbSvmModel.from_bytes(other)
 
 
-def test_no_sentences_give_no_opinion():
+def test_an_untrained_model_is_neutral():
     assert quantize_weights(train_nbsvm([], random=Random(1)), slope=1.0).score("lovely") == 0.0
 
 
-def test_words_and_their_marks():
+def test_words_and_punctuation():
     assert tokenize("It ISN'T good, is it?") == ["it", "is", "not", "good", ",", "is", "it", "?"]
     assert tokenize("it 's don\u2019t") == ["it's", "do", "not"]
     assert "heart" in tokenize("\U0001f60d")
 
 
-def test_a_negation_reaches_a_few_words_and_no_further_than_a_mark():
+def test_a_negation_ends_at_punctuation():
     assert text_features("not good") - text_features("good") - text_features("not")
     near, far = text_features("not a b c"), text_features("not. a b c")
     assert len(near - far) > len(text_features("not") - far)

@@ -21,13 +21,13 @@ def test_labels_do_not_count_where_there_are_sentences():
     assert page_sentiment("bad", by_word) == Sentiment(-0.4, 1, 0, 1)
 
 
-def test_nothing_to_judge():
+def test_pages_without_sentences_have_no_sentiment():
     assert page_sentiment("", by_word) is None
     assert page_sentiment("This is good.", by_word, lang="de") is None
     assert site_sentiment([]) is None
 
 
-def test_a_huge_page_does_not_speak_for_its_site():
+def test_a_huge_page_does_not_dominate_its_site():
     site = site_sentiment([Sentiment(1.0, 10_000, 9_000, 0), Sentiment(-1.0, 100, 0, 90)])
     assert site == Sentiment(0.0, 10_100, 9_000, 90)
 
@@ -35,7 +35,7 @@ def test_a_huge_page_does_not_speak_for_its_site():
 @pytest.mark.parametrize(
     "text", ["Great phone!", "5/5 would buy again", "\U0001f60d", "", "A night at la Scala was superb, and so on."]
 )
-def test_english_or_nothing_that_speaks_against_it(text: str):
+def test_texts_that_are_english(text: str):
     assert is_english(text)
 
 
@@ -49,10 +49,10 @@ def test_english_or_nothing_that_speaks_against_it(text: str):
         "Ce film est une vraie merveille, et nous avons adoré.",
     ],
 )
-def test_other_languages(text: str):
+def test_texts_that_are_not_english(text: str):
     assert not is_english(text)
 
 
-def test_the_document_s_own_word_wins():
+def test_the_declared_language_wins():
     assert is_english("Das ist gut", lang="en-GB")
     assert not is_english("This is good", lang="fr")

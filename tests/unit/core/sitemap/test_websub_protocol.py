@@ -50,7 +50,7 @@ def test_feeds_and_pages_name_their_hub(body: bytes, kind: str | None) -> None:
     assert discover_hubs(URL, headers, body) == HubDiscovery((HUB,), TOPIC)
 
 
-def test_header_fields_speak_first() -> None:
+def test_headers_override_the_document() -> None:
     headers = (("Link", '<https://other.example/>; rel="hub", </topic>; rel=self'),)
     assert discover_hubs(URL, headers, ATOM) == HubDiscovery(("https://other.example/",), "https://example.org/topic")
     mixed = discover_hubs(URL, (("link", "<https://other.example/>; rel=hub"),), ATOM)
@@ -64,7 +64,7 @@ def test_without_hub_or_topic_there_is_nothing_to_subscribe_to() -> None:
     assert discover_hubs(URL, (), b'<feed><link rel="hub" href="javascript:alert(1)"/></feed>') == HubDiscovery()
 
 
-def test_a_secret_is_told_over_tls_only() -> None:
+def test_a_secret_is_sent_over_tls_only() -> None:
     safe, open_ = (
         start_subscription("t", HubDiscovery(("http://a/", HUB), TOPIC), "s"),
         start_subscription("t", HubDiscovery(("http://a/",), TOPIC), "s"),
@@ -99,14 +99,14 @@ def test_a_challenge_is_answered_only_for_what_we_want() -> None:
     assert call(ending, "unsubscribe")[:2] == (200, "c")
 
 
-def test_a_denial_is_final_until_somebody_subscribes_again() -> None:
+def test_a_denial_is_final() -> None:
     status, _, denied = call(SUBSCRIPTION, "denied", reason="no such topic")
     assert (status, denied.phase, denied.detail) == (200, SubscriptionPhase.DENIED, "no such topic")
     assert next_request_time(denied) is None
     assert call(denied)[0] == 404
 
 
-def test_leases_are_renewed_before_they_end_and_silence_is_met_with_patience() -> None:
+def test_leases_are_renewed_and_silent_hubs_retried() -> None:
     active = call(record_request(SUBSCRIPTION, now=NOW))[2]
     renewal = next_request_time(active)
     assert renewal is not None
@@ -124,7 +124,7 @@ def test_leases_are_renewed_before_they_end_and_silence_is_met_with_patience() -
 
 
 @pytest.mark.parametrize("written", ["", "soon", "-5", "0", "99999999999", "999999999"])
-def test_any_lease_is_brought_into_bounds(written: str) -> None:
+def test_leases_are_limited(written: str) -> None:
     lease_s = call(SUBSCRIPTION, lease_seconds=written)[2].lease_s
     assert 300 <= lease_s <= 365 * 86400
 
@@ -141,12 +141,12 @@ def test_signatures(method: str) -> None:
     assert has_valid_signature(SUBSCRIPTION._replace(secret=None), None, b"body")
 
 
-def test_news_are_the_topic_and_the_pages_of_the_feed() -> None:
+def test_notices_announce_the_topic_and_the_pages_of_the_feed() -> None:
     assert announced_pages(SUBSCRIPTION, ATOM, "application/atom+xml") == [TOPIC, "https://example.org/blog/1"]
     assert announced_pages(SUBSCRIPTION, HTML, "text/html") == [TOPIC]
     assert announced_pages(SUBSCRIPTION, b"", None) == [TOPIC]
 
 
-def test_a_subscription_survives_storage() -> None:
+def test_subscriptions_round_trip() -> None:
     active = call(record_request(SUBSCRIPTION, now=NOW))[2]
     assert read_subscription(write_subscription(active)) == active

@@ -3,11 +3,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from evercrawl.engine.records import visited_of
 
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.core.visit.outcome import judge_failed, judge_fetched
 from evercrawl.engine.interpret import VisitResult
-from evercrawl.engine.records import visited_of
 from evercrawl.model.change import Change, ChangeClass
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, Headers
 from evercrawl.model.page import Page

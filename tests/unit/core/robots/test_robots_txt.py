@@ -163,7 +163,7 @@ def test_sitemaps_are_kept_once_in_order_and_up_to_a_limit():
 
 def test_the_gap_is_the_larger_of_delay_and_rate():
     def gap(text: str) -> float | None:
-        return parse_robots(f"User-agent: *\n{text}".encode(), agent="x").gap
+        return parse_robots(f"User-agent: *\n{text}".encode(), agent="x").min_delay
 
     assert gap("") is None
     assert gap("Crawl-delay: 2") == 2.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from evercrawl.core.traps.url_check import MAX_PARAMETERS, MAX_SEGMENTS, MAX_URL_CHARS, url_verdict
@@ -301,3 +303,209 @@ def test_what_is_no_url_is_no_trap() -> None:
 )
 def test_values_drawn_by_lot_are_told_from_names(value: str, random: bool) -> None:
     assert looks_random(value) is random
+
+
+FOLDER = Path(__file__).parent
+LEAST_SEEN = 0.95
+
+
+def _urls(name: str) -> list[str]:
+    return (FOLDER / name).read_text().split()
+
+
+@pytest.mark.parametrize("url", _urls("honest_urls.txt"))
+def test_no_alarm_on_an_honest_url(url: str) -> None:
+    verdict = url_verdict(url)
+    assert not verdict.trap, verdict.reason
+
+
+def test_nearly_all_traps_are_seen() -> None:
+    urls = _urls("trap_urls.txt")
+    missed = [url for url in urls if not url_verdict(url).trap]
+    assert len(missed) <= (1 - LEAST_SEEN) * len(urls), missed
+
+
+MORE_HONEST_URLS = [
+    "https://docs.oracle.com/en/java/javase/17/docs/api/java.base/java/util/concurrent/locks/Lock.html",
+    "https://boost.org/doc/libs/1_74_0/doc/html/boost_asio/reference/basic_socket_acceptor/accept/overload1.html",
+    "https://doc.rust-lang.org/std/os/linux/fs/trait.MetadataExt.html",
+    "https://en.cppreference.com/w/cpp/numeric/math/log",
+    "https://en.cppreference.com/w/cpp/container/vector/vector",
+    "https://www.gnu.org/software/emacs/manual/html_node/emacs/emacs.html",
+    "https://docs.python.org/3/library/test.html",
+    "https://hackage.haskell.org/package/base-4.18.0.0/docs/Data-List.html",
+    "https://maven.apache.org/plugins/maven-compiler-plugin/compile-mojo.html",
+    "https://archive.org/details/archive-org-archive",
+    "https://x.org/docs/docs/docs.html",
+    "https://x.org/test/tests/test_test.py",
+    "https://x.org/a/a/b",
+    "https://web.archive.org/web/20090101000000/http://example.com/index.html",
+    "https://web.archive.org/web/20200101000000*/example.com",
+    "https://translate.google.com/translate?sl=de&tl=en&u=https://example.org/page?id=1",
+    "https://x.org/login?next=/account/orders",
+    "https://x.org/wiki/index.php?title=Main_Page&oldid=123456",
+    "https://x.org/wiki/index.php?title=Special:Log&type=delete",
+    "https://x.org/wiki/Wikipedia:Articles_for_deletion/Log/2024_May_3",
+    "https://forum.x.org/viewtopic.php?f=12&t=34567&start=375",
+    "https://forum.x.org/showthread.php?t=12345&page=87",
+    "https://forum.x.org/t/how-do-i-logout-users/48213/7",
+    "https://x.org/questions/1234567/how-to-delete-a-row-in-sql",
+    "https://shop.x.org/de-de/p/herren-laufschuhe-schwarz-42?color=black&size=42",
+    "https://shop.x.org/catalog?brand=acme&color=red&size=m&price=10-50&sort=price",
+    "https://shop.x.org/c/shoes/mens/running/page/12",
+    "https://shop.x.org/products?filter[color]=red&filter[size]=42&page=3",
+    "https://x.org/search?lang=en&q=web+crawler&from=2010-01-01&to=2020-12-31",
+    "https://x.org/calendar/2026/11/",
+    "https://x.org/calendar/2026-11-15",
+    "https://x.org/events/2027-05-03-annual-meeting",
+    "https://x.org/events/calendar/2024-05/day/2024-05-17",
+    "https://x.org/2019/03/14/pi-day-pi-day-pi-day",
+    "https://x.org/archives/1914/08/04/",
+    "https://x.org/news/1899/12/31/the-last-day",
+    "https://newspapers.x.org/1785/01/01",
+    "https://x.org/issue/1848/3",
+    "https://x.org/vol/12/iss/12/12",
+    "https://x.org/12/12/12/12",
+    "https://maps.x.org/tiles/14/8800/5373.png",
+    "https://x.org/api/v1/users/1/posts/1/comments/1",
+    "https://x.org/photos/0000000000000000000001.html",
+    "https://x.org/commit/0000000000000000000000000000000000000000",
+    "https://doi.org/10.1000/182",
+    "https://doi.org/10.1002/(SICI)1097-4571(199806)49:8%3C693::AID-ASI4%3E3.0.CO;2-O",
+    "https://arxiv.org/abs/math/0309136v1",
+    "https://x.org/cgi-bin/man.cgi?query=ls&apropos=0&sektion=0&manpath=Debian+12&format=html",
+    "https://pubmed.ncbi.nlm.nih.gov/?term=%28trap%5BTitle%5D%29+AND+%28calendar%5BTitle%5D%29",
+    "https://x.org/profile/sessions",
+    "https://x.org/conference/2024/sessions/42",
+    "https://x.org/session/keynote-1",
+    "https://x.org/talk?sid=42",
+    "https://x.org/s/abc123/",
+    "https://x.org/track?session=morning",
+    "https://x.org/viewer?sid=opening",
+    "https://x.org/community/follow/guide",
+    "https://x.org/git/log-out-of-github",
+    "https://x.org/blog/add-to-cart-rate-optimisation",
+    "https://x.org/docs/reference/commands/remove",
+    "https://x.org/docs/cli/delete",
+    "https://x.org/help/cancel",
+    "https://x.org/legal/unsubscribe",
+    "https://x.org/newsletter/subscribe",
+    "https://x.org/cart",
+    "https://x.org/compare/iphone-15-vs-pixel-8",
+    "https://x.org/compare/main...develop",
+    "https://x.org/wishlist/ideas",
+    "https://x.org/vote/2024/results",
+    "https://x.org/report/2024/annual",
+    "https://x.org/reports/flag/history",
+    "https://x.org/users/12/edit-history",
+    "https://x.org/tags/c,c++,java",
+    "https://x.org/tag/rock+roll",
+    "https://x.org/label/a-b-c-d-e-f-g-h",
+    "https://x.org/page/99999",
+    "https://x.org/pages/100000-ways",
+    "https://x.org/pi/3.14159265358979323846264338327950288419716939937510",
+    "https://x.org/dna/ATATATATATATATATATAT",
+    "https://x.org/song/na-na-na-na-na-na-na-na-hey-hey-goodbye",
+    "https://x.org/song/la/la/land",
+    "https://x.org/words/ha/ha",
+    "https://x.org/bora/bora",
+    "https://x.org/de/baden-baden/baden-baden/hotels",
+    "https://x.org/us/new-york/new-york/new-york-pizza",
+    "https://www.www.com/",
+    "https://co.co.co.uk/",
+    "https://a.b.c.d.e.example.org/x",
+    "https://x.org/~user/cgi-bin/index.cgi/docs/page",
+    "https://x.org/index.php/component/content/article/12-news/345-title",
+    "https://x.org/index.php/en/about-us",
+    "https://x.org/app.aspx/view",
+    "https://x.org/redirect?url=https%3A%2F%2Fexample.org%2F%3Fa%3Db",
+    "https://x.org/share?u=https://example.org/a?x=1&text=hello",
+    "https://x.org/out?to=https%3A%2F%2Fa.org%2Fgo%3Furl%3Dhttps%253A%252F%252Fb.org",
+    "https://x.org/a?b=1&b=2",
+    "https://x.org/search?type[]=a&type[]=b&type[]=c&q=x",
+    "https://x.org/list?ids=1&ids=2&ids=3&ids=4&ids=5&ids=6&ids=7&ids=8&ids=9",
+    "https://x.org/file.php?path=a/b/c/d/e/f",
+    "https://x.org/src/main/java/com/example/example/Example.java",
+    "https://x.org/src/test/java/org/test/test/TestTest.java",
+    "https://x.org/repo/tree/master/packages/core/src/core/core.ts",
+    "https://x.org/repo/node_modules/a/node_modules/b/index.js",
+    "https://x.org/k8s/kubernetes/kubernetes/blob/v1.2/docs/kubernetes.md",
+    "https://x.org/%E4%B8%AD%E6%96%87/%E6%96%87%E6%A1%A3",
+    "https://x.org/a%20b%20c",
+    "https://x.org/path//double//slash",
+    "https://x.org/climate/scenario/2100",
+    "https://x.org/forecast?year=2050&month=6",
+    "https://x.org/astronomy/eclipse/2090/09/23",
+    "https://x.org/history/0476",
+    "https://x.org/timeline/1066/10/14",
+    "https://x.org/schedule/2031",
+    "https://x.org/year/1850",
+    "https://x.org/on-this-day/july/4",
+    "https://x.org/day/1850-01-01-birth-of-someone-famous",
+    "https://x.org/genealogy/born/1789-07-14",
+    "https://x.org/?p=12345",
+    "https://x.org/?page_id=7&preview=false",
+    "https://x.org/?utm_source=a&utm_medium=b&utm_campaign=c&utm_term=d&utm_content=e",
+    "https://x.org/a;b=c/d",
+    "https://x.org/journal/article;id=5",
+]
+MORE_TRAP_URLS = [
+    "https://x.org/a/b/a/b/a/b/",
+    "https://x.org/news/news/news/news/",
+    "https://x.org/img/css/img/css/img/css/img/css/x.html",
+    "https://x.org/index.php/about/index.php/about/index.php/about",
+    "https://x.org/en/page.html/en/page.html/en/page.html/x",
+    "https://x.org/x.jsp;jsessionid=0A1B2C3D4E5F60718293A4B5C6D7E8F9",
+    "https://x.org/(S(lit3py55t21z5v55vlm25s55))/default.aspx",
+    "https://x.org/shop.php?PHPSESSID=8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d&id=4",
+    "https://x.org/page.php?sid=8a7b6c5d4e3f2a1b0c9d8e7f6a5b4c3d",
+    "https://x.org/page.cfm?CFID=1234567&CFTOKEN=89012345",
+    "https://x.org/catalog?osCsid=5f4dcc3b5aa765d61d8327deb882cf99",
+    "https://x.org/calendar?year=2999&month=1",
+    "https://x.org/calendar/9999/12/",
+    "https://x.org/events/calendar/2345-06-07/",
+    "https://x.org/cal.php?date=2222-02-02",
+    "https://x.org/calendar/1066/10",
+    "https://x.org/agenda/month/2150-01",
+    "https://x.org/logout",
+    "https://x.org/user/logout?token=abc",
+    "https://x.org/wp-login.php?action=logout&_wpnonce=abc123",
+    "https://x.org/cart?add-to-cart=123",
+    "https://x.org/cart/add/123",
+    "https://x.org/posts/12/delete",
+    "https://x.org/delete?id=12",
+    "https://x.org/vote?post=12&token=8f",
+    "https://x.org/article?replytocom=7",
+    "https://x.org/login?next=/login?next=/login?next=/login?next=/home",
+    "https://x.org/login?return=%2Flogin%3Freturn%3D%252Flogin%253Freturn%253D%25252Fhome",
+    "https://x.org/a?x=%2525252525252541",
+    "https://x.org/a?amp;amp;amp;amp;b=1",
+    "https://x.org/a?b=1&b=1&b=1&b=1",
+    "https://x.org/////////a",
+    "https://x.org/tag/a+b+c+d+e+f+g+h+i+j",
+    "https://x.org/list?f[0]=color:red&f[1]=color:blue&f[2]=size:1&f[3]=size:2&f[4]=brand:a&f[5]=brand:b&f[6]=x:y",
+    "https://x.org/page/12345678",
+    "https://x.org/news/page/2147483647/",
+    "https://www.www.www.www.x.org/",
+    "https://x.org/current/latest/current/latest/current/latest/a",
+    "https://x.org/a/../a/a/a/a/a/b",
+]
+TOO_LARGE = [
+    "https://x.org/" + "/".join("abcdefghijklmnopqrstuvwxyz"),
+    "https://x.org/" + "x" * 3000,
+    "https://x.org/?" + "&".join(f"p{number}={number}" for number in range(60)),
+    "https://x.org/" + "ab" * 100,
+]
+
+
+@pytest.mark.parametrize("url", MORE_HONEST_URLS)
+def test_no_alarm_on_an_honest_page(url: str) -> None:
+    assert url_verdict(url) == (False, "", "")
+
+
+@pytest.mark.parametrize("url", MORE_TRAP_URLS + TOO_LARGE)
+def test_a_trap_that_the_url_shows(url: str) -> None:
+    verdict = url_verdict(url)
+    assert verdict.trap
+    assert verdict.kind
+    assert verdict.reason
