@@ -1,3 +1,5 @@
+"""The next commit of a shard: what it recalls, and what a failed commit means for those after it."""
+
 from __future__ import annotations
 
 import asyncio
@@ -6,14 +8,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 import pytest
-from evercrawl.engine.records import visited_of
 
 from evercrawl.core.digest import content_digest, payload_sha1
 from evercrawl.core.duplicates.url_seen import BloomChain
-from evercrawl.core.visit.links import FoundLinks
 from evercrawl.core.visit.outcome import judge_fetched
+from evercrawl.engine.apply import visit_row
 from evercrawl.engine.commits import CommitBuffer
-from evercrawl.engine.interpret import VisitResult
+from evercrawl.engine.decision import Content, Decision
 from evercrawl.engine.ports import Stored
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.fetch import Exchange, Fetched
@@ -23,8 +24,8 @@ NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 PAGE = Page(1, b"k" * 16, "http://site.test/", 1, 0, 0, 0, 0)
 
 
-class AskedStore:
-    """Remembers what it was asked for; it holds what was committed."""
+class RecordingStore:
+    """Records the digests that are looked up, and holds what was committed."""
 
     def __init__(self) -> None:
         self.asked: list[bytes] = []
@@ -45,44 +46,44 @@ class EmptyArchive:
         return None
 
 
-def ledger_over(store: AskedStore, contents: BloomChain | None) -> CommitBuffer:
+def buffer_over(store: RecordingStore, contents: BloomChain | None) -> CommitBuffer:
     return CommitBuffer(cast(Any, store), cast(Any, EmptyArchive()), epoch=1, pages=100, contents=contents)
 
 
 def visited(body: bytes) -> CompletedVisit:
     exchange = Exchange(b"GET", b"HTTP/1.1 200 OK\r\n\r\n", body, "192.0.2.1", NOW, timedelta(0))
     result = Fetched(PAGE.url, 200, (), body, exchange)
-    judgement = judge_fetched(PAGE, result, change=None, copy_of=None)
-    seen = VisitResult(result, judgement, FoundLinks(), digest=content_digest(body), sha1=payload_sha1(body))
-    return visited_of(PAGE, judgement, now=NOW, seen=seen, stored=Stored("a", 0, 1, b"r" * 16))
+    outcome = judge_fetched(PAGE, result, change=None, copy_of=None)
+    decision = Decision(outcome, result, Content(content_digest(body), payload_sha1(body)))
+    return visit_row(PAGE, decision, now=NOW, stored=Stored("a", 0, 1, b"r" * 16))
 
 
 def test_content_that_is_new_for_sure_is_not_looked_up():
-    store = AskedStore()
-    ledger = ledger_over(store, BloomChain(1 << 20))
-    assert asyncio.run(ledger.recall(content_digest(b"new"))) is None
+    store = RecordingStore()
+    buffer = buffer_over(store, BloomChain(1 << 20))
+    assert asyncio.run(buffer.original_of(content_digest(b"new"))) is None
     assert store.asked == []
 
 
 @pytest.mark.parametrize("has_filter", [True, False])
 def test_content_is_recalled_before_and_after_its_commit(has_filter: bool):
-    store, digest = AskedStore(), content_digest(b"held")
-    ledger = ledger_over(store, BloomChain(1 << 20) if has_filter else None)
-    ledger.write_visited(PAGE, visited(b"held"))
-    assert asyncio.run(ledger.recall(digest)) is not None
+    store, digest = RecordingStore(), content_digest(b"held")
+    buffer = buffer_over(store, BloomChain(1 << 20) if has_filter else None)
+    buffer.write_visited(PAGE, visited(b"held"))
+    assert asyncio.run(buffer.original_of(digest)) is not None
     assert store.asked == []
-    asyncio.run(ledger.commit())
-    assert asyncio.run(ledger.recall(digest)) is not None
+    asyncio.run(buffer.commit())
+    assert asyncio.run(buffer.original_of(digest)) is not None
     assert store.asked == [digest]
 
 
 def test_without_a_filter_the_store_is_asked():
-    store = AskedStore()
-    assert asyncio.run(ledger_over(store, None).recall(content_digest(b"new"))) is None
+    store = RecordingStore()
+    assert asyncio.run(buffer_over(store, None).original_of(content_digest(b"new"))) is None
     assert store.asked == [content_digest(b"new")]
 
 
-class ForgetfulStore:
+class FailingStore:
     """Fails once, then works again."""
 
     def __init__(self) -> None:
@@ -102,15 +103,15 @@ class NoArchive:
 
 
 def test_nothing_is_stored_after_a_batch_that_was_lost() -> None:
-    async def commit_twice() -> ForgetfulStore:
-        store: Any = ForgetfulStore()
+    async def commit_twice() -> FailingStore:
+        store: Any = FailingStore()
         archive: Any = NoArchive()
-        ledger = CommitBuffer(store, archive, epoch=1, pages=10)
+        buffer = CommitBuffer(store, archive, epoch=1, pages=10)
         for seq in (1, 2):
-            ledger.batch.delivered.append(seq)
+            buffer.batch.delivered.append(seq)
             with pytest.raises(StoreUnavailable, match="the database is away"):
-                await ledger.commit()
-        forgetful: ForgetfulStore = store
+                await buffer.commit()
+        forgetful: FailingStore = store
         return forgetful
 
     assert asyncio.run(commit_twice()).kept == []
