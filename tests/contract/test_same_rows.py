@@ -232,9 +232,10 @@ async def fill(shard: ShardStore) -> None:
 
 async def read_everything(shard: ShardStore) -> dict[str, Any]:
     unknown = [b"?" * 16]
+    portions = shard.keys()
     found: dict[str, Any] = {
         "claim": await shard.claim(),
-        "keys": [key async for portion in shard for key in portion],
+        "keys": [key async for portion in portions for key in portion],
         "known": await shard.known(KEYS + unknown),
         "pages": await shard.pages(KEYS[::-1] + unknown),
         "standings": await shard.standings(KEYS[::-1] + unknown),
@@ -264,31 +265,9 @@ async def read_everything(shard: ShardStore) -> dict[str, Any]:
 
 LIMITS = [(band, after, most) for band in (0, 1) for after in (0, 3, LARGEST) for most in (1, 100)]
 CALLS = [
-    "claim",
-    "keys",
-    "known",
-    "pages",
-    "standings",
-    "sites_named",
-    "sites",
-    "waiting_sites",
-    "queue",
-    "queue_limit",
-    "due",
-    "next_due",
-    "unseen",
-    "repeats",
-    "twin",
-    "originals",
-    "version_original",
-    "text",
-    "look",
-    "memory",
-    "memory_sites",
-    "moved_to",
-    "refusals",
-    "parcels",
-    "taken",
+    *("claim", "keys", "known", "pages", "standings", "sites_named", "sites", "waiting_sites", "queue", "queue_limit"),
+    *("due", "next_due", "unseen", "repeats", "twin", "originals", "version_original", "text", "look", "memory"),
+    *("memory_sites", "moved_to", "refusals", "parcels", "taken"),
 ]
 
 

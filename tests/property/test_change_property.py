@@ -1,4 +1,4 @@
-"""Whatever two pages are, a change comes out, and it keeps its promises."""
+"""Any two pages can be compared."""
 
 from __future__ import annotations
 

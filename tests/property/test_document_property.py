@@ -1,4 +1,4 @@
-"""Whatever the bytes are, a document comes out, and its links keep their promises."""
+"""Any bytes can be parsed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a text or a page is, sentiment and relevance answer within their bounds."""
+"""Sentiment and relevance of any text are within their bounds."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def texts_of(row: dict[str, Any], texts: dict[str, str]) -> dict[str, Any]:
 
 
 def page_text(name: str) -> str:
-    """The main text of a stored page, as a crawl sees it."""
+    """Return the main text of a stored page as a crawl extracts it."""
     path = shared_path("conformance/change").parent / name.removeprefix("../")
     body = gzip.decompress(path.read_bytes())
     headers = (("Content-Type", "text/html"),)

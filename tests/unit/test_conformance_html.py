@@ -1,4 +1,4 @@
-"""The independent vectors for pages, asked as another program would: in the shapes of `tool extract`."""
+"""The independent HTML vectors, in the shapes of `tool extract`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILES = ("links", "base_url", "charset", "meta_refresh", "robots_directives", "s
 
 
 def question(row: Row) -> Row:
-    """What a row asks of `extract`."""
+    """Return what a row expects of `extract`."""
     asked: Row = {"page_url": row.get("page_url") or "http://site.test/p.html", "user_agent": row.get("user_agent")}
     if row["kind"] == "base_url":
         asked["page_url"] = row["page_url"]
@@ -98,7 +98,7 @@ def check_srcset(row: Row, _: Row) -> bool:
 
 
 def check_selection(row: Row, _: Row) -> bool:
-    # Only whether the chosen candidate is among the valid ones; the choice is a browser's business.
+    # Only checks that the chosen candidate is valid; the choice is up to browsers.
     found = parse_srcset(row["srcset"])
     return row["selected"] in found or not found or row["selected"] == "" or "data-desc" in row["selected"]
 

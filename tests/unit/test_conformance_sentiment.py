@@ -1,4 +1,4 @@
-"""The shared sentences: models that did not see them are good enough, fast enough, and can be made again."""
+"""Accuracy, speed and reproducibility of the sentiment models on the shared sentences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evercrawl.core.sentiment.sentences import is_english
 from tests.shared import conformance_rows
 
 LEAST = {"uci": 0.84, "rt": 0.775}
-"""A fifth is held out here, so that less is learned than from nine tenths; `bench/train_sentiment.py`
+"""A fifth is held out here, less than the nine tenths of training; `bench/train_sentiment.py`
 measures those, ten times.
 """
 LEAST_PAPER = {"uci": 0.70, "rt": 0.68}

@@ -101,7 +101,7 @@ def haunt(collection: Path) -> None:
         message = outbox.compose(alert, upto_us=1, now_us=1)
         assert message is not None
         outbox.write(message._replace(state=MessageState.FAILED, tries=3, ended_us=2, detail=words))
-    ChangeInbox(collection).review([], who=words, words=words, now_us=1)
+    ChangeInbox(collection).review([], who=words, text=words, now_us=1)
     ChangeInbox(collection).mute(f"{SITE}/?{quote(words)}", words, who=words, now_us=1)
     with closing(AuthStore(collection)) as keyring:
         keyring.note(words, words, words)

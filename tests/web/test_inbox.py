@@ -97,7 +97,7 @@ def test_the_file_forgets_the_oldest(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("evercrawl.collection.change_inbox.MOST_REVIEWS", 3)
     inbox = ChangeInbox(tmp_path)
     assert inbox.stamp() is None
-    numbers = [inbox.review([ReadMark(n, None, n)], who="me", words="w", now_us=n) for n in range(1, 6)]
+    numbers = [inbox.review([ReadMark(n, None, n)], who="me", text="w", now_us=n) for n in range(1, 6)]
     assert [one.id for one in inbox.reviews(9)] == numbers[:1:-1]
     assert {mark.key for mark in inbox.marks()} == {3, 4, 5}
     before = inbox.stamp()

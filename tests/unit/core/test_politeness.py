@@ -25,7 +25,7 @@ from evercrawl.core.politeness import (
     site_concurrency,
 )
 from evercrawl.model.settings import PaceSettings
-from tests.unit.core.test_frontier import ONE_SECOND, Queue, make
+from tests.unit.core.test_frontier import Queue, make
 
 SECOND = timedelta(seconds=1)
 CAP = timedelta(seconds=60)
@@ -196,14 +196,14 @@ def test_a_running_frontier_slows_down_at_once_and_hurries_again_when_it_is_take
     pace = frontier.pace
     queue.add(1, 20)
     first = _asked(frontier, queue, 0)
-    frontier.set_pace(_slowed(pace, timedelta(seconds=30)), now_us=first + ONE_SECOND // 2)
+    frontier.set_pace(_slowed(pace, timedelta(seconds=30)), now_us=first + SECOND // 2)
     second = _asked(frontier, queue, first)
     third = _asked(frontier, queue, second)
-    assert (second - first, third - second) == (30 * ONE_SECOND, 30 * ONE_SECOND)
+    assert (second - first, third - second) == (30 * SECOND, 30 * SECOND)
     frontier.set_pace(_slowed(pace, None), now_us=third)
     fourth = _asked(frontier, queue, third)
     fifth = _asked(frontier, queue, fourth)
-    assert fifth - fourth == ONE_SECOND
+    assert fifth - fourth == SECOND
 
 
 @pytest.mark.parametrize("back_queues", [1, 8])
@@ -216,8 +216,8 @@ def test_a_site_that_sleeps_for_an_hour_is_called_in_when_its_rule_is_taken_back
     now = max(_asked(frontier, queue, 0), _asked(frontier, queue, 0))
     frontier.set_pace(_slowed(pace, None), now_us=now)
     then = _asked(frontier, queue, now)
-    assert then - now <= 60 * ONE_SECOND
-    assert _asked(frontier, queue, then) - then == ONE_SECOND
+    assert then - now <= 60 * SECOND
+    assert _asked(frontier, queue, then) - then == SECOND
 
 
 def test_a_site_that_has_no_lane_waits_out_the_new_gap_too() -> None:
@@ -228,7 +228,7 @@ def test_a_site_that_has_no_lane_waits_out_the_new_gap_too() -> None:
     assert not frontier.queues
     frontier.set_pace(_slowed(frontier.pace, timedelta(seconds=30)), now_us=first)
     queue.add(1, 1)
-    assert _asked(frontier, queue, first) - first == 30 * ONE_SECOND
+    assert _asked(frontier, queue, first) - first == 30 * SECOND
 
 
 def test_a_rule_does_not_cut_short_what_a_site_asked_for() -> None:
@@ -237,6 +237,6 @@ def test_a_rule_does_not_cut_short_what_a_site_asked_for() -> None:
     queue.add(1, 9)
     first = _asked(frontier, queue, 0)
     frontier.set_pace(_slowed(pace, timedelta(seconds=3)), now_us=first)
-    frontier.close_site(frontier.queues[1], until_us=500 * ONE_SECOND, reason="paused: Retry-After")
+    frontier.close_site(frontier.queues[1], until_us=500 * SECOND, reason="paused: Retry-After")
     frontier.set_pace(_slowed(pace, None), now_us=first)
-    assert _asked(frontier, queue, first) == 500 * ONE_SECOND
+    assert _asked(frontier, queue, first) == 500 * SECOND

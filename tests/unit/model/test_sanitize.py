@@ -1,4 +1,4 @@
-"""What comes from the web is only ever text on a terminal."""
+"""Crawled text is safe to show."""
 
 from __future__ import annotations
 

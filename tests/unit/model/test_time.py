@@ -1,4 +1,4 @@
-"""Times as people write them."""
+"""Times and rates as people write them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses of apprise that somebody elsewhere may name: services whose place no address can change."""
+"""Apprise services that are allowed over the web."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two versions of a page, of which nothing else is known."""
+"""Comparison of two versions without context."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The paper's ASCII count, and what it cannot see."""
+"""The ASCII count of the source paper and its limits."""
 
 from __future__ import annotations
 

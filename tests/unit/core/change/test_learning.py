@@ -1,4 +1,4 @@
-"""What is learned from visit to visit."""
+"""Learning of noise from visit to visit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SENTENCES = [
 
 
 class Watched:
-    """A site under watch: each call of `see` is a visit."""
+    """A watched site: each call of `see` is a visit."""
 
     def __init__(self) -> None:
         self.site = SiteChangeHistory()
@@ -123,7 +123,7 @@ def test_a_price_that_changes_now_and_then_is_always_content():
     prices = [89, 89, 79, 79, 79, 85, 85, 85, 99, 99]
     kinds = Watched().kinds("/a", [article(f"<p>Price: {price}</p>") for price in prices])
     changed = [before != after for before, after in pairwise(prices)]
-    # Where nothing differs, judge_visit is not even asked: the bytes are the same.
+    # An unchanged page is not compared at all.
     assert [kind is ChangeClass.CONTENT for kind in kinds] == changed
 
 
@@ -152,7 +152,7 @@ def test_todays_date_is_noise_and_another_is_not():
 
 
 def rotating(number: int) -> str:
-    """A saying of a stock, in a place of its own."""
+    """Return a page with one of several rotating texts."""
     return article(f"<div class=kx><p>{SENTENCES[number % 6].replace('the', 'some')}</p></div>")
 
 
@@ -170,7 +170,7 @@ def test_rotating_texts_are_noise():
 
 
 def everywhere(make: Callable[[int, bool], str], *, pages: int = 12) -> list[Change]:
-    """The changes that one edit of all pages gives."""
+    """Return the changes of one edit on all pages."""
     watched = Watched()
     for is_edited in (False, False, True):
         found = [watched.see(f"/{number}", make(number, is_edited)) for number in range(pages)]

@@ -1,4 +1,4 @@
-"""What of a text means nothing."""
+"""Recognition of noise in texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same edit on many pages is one thing."""
+"""Groups of equal edits, and mutes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is kept of a version."""
+"""Snapshots of a version."""
 
 from __future__ import annotations
 

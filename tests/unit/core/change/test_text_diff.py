@@ -1,4 +1,4 @@
-"""Which blocks and which words differ, at a cost that stays bounded."""
+"""Differences of texts by block and word, in limited time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONGEST_S = 2.0
 
 
 def rebuilt(edits: tuple[BlockEdit, ...], sign: str) -> list[str]:
-    """What the edits say that one side has."""
+    """Return what one side has according to the edits."""
     sides = ["".join(words.text for words in edit.words if words.sign in (" ", sign)) for edit in edits]
     return [side for side in sides if side]
 

@@ -1,4 +1,4 @@
-"""Which version people mean."""
+"""Version names and retention rules."""
 
 from __future__ import annotations
 

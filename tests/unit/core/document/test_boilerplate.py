@@ -1,4 +1,4 @@
-"""What names say."""
+"""Tests of boilerplate detection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages that are made to hurt are cut before the tree is built; others are left alone."""
+"""Hostile pages are cut before parsing; others are left alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts of many versions: little room, quick to read, never wrong."""
+"""Stored texts and outlines are small, fast to read and never wrong."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LARGEST_SHARE = 0.10
 
 
 def living_page(paragraphs: int, *, seed: int = 7) -> list[str]:
-    """100 versions of a text of which each has one other sentence, and now and then a new paragraph."""
+    """Return 100 versions of a text: each changes a sentence, some add a paragraph."""
     chance = random.Random(seed)
     letters = "abcdefghijklmnopqrstuvwxyz"
     words = ["".join(chance.choices(letters, k=chance.randint(2, 10))) for _ in range(2000)]

@@ -1,4 +1,4 @@
-"""Encodings as browsers decide them."""
+"""Encodings as browsers detect them."""
 
 from __future__ import annotations
 

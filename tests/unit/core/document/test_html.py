@@ -1,4 +1,4 @@
-"""Bytes to a document."""
+"""Parsing of pages into documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two attribute grammars of the HTML standard."""
+"""Refresh and srcset of the HTML standard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Main text."""
+"""Extraction of the main text."""
 
 from __future__ import annotations
 

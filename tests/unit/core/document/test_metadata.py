@@ -1,4 +1,4 @@
-"""Author and dates."""
+"""Author, dates and robots directives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hosts that are copies."""
+"""Detection of mirrored hosts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Near-duplicate signatures and digests."""
+"""Near-duplicate signatures, bands and digests."""
 
 from __future__ import annotations
 

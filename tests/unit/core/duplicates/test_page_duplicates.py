@@ -1,4 +1,4 @@
-"""Duplicates follow the page that they repeat."""
+"""Rechecks of duplicate pages."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def some_keys(count: int, *, seed: int = 0) -> list[bytes]:
     return [random.randbytes(16) for _ in range(count)]
 
 
-# The cache of popular keys
+# The cache
 
 
 def test_the_cache_is_limited_and_keeps_popular_keys() -> None:
@@ -103,7 +103,7 @@ def test_a_tiny_filter_is_useless_but_correct() -> None:
     assert known.new_among(keys) == []
 
 
-# Both together
+# The whole test
 
 
 def test_split_drops_known_and_repeated_keys() -> None:
@@ -124,7 +124,7 @@ def test_keys_evicted_from_the_cache_are_unsure() -> None:
     assert new == []
     assert set(unsure) == set(keys[:-64])
     assert seen.resolve(unsure, set(unsure)) == []
-    # Known ones become popular: what the cache holds now is among them, besides a few that were hit before.
+    # The cache holds known keys and a few that were hit before.
     assert len(seen.cache.missing(unsure)) <= len(unsure) - 32
     assert (seen.counts.store_lookups, seen.counts.false_positives) == (136, 0)
 
@@ -153,7 +153,7 @@ def test_a_learned_key_is_never_new(pages: list[list[int]]) -> None:
 
 
 def crawl_stream(pages: int, *, seed: int) -> list[list[str]]:
-    """Links as a crawl in breadth meets them: the site's menu, neighbours, famous pages elsewhere (Zipf)."""
+    """Yield links of a breadth-first crawl: the site's menu, neighbours, popular pages (Zipf)."""
     random = Random(seed)
     sites = 400
     weights = list(accumulate(1 / (rank + 1) for rank in range(sites)))

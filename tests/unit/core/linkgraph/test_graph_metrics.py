@@ -27,7 +27,7 @@ def made(links: list[tuple[int, int]], nodes: int) -> SparseGraph:
 
 
 def reference_ranks(graph: SparseGraph, *, damping: float = 0.85) -> np.ndarray:
-    """PageRank as an exact solution of its linear equations."""
+    """Return PageRank as the exact solution of its linear equations."""
     nodes, degrees = graph.nodes, graph.degrees()
     origins = np.repeat(np.arange(nodes), degrees)
     flow = scipy.sparse.csr_matrix((1.0 / degrees[origins], (graph.targets, origins)), shape=(nodes, nodes)).toarray()
@@ -87,7 +87,7 @@ def test_depth_is_the_fewest_clicks():
     assert click_depths(graph, []).tolist() == [-1] * 6
 
 
-# The picture
+# The chart
 
 
 def site(count: int) -> list[ChartPage]:

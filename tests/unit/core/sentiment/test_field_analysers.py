@@ -1,4 +1,4 @@
-"""Analysers: a document in, fields out."""
+"""Analysers return fields for a document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The paper's naive Bayes: its printed formula, by hand."""
+"""The naive Bayes formula of the source paper."""
 
 from __future__ import annotations
 

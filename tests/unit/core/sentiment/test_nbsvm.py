@@ -1,4 +1,4 @@
-"""The default method learns from sentences, says how sure it is, and survives being stored."""
+"""Training, scoring and storage of the default sentiment model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From sentences to pages and sites; no word about other languages."""
+"""Sentiment of pages and sites, and the test for English."""
 
 from __future__ import annotations
 
