@@ -28,6 +28,7 @@ from evercrawl.model.settings import PaceSettings
 from tests.unit.core.test_frontier import Queue, make
 
 SECOND = timedelta(seconds=1)
+SECOND_US = 1_000_000
 CAP = timedelta(seconds=60)
 GENTLE = pace_from_settings(PaceSettings(), delay_cap=CAP, anonymous=False)
 
@@ -196,14 +197,14 @@ def test_a_running_frontier_slows_down_at_once_and_hurries_again_when_it_is_take
     pace = frontier.pace
     queue.add(1, 20)
     first = _asked(frontier, queue, 0)
-    frontier.set_pace(_slowed(pace, timedelta(seconds=30)), now_us=first + SECOND // 2)
+    frontier.set_pace(_slowed(pace, timedelta(seconds=30)), now_us=first + SECOND_US // 2)
     second = _asked(frontier, queue, first)
     third = _asked(frontier, queue, second)
-    assert (second - first, third - second) == (30 * SECOND, 30 * SECOND)
+    assert (second - first, third - second) == (30 * SECOND_US, 30 * SECOND_US)
     frontier.set_pace(_slowed(pace, None), now_us=third)
     fourth = _asked(frontier, queue, third)
     fifth = _asked(frontier, queue, fourth)
-    assert fifth - fourth == SECOND
+    assert fifth - fourth == SECOND_US
 
 
 @pytest.mark.parametrize("back_queues", [1, 8])
@@ -216,8 +217,8 @@ def test_a_site_that_sleeps_for_an_hour_is_called_in_when_its_rule_is_taken_back
     now = max(_asked(frontier, queue, 0), _asked(frontier, queue, 0))
     frontier.set_pace(_slowed(pace, None), now_us=now)
     then = _asked(frontier, queue, now)
-    assert then - now <= 60 * SECOND
-    assert _asked(frontier, queue, then) - then == SECOND
+    assert then - now <= 60 * SECOND_US
+    assert _asked(frontier, queue, then) - then == SECOND_US
 
 
 def test_a_site_that_has_no_lane_waits_out_the_new_gap_too() -> None:
@@ -228,7 +229,7 @@ def test_a_site_that_has_no_lane_waits_out_the_new_gap_too() -> None:
     assert not frontier.queues
     frontier.set_pace(_slowed(frontier.pace, timedelta(seconds=30)), now_us=first)
     queue.add(1, 1)
-    assert _asked(frontier, queue, first) - first == 30 * SECOND
+    assert _asked(frontier, queue, first) - first == 30 * SECOND_US
 
 
 def test_a_rule_does_not_cut_short_what_a_site_asked_for() -> None:
@@ -237,6 +238,6 @@ def test_a_rule_does_not_cut_short_what_a_site_asked_for() -> None:
     queue.add(1, 9)
     first = _asked(frontier, queue, 0)
     frontier.set_pace(_slowed(pace, timedelta(seconds=3)), now_us=first)
-    frontier.close_site(frontier.queues[1], until_us=500 * SECOND, reason="paused: Retry-After")
+    frontier.close_site(frontier.queues[1], until_us=500 * SECOND_US, reason="paused: Retry-After")
     frontier.set_pace(_slowed(pace, None), now_us=first)
-    assert _asked(frontier, queue, first) == 500 * SECOND
+    assert _asked(frontier, queue, first) == 500 * SECOND_US
