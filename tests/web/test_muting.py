@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import pytest
 from evercrawl.cli.main import run
 from evercrawl.collection.alerts.event_reader import CollectionLogs
 from evercrawl.collection.alerts.registry import preview_alert
-from evercrawl.collection.change_inbox import FILE, ChangeInbox
+from evercrawl.collection.change_inbox import ChangeInbox
 from evercrawl.model.alerts import AlertFilter
 from evercrawl.web.auth import AccessScope
 from evercrawl.web.route import API
@@ -141,15 +140,3 @@ def test_hostile_patterns_are_shown_as_text(own: Interface, trick: str) -> None:
     page = own.operator.get(answer.headers["location"]).text
     for tag in ("<script>window", "<img src=x", "<svg onload"):
         assert tag not in page
-
-
-def test_the_state_of_an_older_inbox_is_brought_up(tmp_path: Path) -> None:
-    ChangeInbox(tmp_path).review([], who="me", words="old", now_us=1)
-    with sqlite3.connect(tmp_path / FILE) as db:
-        db.execute("drop table mute")
-        db.execute("pragma user_version = 1")
-    db.close()
-    inbox = ChangeInbox(tmp_path)
-    assert inbox.mutes() == []
-    assert [one.words for one in inbox.reviews(5)] == ["old"]
-    assert inbox.mute("https://a.test", "Line *", who="me", now_us=2).id == 1

@@ -1,4 +1,4 @@
-"""Versions as web archives list them: of one URL, or of all below a prefix, a host or a domain."""
+"""Captures, as web archives list versions: of one URL, a prefix, a host or a domain."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PAGES_AT_A_TIME = 200
 
 
 def captures_of(collection: Path, settings: Settings, url: str) -> list[Capture]:
-    """The versions of one URL, oldest first; http and https are tried where nothing else is known."""
+    """Return the captures of one URL, oldest first; http and https are both tried."""
     for name in _spellings(url):
         shard = shard_of_site(site_of(name), settings.store.shards)
         if shard not in shards_of(collection):
@@ -40,13 +40,13 @@ def captures_of(collection: Path, settings: Settings, url: str) -> list[Capture]
 
 
 def nearest_capture(captures: list[Capture], at: datetime) -> Capture:
-    """The one whose moment is nearest (RFC 7089 leaves the choice to the server)."""
+    """Return the capture nearest in time (RFC 7089 leaves the choice to the server)."""
     wanted = to_us(at)
     return min(captures, key=lambda capture: abs(capture.seen_us - wanted))
 
 
 def captures_matching(collection: Path, settings: Settings, url: str, match: Match) -> Iterator[Capture]:
-    """Captures of every page that matches, page by page; the pages of a site in the order of its folders."""
+    """Yield the captures of every matching page; the pages of a site are ordered by folder."""
     if match == "exact":
         yield from captures_of(collection, settings, url)
         return
@@ -57,11 +57,11 @@ def captures_matching(collection: Path, settings: Settings, url: str, match: Mat
         return
     with open_listing(collection, shard) as reader:
         for site in reader.sites_of_domain(domain):
-            if _is_wanted(site, name, match):
-                yield from _of_site(reader, site, _path(name) if match == "prefix" else "")
+            if _matches_site(site, name, match):
+                yield from _site_captures(reader, site, _path(name) if match == "prefix" else "")
 
 
-def _of_site(reader: ListingReader, site: str, path: str) -> Iterator[Capture]:
+def _site_captures(reader: ListingReader, site: str, path: str) -> Iterator[Capture]:
     record = reader.site_named(site)
     after = b""
     while record is not None and (pages := reader.site_pages(site, record.id, after=after, most=PAGES_AT_A_TIME)):
@@ -77,12 +77,12 @@ def _path(name: str) -> str:
     return name[len(site_of(name)) :].removesuffix("*")
 
 
-def _is_wanted(site: str, name: str, match: Match) -> bool:
+def _matches_site(site: str, name: str, match: Match) -> bool:
     return match == "domain" or site_parts(site).host == site_parts(site_of(name)).host
 
 
 def _spellings(url: str) -> list[str]:
-    """The canonical forms that a URL from outside may mean."""
+    """Return the canonical forms that a URL may mean."""
     schemes = [url] if "://" in url else [f"https://{url}", f"http://{url}"]
     if url.startswith("http://"):
         schemes.append("https://" + url.removeprefix("http://"))

@@ -1,4 +1,4 @@
-"""What changed on which pages since some moment, grouped."""
+"""Groups of changes since a time, for `changes`, the inbox and feeds."""
 
 from __future__ import annotations
 
@@ -35,38 +35,38 @@ EXAMPLE_LINES = 5
 def changes_since(
     collection: Path, since: datetime, *, site: str | None = None, noise: bool = False, mutes: Sequence[Mute] = ()
 ) -> list[ChangeGroup]:
-    """Groups of changes that were seen after `since`, the most significant first.
+    """Return groups of changes since a time, most significant first.
 
-    An edit of the template is one group for all its pages; what single pages show by themselves (adverts,
-    counters) is among them only with `noise`; what lies in muted parts is not.
+    An edit of the template is one group for all its pages. Noise (adverts, counters) is included only with `noise`,
+    changes in muted parts never.
     """
     reader = StateReader(collection)
     seen: list[tuple[str, Change]] = []
     for shard in reader.shards():
         with reader.shard(shard) as state:
-            seen.extend(_seen(state, to_us(since), site))
+            seen.extend(_read_changes(state, to_us(since), site))
     if mutes:
         seen = [(url, left) for url, change in seen if (left := unmuted_part(change, url, mutes)) is not None]
     return [describe_group(group) for group in group_changes(seen, with_noise=noise)]
 
 
-def _seen(state: ShardReader, since_us: int, site: str | None) -> Iterator[tuple[str, Change]]:
+def _read_changes(state: ShardReader, since_us: int, site: str | None) -> Iterator[tuple[str, Change]]:
     portion = state.changes_since(since_us)
     while portion:
         for view in portion:
-            if site is None or _is_of(view.url, site):
+            if site is None or _is_on_site(view.url, site):
                 yield view.url, view.change
         portion = state.changes_since(portion[-1].at_us, portion[-1].page_id)
 
 
-def _is_of(url: str, site: str) -> bool:
-    """The URL is of this host or origin."""
+def _is_on_site(url: str, site: str) -> bool:
+    """Return whether the URL is on this host or origin."""
     origin = site_of(url)
     return site.rstrip("/") in (origin, origin.partition("://")[2])
 
 
 def describe_group(group: EditGroup) -> ChangeGroup:
-    """A group as it is shown."""
+    """Return a group with an example for display."""
     lines = [line for edit in group.edits for line in _lines(edit)]
     more = [f"and {len(lines) - EXAMPLE_LINES} more"] if len(lines) > EXAMPLE_LINES else []
     return ChangeGroup(
@@ -78,7 +78,7 @@ def describe_group(group: EditGroup) -> ChangeGroup:
 
 
 def _lines(edit: Edit) -> list[str]:
-    """What went and came; where a text was edited, with a few words around."""
+    """Return the removed and added text, with some context of an edit."""
     found = diff_text(edit.removed, edit.added)
     return [_line(part) for part in found.edits]
 
@@ -88,34 +88,33 @@ def _line(edit: BlockEdit) -> str:
     return f"{edit.sign} {words}"
 
 
-MOST_CHANGES = 2000
-"""Changes that are read for one look."""
-MOST_PAGES_NAMED = 25
-MOST_GROUPS = 200
-"""Groups that are put into words."""
-MOST_FORMS = 4
-"""Edits of a group of which each can be muted."""
+MAX_CHANGES = 2000
+"""Changes that are read at once."""
+MAX_PAGES_NAMED = 25
+MAX_GROUPS = 200
+MAX_MUTE_PATTERNS = 4
+"""Edits of a group that can be muted one by one."""
 FEED_READS = 4
-"""Changes that are read for each that is shown: most of them may be noise."""
+"""Changes that are read per feed entry, because many are noise."""
 _END = (2**63 - 1, 2**63 - 1)
 
 
 Choose = Callable[[Sequence[ChangeRecord]], Sequence[ChangeRecord]]
-"""The changes that are wanted, of those that were read."""
+"""Selects changes."""
 
 
 def recent_changes(
     collection: Path, settings: Settings, *, since: datetime, site: str | None = None, noise: bool = False,
-    choose: Choose = lambda views: views, most: int = MOST_GROUPS,
+    choose: Choose = lambda views: views, most: int = MAX_GROUPS,
 ) -> RecentChanges:  # fmt: skip
-    """What changed since a moment, the most significant groups, the foremost first."""
+    """Return the most significant groups of changes since a time."""
     seen = _views(collection, settings, site, to_us(since))
-    newest = nlargest(MOST_CHANGES, seen, key=lambda view: view.at_us)
-    complete = len(seen) < MOST_CHANGES
+    newest = nlargest(MAX_CHANGES, seen, key=lambda view: view.at_us)
+    complete = len(seen) < MAX_CHANGES
     chosen = choose(newest)
     groups = group_changes(((view.url, view.change) for view in chosen), with_noise=noise)
     moments = _newest_of_edits(chosen)
-    # Only what is shown is put into words: comparing texts is what takes longest here.
+    # Only shown groups are described, because comparing texts is slow.
     return RecentChanges(
         since=since,
         until=since if complete or not newest else from_us(newest[-1].at_us),
@@ -128,7 +127,7 @@ def recent_changes(
 
 
 def _newest_of_edits(views: Sequence[ChangeRecord]) -> dict[int, int]:
-    """Key of an edit -> when it was last met."""
+    """Return when each edit was last seen, by its key."""
     found: dict[int, int] = {}
     for view in views:
         for edit in view.change.edits:
@@ -138,13 +137,13 @@ def _newest_of_edits(views: Sequence[ChangeRecord]) -> dict[int, int]:
 
 def _listed(group: EditGroup, moments: Mapping[int, int]) -> RecentChangeGroup:
     keys = tuple(edit.key for edit in group.edits)
-    forms = (mute_pattern(edit.removed, edit.added) for edit in group.edits[:MOST_FORMS])
+    forms = (mute_pattern(edit.removed, edit.added) for edit in group.edits[:MAX_MUTE_PATTERNS])
     parts = tuple(dict.fromkeys(form for form in forms if form is not None))
     return RecentChangeGroup(describe_group(group), keys, max(moments[key] for key in keys), parts)
 
 
 def without_muted(views: Sequence[ChangeRecord], mutes: Sequence[Mute]) -> Sequence[ChangeRecord]:
-    """The changes without what lies in muted parts."""
+    """Return the changes outside muted parts."""
     if not mutes:
         return views
     left = ((view, unmuted_part(view.change, view.url, mutes)) for view in views)
@@ -154,13 +153,13 @@ def without_muted(views: Sequence[ChangeRecord], mutes: Sequence[Mute]) -> Seque
 def change_feed(
     collection: Path, settings: Settings, *, site: str | None, most: int, mutes: Sequence[Mute] = ()
 ) -> list[ChangeRecord]:
-    """The newest changes that a reader would notice and nobody has muted, newest first."""
+    """Return the newest changes without noise and muted parts, newest first."""
     views = without_muted(_views(collection, settings, site, 0, most=most * FEED_READS), mutes)
     return nlargest(most, (view for view in views if view.change.changed), key=lambda view: view.at_us)
 
 
 def _views(
-    collection: Path, settings: Settings, site: str | None, since_us: int, *, most: int = MOST_CHANGES
+    collection: Path, settings: Settings, site: str | None, since_us: int, *, most: int = MAX_CHANGES
 ) -> list[ChangeRecord]:
     if site is not None:
         found = find_site(collection, settings, site)
@@ -169,15 +168,15 @@ def _views(
         shard, record = found
         with open_listing(collection, shard) as reader:
             return reader.changes_before(_END, since_us=since_us, site_id=record.id, most=most)
-    since_us = _where_newest_begin(collection, since_us, most)
+    since_us = _start_of_newest(collection, since_us, most)
     views: list[ChangeRecord] = []
     for _, reader in each_listing(collection):
         views += reader.changes_before(_END, since_us=since_us, site_id=None, most=most)
     return views
 
 
-def _where_newest_begin(collection: Path, since_us: int, most: int) -> int:
-    """The moment behind which no more than about `most` changes lie: only these are read whole."""
+def _start_of_newest(collection: Path, since_us: int, most: int) -> int:
+    """Return the time after which there are about `most` changes."""
     lists = [reader.change_moments(since_us, most) for _, reader in each_listing(collection)]
     newest = nlargest(most, chain.from_iterable(lists))
     return newest[-1] - 1 if len(newest) == most else since_us

@@ -1,4 +1,4 @@
-"""The state of the inbox of changes: a small file of its own in the collection (`inbox.sqlite`)."""
+"""The inbox of changes: which changes are read and which parts are muted (`inbox.sqlite`)."""
 
 from __future__ import annotations
 
@@ -18,33 +18,30 @@ from evercrawl.model.history import Mute, ReadMark, Review
 from evercrawl.model.time import to_us
 
 FILE = "inbox.sqlite"
-VERSION = 2
+VERSION = 1
 BUSY_WAIT_S = 10.0
-MOST_REVIEWS = 5000
-"""Kept; what was marked before is out of every list."""
-MOST_KEYS = 400
-"""Edits that are marked at once."""
-MOST_MUTES = 500
+MAX_REVIEWS = 5000
+MAX_KEYS = 400
+"""Edits that can be marked at once."""
+MAX_MUTES = 500
 _SCHEMA = (
     "create table review (id integer primary key autoincrement, at_us integer not null, who text not null,"
-    " words text not null)",
+    " text text not null)",
     "create table mark (review integer not null, key integer, site text, until_us integer not null)",
     "create index mark_of_review on mark (review)",
-)
-_SINCE_2 = (
     "create table mute (id integer primary key autoincrement, at_us integer not null, who text not null,"
     " place text not null, pattern text not null, unique (place, pattern))",
 )
 
 
 class ChangeInbox:
-    """Who has looked at what; every method is one transaction, and any process may call it."""
+    """Read marks and mutes; every method is one transaction, in any process."""
 
     def __init__(self, collection: Path) -> None:
         self._path = collection / FILE
 
     def stamp(self) -> object:
-        """Something that differs when the state was changed."""
+        """Return a value that changes with the state."""
         if not self._path.exists():
             return None
         with self._open() as db:
@@ -52,40 +49,40 @@ class ChangeInbox:
             return (*reviews, *db.execute("select count(*), max(id) from mute").fetchone())
 
     def marks(self) -> list[ReadMark]:
-        """Everything that was marked."""
+        """Return all read marks."""
         if not self._path.exists():
             return []
         with self._open() as db:
             return [ReadMark(*row) for row in db.execute("select key, site, until_us from mark")]
 
-    def reviews(self, most: int) -> list[Review]:
-        """The newest reviews, newest first."""
+    def reviews(self, limit: int) -> list[Review]:
+        """Return the newest reviews, newest first."""
         if not self._path.exists():
             return []
         with self._open() as db:
-            rows = db.execute("select id, at_us, who, words from review order by id desc limit ?", (most,))
+            rows = db.execute("select id, at_us, who, text from review order by id desc limit ?", (limit,))
             return [Review(*row) for row in rows]
 
-    def review(self, marks: Sequence[ReadMark], *, who: str, words: str, now_us: int) -> int:
-        """Mark what was looked at; gives the number by which it is taken back."""
+    def review(self, marks: Sequence[ReadMark], *, who: str, text: str, now_us: int) -> int:
+        """Mark changes as read; return the number to undo it."""
         with self._open() as db, transaction(db):
             number: Any = db.execute(
-                "insert into review (at_us, who, words) values (?, ?, ?)", (now_us, who, words)
+                "insert into review (at_us, who, text) values (?, ?, ?)", (now_us, who, text)
             ).lastrowid
             db.executemany("insert into mark values (?, ?, ?, ?)", ((number, *mark) for mark in marks))
-            old = number - MOST_REVIEWS
+            old = number - MAX_REVIEWS
             db.execute("delete from mark where review <= ?", (old,))
             db.execute("delete from review where id <= ?", (old,))
             return int(number)
 
     def undo(self, review: int) -> bool:
-        """Take a review back; False: there is none of this number."""
+        """Undo a review; return False if there is none with this number."""
         with self._open() as db, transaction(db):
             db.execute("delete from mark where review = ?", (review,))
             return db.execute("delete from review where id = ?", (review,)).rowcount > 0
 
     def mutes(self) -> list[Mute]:
-        """Every part that is muted, newest first."""
+        """Return every mute, newest first."""
         if not self._path.exists():
             return []
         with self._open() as db:
@@ -93,10 +90,10 @@ class ChangeInbox:
             return [Mute(*row) for row in rows]
 
     def mute(self, place: str, pattern: str, *, who: str, now_us: int) -> Mute:
-        """Mute a part of a page or a site; what is muted already stays as it is."""
+        """Mute a part of a page or a site; an existing mute is kept."""
         with self._open() as db, transaction(db):
-            if db.execute("select count(*) from mute").fetchone()[0] >= MOST_MUTES:
-                raise ConfigError(f"{MOST_MUTES} parts are muted already; take some back first")
+            if db.execute("select count(*) from mute").fetchone()[0] >= MAX_MUTES:
+                raise ConfigError(f"{MAX_MUTES} parts are muted already; unmute some first")
             db.execute(
                 "insert into mute (at_us, who, place, pattern) values (?, ?, ?, ?) on conflict do nothing",
                 (now_us, who, place, pattern),
@@ -106,7 +103,7 @@ class ChangeInbox:
             return Mute(*row)
 
     def unmute(self, number: int) -> Mute | None:
-        """Take a mute back; None: there is none of this number."""
+        """Remove a mute; return None if there is none with this number."""
         found = next((mute for mute in self.mutes() if mute.id == number), None)
         if found is not None:
             with self._open() as db, transaction(db):
@@ -118,18 +115,17 @@ class ChangeInbox:
         with TranslateErrors(self._path):
             db = sqlite3.connect(self._path, isolation_level=None, timeout=BUSY_WAIT_S)
             try:
-                self._bring_up(db)
+                self._create_schema(db)
                 yield db
             finally:
                 db.close()
 
-    def _bring_up(self, db: sqlite3.Connection) -> None:
+    def _create_schema(self, db: sqlite3.Connection) -> None:
         if self._version(db) == VERSION:
             return
         db.execute("pragma journal_mode = wal")
         with transaction(db):
-            version = self._version(db)
-            for statement in (*(_SCHEMA if version < 1 else ()), *(_SINCE_2 if version < 2 else ())):
+            for statement in _SCHEMA if self._version(db) == 0 else ():
                 db.execute(statement)
             db.execute(f"pragma user_version = {VERSION}")
 
@@ -143,7 +139,7 @@ class ChangeInbox:
 def add_mute(
     collection: Path, pattern: str, *, site: str | None = None, page: str | None = None, who: str, now: datetime
 ) -> Mute:
-    """Tell nobody any more of edits of this form, on one page or on all of a site; versions are kept."""
+    """Hide edits that match a pattern, on one page or a whole site; versions are stored as before."""
     form = " ".join(pattern.split())
     wrong = pattern_problem(form)
     if wrong is not None:
@@ -153,7 +149,7 @@ def add_mute(
 
 def _place(collection: Path, site: str | None, page: str | None) -> str:
     if (site is None) == (page is None):
-        raise ConfigError("say where the part is: on a site or on a page")
+        raise ConfigError("give a site or a page")
     if site is not None:
         return find_origin(collection, site)
     url = canonical(page or "")

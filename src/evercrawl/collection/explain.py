@@ -180,7 +180,7 @@ def page_forecast(
     (row,) = state.sampled_pages([page.id]) or (None,)
     if row is None or (row.version == 0 and row.belief is None):
         return None
-    model = FRESHNESS.read(state.memory(row.site_id, FRESHNESS.name))
+    model = FRESHNESS.read(state.site_state(row.site_id, FRESHNESS.name))
     level = budget_level(stored_budget(reader, settings, pages=_count_pages(reader)), settings)
     return _forecast(page, row, model, level, policy=settings.policy, now=now)
 

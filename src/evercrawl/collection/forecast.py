@@ -51,7 +51,7 @@ def stored_budget(reader: StateReader, settings: RevisitSettings, *, pages: int)
     shards = reader.shards()
     if shards:
         with reader.shard(min(shards)) as state:
-            budget.restore(state.memory(*BUDGET_KEY))
+            budget.restore(state.site_state(*BUDGET_KEY))
     return budget
 
 

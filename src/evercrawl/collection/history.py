@@ -1,4 +1,4 @@
-"""The versions of a page, and its statistics."""
+"""The versions of a page: history, statistics, sentiment and differences."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ from evercrawl.model.time import from_us
 
 
 def page_history(collection: Path, settings: Settings, url: str) -> PageHistory:
-    """Every version of a page with the span in which it came to be, and every visit."""
+    """Return every version of a page with the time span in which it appeared, and every visit."""
     stored = load_page(collection, settings, url)
     until = seen_until(stored.versions, stored.visits)
     return PageHistory(
         url=stored.page.url,
         versions=tuple(
-            _past(kept, until[kept.version.number], stored.analyses.get(kept.version.number, {}))
+            _past_version(kept, until[kept.version.number], stored.analyses.get(kept.version.number, {}))
             for kept in stored.versions
         ),
         visits=tuple(past_visit(visit) for visit in stored.visits),
     )
 
 
-def _past(kept: VersionRecord, until_us: int, analysis: Mapping[str, Any]) -> PastVersion:
+def _past_version(kept: VersionRecord, until_us: int, analysis: Mapping[str, Any]) -> PastVersion:
     version = kept.version
     return PastVersion(
         version=version.number,
@@ -75,7 +75,7 @@ def _past(kept: VersionRecord, until_us: int, analysis: Mapping[str, Any]) -> Pa
 
 
 def page_statistics(collection: Path, settings: Settings, url: str) -> PageStatistics:
-    """The statistics of a page; ConfigError where no version of it is stored."""
+    """Return the statistics of a page; raise ConfigError if no version is stored."""
     stored = load_page(collection, settings, url)
     page, newest = stored.page, stored.versions[-1]
     body = read_response(collection, settings, stored.shard, newest).body
@@ -97,9 +97,9 @@ def page_statistics(collection: Path, settings: Settings, url: str) -> PageStati
 
 
 def days_between_changes(stored: StoredPage) -> float:
-    """The paper's frequency of change: -1 never visited, 0 another one at every visit, else days.
+    """Return the days between two changes: -1 if never visited, 0 if changed at every visit.
 
-    A page that did not change yet takes at least as long as it was watched.
+    A page without a change counts as one change in the time since its first visit.
     """
     page = stored.page
     if page.visits == 0 or page.last_us is None:
@@ -111,12 +111,12 @@ def days_between_changes(stored: StoredPage) -> float:
     return round(watched / timedelta(days=1) / max(changes, 1), 3)
 
 
-CLEARLY = 0.05
-"""A page with a smaller mean is neither positive nor negative: most sentences are plain facts."""
+MIN_CLEAR_SCORE = 0.05
+"""A page with a smaller absolute score is neutral."""
 
 
 def page_sentiment_history(collection: Path, settings: Settings, url: str) -> PageSentiment:
-    """The score of each version of a page that has one, oldest first, and the mean of its site."""
+    """Return the scores of the versions of a page, oldest first, and the mean of its site."""
     stored = load_page(collection, settings, url)
     then = [
         VersionSentiment(kept.version.number, from_us(kept.seen_us), said["sentiment"], said["sentiment_sentences"])
@@ -127,18 +127,18 @@ def page_sentiment_history(collection: Path, settings: Settings, url: str) -> Pa
 
 
 def mean_site_sentiment(collection: Path, settings: Settings, url: str) -> SiteSentiment:
-    """The mean over the newest versions of the pages of a URL's site."""
+    """Return the mean score of the pages of a URL's site."""
     site = site_of(canonical_page_url(url))
     pages = [
         Sentiment(said["sentiment"], said["sentiment_sentences"], 0, 0)
-        for _, said in _said_about(collection, settings, site)
+        for _, said in _site_analyses(collection, settings, site)
         if "sentiment" in said
     ]
     whole = site_sentiment(pages)
     return SiteSentiment(site, None if whole is None else round(whole.score, 4), len(pages))
 
 
-def _said_about(collection: Path, settings: Settings, site: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _site_analyses(collection: Path, settings: Settings, site: str) -> Iterator[tuple[str, dict[str, Any]]]:
     reader = StateReader(collection)
     shard = shard_of_site(site, settings.store.shards)
     if shard in reader.shards():
@@ -147,30 +147,30 @@ def _said_about(collection: Path, settings: Settings, site: str) -> Iterator[tup
 
 
 def sentiment_label(score: float | None) -> str | None:
-    """pos, neg or neutral, as a search for `sentiment:neg` means it; None: there is no score."""
+    """Return pos, neg or neutral, as in `sentiment:` queries; None: there is no score."""
     if score is None:
         return None
-    return "pos" if score >= CLEARLY else "neg" if score <= -CLEARLY else "neutral"
+    return "pos" if score >= MIN_CLEAR_SCORE else "neg" if score <= -MIN_CLEAR_SCORE else "neutral"
 
 
-TOLD_HEADERS = ("content-type", "content-language", "x-robots-tag")
-"""Header fields that say something about the page itself."""
+PAGE_HEADERS = ("content-type", "content-language", "x-robots-tag")
+"""Header fields that describe the page."""
 
 
 def diff_versions(
     collection: Path, settings: Settings, url: str, a: str | None = None, b: str | None = None
 ) -> VersionDiff:
-    """From version `a` (otherwise the one before the newest) to `b` (otherwise the newest)."""
+    """Return the difference from version `a` (default: the second newest) to `b` (default: the newest)."""
     stored = load_page(collection, settings, url)
     now = utc_now()
-    before = stored.versions[max(0, len(stored.versions) - 2)] if a is None else stored.chosen(a, now=now)
-    return diff_records(collection, settings, stored, before, stored.chosen(b, now=now))
+    before = stored.versions[max(0, len(stored.versions) - 2)] if a is None else stored.choose(a, now=now)
+    return diff_records(collection, settings, stored, before, stored.choose(b, now=now))
 
 
 def diff_records(
     collection: Path, settings: Settings, stored: StoredPage, before: VersionRecord, after: VersionRecord
 ) -> VersionDiff:
-    """What differs between these two; texts as they were stored, the rest as the archive has it."""
+    """Return the difference between two versions of a page."""
     name = stored.page.url
     marks = _mark(before), _mark(after)
     if before.version.number == after.version.number:
@@ -209,14 +209,14 @@ def _side(
         "robots": _robots(document),
         "status": None if kept.status is None else str(kept.status),
     }
-    fields |= {name: header(back.headers, name) for name in TOLD_HEADERS}
+    fields |= {name: header(back.headers, name) for name in PAGE_HEADERS}
     return document, fields, document.text if text is None else text
 
 
 def _robots(document: Document) -> str | None:
     asked = document.robots
-    wishes = {"noindex": asked.noindex, "nofollow": asked.nofollow, "noarchive": asked.noarchive}
-    return ", ".join(name for name, is_asked in wishes.items() if is_asked) or None
+    directives = {"noindex": asked.noindex, "nofollow": asked.nofollow, "noarchive": asked.noarchive}
+    return ", ".join(name for name, is_set in directives.items() if is_set) or None
 
 
 def _links(document: Document) -> dict[str, None]:

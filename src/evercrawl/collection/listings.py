@@ -1,4 +1,4 @@
-"""Where a list goes on: the shard, and the place in it, as one word that a URL can carry."""
+"""Paged lists of due, queued and skipped pages. A cursor is the shard and the position in it, as text for a URL."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from evercrawl.model.listing import DuePage, PagedRows
 from evercrawl.model.report import SkippedUrl
 from evercrawl.model.time import to_us
 
-_PLACE = re.compile(r"(\d{1,4})\.([0-9a-f]{0,64})", re.ASCII)
+_CURSOR = re.compile(r"(\d{1,4})\.([0-9a-f]{0,64})", re.ASCII)
 
 
 def encode_cursor(shard: int, inside: bytes | int) -> str:
-    """The word for a place."""
+    """Return the cursor of a position."""
     return f"{shard}.{inside.hex() if isinstance(inside, bytes) else format(inside, 'x')}"
 
 
-def decode_cursor(word: str | None) -> tuple[int, str]:
-    """Shard and the place in it; None: the beginning. ConfigError where the word is not one of ours."""
-    if not word:
+def decode_cursor(cursor: str | None) -> tuple[int, str]:
+    """Return shard and position; None: the beginning. Raise ConfigError for an invalid cursor."""
+    if not cursor:
         return 0, ""
-    found = _PLACE.fullmatch(word)
+    found = _CURSOR.fullmatch(cursor)
     if found is None:
-        raise ConfigError(f"{word!r} is not where a list can go on; begin without it")
+        raise ConfigError(f"{cursor!r} is not a valid cursor; start without one")
     return int(found[1]), found[2]
 
 
 def cursor_number(inside: str) -> int:
-    """The place as a number; 0: the beginning."""
+    """Return the position as a number; 0: the beginning."""
     return min(int(inside or "0", 16), 2**63 - 1)
 
 
 def cursor_key(inside: str) -> bytes:
-    """The place as a key; empty: the beginning."""
+    """Return the position as a key; empty: the beginning."""
     return bytes.fromhex(inside if len(inside) % 2 == 0 else inside[:-1])
 
 
@@ -52,12 +52,12 @@ _DIGITS = 16
 
 
 def list_due_pages(collection: Path, *, after: str | None = None, most: int = 50) -> PagedRows[DuePage]:
-    """The pages that are due next, over all shards."""
+    """Return the pages that are due next, over all shards."""
     last, inside = decode_cursor(after)
     behind_us, behind_id = cursor_number(inside[:_DIGITS]), cursor_number(inside[_DIGITS:])
     lists = []
     for shard, reader in each_listing(collection):
-        # Pages that are due at the same moment are told apart by shard and number.
+        # Pages that are due at the same time are ordered by shard and id.
         number = behind_id if shard == last else MAX_ID if shard < last else 0
         rows = reader.due_pages(behind_us, number, most + 1)
         lists.append([(page.due_us, shard, page.id, page) for page in rows])
@@ -70,7 +70,7 @@ def list_due_pages(collection: Path, *, after: str | None = None, most: int = 50
 
 
 def due_by_hour(collection: Path, *, now: datetime) -> list[int]:
-    """How many pages come due in each of the next hours."""
+    """Return how many pages become due in each of the next hours."""
     begin, end = to_us(now), to_us(now + timedelta(hours=HOURS_AHEAD))
     counted: Counter[int] = Counter()
     for _, reader in each_listing(collection):
@@ -79,7 +79,7 @@ def due_by_hour(collection: Path, *, now: datetime) -> list[int]:
 
 
 def queued_by_priority(collection: Path) -> list[tuple[int, int, int]]:
-    """Band, sites whose most urgent page is in it, and their queued pages; the most urgent band first."""
+    """Return each priority with the number of its sites and of their queued pages, most urgent first."""
     sites: Counter[int] = Counter()
     pages: Counter[int] = Counter()
     for _, reader in each_listing(collection):
@@ -89,10 +89,10 @@ def queued_by_priority(collection: Path) -> list[tuple[int, int, int]]:
     return [(band, sites[band], pages[band]) for band in sorted(sites)]
 
 
-LONGEST_S = 0.25
-"""A look for a rare reason ends after this time; the next portion goes on where it ended."""
+MAX_SCAN_S = 0.25
+"""A scan for a rare reason ends after this time; the next page of the list continues it."""
 PAGES_FROM = 5000
-"""Shard numbers from here on stand for pages that were refused when their turn came; shards are fewer."""
+"""Shard numbers from here on mean pages that were rejected when they were due; there are fewer shards."""
 
 
 class _Found(NamedTuple):
@@ -103,9 +103,9 @@ class _Found(NamedTuple):
 def list_skipped(
     collection: Path, *, reason: str | None = None, after: str | None = None, most: int = 50
 ) -> PagedRows[SkippedUrl]:
-    """The next refused URLs, of one reason or any: first those that never became pages, then the others."""
+    """Return skipped URLs of one reason or any: first rejected URLs, then rejected pages."""
     begin, inside = decode_cursor(after)
-    end = time.monotonic() + LONGEST_S
+    end = time.monotonic() + MAX_SCAN_S
     found: list[_Found] = []
     shards = shards_of(collection)
     for place in (*shards, *(PAGES_FROM + shard for shard in shards)):
@@ -113,7 +113,7 @@ def list_skipped(
             continue
         with open_listing(collection, place % PAGES_FROM) as reader:
             behind = inside if place == begin else ""
-            found += _some(reader, place, behind, reason, most - len(found) + 1)
+            found += _skipped_in(reader, place, behind, reason, most - len(found) + 1)
         if len(found) > most:
             return PagedRows(tuple(one.row for one in found[:most]), found[most - 1].place)
         if time.monotonic() > end and place != PAGES_FROM + shards[-1]:
@@ -121,7 +121,7 @@ def list_skipped(
     return PagedRows(tuple(one.row for one in found), None)
 
 
-def _some(reader: ListingReader, place: int, behind: str, reason: str | None, most: int) -> Iterator[_Found]:
+def _skipped_in(reader: ListingReader, place: int, behind: str, reason: str | None, most: int) -> Iterator[_Found]:
     if place >= PAGES_FROM:
         number = cursor_number(behind)
         pages = (

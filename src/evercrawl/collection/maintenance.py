@@ -33,7 +33,7 @@ from evercrawl.adapters.warc.rewrite import RewritePlan, RewriteResult, plan_rew
 from evercrawl.adapters.warc.shard_archive import QUARANTINE_SUFFIX, file_name, shard_files, truncate_archive
 from evercrawl.adapters.warc.warc_records import WarcInfo
 from evercrawl.collection.exchange.import_run import WORK_FOLDER
-from evercrawl.collection.stored_pages import decode_answer, read_stored_record
+from evercrawl.collection.stored_pages import decode_stored_body, read_stored_record
 from evercrawl.core.change.versions import parse_retention, versions_to_keep
 from evercrawl.core.digest import content_digest, payload_sha1
 from evercrawl.errors import ConfigError, StoreUnavailable
@@ -93,7 +93,7 @@ def check_version(archive: Path, reader: VersionReader, version: StoredVersion) 
         stored = read_stored_record(archive, reader, version)
         if payload_sha1(stored.http.body) != version.payload_sha1:
             return "the payload is not what its SHA-1 says"
-        if content_digest(decode_answer(version, stored.http)) != version.digest:
+        if content_digest(decode_stored_body(version, stored.http)) != version.digest:
             return "the decoded body is not what its digest says"
     except StoreUnavailable as error:
         return str(error)

@@ -1,4 +1,4 @@
-"""The change history that is replayed: from a trace file, or from the versions of a collection."""
+"""Simulate revisit policies on a change history: a trace file, or the versions of a collection."""
 
 from __future__ import annotations
 
@@ -22,33 +22,34 @@ from evercrawl.model.listing import VersionMoment
 from evercrawl.model.reason import Reason
 from evercrawl.model.time import DAY_US, is_total_rate, parse_rate
 
-LEAST_DAYS = 2.0
-"""A shorter history says nothing: decisions are made every six hours, and a quarter is warm-up."""
-_VANISHED = frozenset({Reason.NOT_FOUND, Reason.GONE})
+MIN_DAYS = 2.0
+"""A shorter history is not conclusive: decisions are made every six hours, and a quarter is warm-up."""
+_GONE = frozenset({Reason.NOT_FOUND, Reason.GONE})
 _UNREADABLE = (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, StopIteration)
 
 
-def read_trace_file(file: Path, *, most_pages: int) -> Trace:
-    """The trace of a file; ConfigError where it cannot be read as one."""
+def read_trace_file(file: Path, *, max_pages: int) -> Trace:
+    """Read a trace file; raise ConfigError if it is invalid."""
     try:
-        trace = read_trace(file, most_pages=most_pages)
+        trace = read_trace(file, most_pages=max_pages)
     except FileNotFoundError:
-        raise ConfigError(f"there is no trace {file}") from None
+        raise ConfigError(f"no such file: {file}") from None
     except _UNREADABLE as error:
         raise ConfigError(
-            f"{file} is not a trace that can be read ({type(error).__name__}: {error}); the first line must "
+            f"{file} is not a valid trace ({type(error).__name__}: {error}); the first line must "
             "be a header with site, start and end, each further line a page with hub, birth, death and "
             "changes_delta"
         ) from error
     return _checked(trace, str(file))
 
 
-def trace_of_collection(collection: Path, *, most_pages: int) -> Trace:
-    """The history of a collection: a page lives from when it was found, and changed somewhere between the
-    last visit that saw the old version and the first that saw the new one.
+def trace_of_collection(collection: Path, *, max_pages: int) -> Trace:
+    """Return the history of a collection as a trace.
+
+    A page changed at some time between the last visit with the old version and the first with the new one.
     """
     reader = StateReader(collection)
-    stride = max(1, -(-reader.totals(0).pages // most_pages))
+    stride = max(1, -(-reader.totals(0).pages // max_pages))
     pages = [moments for shard in reader.shards() for moments in _histories(reader, shard, stride)]
     start = min((moments[0].found_us for moments in pages), default=0)
     end = max((moments[0].last_us or 0 for moments in pages), default=0)
@@ -57,16 +58,16 @@ def trace_of_collection(collection: Path, *, most_pages: int) -> Trace:
 
 
 def _checked(trace: Trace, name: str) -> Trace:
-    if trace.days < LEAST_DAYS or not trace.pages:
+    if trace.days < MIN_DAYS or not trace.pages:
         raise ConfigError(
-            f"{name} covers {max(trace.days, 0.0):.1f} days of {len(trace.pages)} pages; a replay needs "
-            f"{LEAST_DAYS:g} days or more"
+            f"{name} covers {max(trace.days, 0.0):.1f} days of {len(trace.pages)} pages; a simulation needs "
+            f"{MIN_DAYS:g} days or more"
         )
     return trace
 
 
 def _histories(reader: StateReader, shard: int, stride: int) -> Iterator[list[VersionMoment]]:
-    """The versions of every so many-th page, in portions."""
+    """Yield the versions of every `stride`-th page."""
     with reader.shard(shard) as state:
         for after in range(0, state.next_id(), ROWS_AT_A_TIME):
             rows = state.histories(after, after + ROWS_AT_A_TIME)
@@ -78,7 +79,7 @@ def _histories(reader: StateReader, shard: int, stride: int) -> Iterator[list[Ve
 def _life(moments: list[VersionMoment], start_us: int) -> TracePage:
     first = moments[0]
     death = None
-    if first.reason in _VANISHED and first.last_us is not None:
+    if first.reason in _GONE and first.last_us is not None:
         death = (first.last_us - start_us) / DAY_US
     changes = [_changed_at(before, after) for before, after in pairwise(moments)]
     days = sorted((at - start_us) / DAY_US for at in changes)
@@ -86,21 +87,21 @@ def _life(moments: list[VersionMoment], start_us: int) -> TracePage:
 
 
 def _changed_at(before: VersionMoment, after: VersionMoment) -> float:
-    """A moment of the span in which the page changed, the same at every call."""
+    """Return a time in the span in which the page changed, the same at every call."""
     early = after.changed_after_us if after.changed_after_us is not None else before.seen_us
     draw = xxh64_intdigest(after.url.encode("utf-8", "surrogatepass"), seed=after.number) / 2**64
     return early + draw * max(after.seen_us - early, 0)
 
 
 NAMES = (*POLICIES, "oracle")
-"""The oracle is told each page's true mean rate: what learning can hope for at most."""
-MOST_PER_PAGE_DAY = 1000.0
+"""The oracle knows the true mean rate of each page: an upper bound for learning."""
+MAX_PER_PAGE_DAY = 1000.0
 
 __all__ = ["NAMES", "SIGNALS", "PolicyTrial", "budget_of", "parse_policies", "run_trials"]
 
 
 class PolicyTrial(NamedTuple):
-    """One replay; the budget is requests per page and day."""
+    """The result of one simulation; the budget is requests per page and day."""
 
     trace: str
     policy: str
@@ -108,36 +109,36 @@ class PolicyTrial(NamedTuple):
     freshness: float
     requests_per_page_day: float
     useful_share: float
-    """Share of the visits that found something new."""
+    """Share of the visits that found a change."""
 
 
 def parse_policies(names: str) -> list[str]:
-    """The policies of a list with commas; ConfigError names one that there is not."""
+    """Parse a comma-separated list of policies; raise ConfigError for an unknown one."""
     chosen = list(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
     unknown = [name for name in chosen if name not in NAMES]
     if unknown or not chosen:
-        wrong = f"there is no revisit policy {unknown[0]!r}" if unknown else "name a revisit policy"
-        raise ConfigError(f"{wrong}; there are {', '.join(NAMES)}")
+        wrong = f"there is no revisit policy {unknown[0]!r}" if unknown else "give a revisit policy"
+        raise ConfigError(f"{wrong}; choose from {', '.join(NAMES)}")
     return chosen
 
 
 def budget_of(text: str, trace: Trace) -> float:
-    """Requests per page and day; `N/day` is for all pages of the trace together."""
+    """Return requests per page and day; `N/day` means all pages of the trace together."""
     try:
         number = parse_rate(text)
     except ValueError as error:
         raise ConfigError(f"the budget {text!r} {error}, or requests per page and day such as 0.05") from None
     per_page = number / max(_live_pages(trace), 1e-9) if is_total_rate(text) else number
-    if per_page > MOST_PER_PAGE_DAY:
+    if per_page > MAX_PER_PAGE_DAY:
         raise ConfigError(
             f"the budget {text!r} is {per_page:,.0f} requests per page and day, more than "
-            f"{MOST_PER_PAGE_DAY:,.0f}; a number for all pages together is written like 1000/day"
+            f"{MAX_PER_PAGE_DAY:,.0f}; write a total for all pages like 1000/day"
         )
     return per_page
 
 
 def _live_pages(trace: Trace) -> float:
-    """Pages that live at a time, on average over the judged part."""
+    """Return the mean number of live pages after the warm-up."""
     begin = warm_up(trace)
     lives = (
         max((trace.days if page.death is None else min(page.death, trace.days)) - max(page.birth, begin), 0.0)
@@ -154,7 +155,7 @@ def run_trials(
     signal: str = "none",
     on_begin: Callable[[str], None] = lambda text: None,
 ) -> Iterator[PolicyTrial]:
-    """One run after the other; `on_begin` is told which."""
+    """Run every policy with every budget on every trace; `on_begin` gets a description of each."""
     planned = [(trace, name, budget_of(text, trace)) for trace in traces for name in policies for text in budgets]
     for place, (trace, name, budget) in enumerate(planned, start=1):
         on_begin(f"{place} of {len(planned)}: {name} on {trace.site} with {budget:.3g} requests per page and day")
@@ -166,12 +167,12 @@ WIDTH, HEIGHT = 720, 320
 LEFT, RIGHT, TOP, BOTTOM = 64, 150, 44, 52
 COLOURS = ("#0b6e99", "#c0562b", "#4d7c0f", "#7c3aed", "#b45309", "#be185d", "#0f766e", "#525252", "#1d4ed8")
 GRID = 5
-LEAST_REQUESTS = 1e-4
-"""A policy that asked for nothing has a place on a logarithmic scale all the same."""
+MIN_REQUESTS = 1e-4
+"""Lower bound of the logarithmic scale, for policies without requests."""
 
 
 class ChartScale(NamedTuple):
-    """A range of values, drawn from one place to another."""
+    """Maps a range of values to pixels."""
 
     low: float
     high: float
@@ -179,13 +180,13 @@ class ChartScale(NamedTuple):
     end: float
 
     def at(self, value: float) -> float:
-        """The place of a value."""
+        """Return the position of a value."""
         span = self.high - self.low or 1.0
         return self.begin + (value - self.low) / span * (self.end - self.begin)
 
 
 def freshness_chart(runs: Sequence[PolicyTrial]) -> str:
-    """The whole picture."""
+    """Return an SVG chart of freshness against requests: a panel per trace, a line per policy."""
     traces = list(dict.fromkeys(run.trace for run in runs))
     colours = dict(zip(dict.fromkeys(run.policy for run in runs), cycle(COLOURS), strict=False))
     height = HEIGHT * max(len(traces), 1)
@@ -215,7 +216,7 @@ def _panel(name: str, runs: Sequence[PolicyTrial], colours: dict[str, str], *, t
 
 
 def _place(run: PolicyTrial) -> float:
-    return log10(max(run.requests_per_page_day, LEAST_REQUESTS))
+    return log10(max(run.requests_per_page_day, MIN_REQUESTS))
 
 
 def _grid(x: ChartScale, y: ChartScale) -> str:

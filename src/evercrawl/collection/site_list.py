@@ -1,4 +1,4 @@
-"""The sites of a collection, and the pages of one."""
+"""The sites of a collection, their pages, load and activity."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from evercrawl.model.time import to_us
 
 
 def list_sites(collection: Path, *, after: str | None = None, most: int = 50) -> PagedRows[SiteRow]:
-    """The next sites, shard by shard in the order in which they were met."""
+    """Return sites, shard by shard in the order of discovery."""
     first, inside = decode_cursor(after)
     rows: list[SiteRow] = []
     for shard in shards_of(collection):
@@ -38,19 +38,19 @@ def list_sites(collection: Path, *, after: str | None = None, most: int = 50) ->
 
 
 def largest_sites(collection: Path, most: int) -> list[SiteRow]:
-    """The sites with most pages."""
+    """Return the sites with the most pages."""
     found = (site for _, reader in each_listing(collection) for site in reader.largest_sites(most))
     return nlargest(most, found, key=lambda site: site.pages)
 
 
 def busiest_sites(collection: Path, most: int) -> list[SiteRow]:
-    """The sites with most pages in the queue."""
+    """Return the sites with the most queued pages."""
     found = (site for _, reader in each_listing(collection) for site in reader.busiest_sites(most))
     return nlargest(most, found, key=lambda site: site.pending)
 
 
 def find_site(collection: Path, settings: Settings, name: str) -> tuple[int, Site] | None:
-    """Shard and record of a site, by origin or host; None: the collection does not know it."""
+    """Return shard and record of a site by origin or host; None: unknown."""
     for origin in _origins(name):
         shard = shard_of_site(origin, settings.store.shards)
         if shard in shards_of(collection):
@@ -62,24 +62,24 @@ def find_site(collection: Path, settings: Settings, name: str) -> tuple[int, Sit
 
 
 def find_origin(collection: Path, name: str) -> str:
-    """The origin that a text names: of a bare host the one that the collection knows, otherwise https."""
+    """Return the origin of a site; for a bare host the known one, otherwise https."""
     known = find_site(collection, read_settings(collection).settings, name)
     return _origins(name)[0] if known is None else known[1].name
 
 
 def _origins(name: str) -> list[str]:
-    """What a text may mean, the likeliest first; ConfigError where it names no site."""
+    """Return the possible origins, likeliest first; raise ConfigError if the text names no site."""
     texts = [name] if "://" in name else [f"https://{name}", f"http://{name}"]
     pages = [page for text in texts if (page := canonical(text)) is not None]
     if not pages:
-        raise ConfigError(f"{name!r} names no site; write it like https://example.org")
+        raise ConfigError(f"{name!r} is not a site; write it like https://example.org")
     return [site_of(page) for page in pages]
 
 
 def list_site_pages(
     collection: Path, shard: int, site: Site, *, after: str | None = None, most: int = 50
 ) -> PagedRows[PageRow]:
-    """The next pages of a site; pages of one folder stand together."""
+    """Return pages of a site, ordered by folder."""
     _, inside = decode_cursor(after)
     with open_listing(collection, shard) as reader:
         rows = reader.site_pages(site.name, site.id, after=cursor_key(inside), most=most + 1)
@@ -87,16 +87,16 @@ def list_site_pages(
     return PagedRows(tuple(rows[:most]), more)
 
 
-LINES_READ = 200_000
-"""The newest lines of the shard's log that are looked at."""
-MOST_VISITS = 2000
+LOAD_LOG_LINES = 200_000
+"""The newest lines of the shard's log that are read."""
+MAX_VISITS = 2000
 SECOND_US = 1_000_000
 
 
 def site_load(collection: Path, shard: int, site: Site) -> SiteLoad:
-    """Requests ever, and the newest of them with the gaps between."""
+    """Return the requests to a site, the newest with the delays between them."""
     with open_listing(collection, shard) as reader:
-        visits = reader.visits_of_site(site.id, lines=LINES_READ, most=MOST_VISITS)
+        visits = reader.visits_of_site(site.id, lines=LOAD_LOG_LINES, most=MAX_VISITS)
     asked = [visit for visit in visits if visit.took_ms or visit.status]
     gaps = tuple((later.at_us - earlier.at_us) / SECOND_US for later, earlier in pairwise(asked))
     return SiteLoad(
@@ -112,19 +112,19 @@ def site_load(collection: Path, shard: int, site: Site) -> SiteLoad:
 
 
 DAY_LOG_LINES = 200_000
-"""The newest lines of each shard's log that are counted."""
+"""The newest lines of each shard's log that are counted by day."""
 CALENDAR_DAYS = 371
 """53 weeks."""
 _EPOCH = date(1970, 1, 1)
 
 
 def day_of(number: int) -> date:
-    """The date of a number of days since 1970."""
+    """Return the date of a number of days since 1970."""
     return _EPOCH + timedelta(days=number)
 
 
 def changes_by_day(collection: Path, *, now: datetime) -> dict[date, int]:
-    """Changes that a reader would notice, over all sites."""
+    """Count the changes of all sites by day, without noise."""
     counted: Counter[int] = Counter()
     for _, reader in each_listing(collection):
         counted.update(reader.changes_by_day(to_us(now - timedelta(days=CALENDAR_DAYS))))
@@ -132,14 +132,14 @@ def changes_by_day(collection: Path, *, now: datetime) -> dict[date, int]:
 
 
 def site_changes_by_day(collection: Path, shard: int, site_id: int, *, now: datetime) -> dict[date, int]:
-    """The same of one site."""
+    """Count the changes of one site by day, without noise."""
     with open_listing(collection, shard) as reader:
         found = reader.changes_by_day(to_us(now - timedelta(days=CALENDAR_DAYS)), site_id)
     return {day_of(number): count for number, count in sorted(found.items())}
 
 
 def visits_by_day(collection: Path) -> dict[date, dict[str, int]]:
-    """Visits by day and reason."""
+    """Count visits by day and reason."""
     days: dict[date, Counter[str]] = {}
     for _, reader in each_listing(collection):
         for number, reason, count, _ in reader.visits_by_day(DAY_LOG_LINES):
@@ -148,6 +148,6 @@ def visits_by_day(collection: Path) -> dict[date, dict[str, int]]:
 
 
 def newest_visits(collection: Path, most: int) -> list[VisitRow]:
-    """The newest visits of all sites, newest first."""
+    """Return the newest visits of all sites, newest first."""
     found = (visit for _, reader in each_listing(collection) for visit in reader.last_visits(0, most))
     return nlargest(most, found, key=lambda visit: visit.at_us)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evercrawl.adapters.sql.listing_reader import StoredVersion, VersionReader
 from evercrawl.collection.exchange.export_run import selected_versions
-from evercrawl.collection.stored_pages import StoredPage, decode_answer, load_page, read_stored_record, seen_until
+from evercrawl.collection.stored_pages import StoredPage, decode_stored_body, load_page, read_stored_record, seen_until
 from evercrawl.core.document.media_type import HTML_TYPES
 from evercrawl.core.faults import http_date
 from evercrawl.core.url import key_of, site_of
@@ -109,7 +109,7 @@ def _read(
     url = version.url
     try:
         stored = read_stored_record(collection / "archive", reader, version)
-        body = decode_answer(version, stored.http)
+        body = decode_stored_body(version, stored.http)
     except StoreUnavailable:
         return PageEntry(url, "", version.digest.hex(), version.seen_us // 1000, version.title or "", url, "damaged")
     agent = settings.identity.product

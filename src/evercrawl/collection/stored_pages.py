@@ -1,4 +1,7 @@
-"""One page of a collection with its versions, and what each of them was."""
+"""Stored pages: find a page with its versions, and read the responses back from the archive.
+
+A revisit record has no body; the body is read from the version that stored it first.
+"""
 
 from __future__ import annotations
 
@@ -39,11 +42,11 @@ from evercrawl.model.report import PageContent
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us
 
-MOST_VISITS = 10_000
+MAX_VISITS = 10_000
 
 
 def utc_now() -> datetime:
-    """The present moment."""
+    """Return the current time."""
     return datetime.now(UTC)
 
 
@@ -56,10 +59,10 @@ class StoredPage:
     versions: tuple[VersionRecord, ...]
     visits: tuple[VisitRecord, ...]
     analyses: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
-    """Version -> what analysers said about it."""
+    """Results of analysers, by version."""
 
-    def chosen(self, which: str | None, *, now: datetime) -> VersionRecord:
-        """The version that is meant; None: the newest."""
+    def choose(self, which: str | None, *, now: datetime) -> VersionRecord:
+        """Return the version that `which` names; None: the newest."""
         if which is None:
             return self.versions[-1]
         marks = [(kept.version.number, from_us(kept.seen_us)) for kept in self.versions]
@@ -67,19 +70,19 @@ class StoredPage:
 
 
 def canonical_page_url(url: str) -> str:
-    """The canonical form of a URL that this installation could fetch; ConfigError where there is none."""
+    """Return the canonical form of a URL that this installation can fetch; raise ConfigError if it is invalid."""
     name = canonical(url, (*PAGE_SCHEMES, *(f"{scheme}://" for scheme in installed_schemes())))
     if name is None:
-        raise ConfigError(f"{url!r} is not a URL that can name a page; write it like https://example.org/")
+        raise ConfigError(f"{url!r} is not a valid page URL; write it like https://example.org/")
     return name
 
 
 def load_page(collection: Path, settings: Settings, url: str) -> StoredPage:
-    """The page with at least one version; ConfigError where there is none."""
+    """Return a page with its versions; raise ConfigError if no version is stored."""
     name = canonical_page_url(url)
     found = _look_up(collection, settings, name)
     if found is None or not found.versions:
-        raise ConfigError(f"no version of {name} is stored; ask for the reason with: evercrawl why {name}")
+        raise ConfigError(f"no version of {name} is stored; see why with: evercrawl why {name}")
     return found
 
 
@@ -92,13 +95,13 @@ def _look_up(collection: Path, settings: Settings, name: str) -> StoredPage | No
         page = state.page(key_of(name))
         if page is None:
             return None
-        versions, visits = state.versions(page.id), state.visits(page.id, MOST_VISITS)
+        versions, visits = state.versions(page.id), state.visits(page.id, MAX_VISITS)
         analyses = state.analyses(page.id)
     return StoredPage(shard, page, tuple(versions), tuple(visits), analyses)
 
 
 def split_version(collection: Path, settings: Settings, text: str) -> tuple[str, str | None]:
-    """URL and version of `URL[@VERSION]`; an @ that belongs to a known page's URL stays there."""
+    """Split `URL[@VERSION]`; an @ that belongs to the URL of a known page is kept."""
     url, at, which = text.rpartition("@")
     if not at or not url or not is_version_name(which, now=utc_now()):
         return text, None
@@ -107,12 +110,12 @@ def split_version(collection: Path, settings: Settings, text: str) -> tuple[str,
     return url, which
 
 
-# Reading back
+# Responses
 
 
 @dataclass(frozen=True, slots=True)
 class StoredResponse:
-    """A version as the archive has it; a revisit record has a head of its own and another's body."""
+    """The archived response of a version."""
 
     head: bytes
     headers: Headers
@@ -122,7 +125,7 @@ class StoredResponse:
 
 
 def read_response(collection: Path, settings: Settings, shard: int, kept: VersionRecord) -> StoredResponse:
-    """The answer that a version was stored from."""
+    """Read the response of a version from the archive."""
     place = kept.version
     folder = collection / "archive"
     record = read_record(folder, place.file, place.offset, place.length)
@@ -142,16 +145,16 @@ def _source(folder: Path, original: OriginalRecord | None, record: ArchivedRespo
 
 
 def parse_response(url: str, headers: Headers, body: bytes, settings: Settings) -> Document:
-    """The document as a crawl reads it: by a handler where its media type has one."""
+    """Parse the document as a crawl does, with the plugin for its media type if there is one."""
     kind = sniff_media_type(headers, body)
-    handler = None if kind in BUILT_IN_TYPES else InstalledHandlers().get(kind)
+    handler = None if kind in BUILT_IN_TYPES else _handlers().get(kind)
     if handler is not None:
         return handler.parse(url, headers, body)
     return parse_document(url, headers, body, agent=settings.identity.product, limits=settings.parse)
 
 
 def seen_until(versions: Sequence[VersionRecord], visits: Sequence[VisitRecord]) -> dict[int, int]:
-    """Version -> the last visit that found the page so, in microseconds."""
+    """Return the last visit that confirmed each version, in microseconds."""
     until = {kept.version.number: kept.seen_us for kept in versions}
     for visit in visits:
         if visit.outcome in CONFIRMING and visit.version in until:
@@ -160,11 +163,11 @@ def seen_until(versions: Sequence[VersionRecord], visits: Sequence[VisitRecord])
 
 
 def page_content(collection: Path, settings: Settings, url: str, at: str | None = None) -> PageContent:
-    """The version that `at` (or the `@...` behind the URL) names; the newest where neither does."""
+    """Return the version that `at` (or `@...` after the URL) names; default: the newest."""
     if at is None:
         url, at = split_version(collection, settings, url)
     stored = load_page(collection, settings, url)
-    kept = stored.chosen(at, now=utc_now())
+    kept = stored.choose(at, now=utc_now())
     back = read_response(collection, settings, stored.shard, kept)
     with StateReader(collection).shard(stored.shard) as state:
         text = state.text(stored.page.id, kept.version.number)
@@ -190,36 +193,36 @@ def page_content(collection: Path, settings: Settings, url: str, at: str | None 
 
 
 REQUEST_LIMIT = 256 * 1024
-"""Packed bytes behind a response in which its request is looked for."""
+"""Compressed bytes after a response in which its request is expected."""
 _NO_RATIO = 1e9
-"""What was decoded once is decoded again, however well it was packed; the number of bytes is the limit."""
+"""No ratio limit: the body was within the limits when it was stored."""
 
 
 class StoredRecord(NamedTuple):
-    """An answer with its body, wherever that lies."""
+    """An archived response with its body."""
 
-    packed: bytes
-    """The version's own record as it lies in the archive."""
+    compressed: bytes
+    """The record of the version as stored in the archive."""
     record: WarcRecord
     http: HttpBlock
-    """Head and fields of the own record; the body is that of the original where the record is a revisit."""
+    """Head of the record; the body comes from the original if the record is a revisit."""
     is_revisit: bool
 
 
 def read_stored_record(archive: Path, reader: VersionReader, version: StoredVersion) -> StoredRecord:
-    """The answer of a version; StoreUnavailable says which record is damaged or not there."""
-    packed, record = _record_at(archive, version.file, version.offset, version.length)
+    """Read the response of a version; raise StoreUnavailable if its record is damaged or missing."""
+    compressed, record = _record_at(archive, version.file, version.offset, version.length)
     http = _http_of(record, version.file, version.offset)
     if record.kind != "revisit":
-        return StoredRecord(packed, record, http, False)
+        return StoredRecord(compressed, record, http, False)
     original = reader.original(version.digest)
     if original is None or original.record_id == version.record_id:
         raise StoreUnavailable(
-            f"the archive's record in {version.file} at {version.offset} refers to a body that is not stored"
+            f"the archive record in {version.file} at {version.offset} refers to a body that is not stored"
         )
     _, holder = _record_at(archive, original.file, original.offset, original.length)
     body = _http_of(holder, original.file, original.offset).body
-    return StoredRecord(packed, record, http._replace(body=body), True)
+    return StoredRecord(compressed, record, http._replace(body=body), True)
 
 
 def _record_at(archive: Path, file: str, offset: int, length: int) -> tuple[bytes, WarcRecord]:
@@ -227,32 +230,32 @@ def _record_at(archive: Path, file: str, offset: int, length: int) -> tuple[byte
     try:
         return packed, parse_record(decompress_member(packed), 0, offset=offset)[0]
     except ValueError as error:
-        raise StoreUnavailable(f"the archive's record in {file} at {offset} is damaged: {error}") from error
+        raise StoreUnavailable(f"the archive record in {file} at {offset} is damaged: {error}") from error
 
 
 def _http_of(record: WarcRecord, file: str, offset: int) -> HttpBlock:
     try:
         return parse_http_block(record.block)
     except ValueError as error:
-        raise StoreUnavailable(f"the archive's record in {file} at {offset} is damaged: {error}") from error
+        raise StoreUnavailable(f"the archive record in {file} at {offset} is damaged: {error}") from error
 
 
-def request_record(archive: Path, version: StoredVersion, answer: StoredRecord) -> tuple[bytes, WarcRecord] | None:
-    """The request that an answer belongs to, packed and parsed: it lies behind its answer, if it was kept."""
+def request_record(archive: Path, version: StoredVersion, response: StoredRecord) -> tuple[bytes, WarcRecord] | None:
+    """Return the request of a response, compressed and parsed; it follows the response, if it was stored."""
     try:
         behind = read_archive_bytes(archive, version.file, version.offset + version.length, REQUEST_LIMIT)
         unpacked, end = decompress_at(behind, 0)
         record, _ = parse_record(unpacked, 0, offset=0)
     except (StoreUnavailable, ValueError):
         return None
-    own = answer.record.headers.get("warc-record-id")
+    own = response.record.headers.get("warc-record-id")
     if record.kind != "request" or record.headers.get("warc-concurrent-to") != own:
         return None
     return behind[:end], record
 
 
-def decode_answer(version: StoredVersion, http: HttpBlock) -> bytes:
-    """The body without its content codings, cut where it was cut when it was stored."""
+def decode_stored_body(version: StoredVersion, http: HttpBlock) -> bytes:
+    """Return the decoded body, truncated as it was when stored."""
     codings = split_list([value for name, value in http.headers if name.lower() == "content-encoding"])
     room = version.body_bytes if version.truncated else version.body_bytes + 1
     limits = DecodeLimits(max(room, 1), _NO_RATIO)
@@ -262,16 +265,6 @@ def decode_answer(version: StoredVersion, http: HttpBlock) -> bytes:
     except BadCoding as error:
         raise StoreUnavailable(f"the body in {version.file} at {version.offset} cannot be decoded: {error}") from error
     return body
-
-
-def parse_answer(version: StoredVersion, http: HttpBlock, body: bytes, settings: Settings) -> Document:
-    """The document as a crawl reads it: by a handler where its media type has one."""
-    kind = sniff_media_type(http.headers, body)
-    handler = None if kind in BUILT_IN_TYPES else _handlers().get(kind)
-    if handler is not None:
-        return handler.parse(version.url, http.headers, body)
-    agent, limits = settings.identity.product, settings.parse
-    return parse_document(version.url, http.headers, body, agent=agent, limits=limits)
 
 
 @lru_cache(maxsize=1)

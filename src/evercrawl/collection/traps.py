@@ -44,7 +44,7 @@ def exploding_sites(reader: StateReader) -> tuple[TrapPattern, ...]:
     worst: list[TrapPattern] = []
     for shard in reader.shards():
         with reader.shard(shard) as state:
-            judged = state.sampled_sites(state.memory_sites(PATTERNS)[:ROWS_AT_A_TIME], PATTERNS)
+            judged = state.sampled_sites(state.sites_with_state(PATTERNS)[:ROWS_AT_A_TIME], PATTERNS)
             for _, name, _, blob in nlargest(MAX_SITES_FOR_STATUS, judged, key=lambda site: site.pages):
                 worst += [one for one in _patterns(name, blob) if one.state == "blocked"][:1]
     return tuple(nlargest(MAX_IN_STATUS, worst, key=lambda one: one.requests))
@@ -53,7 +53,7 @@ def exploding_sites(reader: StateReader) -> tuple[TrapPattern, ...]:
 def _learned(reader: StateReader) -> Iterator[TrapPattern]:
     for shard in reader.shards():
         with reader.shard(shard) as state:
-            ids = state.memory_sites(PATTERNS)
+            ids = state.sites_with_state(PATTERNS)
             for start in range(0, len(ids), ROWS_AT_A_TIME):
                 for _, name, _, blob in state.sampled_sites(ids[start : start + ROWS_AT_A_TIME], PATTERNS):
                     yield from _patterns(name, blob)
@@ -63,8 +63,8 @@ def _hosts(reader: StateReader) -> Iterator[TrapPattern]:
     """Yield domains with an endless number of hosts."""
     for shard in reader.shards():
         with reader.shard(shard) as state:
-            for number in state.memory_sites(HOSTS):
-                known = host_stats_of(state.memory(number, HOSTS) or b"")
+            for number in state.sites_with_state(HOSTS):
+                known = host_stats_of(state.site_state(number, HOSTS) or b"")
                 if known.is_blocked:
                     yield TrapPattern(
                         known.domain, f"*.{known.domain}", "hosts", known.evidence, known.hosts, "blocked"

@@ -1,8 +1,7 @@
-"""A visit as a line of crawl.log, the log that Heritrix writes and that archivists have tools for.
+"""The visit log, and its lines in the format of Heritrix's crawl.log.
 
-Twelve fields between spaces: moment of the entry, status, bytes, URL, path of discovery, the page that led
-here, type, worker, begin of the fetch with its milliseconds, SHA-1 of the body, source, remarks. A field
-without value is `-`; a failure has one of Heritrix's negative codes.
+A line has twelve fields separated by spaces: time, status, bytes, URL, discovery path, parent, type, worker, start with
+duration, SHA-1, source, annotations. An empty field is `-`; a failure has one of Heritrix's negative codes.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from evercrawl.model.time import from_us, to_us
 NOTHING = "-"
 NO_TYPE = "no-type"
 LINK = "L"
-"""A step of the path of discovery; by what kind of link it was made is not kept."""
-MOST_STEPS = 50
+"""A step of the discovery path; the kind of link is not stored."""
+MAX_STEPS = 50
 WORKER = "#000"
 OTHER_FAILURE = -5
 CODES: dict[Reason, int] = {
@@ -55,21 +54,21 @@ CODES: dict[Reason, int] = {
     Reason.SITE_PAGE_LIMIT: -5003,
     Reason.ROBOTS: -9998,
 }
-"""Heritrix's code for what has no HTTP status."""
+"""Heritrix's codes for visits without an HTTP status."""
 _TYPE = re.compile(r"[\w.+-]{1,60}/[\w.+-]{1,100}", re.ASCII)
 _NOT_IN_FIELD = re.compile(r"[^\x21-\x7e]")
 _WITHOUT_BODY = frozenset({Reason.NOT_MODIFIED})
 
 
 def heritrix_line(visit: VisitLogRow, *, with_parent: bool = True) -> str:
-    """The line of one visit, without its end; `with_parent`: say which page led here."""
+    """Return the line of one visit, without a newline; `with_parent` includes the linking page."""
     begin, moment = from_us(visit.at_us), from_us(visit.at_us) + timedelta(milliseconds=visit.took_ms)
     fields = (
         f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z",
         f"{_status(visit):>5}",
         f"{visit.wire_bytes:>10}",
         _field(visit.url),
-        LINK * min(visit.depth, MOST_STEPS) or NOTHING,
+        LINK * min(visit.depth, MAX_STEPS) or NOTHING,
         _field(visit.parent) if with_parent and visit.parent else NOTHING,
         _type(visit.content_type),
         WORKER,
@@ -88,7 +87,7 @@ def _status(visit: VisitLogRow) -> int:
 
 
 def _field(text: str) -> str:
-    """A URL as one field: whatever could end the field or the line is escaped."""
+    """Escape spaces and control characters of a URL."""
     return _NOT_IN_FIELD.sub(
         lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "replace")), text
     )
@@ -106,7 +105,7 @@ def _digest(visit: VisitLogRow) -> str:
 
 
 LINES_AT_A_TIME = 500
-"""Lines of one shard's log that are looked at with one question; so many are held for each shard."""
+"""Lines of one shard's log per query."""
 _LAST_US = 2**62
 
 
@@ -118,19 +117,19 @@ def iterate_visits(
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> Iterator[VisitLogRow]:
-    """Visits from a moment on, up to another, oldest first; ConfigError where the site is not known."""
+    """Yield the visits of a time span, oldest first; raise ConfigError for an unknown site."""
     span = (0 if since is None else to_us(since), _LAST_US if until is None else to_us(until))
     if site is None:
-        logs = [_of_shard(collection, shard, None, span) for shard in shards_of(collection)]
+        logs = [_shard_visits(collection, shard, None, span) for shard in shards_of(collection)]
         return merge(*logs, key=lambda visit: visit.at_us)
     found = find_site(collection, settings, site)
     if found is None:
-        raise ConfigError(f"the collection does not know the site {site}")
-    return _of_shard(collection, found[0], found[1].id, span)
+        raise ConfigError(f"the collection has no site {site}")
+    return _shard_visits(collection, found[0], found[1].id, span)
 
 
-def _of_shard(collection: Path, shard: int, site_id: int | None, span: tuple[int, int]) -> Iterator[VisitLogRow]:
-    """A reader is held for one portion only: who takes the lines may be slow."""
+def _shard_visits(collection: Path, shard: int, site_id: int | None, span: tuple[int, int]) -> Iterator[VisitLogRow]:
+    """Yield the visits of one shard; open it only for each query, because the consumer may be slow."""
     line = 0
     with open_listing(collection, shard) as reader:
         last = reader.last_visit_id()

@@ -73,7 +73,7 @@ async def fill(folder: Path, policy: str) -> None:
         await shard.commit(epoch, Batch(visited=[ended(v) for v in made] if turn == VISITS - 1 else made))
     outlook = SiteModel(SiteEstimate(recall=0.9, polled=NOW_US / DAY_US - 1.0, has_signal=True), lies=1)
     memories = {(1, "freshness"): site_model_bytes(outlook), (0, "budget"): b"[3.5,1.0,1.0]"}
-    await shard.commit(epoch, Batch(memories=memories if policy == "optimal" else {}))
+    await shard.commit(epoch, Batch(site_states=memories if policy == "optimal" else {}))
 
 
 @pytest.fixture(params=["optimal", "stormcrawler", "uniform"])

@@ -56,7 +56,7 @@ async def fill(folder: Path) -> None:
 
 def test_the_history_of_a_collection(tmp_path: Path) -> None:
     asyncio.run(fill(tmp_path))
-    trace = trace_of_collection(tmp_path, most_pages=100)
+    trace = trace_of_collection(tmp_path, max_pages=100)
     assert trace.site == tmp_path.name
     assert trace.days == pytest.approx(20.0, abs=0.001)
     one, two, three = trace.pages
@@ -66,13 +66,13 @@ def test_the_history_of_a_collection(tmp_path: Path) -> None:
     assert two.death == pytest.approx(20.0, abs=0.001)
     assert three.birth == pytest.approx(10.0, abs=0.001)
     assert one.hub == three.hub
-    assert trace_of_collection(tmp_path, most_pages=100) == trace
-    assert len(trace_of_collection(tmp_path, most_pages=2).pages) == 1
+    assert trace_of_collection(tmp_path, max_pages=100) == trace
+    assert len(trace_of_collection(tmp_path, max_pages=2).pages) == 1
 
 
 def test_a_history_that_is_too_short_says_so(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"covers 0\.0 days of 0 pages; a replay needs 2 days or more"):
-        trace_of_collection(tmp_path, most_pages=100)
+        trace_of_collection(tmp_path, max_pages=100)
 
 
 def test_a_trace_file_may_be_packed(tmp_path: Path) -> None:
@@ -80,8 +80,8 @@ def test_a_trace_file_may_be_packed(tmp_path: Path) -> None:
     plain, packed = tmp_path / "t.jsonl", tmp_path / "t.jsonl.gz"
     plain.write_text(text)
     packed.write_bytes(gzip.compress(text.encode()))
-    assert read_trace_file(plain, most_pages=5) == read_trace_file(packed, most_pages=5)
-    assert read_trace_file(plain, most_pages=5).pages[0].changes == (1.0, 3.0)
+    assert read_trace_file(plain, max_pages=5) == read_trace_file(packed, max_pages=5)
+    assert read_trace_file(plain, max_pages=5).pages[0].changes == (1.0, 3.0)
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,9 @@ def test_an_unreadable_trace_is_one_clear_error(tmp_path: Path, content: bytes, 
     file = tmp_path / ("t.gz" if content[:2] == b"\x1f\x8b" else "t.jsonl")
     file.write_bytes(content)
     with pytest.raises(ConfigError, match=words):
-        read_trace_file(file, most_pages=5)
+        read_trace_file(file, max_pages=5)
     with pytest.raises(ConfigError, match="there is no trace"):
-        read_trace_file(tmp_path / "nowhere", most_pages=5)
+        read_trace_file(tmp_path / "nowhere", max_pages=5)
 
 
 TRACE = synthetic_trace(pages=40, days=120.0)

@@ -110,11 +110,11 @@ def _read_traces(cli: CliContext, traces: Sequence[Path], pages: int) -> list[Tr
     from evercrawl.collection.simulation import read_trace_file, trace_of_collection
 
     if traces:
-        return [read_trace_file(file, most_pages=pages) for file in traces]
+        return [read_trace_file(file, max_pages=pages) for file in traces]
     found = cli.find_collection()
     if found is None:
         raise ConfigError("no history to replay; give --trace FILE, or a collection with -C DIR")
-    return [trace_of_collection(found, most_pages=pages)]
+    return [trace_of_collection(found, max_pages=pages)]
 
 
 def _show_simulation(histories: Sequence[Trace], runs: Sequence[PolicyTrial]) -> None:

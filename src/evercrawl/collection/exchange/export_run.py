@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from evercrawl.adapters.sql.listing_reader import StoredVersion, VersionFilter, VersionReader, version_reader
 from evercrawl.adapters.sql.state_reader import StateReader
-from evercrawl.collection.stored_pages import StoredRecord, decode_answer, parse_answer, read_stored_record
+from evercrawl.collection.stored_pages import StoredRecord, decode_stored_body, parse_response, read_stored_record
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.document import Document
 from evercrawl.model.listing import VersionSelection
@@ -114,11 +114,11 @@ class ExportRun:
         for reader, version in selected_versions(self.collection, self.selection):
             try:
                 stored = read_stored_record(self.archive, reader, version)
-                body = decode_answer(version, stored.http)
+                body = decode_stored_body(version, stored.http)
             except StoreUnavailable as error:
                 self._note_damage(version, error)
                 continue
-            document = parse_answer(version, stored.http, body, self.settings)
+            document = parse_response(version.url, stored.http.headers, body, self.settings)
             analysis = reader.analyses(version.page_id).get(version.number, {})
             yield ExportedPage(version, stored, body, document, analysis)
             self._count(reader, version)

@@ -157,8 +157,8 @@ class ShardImporter:
 
     async def finish(self) -> None:
         """Write what was learned about the sites, and whatever else is left."""
-        self._buffer.batch.memories |= self._change.unsaved()
-        self._buffer.batch.memories |= self._outlooks.unsaved()
+        self._buffer.batch.site_states |= self._change.unsaved()
+        self._buffer.batch.site_states |= self._outlooks.unsaved()
         await self._commit()
 
     async def _commit(self) -> None:
@@ -315,7 +315,7 @@ class ShardImporter:
         policy = self._import.policy
         is_304 = isinstance(result, NotModified)
         content = await self._contents.read(page, result, now=now) if isinstance(result, Fetched) else None
-        baseline = await self._store.look(page.id) if is_304 else None
+        baseline = await self._store.baseline(page.id) if is_304 else None
         original = await self._store.version_original(page.id) if is_304 else None
         outlook, change = await self._outlooks.of(page.site_id), await self._change.of(page.site_id)
         site = Site(page.site_id, site_of(page.url), "")

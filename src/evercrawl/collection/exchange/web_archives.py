@@ -64,7 +64,7 @@ class WarcFile:
         """Write an answer and, if it was kept, its request; gives the place of the answer."""
         request = request_record(self._archive, answer.version, answer.stored)
         if not answer.stored.is_revisit:
-            place = self._write(answer.stored.packed)
+            place = self._write(answer.stored.compressed)
             if request is not None:
                 self._write(request[0])
             return place

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from evercrawl.collection.change_groups import MOST_PAGES_NAMED, filter_by_state, recent_changes
-from evercrawl.collection.change_inbox import MOST_KEYS, ChangeInbox
+from evercrawl.collection.change_groups import MAX_PAGES_NAMED, filter_by_state, recent_changes
+from evercrawl.collection.change_inbox import MAX_KEYS, ChangeInbox
 from evercrawl.core.url import site_of
 from evercrawl.model.history import ReadMark
 from evercrawl.model.listing import RecentChangeGroup
@@ -67,10 +67,10 @@ def _group(one: RecentChangeGroup) -> dict[str, Any]:
         "class": group.change_class,
         "size": group.size,
         "count": len(group.pages),
-        "pages": group.pages[:MOST_PAGES_NAMED],
+        "pages": group.pages[:MAX_PAGES_NAMED],
         "example": group.example,
         "newest": from_us(one.newest_us),
-        "keys": " ".join(f"{key & _KEY_MASK:x}" for key in one.keys[:MOST_KEYS]),
+        "keys": " ".join(f"{key & _KEY_MASK:x}" for key in one.keys[:MAX_KEYS]),
         "until": str(one.newest_us),
         "parts": one.parts,
         "sites": sorted({site_of(page) for page in group.pages})[:MAX_SITES],
@@ -90,7 +90,7 @@ def mark_read(state: AppState, inputs: Inputs) -> ActionResult:
         marks = [ReadMark(None, None, until_us)]
         label = "all changes"
     number = ChangeInbox(state.path).review(
-        marks, who=inputs.user.name, words=label[:LABEL_CHARS], now_us=to_us(state.now())
+        marks, who=inputs.user.name, text=label[:LABEL_CHARS], now_us=to_us(state.now())
     )
     message = f"Marked as read: {label[:LABEL_CHARS]}"
     return ActionResult(message, link_to("/changes", site=inputs["site"]), {"id": number})
@@ -98,7 +98,7 @@ def mark_read(state: AppState, inputs: Inputs) -> ActionResult:
 
 def _keys(written: str) -> list[int]:
     try:
-        keys = [int(word, 16) for word in written.split()[:MOST_KEYS]]
+        keys = [int(word, 16) for word in written.split()[:MAX_KEYS]]
     except ValueError:
         raise BadRequest("keys must be those of a group") from None
     if any(not 0 <= key <= _KEY_MASK for key in keys):
