@@ -1,10 +1,10 @@
-"""Can every stored version be read back, and is it what was stored? Told file by file."""
+"""Maintain a collection: verify its archive, show and free disk space, and prune old versions."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -42,13 +42,13 @@ from evercrawl.model.history import PruneReport
 from evercrawl.model.page import ArchiveEnd
 from evercrawl.model.settings import Settings
 
-MOST_PROBLEMS = 100
-"""Problems of one file that are named one by one; all are counted."""
+MAX_PROBLEMS = 100
+"""Problems listed per file; all are counted."""
 
 
 @dataclass(slots=True)
 class VerifiedFile:
-    """One archive file: the versions whose records lie in it."""
+    """An archive file and the versions in it."""
 
     name: str
     bytes: int = 0
@@ -59,14 +59,14 @@ class VerifiedFile:
 
 @dataclass(slots=True)
 class VerifyReport:
-    """The whole collection."""
+    """The result for all archive files."""
 
     versions: int = 0
     damaged: int = 0
     files: dict[str, VerifiedFile] = field(default_factory=dict)
 
     def is_sound(self) -> bool:
-        """Every version holds."""
+        """Return whether every version is intact."""
         return self.damaged == 0
 
 
@@ -74,33 +74,33 @@ OnVerify = Callable[[VerifyReport], None]
 
 
 def verify(collection: Path, *, on_progress: OnVerify | None = None) -> VerifyReport:
-    """Read every version and compute its digests anew."""
+    """Read every version and check its digests."""
     report, archive = VerifyReport(), collection / "archive"
     for path in sorted(archive.glob("*.warc.gz")):
         report.files[path.name] = VerifiedFile(path.name, path.stat().st_size)
     for shard in StateReader(collection).shards():
         with version_reader(collection, shard) as reader:
             for version in reader.stored_versions(VersionFilter(newest_only=False)):
-                _note(report, version, check_version(archive, reader, version))
+                _count(report, version, check_version(archive, reader, version))
                 if on_progress is not None:
                     on_progress(report)
     return report
 
 
 def check_version(archive: Path, reader: VersionReader, version: StoredVersion) -> str | None:
-    """What is wrong with a version; None: nothing."""
+    """Return what is wrong with a version; None: it is intact."""
     try:
         stored = read_stored_record(archive, reader, version)
         if payload_sha1(stored.http.body) != version.payload_sha1:
-            return "the payload is not what its SHA-1 says"
+            return "the payload does not match its SHA-1"
         if content_digest(decode_stored_body(version, stored.http)) != version.digest:
-            return "the decoded body is not what its digest says"
+            return "the decoded body does not match its digest"
     except StoreUnavailable as error:
         return str(error)
     return None
 
 
-def _note(report: VerifyReport, version: StoredVersion, problem: str | None) -> None:
+def _count(report: VerifyReport, version: StoredVersion, problem: str | None) -> None:
     file = report.files.setdefault(version.file, VerifiedFile(version.file))
     report.versions += 1
     file.versions += 1
@@ -108,56 +108,56 @@ def _note(report: VerifyReport, version: StoredVersion, problem: str | None) -> 
         return
     report.damaged += 1
     file.damaged += 1
-    if len(file.problems) < MOST_PROBLEMS:
+    if len(file.problems) < MAX_PROBLEMS:
         file.problems.append(f"version {version.number} of {version.url}: {problem}")
 
 
 LOG_FILE = "evercrawl.log"
-LEAST_PAGES_FREE = 16
-"""A state file with fewer free pages is left as it is."""
+MIN_FREE_PAGES = 16
+"""State files with fewer free pages are not rewritten."""
 
 
 @dataclass(frozen=True, slots=True)
 class DiskUsage:
-    """One part of a collection on disk."""
+    """The disk usage of one part of a collection."""
 
     name: str
     files: int
     bytes: int
     reclaimable: int
-    """Bytes that `vacuum` would free, as far as that can be told."""
+    """Estimated bytes that `vacuum` frees."""
 
 
 def disk_usage(collection: Path) -> list[DiskUsage]:
-    """State, archive, log and the rest."""
+    """Return the disk usage of state, archive, log and other files."""
     free = _free_bytes(collection)
     state = [path for path in state_folder(collection).glob("*") if path.is_file()]
     archive = [path for path in (collection / "archive").glob("*") if path.is_file()]
     aside = [path for path in archive if QUARANTINE_SUFFIX in path.name]
     log = [path for path in collection.glob(f"{LOG_FILE}*") if path.is_file()]
-    left = [path for folder in _left_behind(collection) for path in folder.rglob("*") if path.is_file()]
+    left = [path for folder in _unfinished_imports(collection) for path in folder.rglob("*") if path.is_file()]
     known = {*state, *archive, *log, *left}
     other = [path for path in collection.rglob("*") if path.is_file() and path not in known]
     return [
         _part("state", state, reclaimable=free),
         _part("archive", [path for path in archive if path not in set(aside)]),
-        _part("archive set aside", aside),
+        _part("damaged archive", aside),
         _part("log", log),
-        _part("left by imports", left, reclaimable=sum(path.stat().st_size for path in left)),
+        _part("unfinished imports", left, reclaimable=sum(path.stat().st_size for path in left)),
         _part("other", other),
     ]
 
 
 def vacuum(collection: Path, settings: Settings) -> int:
-    """Write the state files anew without their gaps, remove what a broken import left; gives the bytes freed.
+    """Compact the state files and delete the rest of unfinished imports; return the number of bytes freed.
 
-    Nothing that was stored is touched, and nobody may be crawling meanwhile.
+    No stored data is lost. It takes the write lock, so no crawl can run meanwhile.
     """
     with CollectionLock(collection):
         before = sum(part.bytes for part in disk_usage(collection))
         for shard in shards_in(collection):
             _vacuum(shard_path(collection, shard), durability=settings.store.durability)
-        for folder in _left_behind(collection):
+        for folder in _unfinished_imports(collection):
             shutil.rmtree(folder)
         return before - sum(part.bytes for part in disk_usage(collection))
 
@@ -166,7 +166,7 @@ def _vacuum(path: Path, *, durability: str) -> None:
     db = open_for_writing(path, durability=durability)
     try:
         with TranslateErrors(path):
-            if db.execute("pragma freelist_count").fetchone()[0] >= LEAST_PAGES_FREE:
+            if db.execute("pragma freelist_count").fetchone()[0] >= MIN_FREE_PAGES:
                 db.execute("vacuum")
             db.execute("pragma wal_checkpoint(truncate)").fetchall()
     finally:
@@ -174,7 +174,7 @@ def _vacuum(path: Path, *, durability: str) -> None:
 
 
 def _free_bytes(collection: Path) -> int:
-    """Pages of the state files that hold nothing."""
+    """Return the size of the free pages in the state files."""
     free = 0
     for shard in shards_in(collection):
         db = open_for_reading(shard_path(collection, shard))
@@ -186,8 +186,8 @@ def _free_bytes(collection: Path) -> int:
     return free
 
 
-def _left_behind(collection: Path) -> list[Path]:
-    """Folders of imports that were killed; one that runs holds the lock."""
+def _unfinished_imports(collection: Path) -> list[Path]:
+    """Return the folders of killed imports; a running one holds the lock."""
     return [path for path in collection.glob(f"{WORK_FOLDER}*") if path.is_dir()]
 
 
@@ -199,7 +199,7 @@ SOFTWARE = f"evercrawl/{__version__}"
 
 
 def prune(collection: Path, settings: Settings, rule_text: str, *, apply: bool) -> PruneReport:
-    """What the rule takes away; with `do` it is taken away."""
+    """Return what a retention rule deletes; with `apply`, delete it."""
     rule = parse_retention(rule_text)
 
     def keeps(moments: Sequence[datetime]) -> set[int]:
@@ -216,86 +216,79 @@ def prune(collection: Path, settings: Settings, rule_text: str, *, apply: bool) 
                 db.close()
         return report
     if archive_address(collection / "archive") is not None:
-        raise ConfigError("files on object storage cannot be pruned: they are never written to again")
+        raise ConfigError("archives on object storage cannot be pruned")
     with CollectionLock(collection):
         for shard in shards_in(collection):
             path = shard_path(collection, shard)
             db = SqliteConnection(path, open_for_writing(path, durability="power"))
             try:
-                doomed = plan_prune(db, keeps)
-                report = _done(report, doomed, _prune_shard(collection / "archive", settings, shard, db, doomed))
+                plan = plan_prune(db, keeps)
+                report = _done(report, plan, _prune_shard(collection / "archive", settings, shard, db, plan))
             finally:
                 db.close()
     return report
 
 
-def _planned(report: PruneReport, doomed: PrunePlan) -> PruneReport:
-    return PruneReport(
-        report.rule,
-        report.done,
-        pages=report.pages + len(doomed.pages()),
-        versions=report.versions + len(doomed.versions),
-        versions_kept=report.versions_kept + doomed.kept,
-        shared_versions=report.shared_versions + doomed.kept_for_others,
-        archive_files=report.archive_files,
-        archive_bytes=report.archive_bytes + doomed.record_bytes(),
-        damaged_files=report.damaged_files,
+def _planned(report: PruneReport, plan: PrunePlan) -> PruneReport:
+    """Add what a plan would delete."""
+    return replace(
+        report,
+        pages=report.pages + len(plan.pages()),
+        versions=report.versions + len(plan.versions),
+        versions_kept=report.versions_kept + plan.kept,
+        shared_versions=report.shared_versions + plan.kept_for_others,
+        archive_bytes=report.archive_bytes + plan.record_bytes(),
     )
 
 
-def _done(report: PruneReport, doomed: PrunePlan, files: _Files) -> PruneReport:
-    planned = _planned(report, doomed)
-    return PruneReport(
-        planned.rule,
-        planned.done,
-        pages=planned.pages,
-        versions=planned.versions,
-        versions_kept=planned.versions_kept,
-        shared_versions=planned.shared_versions,
+def _done(report: PruneReport, plan: PrunePlan, files: _Files) -> PruneReport:
+    """Add what was deleted."""
+    return replace(
+        _planned(report, plan),
         archive_files=report.archive_files + len(files.plans),
-        archive_bytes=report.archive_bytes + sum(plan.dropped_bytes for plan in files.plans),
+        archive_bytes=report.archive_bytes + sum(rewrite.dropped_bytes for rewrite in files.plans),
         damaged_files=report.damaged_files + tuple(files.damaged),
     )
 
 
 class _Files:
-    """The archive files of a shard that lose records, and those that are damaged and stay as they are."""
+    """The archive files of a shard to rewrite, and damaged files that are kept."""
 
-    def __init__(self, folder: Path, shard: int, doomed: PrunePlan) -> None:
+    def __init__(self, folder: Path, shard: int, plan: PrunePlan) -> None:
         self.plans: list[RewritePlan] = []
         self.damaged: list[str] = []
         self.rewritten: dict[str, RewriteResult] = {}
-        ids = {version.record_id for version in doomed.versions.values()}
+        ids = {version.record_id for version in plan.versions.values()}
         for path in shard_files(folder, shard).values() if ids else ():
             try:
-                plan = plan_rewrite(path, ids)
+                rewrite = plan_rewrite(path, ids)
             except ValueError:
                 self.damaged.append(path.name)
             else:
-                if plan is not None:
-                    self.plans.append(plan)
+                if rewrite is not None:
+                    self.plans.append(rewrite)
 
     def moved(self, file: str, offset: int) -> tuple[str, int]:
-        """Where a record that stayed lies now."""
+        """Return the new position of a kept record."""
         rewritten = self.rewritten[file]
         return rewritten.new, rewritten.place(offset)
 
 
-def _prune_shard(folder: Path, settings: Settings, shard: int, db: SqliteConnection, doomed: PrunePlan) -> _Files:
+def _prune_shard(folder: Path, settings: Settings, shard: int, db: SqliteConnection, plan: PrunePlan) -> _Files:
     _delete_dropped(folder, db)
     end = archive_end(db)
     if end is not None:
         truncate_archive(folder, shard, end)
-    files = _Files(folder, shard, doomed if end is not None else PrunePlan())
-    if doomed.versions:
+    files = _Files(folder, shard, plan if end is not None else PrunePlan())
+    if plan.versions:
         new_end = _write_files(folder, settings, shard, files)
-        apply_prune(db, doomed, moved=files.moved, files=files.rewritten, archive_end=new_end)
+        apply_prune(db, plan, moved=files.moved, files=files.rewritten, archive_end=new_end)
         _delete_dropped(folder, db)
     return files
 
 
 def _write_files(folder: Path, settings: Settings, shard: int, files: _Files) -> ArchiveEnd | None:
-    """The new files; the last of them is where the archive ends from now on. None: there are none."""
+    """Write the new files; return the new end of the archive, or None if there are none."""
     first = max(shard_files(folder, shard), default=0) + 1
     end: ArchiveEnd | None = None
     fields = {"robots": "obey"}
@@ -313,7 +306,7 @@ def _write_files(folder: Path, settings: Settings, shard: int, files: _Files) ->
 
 
 def _delete_dropped(folder: Path, db: SqliteConnection) -> None:
-    """Delete the files that an earlier transaction (perhaps of a run that crashed) made superfluous."""
+    """Delete files that an earlier transaction has replaced, also after a crash."""
     for name in dropped_files(db):
         (folder / name).unlink(missing_ok=True)
         delete_dropped_file(db, name)

@@ -1,4 +1,4 @@
-"""Taking out: one command, ten forms, each written whole or not at all."""
+"""Export versions in one of ten formats; a file or folder is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ STREAMS: dict[ExportFormat, Callable[[ExportRun, BinaryIO], None]] = {
     "jsonl": write_jsonl,
     "csv": write_csv,
 }
-"""Forms that go to standard output unless a file is named."""
+"""Formats that go to standard output unless a file is given."""
 FILES: dict[ExportFormat, Callable[[ExportRun, Path], None]] = {
     "wacz": write_wacz,
     "parquet": write_parquet,
@@ -72,7 +72,7 @@ def export(
     force: bool = False,
     on_progress: OnProgress | None = None,
 ) -> ExportReport:
-    """Write the selected versions in one form; without `to` a stream goes to standard output."""
+    """Write the selected versions; without `to`, a stream format goes to standard output."""
     run = ExportRun(collection, settings, selection or VersionSelection(), on_progress)
     if form in ("parquet", "dataset"):
         require_duckdb()
@@ -98,16 +98,16 @@ def _write(run: ExportRun, form: ExportFormat, target: Path, *, force: bool) -> 
 
 
 def default_target(collection: Path, form: ExportFormat) -> Path:
-    """Where an export goes that names no place: here, under the collection's name."""
+    """Return the default target: the collection's name in the current folder."""
     return Path(collection.absolute().name.removesuffix(".evercrawl") + ENDINGS[form])
 
 
 def parse_export_format(name: str) -> ExportFormat:
-    """The form of this name."""
+    """Return the format with this name."""
     for form in EXPORT_FORMATS:
         if form == name:
             return form
-    raise ConfigError(f"there is no export {name!r}; the forms are {', '.join(EXPORT_FORMATS)}")
+    raise ConfigError(f"unknown export format {name!r}; choose from {', '.join(EXPORT_FORMATS)}")
 
 
 def _to_standard_output(run: ExportRun, form: ExportFormat) -> None:

@@ -1,4 +1,4 @@
-"""Which versions of which pages? Read shard by shard, never more than a portion at a time."""
+"""One export: select versions, read them shard by shard, count damaged ones, and write files atomically."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from evercrawl.model.time import to_us
 
 
 def selected_versions(collection: Path, selection: VersionSelection) -> Iterator[tuple[VersionReader, StoredVersion]]:
-    """The selected versions, each with the reader of its shard; those of one page follow each other."""
+    """Yield the selected versions with the reader of their shard, page by page."""
     bounds = selection_bounds(selection)
     for shard in StateReader(collection).shards():
         with version_reader(collection, shard) as reader:
@@ -32,7 +32,7 @@ def selected_versions(collection: Path, selection: VersionSelection) -> Iterator
 
 
 def selection_bounds(selection: VersionSelection) -> VersionFilter:
-    """The selection in terms of the store."""
+    """Return the selection as a filter of the store."""
     return VersionFilter(
         site=selection.site.strip().rstrip("/").lower() if selection.site else None,
         since_us=to_us(selection.since) if selection.since else None,
@@ -42,49 +42,49 @@ def selection_bounds(selection: VersionSelection) -> VersionFilter:
     )
 
 
-MOST_DAMAGE = 100
-"""Damaged records that are named one by one; all are counted."""
+MAX_DAMAGE = 100
+"""Damaged records listed in a report; all are counted."""
 
 
 @dataclass(slots=True)
 class ExportReport:
-    """What was taken out."""
+    """The result of an export."""
 
     path: str | None = None
-    """Where it lies; None: it went to standard output."""
+    """The file or folder; None: standard output."""
     pages: int = 0
     versions: int = 0
     bytes: int = 0
-    """Bytes of stored records that were read."""
+    """Bytes of stored records read."""
     damaged: int = 0
     damage: list[str] = field(default_factory=list)
-    """What is wrong with the first of them."""
+    """Descriptions of the first damaged records."""
 
 
 OnProgress = Callable[[ExportReport], None]
 
 
 class SelectedAnswer(NamedTuple):
-    """A version and the answer that it was stored from."""
+    """A selected version and its stored response."""
 
     version: StoredVersion
     stored: StoredRecord
 
 
 class ExportedPage(NamedTuple):
-    """A version with all that can be read out of it."""
+    """A selected version, decoded and parsed."""
 
     version: StoredVersion
     stored: StoredRecord
     body: bytes
     document: Document
     analysis: Mapping[str, Any]
-    """What analysers said about it when it was new."""
+    """The results of analysers."""
 
 
 @dataclass(slots=True)
 class ExportRun:
-    """The versions of one export. Invariant: whatever was given out is counted, whatever was not is named."""
+    """The versions of one export. Invariant: every selected version is counted as exported or damaged."""
 
     collection: Path
     settings: Settings
@@ -95,28 +95,28 @@ class ExportRun:
 
     @property
     def archive(self) -> Path:
-        """The folder of the collection's WARC files."""
+        """Return the folder of the collection's WARC files."""
         return self.collection / "archive"
 
     def answers(self) -> Iterator[SelectedAnswer]:
-        """Every selected version that can be read."""
+        """Yield every selected version that can be read."""
         for reader, version in selected_versions(self.collection, self.selection):
             try:
                 answer = SelectedAnswer(version, read_stored_record(self.archive, reader, version))
             except StoreUnavailable as error:
-                self._note_damage(version, error)
+                self._add_damage(version, error)
                 continue
             yield answer
             self._count(reader, version)
 
     def pages(self) -> Iterator[ExportedPage]:
-        """The same, decoded and parsed."""
+        """Yield every selected version that can be read and parsed."""
         for reader, version in selected_versions(self.collection, self.selection):
             try:
                 stored = read_stored_record(self.archive, reader, version)
                 body = decode_stored_body(version, stored.http)
             except StoreUnavailable as error:
-                self._note_damage(version, error)
+                self._add_damage(version, error)
                 continue
             document = parse_response(version.url, stored.http.headers, body, self.settings)
             analysis = reader.analyses(version.page_id).get(version.number, {})
@@ -132,46 +132,46 @@ class ExportRun:
         if self.on_progress is not None:
             self.on_progress(self.report)
 
-    def _note_damage(self, version: StoredVersion, error: StoreUnavailable) -> None:
+    def _add_damage(self, version: StoredVersion, error: StoreUnavailable) -> None:
         self.report.damaged += 1
-        if len(self.report.damage) < MOST_DAMAGE:
+        if len(self.report.damage) < MAX_DAMAGE:
             self.report.damage.append(f"version {version.number} of {version.url}: {error}")
 
 
 MAPPING = "mapping.jsonl"
-"""The file by which a folder is known to be an export of ours."""
+"""This file identifies a folder as an export of evercrawl."""
 
 
 def require_writable(target: Path, *, force: bool) -> None:
-    """ConfigError where something is in the way that must not be replaced."""
+    """Raise ConfigError if the target exists and must not be replaced."""
     if not target.parent.is_dir():
-        raise ConfigError(f"the folder {target.parent} does not exist; make it first")
+        raise ConfigError(f"the folder {target.parent} does not exist; create it first")
     if not os.path.lexists(target):
         return
     if not force:
-        raise ConfigError(f"{target} exists; name another place with -o, or replace it with --force")
+        raise ConfigError(f"{target} exists; choose another name with -o, or replace it with --force")
     if target.is_dir() and not target.is_symlink() and any(target.iterdir()) and not (target / MAPPING).is_file():
-        raise ConfigError(f"{target} is a folder that evercrawl did not export; it is never replaced")
+        raise ConfigError(f"{target} is not an export of evercrawl; it is never replaced")
 
 
 @contextmanager
 def new_file(target: Path, *, force: bool) -> Iterator[Path]:
-    """A file under another name, which becomes `target` when the block ends well and is removed when not."""
+    """Yield a temporary file; rename it to `target` after the block, or delete it after an error."""
     require_writable(target, force=force)
     if target.is_dir():
-        raise ConfigError(f"{target} is a folder, and a file was to be written; name it with -o")
+        raise ConfigError(f"{target} is a folder; give a file name with -o")
     beside = _beside(target)
     try:
         yield beside
         require_writable(target, force=force)
-        _in_place(beside, target)
+        _move_file(beside, target)
     finally:
         beside.unlink(missing_ok=True)
 
 
 @contextmanager
 def new_folder(target: Path, *, force: bool) -> Iterator[Path]:
-    """The same for a folder."""
+    """Yield a temporary folder; rename it to `target` after the block, or delete it after an error."""
     require_writable(target, force=force)
     beside = _beside(target)
     try:
@@ -188,7 +188,7 @@ def new_folder(target: Path, *, force: bool) -> Iterator[Path]:
 
 @contextmanager
 def open_output(path: Path) -> Iterator[BinaryIO]:
-    """A new file to write to; what the disk says against it becomes StoreUnavailable."""
+    """Open a new file; turn disk errors into StoreUnavailable."""
     try:
         with path.open("xb") as file:
             yield file
@@ -198,7 +198,7 @@ def open_output(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def standard_output() -> Iterator[BinaryIO]:
-    """Where data goes that has no file."""
+    """Yield standard output."""
     yield sys.stdout.buffer
     sys.stdout.buffer.flush()
 
@@ -207,7 +207,7 @@ def _beside(target: Path) -> Path:
     return target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.partial")
 
 
-def _in_place(beside: Path, target: Path) -> None:
+def _move_file(beside: Path, target: Path) -> None:
     try:
         beside.replace(target)
     except OSError as error:
@@ -215,15 +215,15 @@ def _in_place(beside: Path, target: Path) -> None:
 
 
 def _replace_folder(beside: Path, target: Path) -> None:
-    """A folder cannot be replaced in one step: the old one steps aside and goes when the new one stands."""
+    """Replace a folder: rename the old one, move the new one in place, then delete the old one."""
     old = _beside(target) if os.path.lexists(target) else None
     if old is not None:
-        _in_place(target, old)
+        _move_file(target, old)
     try:
-        _in_place(beside, target)
+        _move_file(beside, target)
     except BaseException:
         if old is not None:
-            _in_place(old, target)
+            _move_file(old, target)
         raise
     if old is not None:
         _remove(old)
@@ -237,4 +237,4 @@ def _remove(old: Path) -> None:
 
 
 def _unwritable(path: Path, error: OSError) -> StoreUnavailable:
-    return StoreUnavailable(f"{path} cannot be written: {error.strerror or error}; nothing was left behind")
+    return StoreUnavailable(f"{path} cannot be written: {error.strerror or error}")

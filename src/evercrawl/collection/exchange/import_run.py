@@ -1,4 +1,4 @@
-"""A list of everything to be taken in, on disk: found file by file, read in the order of time."""
+"""Import WARC files and WACZ packages: catalogue their records, then add them shard by shard in order of time."""
 
 from __future__ import annotations
 
@@ -14,13 +14,7 @@ from evercrawl.adapters.system import CollectionLock, SystemClock
 from evercrawl.adapters.warc.reader import WarcDamage, WarcRecord, parse_warc_date
 from evercrawl.adapters.warc.warc_records import WarcInfo
 from evercrawl.adapters.warc.writer import WarcArchive
-from evercrawl.collection.exchange.import_shard import (
-    IdCounter,
-    ImportContext,
-    ImportReport,
-    RecordClock,
-    ShardImporter,
-)
+from evercrawl.collection.exchange.import_shard import IdCounter, ImportContext, ImportReport, ShardImporter
 from evercrawl.collection.exchange.import_sources import (
     Catalogue,
     CatalogueEntry,
@@ -37,15 +31,14 @@ from evercrawl.engine.commits import CommitBuffer
 from evercrawl.engine.decision import Policy
 from evercrawl.engine.ports import ShardStore
 from evercrawl.model import __version__
-from evercrawl.model.fetch import FetchResult, Request
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import to_us
 
 WORK_FOLDER = "import-"
-"""Beginning of the name of the folder, inside the collection, in which an import keeps its notes."""
+"""Prefix of the temporary folder of an import, inside the collection."""
 
 CAPTURES = ("response", "revisit")
-"""Types of records that tell of a visit."""
+"""Types of records that mean a visit."""
 
 OnImport = Callable[[ImportReport], None]
 
@@ -53,24 +46,23 @@ OnImport = Callable[[ImportReport], None]
 def import_archives(
     collection: Path, settings: Settings, files: list[Path], *, form: ImportFormat, on_progress: OnImport | None = None
 ) -> ImportReport:
-    """Take in the captures of WARC files or WACZ packages and say what became of them."""
+    """Import the captures of WARC files or WACZ packages, and return the counts."""
     with CollectionLock(collection), TemporaryDirectory(prefix=WORK_FOLDER, dir=collection) as folder:
         paths = warc_files(files, form, Path(folder))
         catalogue, records = Catalogue(Path(folder) / "catalogue.sqlite"), RecordFiles(paths)
         try:
-            taking = ArchiveImporter(_import(collection, settings, catalogue, records), on_progress)
+            importer = ArchiveImporter(_import_context(collection, settings, catalogue, records), on_progress)
             for number, path in enumerate(paths):
-                taking.find(path, number)
+                importer.catalogue_file(path, number)
             catalogue.close_entries()
-            asyncio.run(taking.take_all())
-            return taking.report
+            asyncio.run(importer.import_all())
+            return importer.report
         finally:
             records.close()
             catalogue.close()
 
 
-def _import(collection: Path, settings: Settings, catalogue: Catalogue, records: RecordFiles) -> ImportContext:
-    clock = RecordClock()
+def _import_context(collection: Path, settings: Settings, catalogue: Catalogue, records: RecordFiles) -> ImportContext:
     policy = Policy(
         settings=settings,
         scope=Scope(settings.scope, allow_ports=settings.http.allow_ports),
@@ -81,30 +73,19 @@ def _import(collection: Path, settings: Settings, catalogue: Catalogue, records:
     return ImportContext(collection, settings, catalogue, records, policy)
 
 
-class NoFetcher:
-    """An import asks nobody."""
-
-    async def fetch(self, request: Request) -> FetchResult:
-        """Never called: what was fetched lies in the archive."""
-        raise AssertionError(f"an import does not fetch {request.url}")
-
-    async def close(self) -> None:
-        """There is nothing to close."""
-
-
 class ArchiveImporter:
-    """One import: find everything, then take it in shard by shard."""
+    """One import: catalogue all files, then import shard by shard."""
 
     def __init__(self, shared: ImportContext, on_progress: OnImport | None) -> None:
         self._import = shared
         self._on_progress = on_progress
         self.report = shared.report
 
-    def find(self, path: Path, number: int) -> None:
-        """Enter the records of a file into the catalogue."""
+    def catalogue_file(self, path: Path, number: int) -> None:
+        """Add the records of a file to the catalogue."""
         for found in locate_records(path, number):
             if isinstance(found, WarcDamage):
-                self.report.note_damage(f"{path.name} at {found.offset}: {found.message}")
+                self.report.add_damage(f"{path.name} at {found.offset}: {found.message}")
                 continue
             place, record = found
             fields = record.headers
@@ -113,10 +94,10 @@ class ArchiveImporter:
                 self._import.catalogue.add_request(place, record_id=own, concurrent=concurrent)
             elif record.kind in CAPTURES:
                 self.report.records += 1
-                self._enter(path, record, place)
+                self._add_entry(path, record, place)
                 self.progress()
 
-    def _enter(self, path: Path, record: WarcRecord, place: RecordPlace) -> None:
+    def _add_entry(self, path: Path, record: WarcRecord, place: RecordPlace) -> None:
         fields = record.headers
         url = canonical(fields.get("warc-target-uri", ""))
         if url is None:
@@ -125,7 +106,7 @@ class ArchiveImporter:
         try:
             at_us = to_us(parse_warc_date(fields["warc-date"]))
         except (KeyError, ValueError):
-            self.report.note_damage(f"{path.name} at {place.offset}: the record has no date that can be read")
+            self.report.add_damage(f"{path.name} at {place.offset}: the record has no valid date")
             return
         self._import.catalogue.add(
             CatalogueEntry(
@@ -145,16 +126,16 @@ class ArchiveImporter:
             )
         )
 
-    async def take_all(self) -> None:
-        """Take in every shard's captures."""
+    async def import_all(self) -> None:
+        """Import the captures of every shard."""
         store = SqliteStore(self._import.collection, self._import.settings.store)
         try:
             for shard in self._import.catalogue.shards():
-                await self._take_shard(await store.open_shard(shard), shard)
+                await self._import_shard(await store.open_shard(shard), shard)
         finally:
             await store.close()
 
-    async def _take_shard(self, store: ShardStore, shard: int) -> None:
+    async def _import_shard(self, store: ShardStore, shard: int) -> None:
         facts = await store.claim()
         archive = WarcArchive(
             self._import.collection / "archive",
@@ -171,18 +152,18 @@ class ArchiveImporter:
             into = ShardImporter(self._import, store, archive, buffer=buffer, reader=reader, numbers=numbers)
             try:
                 for entry in self._import.catalogue.of_shard(shard):
-                    await into.take(entry)
+                    await into.import_capture(entry)
                     self.progress()
                 await into.finish()
             finally:
                 archive.close()
         if not facts.crashed:
-            # After a crash the next crawl still has to wait out every gap, so it must still see the crash.
+            # Keep the mark of a crash, because the next crawl must wait out every delay after it.
             await store.release(facts.epoch)
         await store.close()
 
     def progress(self) -> None:
-        """Let whoever watches know."""
+        """Report the progress."""
         if self._on_progress is not None:
             self._on_progress(self.report)
 

@@ -1,4 +1,4 @@
-"""One capture after the other into a shard, as if we had visited the page at the time."""
+"""Import captures into a shard, as if the pages had been visited at the time."""
 
 from __future__ import annotations
 
@@ -39,59 +39,45 @@ from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
 from evercrawl.model.time import from_us, to_us
 
-MOST_DAMAGE = 100
-"""Damaged places that are named one by one; all are counted."""
+MAX_DAMAGE = 100
+"""Damaged records listed in a report; all are counted."""
 IMPORTED_DEPTH = 1
-"""Not 0: only what the operator names is a seed."""
+"""Not 0, because only URLs given by the user are seeds."""
 
 
 @dataclass(slots=True)
 class ImportReport:
-    """What was taken in; each of the `records` is counted in one of the other numbers."""
+    """The result of an import; each of the `records` is also counted in one of the other fields."""
 
     records: int = 0
-    """Response and revisit records that were found."""
+    """Response and revisit records found."""
     new_pages: int = 0
     versions: int = 0
     """Records that became versions."""
     unchanged: int = 0
-    """Visits that found nothing new, moved pages and errors: in the log, without a version."""
+    """Unchanged pages, redirects and errors: logged, without a version."""
     already: int = 0
-    """Records that the collection had before."""
+    """Records that the collection already had."""
     older: int = 0
-    """Records of pages that have a newer visit: history is only ever added at its end."""
+    """Records older than the newest visit of their page; history is only appended."""
     ignored: int = 0
-    """Records that are no answer to a GET of a page on the web."""
+    """Records that are not the response to a GET request for a web page."""
     unresolved: int = 0
-    """Revisit records whose original is neither in these files nor in the collection."""
+    """Revisit records whose original is missing."""
     damaged: int = 0
     damage: list[str] = field(default_factory=list)
-    """What is wrong with the first damaged places."""
+    """Descriptions of the first damaged records."""
 
-    def note_damage(self, text: str) -> None:
-        """One more damaged place."""
+    def add_damage(self, text: str) -> None:
+        """Count a damaged record."""
         self.damaged += 1
-        if len(self.damage) < MOST_DAMAGE:
+        if len(self.damage) < MAX_DAMAGE:
             self.damage.append(text)
-
-
-class RecordClock:
-    """A clock that stands at the moment of the record in hand."""
-
-    def __init__(self) -> None:
-        self.moment = from_us(0)
-
-    def now(self) -> datetime:
-        """That moment."""
-        return self.moment
-
-    async def sleep_until(self, moment: datetime) -> None:
-        """Nothing waits in the past."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportContext:
-    """What all shards of an import share."""
+    """Values that all shards of an import share."""
 
     collection: Path
     settings: Settings
@@ -103,7 +89,7 @@ class ImportContext:
 
 @dataclass(slots=True)
 class IdCounter:
-    """The next numbers of a shard."""
+    """The next ids of a shard."""
 
     page: int
     seq: int
@@ -111,8 +97,9 @@ class IdCounter:
 
 
 class ShardImporter:
-    """Captures into one shard, oldest first. Invariant: a page is in a batch at most once, so the store knows
-    its newest state whenever a capture is judged.
+    """Imports captures into one shard, oldest first.
+
+    Invariant: a page is in a batch at most once, so the store has its newest state for each decision.
     """
 
     def __init__(
@@ -141,12 +128,12 @@ class ShardImporter:
         self._in_batch: set[bytes] = set()
         self._sites: dict[str, Site] = {}
 
-    async def take(self, entry: CatalogueEntry) -> None:
-        """One capture; what cannot be used is counted and left out."""
+    async def import_capture(self, entry: CatalogueEntry) -> None:
+        """Import one capture; count and skip it if it cannot be used."""
         try:
             result = self._result(entry)
         except (DamagedRecord, ValueError, StoreUnavailable) as error:
-            self._report.note_damage(f"{entry.url} of {from_us(entry.at_us):%Y-%m-%dT%H:%M:%SZ}: {error}")
+            self._report.add_damage(f"{entry.url} of {from_us(entry.at_us):%Y-%m-%dT%H:%M:%SZ}: {error}")
             return
         if result is None:
             return
@@ -156,7 +143,7 @@ class ShardImporter:
         await self._place(entry, key, result)
 
     async def finish(self) -> None:
-        """Write what was learned about the sites, and whatever else is left."""
+        """Write the site state and the last batch."""
         self._buffer.batch.site_states |= self._change.unsaved()
         self._buffer.batch.site_states |= self._outlooks.unsaved()
         await self._commit()
@@ -166,10 +153,10 @@ class ShardImporter:
         self._in_batch.clear()
         self._sites.clear()
 
-    # What the record says
+    # The result of a capture
 
     def _result(self, entry: CatalogueEntry) -> FetchResult | None:
-        """How the visit ended; None: counted as something else."""
+        """Return the result of the visit; None: the record is counted as something else."""
         record = self._import.records.read(entry.place)
         request_head = self._request_head(entry)
         if request_head and not request_head.startswith(b"GET "):
@@ -194,7 +181,7 @@ class ShardImporter:
         return b"" if place is None else self._import.records.read(place).block
 
     def _resolved(self, entry: CatalogueEntry, revisit: WarcRecord) -> HttpBlock | None:
-        """Head of the revisit and body of what it refers to; None: that is nowhere."""
+        """Return the head of a revisit with the body of its original; None: the original is missing."""
         own = parse_http_block(revisit.block) if revisit.block.startswith(b"HTTP/") else None
         if own is not None and own.status == 304:
             return own
@@ -206,7 +193,7 @@ class ShardImporter:
         return own._replace(body=body) if own is not None and body is not None else None
 
     def _stored_body(self, entry: CatalogueEntry) -> bytes | None:
-        """The original may have been taken in, or crawled, before."""
+        """Return the body of an original that is already in the collection."""
         page = self._reader.page(key_of(entry.refers_url)) if entry.refers_url else None
         for stored in self._reader.versions(page.id) if page is not None else ():
             original = self._reader.original(stored.version.digest)
@@ -215,7 +202,7 @@ class ShardImporter:
                 return read_record(self._import.collection / "archive", *place).wire_body
         return None
 
-    # Where it belongs
+    # Its page
 
     async def _place(self, entry: CatalogueEntry, key: bytes, result: FetchResult) -> None:
         known = self._reader.page(key)
@@ -225,7 +212,7 @@ class ShardImporter:
                 return
             await self._write(await self._new_page(entry, key), result, entry.at_us)
             return
-        at_us = self._free_moment(known.id, entry.at_us, result)
+        at_us = self._free_time(known.id, entry.at_us, result)
         if at_us is None:
             self._report.already += 1
         elif known.last_us is not None and at_us < known.last_us:
@@ -255,10 +242,10 @@ class ShardImporter:
             )
             await self._write(page, result, at_us)
 
-    def _free_moment(self, page_id: int, at_us: int, result: FetchResult) -> int | None:
-        """The capture's moment, a little later where another capture has it; None: this one is there already.
+    def _free_time(self, page_id: int, at_us: int, result: FetchResult) -> int | None:
+        """Return the time of the capture, slightly later if another capture has it; None: it is already stored.
 
-        Old archives have moments in whole seconds, in which a page may have been captured twice.
+        Old archives have times in whole seconds, in which a page may have been captured twice.
         """
         while visits := self._reader.visits_at(page_id, at_us):
             if any(_is_same(result, status, digest) for status, digest in visits):
@@ -285,7 +272,7 @@ class ShardImporter:
         self._sites[name] = site
         return site
 
-    # Writing it down
+    # The visit
 
     async def _write(self, page: Page, result: FetchResult, at_us: int) -> None:
         now = from_us(at_us)
@@ -306,7 +293,7 @@ class ShardImporter:
             self._report.unchanged += 1
 
     def _is_foreign(self, page: Page) -> bool:
-        """The page is outside the scope that the collection has, so no crawl is to visit it."""
+        """Return whether the page is outside the scope, so that no crawl visits it."""
         settings, scope = self._import.settings, self._import.policy.scope
         return bool(settings.scope.seeds) and scope.verdict(page.url, depth=page.depth) is not None
 
@@ -333,7 +320,7 @@ class ShardImporter:
 
 
 def _is_same(result: FetchResult, status: int | None, digest: bytes | None) -> bool:
-    """The result tells of the visit that had this status and after which the content was this."""
+    """Return whether the result has this status and content."""
     match result:
         case Fetched(status=own, body=body):
             return own == status and digest in (None, content_digest(body))

@@ -1,4 +1,4 @@
-"""Archives of others: what WARC files and WACZ packages hold, record by record and by place."""
+"""Read foreign archives: records of WARC files and WACZ packages, and an on-disk catalogue of them."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from evercrawl.model.settings import HttpSettings
 ImportFormat = Literal["warc", "wacz"]
 IMPORT_FORMATS: tuple[ImportFormat, ...] = get_args(ImportFormat)
 OPEN_FILES = 16
-LOOKED_AT_BYTES = 64
-"""Where a file says what it is; some writers put blank lines first."""
+MAGIC_BYTES = 64
+"""Bytes read to detect the type of a file; some writers start with blank lines."""
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 ZIP_MAGIC = b"PK\x03\x04"
 _HASHES = {"sha1": sha1, "sha-1": sha1, "sha256": sha256, "sha-256": sha256, "sha512": sha512, "md5": md5}
 
 
 class RecordPlace(NamedTuple):
-    """Where a record lies: number of the file, offset, place among the records of one gzip member."""
+    """The position of a record: number of the file, offset, and index within one gzip member."""
 
     source: int
     offset: int
@@ -51,31 +51,33 @@ class RecordPlace(NamedTuple):
 
 
 def parse_import_format(name: str) -> ImportFormat:
-    """The form of this name."""
+    """Return the format with this name."""
     for form in IMPORT_FORMATS:
         if form == name:
             return form
-    raise ConfigError(f"{name!r} cannot be taken in; the forms are {', '.join(IMPORT_FORMATS)}")
+    raise ConfigError(f"unknown import format {name!r}; choose from {', '.join(IMPORT_FORMATS)}")
 
 
 def warc_files(files: list[Path], form: ImportFormat, folder: Path) -> list[Path]:
-    """The WARC files that are meant; those inside packages are unpacked into `folder`."""
+    """Return the WARC files; those in packages are extracted into `folder`."""
     if form == "warc":
         for file in files:
             _require_warc(file)
         return files
     found: list[Path] = []
     for file in files:
-        found += _unpacked(file, folder, start=len(found))
+        found += _extract(file, folder, start=len(found))
     return found
 
 
 def _require_warc(file: Path) -> None:
     start = _start_of(file)
     if start.startswith(ZIP_MAGIC):
-        raise ConfigError(f"{file} is a ZIP file; if it is a WACZ, take it in with: evercrawl import wacz {file}")
+        raise ConfigError(f"{file} is a ZIP file; if it is a WACZ, use: evercrawl import wacz {file}")
     if start.startswith(ZSTD_MAGIC):
-        raise ConfigError(f"{file} is packed with zstd, which is not read here; unpack it first with: zstd -d {file}")
+        raise ConfigError(
+            f"{file} is compressed with zstd, which is not supported; use: zstd -d {file}"
+        )
     if start and not start.startswith((GZIP_MAGIC[:2], b"WARC/")):
         raise ConfigError(f"{file} is not a WARC file: it begins with {start!r}")
 
@@ -83,15 +85,15 @@ def _require_warc(file: Path) -> None:
 def _start_of(file: Path) -> bytes:
     try:
         with file.open("rb") as opened:
-            return opened.read(LOOKED_AT_BYTES).lstrip(b"\r\n")[:5]
+            return opened.read(MAGIC_BYTES).lstrip(b"\r\n")[:5]
     except OSError as error:
         raise ConfigError(f"{file} cannot be read: {error.strerror}") from error
 
 
-def _unpacked(file: Path, folder: Path, *, start: int) -> list[Path]:
-    """The WARC files of a package; its names decide what they are and never where they go."""
+def _extract(file: Path, folder: Path, *, start: int) -> list[Path]:
+    """Extract the WARC files of a package under new names, so that its names cannot escape the folder."""
     if not _start_of(file).startswith(ZIP_MAGIC):
-        raise ConfigError(f"{file} is not a WACZ file: it is no ZIP")
+        raise ConfigError(f"{file} is not a WACZ file: it is not a ZIP file")
     try:
         with zipfile.ZipFile(file) as package:
             names = [name for name in package.namelist() if _is_warc_member(name)]
@@ -100,9 +102,9 @@ def _unpacked(file: Path, folder: Path, *, start: int) -> list[Path]:
                 with package.open(name) as member, target.open("xb") as out:
                     shutil.copyfileobj(member, out, 1 << 20)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
-        raise ConfigError(f"{file} is not a WACZ file that can be read: {error}") from error
+        raise ConfigError(f"{file} is not a valid WACZ file: {error}") from error
     except OSError as error:
-        raise StoreUnavailable(f"{file} cannot be unpacked: {error.strerror or error}") from error
+        raise StoreUnavailable(f"{file} cannot be extracted: {error.strerror or error}") from error
     if not names:
         raise ConfigError(f"{file} is not a WACZ file: it has no WARC in its folder archive/")
     return targets
@@ -113,7 +115,7 @@ def _is_warc_member(name: str) -> bool:
 
 
 def locate_records(path: Path, source: int) -> Iterator[tuple[RecordPlace, WarcRecord] | WarcDamage]:
-    """Every sound record of a file with its place, and a word about each damaged one."""
+    """Yield every intact record of a file with its position, and a description of each damaged one."""
     last, nth = -1, 0
     for found in iterate_records(path):
         if isinstance(found, WarcDamage):
@@ -125,7 +127,7 @@ def locate_records(path: Path, source: int) -> Iterator[tuple[RecordPlace, WarcR
 
 
 class RecordFiles:
-    """Records by place. At most `OPEN_FILES` files are open, and of packed ones the last member is kept."""
+    """Reads records by position, with at most `OPEN_FILES` open files and the last gzip member cached."""
 
     def __init__(self, files: list[Path]) -> None:
         self._files = files
@@ -133,7 +135,7 @@ class RecordFiles:
         self._member: tuple[tuple[int, int], bytes] = ((-1, -1), b"")
 
     def read(self, place: RecordPlace) -> WarcRecord:
-        """The record at a place that was found before."""
+        """Read the record at a position."""
         data = self._data(place.source)
         if data[:2] != GZIP_MAGIC[:2]:
             return parse_record(data, place.offset, offset=place.offset)[0]
@@ -172,21 +174,21 @@ def _nth_record(member: bytes, place: RecordPlace) -> WarcRecord:
         nth += 1
         if nth == place.nth:
             return record
-    raise ValueError("the record is not where it was")
+    raise ValueError("the file has changed: the record is missing")
 
 
 def matches_digest(header: str | None, data: bytes) -> bool | None:
-    """Whether data is what a digest header says; None: there is no digest that we can read."""
+    """Return whether data matches a digest header; None: no supported digest."""
     name, _, value = (header or "").partition(":")
     compute = _HASHES.get(name.strip().lower())
     if compute is None or not value.strip():
         return None
     actual = compute(data, usedforsecurity=False).digest()
-    return any(actual == said for said in _readings(value.strip(), len(actual)))
+    return any(actual == said for said in _digest_values(value.strip(), len(actual)))
 
 
-def _readings(value: str, size: int) -> Iterator[bytes]:
-    """The bytes that a digest's text may mean: hex digits, or Base32."""
+def _digest_values(value: str, size: int) -> Iterator[bytes]:
+    """Yield the bytes that the text of a digest may mean: hexadecimal or Base32."""
     if len(value) == 2 * size:
         try:
             yield bytes.fromhex(value)
@@ -199,16 +201,16 @@ def _readings(value: str, size: int) -> Iterator[bytes]:
 
 
 IMPORTED_TAG = '"imported"'
-"""Stands for whatever condition the archived request had: without one, 304 would be no answer."""
+"""The condition of an archived request, so that 304 is a valid response."""
 CHUNK_LINE_BYTES = 4096
 
 
 class DamagedRecord(Exception):
-    """The record does not hold what it says."""
+    """The record does not match its digest or length."""
 
 
 class ImportedAnswer(NamedTuple):
-    """An answer of the past, as far as a record has it."""
+    """An archived response."""
 
     url: str
     date: datetime
@@ -219,29 +221,29 @@ class ImportedAnswer(NamedTuple):
 
 
 def response_parts(record: WarcRecord) -> HttpBlock:
-    """Head and body of a response record, its digests checked and its transfer coding removed."""
+    """Return head and body of a response record, after checking its digests and removing chunking."""
     try:
         parts = parse_http_block(record.block)
     except ValueError as error:
         raise DamagedRecord(str(error)) from error
     block = matches_digest(record.headers.get("warc-block-digest"), record.block)
     if block is False:
-        raise DamagedRecord("the block is not what its digest says")
+        raise DamagedRecord("the block does not match its digest")
     plain = remove_chunking(parts)
     said = record.headers.get("warc-payload-digest")
     is_whole = "warc-truncated" not in record.headers
     if block is None and is_whole and not _is_payload(said, (plain, parts.body)):
-        raise DamagedRecord("the payload is not what its digest says")
+        raise DamagedRecord("the payload does not match its digest")
     return parts._replace(body=plain)
 
 
 def _is_payload(said: str | None, forms: tuple[bytes, ...]) -> bool:
-    """Writers differ in whether the transfer coding belongs to the payload."""
+    """Return whether one of the forms matches; writers differ in whether the payload includes chunking."""
     return any(matches_digest(said, form) is not False for form in forms)
 
 
 def remove_chunking(parts: HttpBlock) -> bytes:
-    """The body without chunks; many writers remove them and leave the field that announces them."""
+    """Return the body without chunking, which many writers remove without removing the header."""
     codings = split_list([value for name, value in parts.headers if name.lower() == "transfer-encoding"])
     if "chunked" not in codings:
         return parts.body
@@ -250,7 +252,7 @@ def remove_chunking(parts: HttpBlock) -> bytes:
 
 
 def _joined_chunks(body: bytes) -> bytes | None:
-    """What the chunks hold; None: these are no chunks (RFC 9112 section 7.1)."""
+    """Return the content of the chunks; None: the body is not chunked (RFC 9112 section 7.1)."""
     pieces: list[bytes] = []
     at = 0
     while True:
@@ -270,7 +272,7 @@ def _joined_chunks(body: bytes) -> bytes | None:
 
 
 def fetch_result_of(capture: ImportedAnswer, settings: HttpSettings) -> FetchResult:
-    """How the visit ended, by the rules of a crawl."""
+    """Return the result of the visit by the rules of a crawl."""
     body = capture.http.body
     head = response_block_head(capture.http.head, body_bytes=None if capture.is_cut else len(body))
     limits = ReadLimits(settings.max_header_bytes, settings.max_headers, settings.max_wire_bytes)
@@ -317,7 +319,7 @@ ROWS_AT_A_TIME = 500
 
 
 class CatalogueEntry(NamedTuple):
-    """A response or revisit record, by what its header says."""
+    """The header fields of a response or revisit record."""
 
     shard: int
     at_us: int
@@ -336,7 +338,7 @@ class CatalogueEntry(NamedTuple):
 
     @property
     def place(self) -> RecordPlace:
-        """Where the record lies."""
+        """The position of the record."""
         return RecordPlace(self.source, self.offset, self.nth)
 
 
@@ -344,7 +346,7 @@ _COLUMNS = ", ".join(CatalogueEntry._fields)
 
 
 class Catalogue:
-    """Entries in a file of its own; after `close_entries` they are read, and no more are added."""
+    """Entries in a temporary file; add all of them, call `close_entries`, then read."""
 
     def __init__(self, path: Path) -> None:
         self._db = sqlite3.connect(path, isolation_level=None)
@@ -354,31 +356,31 @@ class Catalogue:
         self._db.execute("begin")
 
     def add(self, entry: CatalogueEntry) -> None:
-        """One more answer."""
+        """Add a response."""
         marks = ", ".join("?" * len(entry))
         self._db.execute(f"insert into capture ({_COLUMNS}) values ({marks})", entry)
 
     def add_request(self, place: RecordPlace, *, record_id: str | None, concurrent: str | None) -> None:
-        """One more request."""
+        """Add a request."""
         self._db.execute("insert into request values (?, ?, ?, ?, ?)", (record_id, concurrent, *place))
 
     def close_entries(self) -> None:
-        """Everything was found."""
+        """Create the indexes; no more entries can be added."""
         self._db.execute("commit")
         self._db.executescript(_INDEXES)
 
     def shards(self) -> list[int]:
-        """The shards that something belongs to."""
+        """Return the shards with entries."""
         return [row[0] for row in self._db.execute("select distinct shard from capture order by shard")]
 
     def of_shard(self, shard: int) -> Iterator[CatalogueEntry]:
-        """The entries of a shard, oldest first."""
+        """Yield the entries of a shard, oldest first."""
         rows = self._db.execute(f"select {_COLUMNS} from capture where shard = ? order by at_us, id", (shard,))
         while portion := rows.fetchmany(ROWS_AT_A_TIME):
             yield from map(CatalogueEntry._make, portion)
 
     def original_of(self, entry: CatalogueEntry) -> RecordPlace | None:
-        """The response whose body a revisit shares: by number, by URL and moment, or by digest."""
+        """Return the original of a revisit: by record id, by URL and time, or by digest."""
         tries = (
             ("record_id = ?", (entry.refers_to,)),
             ("url = ? and at_us = ?", (entry.refers_url, entry.refers_us)),
@@ -396,7 +398,7 @@ class Catalogue:
         return None
 
     def request_of(self, entry: CatalogueEntry) -> RecordPlace | None:
-        """The request that was answered; either of the two may name the other."""
+        """Return the request of a response; either record may refer to the other."""
         for column, value in (("concurrent", entry.record_id), ("record_id", entry.concurrent)):
             found = (
                 value
@@ -409,5 +411,5 @@ class Catalogue:
         return None
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._db.close()
