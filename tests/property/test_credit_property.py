@@ -1,4 +1,4 @@
-"""Credit is neither made nor lost: under any operations, over several shards, with crashes and repeats."""
+"""Credit is neither created nor lost, under any operations, over several shards, with crashes and repeats."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ shards = st.integers(0, SHARDS - 1)
 
 
 class Parcel(NamedTuple):
-    """Credit on its way: for pages of the target, and for its Lambda page."""
+    """Credit in transit: for pages of the target, and for its Lambda page."""
 
     seq: int
     source: int
@@ -42,7 +42,7 @@ class Parcel(NamedTuple):
 
 
 class Shard:
-    """What a store keeps of one shard; a commit makes it durable, a crash goes back to the last commit."""
+    """What a store keeps of one shard. A commit makes it durable, a crash returns to the last commit."""
 
     def __init__(self) -> None:
         self.ledger = CreditLedger()
@@ -139,7 +139,7 @@ class CreditMachine(RuleBasedStateMachine):
 
     @rule(at=shards, repeats=st.integers(1, 2))
     def deliver(self, at: int, repeats: int) -> None:
-        """Committed parcels of a shard arrive, perhaps again; what was taken in is not taken in again."""
+        """Deliver committed batches of a shard, perhaps again. Each counts once."""
         for parcel in self.stored[at].outbox * repeats:
             target = self.live[parcel.target]
             if parcel.seq <= target.taken[at]:
@@ -170,7 +170,7 @@ class CreditMachine(RuleBasedStateMachine):
 
     @invariant()
     def nothing_is_made_or_lost(self) -> None:
-        """What is stored, with the parcels that are stored and not taken in, is what was minted."""
+        """Stored credit plus stored and undelivered batches equals what was minted."""
         here = sum(shard.ledger.lambda_page + shard.ledger.held for shard in self.stored)
         underway = sum(
             parcel.grant + sum(share for _, share in parcel.shares)

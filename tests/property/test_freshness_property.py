@@ -1,4 +1,4 @@
-"""No page is ever lost by learning; due times are finite; beliefs stay in their bounds."""
+"""Learning never loses a page, due times are finite, and estimates stay within their bounds."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_time_that_exists_reaches_the_value(a: float, b: float, value: float, 
 
 
 @given(events=EVENTS)
-def test_whatever_happens_a_page_stays_schedulable(events: list[tuple[str, bool, float]]) -> None:
+def test_every_page_stays_schedulable(events: list[tuple[str, bool, float]]) -> None:
     now, site, hub = 0.0, SiteEstimate(), BulkChange()
     page = new_page_estimate(site, now=now, has_copy=True)
     for kind, flag, wait in events:
@@ -70,8 +70,8 @@ def test_whatever_happens_a_page_stays_schedulable(events: list[tuple[str, bool,
 
 @settings(max_examples=15, deadline=None)
 @given(fast=st.sets(st.integers(0, 19), max_size=20), budget=st.integers(1, 6), bulk_day=st.integers(0, 300))
-def test_no_page_is_ever_given_up(fast: set[int], budget: int, bulk_day: int) -> None:
-    """Within a bounded time every page is visited again, whatever was learned about it."""
+def test_every_page_is_visited_again(fast: set[int], budget: int, bulk_day: int) -> None:
+    """Every page is visited again within a bounded time, whatever was learned."""
     driven = policy(budget_per_day=float(budget))
     for page in range(20):
         driven.add(page, page % 3, 0.0, True)

@@ -1,4 +1,4 @@
-"""Invariants of the robots.txt reader, and agreement with an independent one on files that both must know."""
+"""Invariants of the robots.txt parser, and agreement with an independent one."""
 
 from __future__ import annotations
 

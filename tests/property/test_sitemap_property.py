@@ -1,4 +1,4 @@
-"""Whatever bytes come, reading ends with values; what we write, we read."""
+"""Reading any bytes ends with values, and what we write can be read."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_date_is_a_moment_in_utc_or_nothing(text: str):
 
 
 @given(st.lists(PAGES, max_size=12), st.data())
-def test_every_page_is_news_at_most_once(pages: list[SitemapPage], data: st.DataObject):
+def test_every_page_is_new_at_most_once(pages: list[SitemapPage], data: st.DataObject):
     entries = [SitemapEntry(page.url, page.lastmod) for page in pages]
     known = {page.url: page.lastmod for page in data.draw(st.lists(st.sampled_from(pages)))} if pages else {}
     now = datetime(2100, 1, 1, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Whatever batches come, the store on disk answers like the plain one in memory."""
+"""Whatever the batches, the store on disk answers like the store in memory."""
 
 from __future__ import annotations
 
@@ -131,12 +131,12 @@ class Stores(RuleBasedStateMachine):
             refusal = refusal._replace(key=page.key, url=page.url)
         self.batch.refusals.append(refusal)
 
-    @rule(other=st.integers(1, 3), delivered=st.integers(1, 5), taken=st.integers(1, 9))
-    def exchange_parcels(self, other: int, delivered: int, taken: int) -> None:
+    @rule(other=st.integers(1, 3), delivered=st.integers(1, 5), received=st.integers(1, 9))
+    def exchange_links(self, other: int, delivered: int, received: int) -> None:
         self.batch.sent.append(LinkBatch(self.next_parcel, 0, other, b"links"))
         self.next_parcel += 1
         self.batch.delivered.append(delivered)
-        self.batch.taken[other] = taken
+        self.batch.received[other] = received
 
     @rule()
     def commit(self) -> None:
@@ -187,8 +187,8 @@ class Stores(RuleBasedStateMachine):
         self.both("next_due")
         self.both("known", [a_page(number).key for number in range(1, 13)])
         self.both("refusals", b"", 10)
-        self.both("parcels")
-        self.both("taken")
+        self.both("outbox")
+        self.both("received")
         self.both("originals", [a_version(body=body).digest for body in (b"one", b"two", b"three")])
         for page in self.committed:
             self.both("version_original", page.id)

@@ -1,4 +1,4 @@
-"""Canonical URLs: one form, found again from itself, with a key of fixed size."""
+"""Canonical URLs are stable and have keys of fixed size."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_canonical_url_falls_into_site_and_path(rest: str):
     assert 0 <= shard_of_site(site_of(url), 64) < 64
 
 
-def test_keys_of_one_folder_stand_together():
+def test_keys_of_one_folder_are_adjacent():
     keys = [key_of(f"http://a.test/d/{name}") for name in ("x", "y?q=/z", "z.html")]
     assert len({key[:8] for key in keys}) == 1
     assert len(set(keys)) == 3

@@ -1,6 +1,4 @@
-"""Main text on real pages: articles by the overlap of four-word sequences, others by what must and must not
-be found.
-"""
+"""Main text of real pages: overlap of four-word sequences for articles, required and forbidden segments else."""
 
 from __future__ import annotations
 

@@ -15,9 +15,7 @@ from evercrawl.core.sentiment.sentences import is_english
 from tests.shared import conformance_rows
 
 LEAST = {"uci": 0.84, "rt": 0.775}
-"""A fifth is held out here, less than the nine tenths of training; `bench/train_sentiment.py`
-measures those, ten times.
-"""
+"""Training uses four fifths here; `bench/train_sentiment.py` measures nine tenths, ten times."""
 LEAST_PAPER = {"uci": 0.70, "rt": 0.68}
 LEAST_SPEED = 5_000
 MOST_BYTES = 1_000_000

@@ -1,4 +1,4 @@
-"""Index keys as the tools of the Internet Archive make them; expected is what `surt` 0.3.1 gives."""
+"""Index keys as the tools of the Internet Archive build them; expected values come from `surt` 0.3.1."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ SESSION = "0123456789abcdefghijklemopqrstuv"
         ("http://example.org/?x=%5B%5D", "org,example)/?x=[]"),
     ],
 )
-def test_the_key_is_the_one_that_others_look_for(url: str, key: str) -> None:
+def test_surt_matches_other_tools(url: str, key: str) -> None:
     name = canonical(url)
     assert name is not None
     assert surt(name) == key
 
 
 @given(st.text(alphabet="aA.%/?&=25F é\x00#;", max_size=40))
-def test_a_key_is_one_word_of_ascii(tail: str) -> None:
+def test_surt_is_one_ascii_word(tail: str) -> None:
     name = canonical("http://example.org/" + tail)
     if name is not None:
         key = surt(name)

@@ -18,7 +18,7 @@ def test_hosted_services_are_allowed(address: str) -> None:
      "fcm://a/?keyfile=/etc/passwd", "https://hooks.slack.com/x", "tgram", "tgram,json:inside", ""],
 )  # fmt: skip
 def test_other_services_are_refused(address: str) -> None:
-    assert "these services" in (apprise_problem(address) or "")
+    assert "are allowed here" in (apprise_problem(address) or "")
 
 
 @pytest.mark.parametrize("joint", [" ", ",", "\n", "\t", ", "])

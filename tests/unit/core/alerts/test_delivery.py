@@ -28,7 +28,7 @@ from evercrawl.model.time import from_us, to_us
 
 NOW = datetime(2026, 11, 15, 10, 20, tzinfo=UTC)
 ALERT = Alert("a", AlertFilter(), Destination(Channel.WEBHOOK, "https://example.org/"))
-PATIENCE = RetryPolicy(timedelta(seconds=10), timedelta(hours=1), timedelta(days=7))
+POLICY = RetryPolicy(timedelta(seconds=10), timedelta(hours=1), timedelta(days=7))
 MESSAGE = AlertMessage("msg_1", "a", to_us(NOW))
 
 
@@ -73,28 +73,28 @@ def test_quiet_hours_delay_everything() -> None:
 
 
 def test_delivered_messages_are_finished() -> None:
-    done = finish_attempt(begin_attempt(MESSAGE), DeliveryAttempt(True, "HTTP 204"), PATIENCE, now=NOW)
+    done = finish_attempt(begin_attempt(MESSAGE), DeliveryAttempt(True, "HTTP 204"), POLICY, now=NOW)
     assert (done.state, done.tries, done.ended_us) == (MessageState.SENT, 1, to_us(NOW))
 
 
 def test_failures_back_off_and_end_after_the_total() -> None:
     message, now, waits = MESSAGE, NOW, []
     while message.state is MessageState.PENDING:
-        message = finish_attempt(begin_attempt(message), DeliveryAttempt(False, "away"), PATIENCE, now=now)
+        message = finish_attempt(begin_attempt(message), DeliveryAttempt(False, "away"), POLICY, now=now)
         if message.state is MessageState.PENDING:
             waits.append(from_us(message.next_us) - now)
             now = from_us(message.next_us)
     assert message.state is MessageState.FAILED
-    assert now - NOW >= PATIENCE.total
+    assert now - NOW >= POLICY.total
     assert waits[0] < timedelta(seconds=12.1)
-    assert max(waits) <= PATIENCE.longest * (1 + JITTER)
+    assert max(waits) <= POLICY.longest * (1 + JITTER)
     assert waits[:8] == sorted(waits[:8])
     assert retry_message(message, now=now)._replace(made_us=0) == MESSAGE._replace(made_us=0)
 
 
 def test_a_receiver_may_request_a_longer_wait() -> None:
-    asked = DeliveryAttempt(False, "HTTP 429", timedelta(minutes=10))
-    after = finish_attempt(begin_attempt(MESSAGE), asked, PATIENCE, now=NOW)
+    attempt = DeliveryAttempt(False, "HTTP 429", timedelta(minutes=10))
+    after = finish_attempt(begin_attempt(MESSAGE), attempt, POLICY, now=NOW)
     assert from_us(after.next_us) - NOW >= timedelta(minutes=10)
 
 

@@ -56,11 +56,11 @@ def body(alert: Alert = ALERT, notices: tuple[PendingEvent, ...] = NOTICES) -> b
 
 def test_the_webhook_body_is_complete_and_stable() -> None:
     assert body() == body()
-    told = json.loads(body())
-    assert told["type"] == "alert.changes"
-    assert [change["number"] for change in told["changes"]] == [1, 2]
-    assert told["changes"][0]["edits"] == [{"removed": EVIL, "added": "now"}]
-    assert told["changes"][0]["sentiment"] == {"before": 0.5, "after": -0.25}
+    sent = json.loads(body())
+    assert sent["type"] == "alert.changes"
+    assert [change["number"] for change in sent["changes"]] == [1, 2]
+    assert sent["changes"][0]["edits"] == [{"removed": EVIL, "added": "now"}]
+    assert sent["changes"][0]["sentiment"] == {"before": 0.5, "after": -0.25}
     assert json.loads(body(replace(ALERT, frequency=Frequency.DAILY)))["type"] == "alert.digest"
     assert json.loads(body(notices=()))["type"] == "alert.test"
 

@@ -96,12 +96,12 @@ _BLOCKS = st.lists(st.text("ab c,", min_size=1, max_size=12).filter(str.strip), 
 @given(_BLOCKS, _BLOCKS)
 def test_edits_cover_all_differences(old: list[str], new: list[str]) -> None:
     found = diff_text("\n".join(old), "\n".join(new))
-    gone, came = rebuilt(found.edits, "-"), rebuilt(found.edits, "+")
-    assert len(old) - len(gone) == len(new) - len(came)
+    removed, added = rebuilt(found.edits, "-"), rebuilt(found.edits, "+")
+    assert len(old) - len(removed) == len(new) - len(added)
     left_old, left_new = list(old), list(new)
-    for block in gone:
+    for block in removed:
         left_old.remove(block)
-    for block in came:
+    for block in added:
         left_new.remove(block)
     assert sorted(left_old) == sorted(left_new)
     assert 0.0 <= found.size <= 1.0

@@ -1,4 +1,4 @@
-"""The flow of credit: the source document's example, and what must hold at the edges."""
+"""The flow of credit: the source document's example, and edge cases."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from evercrawl.core.credit.ledger import (
 
 
 def page_with(credits: int) -> tuple[PageCredit, CreditLedger]:
-    """One page that holds so many whole credits, and its ledger."""
+    """Return a page with this many whole credits, and its ledger."""
     ledger, share = mint_seeds(CreditLedger(), 1, amount=credits * MICROS)
     ledger = allocate(add_pages(ledger), kept=share)
     return with_share(new_page(ledger), share, generation=ledger.generation), ledger
@@ -48,13 +48,13 @@ def test_the_worked_example_100_credits_10_links_9_each() -> None:
     assert balance(allocate(add_pages(ledger, 10), kept=90 * MICROS)) == 0
 
 
-def test_seeds_share_equally_and_the_rest_is_lambdas() -> None:
+def test_seeds_share_equally_and_lambda_gets_the_rest() -> None:
     ledger, share = mint_seeds(CreditLedger(), 3, amount=100)
     assert (share, ledger.lambda_page, ledger.unallocated, ledger.minted) == (33, 1, 99, 100)
     assert mint_seeds(CreditLedger(), 4).share == SEED_CREDITS * MICROS // 4
 
 
-def test_lambda_gives_to_all_pages_alike_in_one_number() -> None:
+def test_dividend_is_one_number_for_all_pages() -> None:
     page, ledger = page_with(100)
     ledger, page, share = spend(page, ledger, links=4)
     ledger = allocate(add_pages(ledger, 4), kept=4 * share)
@@ -66,19 +66,19 @@ def test_lambda_gives_to_all_pages_alike_in_one_number() -> None:
     assert balance(ledger) == 0
 
 
-def test_a_new_page_has_no_part_in_dividends_of_the_past() -> None:
+def test_new_page_gets_no_past_dividends() -> None:
     _, ledger = page_with(100)
     ledger = pay_dividend(ledger._replace(lambda_page=7, minted=ledger.minted + 7))
     assert credit_of(new_page(add_pages(ledger)), ledger.dividend) == 0
 
 
-def test_what_does_not_divide_stays_with_lambda() -> None:
+def test_remainder_stays_with_lambda() -> None:
     ledger = pay_dividend(CreditLedger(lambda_page=10, pages=4, minted=10))
     assert (ledger.lambda_page, ledger.dividend, ledger.held) == (2, 2, 8)
     assert balance(ledger) == 0
 
 
-def test_lambda_waits_for_a_page() -> None:
+def test_lambda_waits_for_the_first_page() -> None:
     ledger = CreditLedger(lambda_page=10, minted=10)
     assert pay_dividend(ledger) == ledger
     assert not is_lambda_next(ledger, highest=0)
@@ -93,7 +93,7 @@ def test_lambda_is_not_next_while_it_has_less_than_a_unit_for_each() -> None:
     assert not is_lambda_next(CreditLedger(lambda_page=10, pages=11), highest=0)
 
 
-def test_a_page_without_links_leaves_everything_to_lambda() -> None:
+def test_page_without_links_gives_everything_to_lambda() -> None:
     page, ledger = page_with(100)
     ledger, page, share = spend(page, ledger, links=0)
     assert (share, ledger.lambda_page, ledger.unallocated, ledger.held) == (0, 100 * MICROS, 0, 0)
@@ -106,7 +106,7 @@ def test_more_links_than_units() -> None:
     assert (share, ledger.lambda_page, page.held) == (0, 7, 0)
 
 
-def test_spending_includes_dividends_that_were_not_settled() -> None:
+def test_spending_includes_unsettled_dividends() -> None:
     page, ledger = page_with(10)
     ledger = pay_dividend(ledger._replace(lambda_page=5 * MICROS, minted=15 * MICROS))
     assert settle(page, ledger.dividend).held == 15 * MICROS
@@ -115,7 +115,7 @@ def test_spending_includes_dividends_that_were_not_settled() -> None:
     assert share == 13_500_000
 
 
-def test_refused_links_and_forgotten_pages_pay_to_lambda() -> None:
+def test_refused_links_and_removed_pages_pay_to_lambda() -> None:
     page, ledger = page_with(100)
     ledger, page, share = spend(page, ledger, links=2)
     ledger = allocate(add_pages(ledger), kept=share, refused=share)
@@ -126,7 +126,7 @@ def test_refused_links_and_forgotten_pages_pay_to_lambda() -> None:
     assert balance(ledger) == 0
 
 
-def test_credit_for_another_shard_is_counted_on_its_way() -> None:
+def test_credit_in_transit_is_counted() -> None:
     page, here = page_with(100)
     here, page, share = spend(page, here, links=1)
     here, there = allocate(here, sent=share), CreditLedger(pages=1)
@@ -135,19 +135,19 @@ def test_credit_for_another_shard_is_counted_on_its_way() -> None:
     assert (balance(here), balance(there), there.held) == (0, 0, 90 * MICROS)
 
 
-def test_lambdas_are_evened_out_by_the_number_of_pages() -> None:
+def test_grants_follow_the_number_of_pages() -> None:
     ledger = CreditLedger(lambda_page=1000, pages=10, minted=1000)
     ledger, grants = grant_to_shards(ledger, {3: 30, 1: 60, 2: 0})
     assert grants == {1: 600, 3: 300}
     assert (ledger.lambda_page, ledger.sent, balance(ledger)) == (100, 900, 0)
 
 
-def test_grants_of_less_than_a_unit_a_page_stay() -> None:
+def test_grants_below_one_unit_per_page_are_kept() -> None:
     ledger = CreditLedger(lambda_page=50, pages=10, minted=50)
     assert grant_to_shards(ledger, {1: 90}) == (ledger, {})
 
 
-def test_what_was_earned_long_ago_counts_less() -> None:
+def test_old_earnings_count_less() -> None:
     page = with_share(PageCredit(0, 0), 800, generation=1)
     assert importance_of(page, 1) == 800
     assert importance_of(page, 3) == 200
@@ -155,36 +155,36 @@ def test_what_was_earned_long_ago_counts_less() -> None:
     assert (page.held, page.earned, page.generation) == (900, 300, 3)
 
 
-def test_spending_keeps_what_makes_a_page_important() -> None:
+def test_spending_keeps_the_importance() -> None:
     page, ledger = page_with(100)
     _, page, _ = spend(page, ledger, links=3)
     assert page.earned == 100 * MICROS
 
 
-def test_a_generation_passes_when_half_of_all_credit_was_spent() -> None:
+def test_generation_ends_when_half_of_all_credit_is_spent() -> None:
     age = age_after_spending(CreditAge(), 30, whole=100)
     assert age == CreditAge(0, 30)
     assert age_after_spending(age, 70, whole=100) == CreditAge(2, 0)
 
 
-def test_what_a_small_shard_spends_does_not_make_it_older_than_others() -> None:
+def test_small_shard_does_not_age_faster() -> None:
     small, _, _ = spend(PageCredit(10, 0), CreditLedger(held=10, pages=1, minted=10), links=0)
     age = age_after_spending(CreditAge(), small.turnover, whole=1000)
     assert with_generation(small, age) == small
     assert small.turnover == 10
 
 
-def test_the_books_of_a_shard_follow_the_count_and_begin_anew_with_it() -> None:
+def test_ledger_follows_the_shared_generation() -> None:
     assert with_generation(CreditLedger(turnover=5), CreditAge(3, 7)) == CreditLedger(generation=3)
     assert with_generation(CreditLedger(turnover=5, generation=3), CreditAge(3, 7)).turnover == 5
 
 
-def test_after_a_restart_the_oldest_shard_says_which_generation_it_is() -> None:
+def test_oldest_shard_sets_the_generation_after_a_restart() -> None:
     age = join_age(CreditAge(), CreditLedger(generation=4, turnover=20))
     age = join_age(age, CreditLedger(generation=2, turnover=500))
     age = join_age(age, CreditLedger(generation=4, turnover=3))
     assert age == CreditAge(4, 23)
 
 
-def test_where_there_is_no_credit_nothing_grows_old() -> None:
+def test_nothing_ages_without_credit() -> None:
     assert age_after_spending(CreditAge(), 5, whole=0) == CreditAge()

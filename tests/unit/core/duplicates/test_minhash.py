@@ -31,7 +31,9 @@ WORDS = [f"word{number}" for number in range(600)]
 
 
 def test_signatures_are_the_same_in_every_process() -> None:
-    code = "from evercrawl.core.duplicates.minhash import text_signature; print(text_signature('the cat sat on the mat').hex())"
+    code = (
+        "from evercrawl.core.duplicates import minhash; print(minhash.text_signature('the cat sat on the mat').hex())"
+    )
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert text_signature("the cat sat on the mat").hex() == other
 
@@ -135,12 +137,12 @@ def test_collision_probabilities_of_the_docstring(alike: float, least: float, mo
 
 def test_collision_probability_is_observed() -> None:
     random = Random(1)
-    met = 0
+    shared = 0
     for _ in range(2000):
         one = random.randbytes(64)
         other = bytes(byte if random.random() < 0.6 else random.randrange(256) for byte in one)
-        met += any(a == b for a, b in zip(signature_bands(one), signature_bands(other), strict=True))
-    assert met / 2000 == pytest.approx(collision_probability(0.6), abs=0.03)
+        shared += any(a == b for a, b in zip(signature_bands(one), signature_bands(other), strict=True))
+    assert shared / 2000 == pytest.approx(collision_probability(0.6), abs=0.03)
 
 
 def test_empty_texts_are_not_indexed() -> None:

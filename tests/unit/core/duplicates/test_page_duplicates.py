@@ -22,12 +22,12 @@ def test_the_first_change_always_rechecks_the_duplicate() -> None:
 
 
 def test_later_changes_recheck_by_weight() -> None:
-    asked = [
+    rechecks = [
         should_recheck(bytes([number]), visits=5, version=version, weight=0.25)
         for number in range(40)
         for version in range(40)
     ]
-    assert 0.2 < sum(asked) / len(asked) < 0.3
+    assert 0.2 < sum(rechecks) / len(rechecks) < 0.3
 
 
 def test_pages_stay_duplicates_while_they_are_similar() -> None:

@@ -14,7 +14,7 @@ def page(url: str, title: str, words: str, links: dict[str, str] | None = None) 
 
 
 def web(site: str, size: int = 12) -> dict[str, str]:
-    """A root that leads to people and to a list of courses, which leads to the courses."""
+    """Return a root that links to people and to a list of courses, which links to the courses."""
     courses = {f"{site}/classes/cs{100 + n}/": f"CS {100 + n} course" for n in range(size)}
     people = {f"{site}/people/p{n}.html": f"member number {n}" for n in range(3 * size)}
     pages = {url: page(url, text, COURSE) for url, text in courses.items()}

@@ -1,4 +1,4 @@
-"""A topic is learned from examples, told apart, stored and read."""
+"""A topic is learned from examples and stored."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def score(url: str, html: str) -> float:
     return relevance(FOCUS, url, html)
 
 
-def test_pages_of_another_site_are_told_apart():
+def test_topic_transfers_to_another_site():
     for url, html in web("http://two.test").items():
         assert (score(url, html) > 0.5) is ("/classes/" in url), url
 
@@ -46,14 +46,14 @@ def test_the_same_examples_give_the_same_focus():
     assert again.to_bytes() == FOCUS.to_bytes()
 
 
-def test_what_is_stored_can_be_read():
+def test_focus_round_trips():
     again = Focus.from_bytes(FOCUS.to_bytes())
     url, html = next(iter(web("http://two.test").items()))
     assert relevance(again, url, html) == score(url, html)
 
 
 @pytest.mark.parametrize("stored", [b"", b"x", b"x\x9c\x03\x00\x00\x00\x00\x01"])
-def test_other_bytes_are_no_focus(stored: bytes):
+def test_other_bytes_are_rejected(stored: bytes):
     with pytest.raises(ValueError):
         Focus.from_bytes(stored)
 
@@ -72,7 +72,7 @@ def test_links_are_judged_before_they_are_followed():
     assert hub < good
 
 
-def test_what_belongs_to_a_page_on_topic_is_seldom_another():
+def test_pages_below_a_page_on_topic_score_lower():
     places = TopicFolders(["http://a.test/cs1/", "http://a.test/u/cs2.html"])
     assert places.location("http://a.test/cs1/notes.html") == "beside home"
     assert places.location("http://a.test/cs1/") == OUTSIDE
@@ -82,7 +82,7 @@ def test_what_belongs_to_a_page_on_topic_is_seldom_another():
     assert sorted(places.urls()) == ["http://a.test/cs1/", "http://a.test/u/cs2.html"]
 
 
-def test_signs_get_the_weight_that_they_earned():
+def test_logistic_model_learns_signal_weights():
     rows = [{"good": 1.0, "any": 1.0}, {"good": 1.0}, {"bad": 1.0, "any": 1.0}, {"bad": 1.0}] * 10
     stack = fit_logistic(rows, [True, True, False, False] * 10)
     assert stack.logit({"good": 1.0}) > 1 > -1 > stack.logit({"bad": 1.0})
@@ -102,7 +102,7 @@ def test_a_query_is_a_topic():
         focus_from_query(" !? ")
 
 
-def test_good_examples_alone_are_enough_with_a_background():
+def test_positive_examples_are_enough_with_a_background():
     rows = [{"url": url, "html": html} for url, html in web("http://one.test").items() if "/classes/" in url]
     people = [page_blocks("", parse_page("", html)) for url, html in web("http://x.test").items() if "/people/" in url]
     shares = feature_shares({name: of for name, of in blocks.items() if name != "url"} for blocks in people)
@@ -118,22 +118,22 @@ def test_examples_may_be_plain_text():
     assert relevance(focus, "", f"<p>{COURSE}") > 0.5 > relevance(focus, "", f"<p>{PERSON}")
 
 
-def test_examples_without_one_on_topic_are_refused():
+def test_examples_without_a_positive_one_are_rejected():
     with pytest.raises(ValueError, match="on_topic"):
         focus_from_rows([{"text": "x", "on_topic": False}], background={})
 
 
-def test_a_view_that_only_one_kind_has_is_not_learned():
+def test_block_of_only_one_kind_is_not_learned():
     rows = [LabelledBlocks(page_blocks("http://a.test/b", Document("utf-8", "", text="x")), True)] * 3
     rows += [LabelledBlocks({"text": page_blocks("", Document("utf-8", "", text="y"))["text"]}, False)] * 3
     assert set(train_classifier(rows, random=Random(0)).classifier.scales) == {"text"}
 
 
-def test_without_both_kinds_all_is_undecided():
+def test_without_both_kinds_everything_is_undecided():
     assert train_classifier([], random=Random(0)).classifier.score({}) == 0.5
 
 
-def test_a_background_can_be_written_and_read():
+def test_background_round_trips():
     pages = [page_blocks("", Document("utf-8", "", text="one two"))] * 5
     shares = feature_shares(pages)
     assert parse_shares(format_shares(shares)) == {name: of for name, of in shares.items() if of}
@@ -145,7 +145,7 @@ def test_urls_of_two_sites_share_their_forms():
     assert {"cs", "###", "cs@0", "cs###=0"} <= set(one) & set(other)
 
 
-def test_the_words_around_a_link():
+def test_link_context():
     text = "Before the first link. After it comes more"
     document = Document("utf-8", "", text=text, links=(Link("u", "first link", False), Link("v", "other", False)))
     assert link_contexts(document) == ["Before the  . After it comes more", "first link"]

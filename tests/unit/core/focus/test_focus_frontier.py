@@ -1,4 +1,4 @@
-"""A focused crawl finds its pages early, tunnels, learns, and hands out each URL once."""
+"""A focused crawl finds its pages early, tunnels, learns, and returns each URL once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def crawled(focus: Focus, site: str) -> tuple[list[str], FocusedQueue]:
     return order, queue
 
 
-def test_pages_on_topic_come_first_behind_the_pages_that_lead_there():
+def test_pages_on_topic_come_first():
     order, queue = crawled(FOCUS, "http://two.test")
     assert len(order) == len(set(order)) == len(web("http://two.test"))
     last = max(place for place, url in enumerate(order) if "/classes/" in url)
@@ -37,7 +37,7 @@ def test_the_same_web_is_crawled_in_the_same_order():
     assert crawled(FOCUS, "http://two.test")[0] == crawled(FOCUS, "http://two.test")[0]
 
 
-def test_nothing_fetched_harvests_nothing():
+def test_harvest_ratio_is_zero_before_the_first_page():
     queue = FocusedQueue(LinkScorer(FOCUS), [], admits=lambda _: True)
     assert (queue.next(), queue.frontier.harvest_ratio) == (None, 0.0)
 
@@ -55,7 +55,7 @@ def test_priorities_change_while_it_learns():
     assert steering.value(people, hub=1.0) > steering.value(people)
 
 
-def test_what_is_learned_is_bounded_and_can_be_pickled():
+def test_learned_weights_are_bounded_and_picklable():
     steering = LinkScorer(FOCUS, LinkScorerPolicy(max_features=0))
     document = parse_page("http://two.test/", web("http://two.test")["http://two.test/"])
     people, _ = steering.score_page("http://two.test/", document, depth=0).prospects
@@ -65,7 +65,7 @@ def test_what_is_learned_is_bounded_and_can_be_pickled():
     assert pickle.loads(pickle.dumps(steering)).value(people) == before
 
 
-def test_a_list_of_pages_on_topic_is_a_hub_and_a_list_of_others_is_not():
+def test_list_of_pages_on_topic_is_a_hub():
     links = {"list": ["a", "b", "c"], "other": ["x", "y", "z", "w"], "a": ["b"], "list2": ["a", "unseen"]}
     found = distill_hubs(links, {"a": 1.0, "b": 0.9, "c": 0.8, "x": 0.01, "y": 0.0, "z": 0.0, "w": 0.0})
     assert found.hubs["list"] == 1.0
@@ -75,13 +75,13 @@ def test_a_list_of_pages_on_topic_is_a_hub_and_a_list_of_others_is_not():
     assert distill_hubs({"a": []}, {"a": 1.0}).hubs == {"a": 0.0}
 
 
-def test_links_to_odd_places_are_taken():
+def test_unusual_links_are_accepted():
     steering = LinkScorer(FOCUS)
     document = parse_page("", "<a href='mailto:x@y'>m</a>")
     assert steering.score_page("", document, depth=0).score >= 0
 
 
-def test_a_board_goes_on_where_it_was_saved():
+def test_frontier_round_trips():
     pages = web("http://two.test")
     board = FocusFrontier(LinkScorer(FOCUS), ["http://two.test/"])
     for url in ("http://two.test/", "http://two.test/classes.html", "http://two.test/classes/cs100/"):
@@ -97,7 +97,7 @@ def test_a_board_goes_on_where_it_was_saved():
         again.restore(b"something else")
 
 
-def test_a_redirect_takes_the_value_along_and_a_failure_leaves_nothing():
+def test_redirect_keeps_the_value_and_failure_drops_it():
     board = FocusFrontier(LinkScorer(FOCUS), ["http://two.test/"])
     board.add_page("http://two.test/", parse_page("", web("http://two.test")["http://two.test/"]))
     value = board.value_of("http://two.test/classes.html")
@@ -108,7 +108,7 @@ def test_a_redirect_takes_the_value_along_and_a_failure_leaves_nothing():
     assert "http://two.test/courses/" not in board.values
 
 
-def test_a_url_that_no_link_led_to_is_judged_by_itself():
+def test_url_without_links_is_judged_by_itself():
     board = FocusFrontier(LinkScorer(FOCUS))
     course, person = "http://two.test/classes/cs300/", "http://two.test/people/p99.html"
     assert MAX_URL_VALUE >= board.value_of(course) > board.value_of(person) > 0

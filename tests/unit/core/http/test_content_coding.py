@@ -39,7 +39,7 @@ ENCODERS = {
 
 
 @pytest.mark.parametrize("name", ENCODERS)
-def test_every_coding_is_undone(name: str) -> None:
+def test_every_coding_is_decoded(name: str) -> None:
     assert decode(ENCODERS[name](PAGE), [name], limits=LIMITS) == (PAGE, None)
 
 
@@ -57,12 +57,12 @@ def test_every_coding_is_undone(name: str) -> None:
         ("zstd", zstd_stream(PAGE) + b"garbage"),
     ],
 )
-def test_what_servers_really_send_is_understood(coding: str, body: bytes) -> None:
+def test_common_server_mistakes_are_decoded(coding: str, body: bytes) -> None:
     assert decode(body, [coding], limits=LIMITS) == (PAGE, None)
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "zstd", "unheard-of", "identity", "none"])
-def test_a_body_that_is_plain_stays_as_it_is(coding: str) -> None:
+def test_plain_body_is_unchanged(coding: str) -> None:
     assert decode(b"<html>plain</html>", [coding], limits=LIMITS) == (b"<html>plain</html>", None)
     assert decode(b"", [coding], limits=LIMITS) == (b"", None)
 
@@ -157,7 +157,7 @@ PREFIXES = st.sampled_from([b"", b"\x1f\x8b\x08\0", b"\x78\x9c", b"\x28\xb5\x2f\
 
 
 @given(st.binary(max_size=200), CODINGS, PREFIXES, st.booleans())
-def test_no_bytes_raise_anything_but_a_refusal(body: bytes, codings: list[str], prefix: bytes, complete: bool) -> None:
+def test_no_bytes_raise_another_exception(body: bytes, codings: list[str], prefix: bytes, complete: bool) -> None:
     try:
         decoded, _ = decode(prefix + body, codings, limits=DecodeLimits(1000, 2.0), complete=complete)
     except BadCoding:
@@ -166,5 +166,5 @@ def test_no_bytes_raise_anything_but_a_refusal(body: bytes, codings: list[str], 
 
 
 @given(st.binary(max_size=3000), st.sampled_from(["gzip", "deflate", "br", "zstd"]))
-def test_what_was_encoded_comes_back(body: bytes, name: str) -> None:
+def test_codings_round_trip(body: bytes, name: str) -> None:
     assert decode(ENCODERS[name](body), [name], limits=LIMITS) == (body, None)

@@ -24,7 +24,7 @@ OK = b"HTTP/1.1 200 OK\r\n"
 
 
 def read(data: bytes, limits: ReadLimits = LIMITS) -> ResponseReader:
-    """The reader after all the bytes and, unless it was done before, the end of the connection."""
+    """Return the reader after all bytes and, unless it was done before, the end of the connection."""
     reader = ResponseReader(limits)
     reader.feed(data)
     reader.end()
@@ -44,7 +44,7 @@ def test_a_length_frames_the_body() -> None:
     assert reader.head.raw == OK + b"Content-Length: 5\r\n\r\n"
 
 
-def test_bytes_behind_the_body_spoil_the_connection() -> None:
+def test_extra_bytes_make_the_connection_unusable() -> None:
     reader = read(OK + b"Content-Length: 5\r\n\r\nhelloHTTP/1.1")
     assert (reader.body, reader.reusable) == (b"hello", False)
     late = read(OK + b"Content-Length: 0\r\n\r\n")
@@ -64,13 +64,13 @@ def test_the_connection_ends_a_body_without_framing() -> None:
 
 
 @pytest.mark.parametrize("status", [b"204", b"304"])
-def test_some_answers_have_no_body(status: bytes) -> None:
+def test_some_responses_have_no_body(status: bytes) -> None:
     assert read(b"HTTP/1.1 " + status + b" X\r\n\r\n").reusable
     with_length = read(b"HTTP/1.1 " + status + b" X\r\nContent-Length: 5\r\n\r\nhello")
     assert (with_length.body, with_length.reusable) == (b"", False)
 
 
-def test_interim_answers_are_skipped() -> None:
+def test_interim_responses_are_skipped() -> None:
     interim = b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
     reader = read(interim + b"HTTP/1.1 100 Continue\r\n\r\n" + OK + b"Content-Length: 2\r\n\r\nok")
     assert reader.body == b"ok"
@@ -84,7 +84,7 @@ def test_bare_line_feeds_end_lines() -> None:
     assert mixed.body == b"ok"
 
 
-def test_the_chunked_coding_wins_over_a_length_and_costs_the_connection() -> None:
+def test_chunked_wins_over_length_and_closes_the_connection() -> None:
     reader = read(OK + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
     assert (reader.body, reader.reusable) == (b"hello", False)
 
@@ -107,7 +107,7 @@ def test_equal_lengths_agree() -> None:
         b"X: a\0b",
     ],
 )
-def test_fields_that_cannot_be_trusted(fields: bytes) -> None:
+def test_contradicting_fields_are_refused(fields: bytes) -> None:
     assert refusal(OK + fields + b"\r\n\r\nhello") is Fault.INVALID_HTTP
 
 
@@ -124,14 +124,14 @@ def test_fields_that_cannot_be_trusted(fields: bytes) -> None:
         b" 5\r\nhello",
     ],
 )
-def test_chunks_that_cannot_be_trusted(chunks: bytes) -> None:
+def test_invalid_chunks_are_refused(chunks: bytes) -> None:
     assert refusal(OK + b"Transfer-Encoding: chunked\r\n\r\n" + chunks) is Fault.INVALID_HTTP
 
 
 @pytest.mark.parametrize(
     "line", [b"HTTP/1.1 abc", b"HTTP/1.1 000 x", b"HTTP/1.1 20 x", b"HTTP/2 200", b"ICY 200 OK", b"", b"HTTP/1.1 2000"]
 )
-def test_status_lines_that_are_none(line: bytes) -> None:
+def test_invalid_status_lines(line: bytes) -> None:
     assert refusal(line + b"\r\nA: b\r\n\r\n") is Fault.INVALID_HTTP
 
 
@@ -197,7 +197,7 @@ def test_fields_are_cleaned() -> None:
         (OK + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", Fault.INCOMPLETE),
     ],
 )
-def test_an_answer_that_ends_too_early(data: bytes, fault: Fault) -> None:
+def test_response_that_ends_too_early(data: bytes, fault: Fault) -> None:
     assert refusal(data) is fault
 
 
@@ -210,7 +210,7 @@ def test_an_answer_that_ends_too_early(data: bytes, fault: Fault) -> None:
         (b"HTTP/1.1 200 OK\r\nConnection: x, close\r\n", False),
     ],
 )
-def test_who_may_keep_the_connection(head: bytes, reusable: bool) -> None:
+def test_connection_reuse(head: bytes, reusable: bool) -> None:
     assert read(head + b"Content-Length: 0\r\n\r\n").reusable is reusable
 
 
@@ -232,7 +232,7 @@ ANSWERS = [
 
 
 def outcome(pieces: list[bytes]) -> object:
-    """All that can be seen of a reader that was fed these pieces."""
+    """Return everything visible of a reader after these pieces."""
     reader = ResponseReader(LIMITS)
     try:
         for piece in pieces:
@@ -268,7 +268,7 @@ NEARLY_HTTP = st.lists(
 
 
 @given(NEARLY_HTTP)
-def test_no_bytes_raise_anything_but_a_refusal(pieces: list[bytes]) -> None:
+def test_no_bytes_raise_another_exception(pieces: list[bytes]) -> None:
     reader = ResponseReader(LIMITS)
     try:
         for piece in pieces:

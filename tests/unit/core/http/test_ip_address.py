@@ -1,4 +1,4 @@
-"""Addresses that may and may not be connected to."""
+"""Allowed and refused addresses."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("ip", "word"), REFUSED.items())
-def test_an_address_that_only_we_may_reach_is_refused(ip: str, word: str) -> None:
+def test_internal_address_is_refused(ip: str, word: str) -> None:
     why = address_refusal(ip)
     assert why is not None
     assert word in why
@@ -75,5 +75,5 @@ def test_no_form_of_a_private_address_gets_through(ip: object) -> None:
 
 
 @given(st.text(max_size=40))
-def test_any_text_has_an_answer(text: str) -> None:
+def test_any_text_gives_a_result(text: str) -> None:
     address_refusal(text)

@@ -1,4 +1,4 @@
-"""What each status means."""
+"""Requests, and the meaning of each status."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_success_is_a_page(status: int) -> None:
         (999, "", Fault.DENIED),
     ],
 )
-def test_everything_else_is_a_fault_that_keeps_its_answer(status: int, fields: str, fault: Fault) -> None:
+def test_everything_else_is_a_fault_with_its_response(status: int, fields: str, fault: Fault) -> None:
     got = result(status, fields, body=b"sorry")
     assert isinstance(got, Failed)
     assert (got.fault, got.status) == (fault, status)
@@ -95,12 +95,12 @@ def test_a_redirect_names_a_canonical_target(location: str, target: str) -> None
         assert (got.target, got.status) == (target, status)
 
 
-def test_not_modified_answers_a_condition() -> None:
+def test_not_modified_needs_a_condition() -> None:
     assert isinstance(result(304, etag='"v"'), NotModified)
     assert isinstance(result(304, etag='"v\r\n"'), Failed)
 
 
-def test_cuts_are_named() -> None:
+def test_truncation_is_named() -> None:
     cut_on_the_wire = result(200, body=b"x", cut=True)
     assert isinstance(cut_on_the_wire, Fetched)
     assert cut_on_the_wire.truncated is Truncation.WIRE
@@ -119,16 +119,16 @@ SEEN_AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize("value", ["Sun, 01 Mar 2026 12:00:00 GMT", "Thu, 01 Jan 1970 00:00:00 GMT"])
-def test_a_date_up_to_the_visit_is_sent_back_as_it_came(value: str):
+def test_past_date_is_sent_back_unchanged(value: str):
     assert trusted_last_modified((("Last-Modified", value),), seen_at=SEEN_AT) == value
 
 
 @pytest.mark.parametrize("value", ["Sun, 01 Mar 2026 12:00:01 GMT", "Fri, 01 Jan 2100 00:00:00 GMT", "soon", ""])
-def test_the_future_and_what_is_no_date_vouch_for_nothing(value: str):
+def test_future_and_invalid_dates_are_not_sent_back(value: str):
     assert trusted_last_modified((("last-modified", value),), seen_at=SEEN_AT) is None
 
 
-def test_without_the_field_there_is_nothing():
+def test_missing_last_modified():
     assert trusted_last_modified((), seen_at=SEEN_AT) is None
 
 
@@ -144,7 +144,7 @@ def test_a_plain_request() -> None:
     )
 
 
-def test_user_information_and_fragment_stay_at_home() -> None:
+def test_user_information_and_fragment_are_not_sent() -> None:
     head = request_bytes(Request("http://user:secret@example.org/a#part"), CONSTANT)
     assert head.startswith(b"GET /a HTTP/1.1\r\nHost: example.org\r\n")
 
@@ -156,13 +156,13 @@ def test_validators_are_sent_byte_for_byte() -> None:
     assert is_conditional(request)
 
 
-def test_validators_that_could_do_harm_are_dropped() -> None:
+def test_unsafe_validators_are_dropped() -> None:
     for etag in ('"a\r\nX: y"', '"a\0"', '"\u20ac"', '"' + "x" * MAX_VALIDATOR_CHARS + '"', ""):
         assert not is_conditional(Request("http://example.org/", etag=etag)), etag
 
 
 @given(st.text(max_size=60), st.text(max_size=30), st.text(max_size=30))
-def test_nothing_adds_a_line(path: str, etag: str, date: str) -> None:
+def test_no_value_adds_a_header_line(path: str, etag: str, date: str) -> None:
     url = canonical(f"http://example.org/{path}")
     if url is None:
         return

@@ -1,4 +1,4 @@
-"""The estimated freshness is the true one, as far as it says."""
+"""The estimated freshness is the true one within its error."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ def a_page(visited: float | None, *, site: int = 1, changes: int = 0) -> Forecas
     return ForecastPage("https://a.example/x", site, 0, PageEstimate(visited=visited), changes=changes)
 
 
-def test_a_copy_of_this_moment_is_current_and_a_missing_one_is_not() -> None:
+def test_fresh_copy_is_current_and_missing_one_is_not() -> None:
     found = estimate_freshness([a_page(NOW), a_page(NOW), a_page(None)], {}, now=NOW).whole
     assert found.freshness == pytest.approx(2 / 3)
     assert found.of_copies == pytest.approx(1.0)
     assert (found.pages, found.missing, found.error) == (3, 1, 0.0)
 
 
-def test_nothing_is_estimated_from_nothing() -> None:
+def test_estimate_of_no_pages_is_empty() -> None:
     assert estimate_freshness([], {}, now=NOW).whole.pages == 0
     redirect = a_page(NOW)._replace(has_content=False)
     assert estimate_freshness([redirect], {}, now=NOW).whole.pages == 0
 
 
-def test_sites_are_told_apart() -> None:
+def test_sites_are_estimated_separately() -> None:
     found = estimate_freshness([a_page(NOW), a_page(NOW - 50, site=2)], {}, now=NOW)
     assert found.sites[1].freshness == 1.0
     assert found.sites[2].freshness < 0.7
     assert found.whole.freshness == pytest.approx((1.0 + found.sites[2].freshness) / 2)
 
 
-def test_what_was_not_looked_at_and_what_was_seldom_seen_to_change_is_less_certain() -> None:
+def test_small_samples_and_rare_changes_are_less_certain() -> None:
     pages = [a_page(NOW - age, changes=5) for age in range(1, 60)]
     whole, sampled = (estimate_freshness(pages, {}, now=NOW, share=share).whole for share in (1.0, 0.01))
     assert sampled.freshness == whole.freshness
@@ -57,7 +57,7 @@ def test_what_was_not_looked_at_and_what_was_seldom_seen_to_change_is_less_certa
     assert 0.0 < whole.error < 0.25
 
 
-def test_on_poisson_pages_the_estimate_holds() -> None:
+def test_estimate_is_right_on_poisson_pages() -> None:
     draw = random.Random(5)
     outlook, beliefs = SiteModel(), [PageEstimate(visited=0.0) for _ in range(900)]
     for visit in range(1, 20):
@@ -75,7 +75,7 @@ def test_on_poisson_pages_the_estimate_holds() -> None:
     assert abs(found.freshness - current / 900) < 2.5 * found.error
 
 
-def test_counts_alone_say_how_a_page_changes() -> None:
+def test_counts_alone_give_an_estimate() -> None:
     site = SiteEstimate()
     still = estimate_from_counts(site, visited=NOW, watched=90.0, visits=10, changes=0)
     lively = estimate_from_counts(site, visited=NOW, watched=90.0, visits=10, changes=9)
@@ -99,7 +99,7 @@ def planned(per_day: float | None, pages: list[ForecastPage] = PAGES, *, share: 
 
 
 @pytest.mark.parametrize("per_day", [15.0, 40.0, 200.0])
-def test_a_budget_is_spent_and_no_more(per_day: float) -> None:
+def test_budget_is_used_up_and_not_exceeded(per_day: float) -> None:
     made = planned(per_day)
     assert made.requests == pytest.approx(per_day, rel=0.01)
     assert made.requests <= per_day
@@ -114,13 +114,13 @@ def test_more_requests_give_more_freshness_at_a_lower_threshold() -> None:
     assert thresholds == sorted(thresholds, reverse=True)
 
 
-def test_without_a_budget_the_threshold_is_the_levels() -> None:
+def test_without_a_budget_the_level_sets_the_threshold() -> None:
     made = planned(None)
     assert made.threshold == LEVEL.threshold
     assert made.requests > 0.0
 
 
-def test_a_budget_below_the_longest_interval_lets_pages_come_in_turn() -> None:
+def test_tiny_budget_visits_pages_in_turn() -> None:
     made = planned(2.0)
     assert made.threshold is None
     assert made.requests == pytest.approx(2.0)
@@ -134,7 +134,7 @@ def test_a_sample_is_scaled_to_all_pages() -> None:
     assert half.due == pytest.approx(planned(40.0).due, rel=0.3)
 
 
-def test_pages_without_a_copy_come_first_and_pages_of_this_hour_not_at_all() -> None:
+def test_pages_without_a_copy_come_first_and_fresh_ones_not_at_all() -> None:
     new = ForecastPage("https://a.example/new", 1, 0)
     just = ForecastPage("https://a.example/just", 1, 0, PageEstimate(a=20.0, b=1.0, visited=PLAN_NOW))
     made = planned(40.0, [*PAGES, new, just])
@@ -151,7 +151,7 @@ def test_a_rule_keeps_its_own_interval() -> None:
     assert made.requests == pytest.approx(400 / 7 + 4 / (1 + 28 / 400), rel=1e-6)
 
 
-def test_announcements_keep_pages_fresher_for_their_requests() -> None:
+def test_announcements_buy_more_freshness_per_request() -> None:
     told = SiteModel(SiteEstimate(recall=0.95, false_rate=0.0001, polled=PLAN_NOW, has_signal=True))
     with_signal = forecast_budget(ForecastInput(PAGES, dict.fromkeys(range(4), told), PLAN_NOW), LEVEL, per_day=40.0)
     assert with_signal.requests <= 40.0

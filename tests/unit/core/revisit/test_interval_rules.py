@@ -1,4 +1,4 @@
-"""The papers' worked numbers, and the defaults that other crawlers ship."""
+"""The papers' worked examples, and the defaults of other crawlers."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a10_a_changed_or_unknown_page_is_a_black_box_and_is_crawled() -> None:
     assert rule.should_visit(_visited(rule, [(0.0, False), (1.0, True)]), now=2.0, changed_share=0.0)[0]
 
 
-def test_a10_no_page_is_left_for_ever() -> None:
+def test_a10_no_page_is_lost() -> None:
     rule = PaperSelective()
     memory = _visited(rule, [(0.0, False), (1.0, False)])
     for turn in range(2, 20):
@@ -145,7 +145,7 @@ FIRST_VISIT = {
     "placement": (365, 1308111734660, 1308473616000),
     "contact": (287, 1308111735025, 1272964754000),
 }
-"""Tables 1 and 2: download time, LAST_VISITED and the LAST_UPDATED that the second sitemap has."""
+"""Tables 1 and 2: download time, LAST_VISITED, and LAST_UPDATED of the second sitemap."""
 NEW_TIMES = {"faculty/teaching": 515, "results": 351, "placement": 360, "alumni": 673}
 """Table 3."""
 
@@ -169,7 +169,7 @@ def test_the_second_visit_downloads_exactly_four_of_fourteen() -> None:
     assert len(ROWS) == 14
 
 
-def test_the_times_of_the_paper_come_out() -> None:
+def test_download_times_match_the_paper() -> None:
     visited = {_url(name): row[1] for name, row in FIRST_VISIT.items()}
     times = {_url(name): row[0] for name, row in FIRST_VISIT.items()}
     times |= {_url(name): spent for name, spent in NEW_TIMES.items()}

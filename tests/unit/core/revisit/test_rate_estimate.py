@@ -33,7 +33,7 @@ def test_time_current_is_the_integral_of_survival(a: float, b: float) -> None:
         assert isclose(time_current(a, b, t), _integral(lambda u: survival(a, b, u), 0.0, t), rel_tol=1e-6)
 
 
-def test_survival_is_the_mean_over_the_belief() -> None:
+def test_survival_is_the_mean_over_the_estimate() -> None:
     a, b, t = 2.5, 4.0, 1.5
     mixed = _integral(lambda rate: b**a * rate ** (a - 1.0) * exp(-b * rate) / gamma(a) * exp(-rate * t), 1e-12, 30.0)
     assert isclose(survival(a, b, t), mixed, rel_tol=1e-5)

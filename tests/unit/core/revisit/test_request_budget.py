@@ -1,4 +1,4 @@
-"""A budget is spent and no more, over restarts too, and the threshold follows it."""
+"""A budget is used up and not exceeded, also over restarts, and the threshold follows it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def spend_greedily(purse: RequestBudget, *, days: float, step: float = 0.001) ->
     return spent
 
 
-def test_over_days_the_budget_is_held():
+def test_budget_holds_over_days():
     spent = spend_greedily(RequestBudget(PER_DAY, 0.1), days=5)
     assert 5 * PER_DAY <= spent <= 5 * PER_DAY + PER_DAY * WATCH_BURST_DAYS + 1
 
@@ -30,7 +30,7 @@ def test_a_single_run_may_spend_what_a_day_allows():
     assert spend_greedily(RequestBudget(PER_DAY, 0.1, burst_days=RUN_BURST_DAYS), days=0.001) == PER_DAY
 
 
-def test_a_restart_does_not_fill_the_purse():
+def test_restart_does_not_refill_the_budget():
     purse = RequestBudget(PER_DAY, 0.1)
     spend_greedily(purse, days=1)
     again = RequestBudget(PER_DAY, 0.5)
@@ -42,14 +42,14 @@ def test_a_restart_does_not_fill_the_purse():
 
 
 @pytest.mark.parametrize("stored", [None, b"", b"no", b"[1]", b"{}"])
-def test_what_cannot_be_read_is_not_recalled(stored: bytes | None):
+def test_unreadable_state_is_ignored(stored: bytes | None):
     purse = RequestBudget(PER_DAY, 0.1)
     purse.restore(stored)
     assert purse.threshold == 0.1
     assert purse.may_spend(0.0)
 
 
-def test_a_run_without_a_budget_leaves_nothing_to_recall():
+def test_run_without_a_budget_stores_no_tokens():
     endless = RequestBudget(None, 0.25)
     endless.spend(1.0)
     limited = RequestBudget(PER_DAY, 0.1)
@@ -67,7 +67,7 @@ def test_a_debt_is_paid_before_anything_else():
     assert purse.full_at(0.0) == pytest.approx(3 / 24)
 
 
-def test_the_threshold_rises_with_worthy_visits_and_falls_with_unused_tokens():
+def test_threshold_rises_with_valuable_visits_and_falls_with_unused_tokens():
     purse = RequestBudget(PER_DAY, 0.1)
     purse.record_value(1.0)
     risen = purse.threshold

@@ -1,4 +1,4 @@
-"""Every policy by one signature: what it stores, when a page is due, what a visit is worth."""
+"""Every policy: its stored state, due times and visit values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HUB = 7
 
 
 def visited(name: str, changes: list[bool], *, every: float = 1.0) -> tuple[bytes, SiteModel, float]:
-    """The state after a first visit and one more for each entry."""
+    """Return the state after a first visit and one more per entry."""
     schedule, outlook, now = named_schedule(name), SiteModel(), 100.0
     state, outlook = schedule.after_visit(None, outlook, hub=HUB, now=now, changed=False)
     for changed in changes:
@@ -47,13 +47,13 @@ def test_a_due_time_is_within_its_bounds(name: str):
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_no_page_is_ever_given_up(name: str):
+def test_every_page_is_visited_again(name: str):
     state, outlook, now = visited(name, [True] * 12, every=0.05)
     later = now + LEVEL.longest + 1
     assert named_schedule(name).value(state, outlook, hub=HUB, now=later, level=LEVEL) == inf
 
 
-def test_change_brings_the_optimal_visit_forward():
+def test_a_change_brings_the_next_visit_forward():
     schedule = named_schedule("optimal")
     dues = []
     for changes in ([True] * 6, [False] * 6):
@@ -62,7 +62,7 @@ def test_change_brings_the_optimal_visit_forward():
     assert dues[0] < 3 < dues[1]
 
 
-def test_at_its_due_time_a_page_is_worth_the_threshold_and_not_before():
+def test_page_reaches_the_threshold_at_its_due_time():
     schedule = named_schedule("optimal")
     state, outlook, now = visited("optimal", [True, False, False, True])
     due = schedule.due(state, outlook, hub=HUB, now=now, level=LEVEL)
@@ -71,7 +71,7 @@ def test_at_its_due_time_a_page_is_worth_the_threshold_and_not_before():
     assert 0.5 * LEVEL.threshold < at_due < 2 * LEVEL.threshold
 
 
-def test_states_are_read_back_and_those_of_another_policy_are_not():
+def test_states_round_trip_within_a_policy():
     page = new_page_estimate(SiteModel().estimate, now=3.5, has_copy=True)._replace(a=0.3, announcements=2.0)
     assert page_estimate_of(page_estimate_bytes(page)) == page
     state, _, _ = visited("nutch", [True, False])
@@ -81,7 +81,7 @@ def test_states_are_read_back_and_those_of_another_policy_are_not():
     assert page_estimate_of(b"broken") is None
 
 
-def test_an_outlook_is_read_back():
+def test_site_model_round_trips():
     outlook, page = SiteModel(), new_page_estimate(SiteModel().estimate, now=0.0, has_copy=True)
     for day in range(1, 90):
         outlook, page = update_site_model(outlook, page, hub=day % 3, now=float(day), changed=day % 5 == 0)
@@ -114,17 +114,17 @@ def state(visited: float = 9.0, announcements: float = 0.0) -> bytes:
         (None, SILENT, WaitCause.MODEL),
     ],
 )
-def test_the_cause(kept: bytes | None, outlook: SiteModel, cause: WaitCause):
+def test_wait_cause(kept: bytes | None, outlook: SiteModel, cause: WaitCause):
     assert wait_cause(kept, outlook) is cause
 
 
-def test_failures_and_absence_come_first():
+def test_failures_and_missing_pages_come_first():
     assert wait_cause(mark_cached(state()), POLLED, tries=2) is WaitCause.FAILED
     assert wait_cause(state(), POLLED, is_gone=True, tries=2) is WaitCause.GONE
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_the_mark_changes_nothing_that_a_schedule_knows(name: str):
+def test_cache_mark_does_not_change_the_state(name: str):
     kept, _ = named_schedule(name).after_visit(None, SILENT, hub=1, now=3.0, changed=False)
     marked = mark_cached(kept)
     assert is_marked_cached(marked)

@@ -1,4 +1,4 @@
-"""What visits, announcements, shocks and neighbours teach."""
+"""Learning from visits, announcements and bulk changes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _signalling() -> SiteEstimate:
     return SiteEstimate(has_signal=True, polled=10.0, recall=0.8, false_rate=0.001)
 
 
-def test_an_unchanged_visit_slows_a_page_and_a_changed_one_hurries_it() -> None:
+def test_unchanged_visit_lowers_the_rate_and_changed_one_raises_it() -> None:
     site = SiteEstimate()
     page = new_page_estimate(site, now=0.0, has_copy=True)
     slower = after_visit(page, site, CALM, now=10.0, changed=False)
@@ -45,7 +45,7 @@ def test_an_unchanged_visit_slows_a_page_and_a_changed_one_hurries_it() -> None:
     assert change_rate(slower.page, slower.site) == pytest.approx((site.a, site.b + 10.0))
 
 
-def test_the_first_copy_teaches_nothing() -> None:
+def test_first_visit_teaches_nothing() -> None:
     site = SiteEstimate()
     page = new_page_estimate(site, now=0.0, has_copy=False)
     assert value_now(page, site, now=1.0, span=10.0) == inf
@@ -81,7 +81,7 @@ def test_a_better_prior_reaches_old_pages_without_writing_them() -> None:
     assert _mean(idle, better) < 0.5 * _mean(idle, site)
 
 
-def test_a_bulk_edit_raises_the_shock_and_calm_visits_lower_it() -> None:
+def test_bulk_change_rises_with_changes_and_decays() -> None:
     hub = CALM
     for _ in range(6):
         hub = add_visit(hub, now=1.0, changed=True, expected=0.02)
@@ -93,7 +93,7 @@ def test_a_bulk_edit_raises_the_shock_and_calm_visits_lower_it() -> None:
     assert bulk_change_share(hub, now=60.0) < 0.01
 
 
-def test_a_change_that_a_bulk_edit_explains_says_less_about_its_page() -> None:
+def test_bulk_change_explains_a_change_away() -> None:
     site = SiteEstimate()
     page = new_page_estimate(site, now=0.0, has_copy=True)
     hub = CALM
@@ -104,7 +104,7 @@ def test_a_change_that_a_bulk_edit_explains_says_less_about_its_page() -> None:
     assert _mean(page, site) < _mean(among.page, among.site) < _mean(alone.page, alone.site)
 
 
-def test_shocks_that_mislead_are_believed_less() -> None:
+def test_misleading_bulk_changes_lose_trust() -> None:
     site, page = SiteEstimate(), new_page_estimate(SiteEstimate(), now=0.0, has_copy=True)
     hub = CALM
     for _ in range(20):
@@ -126,7 +126,7 @@ def test_an_announcement_makes_a_page_worth_a_visit_and_a_repetition_does_not_co
     assert value_now(once, site, now=12.0, span=20.0) > value_now(page, site, now=12.0, span=20.0)
 
 
-def test_false_announcements_are_taken_back_and_remembered() -> None:
+def test_false_announcements_are_taken_back() -> None:
     site = _signalling()
     page = new_page_estimate(site, now=10.0, has_copy=True)
     told, site = after_announcement(page, site, announced_at=11.0)
@@ -136,7 +136,7 @@ def test_false_announcements_are_taken_back_and_remembered() -> None:
     assert lesson.site.false_rate > site.false_rate
 
 
-def test_announcements_that_came_true_do_not_make_a_site_look_false() -> None:
+def test_true_announcements_do_not_raise_the_false_rate() -> None:
     site = _signalling()._replace(recall=0.5, false_rate=0.01)
     for number in range(40):
         page = new_page_estimate(site, now=10.0, has_copy=True)
@@ -146,8 +146,8 @@ def test_announcements_that_came_true_do_not_make_a_site_look_false() -> None:
     assert false_share(site.mean_rate, site) < 0.1
 
 
-def test_many_announcements_that_came_true_together_do_not_confirm_a_wrong_belief() -> None:
-    """A page with ten announcements has changed whatever share of them is false: nothing is learned."""
+def test_many_announcements_of_one_page_teach_nothing() -> None:
+    """A page with ten announcements has changed whatever share is false, so nothing is learned."""
     doubting = _signalling()._replace(false_odds=20.0, false_rate=0.3)
     site = doubting
     for _ in range(30):
@@ -185,19 +185,19 @@ def test_recall_falls_by_silent_changes_but_not_by_those_announced_late() -> Non
     assert silent.recall < after_poll(owned, now=15.0).recall
 
 
-def test_before_any_announcement_signals_play_no_part() -> None:
+def test_announcements_are_ignored_before_the_first_one() -> None:
     site = after_poll(SiteEstimate(), now=5.0)
     page = new_page_estimate(site, now=5.0, has_copy=True)
     assert value_now(page, site, now=9.0, span=20.0) == value_now(page, SiteEstimate(), now=9.0, span=20.0)
 
 
-def test_false_notices_weigh_more_on_slow_pages() -> None:
+def test_announcements_of_slow_pages_are_more_often_false() -> None:
     site = _signalling()
     assert false_share(0.0001, site) > 0.9 > 0.1 > false_share(1.0, site)
 
 
 def test_a_doubtful_announcement_of_a_slow_page_is_worth_less_than_a_credible_one_of_a_fast_page() -> None:
-    """Without an end to what a visit brings, the slow page would look worth about as much."""
+    """Without an end to the gain of a visit, the slow page would seem worth about as much."""
     site = _signalling()._replace(recall=0.75, false_rate=0.0028, mean_rate=0.004, polled=12.0)
     slow, fast = (
         with_change_rate(new_page_estimate(site, now=10.0, has_copy=True), site, a=5.0, b=5.0 / rate)

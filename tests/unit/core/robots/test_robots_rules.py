@@ -131,7 +131,7 @@ def test_client_errors_mean_no_rules(status: int):
 
 
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_refused_file_forbids_unless_set_otherwise(status: int):
+def test_forbidden_file_forbids_unless_configured(status: int):
     gate = compile_robots(judge(answered(status)), "TestBot")
     verdict = gate.verdict("http://site.test/page")
     assert (verdict.allowed, verdict.reason, gate.is_unreachable) == (False, Reason.ROBOTS, False)
@@ -151,7 +151,7 @@ UNREACHABLE = [
 ]
 
 
-def test_a_file_at_a_private_address_keeps_us_from_the_site_by_that_name():
+def test_file_at_a_private_address_is_refused_with_that_reason():
     record = judge(broken(Fault.PRIVATE_ADDRESS))
     gate = compile_robots(record, "TestBot")
     verdict = gate.verdict("http://site.test/page")
@@ -161,7 +161,7 @@ def test_a_file_at_a_private_address_keeps_us_from_the_site_by_that_name():
 
 
 @pytest.mark.parametrize("result", UNREACHABLE, ids=lambda result: f"{result.fault}-{result.status}")
-def test_silence_forbids_and_is_tried_again_soon(result: Failed):
+def test_unreachable_file_forbids_and_is_retried_soon(result: Failed):
     record = judge(result)
     gate = compile_robots(record, "TestBot")
     verdict = gate.verdict("http://site.test/page")
@@ -171,7 +171,7 @@ def test_silence_forbids_and_is_tried_again_soon(result: Failed):
     assert gate.crawl_delay is None
 
 
-def test_a_copy_is_obeyed_while_the_file_is_out_of_reach():
+def test_copy_is_obeyed_while_the_file_is_unreachable():
     before = judge(fetched())
     later = NOW + timedelta(days=1)
     record = judge(answered(503), before=before, now=later)
@@ -183,7 +183,7 @@ def test_a_copy_is_obeyed_while_the_file_is_out_of_reach():
     assert not compile_robots(record, "TestBot").is_unreachable
 
 
-def test_an_absent_file_that_falls_silent_forbids():
+def test_missing_file_that_becomes_unreachable_forbids():
     assert judge(answered(503), before=judge(answered(404))).policy == "forbid"
 
 
@@ -208,7 +208,7 @@ def test_an_old_copy_is_given_up_at_the_limit():
     assert judge(answered(500), before=before, now=NOW + SETTINGS.unreachable_timeout).policy == "allow"
 
 
-def test_retry_after_is_heard_up_to_a_day():
+def test_retry_after_is_respected_up_to_a_day():
     assert lifetime(judge(answered(503, (("Retry-After", "7200"),)))) == timedelta(hours=2)
     assert lifetime(judge(answered(429, (("Retry-After", "999999"),)))) == MAX_RETRY
     assert lifetime(judge(answered(503, (("Retry-After", "1"),)))) == SETTINGS.retry_delay
@@ -228,7 +228,7 @@ BEHAVIOURS = {
 
 
 def played(response: dict[str, Any]) -> FetchResult:
-    """What the fetcher would make of a row's response."""
+    """Return the fetch result of a row's response."""
     if "behaviour" in response:
         return BEHAVIOURS[response["behaviour"]]
     status, headers = response["status"], response.get("headers", {})

@@ -100,7 +100,7 @@ def test_an_allowed_index_page_allows_its_folder_and_nothing_else():
 @pytest.mark.parametrize(
     "line", ["Disalow: /x", "disallow /x", "DISALLOW : /x", " \tDisallow:/x # why", "Disallow: /x<br>"]
 )
-def test_common_errors_are_read_as_meant(line: str):
+def test_common_mistakes_are_read_as_intended(line: str):
     assert not allowed(f"User agent: *\n{line}", "/x")
 
 
@@ -161,7 +161,7 @@ def test_sitemaps_are_kept_once_in_order_and_up_to_a_limit():
     assert len(parse_robots(many, agent="x").sitemaps) == MAX_SITEMAPS
 
 
-def test_the_gap_is_the_larger_of_delay_and_rate():
+def test_min_delay_is_the_larger_of_delay_and_rate():
     def gap(text: str) -> float | None:
         return parse_robots(f"User-agent: *\n{text}".encode(), agent="x").min_delay
 
@@ -172,7 +172,7 @@ def test_the_gap_is_the_larger_of_delay_and_rate():
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-1", "", "1e400", "9" * 400, "1_0", "ten", "１"])
-def test_delays_that_make_no_sense_are_ignored(value: str):
+def test_invalid_delays_are_ignored(value: str):
     assert parse_crawl_delay(value) is None
 
 
@@ -199,7 +199,7 @@ def test_verdict_for_takes_any_url():
     assert [verdict_for(robots, odd).allowed for odd in ("", "mailto:me@x.org", "http://[", "\ud800")] == [True] * 4
 
 
-def test_targets_and_the_place_of_the_file():
+def test_path_and_query_and_robots_url():
     assert path_and_query("http://example.org/a/b?c=d#e") == "/a/b?c=d"
     assert path_and_query("http://example.org") == "/"
     assert robots_url("HTTP://me@example.org:80/a?b") == "http://example.org/robots.txt"
@@ -227,7 +227,7 @@ def test_beyond_the_limit_of_wildcards_more_is_forbidden_rather_than_less():
     assert allowed(text, "/f1")
 
 
-def test_every_one_of_a_thousand_rules_is_heeded():
+def test_every_one_of_a_thousand_rules_applies():
     lines = [f"Disallow: /folder{number}/{'*' * (number % 7 == 0)}page" for number in range(1000)]
     robots = parse_robots(("User-agent: *\n" + "\n".join(lines)).encode(), agent="x")
     assert robots.verdict("/some/page/of/the/site?with=query").allowed

@@ -71,7 +71,7 @@ def test_domain_is_what_somebody_registered(url: str, accepted: bool):
     assert reason(scope, url) is (None if accepted else Reason.OUT_OF_SCOPE)
 
 
-def test_list_is_the_seeds_and_where_they_have_moved():
+def test_list_is_the_seeds_and_their_redirects():
     scope = scope_of("https://a.test/one", kind="list")
     assert reason(scope, "https://a.test/one") is None
     assert reason(scope, "https://a.test/two") is Reason.OUT_OF_SCOPE
@@ -134,7 +134,7 @@ def test_unknown_file_types_are_named():
         scope_of("https://a.test/", fetch_types=("pictures",))
 
 
-def test_a_seed_passes_what_concerns_links_only():
+def test_seed_skips_checks_for_links():
     scope = scope_of("https://a.test/paper.pdf", max_depth=0, include=("/news/",), exclude=("never",))
     assert scope.verdict("https://a.test/paper.pdf", depth=0, is_seed=True) is None
     assert scope.verdict("https://a.test/never", depth=0, is_seed=True) == (Reason.EXCLUDED, "matches 'never'")
@@ -181,7 +181,7 @@ def test_an_unknown_kind_is_named():
         scope_of("https://a.test/", kind="web")
 
 
-def test_what_is_remembered_of_sites_is_bounded(monkeypatch: pytest.MonkeyPatch):
+def test_cached_sites_are_bounded(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(scope_module, "CACHED_SITES", 10)
     scope = scope_of("https://a.test/")
     for number in range(100):
@@ -190,7 +190,7 @@ def test_what_is_remembered_of_sites_is_bounded(monkeypatch: pytest.MonkeyPatch)
     assert len(scope._sites) <= 10
 
 
-def test_the_host_that_a_seed_moved_to_is_adopted():
+def test_host_that_a_seed_moved_to_is_in_scope():
     scope = Scope(ScopeSettings(seeds=("http://example.org/",)))
     assert scope.verdict("https://www.example.org/a", depth=1) is not None
     scope.add_moved_seed("http://example.org/", "https://www.example.org/")
@@ -201,7 +201,7 @@ def test_the_host_that_a_seed_moved_to_is_adopted():
 @pytest.mark.parametrize(
     "target", ["https://elsewhere.test/", "http://www.example.org:8080/", "http://example.org.evil.test/"]
 )
-def test_a_seed_that_moves_away_takes_nobody_along(target: str):
+def test_seed_that_leaves_its_domain_adds_nothing(target: str):
     scope = Scope(ScopeSettings(seeds=("http://example.org/",)))
     scope.add_moved_seed("http://example.org/", target)
     assert scope.verdict(target, depth=0, hops=1) is not None

@@ -80,7 +80,7 @@ def test_the_parameter_is_added():
         (SourceKind.FEED, {SourceKind.EXTENDED, SourceKind.NAMED}, False),
     ],
 )
-def test_what_makes_others_superfluous(kind: SourceKind, found: set[SourceKind], expected: bool):
+def test_superseded_sources(kind: SourceKind, found: set[SourceKind], expected: bool):
     assert is_superseded(kind, found) is expected
 
 
@@ -125,7 +125,7 @@ def test_children_elsewhere_are_not_followed():
     assert (walk.next(), walk.next()) == ("http://cdn.site.co.uk/1", None)
 
 
-def test_children_that_did_not_change_are_left_alone():
+def test_unchanged_children_are_skipped():
     children = {
         "http://site.test/older": NOW - HOUR,
         "http://site.test/newer": NOW + HOUR,
@@ -229,7 +229,7 @@ def test_polls_are_paid_from_the_requests_that_a_site_gets():
     assert _is_due(busy._replace(requests=MAX_BETWEEN_POLLS, announced_pages=10_000))
 
 
-def test_polls_are_as_rare_as_the_visits_that_they_replace_are_worth():
+def test_poll_interval_follows_the_threshold():
     assert _is_due(SitemapState(requests=9), threshold=0.1)
     assert not _is_due(SitemapState(requests=9), threshold=1.0)
     assert _is_due(SitemapState(requests=MAX_BETWEEN_POLLS), threshold=1e6)
@@ -237,12 +237,12 @@ def test_polls_are_as_rare_as_the_visits_that_they_replace_are_worth():
     assert not _is_due(SitemapState(requests=9), doubtful, threshold=0.1)
 
 
-def test_a_source_that_never_announces_is_asked_ever_less():
+def test_silent_source_is_polled_less_and_less():
     assert _is_due(SitemapState(requests=2 * FIRST_BETWEEN_POLLS, silent_polls=1), MUTE)
     assert not _is_due(SitemapState(requests=2 * FIRST_BETWEEN_POLLS, silent_polls=2), MUTE)
 
 
-def test_an_absent_source_is_left_alone_for_a_while():
+def test_missing_source_is_skipped_for_a_while():
     absent = SourceState("well-known", read=None, requested=10.0)
     assert should_request(None, now=0.0)
     assert not should_request(absent, now=11.0)
@@ -250,14 +250,14 @@ def test_an_absent_source_is_left_alone_for_a_while():
     assert should_request(absent._replace(read=10.0), now=10.1)
 
 
-def test_a_poll_is_made_when_what_it_would_announce_is_worth_it():
+def test_poll_interval_follows_expected_announcements():
     large = poll_interval(SPEAKING._replace(mean_rate=0.1), pages=10_000, threshold=0.25)
     small = poll_interval(SPEAKING, pages=10, threshold=0.25)
     assert MIN_POLL_DAYS <= large < small <= MAX_POLL_DAYS
     assert poll_interval(SPEAKING._replace(recall=0.0), pages=10, threshold=0.25) == MAX_POLL_DAYS
 
 
-def test_the_state_is_read_back_and_bounded():
+def test_sitemap_state_round_trips_and_is_bounded():
     state = SitemapState(feeds=("http://site.test/feed",), polled=3.5, requests=4, silent_polls=1, announced_pages=2)
     for number in range(MAX_SOURCES + 50):
         state = state.with_source(f"http://site.test/{number}.xml", SourceState("robots.txt", 1.0, 1.0, '"e"'))

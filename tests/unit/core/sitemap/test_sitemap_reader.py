@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import gzip
+import tracemalloc
 from datetime import UTC, datetime
 
 import pytest
 
-from evercrawl.core.sitemap.sitemap_reader import read_sitemap
+from evercrawl.core.sitemap.sitemap_markup import MAX_TAGS, MAX_TOKEN_BYTES, parse_tags
+from evercrawl.core.sitemap.sitemap_reader import read_sitemap, unpack_body
 from evercrawl.core.sitemap.sitemap_values import is_in_scope
 from evercrawl.model.document import Alternate
-from evercrawl.model.sitemap import Sitemap, SitemapType
+from evercrawl.model.sitemap import Sitemap, SitemapLimits, SitemapType
 
 HERE = "http://site.test/maps/sitemap.xml"
 DAY = datetime(2024, 5, 6, tzinfo=UTC)
@@ -170,7 +172,7 @@ def test_a_loc_with_a_byte_that_is_no_character_is_dropped():
         '<!DOCTYPE urlset SYSTEM "http://other.test/x.dtd" [<!ENTITY a "]>"> <!-- don\'t -->]>',
     ],
 )
-def test_what_stands_before_the_root(before: str):
+def test_content_before_the_root(before: str):
     found = read(before + urlset("http://site.test/a"))
     assert ([entry.url for entry in found.entries], found.error) == (["http://site.test/a"], None)
 
@@ -190,7 +192,7 @@ def test_a_web_page_is_no_sitemap(body: str):
 
 
 @pytest.mark.parametrize("body", ["", " \n", "\ufeff", "<", "<>", "{}", "<error><url>http://site.test/</url></error>"])
-def test_neither_is_anything_else(body: str):
+def test_other_content_is_no_sitemap(body: str):
     found = read(body)
     assert (found.type, found.entries) == (SitemapType.UNKNOWN, ())
     assert found.error is not None
@@ -303,7 +305,7 @@ def test_a_long_first_line_is_no_heading():
 # Packing
 
 
-def test_gzip_is_known_by_its_bytes():
+def test_gzip_is_recognised_by_its_bytes():
     body = urlset("http://site.test/a").encode()
     assert urls_in(gzip.compress(body), "text/html") == ["http://site.test/a"]
     assert urls_in(gzip.compress(gzip.compress(body))) == ["http://site.test/a"]
@@ -314,7 +316,7 @@ def test_gzip_three_times_is_refused():
     assert read(gzip.compress(gzip.compress(gzip.compress(b"x")))).error == "compressed more than 2 times"
 
 
-def test_damaged_gzip_gives_what_it_can():
+def test_damaged_gzip_keeps_its_readable_part():
     body = gzip.compress(urlset(*(f"http://site.test/{number}" for number in range(5000))).encode())
     half = read(body[: len(body) // 2])
     assert half.error == "the gzip data end too early"
@@ -327,3 +329,118 @@ def test_scope():
     assert not is_in_scope(HERE, "http://site.test/a")
     assert not is_in_scope(HERE, "mailto:x")
     assert not is_in_scope("", "http://site.test/a")
+
+
+LIMITS_URL = "http://site.test/sitemap.xml"
+SMALL = SitemapLimits(most_bytes=10_000, most_entries=10, most_elements=100, most_depth=5, most_fields=8)
+URL = "<url><loc>http://site.test/</loc></url>"
+
+
+def read_limited(body: str | bytes, limits: SitemapLimits = SMALL) -> Sitemap:
+    return read_sitemap(body.encode() if isinstance(body, str) else body, LIMITS_URL, limits=limits)
+
+
+@pytest.mark.parametrize(
+    ("body", "entries", "error"),
+    [
+        ("<urlset>" + URL * 11 + "</urlset>", 10, "more than 10 entries; the rest was not read"),
+        ("<urlset>" + URL + "<a/>" * 100 + "</urlset>", 1, "more than 100 elements"),
+        ("<urlset>" + URL + "<a>" * 9, 1, "elements are nested more than 5 deep"),
+        ("<urlset>" + URL + "<url>" + "<a/>" * 9, 1, "more than 8 elements in one entry"),
+        ("<urlset>" + URL + " " * 10_000, 1, "longer than 10000 bytes; the rest was not read"),
+        ("http://site.test/\n" * 11, 10, "more than 10 lines; the rest was not read"),
+        ("URL,LAST_UPDATED\n" + "http://site.test/,1\n" * 20, 9, "more than 10 lines; the rest was not read"),
+        ("<urlset>&b;" + URL * 10 + "<url><loc>/cut</loc>", 10, "more than 10 entries; the rest was not read"),
+    ],
+)
+def test_every_limit_keeps_what_came_before(body: str, entries: int, error: str):
+    found = read_limited(body)
+    assert (len(found.entries), found.error) == (entries, error)
+
+
+def test_exceeded_limit_is_not_retried_leniently():
+    assert read_limited("<urlset>" + "<a>" * 9 + "&").error == "elements are nested more than 5 deep"
+
+
+def test_entities_never_expand():
+    entities = '<!ENTITY a "http://site.test/x">' + "".join(
+        f'<!ENTITY a{n} "{f"&a{n - 1};" * 10 if n else "&a;"}">' for n in range(9)
+    )
+    body = f"<!DOCTYPE u [{entities}]><urlset><url><loc>&a8;</loc></url>{URL}</urlset>"
+    assert [entry.url for entry in read_limited(body).entries] == ["http://site.test/"]
+
+
+@pytest.mark.parametrize("padding", ["", "<!--" + " " * 20_000 + "-->"])
+def test_external_entities_are_ignored(padding: str):
+    body = f'<!DOCTYPE u [{padding}<!ENTITY x SYSTEM "file:///etc/passwd">]><urlset><url><loc>http://site.test/&x;</loc></url></urlset>'
+    found = read_limited(body, SitemapLimits())
+    assert [entry.url for entry in found.entries] in (["http://site.test/"], [])
+    assert "root:" not in str(found)
+
+
+def test_oversized_document_type_declares_nothing():
+    body = "<!DOCTYPE u [" + " " * 20_000 + '<!ENTITY x "y">]><urlset><url><loc>/&x;</loc></url></urlset>'
+    assert read_limited(body, SitemapLimits()).error == "the document declares the entity 'x'"
+
+
+def test_a_gzip_bomb_gives_no_more_than_the_limit():
+    bomb = gzip.compress(b" " * 30_000_000)
+    tracemalloc.start()
+    try:
+        found = unpack_body(bomb, most_bytes=1_000_000)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(found.data) == 1_000_000
+    assert peak < 5_000_000
+
+
+def test_a_bomb_of_many_members_ends():
+    member = gzip.compress(b"")
+    assert unpack_body(member * 5000, most_bytes=100).data == b""
+
+
+@pytest.mark.parametrize("start", ["<a b='", "<!-- ", "<"])
+def test_a_tag_without_end(start: str):
+    body = "<urlset>" + URL + start + "x" * (MAX_TOKEN_BYTES + 1_000_000)
+    found = read_limited(body, SitemapLimits())
+    assert (len(found.entries), found.error) == (1, f"a tag is longer than {MAX_TOKEN_BYTES} bytes")
+
+
+class Counted:
+    """Counts what it is told."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.characters = 0
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        self.calls += 1
+
+    def end(self, name: str) -> None:
+        self.calls += 1
+
+    def text(self, data: str) -> None:
+        self.calls += 1
+        self.characters += len(data)
+
+
+@pytest.mark.parametrize("piece", ["<", "<a b='", '<a b="', "<!--", "<![CDATA[", "<?", "<!", "&", "<a/>", "</a>", "<a"])
+def test_lenient_parser_reads_everything_once(piece: str):
+    sink = Counted()
+    parse_tags(piece * 2000, sink)
+    assert sink.calls <= 2 * 2000 + 1
+    assert sink.characters <= len(piece) * 2000
+
+
+def test_lenient_parser_stops():
+    sink = Counted()
+    parse_tags("<" * (MAX_TAGS + 5), sink)
+    assert sink.calls == MAX_TAGS
+
+
+@pytest.mark.parametrize(
+    "body", [b"<!DOCTYPE a [" + b"<!--" * 50_000, b'<!DOCTYPE a ["' + b"x" * 100_000, b"<?" * 50_000, b"<!--" * 50_000]
+)
+def test_a_prolog_without_end(body: bytes):
+    assert read_limited(body, SitemapLimits()).type is SitemapType.UNKNOWN

@@ -36,7 +36,7 @@ from evercrawl.core.sitemap.sitemap_writer import w3c_datetime
         ("Tue Mar  1 16:06:13 UTC 2022", "2022-03-01T16:06:13Z"),
     ],
 )
-def test_dates_that_mean_one_moment(written: str, expected: str):
+def test_unambiguous_dates(written: str, expected: str):
     moment = parse_date(f"\n {written}\t")
     assert moment is not None
     assert w3c_datetime(moment) == expected

@@ -41,7 +41,7 @@ def test_no_pages_are_an_empty_file():
 
 
 @pytest.mark.parametrize("limits", [{"most_urls": 4}, {"most_bytes": 110 + 4 * 85}])
-def test_many_pages_are_an_index_and_packed_files(limits: dict[str, int]):
+def test_many_pages_are_an_index_and_compressed_files(limits: dict[str, int]):
     *parts, index = sitemap_files(pages(10), SITE, stem="map", **limits)
     assert [part.name for part in parts] == ["map-1.xml.gz", "map-2.xml.gz", "map-3.xml.gz"]
     listing = read_sitemap(index.data, SITE)
@@ -51,7 +51,7 @@ def test_many_pages_are_an_index_and_packed_files(limits: dict[str, int]):
     assert tuple(read) == entries_of(pages(10))
 
 
-def test_no_file_is_larger_than_it_may_be():
+def test_no_file_exceeds_the_limits():
     for file in sitemap_files(pages(200), SITE, most_bytes=2000):
         raw = gzip.decompress(file.data) if file.name.endswith(".gz") else b""
         assert len(raw) <= 2000

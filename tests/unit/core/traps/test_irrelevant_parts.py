@@ -25,13 +25,13 @@ def _pairs(known: UrlPartStats, count: int, *, same: bool = True) -> UrlPartStat
     return known
 
 
-def test_nothing_is_assumed() -> None:
+def test_no_part_is_irrelevant_without_evidence() -> None:
     assert irrelevant_parts(UrlPartStats()) == ()
     assert url_identity(UrlPartStats(), f"{PAGE}?utm_source=x") == f"{PAGE}?utm_source=x"
     assert irrelevant_parts(_pairs(UrlPartStats(), MIN_SAME - 1)) == ()
 
 
-def test_a_parameter_that_alters_nothing_is_left_out_after_enough_pairs() -> None:
+def test_parameter_is_irrelevant_after_enough_equal_pairs() -> None:
     known = _pairs(UrlPartStats(), MIN_SAME)
     assert irrelevant_parts(known) == ("/page?ref=",)
     assert url_identity(known, f"{PAGE}?id=7&ref=c") == f"{PAGE}?id=7"
@@ -40,7 +40,7 @@ def test_a_parameter_that_alters_nothing_is_left_out_after_enough_pairs() -> Non
     assert known_variant(known, f"{PAGE}?id=99&ref=new") is None
 
 
-def test_a_page_without_the_parameter_is_a_partner_too() -> None:
+def test_page_without_the_parameter_counts_as_a_pair() -> None:
     known = learn_parts(UrlPartStats(), "http://a.test/list?page=1", "a list")
     for number in range(MIN_SAME):
         known = learn_parts(known, f"http://a.test/p/{number}", f"text {number}")
@@ -51,26 +51,26 @@ def test_a_page_without_the_parameter_is_a_partner_too() -> None:
     assert known_variant(known, "http://a.test/p/78?ref=home") is None
 
 
-def test_what_a_page_repeats_is_named() -> None:
+def test_evidence_names_the_repeated_page() -> None:
     site = TrapState(url_parts=_pairs(UrlPartStats(), MIN_SAME))
     ruled = check_link(site, f"{PAGE}?id=3&ref=new")
     assert ruled.evidence.endswith(f"does not matter here; without it: {PAGE}?id=3")
 
 
-def test_one_contradiction_takes_it_back() -> None:
+def test_one_contradiction_makes_a_part_relevant_again() -> None:
     known = _pairs(_pairs(UrlPartStats(), MIN_SAME), 1, same=False)
     assert irrelevant_parts(known) == ()
     assert url_identity(known, f"{PAGE}?id=7&ref=c") == f"{PAGE}?id=7&ref=c"
 
 
-def test_a_parameter_that_matters_is_never_left_out() -> None:
+def test_relevant_parameter_is_never_ignored() -> None:
     known = UrlPartStats()
     for number in range(50):
         known = learn_parts(known, f"{PAGE}?id={number}", f"text {number}")
     assert irrelevant_parts(known) == ()
 
 
-def test_sessions_in_the_path_are_learned_too() -> None:
+def test_session_ids_in_the_path_are_learned() -> None:
     known = UrlPartStats()
     for number in range(8):
         for session in ("9f8e7d6c5b4a3928", "1706f5e4d3c2b1a0"):
@@ -79,7 +79,7 @@ def test_sessions_in_the_path_are_learned_too() -> None:
     assert known_variant(known, "http://a.test/ffff00001111abcd/p/77") is None
 
 
-def test_pages_without_text_are_no_evidence_and_memory_is_bounded() -> None:
+def test_empty_pages_are_no_evidence_and_memory_is_bounded() -> None:
     assert learn_parts(UrlPartStats(), f"{PAGE}?a=1", "  ") == UrlPartStats()
     known = UrlPartStats()
     for number in range(3000):
@@ -95,13 +95,13 @@ def _visits(known: UrlPartStats, sessions: list[str], *, pages: int = 6) -> UrlP
     return known
 
 
-def test_a_session_may_look_like_a_name() -> None:
+def test_session_id_may_look_like_a_name() -> None:
     known = _visits(UrlPartStats(), [f"{first}{second}x" for first in "bcdfg" for second in "hjklmn"])
     assert known_variant(known, "http://a.test/qqx/p/3") is not None
     assert known_variant(known, "http://a.test/qqx/p/77") is None
 
 
-def test_languages_are_no_sessions_although_they_are_copies() -> None:
+def test_languages_are_not_sessions() -> None:
     known = UrlPartStats()
     for page in range(20):
         for language in ("de", "en", "fr", "it", "nl", "pl"):
@@ -109,7 +109,7 @@ def test_languages_are_no_sessions_although_they_are_copies() -> None:
     assert known_variant(known, "http://a.test/sv/p/3") is None
 
 
-def test_lists_that_say_the_same_are_not_the_same() -> None:
+def test_lists_with_equal_text_and_other_links_are_different() -> None:
     known = UrlPartStats()
     for board in range(5):
         for start in range(0, 50, 10):
@@ -124,7 +124,7 @@ def test_lists_that_say_the_same_are_not_the_same() -> None:
     assert irrelevant_parts(known) == ()
 
 
-def test_parameters_that_change_together_are_one_part() -> None:
+def test_parameters_that_change_together_count_as_one_part() -> None:
     known = UrlPartStats()
     for number in range(MIN_SAME):
         for mark in (1, 2):
@@ -136,7 +136,7 @@ def test_parameters_that_change_together_are_one_part() -> None:
     assert url_identity(known, f"{PAGE}?id=3&from=77&pos=9") == f"{PAGE}?id=3"
 
 
-def test_a_session_may_be_a_piece_of_a_segment() -> None:
+def test_session_id_may_be_a_piece_of_a_segment() -> None:
     known = UrlPartStats()
     for number in range(MIN_SAME_ON_SITE):
         for turn in (0, 1):
@@ -146,8 +146,8 @@ def test_a_session_may_be_a_piece_of_a_segment() -> None:
     assert known_variant(known, "http://a.test/text/doc-99,17632800.html") is None
 
 
-def test_editions_are_read_whole_however_many_of_their_pages_are_copies() -> None:
-    """A manual in nine languages may have one translated page behind hundreds that are still in English."""
+def test_translated_editions_are_read_completely() -> None:
+    """A manual in nine languages may have one translated page behind hundreds still in English."""
     known = UrlPartStats()
     for number in range(100):
         for edition in ("da", "de", "en", "es", "fr", "ja", "ko", "pt", "tr"):

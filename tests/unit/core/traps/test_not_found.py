@@ -4,7 +4,7 @@ from evercrawl.core.traps.not_found import ProbeAnswer, ProbeOutcome, is_soft_40
 from tests.worlds.traps.sites import prose
 
 
-def test_the_place_that_differs_is_made_up() -> None:
+def test_invented_url_changes_the_place_that_differs() -> None:
     made = probe_url("http://a.test/p/17", "http://a.test/p/18", seed=1)
     assert made.startswith("http://a.test/p/")
     assert made.removeprefix("http://a.test/p/").isdigit()
@@ -13,13 +13,13 @@ def test_the_place_that_differs_is_made_up() -> None:
     assert made != probe_url("http://a.test/p/17", "http://a.test/p/18", seed=2)
 
 
-def test_a_year_is_made_up_rather_than_a_month() -> None:
+def test_invented_url_changes_the_year_before_the_month() -> None:
     made = probe_url("http://a.test/cal/2025/03", "http://a.test/cal/2027/11", seed=5)
     year = made.removeprefix("http://a.test/cal/").removesuffix("/11")
     assert 2500 <= int(year) < 2900
 
 
-def test_a_made_up_date_is_a_date() -> None:
+def test_invented_date_is_a_valid_date() -> None:
     made = probe_url("http://a.test/x?date=2026-11-15", "http://a.test/x?date=2026-02-29", seed=5)
     year, _, rest = made.removeprefix("http://a.test/x?date=").partition("-")
     assert 2500 < int(year) < 2900
@@ -29,7 +29,7 @@ def test_a_made_up_date_is_a_date() -> None:
     assert len(made) == len("http://a.test/at/20260229103000")
 
 
-def test_words_and_values_are_made_up_in_kind() -> None:
+def test_invented_value_keeps_its_kind() -> None:
     made = probe_url("http://a.test/wiki/Apple.html", "http://a.test/wiki/Pear.html", seed=3)
     assert made.startswith("http://a.test/wiki/")
     assert made.endswith(".html")
@@ -38,7 +38,7 @@ def test_words_and_values_are_made_up_in_kind() -> None:
     assert probe_url("http://a.test/a/b", "http://a.test/a/b/c", seed=3).startswith("http://a.test/a/b/")
 
 
-def test_three_kinds_of_sites_are_told_apart() -> None:
+def test_probe_distinguishes_three_kinds_of_sites() -> None:
     apology = "We could not find {} here, but there is a lot to see on our other pages today."
     one = ProbeAnswer(200, apology.format("/a/77"), 5, 5)
     other = ProbeAnswer(200, apology.format("/a/9912"), 5, 5)
@@ -57,5 +57,5 @@ def test_three_kinds_of_sites_are_told_apart() -> None:
     assert judge_probe(recommending[0], recommending[1])[0] is not ProbeOutcome.INVENTED
 
 
-def test_a_part_of_the_answer_is_not_the_answer() -> None:
+def test_part_of_a_soft_404_text_is_not_a_soft_404() -> None:
     assert not is_soft_404("Sorry.", soft_404_page("Sorry. " + prose("long")))

@@ -4,7 +4,7 @@ from evercrawl.core.traps.novelty import MAX_GROUPS, NOTHING_NEW, TextMemory, ne
 from tests.worlds.traps.sites import prose
 
 
-def test_what_was_said_is_not_new_again() -> None:
+def test_known_text_is_not_new() -> None:
     text = prose("a", count=200)
     first, said = new_text(TextMemory(), text)
     again, _ = new_text(said, text)
@@ -12,21 +12,21 @@ def test_what_was_said_is_not_new_again() -> None:
     assert again == (0.0, 0.0)
 
 
-def test_numbers_alone_make_no_new_text() -> None:
+def test_numbers_alone_are_not_new_text() -> None:
     _, said = new_text(TextMemory(), "It is now 101 seconds past noon. Wait for 102.")
     share, _ = new_text(said, "It is now 977 seconds past noon. Wait for 978.")
     assert share.essential == 0
     assert share.literal > 0.3
 
 
-def test_the_order_of_items_says_nothing_new() -> None:
+def test_order_of_items_is_not_new_text() -> None:
     items = [prose("item", n, count=4) for n in range(40)]
     _, said = new_text(TextMemory(), "\n".join(items))
     share, _ = new_text(said, "\n".join(reversed(items)))
     assert share.literal < 0.05
 
 
-def test_other_text_stays_new_while_memory_is_bounded() -> None:
+def test_other_text_stays_new_with_bounded_memory() -> None:
     said, shares = TextMemory(), []
     for number in range(600):
         share, said = new_text(said, prose("page", number, count=150))
@@ -35,7 +35,7 @@ def test_other_text_stays_new_while_memory_is_bounded() -> None:
     assert min(shares) > 0.6
 
 
-def test_nothing_says_nothing() -> None:
+def test_empty_text_is_not_new() -> None:
     assert new_text(TextMemory(), " \n ") == (NOTHING_NEW, TextMemory())
     share, _ = new_text(TextMemory(), "日本語の文章には空白がないので文字が言葉の代わりになります")
     assert share.literal == 1.0

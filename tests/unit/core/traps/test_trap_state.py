@@ -1,4 +1,4 @@
-"""Open, throttled, blocked, and back."""
+"""Patterns are open, throttled, blocked and unblocked."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def _visits(site: TrapState, start: int, count: int, *, new: NewText, duplicate:
     return site
 
 
-def test_a_pattern_that_yields_is_open() -> None:
+def test_productive_pattern_is_open() -> None:
     site = _visits(TrapState(), 0, 200, new=NEW)
     assert check_queued(site, f"{SITE}/cal?d=999").action is TrapAction.ALLOW
     assert trap_reports(site) == []
 
 
-def test_one_that_yields_nothing_and_goes_on_is_blocked_with_evidence() -> None:
+def test_endless_unproductive_pattern_is_blocked_with_evidence() -> None:
     site = _visits(TrapState(), 0, 40, new=OLD)
     ruled = check_link(site, f"{SITE}/cal?d=1001")
     assert ruled.action is TrapAction.BLOCK
@@ -50,14 +50,14 @@ def test_one_that_yields_nothing_and_goes_on_is_blocked_with_evidence() -> None:
     assert check_link(site, f"{SITE}/news/1").action is TrapAction.ALLOW
 
 
-def test_one_that_yields_nothing_but_ends_is_only_throttled() -> None:
+def test_finite_unproductive_pattern_is_throttled() -> None:
     site = TrapState()
     for number in range(100):
         site = record_visit(site, VisitObservation(f"{SITE}/tag/{number}", 200, OLD))
     assert check_queued(site, f"{SITE}/tag/100").action is TrapAction.THROTTLE
 
 
-def test_copies_with_parameters_are_blocked_even_where_they_end_and_paths_are_finished() -> None:
+def test_copies_by_parameter_are_blocked_but_copies_by_path_are_finished() -> None:
     site = TrapState()
     for number in range(40):
         site = record_visit(site, VisitObservation(f"{SITE}/view?print={number}", 200, OLD, duplicate=True))
@@ -66,7 +66,7 @@ def test_copies_with_parameters_are_blocked_even_where_they_end_and_paths_are_fi
     assert site.patterns["/da/{n}"].state is PatternState.THROTTLED
 
 
-def test_dead_links_are_no_trap_however_many_there_are() -> None:
+def test_dead_links_are_not_a_trap() -> None:
     site = TrapState()
     for number in range(400):
         links = [f"{SITE}/missing/{number}-{way}" for way in range(3)]
@@ -76,8 +76,8 @@ def test_dead_links_are_no_trap_however_many_there_are() -> None:
     assert not site.wasted
 
 
-def test_a_path_on_a_site_that_knows_its_addresses_is_finished() -> None:
-    """A manual whose every page leads to the next, in another version with hardly a new word."""
+def test_path_is_finished_if_the_site_knows_its_urls() -> None:
+    """Every page of a manual links to the next one, in another version with hardly a new word."""
     site = TrapState()
     for number in range(500):
         after = [f"{SITE}/v2/page{number + 1}.html"]
@@ -87,7 +87,7 @@ def test_a_path_on_a_site_that_knows_its_addresses_is_finished() -> None:
     assert all(record.state is not PatternState.BLOCKED for record in site.patterns.values())
 
 
-def test_a_chain_is_tried_once_more_where_another_number_goes_on() -> None:
+def test_growing_chain_is_probed_a_second_time() -> None:
     site = TrapState()
     for number in range(120):
         after = [f"{SITE}/like/{number % 3}/{number + 1}"]
@@ -105,7 +105,7 @@ def test_a_chain_is_tried_once_more_where_another_number_goes_on() -> None:
     assert next_probe(again, seed=1) is None
 
 
-def test_redirects_to_what_is_known_are_left_once_they_cost_most() -> None:
+def test_redirects_to_known_pages_are_blocked_once_they_dominate() -> None:
     site = TrapState()
     for number in range(200):
         site = record_visit(site, VisitObservation(f"{SITE}/post/{number}/reply", 302, OLD, redirects_back=True))
@@ -114,7 +114,7 @@ def test_redirects_to_what_is_known_are_left_once_they_cost_most() -> None:
     assert check_link(record_visit(site, found), f"{SITE}/post/999/reply").action is not TrapAction.BLOCK
 
 
-def test_longer_paths_to_the_same_are_left_once_they_cost_most() -> None:
+def test_longer_paths_to_known_pages_are_blocked_once_they_dominate() -> None:
     site = TrapState()
     for number in range(400):
         path = "/".join(("current", "latest")[number >> bit & 1] for bit in range(7))
@@ -125,14 +125,14 @@ def test_longer_paths_to_the_same_are_left_once_they_cost_most() -> None:
     assert check_link(site, f"{SITE}/maps/{path}/a/b/c/d").action is TrapAction.BLOCK
 
 
-def test_near_copies_with_new_numbers_are_not_blocked_unless_they_grow() -> None:
+def test_near_copies_with_new_numbers_are_blocked_only_if_they_grow() -> None:
     site = TrapState()
     for number in range(100):
         site = record_visit(site, VisitObservation(f"{SITE}/data/{number}", 200, NewText(0.4, 0.0), duplicate=True))
     assert site.patterns["/data/{n}"].state is PatternState.THROTTLED
 
 
-def test_a_few_requests_go_on_behind_a_fence_and_heal_a_wrong_verdict() -> None:
+def test_a_few_requests_to_a_blocked_pattern_continue_and_can_unblock_it() -> None:
     site, visits = TrapState(), 0
     while check_link(site, f"{SITE}/cal?d=1001").action is not TrapAction.BLOCK:
         site, visits = _visits(site, visits, 1, new=OLD), visits + 1
@@ -146,7 +146,7 @@ def test_a_few_requests_go_on_behind_a_fence_and_heal_a_wrong_verdict() -> None:
     assert check_queued(healed, f"{SITE}/cal?d=5000") == check_queued(TrapState(), f"{SITE}/cal?d=5000")
 
 
-def test_some_links_behind_a_fence_stay_at_hand() -> None:
+def test_some_links_to_a_blocked_pattern_stay_queued() -> None:
     site = _visits(TrapState(), 0, 60, new=OLD)
     offers = [check_link(site, f"{SITE}/cal?d={number}") for number in range(1000, 3000)]
     kept = sum(ruled.action is TrapAction.THROTTLE and ruled.is_probe for ruled in offers)
@@ -164,13 +164,13 @@ def test_the_narrowest_pattern_gets_the_blame() -> None:
     assert site.patterns["/list?page="].state is PatternState.OPEN
 
 
-def test_failures_of_the_server_say_nothing() -> None:
+def test_server_errors_are_ignored() -> None:
     site = TrapState()
     for status in (500, 503, 429, 408, 0):
         assert record_visit(site, VisitObservation(f"{SITE}/x", status)) is site
 
 
-def test_memory_is_bounded_whatever_the_site_does() -> None:
+def test_memory_is_bounded() -> None:
     site = _visits(TrapState(), 0, 60, new=OLD)
     for number in range(1500):
         site = record_visit(site, VisitObservation(f"{SITE}/w{number}x/y?p{number}=1", 200, NEW))
@@ -179,7 +179,7 @@ def test_memory_is_bounded_whatever_the_site_does() -> None:
     assert len(trap_state_bytes(site)) < 40_000
 
 
-def test_a_blob_gives_back_what_went_in() -> None:
+def test_trap_state_round_trips() -> None:
     site = _visits(TrapState(), 0, 60, new=OLD)
     again = trap_state_of(trap_state_bytes(site))
     assert again.patterns.keys() == site.patterns.keys()

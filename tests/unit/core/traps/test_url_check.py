@@ -1,4 +1,4 @@
-"""What a URL alone can show: honest ones first, for an alarm on one of them costs more than a request."""
+"""URL rules: a false alarm on an honest URL costs more than a request."""
 
 from __future__ import annotations
 
@@ -243,19 +243,19 @@ http://s.test/remove/4
 
 
 @pytest.mark.parametrize("url", HONEST.split())
-def test_honest_urls_are_left_alone(url: str) -> None:
+def test_honest_urls_are_accepted(url: str) -> None:
     assert url_verdict(url, year=2026).reason == ""
 
 
 @pytest.mark.parametrize("url", TRAPS.split())
-def test_traps_are_seen(url: str) -> None:
+def test_traps_are_detected(url: str) -> None:
     verdict = url_verdict(url, year=2026)
     assert verdict.trap
     assert verdict.kind
     assert verdict.reason
 
 
-def test_limits_have_an_edge() -> None:
+def test_limits_are_exact() -> None:
     at_most = "http://a.test/" + "/".join(f"s{n}" for n in range(MAX_SEGMENTS))
     assert not url_verdict(at_most).trap
     assert url_verdict(at_most + "/t").kind == "too-large"
@@ -267,23 +267,23 @@ def test_limits_have_an_edge() -> None:
     assert url_verdict(long[: MAX_URL_CHARS + 1]).kind == "too-large"
 
 
-def test_a_part_that_stutters_is_no_name() -> None:
+def test_repeated_characters_are_a_trap() -> None:
     assert url_verdict("http://a.test/" + "ab" * 60).kind == "stutter"
     assert not url_verdict("http://a.test/?id=" + "0" * 120).trap
 
 
-def test_the_present_is_what_the_caller_says() -> None:
+def test_caller_sets_the_current_year() -> None:
     url = "http://a.test/calendar/2050/01/"
     assert url_verdict(url, year=2026).kind == "calendar"
     assert not url_verdict(url, year=2040).trap
 
 
-def test_hops_count_where_they_are_given() -> None:
+def test_hops_are_limited_if_given() -> None:
     assert url_verdict("http://a.test/", hops=21).kind == "too-far"
     assert not url_verdict("http://a.test/", hops=20).trap
 
 
-def test_what_is_no_url_is_no_trap() -> None:
+def test_text_that_is_no_url_is_no_trap() -> None:
     for url in ("", "x", "mailto:a@b.test", "http://", "http://a.test", "//a.test/b"):
         assert not url_verdict(url).trap
 
@@ -301,7 +301,7 @@ def test_what_is_no_url_is_no_trap() -> None:
         ("internationalisierungsfrage", False),
     ],
 )
-def test_values_drawn_by_lot_are_told_from_names(value: str, random: bool) -> None:
+def test_random_values_differ_from_names(value: str, random: bool) -> None:
     assert looks_random(value) is random
 
 
@@ -314,12 +314,12 @@ def _urls(name: str) -> list[str]:
 
 
 @pytest.mark.parametrize("url", _urls("honest_urls.txt"))
-def test_no_alarm_on_an_honest_url(url: str) -> None:
+def test_no_false_alarm_on_an_honest_url(url: str) -> None:
     verdict = url_verdict(url)
     assert not verdict.trap, verdict.reason
 
 
-def test_nearly_all_traps_are_seen() -> None:
+def test_nearly_all_traps_are_detected() -> None:
     urls = _urls("trap_urls.txt")
     missed = [url for url in urls if not url_verdict(url).trap]
     assert len(missed) <= (1 - LEAST_SEEN) * len(urls), missed
@@ -499,12 +499,12 @@ TOO_LARGE = [
 
 
 @pytest.mark.parametrize("url", MORE_HONEST_URLS)
-def test_no_alarm_on_an_honest_page(url: str) -> None:
+def test_no_false_alarm_on_an_honest_page(url: str) -> None:
     assert url_verdict(url) == (False, "", "")
 
 
 @pytest.mark.parametrize("url", MORE_TRAP_URLS + TOO_LARGE)
-def test_a_trap_that_the_url_shows(url: str) -> None:
+def test_url_trap_is_detected(url: str) -> None:
     verdict = url_verdict(url)
     assert verdict.trap
     assert verdict.kind

@@ -36,7 +36,7 @@ def test_a_url_belongs_to_its_folders_and_parameters() -> None:
     assert "/a/b/c/d/**" not in names
 
 
-def test_longer_urls_are_more_of_the_same() -> None:
+def test_longer_urls_extend_a_pattern() -> None:
     short, long = patterns_of("http://a.test/m/x"), patterns_of("http://a.test/m/x/y")
     assert is_extension(short[0], long)
     assert not is_extension(long[0], short)

@@ -29,17 +29,17 @@ def refused(url: str, settings: TrapSettings, *, is_requested: bool = False) -> 
 
 
 @pytest.mark.parametrize("site", [None, SITE])
-def test_rules_are_written_and_read(site: str | None) -> None:
+def test_rules_round_trip(site: str | None) -> None:
     rule = parse_rule(RuleAction.EXCLUDE, format_rule("/shop?color=", site))
     assert rule == UserRule(RuleAction.EXCLUDE, "/shop?color=", site)
 
 
-def test_what_is_allowed_is_the_stronger_word() -> None:
+def test_allow_beats_exclude() -> None:
     rules = rules_of(TrapSettings(exclude=("/a",), allow=("/a",)))
     assert [rule.action for rule in rules] == [RuleAction.EXCLUDE, RuleAction.ALLOW]
 
 
-def test_a_url_that_shows_a_trap_is_refused_with_the_reason() -> None:
+def test_trap_url_is_refused_with_its_reason() -> None:
     found = TrapFilter(TrapSettings()).refusal(SESSION, year=2026)
     assert found is not None
     assert found[0] is Reason.TRAP
@@ -47,24 +47,24 @@ def test_a_url_that_shows_a_trap_is_refused_with_the_reason() -> None:
     assert refused(PLAIN, TrapSettings()) is None
 
 
-def test_a_seed_is_refused_by_nobody_but_the_operator() -> None:
+def test_only_the_user_refuses_a_seed() -> None:
     assert refused(SESSION, TrapSettings(), is_requested=True) is None
     assert refused(PLAIN, TrapSettings(exclude=("/shop?color=",)), is_requested=True) is Reason.EXCLUDED
 
 
-def test_the_operator_comes_first() -> None:
+def test_user_rule_comes_first() -> None:
     assert refused(SESSION, TrapSettings(allow=(f"{SITE}/shop*",))) is None
     assert refused(PLAIN, TrapSettings(exclude=(f"{SITE} /shop?color=",))) is Reason.EXCLUDED
     assert refused(PLAIN, TrapSettings(exclude=("https://b.test /shop?color=",))) is None
 
 
-def test_sets_count_only_when_they_are_named() -> None:
+def test_rule_sets_apply_only_if_named() -> None:
     edit = f"{SITE}/wiki/Page?action=history"
     assert refused(edit, TrapSettings()) is None
     assert refused(edit, TrapSettings(rule_sets=("wikis",))) is Reason.EXCLUDED
 
 
-def test_switched_off_only_the_rules_count_and_new_ones_are_heard() -> None:
+def test_without_detection_only_user_rules_apply_and_can_change() -> None:
     guard = TrapFilter(TrapSettings(enabled=False))
     assert guard.refusal(SESSION, year=2026) is None
     guard.update(TrapSettings(enabled=False, exclude=("/shop?*",)))
@@ -92,24 +92,24 @@ HOST = "http://a.test"
         ("listings", "/pub/?C=M;O=D"),
     ],
 )
-def test_each_set_knows_its_software(name: str, path: str) -> None:
+def test_each_rule_set_matches_its_software(name: str, path: str) -> None:
     why = compile_rule_sets((name,)).matching_reason(HOST + path)
     assert why is not None
     assert why.startswith(name)
 
 
 @pytest.mark.parametrize("path", ["/", "/viewtopic.php?f=1&t=2", "/wiki/Apple", "/t/some-topic/12", "/about"])
-def test_pages_of_that_software_stay(path: str) -> None:
+def test_pages_of_that_software_are_kept(path: str) -> None:
     assert compile_rule_sets(tuple(RULE_SETS)).matching_reason(HOST + path) is None
 
 
-def test_no_set_is_used_unless_it_is_named() -> None:
+def test_unknown_rule_set_is_rejected() -> None:
     assert compile_rule_sets(()).matching_reason(HOST + "/?add-to-cart=17") is None
     with pytest.raises(ConfigError, match="choose from forums"):
         compile_rule_sets(("gardens",))
 
 
-def test_every_rule_says_why() -> None:
+def test_every_rule_has_a_reason() -> None:
     assert all(rule.why for rules in RULE_SETS.values() for rule in rules)
 
 
@@ -127,11 +127,11 @@ def test_every_rule_says_why() -> None:
         ("/exact", "/exact", True),
     ],
 )
-def test_patterns_are_written_as_they_are_shown_or_as_globs(pattern: str, path: str, does: bool) -> None:
+def test_patterns_match_as_shown_or_as_globs(pattern: str, path: str, does: bool) -> None:
     assert matches(pattern, HOST + path) is does
 
 
-def test_the_newest_rule_decides_and_taking_it_out_undoes_it() -> None:
+def test_newest_rule_decides() -> None:
     exclude = UserRule(RuleAction.EXCLUDE, "/cal/**")
     allow = UserRule(RuleAction.ALLOW, "/cal/*", site=HOST)
     url = f"{HOST}/cal/2024"
