@@ -26,12 +26,12 @@ def test_commit_finishes_although_its_caller_is_cancelled(postgres: PostgresServ
         store = open_store(postgres, namespace)
         shard = await store.open_shard(0)
         facts = await shard.claim()
-        writing = asyncio.create_task(shard.commit(facts.epoch, Batch(taken={7: 3})))
+        writing = asyncio.create_task(shard.commit(facts.epoch, Batch(received={7: 3})))
         await asyncio.sleep(0)
         writing.cancel()
         with pytest.raises(asyncio.CancelledError):
             await writing
-        taken: dict[int, int] = await shard.taken()
+        taken: dict[int, int] = await shard.received()
         await store.close()
         return taken
 
@@ -47,13 +47,13 @@ def test_terminated_store_fails_everything_that_waits(postgres: PostgresServer) 
         other = await asyncpg.connect(postgres.dsn)
         async with other.transaction():
             await other.execute(f"select 1 from {namespace}.shard where shard = 0 for update")
-            writing = asyncio.create_task(shard.commit(facts.epoch, Batch(taken={7: 3})))
+            writing = asyncio.create_task(shard.commit(facts.epoch, Batch(received={7: 3})))
             await asyncio.sleep(0.1)
             store.terminate()
             with pytest.raises(StoreUnavailable):
                 await writing
         await other.close()
         with pytest.raises(StoreUnavailable):
-            await shard.commit(facts.epoch, Batch(taken={7: 4}))
+            await shard.commit(facts.epoch, Batch(received={7: 4}))
 
     asyncio.run(terminate())

@@ -111,23 +111,23 @@ def batches() -> Iterator[Batch]:
         )
     ]
     first.sent = [LinkBatch(seq, SHARD, seq % 5, bytes(range(seq))) for seq in (3, 1, 2)]
-    first.taken = {0: LARGEST, 63: 1}
-    first.memories = {(1, "größe"): b"", (1, "a"): b"\0\xff", (2, "a"): b"x", (0, "a"): b"whole shard"}
+    first.received = {0: LARGEST, 63: 1}
+    first.site_states = {(1, "größe"): b"", (1, "a"): b"\0\xff", (2, "a"): b"x", (0, "a"): b"whole shard"}
     yield first
     second = Batch(sites={1: sites()[1]._replace(robots=None, failures=9)})
     second.visited = [visit_of(page, place) for place, page in enumerate(new[:9])]
     second.shares = [CreditShare(11, 5, 4), CreditShare(12, 7, 70), CreditShare(11, 6, 5), CreditShare(11, 1, 2)]
     second.promoted = [Promotion(11, 4, 1, 11, 0, 21), Promotion(12, 5, 1, 99, 0, 22)]
     yield second
-    third = Batch(delivered=[2, 9], taken={0: 5, 63: 2}, memories={(1, "a"): b"new"})
+    third = Batch(delivered=[2, 9], received={0: 5, 63: 2}, site_states={(1, "a"): b"new"})
     third.requeued = [Requeue(2, 3, 0, 30), Requeue(4, 5, 1, 31)]
     third.rescheduled = [Reschedule(5, None, b""), Reschedule(6, 77, b"estimate"), Reschedule(6, 78), Reschedule(12, 5)]
     again = a_visit(new[0], seq=0, at_us=NOON_US + 9, due_us=50, outcome=Outcome.UNCHANGED, reason=Reason.NOT_MODIFIED)
     third.visited = [
         again._replace(status=304, wire_bytes=0, etag="", last_modified=""),
-        again._replace(at_us=NOON_US + 10, look=a_look(b"later"), outline=b"later", digest=a_look(b"later").digest),
+        again._replace(at_us=NOON_US + 10, baseline=a_look(b"later"), outline=b"later", digest=a_look(b"later").digest),
         again._replace(
-            at_us=NOON_US + 11, look=a_look(b"last"), outline=b"last", digest=a_look(b"last").digest, reason=Reason.GONE
+            at_us=NOON_US + 11, baseline=a_look(b"last"), outline=b"last", digest=a_look(b"last").digest, reason=Reason.GONE
         ),
         a_visit(new[6], seq=0, at_us=NOON_US, due_us=50, version=next_version(), change=edits(1)),
     ]
@@ -165,7 +165,7 @@ def visit_of(page: NewPage, place: int) -> Any:
         moved_to=(None, "", "https://ö.example/")[place % 3],
         duplicate_of=(None, 1)[place in (3, 6, 7)],
         belief=(None, b"", b"\0")[place % 3],
-        look=a_look(b"%d" % place) if place == 0 else None,
+        baseline=a_look(b"%d" % place) if place == 0 else None,
         outline=b"outline" if place % 2 == 0 else None,
         change=edits(place) if place % 2 else None,
         spent=place,
@@ -238,7 +238,7 @@ async def read_everything(shard: ShardStore) -> dict[str, Any]:
         "keys": [key async for portion in portions for key in portion],
         "known": await shard.known(KEYS + unknown),
         "pages": await shard.pages(KEYS[::-1] + unknown),
-        "standings": await shard.standings(KEYS[::-1] + unknown),
+        "standings": await shard.queue_positions(KEYS[::-1] + unknown),
         "sites_named": await shard.sites_named([*NAMES, "https://none.example", ""]),
         "sites": [await shard.site(number) for number in range(10)],
         "waiting_sites": [await shard.waiting_sites(band, after, most) for band, after, most in LIMITS],
@@ -246,19 +246,19 @@ async def read_everything(shard: ShardStore) -> dict[str, Any]:
         "queue_limit": [await shard.queue(4, band, after, most) for band, after, most in LIMITS],
         "due": [await shard.due(now_us, most) for now_us in (0, 10, 50, LARGEST) for most in (1, 2, 100)],
         "next_due": await shard.next_due(),
-        "unseen": [await shard.unseen(after, most) for after in (0, 5, LARGEST) for most in (1, 100)],
-        "repeats": [await shard.repeats(number, most) for number in range(3) for most in (1, 100)],
-        "twin": [await shard.twin(page) for page in [*KEYS, *range(14)]],
+        "unseen": [await shard.unfetched(after, most) for after in (0, 5, LARGEST) for most in (1, 100)],
+        "repeats": [await shard.duplicates_of(number, most) for number in range(3) for most in (1, 100)],
+        "twin": [await shard.duplicate_candidate(page) for page in [*KEYS, *range(14)]],
         "originals": await shard.originals([a_version(body=b"same").digest, a_version(body=b"0").digest, b""]),
         "version_original": [await shard.version_original(number) for number in range(14)],
         "text": [await shard.text(number, version) for number in range(14) for version in (1, 2)],
-        "look": [await shard.look(number) for number in range(14)],
-        "memory": [await shard.memory(site, kind) for site in range(3) for kind in ("größe", "a", "")],
-        "memory_sites": await shard.memory_sites("a"),
+        "look": [await shard.baseline(number) for number in range(14)],
+        "memory": [await shard.site_state(site, kind) for site in range(3) for kind in ("größe", "a", "")],
+        "memory_sites": await shard.sites_with_state("a"),
         "moved_to": [await shard.moved_to(key) for key in KEYS + unknown],
         "refusals": [await shard.refusals(after, most) for after in (b"", b"\xfe" * 16) for most in (1, 100)],
-        "parcels": await shard.parcels(),
-        "taken": await shard.taken(),
+        "parcels": await shard.outbox(),
+        "taken": await shard.received(),
     }
     return found
 

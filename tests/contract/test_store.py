@@ -259,9 +259,9 @@ async def test_pages_that_wait_and_were_never_seen_come_in_order_of_id(shard: Sh
         a_visit(pages[3], due_us=10),
     ]
     await shard.commit(epoch, with_site(new_pages=pages, visited=visits))
-    assert [page.id for page in await shard.unseen(0, 10)] == [1, 4]
-    assert [page.id for page in await shard.unseen(1, 10)] == [4]
-    assert [page.id for page in await shard.unseen(0, 1)] == [1]
+    assert [page.id for page in await shard.unfetched(0, 10)] == [1, 4]
+    assert [page.id for page in await shard.unfetched(1, 10)] == [4]
+    assert [page.id for page in await shard.unfetched(0, 1)] == [1]
 
 
 @scenario
@@ -296,7 +296,7 @@ async def test_shares_add_up_and_what_was_earned_before_fades(shard: ShardStore,
     await shard.commit(
         epoch, Batch(shares=[CreditShare(1, 7, 5), CreditShare(2, 9, 70)], visited=[a_visit(page, spent=90)])
     )
-    assert await shard.standings([page.key, b"?" * 16]) == [QueuePosition(page.key, 1, 1, 1, None, 17)]
+    assert await shard.queue_positions([page.key, b"?" * 16]) == [QueuePosition(page.key, 1, 1, 1, None, 17)]
     await shard.commit(epoch, Batch(requeued=[Requeue(1, 1, 0, 20)]))
     (first,) = await shard.queue(1, 0, 0, 10)
     assert (first.credit, first.earned, first.generation) == (17, 160 // 4 + 7, 5)
@@ -324,10 +324,10 @@ async def test_a_twin_is_found_by_key_and_by_number(shard: ShardStore, epoch: in
     await shard.commit(epoch, Batch(visited=visits))
     version = a_version()
     expected = DuplicateCandidate(1, page.url, 1, b"signature", None, None, "A title", version.digest, visits[0].status)
-    assert await shard.twin(page.key) == expected
+    assert await shard.duplicate_candidate(page.key) == expected
     moved = DuplicateCandidate(2, url_of(2), 0, None, "https://x.test/", 1, status=visits[1].status)
-    assert await shard.twin(2) == moved
-    assert await shard.twin(3) is None
+    assert await shard.duplicate_candidate(2) == moved
+    assert await shard.duplicate_candidate(3) is None
 
 
 @scenario
@@ -339,11 +339,11 @@ async def test_duplicates_are_found_by_the_page_that_they_repeat(shard: ShardSto
         for page, repeated in zip(pages[:4], (None, 1, 1, 3), strict=True)
     ]
     await shard.commit(epoch, Batch(visited=visits))
-    assert [page.id for page in await shard.repeats(1, 10)] == [2, 3]
-    assert [page.id for page in await shard.repeats(1, 1)] == [2]
+    assert [page.id for page in await shard.duplicates_of(1, 10)] == [2, 3]
+    assert [page.id for page in await shard.duplicates_of(1, 1)] == [2]
     await shard.commit(epoch, Batch(requeued=[Requeue(2, 1, 1, 20)]))
-    assert [page.id for page in await shard.repeats(1, 10)] == [3]
-    assert await shard.repeats(2, 10) == []
+    assert [page.id for page in await shard.duplicates_of(1, 10)] == [3]
+    assert await shard.duplicates_of(2, 10) == []
     keys = [page.key for page in pages[1:3]]
     assert {page.id: page.seq for page in await shard.pages(keys)} == {2: 20, 3: 0}
 
@@ -516,15 +516,15 @@ async def test_the_text_of_every_version_can_be_read(kept: Kept, shard: ShardSto
 async def test_the_last_sight_of_a_page_is_kept_and_referred_to(kept: Kept, shard: ShardStore, epoch: int) -> None:
     page = a_page(1)
     await shard.commit(epoch, with_site(new_pages=[page], visited=[a_visit(page, version=a_version(1))]))
-    assert await shard.look(page.id) is None
+    assert await shard.baseline(page.id) is None
     version_place = await shard.version_original(page.id)
     assert version_place is not None
     look = a_look(b"other bytes")
-    noise = a_visit(page, at_us=NOON_US + HOUR_US, digest=look.digest, look=look)
+    noise = a_visit(page, at_us=NOON_US + HOUR_US, digest=look.digest, baseline=look)
     await shard.commit(epoch, Batch(visited=[noise]))
     await kept.leave()
     again = await kept.store.open_shard(0)
-    assert await again.look(page.id) == look
+    assert await again.baseline(page.id) == look
     place = await again.version_original(page.id)
     assert place is not None
     assert (place.page_id, place.record_id, place.offset) == (page.id, look.record_id, look.offset)
@@ -532,17 +532,17 @@ async def test_the_last_sight_of_a_page_is_kept_and_referred_to(kept: Kept, shar
     back = a_visit(page, at_us=NOON_US + 2 * HOUR_US, digest=a_version(1).digest)
     await again.commit(epoch, Batch(visited=[back]))
     assert await again.version_original(page.id) == version_place
-    assert await again.look(page.id) == look
+    assert await again.baseline(page.id) == look
 
 
 @scenario
 async def test_what_was_learned_about_a_site(shard: ShardStore, epoch: int) -> None:
-    assert await shard.memory(1, "change") is None
-    await shard.commit(epoch, with_site(memories={(1, "change"): b"one", (1, "other"): b"two"}))
-    await shard.commit(epoch, Batch(memories={(1, "change"): b"three"}))
-    assert await shard.memory(1, "change") == b"three"
-    assert await shard.memory(1, "other") == b"two"
-    assert await shard.memory(2, "change") is None
+    assert await shard.site_state(1, "change") is None
+    await shard.commit(epoch, with_site(site_states={(1, "change"): b"one", (1, "other"): b"two"}))
+    await shard.commit(epoch, Batch(site_states={(1, "change"): b"three"}))
+    assert await shard.site_state(1, "change") == b"three"
+    assert await shard.site_state(1, "other") == b"two"
+    assert await shard.site_state(2, "change") is None
 
 
 @scenario
@@ -578,18 +578,18 @@ async def test_parcels_wait_until_they_are_delivered(shard: ShardStore, epoch: i
     parcels = [LinkBatch(2, 0, 3, b"two"), LinkBatch(1, 0, 2, b"one")]
     await shard.commit(epoch, Batch(sent=parcels))
     await shard.commit(epoch, Batch(sent=parcels))
-    assert await shard.parcels() == sorted(parcels)
+    assert await shard.outbox() == sorted(parcels)
     await shard.commit(epoch, Batch(delivered=[2, 99]))
-    assert await shard.parcels() == [parcels[1]]
+    assert await shard.outbox() == [parcels[1]]
     assert (await shard.claim()).next_parcel == 3
 
 
 @scenario
 async def test_marks_of_taken_parcels_only_grow(shard: ShardStore, epoch: int) -> None:
-    assert await shard.taken() == {}
-    await shard.commit(epoch, Batch(taken={1: 5, 2: 1}))
-    await shard.commit(epoch, Batch(taken={1: 3, 2: 4}))
-    assert await shard.taken() == {1: 5, 2: 4}
+    assert await shard.received() == {}
+    await shard.commit(epoch, Batch(received={1: 5, 2: 1}))
+    await shard.commit(epoch, Batch(received={1: 3, 2: 4}))
+    assert await shard.received() == {1: 5, 2: 4}
 
 
 # All or nothing
@@ -605,7 +605,7 @@ async def test_a_batch_that_fails_leaves_nothing(kept: Kept, shard: ShardStore, 
     assert await every_key(shard) == []
     assert await shard.site(1) is None
     assert await shard.refusals(b"", 10) == []
-    assert await shard.parcels() == []
+    assert await shard.outbox() == []
     await kept.leave()
     assert (await (await kept.store.open_shard(0)).claim()).next_id == 1
 

@@ -1,4 +1,4 @@
-"""The shared vectors for robots.txt: every normative row holds, and no row makes anything fail."""
+"""Shared robots.txt vectors: every normative row holds, and no row raises."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_rules():
     rows = conformance_rows("robots/rules.jsonl")
     wrong = [row for row in rows if not HOLDS[row["kind"]](row)]
     assert [row["id"] for row in wrong if row["normative"]] == []
-    # Sources disagree about the rest; more than these few would mean that something broke.
+    # Sources disagree about the rest. More than these few would mean that something broke.
     assert len(wrong) <= 8
 
 

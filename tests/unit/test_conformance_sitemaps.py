@@ -1,4 +1,4 @@
-"""The shared vectors for sitemaps and feeds: every normative row holds, and no row makes anything fail."""
+"""Shared vectors for sitemaps and feeds: every normative row holds, and no row raises."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ CHECKS: dict[str, Callable[[Any, Row], bool]] = {
     "error_ok": lambda value, found: value or found["error"] is None,
 }
 ELSEWHERE = {"max_seconds", "max_memory_mb", "no_external_read", "no_crash"}
-"""Counted in the tests of the limits; nothing in `core/` can open anything."""
+"""Covered by the tests of the limits. Nothing in `core/` can open anything."""
 
 
 def parse_holds(row: Row) -> bool:
@@ -109,7 +109,7 @@ def body_of(resource: Row) -> bytes:
 
 
 def pages_of_site(row: Row) -> list[str]:
-    """The pages that the sitemaps of a whole site name, read as a crawl reads them."""
+    """Return the pages that the sitemaps of a whole site name, read as a crawl reads them."""
     resources = {each["url"]: each for each in row["resources"]}
     robots = parse_robots(body_of(resources[row["homepage"] + "robots.txt"]), agent="TestBot")
     walk = SitemapWalk(sitemap_urls(robots, row["homepage"]))

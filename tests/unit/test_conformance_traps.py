@@ -1,4 +1,4 @@
-"""The shared vectors on traps: every normative row, and no alarm on an honest URL."""
+"""Shared trap vectors: every normative row, and no false alarm on an honest URL."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def _verdict(row: dict[str, Any]) -> bool:
     return bool(trap({"url": row["url"], "hops": row.get("link_hops")})["trap"])
 
 
-def test_no_alarm_on_an_honest_url() -> None:
+def test_no_false_alarm_on_an_honest_url() -> None:
     honest = [row for row in _rows() if not row["trap"]]
     assert honest
     assert [row["url"] for row in honest if _verdict(row)] == []
 
 
-def test_the_traps_that_a_url_shows_are_seen() -> None:
+def test_url_traps_are_detected() -> None:
     traps = [row for row in _rows() if row["trap"] and row["normative"]]
     missed = [row["url"][:100] for row in traps if not _verdict(row)]
     assert len(missed) <= (1 - LEAST_SHARE) * len(traps), missed

@@ -1,4 +1,4 @@
-"""The shared vectors for URLs: parsing and joining as in the WHATWG standard, and one key for one page."""
+"""Shared URL vectors: parsing and joining as in the WHATWG standard, and one key per page."""
 
 from __future__ import annotations
 

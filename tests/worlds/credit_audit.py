@@ -11,7 +11,7 @@ from evercrawl.testing.store import MemoryStore
 
 def ledgers_of(store: MemoryStore) -> dict[int, CreditLedger]:
     """Return each shard's stored ledger."""
-    return {shard: ledger_of(store.state_of(shard).memories.get(CREDIT_KEY)) for shard in range(store.shards)}
+    return {shard: ledger_of(store.state_of(shard).site_states.get(CREDIT_KEY)) for shard in range(store.shards)}
 
 
 def credit_in_transit(store: MemoryStore) -> int:
@@ -20,7 +20,7 @@ def credit_in_transit(store: MemoryStore) -> int:
         unpack_links(parcel.links).credit
         for shard in range(store.shards)
         for parcel in store.state_of(shard).outbox.values()
-        if parcel.seq > store.state_of(parcel.target).taken.get(parcel.source, 0)
+        if parcel.seq > store.state_of(parcel.target).received.get(parcel.source, 0)
     )
 
 

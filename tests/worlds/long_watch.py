@@ -46,7 +46,7 @@ def freshness_of(world: SimWorld) -> Freshness:
 def _copies(world: SimWorld, shard: int) -> list[tuple[Page, SiteModel]]:
     state = world.store.state_of(shard)
     outlooks = {
-        site_id: site_model_of(stored) for (site_id, kind), stored in state.memories.items() if kind == "freshness"
+        site_id: site_model_of(stored) for (site_id, kind), stored in state.site_states.items() if kind == "freshness"
     }
     pages = [record.page for record in state.records.values() if record.page.version]
     return [(page, outlooks.get(page.site_id, SiteModel())) for page in pages]

@@ -8,7 +8,7 @@ from evercrawl.lab.trace_replay import Trace, TracePage
 
 
 def synthetic_trace(*, pages: int = 60, days: float = 240.0, seed: int = 3, bulk: bool = False) -> Trace:
-    """Pages of very different rates in five directories; with `bulk`, one directory at a time changes too."""
+    """Return pages of very different rates in five directories; with `bulk`, whole directories change too."""
     draw = random.Random(seed)
     edits = [(draw.uniform(0.0, days), draw.randrange(5)) for _ in range(8)] if bulk else []
     made = []

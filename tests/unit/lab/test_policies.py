@@ -1,4 +1,4 @@
-"""Every policy can be driven from outside, and the default is worth having."""
+"""Every policy can be driven from outside, and the default pays off."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _drain(driven: PolicyDriver, t: float) -> list[int]:
     return out
 
 
-def test_an_unknown_policy_is_named_with_those_there_are() -> None:
+def test_unknown_policy_lists_the_known_ones() -> None:
     with pytest.raises(ConfigError, match="stormcrawler"):
         policy("best")
 
@@ -49,7 +49,7 @@ def test_a_caller_that_asks_until_refused_gets_no_more_than_the_budget(name: str
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_a_page_that_is_out_is_not_handed_out_again(name: str) -> None:
+def test_page_with_the_caller_is_not_returned_again(name: str) -> None:
     driven = policy(name)
     for page in range(20):
         driven.add(page, 0, 0.0, page < 10)
@@ -60,7 +60,7 @@ def test_a_page_that_is_out_is_not_handed_out_again(name: str) -> None:
     assert sorted(out) == list(range(20))
 
 
-def test_a_visit_that_was_never_reported_is_made_again() -> None:
+def test_unreported_visit_is_repeated() -> None:
     driven = policy()
     driven.add(1, 0, 0.0, True)
     assert driven.next(1.0) == 1
@@ -69,7 +69,7 @@ def test_a_visit_that_was_never_reported_is_made_again() -> None:
 
 
 @pytest.mark.parametrize("name", POLICIES)
-def test_removed_pages_are_never_asked_for_and_late_reports_are_ignored(name: str) -> None:
+def test_removed_pages_are_never_returned_and_late_reports_are_ignored(name: str) -> None:
     driven = policy(name)
     driven.add(1, 0, 0.0, False)
     driven.add(2, 0, 0.0, False)
@@ -117,7 +117,7 @@ def test_with_a_true_lastmod_and_few_requests_only_announced_pages_are_visited()
     assert result.polls > 20
 
 
-def test_polls_of_a_source_that_never_speaks_become_rare() -> None:
+def test_polls_of_a_silent_source_become_rare() -> None:
     driven = policy()
     for page in range(100):
         driven.add(page, 0, 0.0, True)
@@ -167,7 +167,7 @@ def test_a_lastmod_list_that_is_repeated_at_every_poll_does_no_harm() -> None:
 
 
 class _Repeating:
-    """Passes every call on, and repeats each announcement."""
+    """Passes every call on and repeats each announcement."""
 
     def __init__(self, driven: PolicyDriver, pages: object) -> None:
         self.driven = driven
@@ -179,7 +179,7 @@ class _Repeating:
         self.driven.signal(page, announced_at, t)
 
 
-def test_a_caller_with_a_budget_of_its_own_is_not_held_back() -> None:
+def test_caller_with_its_own_budget_is_not_limited() -> None:
     driven = policy(budget_per_day=1.0)
     for page in range(100):
         driven.add(page, 0, 0.0, True)

@@ -1,4 +1,4 @@
-"""Freshness is counted exactly, and traces are read as written."""
+"""Freshness is counted exactly, and traces are read as stored."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_new_page_is_not_current_until_it_was_fetched() -> None:
     assert replay(trace, policy(), per_page_day=4.0, judged_from=0.0).freshness == pytest.approx(1.0)
 
 
-def test_the_poor_signal_misses_changes_and_tells_false_ones() -> None:
+def test_poor_signal_misses_changes_and_adds_false_ones() -> None:
     trace = synthetic_trace(pages=200)
     true = {(notice.page, notice.dated) for notice in true_lastmod(trace)}
     poor = {(notice.page, notice.dated) for notice in poor_signal(trace)}

@@ -81,7 +81,7 @@ class Audit:
             (batch.source, batch.target, batch.seq)
             for shard in range(store.shards)
             for batch in store.state_of(shard).outbox.values()
-            if batch.seq > store.state_of(batch.target).taken.get(batch.source, 0)
+            if batch.seq > store.state_of(batch.target).received.get(batch.source, 0)
         }
         self._waiting = {route: self._waiting.get(route, now) for route in waiting}
         for route, since in self._waiting.items():

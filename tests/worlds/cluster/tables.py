@@ -206,7 +206,7 @@ class Tables:
         for target in shards:
             waiting = self.outbox_for.get(target)
             if waiting:
-                taken = self.store.state_of(target).taken
+                taken = self.store.state_of(target).received
                 found += [parcel for (source, seq), parcel in waiting.items() if seq > taken.get(source, 0)]
         return sorted(found, key=lambda parcel: (parcel[1], parcel[0]))[:most]
 
@@ -214,7 +214,7 @@ class Tables:
         found = []
         for source in shards:
             for parcel in self.store.state_of(source).outbox.values():
-                mark = self.store.state_of(parcel.target).taken.get(source, 0)
+                mark = self.store.state_of(parcel.target).received.get(source, 0)
                 if parcel.seq <= mark:
                     found.append((source, parcel.target, mark))
         return sorted(set(found))

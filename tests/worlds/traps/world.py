@@ -105,7 +105,7 @@ class TrapWorld:
             self.ended = await crawl.run()
             self.skipped = Counter(reason.value for reason in crawl.stats.refused.elements())
             for shard in crawl.shards.values():
-                for site_id in await shard.store.memory_sites("traps"):
+                for site_id in await shard.store.sites_with_state("traps"):
                     self.has_learned = True
                     self.blocked_patterns = trap_reports((await shard.traps.states.of(site_id)).value)
         self.clock = SimClock(start=self.clock.now())

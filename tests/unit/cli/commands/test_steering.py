@@ -58,7 +58,7 @@ async def _fill(folder: Path) -> None:
     bad = f"{HOST}/shop?color=1;jsessionid=1"
     batch.refusals.append(Refusal(key_of(bad), bad, Reason.TRAP, "session: a session in it", None, 5, 1))
     trap_state = Crawl(MORE_GENERATORS["slow calendar"](), 1000).run().trap_state
-    batch.memories[1, "traps"] = trap_state_bytes(trap_state)
+    batch.site_states[1, "traps"] = trap_state_bytes(trap_state)
     await shard.commit(facts.epoch, batch)
     await shard.release(facts.epoch)
     await store.close()
