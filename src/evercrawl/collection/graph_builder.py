@@ -1,4 +1,4 @@
-"""The link graph, made from the outlines of all shards: links, PageRank, hubs, depth, anchor texts."""
+"""Build the link graph from the outlines of all shards: links, PageRank, hubs, depth, anchor texts."""
 
 from __future__ import annotations
 
@@ -39,32 +39,32 @@ from evercrawl.errors import StoreUnavailable
 from evercrawl.model.document import Link
 
 HASH_BYTES = 8
-"""The end of a page's key: the hash of its whole URL."""
-MOST_ANCHORS = 12
-"""Different anchor texts that are kept of one page."""
-MOST_ANCHOR_CHARS = 80
-MOST_REPEATS = 3
-"""A text by which many pages call a page counts so often at most."""
+"""The last bytes of a page's key, which are the hash of its URL."""
+MAX_ANCHORS = 12
+"""Different anchor texts per page."""
+MAX_ANCHOR_CHARS = 80
+MAX_REPEATS = 3
+"""How often the same anchor text counts."""
 SAVE_STEPS = 20
-"""Ranks are saved each so many steps."""
-MOST_HOPS = 10
+"""Steps between two checkpoints of the ranks."""
+MAX_HOPS = 10
 STALE_SHARE = 0.05
-"""Share of new lines in the log from which on a graph is too old to rank by."""
+"""With this share of new visits, a graph is outdated."""
 
 
 @dataclass(slots=True)
-class _Gathered:
-    """The pages and links of a collection while they are read."""
+class _GraphData:
+    """The pages and redirects of a collection."""
 
     pages: array[int] = field(default_factory=lambda: array("Q"))
     hashes: array[int] = field(default_factory=lambda: array("Q"))
     seeds: list[int] = field(default_factory=list)
     moved: dict[int, int] = field(default_factory=dict)
-    """Node -> hash of where it redirects to."""
+    """Hash of the redirect target, by node."""
     ends: dict[int, int] = field(default_factory=dict)
-    """Shard -> line of its log that is taken in."""
+    """Last line read from the log, by shard."""
 
-    def take(self, shard: int, page: GraphPage) -> None:
+    def add(self, shard: int, page: GraphPage) -> None:
         if page.depth == 0:
             self.seeds.append(len(self.pages))
         if page.moved_to:
@@ -73,8 +73,8 @@ class _Gathered:
         self.hashes.append(int.from_bytes(page.key[-HASH_BYTES:], "big"))
 
 
-class _Finder:
-    """From the hash of a URL to its node."""
+class _NodeIndex:
+    """Finds the node of a URL hash."""
 
     def __init__(self, hashes: Sequence[int]) -> None:
         values = np.array(hashes, dtype=np.uint64)
@@ -82,7 +82,7 @@ class _Finder:
         self._sorted = values[self._order]
 
     def nodes(self, hashes: Sequence[int]) -> NDArray[np.int64]:
-        """The node of each hash; -1: no page has it."""
+        """Return the node of each hash; -1: unknown."""
         wanted = np.array(hashes, dtype=np.uint64)
         if not len(self._sorted):
             return np.full(len(wanted), -1, dtype=np.int64)
@@ -91,7 +91,7 @@ class _Finder:
 
 
 class _Hashes(dict[str, int]):
-    """The hash of the page that a link names, remembered: sites name the same pages on every page."""
+    """Caches the hash of each link target, because sites repeat the same links on every page."""
 
     most = 200_000
 
@@ -104,27 +104,28 @@ class _Hashes(dict[str, int]):
 
 
 def url_hash(url: str) -> int:
-    """The end of `key_of`, as a number."""
+    """Return the last bytes of `key_of` as a number."""
     return int(xxh3_64_intdigest(url.encode("utf-8", "replace")))
 
 
 def up_to_date_graph(collection: Path) -> LinkGraphFiles:
-    """The graph of everything that is stored now, built if it is not there yet."""
+    """Return the current graph; build it if it is missing or outdated."""
     found = current_graph(collection)
-    return found if found is not None and _ends(collection) == _noted_ends(found) else build_graph(collection)
+    return found if found is not None and _ends(collection) == _stored_ends(found) else build_graph(collection)
 
 
-def is_outdated(collection: Path, *, most: int | None = None) -> bool:
-    """There is no graph, or much was stored since it was made; with `most` the second only of a collection
-    with no more visits than that.
+def is_outdated(collection: Path, *, max_visits: int | None = None) -> bool:
+    """Return whether the graph is missing or outdated.
+
+    With `max_visits`, the graph of a collection with more visits never counts as outdated.
     """
     found = current_graph(collection)
     ends = _ends(collection)
     if found is None:
         return any(ends.values())
-    if most is not None and sum(ends.values()) > most:
+    if max_visits is not None and sum(ends.values()) > max_visits:
         return False
-    noted = _noted_ends(found)
+    noted = _stored_ends(found)
     new = sum(end - noted.get(shard, 0) for shard, end in ends.items())
     return new > STALE_SHARE * max(1, sum(ends.values()))
 
@@ -138,58 +139,58 @@ def _ends(collection: Path) -> dict[int, int]:
     return ends
 
 
-def _noted_ends(found: LinkGraphFiles) -> dict[int, int]:
+def _stored_ends(found: LinkGraphFiles) -> dict[int, int]:
     return {int(shard): int(end) for shard, end in found.notes.get("ends", {}).items()}
 
 
 def build_graph(collection: Path) -> LinkGraphFiles:
-    """Read every outline, compute, and make the result the current generation."""
-    gathered = _gather_pages(collection)
-    finder = _Finder(gathered.hashes)
+    """Build the graph from every outline, and make it the current one."""
+    data = _gather_pages(collection)
+    finder = _NodeIndex(data.hashes)
     anchors: dict[int, Counter[str]] = {}
-    sources, targets = _gather_links(collection, gathered, finder, anchors)
-    nodes = len(gathered.pages)
+    sources, targets = _gather_links(collection, data, finder, anchors)
+    nodes = len(data.pages)
     graph = sparse_graph(np.frombuffer(sources, dtype=np.int64), np.frombuffer(targets, dtype=np.int64), nodes)
     folder = create_generation(collection)
-    ranks = _ranked(collection, graph, start=_known_ranks(collection, gathered.pages))
+    ranks = _compute_ranks(collection, graph, start=_known_ranks(collection, data.pages))
     scores = hub_scores(graph)
-    write_anchor_index(folder / "anchors", _anchor_texts(gathered, finder, anchors))
+    write_anchor_index(folder / "anchors", _anchor_texts(data, finder, anchors))
     arrays: dict[str, NDArray[Any]] = {
-        "pages": np.array(gathered.pages, dtype=np.uint64),
+        "pages": np.array(data.pages, dtype=np.uint64),
         "starts": graph.starts,
         "targets": graph.targets,
         "ranks": ranks,
         "hubs": scores.hubs,
         "authorities": scores.authorities,
-        "depths": click_depths(graph, gathered.seeds),
+        "depths": click_depths(graph, data.seeds),
     }
-    publish_graph(folder, arrays, {"ends": gathered.ends, "seeds": gathered.seeds, "links": graph.links})
+    publish_graph(folder, arrays, {"ends": data.ends, "seeds": data.seeds, "links": graph.links})
     delete_partial_ranks(collection)
     built = current_graph(collection)
     if built is None:
-        raise StoreUnavailable(f"the link graph in {folder} cannot be read back; check the disk")
+        raise StoreUnavailable(f"the link graph in {folder} cannot be read; check the disk")
     return built
 
 
-def _gather_pages(collection: Path) -> _Gathered:
-    gathered = _Gathered()
+def _gather_pages(collection: Path) -> _GraphData:
+    data = _GraphData()
     for shard in shards_of(collection):
         with log_reader(collection, shard) as reader:
             line = reader.log_end()
-            gathered.ends[shard] = line.id if line is not None else 0
+            data.ends[shard] = line.id if line is not None else 0
             for page in reader.graph_pages():
-                gathered.take(shard, page)
-    return gathered
+                data.add(shard, page)
+    return data
 
 
 def _gather_links(
-    collection: Path, gathered: _Gathered, finder: _Finder, anchors: dict[int, Counter[str]]
+    collection: Path, data: _GraphData, finder: _NodeIndex, anchors: dict[int, Counter[str]]
 ) -> tuple[array[int], array[int]]:
     sources, targets = array("q"), array("q")
-    node_of = {page: node for node, page in enumerate(gathered.pages)}
+    node_of = {page: node for node, page in enumerate(data.pages)}
     for shard in shards_of(collection):
         with log_reader(collection, shard) as reader:
-            for page_id, links, nodes in _resolved(reader, finder):
+            for page_id, links, nodes in _resolve_links(reader, finder):
                 source = node_of.get(page_number(shard, page_id))
                 if source is None:
                     continue
@@ -197,16 +198,16 @@ def _gather_links(
                 found = nodes[nodes >= 0]
                 targets.frombytes(found.tobytes())
                 sources.frombytes(np.full(len(found), source, dtype=np.int64).tobytes())
-    redirects = finder.nodes(list(gathered.moved.values()))
-    for source, target in zip(gathered.moved, redirects.tolist(), strict=True):
+    redirects = finder.nodes(list(data.moved.values()))
+    for source, target in zip(data.moved, redirects.tolist(), strict=True):
         if target >= 0:
             sources.append(source)
             targets.append(target)
     return sources, targets
 
 
-def _resolved(reader: LogReader, finder: _Finder) -> Iterator[tuple[int, tuple[Link, ...], NDArray[np.int64]]]:
-    """Each page with its links, and the node of each link."""
+def _resolve_links(reader: LogReader, finder: _NodeIndex) -> Iterator[tuple[int, tuple[Link, ...], NDArray[np.int64]]]:
+    """Yield each page with its links, and the node of each link."""
     hashes = _Hashes()
     for page_id, outline in reader.outlines():
         if outline.links:
@@ -222,26 +223,26 @@ def _count_anchors(
         counted = anchors.get(node)
         if counted is None:
             counted = anchors[node] = Counter()
-        text = link.text[:MOST_ANCHOR_CHARS]
-        if text in counted or len(counted) < MOST_ANCHORS:
+        text = link.text[:MAX_ANCHOR_CHARS]
+        if text in counted or len(counted) < MAX_ANCHORS:
             counted[text] += 1
 
 
-def _anchor_texts(gathered: _Gathered, finder: _Finder, anchors: dict[int, Counter[str]]) -> Iterator[tuple[int, str]]:
-    """What pages are called; what a redirect is called counts for where it leads."""
-    leads = dict(zip(gathered.moved, finder.nodes(list(gathered.moved.values())).tolist(), strict=True))
+def _anchor_texts(data: _GraphData, finder: _NodeIndex, anchors: dict[int, Counter[str]]) -> Iterator[tuple[int, str]]:
+    """Yield the anchor texts of pages; those of a redirect count for its target."""
+    leads = dict(zip(data.moved, finder.nodes(list(data.moved.values())).tolist(), strict=True))
     texts: dict[int, list[str]] = {}
     for node, counted in anchors.items():
         target = _end_of(node, leads)
         texts.setdefault(target, []).extend(
-            text for text, count in counted.items() for _ in range(min(count, MOST_REPEATS))
+            text for text, count in counted.items() for _ in range(min(count, MAX_REPEATS))
         )
     for node, called in texts.items():
-        yield gathered.pages[node], "\n".join(called)
+        yield data.pages[node], "\n".join(called)
 
 
 def _end_of(node: int, leads: dict[int, int]) -> int:
-    for _ in range(MOST_HOPS):
+    for _ in range(MAX_HOPS):
         after = leads.get(node, -1)
         if after < 0:
             break
@@ -250,7 +251,7 @@ def _end_of(node: int, leads: dict[int, int]) -> int:
 
 
 def _known_ranks(collection: Path, pages: Sequence[int]) -> Floats | None:
-    """The ranks of the generation before, as a start: most pages were there then."""
+    """Return the ranks of the previous graph as a start, because most pages are the same."""
     before = current_graph(collection)
     if before is None or not len(before.pages):
         return None
@@ -260,8 +261,8 @@ def _known_ranks(collection: Path, pages: Sequence[int]) -> Floats | None:
     return np.where(known, before.ranks[places], 1.0 / len(wanted))
 
 
-def _ranked(collection: Path, graph: SparseGraph, *, start: Floats | None) -> Floats:
-    """PageRank; a run that was broken off over the same links goes on where it was."""
+def _compute_ranks(collection: Path, graph: SparseGraph, *, start: Floats | None) -> Floats:
+    """Compute PageRank; continue an interrupted computation for the same links."""
     digest = xxh3_64_intdigest(graph.targets.tobytes())
     saved = load_partial_ranks(collection, digest)
     ranks: Floats = np.zeros(graph.nodes)

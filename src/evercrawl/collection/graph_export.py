@@ -1,4 +1,4 @@
-"""The link graph for other programs: GraphML for drawing tools, Parquet for tables."""
+"""Export the link graph as GraphML or Parquet, and draw it as SVG."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from evercrawl.core.linkgraph.structure_chart import ChartPage, draw_structure
 from evercrawl.core.url import site_of
 from evercrawl.errors import ConfigError
 
-FORMS = ("graphml", "parquet")
+GRAPH_FORMATS = ("graphml", "parquet")
 NODES_AT_A_TIME = 5000
 _ATTRIBUTES = (("url", "string"), ("pagerank", "double"), ("hub", "double"), ("authority", "double"), ("depth", "int"))
 
 
 def export_graph(collection: Path, form: str, to: Path, *, force: bool = False) -> dict[str, int]:
-    """Write the graph; GraphML into one file, Parquet into `NAME.pages` and `NAME.links`."""
-    if form not in FORMS:
-        raise ConfigError(f"{form!r} is no form of a graph; choose {' or '.join(FORMS)}")
+    """Write the graph: GraphML as one file, Parquet as `NAME.pages` and `NAME.links`."""
+    if form not in GRAPH_FORMATS:
+        raise ConfigError(f"{form!r} is not a graph format; choose {' or '.join(GRAPH_FORMATS)}")
     graph = up_to_date_graph(collection)
     targets = [to] if form == "graphml" else list(_parquet_files(to))
     for path in targets:
         if path.exists() and not force:
-            raise ConfigError(f"{path} exists already; write it anew with --force")
+            raise ConfigError(f"{path} exists; replace it with --force")
     (_write_graphml if form == "graphml" else _write_parquet)(collection, graph, to)
     return {"pages": len(graph.pages), "links": graph.graph.links}
 
 
 def _nodes(collection: Path, graph: LinkGraphFiles) -> Iterator[tuple[int, str, float, float, float, int]]:
-    """Each node: number, URL, PageRank, hub, authority, depth."""
+    """Yield number, URL, PageRank, hub, authority and depth of each node."""
     for at in range(0, len(graph.pages), NODES_AT_A_TIME):
         pages = graph.pages[at : at + NODES_AT_A_TIME].tolist()
         urls = urls_of(collection, pages)
@@ -80,7 +80,7 @@ def _write_parquet(collection: Path, graph: LinkGraphFiles, to: Path) -> None:
     try:
         import duckdb
     except ImportError:
-        raise ConfigError("Parquet needs an extra: pip install 'evercrawl[parquet]'") from None
+        raise ConfigError("DuckDB is not installed; install it with: pip install 'evercrawl[parquet]'") from None
     import numpy as np
 
     pages_file, links_file = _parquet_files(to)
@@ -113,20 +113,20 @@ def _quoted(path: Path) -> str:
     return "'" + str(path).replace("'", "''") + "'"
 
 
-MOST_PAGES = 200_000
-"""More are not drawn: the picture shows sums in any case, and the largest sites come first."""
+MAX_PAGES = 200_000
+"""Pages drawn; the largest sites come first."""
 
 
 def draw_graph(collection: Path, site: str | None = None) -> str:
-    """The structure of the collection, or of one of its sites, as SVG."""
+    """Return the structure of the collection or of one site as SVG."""
     graph = up_to_date_graph(collection)
     dead = _dead(collection)
     pages = graph.pages.tolist()
     urls = urls_of(collection, pages)
-    wanted = [node for node, page in enumerate(pages) if _is_wanted(urls.get(page), site)][:MOST_PAGES]
+    wanted = [node for node, page in enumerate(pages) if _is_on_site(urls.get(page), site)][:MAX_PAGES]
     if not wanted:
         what = f"of {site}" if site is not None else "in this collection"
-        raise ConfigError(f"there is no page {what} to draw; see: evercrawl status")
+        raise ConfigError(f"there are no pages {what} to draw; see: evercrawl status")
     depths = graph.array("depths")
     drawn = [
         ChartPage(
@@ -140,7 +140,7 @@ def draw_graph(collection: Path, site: str | None = None) -> str:
     return draw_structure(drawn, _links(graph, wanted), title=site or collection.name)
 
 
-def _is_wanted(url: str | None, site: str | None) -> bool:
+def _is_on_site(url: str | None, site: str | None) -> bool:
     if url is None:
         return False
     origin = site_of(url)
@@ -148,7 +148,7 @@ def _is_wanted(url: str | None, site: str | None) -> bool:
 
 
 def _links(graph: LinkGraphFiles, wanted: list[int]) -> Iterator[tuple[int, int]]:
-    """The links among the pages that are drawn, by their places in the list."""
+    """Yield the links among the drawn pages, by their index in the list."""
     places = np.full(len(graph.pages), -1, dtype=np.int64)
     places[wanted] = np.arange(len(wanted))
     origins = np.repeat(np.arange(len(graph.pages)), graph.graph.degrees())

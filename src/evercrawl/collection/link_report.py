@@ -1,4 +1,4 @@
-"""The links of one page, both ways, and the graph in numbers."""
+"""Links of a page, broken links, orphans, top pages and figures of the link graph."""
 
 from __future__ import annotations
 
@@ -21,14 +21,12 @@ from evercrawl.model.links import BadLink, GraphSummary, LinkEnd, LinkProblem, P
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import Settings
 
-MOST_INCOMING = 1000
-"""Pages that link here and are listed; all are counted."""
+MAX_INCOMING = 1000
+"""Incoming links listed; all are counted."""
 
 
 def page_links(collection: Path, settings: Settings, url: str, *, rebuild: bool = True) -> PageLinks:
-    """What links to a page, what it links to, and how important it is; by the graph as it was last made, or
-    by one of everything that is stored now.
-    """
+    """Return the links to and from a page and its importance; `rebuild` updates an outdated graph first."""
     page, name = page_at(collection, settings, url)
     graph = up_to_date_graph(collection) if rebuild else current_graph(collection)
     shard, page_id = split_page_number(page)
@@ -43,7 +41,7 @@ def page_links(collection: Path, settings: Settings, url: str, *, rebuild: bool 
     depth = int(graph.array("depths")[node])
     return PageLinks(
         url=name,
-        incoming=tuple(_incoming(collection, graph, sources[:MOST_INCOMING], name)),
+        incoming=tuple(_incoming(collection, graph, sources[:MAX_INCOMING], name)),
         outgoing=outgoing,
         pagerank=float(graph.ranks[node]),
         times_average=float(graph.ranks[node]) * len(graph.pages),
@@ -60,7 +58,7 @@ def _end(link: Link) -> LinkEnd:
 
 
 def _sources(graph: LinkGraphFiles, node: int) -> list[int]:
-    """The nodes that link to a node, the most important first."""
+    """Return the nodes that link to a node, most important first."""
     places = np.flatnonzero(graph.array("targets") == node)
     sources = np.searchsorted(graph.array("starts"), places, side="right") - 1
     ordered: list[int] = sources[np.argsort(-graph.ranks[sources], kind="stable")].tolist()
@@ -88,7 +86,7 @@ def _incoming(collection: Path, graph: LinkGraphFiles, sources: list[int], name:
 
 
 def graph_summary(collection: Path) -> GraphSummary:
-    """How many pages and links there are, and what hangs loose."""
+    """Return the figures of the link graph."""
     graph = up_to_date_graph(collection)
     depths = np.asarray(graph.array("depths"))
     linked = np.bincount(np.asarray(graph.array("targets")), minlength=len(graph.pages)) > 0
@@ -106,24 +104,24 @@ def graph_summary(collection: Path) -> GraphSummary:
 
 
 def orphans(collection: Path) -> list[str]:
-    """Known pages that no page links to, seeds left out."""
+    """Return known pages that no page links to, without seeds."""
     graph = up_to_date_graph(collection)
     linked = np.bincount(np.asarray(graph.array("targets")), minlength=len(graph.pages)) > 0
     linked[list(graph.notes.get("seeds", []))] = True
     return sorted(urls_of(collection, graph.pages[~linked].tolist()).values())
 
 
-MOST_HOPS = 10
+MAX_HOPS = 10
 DEAD = GONE_REASONS | {
     Reason.DNS.value, Reason.CONNECT.value, Reason.TLS.value, Reason.TIMEOUT.value, Reason.RESET.value,
     Reason.EMPTY_REPLY.value, Reason.INVALID_HTTP.value, Reason.HTTP_ERROR.value, Reason.SERVER_ERROR.value,
     Reason.BAD_REDIRECT.value,
 }  # fmt: skip
-"""Ends of a visit after which a reader who follows the link finds nothing."""
+"""Reasons for which a link to the page is dead."""
 
 
 class _Target(NamedTuple):
-    """What became of a page that links lead to, where that is worth a word."""
+    """A page with a problem, as the target of links."""
 
     reason: str
     status: int | None
@@ -131,64 +129,64 @@ class _Target(NamedTuple):
 
 
 def bad_links(collection: Path, site: str | None = None) -> Iterator[BadLink]:
-    """Every link of the newest pages that leads nowhere or elsewhere, page by page."""
-    troubled = _troubled(collection)
-    if not troubled:
+    """Yield every link of the newest versions that is dead or redirects, page by page."""
+    bad_targets = _bad_targets(collection)
+    if not bad_targets:
         return
     for shard in shards_of(collection):
         with log_reader(collection, shard) as reader:
             for page_id, outline in reader.outlines():
-                bad = [found for link in outline.links if (found := _judged(link, troubled)) is not None]
+                bad = [found for link in outline.links if (found := _check_link(link, bad_targets)) is not None]
                 url = reader.urls([page_id]).get(page_id, "") if bad else ""
                 if bad and (site is None or site.rstrip("/") in (site_of(url), site_of(url).partition("://")[2])):
-                    yield from (_placed(found, url) for found in bad)
+                    yield from (_with_page(found, url) for found in bad)
 
 
-def _troubled(collection: Path) -> dict[int, _Target]:
-    """Pages that failed or moved, by the hash of their URL; few, compared with all."""
-    troubled: dict[int, _Target] = {}
+def _bad_targets(collection: Path) -> dict[int, _Target]:
+    """Return pages that failed or redirect, by the hash of their URL."""
+    bad_targets: dict[int, _Target] = {}
     for shard in shards_of(collection):
         with log_reader(collection, shard) as reader:
             for page in reader.graph_pages():
                 reason = page.reason or ""
                 if reason in DEAD or page.moved_to or reason == Reason.REDIRECT_LOOP.value:
                     key = int.from_bytes(page.key[-HASH_BYTES:], "big")
-                    troubled[key] = _Target(reason, page.status, page.moved_to)
-    return troubled
+                    bad_targets[key] = _Target(reason, page.status, page.moved_to)
+    return bad_targets
 
 
-def _judged(link: Link, troubled: dict[int, _Target]) -> BadLink | None:
-    """The trouble with a link, without the page that it stands on; None: it is good, or was not visited."""
+def _check_link(link: Link, bad_targets: dict[int, _Target]) -> BadLink | None:
+    """Return the problem of a link, without its page; None: it is fine, or was not visited."""
     name = canonical_of_href(link.url)
-    target = troubled.get(url_hash(name)) if name is not None else None
+    target = bad_targets.get(url_hash(name)) if name is not None else None
     if name is None or target is None:
         return None
-    chain, end = _followed(name, target, troubled)
-    trouble = _trouble(chain, end, name)
+    chain, end = _follow_redirects(name, target, bad_targets)
+    trouble = _problem(chain, end, name)
     return BadLink("", link.url, link.text, trouble, end.status, end.reason, chain)
 
 
-def _followed(name: str, target: _Target, troubled: dict[int, _Target]) -> tuple[tuple[str, ...], _Target]:
+def _follow_redirects(name: str, target: _Target, bad_targets: dict[int, _Target]) -> tuple[tuple[str, ...], _Target]:
     chain: list[str] = []
-    while target.moved_to is not None and len(chain) < MOST_HOPS:
+    while target.moved_to is not None and len(chain) < MAX_HOPS:
         chain.append(target.moved_to)
-        after = troubled.get(url_hash(target.moved_to))
+        after = bad_targets.get(url_hash(target.moved_to))
         if after is None or target.moved_to == name:
             break
         target = after
     return tuple(chain), target
 
 
-def _trouble(chain: tuple[str, ...], end: _Target, name: str) -> LinkProblem:
+def _problem(chain: tuple[str, ...], end: _Target, name: str) -> LinkProblem:
     is_loop = end.reason == Reason.REDIRECT_LOOP.value or name in chain or len(set(chain)) < len(chain)
-    if is_loop or len(chain) >= MOST_HOPS:
+    if is_loop or len(chain) >= MAX_HOPS:
         return LinkProblem.LOOP
     if end.reason in DEAD:
         return LinkProblem.DEAD
     return LinkProblem.CHAIN if len(chain) > 1 else LinkProblem.REDIRECT
 
 
-def _placed(found: BadLink, url: str) -> BadLink:
+def _with_page(found: BadLink, url: str) -> BadLink:
     return BadLink(url, found.target, found.text, found.problem, found.status, found.reason, found.chain)
 
 
@@ -196,7 +194,7 @@ URLS_AT_A_TIME = 1000
 
 
 def urls_of(collection: Path, pages: Iterable[int]) -> dict[int, str]:
-    """The URLs of pages by their numbers."""
+    """Return the URLs of pages, by their number."""
     of_shard: dict[int, list[int]] = {}
     for page in pages:
         shard, page_id = split_page_number(int(page))
@@ -204,32 +202,32 @@ def urls_of(collection: Path, pages: Iterable[int]) -> dict[int, str]:
     found: dict[int, str] = {}
     for shard, ids in of_shard.items():
         with log_reader(collection, shard) as reader:
-            for portion in _portions(ids):
+            for portion in _chunks(ids):
                 found |= {page_number(shard, key): url for key, url in reader.urls(portion).items()}
     return found
 
 
-def _portions(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+def _chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:
     for at in range(0, len(ids), URLS_AT_A_TIME):
         yield ids[at : at + URLS_AT_A_TIME]
 
 
 def page_at(collection: Path, settings: Settings, url: str) -> tuple[int, str]:
-    """Number and canonical URL of a known page; ConfigError where it is not known."""
+    """Return number and canonical URL of a known page; raise ConfigError if it is unknown."""
     name = canonical(url)
     if name is None:
-        raise ConfigError(f"{url!r} is not a URL that can name a page; write it like https://example.org/")
+        raise ConfigError(f"{url!r} is not a valid page URL; write it like https://example.org/")
     shard = shard_of_site(site_of(name), settings.store.shards)
     if shard in shards_of(collection):
         with log_reader(collection, shard) as reader:
             page = reader.page(key_of(name))
             if page is not None:
                 return page_number(shard, page.id), name
-    raise ConfigError(f"{name} is not a page of this collection; ask why with: evercrawl why {name}")
+    raise ConfigError(f"{name} is not in this collection; see why with: evercrawl why {name}")
 
 
 def top_pages(collection: Path, graph: LinkGraphFiles, scores: str, most: int) -> list[RankedPage]:
-    """The pages with the highest scores of one array."""
+    """Return the pages with the highest scores."""
     values = graph.array(scores)
     places = np.argsort(-values, kind="stable")[:most]
     urls = urls_of(collection, graph.pages[places].tolist())

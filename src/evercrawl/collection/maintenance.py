@@ -34,7 +34,7 @@ from evercrawl.adapters.warc.shard_archive import QUARANTINE_SUFFIX, file_name, 
 from evercrawl.adapters.warc.warc_records import WarcInfo
 from evercrawl.collection.exchange.import_run import WORK_FOLDER
 from evercrawl.collection.stored_pages import decode_stored_body, read_stored_record
-from evercrawl.core.change.versions import parse_retention, versions_to_keep
+from evercrawl.core.change.version_rules import parse_retention, versions_to_keep
 from evercrawl.core.digest import content_digest, payload_sha1
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model import __version__

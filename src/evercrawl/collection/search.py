@@ -53,7 +53,7 @@ def update_index(collection: Path, settings: SearchSettings) -> bool:
         catch_up(collection, open_text_index(collection), settings)
     except IndexBusy:
         return True
-    if is_outdated(collection, most=MAX_VISITS_FOR_REBUILD):
+    if is_outdated(collection, max_visits=MAX_VISITS_FOR_REBUILD):
         build_graph(collection)
     return False
 

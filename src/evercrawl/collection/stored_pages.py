@@ -26,7 +26,7 @@ from evercrawl.adapters.warc.reader import (
     read_archive_bytes,
     read_record,
 )
-from evercrawl.core.change.versions import choose_version, is_version_name
+from evercrawl.core.change.version_rules import choose_version, is_version_name
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.document.media_type import sniff_media_type
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode, decode_body

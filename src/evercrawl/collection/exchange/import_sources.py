@@ -75,9 +75,7 @@ def _require_warc(file: Path) -> None:
     if start.startswith(ZIP_MAGIC):
         raise ConfigError(f"{file} is a ZIP file; if it is a WACZ, use: evercrawl import wacz {file}")
     if start.startswith(ZSTD_MAGIC):
-        raise ConfigError(
-            f"{file} is compressed with zstd, which is not supported; use: zstd -d {file}"
-        )
+        raise ConfigError(f"{file} is compressed with zstd, which is not supported; use: zstd -d {file}")
     if start and not start.startswith((GZIP_MAGIC[:2], b"WARC/")):
         raise ConfigError(f"{file} is not a WARC file: it begins with {start!r}")
 

@@ -1,6 +1,6 @@
-"""Versions as files in folders: the mirror of requirement A4 (moment / domain / path), and Markdown.
+"""Export versions as files in folders: a mirror (time / domain / path) or Markdown.
 
-Everything is written below one new folder, and `mapping.jsonl` there says which URL each file is.
+Everything is in one new folder; its `mapping.jsonl` maps each file to its URL.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from evercrawl.core.url import DEFAULT_PORTS, PAGE_SCHEMES, join, path_of, site_
 from evercrawl.model.time import from_us
 
 PAUSE_US = 60 * 60 * 1_000_000
-"""A crawl has ended when nothing new was stored for so long."""
+"""A longer pause between stored versions separates two crawls."""
 _MINUTE_US = 60 * 1_000_000
 _ENDINGS = {
     "application/pdf": ".pdf",
@@ -42,12 +42,12 @@ _ENDINGS = {
 
 
 class Snapshots:
-    """The folder of a version: named by the moment at which the crawl that found it began."""
+    """Returns the start of the crawl that found a version, which names its folder."""
 
     def __init__(self, run: ExportRun) -> None:
         minutes = _first_of_minutes(run)
         if not run.selection.all_versions:
-            # One state of all pages, as of the newest of them.
+            # The newest version of each page is one snapshot.
             self._starts = [max(minutes, default=0)]
             return
         self._starts = [
@@ -55,12 +55,12 @@ class Snapshots:
         ]
 
     def start_of(self, version: StoredVersion) -> int:
-        """When the crawl of a version began."""
+        """Return when the crawl of a version began."""
         return self._starts[max(bisect_right(self._starts, version.seen_us) - 1, 0)]
 
 
 def _first_of_minutes(run: ExportRun) -> list[int]:
-    """The first moment in every minute in which something was stored: no more than there were minutes."""
+    """Return the first time in every minute with a stored version, to limit memory."""
     first: dict[int, int] = {}
     for _, version in selected_versions(run.collection, run.selection):
         minute = version.seen_us // _MINUTE_US
@@ -69,7 +69,7 @@ def _first_of_minutes(run: ExportRun) -> list[int]:
 
 
 class FileNames:
-    """Which names are taken, without regard to case, so that any file system can hold the tree."""
+    """The used names, ignoring case, so that any file system can hold the tree."""
 
     def __init__(self, path: Path) -> None:
         self._db = sqlite3.connect(path, isolation_level=None)
@@ -77,20 +77,20 @@ class FileNames:
         self._db.execute("pragma synchronous = off")
         self._db.execute("create table name (path text primary key, is_folder integer not null) without rowid")
         self._db.execute("begin")
-        self.take((MAPPING,), MAPPING)
+        self.reserve((MAPPING,), MAPPING)
 
-    def take(self, parts: tuple[str, ...], url: str) -> tuple[str, ...]:
-        """The path, other names in it where a file or folder of that name is in the way."""
+    def reserve(self, parts: tuple[str, ...], url: str) -> tuple[str, ...]:
+        """Return the path, with other names where a file or folder with the name exists."""
         folder: tuple[str, ...] = ()
         for part in parts[:-1]:
             folder = self._free((*folder, part), url, as_folder=True)
-            self._note(folder, is_folder=True)
+            self._add(folder, is_folder=True)
         path = self._free((*folder, parts[-1]), url, as_folder=False)
-        self._note(path, is_folder=False)
+        self._add(path, is_folder=False)
         return path
 
     def _free(self, path: tuple[str, ...], url: str, *, as_folder: bool) -> tuple[str, ...]:
-        """The path itself, or with another last name; folders are shared, files are not."""
+        """Return the path, with another last name if it is used; folders can be shared, files cannot."""
         free, count = path, 0
         while (taken := self._kind(free)) is not None and not (as_folder and taken):
             free = (*path[:-1], unique_name(path[-1], url, count))
@@ -101,16 +101,16 @@ class FileNames:
         row = self._db.execute("select is_folder from name where path = ?", ("/".join(path).lower(),)).fetchone()
         return None if row is None else bool(row[0])
 
-    def _note(self, path: tuple[str, ...], *, is_folder: bool) -> None:
+    def _add(self, path: tuple[str, ...], *, is_folder: bool) -> None:
         self._db.execute("insert or ignore into name values (?, ?)", ("/".join(path).lower(), is_folder))
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._db.close()
 
 
 @contextmanager
-def _taken_names() -> Iterator[FileNames]:
+def _file_names() -> Iterator[FileNames]:
     with TemporaryDirectory(prefix="evercrawl-") as place:
         names = FileNames(Path(place) / "names.sqlite")
         try:
@@ -120,18 +120,18 @@ def _taken_names() -> Iterator[FileNames]:
 
 
 def write_mirror(run: ExportRun, folder: Path) -> None:
-    """Bodies as the servers sent them, without content coding."""
-    _write_tree(run, folder, ending_of=_ending, content_of=lambda page: page.body, has_moments=True)
+    """Write the decoded bodies as sent by the servers."""
+    _write_tree(run, folder, ending_of=_ending, content_of=lambda page: page.body, by_crawl=True)
 
 
 def write_markdown(run: ExportRun, folder: Path) -> None:
-    """The main text of every page; below moments only where a page may have several versions."""
+    """Write the main text of every page; with all versions, in a folder per crawl."""
     _write_tree(
         run,
         folder,
         ending_of=lambda page: ".md",
         content_of=lambda page: markdown_of(page).encode("utf-8", "replace"),
-        has_moments=run.selection.all_versions,
+        by_crawl=run.selection.all_versions,
     )
 
 
@@ -141,21 +141,21 @@ def _write_tree(
     *,
     ending_of: Callable[[ExportedPage], str],
     content_of: Callable[[ExportedPage], bytes],
-    has_moments: bool,
+    by_crawl: bool,
 ) -> None:
-    snapshots = Snapshots(run) if has_moments else None
+    snapshots = Snapshots(run) if by_crawl else None
     last: tuple[str, int] | None = None
-    with _taken_names() as names, open_output(folder / MAPPING) as mapping:
+    with _file_names() as names, open_output(folder / MAPPING) as mapping:
         for page in run.pages():
             version = page.version
             moment: tuple[str, ...] = ()
             if snapshots is not None:
                 start = snapshots.start_of(version)
-                # A page that changed twice in one crawl: the second time has a folder of its own.
+                # A page that changed twice in one crawl gets a folder of its own for the second version.
                 moment = (_moment(version.seen_us if last == (version.url, start) else start),)
                 last = version.url, start
             wanted = mirror_path(version.url, ending=ending_of(page))
-            parts = names.take((*moment, *wanted.parts), version.url)
+            parts = names.reserve((*moment, *wanted.parts), version.url)
             _write_file(folder, parts, content_of(page), at_us=version.seen_us)
             mapping.write(_mapping_line(version, parts, wanted, is_moved=parts != (*moment, *wanted.parts)))
 
@@ -187,10 +187,10 @@ def _moment(at_us: int) -> str:
     return from_us(at_us).strftime("%Y-%m-%dT%H-%M-%SZ")
 
 
-LONGEST_NAME = 120
-"""Characters of one name; all are ASCII. File systems take 255 bytes."""
-LONGEST_PATH = 600
-"""Characters of the whole path below the tree; macOS takes 1,024 bytes, Linux 4,096."""
+MAX_NAME_CHARS = 120
+"""Characters of one name, all ASCII. File systems allow 255 bytes."""
+MAX_PATH_CHARS = 600
+"""Characters of the whole path in the tree. macOS allows 1,024 bytes, Linux 4,096."""
 KEPT_OF_LONG = 80
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._~%=+,@-]")
@@ -204,11 +204,11 @@ class MirrorPath(NamedTuple):
 
     parts: tuple[str, ...]
     is_renamed: bool
-    """Some name is not the one that the URL has."""
+    """Some name differs from the URL."""
 
 
 def mirror_path(url: str, *, ending: str) -> MirrorPath:
-    """The path of a page; `ending` is that of its media type, such as `.html`."""
+    """Return the path of a page; `ending` is that of its media type, such as `.html`."""
     path, question, query = path_of(url).partition("?")
     folders = [_host(url), *path.split("/")[1:]]
     last = folders.pop()
@@ -221,21 +221,21 @@ def mirror_path(url: str, *, ending: str) -> MirrorPath:
         stem = f"{stem}@{query}"
     wanted = [*folders, stem + own]
     named = [safe_name(folder) for folder in folders if folder]
-    parts = (*named, safe_name(stem, room=LONGEST_NAME - len(own)) + own)
-    if sum(map(len, parts)) + len(parts) > LONGEST_PATH:
+    parts = (*named, safe_name(stem, room=MAX_NAME_CHARS - len(own)) + own)
+    if sum(map(len, parts)) + len(parts) > MAX_PATH_CHARS:
         parts = _shortened(url, named, own)
     return MirrorPath(parts, list(parts) != wanted)
 
 
 def unique_name(name: str, url: str, count: int = 0) -> str:
-    """A name for the same thing where the first is taken: with a digest of the URL before its ending."""
+    """Return another name: with a digest of the URL before its extension."""
     found = _ENDING.search(name)
     stem, ending = (name[: found.start()], found[0]) if found else (name, "")
-    return f"{stem[: LONGEST_NAME - 30]}~{_digest(url)}{f'-{count}' if count else ''}{ending}"
+    return f"{stem[: MAX_NAME_CHARS - 30]}~{_digest(url)}{f'-{count}' if count else ''}{ending}"
 
 
-def safe_name(name: str, *, room: int = LONGEST_NAME) -> str:
-    """A name that is one on every file system and names nothing else."""
+def safe_name(name: str, *, room: int = MAX_NAME_CHARS) -> str:
+    """Return a name that is valid on every file system."""
     safe = _UNSAFE.sub(lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), name)
     if safe[:1] in (".", "-"):
         safe = f"%{ord(safe[0]):02X}{safe[1:]}"
@@ -253,7 +253,7 @@ def _host(url: str) -> str:
 
 
 def _split(last: str, ending: str) -> tuple[str, str]:
-    """Stem and ending of a file; a page keeps its own ending inside the stem, so that it opens as a page."""
+    """Return stem and extension of a file; a page keeps its own extension in the stem, and opens as HTML."""
     found = _ENDING.search(last)
     if found is None:
         return last, ending
@@ -263,7 +263,7 @@ def _split(last: str, ending: str) -> tuple[str, str]:
 
 
 def _shortened(url: str, folders: list[str], ending: str) -> tuple[str, ...]:
-    """The beginning of the path, and a digest for the rest."""
+    """Return the start of the path, and a digest for the rest."""
     return (*folders[:1], f"{folders[1][:KEPT_OF_LONG] if len(folders) > 1 else 'long'}~{_digest(url)}{ending}")
 
 
@@ -271,15 +271,15 @@ def _digest(text: str) -> str:
     return sha1(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:16]
 
 
-MOST_DEPTH = 100
-"""Elements within elements; deeper ones give their text only."""
+MAX_DEPTH = 100
+"""Nesting of elements; of deeper ones only the text is used."""
 
 _HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
-_LEFT_OUT_NAMES = (
+_SKIPPED_NAMES = (
     "script style noscript template iframe object svg math button select textarea input nav aside footer"
     " canvas audio video map dialog menu title head datalist meter embed"
 )
-_LEFT_OUT = frozenset(_LEFT_OUT_NAMES.split())
+_SKIPPED = frozenset(_SKIPPED_NAMES.split())
 _INLINE_NAMES = (
     "a abbr b bdi bdo big cite code data del dfn em font i img ins kbd label mark q s samp small span strike"
     " strong sub sup time tt u var wbr br"
@@ -293,15 +293,15 @@ _SPACE = re.compile(r"[ \t\r\f]*\n[ \t\r\f]*|[ \t\r\f]+")
 
 
 class MarkdownBlock(NamedTuple):
-    """A piece of the page that stands by itself."""
+    """A block of a page."""
 
     plain: str
-    """Its words, with single spaces."""
+    """Its text with single spaces."""
     markdown: str
 
 
 def markdown_of(page: ExportedPage) -> str:
-    """The whole file: title, source, main text."""
+    """Return the page as Markdown: title, source, main text."""
     version, document = page.version, page.document
     title = _one_line(version.title or document.title or version.url)
     parts = [
@@ -341,7 +341,7 @@ class _Blocks:
         return self._found
 
     def _walk(self, node: LexborNode, *, indent: str, depth: int) -> None:
-        """The blocks below a node; what stands between blocks is a paragraph of its own."""
+        """Collect the blocks of a node; text between blocks becomes a paragraph."""
         run: list[LexborNode] = []
         for child in node.iter(include_text=True):
             tag = child.tag or ""
@@ -350,7 +350,7 @@ class _Blocks:
                 continue
             self._paragraph(run, indent=indent)
             run = []
-            if tag not in _LEFT_OUT and not tag.startswith("-"):
+            if tag not in _SKIPPED and not tag.startswith("-"):
                 self._block(child, tag, indent=indent, depth=depth)
         self._paragraph(run, indent=indent)
 
@@ -365,7 +365,7 @@ class _Blocks:
             self._row(node, indent=indent)
         elif tag == "hr":
             pass
-        elif depth >= MOST_DEPTH:
+        elif depth >= MAX_DEPTH:
             self._add(node, "", indent=indent)
         else:
             deeper = f"{indent}> " if tag == "blockquote" else indent
@@ -398,7 +398,7 @@ class _Blocks:
             number += 1
             before = len(self._found)
             mark = f"{number}. " if tag == "ol" else "- "
-            self._walk(item, indent=indent + " " * len(mark), depth=min(depth + 1, MOST_DEPTH))
+            self._walk(item, indent=indent + " " * len(mark), depth=min(depth + 1, MAX_DEPTH))
             if len(self._found) > before:
                 first = self._found[before]
                 text = first.markdown[len(indent) + len(mark) :]
@@ -416,11 +416,11 @@ class _Blocks:
 
     def _inline(self, node: LexborNode, depth: int) -> str:
         tag = node.tag or ""
-        if tag == "-text" or depth > MOST_DEPTH:
+        if tag == "-text" or depth > MAX_DEPTH:
             return _escaped(_SPACE.sub(" ", node.text()))
         if tag == "br":
             return "  \n"
-        if tag in _LEFT_OUT or tag.startswith("-"):
+        if tag in _SKIPPED or tag.startswith("-"):
             return ""
         if tag in _CODE:
             code = _one_line(node.text())
@@ -439,11 +439,11 @@ class _Blocks:
 
 
 def _holds_blocks(node: LexborNode) -> bool:
-    """An inline element that holds block elements, as pages have them round whole cards."""
+    """Return whether an inline element contains block elements."""
     child = node.first_child
     while child is not None:
         tag = child.tag or ""
-        if not tag.startswith("-") and tag not in _INLINE and tag not in _LEFT_OUT:
+        if not tag.startswith("-") and tag not in _INLINE and tag not in _SKIPPED:
             return True
         child = child.next
     return False
@@ -454,7 +454,7 @@ def _escaped(text: str) -> str:
 
 
 def _guarded(text: str) -> str:
-    """A paragraph does not become a heading or a list by what it begins with."""
+    """Escape the start of a paragraph, so that it does not become a heading or a list."""
     return _LINE_START.sub(r"\1\\\2", text)
 
 

@@ -1,4 +1,4 @@
-"""Versions as rows: JSON lines, CSV, Parquet, SQLite."""
+"""Export versions as rows: JSON lines, CSV, Parquet, SQLite, and a dataset of Parquet tables."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.time import from_us
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-"""A spreadsheet takes a cell that begins so for a formula; a page could make it do things."""
-LARGEST_LINE = 32 * 1024 * 1024
+"""A spreadsheet runs a cell with such a start as a formula, which a page could abuse."""
+MAX_LINE_BYTES = 32 * 1024 * 1024
 PARQUET_MEMORY = "512MB"
 ROW_GROUP = "row_group_size 20480, row_group_size_bytes '32MB'"
-"""What DuckDB holds in memory before it writes; pages may have long texts."""
+"""Limits the memory of DuckDB, because pages may have long texts."""
 ROWS_PER_TRANSACTION = 1000
 
 _COLUMN_TYPES = {
@@ -67,7 +67,7 @@ select p.url, p.site, v.* from pages p join versions v on v.page_id = p.id
 
 
 class ExportRow(NamedTuple):
-    """One version as scripts know it."""
+    """One version as a row."""
 
     url: str
     fetched_at: str
@@ -81,7 +81,7 @@ class ExportRow(NamedTuple):
 
 
 def export_row(page: ExportedPage) -> ExportRow:
-    """The version as a row; `digest` stands for the decoded body."""
+    """Return the row of a version; `digest` is that of the decoded body."""
     version = page.version
     return ExportRow(
         url=version.url,
@@ -97,13 +97,13 @@ def export_row(page: ExportedPage) -> ExportRow:
 
 
 def write_jsonl(run: ExportRun, out: BinaryIO, *, is_terminal: bool = False) -> None:
-    """One JSON object a version, with what analysers said about it where they said something."""
+    """Write one JSON object per version, with the results of analysers if there are any."""
     for page in run.pages():
         out.write(json_line(export_row(page), analysis=page.analysis, is_terminal=is_terminal))
 
 
 def json_line(row: NamedTuple, *, analysis: Mapping[str, Any] | None = None, is_terminal: bool = False) -> bytes:
-    """The row as a line; what a terminal could obey is escaped, and so is what is no Unicode."""
+    """Return the row as a line; escape lone surrogates, and for a terminal also control characters."""
     fields = row._asdict() | ({"analysis": dict(analysis)} if analysis else {})
     if not is_terminal:
         try:
@@ -114,7 +114,7 @@ def json_line(row: NamedTuple, *, analysis: Mapping[str, Any] | None = None, is_
 
 
 def write_csv(run: ExportRun, out: BinaryIO) -> None:
-    """One line a version, with a line of names first (RFC 4180, UTF-8)."""
+    """Write a header line, then one line per version (RFC 4180, UTF-8)."""
     text = io.TextIOWrapper(out, encoding="utf-8", errors="replace", newline="", write_through=True)
     try:
         lines = csv.writer(text)
@@ -125,7 +125,7 @@ def write_csv(run: ExportRun, out: BinaryIO) -> None:
 
 
 def escape_formula(cell: object) -> object:
-    """The cell, with a quote before it where a spreadsheet would run it."""
+    """Put a quote before a cell that a spreadsheet would run as a formula."""
     if not isinstance(cell, str):
         return cell
     plain = cell.replace("\0", "")
@@ -133,7 +133,7 @@ def escape_formula(cell: object) -> object:
 
 
 def write_parquet(run: ExportRun, target: Path) -> None:
-    """One row a version, written by DuckDB from a file of JSON lines, so that memory stays bounded."""
+    """Write one row per version, by DuckDB from a file of JSON lines, so that memory is limited."""
     with TemporaryDirectory(prefix=".evercrawl-", dir=target.parent) as folder:
         lines = Path(folder) / "versions.jsonl"
         with lines.open("xb") as out:
@@ -142,7 +142,7 @@ def write_parquet(run: ExportRun, target: Path) -> None:
 
 
 def parquet_from_lines(lines: Path, target: Path, columns: Mapping[str, str]) -> None:
-    """A Parquet file with a row for each JSON line; what DuckDB puts aside lies beside the lines."""
+    """Write a Parquet file with a row per JSON line; temporary files are in the folder of the lines."""
     duckdb = require_duckdb()
     with duckdb.connect(":memory:") as db:
         db.execute(f"set memory_limit = '{PARQUET_MEMORY}'")
@@ -154,7 +154,7 @@ def parquet_from_lines(lines: Path, target: Path, columns: Mapping[str, str]) ->
         try:
             db.execute(
                 f"copy (select * from read_json({_quoted(lines)}, format = 'newline_delimited',"
-                f" maximum_object_size = {LARGEST_LINE}, columns = {{{types}}}))"
+                f" maximum_object_size = {MAX_LINE_BYTES}, columns = {{{types}}}))"
                 f" to {_quoted(target)} (format parquet, compression zstd, {ROW_GROUP})"
             )
         except duckdb.Error as error:
@@ -162,13 +162,11 @@ def parquet_from_lines(lines: Path, target: Path, columns: Mapping[str, str]) ->
 
 
 def require_duckdb() -> Any:
-    """The module; ConfigError says how to get it."""
+    """Return the module duckdb; raise ConfigError if it is not installed."""
     try:
         import duckdb
     except ImportError as error:
-        raise ConfigError(
-            "Parquet needs DuckDB, which is not installed; install it with: pip install 'evercrawl[parquet]'"
-        ) from error
+        raise ConfigError("DuckDB is not installed; install it with: pip install 'evercrawl[parquet]'") from error
     return duckdb
 
 
@@ -177,7 +175,7 @@ def _quoted(path: Path) -> str:
 
 
 def write_sqlite(run: ExportRun, target: Path) -> None:
-    """One file with the tables `pages` and `versions`, and `latest` as a view of both."""
+    """Write a SQLite file with the tables `pages` and `versions` and the view `latest`."""
     db = sqlite3.connect(target, isolation_level=None)
     try:
         db.execute("pragma journal_mode = off")
@@ -240,7 +238,7 @@ COLUMNS = {
     },
     "text": {"url": "VARCHAR", "version": "INTEGER", "text": "VARCHAR"},
 }
-"""Tables, their columns and the types of these in DuckDB."""
+"""Tables with their columns and DuckDB types."""
 
 
 class _Page(NamedTuple):
@@ -277,7 +275,7 @@ class _Text(NamedTuple):
 
 
 def write_dataset(run: ExportRun, folder: Path) -> None:
-    """A folder for each table, in it a folder for each shard, and a list of all files."""
+    """Write a folder per table, in it a folder per shard, and a list of all files."""
     shards = run.settings.store.shards
 
     def shard_of(page: ExportedPage) -> int:
@@ -331,7 +329,7 @@ def _write_page(page: ExportedPage, outs: Mapping[str, BinaryIO], counts: dict[s
 
 
 def _links_of(page: ExportedPage, site: str) -> Iterator[_Link]:
-    """Links by the names that `pages` has for their targets; what is no address of the web is left out."""
+    """Yield the links of a page with canonical targets; other URLs are skipped."""
     for link in page.document.links:
         target = canonical(link.url)
         if target is not None:

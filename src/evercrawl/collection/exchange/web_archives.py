@@ -1,4 +1,4 @@
-"""Versions as one WARC file that needs no other: what was stored as a revisit is written as a response."""
+"""Export versions as a self-contained WARC file, as a WACZ package, or as a CDXJ index."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ from evercrawl.model.time import from_us
 
 
 class ByteSink(Protocol):
-    """Something that bytes can be written to."""
+    """Accepts bytes."""
 
     def write(self, data: bytes, /) -> int:
-        """Take the bytes."""
+        """Write the bytes."""
 
 
 class WarcPosition(NamedTuple):
-    """Where a record lies in the file."""
+    """The position of a record in the file."""
 
     offset: int
     length: int
 
 
 class WarcFile:
-    """A WARC file that grows. Invariant: no record in it needs one that is elsewhere."""
+    """A new WARC file. Invariant: revisits become responses, so no record refers to another file."""
 
     def __init__(self, out: ByteSink, name: str, *, archive: Path, level: int) -> None:
         self._out = out
@@ -61,7 +61,7 @@ class WarcFile:
         self._write(compress_record(warcinfo_record(name, info, now=datetime.now(UTC)), level))
 
     def add(self, answer: SelectedAnswer) -> WarcPosition:
-        """Write an answer and, if it was kept, its request; gives the place of the answer."""
+        """Write a response and its request, if it is stored; return the position of the response."""
         request = request_record(self._archive, answer.version, answer.stored)
         if not answer.stored.is_revisit:
             place = self._write(answer.stored.compressed)
@@ -90,7 +90,7 @@ class WarcFile:
 
 
 def write_warc(run: ExportRun, out: ByteSink, name: str) -> None:
-    """Every selected version."""
+    """Write every selected version."""
     file = WarcFile(out, name, archive=run.archive, level=run.settings.archive.gzip_level)
     for answer in run.answers():
         file.add(answer)
@@ -101,7 +101,7 @@ LINES_AT_A_TIME = 1000
 
 
 def cdxj_line(version: StoredVersion, stored: StoredRecord, *, mime: str, file: str, offset: int, length: int) -> str:
-    """The line of one record; numbers are strings, as the tools of the field have them."""
+    """Return the index line of a record; numbers are strings, as in other tools."""
     fields = {
         "url": version.url,
         "mime": mime,
@@ -116,12 +116,12 @@ def cdxj_line(version: StoredVersion, stored: StoredRecord, *, mime: str, file: 
 
 
 def mime_of(stored: StoredRecord) -> str:
-    """The media type that an index names for a response."""
+    """Return the media type of a response for an index."""
     return sniff_media_type(stored.http.headers, stored.http.body[:2000])
 
 
 class SortedLines:
-    """Lines that come in any order and go out sorted by their bytes; they wait in a file, not in memory."""
+    """Sorts lines by their bytes on disk."""
 
     def __init__(self, path: Path) -> None:
         self._db = sqlite3.connect(path, isolation_level=None)
@@ -131,23 +131,23 @@ class SortedLines:
         self._db.execute("begin")
 
     def add(self, line: str) -> None:
-        """One more line."""
+        """Add a line."""
         self._db.execute("insert into line values (?)", (line,))
 
     def __iter__(self) -> Iterator[bytes]:
-        """Every line with its line end."""
+        """Yield the sorted lines with their newline."""
         rows = self._db.execute("select text from line order by text collate binary")
         while portion := rows.fetchmany(LINES_AT_A_TIME):
             yield from (text.encode() + b"\n" for (text,) in portion)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._db.close()
 
 
 @contextmanager
 def sorted_lines(folder: Path | None = None) -> Iterator[SortedLines]:
-    """An empty set of lines, which is gone behind the block."""
+    """Yield an empty sorter with a temporary file."""
     with TemporaryDirectory(prefix="evercrawl-", dir=folder) as place:
         lines = SortedLines(Path(place) / "lines.sqlite")
         try:
@@ -157,7 +157,7 @@ def sorted_lines(folder: Path | None = None) -> Iterator[SortedLines]:
 
 
 def write_cdxj(run: ExportRun, out: BinaryIO) -> None:
-    """The index of the collection's own archive files, as far as they hold selected versions."""
+    """Write the index of the selected versions in the collection's archive files."""
     with sorted_lines() as lines:
         for version, stored in run.answers():
             mime = REVISIT_TYPE if stored.is_revisit else mime_of(stored)
@@ -170,14 +170,14 @@ def write_cdxj(run: ExportRun, out: BinaryIO) -> None:
 WACZ_VERSION = "1.1.1"
 WARC_NAME = "data.warc.gz"
 INDEX_BLOCK_LINES = 3000
-"""Lines in one gzip member of the index; a viewer unpacks one of them to find a URL."""
+"""Lines in one gzip member of the index; a viewer decompresses one of them to find a URL."""
 COPY_BYTES = 1 << 20
 PAGES_HEADER = {"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}
 INDEX_HEADER = {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}
 
 
 class WaczPackage:
-    """The ZIP with its manifest. Invariant: every member is listed with the SHA-256 of what was written."""
+    """The ZIP file with its manifest. Invariant: the manifest lists every member with its SHA-256."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive
@@ -185,7 +185,7 @@ class WaczPackage:
 
     @contextmanager
     def member(self, path: str, *, stored: bool) -> Iterator[HashingSink]:
-        """A new member; `stored`: not compressed."""
+        """Yield a new member; `stored` means uncompressed."""
         info = zipfile.ZipInfo(path, date_time=datetime.now(UTC).timetuple()[:6])
         info.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
         info.external_attr = 0o644 << 16
@@ -196,7 +196,7 @@ class WaczPackage:
         self._resources.append({"name": name, "path": path, "hash": out.digest(), "bytes": out.size})
 
     def close(self, about: dict[str, Any]) -> None:
-        """Write the manifest and its own digest; they are not listed in it."""
+        """Write the manifest and its digest."""
         manifest = {"profile": "data-package", "wacz_version": WACZ_VERSION, **about, "resources": self._resources}
         text = orjson.dumps(manifest, option=orjson.OPT_INDENT_2)
         digest = {"path": "datapackage.json", "hash": _sha256(text)}
@@ -207,7 +207,7 @@ class WaczPackage:
 
 
 class HashingSink:
-    """Passes bytes on and keeps their number and digest."""
+    """Writes bytes and computes their number and digest."""
 
     def __init__(self, out: IO[bytes]) -> None:
         self._out = out
@@ -215,19 +215,19 @@ class HashingSink:
         self.size = 0
 
     def write(self, data: bytes) -> int:
-        """Pass the bytes on."""
+        """Write the bytes."""
         self._out.write(data)
         self._sha256.update(data)
         self.size += len(data)
         return len(data)
 
     def digest(self) -> str:
-        """The digest of all that was written."""
+        """Return the digest of all written bytes."""
         return f"sha256:{self._sha256.hexdigest()}"
 
 
 def write_wacz(run: ExportRun, target: Path) -> None:
-    """Every selected version."""
+    """Write every selected version."""
     with (
         TemporaryDirectory(prefix=".evercrawl-", dir=target.parent) as folder,
         sorted_lines(Path(folder)) as lines,
@@ -244,7 +244,7 @@ def write_wacz(run: ExportRun, target: Path) -> None:
 
 
 def _write_records(run: ExportRun, out: HashingSink, lines: SortedLines, pages: BinaryIO) -> SelectedAnswer | None:
-    """The WARC, its index lines and its list of pages; gives the first page."""
+    """Write the WARC, its index lines and its list of pages; return the first page."""
     file = WarcFile(out, WARC_NAME, archive=run.archive, level=run.settings.archive.gzip_level)
     pages.write(orjson.dumps(PAGES_HEADER) + b"\n")
     first: SelectedAnswer | None = None
@@ -271,7 +271,7 @@ def _page_line(answer: SelectedAnswer) -> bytes:
 
 
 def _write_index(package: WaczPackage, lines: SortedLines) -> None:
-    """The index in blocks, and a second one that says where each block lies and what it begins with."""
+    """Write the index in blocks, and a second index with the position and start of each block."""
     blocks = [b"!meta 0 " + orjson.dumps(INDEX_HEADER) + b"\n"]
     with package.member("indexes/index.cdx.gz", stored=True) as out:
         rest = iter(lines)

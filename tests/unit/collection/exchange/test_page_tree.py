@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evercrawl.collection.collection import Collection
-from evercrawl.collection.exchange.page_tree import LONGEST_NAME, LONGEST_PATH, MAPPING, mirror_path, unique_name
+from evercrawl.collection.exchange.page_tree import MAX_NAME_CHARS, MAX_PATH_CHARS, MAPPING, mirror_path, unique_name
 from evercrawl.core.url import canonical
 from evercrawl.model.listing import VersionSelection
 from tests.shared import conformance_rows
@@ -197,8 +197,8 @@ def assert_safe(parts: tuple[str, ...]) -> None:
     for name in parts:
         assert SAFE_NAME.fullmatch(name), name
         assert not RESERVED.match(name), name
-        assert len(name) <= LONGEST_NAME
-    assert len("/".join(parts)) <= LONGEST_PATH
+        assert len(name) <= MAX_NAME_CHARS
+    assert len("/".join(parts)) <= MAX_PATH_CHARS
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_another_name_keeps_the_ending_and_is_always_the_same() -> None:
     assert first.startswith("index~")
     assert first.endswith(".html")
     assert first == unique_name("index.html", "http://a.test/A") != unique_name("index.html", "http://a.test/a")
-    assert_safe(("a", unique_name("a" * LONGEST_NAME, "http://a.test/A", 12)))
+    assert_safe(("a", unique_name("a" * MAX_NAME_CHARS, "http://a.test/A", 12)))
 
 
 @given(st.text(max_size=200), st.sampled_from([".html", ".pdf", "", ".md"]))
