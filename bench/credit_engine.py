@@ -91,12 +91,12 @@ def crawl(web: GraphWeb, *, requests: int, order: str, shards: int) -> MemorySto
 
 def books(store: MemoryStore) -> int:
     """What is wrong with the sums over all shards: 0."""
-    ledgers = [ledger_of(store.state_of(shard).memories.get(CREDIT_KEY)) for shard in range(store.shards)]
+    ledgers = [ledger_of(store.state_of(shard).site_states.get(CREDIT_KEY)) for shard in range(store.shards)]
     on_its_way = sum(
         unpack_links(parcel.links).credit
         for shard in range(store.shards)
         for parcel in store.state_of(shard).outbox.values()
-        if parcel.seq > store.state_of(parcel.target).taken.get(parcel.source, 0)
+        if parcel.seq > store.state_of(parcel.target).received.get(parcel.source, 0)
     )
     whole = sum(ledger.lambda_page + ledger.held for ledger in ledgers) + on_its_way
     return sum(map(balance, ledgers)) + whole - sum(ledger.minted for ledger in ledgers)
@@ -110,7 +110,7 @@ def rank(graph: LinkGraph, *, requests: int, order: str, shards: int) -> dict[st
     importance: dict[int, float] = {}
     for shard in range(store.shards):
         state = store.state_of(shard)
-        generation = ledger_of(state.memories.get(CREDIT_KEY)).generation
+        generation = ledger_of(state.site_states.get(CREDIT_KEY)).generation
         for record in state.records.values():
             if record.page.url in number:
                 faded = record.page.earned / 2 ** (generation - record.page.generation)

@@ -185,7 +185,7 @@ class CreditPayout:
     async def pay_out(self) -> None:
         """Pay the links that gained most; queued pages among them may move up."""
         own, others = self._by_shard(self._credit.take_richest())
-        positions = await self._store.standings(list(own))
+        positions = await self._store.queue_positions(list(own))
         # From here on nothing waits: shares, ledger and batches are in one commit.
         self._pay_own(own, positions)
         self._pay_others(others)
@@ -350,7 +350,7 @@ def visit_row(
         moved_to=answer.target if isinstance(answer, Moved) else None,
         duplicate_of=_duplicate_of(page, decision),
         digest=content.digest if content is not None else None,
-        look=_baseline(content, stored, at_us=at_us) if content is not None and stored is not None else None,
+        baseline=_baseline(content, stored, at_us=at_us) if content is not None and stored is not None else None,
         change=comparison.change if comparison is not None else None,
         belief=decision.belief,
         outline=_outline(content, is_new=outcome.is_new_version) if content is not None else None,

@@ -175,13 +175,13 @@ class LinkChannel:
         """
         async with self._receiving:
             if self._received is None:
-                self._received = await self._store.taken()
+                self._received = await self._store.received()
             if self._received.get(batch.source, 0) < chain_of(batch.links):
                 return
             if batch.seq > self._received.get(batch.source, 0):
                 await self._receive(unpack_links(batch.links))
                 self._received[batch.source] = batch.seq
-            self._buffer.batch.taken[batch.source] = self._received[batch.source]
+            self._buffer.batch.received[batch.source] = self._received[batch.source]
         self._buffer.touch()
 
 
@@ -264,6 +264,6 @@ class LinkRouter:
     async def resend(self, is_wanted: Callable[[int], bool]) -> None:
         """Send once more what shards for which `is_wanted` have not confirmed: their owner has died."""
         for shard in list(self._opened.values()):
-            for batch in await shard.store.parcels():
+            for batch in await shard.store.outbox():
                 if is_wanted(batch.target):
                     self._peers.bring(batch)

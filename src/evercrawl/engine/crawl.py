@@ -137,12 +137,12 @@ class Crawl:
                 await self.shard(number)
         if self.shards:
             store = self.shards[min(self.shards)].store
-            self.shared.budget.restore(await store.memory(*BUDGET_KEY))
+            self.shared.budget.restore(await store.site_state(*BUDGET_KEY))
             if self._runtime.focus is not None:
-                self._runtime.focus.recall(await store.memory(*FOCUS_KEY))
-            self.shared.mirrors.recall(await store.memory(*MIRRORS_KEY))
+                self._runtime.focus.recall(await store.site_state(*FOCUS_KEY))
+            self.shared.mirrors.recall(await store.site_state(*MIRRORS_KEY))
         for shard in list(self.shards.values()):
-            for batch in await shard.store.parcels():
+            for batch in await shard.store.outbox():
                 self.router.send(batch)
 
     async def shard(self, number: int) -> Shard:
@@ -162,9 +162,9 @@ class Crawl:
         async for keys in store.keys():
             self.shared.seen.load(keys)
         ports = ShardPorts(store, archive, self._ports.open_near(number))
-        credit = await store.memory(*CREDIT_KEY)
+        credit = await store.site_state(*CREDIT_KEY)
         shard = Shard(facts, ports, self._runtime, self.shared, self._host, credit_state=credit)
-        shard.channel.recall_sent(await store.parcels())
+        shard.channel.recall_sent(await store.outbox())
         self.shards[number] = shard
         self.shared.budget.pages += facts.pages
         first, back_queues = min(self.shards), self._back_queues()
@@ -181,7 +181,7 @@ class Crawl:
 
     async def _page_at(self, url: str) -> DuplicateCandidate | None:
         shard = self.shards.get(self._shard_of(url))
-        return None if shard is None else await shard.store.twin(key_of(url))
+        return None if shard is None else await shard.store.duplicate_candidate(key_of(url))
 
     def _pages_elsewhere(self, number: int) -> dict[int, int]:
         return {other: shard.credit.pages for other, shard in self.shards.items() if other != number}
@@ -419,7 +419,7 @@ class Crawl:
         """A shard has become ours while the run goes on."""
         shard = await self.shard(number)
         await shard.sitemaps.begin()
-        for batch in await shard.store.parcels():
+        for batch in await shard.store.outbox():
             self.router.send(batch)
         self._news.set()
 

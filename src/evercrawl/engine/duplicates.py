@@ -222,7 +222,7 @@ class Duplicates:
         """Return whether the page that this one duplicates has changed, so that the content is needed again."""
         if page.duplicate_of is None:
             return False
-        own, other = await self._store.twin(page.id), await self._store.twin(page.duplicate_of)
+        own, other = await self._store.duplicate_candidate(page.id), await self._store.duplicate_candidate(page.duplicate_of)
         return own is None or not is_still_duplicate(own, other, enough=self._settings.similarity)
 
     async def look_up(self, page: Page, content: Content, outcome: VisitOutcome) -> DuplicateLookup:
@@ -231,11 +231,11 @@ class Duplicates:
         if outcome.reason is Reason.DUPLICATE and original is not None:
             if original.page_id in self._judged:
                 return lookup._replace(is_original_pending=True)
-            lookup = lookup._replace(original=await self._store.twin(original.page_id))
+            lookup = lookup._replace(original=await self._store.duplicate_candidate(original.page_id))
             if _is_same_body(lookup.original, content):
                 return lookup
         if page.duplicate_of is not None and outcome.reason in UNCHANGED:
-            lookup = lookup._replace(previous=await self._store.twin(page.duplicate_of))
+            lookup = lookup._replace(previous=await self._store.duplicate_candidate(page.duplicate_of))
             if _is_same_body(lookup.previous, content):
                 return lookup
         elif outcome.reason not in STANDS_FOR_ITSELF and outcome.reason is not Reason.DUPLICATE:
@@ -253,7 +253,7 @@ class Duplicates:
         url = canonical_of_href(canonical)
         if url is None or url == page.url or site_of(url) != site_of(page.url):
             return None
-        return await self._store.twin(key_of(url))
+        return await self._store.duplicate_candidate(key_of(url))
 
     async def _near_text(self, document: Document) -> NearText:
         text = document.text
@@ -269,7 +269,7 @@ class Duplicates:
             return NearText(of_text, of_page)
         other = self._uncommitted.get(match.page)
         if other is None:
-            other = await self._store.twin(match.page)
+            other = await self._store.duplicate_candidate(match.page)
             other = other if other is not None and can_represent(other) else None
         return NearText(of_text, of_page, match, other)
 

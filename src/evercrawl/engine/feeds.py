@@ -94,7 +94,7 @@ class SitemapPoller:
         """Poll sites whose sources are known before anything is fetched again."""
         if not self._settings.enabled:
             return
-        for site_id in await self._store.memory_sites(SITEMAPS.name):
+        for site_id in await self._store.sites_with_state(SITEMAPS.name):
             site = await self._site_numbered(site_id)
             state = (await self._states.of(site_id)).value
             if site is not None and (state.has_source or state.feeds):

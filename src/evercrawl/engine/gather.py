@@ -96,7 +96,7 @@ class ContentReader:
         if page.version == 0:
             return Past()
         settings = self._policy.settings
-        baseline = await self._store.look(page.id)
+        baseline = await self._store.baseline(page.id)
         if digest == page.digest:
             return Past(is_same=True, baseline=baseline)
         text = await self._store.text(page.id, page.version)
@@ -201,7 +201,7 @@ class VisitReader:
                 related = await self._related(turn, answer, None, links)
                 return replace(related, is_loop=is_loop, targets=self._links.targets(links.own))
             case NotModified():
-                baseline = await self._store.look(turn.page.id)
+                baseline = await self._store.baseline(turn.page.id)
                 original = await self._store.version_original(turn.page.id)
                 return replace(await self._related(turn, answer, None), baseline=baseline, original=original)
             case Failed():
@@ -254,7 +254,7 @@ class VisitReader:
         await self._load_states(site)
         copies: list[Page] = []
         if may_have_changed(page, answer, content):
-            copies = await self._store.repeats(page.id, MAX_COPIES)
+            copies = await self._store.duplicates_of(page.id, MAX_COPIES)
         before = SiteKnowledge(site, traps=None if traps is None else traps.value, soft_404=soft_404, hosts=hosts)
         return Related(
             self._site_knowledge(site, before),

@@ -1,4 +1,4 @@
-"""What the engine needs from the world; each port has a real adapter and one in `sim`."""
+"""The ports of the engine. Each has a real adapter, and one for tests in `evercrawl.testing` or `tests/worlds`."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ from evercrawl.model.site import Site
 
 
 class Clock(Protocol):
-    """Time as a part that can be swapped."""
+    """The source of time."""
 
     def now(self) -> datetime:
-        """The present moment, aware, in UTC; never goes backwards within a run."""
+        """Return the current time in UTC; it never goes backwards within a run."""
 
     async def sleep_until(self, moment: datetime) -> None:
         """Return at `moment` or at once if it has passed."""
 
 
 class Fetcher(Protocol):
-    """One request, guarded and bounded; no exception of the network leaves it."""
+    """Sends one request within its limits, and raises no exception of the network."""
 
     async def fetch(self, request: Request) -> FetchResult:
-        """How the request ended, as a value."""
+        """Send a request; return its result or failure."""
 
     async def close(self) -> None:
-        """Let go of every connection."""
+        """Close every connection."""
 
 
 class Stored(NamedTuple):
-    """Where a record lies in the archive."""
+    """The place of a record in the archive."""
 
     file: str
     offset: int
@@ -66,133 +66,143 @@ class Archive(Protocol):
         revisit: OriginalRecord | None = None,
         not_modified: bool = False,
     ) -> Stored:
-        """Write request and response of one exchange; as a revisit record when `revisit` says of what."""
+        """Write request and response of one exchange; with `revisit`, as a revisit record of that original."""
 
     def flush(self) -> ArchiveEnd | None:
-        """Hand everything to the operating system and say how far the archive now reaches; None: nothing
-        yet.
-        """
+        """Write everything to the operating system; return the end of the archive. None: it is empty."""
 
     def truncate_to(self, end: ArchiveEnd | None) -> int:
-        """Remove what lies behind the acknowledged end; called once before the first append.
+        """Remove what follows the acknowledged end, once before the first append.
 
-        Gives back how many acknowledged bytes are missing: 0 unless the disk itself lost them.
+        Return how many acknowledged bytes are missing: 0 unless the disk itself lost them.
         """
 
     def close(self) -> None:
         """Finish the current file."""
 
     def read(self, place: OriginalRecord) -> tuple[Headers, bytes] | None:
-        """Headers and body, as they came over the wire, of a record that was flushed; None: it cannot be
-        read.
-        """
+        """Return headers and body of a flushed record as they were sent; None: it cannot be read."""
 
 
-class ShardStore(Protocol):
-    """The state of one shard. `commit` is the only way to write."""
-
-    async def claim(self) -> ShardState:
-        """Become the owner: raise the epoch and say where the shard stands."""
-
-    async def commit(self, epoch: int, batch: Batch) -> None:
-        """Apply the batch in one transaction; raises LeaseLost when the epoch is not the current one."""
-
-    async def release(self, epoch: int) -> None:
-        """Let go cleanly."""
-
-    async def known(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Those of the keys that are pages of this shard."""
-
-    def keys(self) -> AsyncIterator[list[bytes]]:
-        """Every key of a page, in portions, for rebuilding the filter."""
-
-    async def sites_named(self, names: Sequence[str]) -> dict[str, Site]:
-        """The sites of these names that exist."""
-
-    async def site(self, site_id: int) -> Site | None:
-        """One site by its number."""
-
-    async def waiting_sites(self, band: int, after_id: int, most: int) -> list[Site]:
-        """Sites with queued pages whose most urgent band is `band`, in order of id, beginning behind
-        `after_id`.
-        """
+class PageQueue(Protocol):
+    """The queued and due pages of one shard."""
 
     async def queue(self, site_id: int, band: int, after_seq: int, most: int) -> list[Page]:
-        """The next queued pages of a site in one band, in order of seq."""
+        """Return the next queued pages of a site in one band, in order of seq."""
+
+    async def waiting_sites(self, band: int, after_id: int, most: int) -> list[Site]:
+        """Return the next sites with queued pages whose most urgent band is `band`, in order of id."""
 
     async def due(self, now_us: int, most: int) -> list[Page]:
-        """Pages whose due time has passed, earliest first."""
-
-    async def unseen(self, after_id: int, most: int) -> list[Page]:
-        """Pages outside the queue that wait for their time and of which nothing is stored, in order of id,
-        beginning behind `after_id`.
-        """
-
-    async def repeats(self, page_id: int, most: int) -> list[Page]:
-        """Pages outside the queue that are duplicates of this one, in order of id."""
-
-    async def pages(self, keys: Sequence[bytes]) -> list[Page]:
-        """The known pages among these keys."""
-
-    async def standings(self, keys: Sequence[bytes]) -> list[QueuePosition]:
-        """Queue place and credit of the known pages among these keys."""
-
-    async def twin(self, page: bytes | int) -> DuplicateCandidate | None:
-        """What is known of the page of this key or number as one that others may repeat; None: no page."""
+        """Return pages whose due time has passed, earliest first."""
 
     async def next_due(self) -> int | None:
-        """The earliest due time of any page, in microseconds."""
+        """Return the earliest due time of any page, in microseconds."""
 
-    async def originals(self, digests: Sequence[bytes]) -> dict[bytes, OriginalRecord]:
-        """For each content digest that was stored before: where."""
+    async def unfetched(self, after_id: int, most: int) -> list[Page]:
+        """Return the next pages that have a due time and no stored version, in order of id."""
 
-    async def version_original(self, page_id: int) -> OriginalRecord | None:
-        """The content that was seen last of a page, as something that a revisit record can refer to."""
 
-    async def text(self, page_id: int, number: int) -> str | None:
-        """The main text of one version of a page; None: the version is not there, or has no text."""
+class PageStore(Protocol):
+    """The known pages of one shard, by key."""
 
-    async def look(self, page_id: int) -> Baseline | None:
-        """What the next answer of a page is compared with; None: its newest version."""
+    async def known(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Return the keys that belong to pages of this shard."""
 
-    async def memory(self, site_id: int, kind: str) -> bytes | None:
-        """What was learned about a site; None: nothing of this kind yet."""
+    def keys(self) -> AsyncIterator[list[bytes]]:
+        """Yield the keys of all pages, in portions."""
 
-    async def memory_sites(self, kind: str) -> list[int]:
-        """The sites about which something of this kind was learned."""
+    async def pages(self, keys: Sequence[bytes]) -> list[Page]:
+        """Return the known pages among these keys, in order of key."""
+
+    async def queue_positions(self, keys: Sequence[bytes]) -> list[QueuePosition]:
+        """Return queue position and credit of the known pages among these keys, in order of key."""
 
     async def moved_to(self, key: bytes) -> str | None:
-        """Where the page of this key redirects to, as far as we know; None: nowhere, or unknown."""
+        """Return the redirect target of a page; None: it does not redirect, or is unknown."""
+
+    async def duplicate_candidate(self, page: bytes | int) -> DuplicateCandidate | None:
+        """Return what is needed to compare another page with this one, by key or number; None: no such page."""
+
+    async def duplicates_of(self, page_id: int, most: int) -> list[Page]:
+        """Return pages outside the queue that are duplicates of this one, in order of id."""
+
+
+class SiteStore(Protocol):
+    """The sites of one shard and what was learned about them."""
+
+    async def sites_named(self, names: Sequence[str]) -> dict[str, Site]:
+        """Return the known sites among these names."""
+
+    async def site(self, site_id: int) -> Site | None:
+        """Return a site by its number."""
+
+    async def site_state(self, site_id: int, kind: str) -> bytes | None:
+        """Return the learned state of one kind of a site; None: there is none yet."""
+
+    async def sites_with_state(self, kind: str) -> list[int]:
+        """Return the sites with learned state of this kind."""
+
+
+class ContentStore(Protocol):
+    """The stored content of one shard's pages."""
+
+    async def originals(self, digests: Sequence[bytes]) -> dict[bytes, OriginalRecord]:
+        """Return the first record of each content that was stored before."""
+
+    async def version_original(self, page_id: int) -> OriginalRecord | None:
+        """Return the record of the content seen last, possibly of another page that had it first."""
+
+    async def text(self, page_id: int, number: int) -> str | None:
+        """Return the main text of a version; None: no such version, or it has no text."""
+
+    async def baseline(self, page_id: int) -> Baseline | None:
+        """Return what the next answer of a page is compared with; None: its newest version."""
+
+
+class LinkStore(Protocol):
+    """Refused links of one shard, and links between shards."""
 
     async def refusals(self, after: bytes, most: int) -> list[Refusal]:
-        """Refused URLs in order of key, beginning behind `after`."""
+        """Return the next refused URLs in order of key."""
 
-    async def parcels(self) -> list[LinkBatch]:
-        """Parcels sent and not known to be delivered, in order."""
+    async def outbox(self) -> list[LinkBatch]:
+        """Return the batches that were sent and not confirmed yet, in order."""
 
-    async def taken(self) -> dict[int, int]:
-        """Source shard -> highest parcel number taken in."""
+    async def received(self) -> dict[int, int]:
+        """Return the highest batch number received from each source shard."""
+
+
+class ShardStore(PageQueue, PageStore, SiteStore, ContentStore, LinkStore, Protocol):
+    """The state of one shard and its ownership. `commit` is the only way to write."""
+
+    async def claim(self) -> ShardState:
+        """Become the owner: raise the epoch and return the state of the shard."""
+
+    async def commit(self, epoch: int, batch: Batch) -> None:
+        """Apply the batch in one transaction; raise LeaseLost if the epoch is not the current one."""
+
+    async def release(self, epoch: int) -> None:
+        """Release the shard cleanly; no effect if it has another owner."""
 
     async def close(self) -> None:
-        """Close files or connections."""
+        """Release files or connections."""
 
 
 class NearTexts(Protocol):
-    """Signatures of the main texts of a shard's pages, found without a scan. Losing entries costs verdicts,
-    nothing else.
-    """
+    """An index of the text signatures of a shard's pages. Lost entries only cost missed duplicates."""
 
     def find(self, signature: bytes, *, chars: int) -> SignatureMatch | None:
-        """The nearest text that says nearly the same as one of this signature and size."""
+        """Return the most similar text to one with this signature and size; None: none is similar enough."""
 
     def add(self, page: int, signature: bytes, *, chars: int) -> None:
-        """Enter the text of a page."""
+        """Add the text of a page."""
 
     def flush(self) -> None:
-        """Hand all entries to the operating system."""
+        """Write all entries to the operating system."""
 
     def close(self) -> None:
-        """Flush, and let go of every file."""
+        """Flush, and close every file."""
 
 
 class Store(Protocol):
@@ -201,22 +211,22 @@ class Store(Protocol):
     shards: int
 
     async def open_shard(self, shard: int) -> ShardStore:
-        """The shard's state, made empty if it is not there yet."""
+        """Return the state of a shard, created empty if needed."""
 
     async def existing_shards(self) -> list[int]:
-        """Shards that hold something."""
+        """Return the shards that hold something."""
 
     async def close(self) -> None:
         """Close everything."""
 
 
 class DocumentHandler(Protocol):
-    """Turns the bytes of one media type into a document; found by entry point `evercrawl.handlers`."""
+    """Parses one media type; found by the entry point group `evercrawl.handlers`."""
 
     media_types: tuple[str, ...]
 
     def parse(self, url: str, headers: Headers, body: bytes) -> Document:
-        """The document, without exceptions for bad content."""
+        """Return the document; bad content raises no exception."""
 
 
 OpenArchive = Callable[[int], Archive]

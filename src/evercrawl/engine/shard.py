@@ -528,7 +528,7 @@ class Shard:
         """Queue what the user rules about traps admit now."""
         stored = await apply_rules(self.policy.traps, self.store, enqueue=self._enqueue, commit=self.commit)
         if stored is not None:
-            self.buffer.batch.memories[RULES_KEY] = stored
+            self.buffer.batch.site_states[RULES_KEY] = stored
             await self.commit()
 
     async def _requeue_reopened(self, site: Site) -> None:
@@ -562,24 +562,24 @@ class Shard:
     def _save_states(self) -> None:
         """Put what was learned about sites into the next commit."""
         self._states_saved_us = self._now_us()
-        knowledge, shared, memories = self.knowledge, self._shared, self.buffer.batch.memories
+        knowledge, shared, states = self.knowledge, self._shared, self.buffer.batch.site_states
         knowledge.duplicates.save()
-        memories |= knowledge.change.unsaved()
-        memories |= knowledge.revisits.outlooks.unsaved()
-        memories |= knowledge.sitemaps.unsaved()
-        memories |= knowledge.traps.unsaved()
+        states |= knowledge.change.unsaved()
+        states |= knowledge.revisits.outlooks.unsaved()
+        states |= knowledge.sitemaps.unsaved()
+        states |= knowledge.traps.unsaved()
         if not self.saves_shared_state:
             return
         if not shared.mirrors.is_saved:
-            memories[MIRRORS_KEY] = shared.mirrors.to_bytes()
-        memories[BUDGET_KEY] = shared.budget.to_bytes()
+            states[MIRRORS_KEY] = shared.mirrors.to_bytes()
+        states[BUDGET_KEY] = shared.budget.to_bytes()
         if self._runtime.focus is not None:
-            memories[FOCUS_KEY] = self._runtime.focus.to_bytes()
+            states[FOCUS_KEY] = self._runtime.focus.to_bytes()
 
     def _close_batch(self, batch: Batch) -> None:
         """Add what must be exactly as of the batch that it is written with."""
-        batch.memories |= self.knowledge.sitemaps.urgent()
-        batch.memories[CREDIT_KEY] = ledger_bytes(self.credit.to_store())
+        batch.site_states |= self.knowledge.sitemaps.urgent()
+        batch.site_states[CREDIT_KEY] = ledger_bytes(self.credit.to_store())
         self.frontier.moved()
 
     async def _announce(self, batch: Batch, now_us: int) -> None:
@@ -594,7 +594,7 @@ class Shard:
                 self.frontier.added(self._after_crash(site), site_bands, now_us=now_us)
         for sent in batch.sent:
             self._host.deliver(sent)
-        for source, seq in batch.taken.items():
+        for source, seq in batch.received.items():
             self._host.confirm(source, self.number, seq)
 
     # Ends

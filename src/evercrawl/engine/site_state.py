@@ -79,7 +79,7 @@ class SiteStates(Generic[T]):
         if site_id not in self._states:
             stored = None
             if site_id not in self._evicted:
-                stored = await self._store.memory(site_id, self._kind.name)
+                stored = await self._store.site_state(site_id, self._kind.name)
             self._enter(site_id, stored)
         self._states.move_to_end(site_id)
         return self._states[site_id]

@@ -256,7 +256,7 @@ class HostTraps:
         if site.domain not in self._known:
             if all(other.id == site.id or other.domain != site.domain for other in named_sites):
                 return None
-            stored = await self._store.memory(key_of_domain(site.domain), HOSTS)
+            stored = await self._store.site_state(key_of_domain(site.domain), HOSTS)
             self._known[site.domain] = HostStats(site.domain) if stored is None else host_stats_of(stored)
             while len(self._known) > MAX_DOMAINS and (oldest := next(iter(self._known))) not in self._unsaved:
                 del self._known[oldest]
@@ -400,11 +400,11 @@ async def apply_rules(
     rules: TrapFilter, store: ShardStore, *, enqueue: Callable[[Page], None], commit: Callable[[], Awaitable[None]]
 ) -> bytes | None:
     """Queue what the user rules admit now; return the rules to store under `RULES_KEY`, None: they are the same."""
-    before, after = _stored_rules(await store.memory(*RULES_KEY)), rules_of(rules.settings)
+    before, after = _stored_rules(await store.site_state(*RULES_KEY)), rules_of(rules.settings)
     if before == after:
         return None
     after_id = 0
-    while pages := await store.unseen(after_id, PORTION):
+    while pages := await store.unfetched(after_id, PORTION):
         after_id = pages[-1].id
         for page in pages:
             action = _action(after, page.url)
@@ -437,7 +437,7 @@ async def requeue_reopened(
     """Queue the blocked pages and links of a site again, after a block was found wrong."""
     state = (await traps.states.of(site.id)).value
     after_id = 0
-    while pages := await store.unseen(after_id, PORTION):
+    while pages := await store.unfetched(after_id, PORTION):
         after_id = pages[-1].id
         # In an order of its own: what was blocked first is what the block was made for.
         for page in sorted(pages, key=lambda page: page.key):

@@ -250,7 +250,7 @@ class CompletedVisit(NamedTuple):
     """Page (in the same shard) that has the same content."""
     digest: bytes | None = None
     """Of the content that was seen; None: the visit brought none."""
-    look: Baseline | None = None
+    baseline: Baseline | None = None
     """What later answers are compared with; None: as before."""
     change: Change | None = None
     """How the page differs from the last sight of it; None: nothing was compared, or nothing differs."""
@@ -325,9 +325,9 @@ class Batch:
     """Parcels for other shards, stored until they are delivered."""
     delivered: list[int] = field(default_factory=list)
     """Numbers of own parcels that their target has committed."""
-    taken: dict[int, int] = field(default_factory=dict)
+    received: dict[int, int] = field(default_factory=dict)
     """Source shard -> highest parcel number taken in with this batch."""
-    memories: dict[tuple[int, str], bytes] = field(default_factory=dict)
+    site_states: dict[tuple[int, str], bytes] = field(default_factory=dict)
     """Site and kind -> what was learned about the site; what is not written yet may be lost in a crash."""
     archive_end: ArchiveEnd | None = None
 
@@ -344,6 +344,6 @@ class Batch:
             or self.refusals
             or self.sent
             or self.delivered
-            or self.taken
-            or self.memories
+            or self.received
+            or self.site_states
         )

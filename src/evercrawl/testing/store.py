@@ -1,4 +1,4 @@
-"""State in memory, for simulations and as the model that the stores on disk are compared with."""
+"""State in memory, for simulations, and as the model that tests compare other stores with."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MOST_REFUSALS = 1_000_000
 
 @dataclass(slots=True)
 class _Kept:
-    """A version with the moment at which it was seen."""
+    """A version with the moment of its visit."""
 
     seen_us: int
     version: Version
@@ -45,7 +45,7 @@ class _Kept:
 
 @dataclass(slots=True)
 class _Record:
-    """A page, whether it is queued, and what its visits left behind."""
+    """A page with its queue state and the results of its visits."""
 
     page: Page
     is_queued: bool = True
@@ -53,7 +53,7 @@ class _Record:
     moved_to: str | None = None
     status: int | None = None
     versions: dict[int, _Kept] = field(default_factory=dict)
-    look: Baseline | None = None
+    baseline: Baseline | None = None
 
 
 @dataclass(slots=True)
@@ -76,14 +76,14 @@ class _State:
     due: list[tuple[int, int]] = field(default_factory=list)
     """Sorted pairs of due time and page."""
     content: dict[bytes, tuple[int, int]] = field(default_factory=dict)
-    memories: dict[tuple[int, str], bytes] = field(default_factory=dict)
+    site_states: dict[tuple[int, str], bytes] = field(default_factory=dict)
     refusals: dict[bytes, Refusal] = field(default_factory=dict)
     outbox: dict[int, LinkBatch] = field(default_factory=dict)
-    taken: dict[int, int] = field(default_factory=dict)
+    received: dict[int, int] = field(default_factory=dict)
 
 
 class MemoryStore:
-    """Implements `Store`. `crash` does what `kill -9` does: only what was committed stays."""
+    """Implements `Store`. `crash` keeps only what was committed, like `kill -9`."""
 
     def __init__(self, shards: int, *, most_refusals: int = MOST_REFUSALS) -> None:
         self.shards = shards
@@ -92,14 +92,14 @@ class MemoryStore:
         self._open: list[MemoryShard] = []
 
     async def open_shard(self, shard: int) -> MemoryShard:
-        """The shard's state, made empty if it is not there yet."""
+        """Return the state of a shard, created empty if needed."""
         state = self._states.setdefault(shard, _State())
         opened = MemoryShard(shard, state, most_refusals=self._most_refusals)
         self._open.append(opened)
         return opened
 
     async def existing_shards(self) -> list[int]:
-        """Shards that hold something."""
+        """Return the shards that hold something."""
         return sorted(self._states)
 
     async def close(self) -> None:
@@ -107,18 +107,18 @@ class MemoryStore:
         self.crash()
 
     def state_of(self, shard: int) -> _State:
-        """What a shard holds, for those who measure."""
+        """Return the state of a shard, for measurements."""
         return self._states.setdefault(shard, _State())
 
     def crash(self) -> None:
-        """Cut every open shard off; what they had not committed is lost."""
+        """Close every open shard; what was not committed is lost."""
         for shard in self._open:
             shard.is_open = False
         self._open.clear()
 
 
 class MemoryShard:
-    """Implements `ShardStore`. A batch is checked before any of it is applied: all or nothing."""
+    """Implements `ShardStore`. It checks a batch before it applies any of it: all or nothing."""
 
     def __init__(self, shard: int, state: _State, *, most_refusals: int) -> None:
         self.shard = shard
@@ -133,7 +133,7 @@ class MemoryShard:
         return self._kept
 
     async def claim(self) -> ShardState:
-        """Become the owner: raise the epoch and say where the shard stands."""
+        """Become the owner: raise the epoch and return the state of the shard."""
         state = self._state
         crashed = not state.is_clean
         state.epoch, state.is_clean = state.epoch + 1, False
@@ -151,12 +151,12 @@ class MemoryShard:
         )
 
     async def release(self, epoch: int) -> None:
-        """Let go cleanly; without effect when somebody else has the shard."""
+        """Release the shard cleanly; no effect if it has another owner."""
         if self._state.epoch == epoch:
             self._state.is_clean = True
 
     async def commit(self, epoch: int, batch: Batch) -> None:
-        """Apply the batch; raises LeaseLost when the epoch is not the current one."""
+        """Apply the batch in one transaction; raise LeaseLost if the epoch is not the current one."""
         state = self._state
         if state.epoch != epoch or state.is_clean:
             raise LeaseLost(f"shard {self.shard} is at epoch {state.epoch}; epoch {epoch} may not write any more")
@@ -175,48 +175,48 @@ class MemoryShard:
         for later in batch.rescheduled:
             _reschedule(state, later)
         _write_parcels(state, batch)
-        state.memories |= batch.memories
+        state.site_states |= batch.site_states
         _advance(state, batch)
 
     async def known(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Those of the keys that are pages of this shard."""
+        """Return the keys that belong to pages of this shard."""
         return {key for key in keys if key in self._state.page_ids}
 
     async def keys(self) -> AsyncIterator[list[bytes]]:
-        """Every key of a page, in portions, for rebuilding the filter."""
+        """Yield the keys of all pages, in portions."""
         every = sorted(self._state.page_ids)
         for start in range(0, len(every), KEYS_AT_A_TIME):
             yield every[start : start + KEYS_AT_A_TIME]
 
     async def sites_named(self, names: Sequence[str]) -> dict[str, Site]:
-        """The sites of these names that exist."""
+        """Return the known sites among these names."""
         ids = self._state.site_ids
         return {name: self._state.sites[ids[name]] for name in names if name in ids}
 
     async def site(self, site_id: int) -> Site | None:
-        """One site by its number."""
+        """Return a site by its number."""
         return self._state.sites.get(site_id)
 
     async def waiting_sites(self, band: int, after_id: int, most: int) -> list[Site]:
-        """Sites with queued pages whose most urgent band is `band`, in order of id, behind `after_id`."""
+        """Return the next sites with queued pages whose most urgent band is `band`, in order of id."""
         sites = self._state.sites.values()
         waiting = [site for site in sites if site.pending and site.band == band and site.id > after_id]
         return sorted(waiting)[:most]
 
     async def queue(self, site_id: int, band: int, after_seq: int, most: int) -> list[Page]:
-        """The next queued pages of a site in one band, in order of seq."""
+        """Return the next queued pages of a site in one band, in order of seq."""
         queue = self._state.queues.get(site_id, {}).get(band, [])
         start = bisect_right(queue, after_seq, key=lambda place: place[0])
         return [self._state.records[page_id].page for _, page_id in queue[start : start + most]]
 
     async def due(self, now_us: int, most: int) -> list[Page]:
-        """Pages whose due time has passed, earliest first."""
+        """Return pages whose due time has passed, earliest first."""
         due = self._state.due
         end = bisect_right(due, now_us, key=lambda moment: moment[0])
         return [self._state.records[page_id].page._replace(seq=0) for _, page_id in due[: min(end, most)]]
 
-    async def unseen(self, after_id: int, most: int) -> list[Page]:
-        """Pages outside the queue that wait for their time and of which nothing is stored, in order of id."""
+    async def unfetched(self, after_id: int, most: int) -> list[Page]:
+        """Return the next pages that have a due time and no stored version, in order of id."""
         records = self._state.records
         found = (
             records[page_id].page._replace(seq=0)
@@ -225,8 +225,8 @@ class MemoryShard:
         )
         return list(islice(found, most))
 
-    async def repeats(self, page_id: int, most: int) -> list[Page]:
-        """Pages outside the queue that are duplicates of this one, in order of id."""
+    async def duplicates_of(self, page_id: int, most: int) -> list[Page]:
+        """Return pages outside the queue that are duplicates of this one, in order of id."""
         found = (
             record.page._replace(seq=0)
             for _, record in sorted(self._state.records.items())
@@ -235,81 +235,81 @@ class MemoryShard:
         return list(islice(found, most))
 
     async def pages(self, keys: Sequence[bytes]) -> list[Page]:
-        """The known pages among these keys."""
+        """Return the known pages among these keys, in order of key."""
         ids = [self._state.page_ids[key] for key in sorted(keys) if key in self._state.page_ids]
         records = [self._state.records[page_id] for page_id in ids]
         return [record.page if record.is_queued else record.page._replace(seq=0) for record in records]
 
-    async def standings(self, keys: Sequence[bytes]) -> list[QueuePosition]:
-        """Queue place and credit of the known pages among these keys."""
+    async def queue_positions(self, keys: Sequence[bytes]) -> list[QueuePosition]:
+        """Return queue position and credit of the known pages among these keys, in order of key."""
         ids = [self._state.page_ids[key] for key in sorted(keys) if key in self._state.page_ids]
         return [_standing(self._state.records[page_id]) for page_id in ids]
 
-    async def twin(self, page: bytes | int) -> DuplicateCandidate | None:
-        """What is known of the page of this key or number as one that others may repeat."""
+    async def duplicate_candidate(self, page: bytes | int) -> DuplicateCandidate | None:
+        """Return what is needed to compare another page with this one, by key or number; None: no such page."""
         page_id = self._state.page_ids.get(page) if isinstance(page, bytes) else page
         record = self._state.records.get(page_id) if page_id is not None else None
         return None if record is None else _twin(record)
 
     async def next_due(self) -> int | None:
-        """The earliest due time of any page, in microseconds."""
+        """Return the earliest due time of any page, in microseconds."""
         return self._state.due[0][0] if self._state.due else None
 
     async def originals(self, digests: Sequence[bytes]) -> dict[bytes, OriginalRecord]:
-        """For each content digest that was stored before: where."""
+        """Return the first record of each content that was stored before."""
         content = self._state.content
         return {digest: _original(self._state, *content[digest]) for digest in digests if digest in content}
 
     async def version_original(self, page_id: int) -> OriginalRecord | None:
-        """Where the content that was seen last lies, perhaps under another page that had it first."""
+        """Return the record of the content seen last, possibly of another page that had it first."""
         record = self._state.records.get(page_id)
         if record is None or record.page.version == 0:
             return None
-        look = record.look
-        if look is not None and look.digest == record.page.digest:
-            place = (look.record_id, look.payload_sha1, look.file, look.offset, look.length)
-            return OriginalRecord(page_id, record.page.url, look.seen_us, *place)
+        baseline = record.baseline
+        if baseline is not None and baseline.digest == record.page.digest:
+            place = (baseline.record_id, baseline.payload_sha1, baseline.file, baseline.offset, baseline.length)
+            return OriginalRecord(page_id, record.page.url, baseline.seen_us, *place)
         newest = record.versions[record.page.version].version
         return _original(self._state, *self._state.content[newest.digest])
 
     async def text(self, page_id: int, number: int) -> str | None:
-        """The main text of one version of a page; None: the version is not there, or has no text."""
+        """Return the main text of a version; None: no such version, or it has no text."""
         record = self._state.records.get(page_id)
         return None if record is None else _text(record, number)
 
-    async def look(self, page_id: int) -> Baseline | None:
-        """What the next answer of a page is compared with; None: its newest version."""
+    async def baseline(self, page_id: int) -> Baseline | None:
+        """Return what the next answer of a page is compared with; None: its newest version."""
         record = self._state.records.get(page_id)
-        return None if record is None else record.look
+        return None if record is None else record.baseline
 
-    async def memory(self, site_id: int, kind: str) -> bytes | None:
-        """What was learned about a site; None: nothing of this kind yet."""
-        return self._state.memories.get((site_id, kind))
+    async def site_state(self, site_id: int, kind: str) -> bytes | None:
+        """Return the learned state of one kind of a site; None: there is none yet."""
+        return self._state.site_states.get((site_id, kind))
 
-    async def memory_sites(self, kind: str) -> list[int]:
-        """The sites about which something of this kind was learned."""
-        return sorted(site_id for site_id, name in self._state.memories if name == kind and site_id > 0)
+    async def sites_with_state(self, kind: str) -> list[int]:
+        """Return the sites with learned state of this kind."""
+        return sorted(site_id for site_id, name in self._state.site_states if name == kind and site_id > 0)
 
     async def moved_to(self, key: bytes) -> str | None:
-        """Where the page of this key redirects to, as far as we know; None: nowhere, or unknown."""
+        """Return the redirect target of a page; None: it does not redirect, or is unknown."""
         page_id = self._state.page_ids.get(key)
         return None if page_id is None else self._state.records[page_id].moved_to
 
     async def refusals(self, after: bytes, most: int) -> list[Refusal]:
-        """Refused URLs in order of key, beginning behind `after`."""
+        """Return the next refused URLs in order of key."""
         refusals = self._state.refusals
         return [refusals[key] for key in sorted(refusals) if key > after][:most]
 
-    async def parcels(self) -> list[LinkBatch]:
-        """Parcels sent and not known to be delivered, in order."""
+    async def outbox(self) -> list[LinkBatch]:
+        """Return the batches that were sent and not confirmed yet, in order."""
         return [self._state.outbox[seq] for seq in sorted(self._state.outbox)]
 
-    async def taken(self) -> dict[int, int]:
-        """Source shard -> highest parcel number taken in."""
-        return dict(self._state.taken)
+    async def received(self) -> dict[int, int]:
+        """Return the highest batch number received from each source shard."""
+        return dict(self._state.received)
 
     async def close(self) -> None:
-        """Nothing can be asked from here on."""
+        """Close everything."""
         self.is_open = False
 
 
@@ -423,7 +423,7 @@ def _count(state: _State, site_id: int, *, pages: int, pending: int) -> None:
 
 
 def _set_bands(state: _State, batch: Batch, new_pages: Sequence[NewPage]) -> None:
-    """The most urgent band of each site whose queue was touched; one without a queue keeps its last."""
+    """Set the most urgent band of each site whose queue changed; a site without a queue keeps its last one."""
     moved = [requeued.page_id for requeued in batch.requeued] + [visited.page_id for visited in batch.visited]
     moved += [promoted.page_id for promoted in batch.promoted]
     touched = {new.site_id for new in new_pages} | {state.records[page_id].page.site_id for page_id in moved}
@@ -434,22 +434,22 @@ def _set_bands(state: _State, batch: Batch, new_pages: Sequence[NewPage]) -> Non
 
 
 def _move_pages(state: _State, batch: Batch) -> None:
-    """Requeued pages enter the queue once they are out of it: before their visit, or behind one."""
-    comers: dict[int, deque[Requeue]] = defaultdict(deque)
+    """Apply visits and requeues; a requeued page enters the queue before its visit or, if still in it, after."""
+    requeues: dict[int, deque[Requeue]] = defaultdict(deque)
     for requeued in batch.requeued:
-        comers[requeued.page_id].append(requeued)
-    for page_id, queue in comers.items():
+        requeues[requeued.page_id].append(requeued)
+    for page_id, queue in requeues.items():
         _enter_again(state, state.records[page_id], queue)
     for visited in batch.visited:
         record = state.records[visited.page_id]
         _apply_visit(state, record, visited)
-        _enter_again(state, record, comers[visited.page_id])
+        _enter_again(state, record, requeues[visited.page_id])
 
 
-def _enter_again(state: _State, record: _Record, comers: deque[Requeue]) -> None:
-    if record.is_queued or not comers:
+def _enter_again(state: _State, record: _Record, requeues: deque[Requeue]) -> None:
+    if record.is_queued or not requeues:
         return
-    requeued = comers.popleft()
+    requeued = requeues.popleft()
     _set_due(state, record, None)
     record.is_queued = True
     record.page = record.page._replace(band=requeued.band, seq=requeued.seq)
@@ -494,7 +494,7 @@ def _apply_visit(state: _State, record: _Record, visited: CompletedVisit) -> Non
 
 def _apply_content(state: _State, record: _Record, visited: CompletedVisit) -> None:
     version = visited.version
-    record.look = visited.look or record.look
+    record.baseline = visited.baseline or record.baseline
     if visited.digest is not None:
         record.page = record.page._replace(digest=visited.digest)
     if version is not None:
@@ -538,12 +538,12 @@ def _write_parcels(state: _State, batch: Batch) -> None:
         state.outbox.setdefault(parcel.seq, parcel)
     for seq in batch.delivered:
         state.outbox.pop(seq, None)
-    for source, seq in batch.taken.items():
-        state.taken[source] = max(seq, state.taken.get(source, 0))
+    for source, seq in batch.received.items():
+        state.received[source] = max(seq, state.received.get(source, 0))
 
 
 def _advance(state: _State, batch: Batch) -> None:
-    """Numbers only grow, so that none is given twice."""
+    """Advance the next numbers, which never decrease."""
     seqs = [page.seq for page in batch.new_pages] + [requeued.seq for requeued in batch.requeued]
     seqs += [promoted.seq for promoted in batch.promoted]
     state.next_id = max([state.next_id, *(page.id + 1 for page in batch.new_pages)])

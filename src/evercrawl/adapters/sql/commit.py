@@ -92,7 +92,7 @@ async def write_batch(db: Transaction, batch: Batch, *, skip_known: bool, most_r
     await db.write("reschedule", [tuple(later) for later in batch.rescheduled])
     await _write_credit(db, batch, counts)
     await _write_content(db, batch.visited, pages)
-    await db.write("write_site_state", [(*key, value) for key, value in batch.memories.items()])
+    await db.write("write_site_state", [(*key, value) for key, value in batch.site_states.items()])
     await _write_refusals(db, batch.refusals, counts, most=most_refusals)
     await _write_links(db, batch)
     await _write_counts(db, counts)
@@ -234,7 +234,7 @@ async def _write_content(db: Transaction, visits: Sequence[CompletedVisit], page
     analyses = [(page_id, one.number, one.analysis) for page_id, one in stored if one.analysis is not None]
     await db.write("write_analysis", analyses)
     # The last visit of a page in the batch counts.
-    baselines = {visit.page_id: (visit.page_id, *visit.look) for visit in visits if visit.look is not None}
+    baselines = {visit.page_id: (visit.page_id, *visit.baseline) for visit in visits if visit.baseline is not None}
     outlines = {visit.page_id: (visit.page_id, visit.at_us, visit.outline) for visit in visits if visit.outline}
     await db.write("insert_baseline", [row for page_id, row in baselines.items() if not pages[page_id].has_baseline])
     await db.write("insert_outline", [row for page_id, row in outlines.items() if not pages[page_id].has_outline])
@@ -310,7 +310,7 @@ async def _refusals_kept(db: Transaction) -> int:
 async def _write_links(db: Transaction, batch: Batch) -> None:
     await db.write("insert_parcel", list(map(tuple, batch.sent)))
     await db.write("delete_parcel", [(seq,) for seq in batch.delivered])
-    await db.write("mark_taken", list(batch.taken.items()))
+    await db.write("mark_taken", list(batch.received.items()))
 
 
 async def _write_counts(db: Transaction, counts: CountChanges) -> None:

@@ -114,7 +114,7 @@ class SqlShard:
         """Return the known pages among these keys, in order of key."""
         return list(map(Page._make, await self._in_key_order("page_by_key", keys, place=1)))
 
-    async def standings(self, keys: Sequence[bytes]) -> list[QueuePosition]:
+    async def queue_positions(self, keys: Sequence[bytes]) -> list[QueuePosition]:
         """Return queue position and credit of the known pages among these keys, in order of key."""
         return list(map(QueuePosition._make, await self._in_key_order("queue_position", keys, place=0)))
 
@@ -122,7 +122,7 @@ class SqlShard:
         rows = await self.database.each(name, [(key,) for key in sorted(keys)])
         return sorted(rows, key=lambda row: row[place])
 
-    async def twin(self, page: bytes | int) -> DuplicateCandidate | None:
+    async def duplicate_candidate(self, page: bytes | int) -> DuplicateCandidate | None:
         """Return what is needed to compare another page with this one, by key or number; None: no such page."""
         if isinstance(page, bytes):
             row = await self.database.one("duplicate_candidate_by_key", key=page)
@@ -130,7 +130,7 @@ class SqlShard:
             row = await self.database.one("duplicate_candidate_by_id", page_id=page)
         return None if row is None else DuplicateCandidate._make(row)
 
-    async def repeats(self, page_id: int, most: int) -> list[Page]:
+    async def duplicates_of(self, page_id: int, most: int) -> list[Page]:
         """Return pages outside the queue that are duplicates of this one, in order of id."""
         return list(map(Page._make, await self.database.all("duplicates_of", page_id=page_id, most=most)))
 
@@ -160,7 +160,7 @@ class SqlShard:
         row = await self.database.one("next_due")
         return None if row is None else row[0]
 
-    async def unseen(self, after_id: int, most: int) -> list[Page]:
+    async def unfetched(self, after_id: int, most: int) -> list[Page]:
         """Return the next pages that have a due time and no stored version, in order of id."""
         return list(map(Page._make, await self.database.all("unseen", after_id=after_id, most=most)))
 
@@ -176,12 +176,12 @@ class SqlShard:
         row = await self.database.one("site_by_id", site_id=site_id)
         return None if row is None else site_from(row)
 
-    async def memory(self, site_id: int, kind: str) -> bytes | None:
+    async def site_state(self, site_id: int, kind: str) -> bytes | None:
         """Return the learned state of one kind of a site; None: there is none yet."""
         row = await self.database.one("site_state", site_id=site_id, kind=kind)
         return None if row is None else row[0]
 
-    async def memory_sites(self, kind: str) -> list[int]:
+    async def sites_with_state(self, kind: str) -> list[int]:
         """Return the sites with learned state of this kind."""
         return [row[0] for row in await self.database.all("sites_with_state", kind=kind)]
 
@@ -204,7 +204,7 @@ class SqlShard:
         rows = await self.database.all("text_chain", page_id=page_id, number=number, most=MAX_CHAIN)
         return text_of(rows, page_id, number)
 
-    async def look(self, page_id: int) -> Baseline | None:
+    async def baseline(self, page_id: int) -> Baseline | None:
         """Return what the next answer of a page is compared with; None: its newest version."""
         row = await self.database.one("baseline", page_id=page_id)
         return None if row is None else Baseline._make(row)
@@ -215,11 +215,11 @@ class SqlShard:
         """Return the next refused URLs in order of key."""
         return list(map(refusal_from, await self.database.all("refusals", after=after, most=most)))
 
-    async def parcels(self) -> list[LinkBatch]:
+    async def outbox(self) -> list[LinkBatch]:
         """Return the batches in the outbox, in order."""
         return list(map(LinkBatch._make, await self.database.all("parcels")))
 
-    async def taken(self) -> dict[int, int]:
+    async def received(self) -> dict[int, int]:
         """Return the highest batch number received from each source shard."""
         return dict(await self.database.all("taken"))
 

@@ -82,7 +82,7 @@ class ShardReader:
         row = self.queries.row("page_credit", key=key)
         if row is None:
             return None
-        ledger = ledger_of(self.memory(*CREDIT_KEY))
+        ledger = ledger_of(self.site_state(*CREDIT_KEY))
         held, earned, generation = row
         importance = importance_of(PageCredit(0, 0, earned, generation), max(generation, ledger.generation))
         mean = mean_importance(ledger)
@@ -182,12 +182,12 @@ class ShardReader:
         """Return the sites, each with its learned state of one kind."""
         return list(map(SampledSite._make, self.queries.rows_for("sampled_site", [(site_id, kind) for site_id in ids])))
 
-    def memory(self, site_id: int, kind: str) -> bytes | None:
+    def site_state(self, site_id: int, kind: str) -> bytes | None:
         """Return the learned state of one kind of a site; None: there is none."""
         row = self.queries.row("site_state", site_id=site_id, kind=kind)
         return None if row is None else row[0]
 
-    def memory_sites(self, kind: str) -> list[int]:
+    def sites_with_state(self, kind: str) -> list[int]:
         """Return the sites with learned state of this kind."""
         return [site_id for (site_id,) in self.queries.rows("sites_with_state", kind=kind)]
 

@@ -90,20 +90,20 @@ HUB_TOLERANCE = 1e-8
 MAX_HUB_STEPS = 100
 
 
-class HubScores(NamedTuple):
+class HitsScores(NamedTuple):
     """Scores of all nodes; each column sums to 1."""
 
     hubs: Floats
     authorities: Floats
 
 
-def hub_scores(graph: SparseGraph, *, tolerance: float = HUB_TOLERANCE) -> HubScores:
+def hub_scores(graph: SparseGraph, *, tolerance: float = HUB_TOLERANCE) -> HitsScores:
     """Return hub and authority scores (Kleinberg 1999)."""
     nodes = graph.nodes
     hubs = np.full(nodes, 1.0 / max(1, nodes))
     authorities = np.zeros(nodes)
     if not graph.links:
-        return HubScores(hubs, hubs.copy())
+        return HitsScores(hubs, hubs.copy())
     incoming = reverse_graph(graph)
     for _ in range(MAX_HUB_STEPS):
         authorities = _normalize(sum_incoming(hubs, incoming))
@@ -112,7 +112,7 @@ def hub_scores(graph: SparseGraph, *, tolerance: float = HUB_TOLERANCE) -> HubSc
         hubs = after
         if delta < tolerance:
             break
-    return HubScores(hubs, authorities)
+    return HitsScores(hubs, authorities)
 
 
 def _normalize(values: Floats) -> Floats:

@@ -73,7 +73,7 @@ class Subscription(NamedTuple):
     detail: str = ""
 
 
-class CallbackReply(NamedTuple):
+class HubCallbackResult(NamedTuple):
     """What the callback answers, and the subscription afterwards."""
 
     status: int
@@ -189,21 +189,21 @@ def _retry_time(subscription: Subscription) -> datetime:
     return from_us(subscription.requested_us) + wait
 
 
-def answer_callback(subscription: Subscription, query: Mapping[str, str], *, now: datetime) -> CallbackReply:
+def answer_callback(subscription: Subscription, query: Mapping[str, str], *, now: datetime) -> HubCallbackResult:
     """Answer a GET of the hub (section 5.3): its challenge if we want what it verifies, otherwise 404."""
     mode, challenge = query.get("hub.mode", ""), query.get("hub.challenge", "")
     if query.get("hub.topic") != subscription.topic:
-        return CallbackReply(404, "", subscription)
+        return HubCallbackResult(404, "", subscription)
     if mode == "denied":
         reason = query.get("hub.reason", "")[:200]
-        return CallbackReply(
+        return HubCallbackResult(
             200, "", subscription._replace(phase=SubscriptionPhase.DENIED, until_us=None, detail=reason)
         )
     is_wanted = subscription.phase in (SubscriptionPhase.REQUESTED, SubscriptionPhase.ACTIVE)
     if not challenge or mode not in ("subscribe", "unsubscribe") or (mode == "subscribe") != is_wanted:
-        return CallbackReply(404, "", subscription)
+        return HubCallbackResult(404, "", subscription)
     if mode == "unsubscribe":
-        return CallbackReply(200, challenge, subscription._replace(until_us=None))
+        return HubCallbackResult(200, challenge, subscription._replace(until_us=None))
     lease = _lease(query.get("hub.lease_seconds", ""))
     active = subscription._replace(
         phase=SubscriptionPhase.ACTIVE,
@@ -212,7 +212,7 @@ def answer_callback(subscription: Subscription, query: Mapping[str, str], *, now
         tries=0,
         detail="",
     )
-    return CallbackReply(200, challenge, active)
+    return HubCallbackResult(200, challenge, active)
 
 
 def _lease(written: str) -> timedelta:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.core.change.versions import (
+from evercrawl.core.change.version_rules import (
     RetentionPart,
     VersionMissing,
     choose_version,
