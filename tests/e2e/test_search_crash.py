@@ -1,4 +1,4 @@
-"""Kill crawls while they update the search index: it never contains more than the collection or less than its cursor."""
+"""Kill crawls that update the search index: it never contains more than the collection or less than its cursor says."""
 
 from __future__ import annotations
 
