@@ -5,11 +5,14 @@ from __future__ import annotations
 import gzip
 from typing import Any
 
+import pytest
+
 from evercrawl.collection.tools import changed, similar
 from evercrawl.core.document.html import parse_document
 from evercrawl.model.settings import ParseSettings
 from tests.shared import conformance_rows, shared_path
 
+pytestmark = pytest.mark.regression_pin
 LEAST_CHANGED = 0.98
 LEAST_SIMILAR = 0.98
 

@@ -8,10 +8,13 @@ from collections import Counter
 from statistics import mean
 from typing import Any
 
+import pytest
+
 from evercrawl.core.document.html import parse_document
 from evercrawl.model.settings import ParseSettings
 from tests.shared import conformance_rows, shared_path
 
+pytestmark = pytest.mark.regression_pin
 ARTICLES_BAR = 0.93
 SEGMENTS_BAR = 0.90
 WORDS = 4

@@ -14,6 +14,7 @@ from evercrawl.core.sentiment.nbsvm import quantize_weights, train_nbsvm
 from evercrawl.core.sentiment.sentences import is_english
 from tests.shared import conformance_rows
 
+pytestmark = pytest.mark.regression_pin
 LEAST = {"uci": 0.84, "rt": 0.775}
 """Training uses four fifths here; `bench/train_sentiment.py` measures nine tenths, ten times."""
 LEAST_PAPER = {"uci": 0.70, "rt": 0.68}

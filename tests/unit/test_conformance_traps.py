@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from evercrawl.collection.tools import trap
 from tests.shared import conformance_rows
 
 KINDS = ("url_verdict", "hops_verdict")
+pytestmark = pytest.mark.regression_pin
 LEAST_SHARE = 0.95
 
 

@@ -284,6 +284,8 @@ def test_a_row_without_a_page_gets_a_score():
     assert 0 <= relevance_tool(examples())({})["score"] <= 1
 
 
+@pytest.mark.regression_pin
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(LEAST_PRECISION))
 def test_unseen_universities(name: str):
     rows = {web_name: conformance_rows(f"focused/webkb_{web_name}.jsonl.gz") for web_name in WEBS}

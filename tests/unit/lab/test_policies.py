@@ -110,6 +110,8 @@ def test_an_announced_page_comes_before_the_others_at_the_same_moment() -> None:
     assert driven.next(t) == 7
 
 
+@pytest.mark.regression_pin
+@pytest.mark.slow
 def test_with_a_true_lastmod_and_few_requests_only_announced_pages_are_visited() -> None:
     trace = synthetic_trace(pages=200, days=500.0)
     result = replay(trace, policy(), per_page_day=0.03, notices=true_lastmod(trace))
@@ -133,6 +135,8 @@ def test_polls_of_a_silent_source_become_rare() -> None:
     assert 1 <= polls <= 10
 
 
+@pytest.mark.regression_pin
+@pytest.mark.slow
 @pytest.mark.parametrize("bulk", [False, True])
 @pytest.mark.parametrize("budget", [0.05, 0.2])
 def test_optimal_is_not_below_uniform(budget: float, bulk: bool) -> None:
@@ -143,6 +147,8 @@ def test_optimal_is_not_below_uniform(budget: float, bulk: bool) -> None:
     assert gap_closed(freshness=optimal, uniform=uniform, oracle=oracle) > 0.25
 
 
+@pytest.mark.regression_pin
+@pytest.mark.slow
 def test_a_true_lastmod_saves_most_of_the_requests() -> None:
     trace = synthetic_trace(pages=150, days=400.0)
     goal = score(trace, "uniform", per_page_day=0.2)
@@ -150,6 +156,8 @@ def test_a_true_lastmod_saves_most_of_the_requests() -> None:
     assert requests_for(goal.freshness, curve) <= 0.1
 
 
+@pytest.mark.regression_pin
+@pytest.mark.slow
 @pytest.mark.parametrize(("budget", "bulk"), [(0.05, True), (0.2, False)])
 def test_a_poor_signal_is_not_worse_than_none(budget: float, bulk: bool) -> None:
     trace = synthetic_trace(pages=150, days=300.0, bulk=bulk)

@@ -170,6 +170,7 @@ def crawl_stream(pages: int, *, seed: int) -> list[list[str]]:
     return stream
 
 
+@pytest.mark.regression_pin
 def test_the_hit_rate_of_a_crawl(record_property: pytest.RecordProperty) -> None:
     seen, store = UrlSeenTest(UrlSeenSettings(cache_entries=2**13)), set()
     for links in crawl_stream(5000, seed=3):

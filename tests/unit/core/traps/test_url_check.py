@@ -319,6 +319,7 @@ def test_no_false_alarm_on_an_honest_url(url: str) -> None:
     assert not verdict.trap, verdict.reason
 
 
+@pytest.mark.regression_pin
 def test_nearly_all_traps_are_detected() -> None:
     urls = _urls("trap_urls.txt")
     missed = [url for url in urls if not url_verdict(url).trap]
