@@ -36,21 +36,21 @@ def make_pages(collection: Path, pages: int) -> None:
             url = f"https://www.example.org/section-{number % 97}/some-readable-title-of-a-page-{number}.html"
             key = key_of(url)
             db.execute(
-                "insert into page (id, key, url, site_id, depth, hops, band, found_us, visits, version,"
+                "insert into page (shard, id, key, url, site_id, depth, hops, band, found_us, visits, version,"
                 " outcome, reason, status, last_us, due_us, digest)"
-                " values (?, ?, ?, 1, 3, 0, 2, ?, 1, 1, 'stored', 'new', 200, ?, ?, ?)",
+                " values ((select shard from shard), ?, ?, ?, 1, 3, 0, 2, ?, 1, 1, 'stored', 'new', 200, ?, ?, ?)",
                 (number, key, url, number, number, number + 10**12, key),
             )
-            db.execute("insert into seen (key, page_id) values (?, ?)", (key, number))
+            db.execute("insert into seen (shard, key, page_id) values ((select shard from shard), ?, ?)", (key, number))
             db.execute(
-                "insert into visit (page_id, at_us, outcome, reason, status, took_ms, wire_bytes, version)"
-                " values (?, ?, 'stored', 'new', 200, 120, 9000, 1)",
+                "insert into visit (shard, page_id, at_us, outcome, reason, status, took_ms, wire_bytes, version)"
+                " values ((select shard from shard), ?, ?, 'stored', 'new', 200, 120, 9000, 1)",
                 (number, number),
             )
             db.execute(
-                "insert into version (page_id, number, seen_us, status, digest, payload_sha1, content_type,"
+                "insert into version (shard, page_id, number, seen_us, status, digest, payload_sha1, content_type,"
                 " title, lang, body_bytes, words, file, offset, length, record_id)"
-                " values (?, 1, ?, 200, ?, ?, 'text/html', 'A readable title', 'en', 32000, 600,"
+                " values ((select shard from shard), ?, 1, ?, 200, ?, ?, 'text/html', 'A readable title', 'en', 32000, 600,"
                 " 's00-000001.warc.gz', ?, 9000, ?)",
                 (number, number, key, key + b"1234", number * 9000, key),
             )

@@ -39,22 +39,22 @@ READING_S = (1.0, 4.0)
 TOKEN = "a token for the benchmark of serve"
 DAY_US = 86_400_000_000
 _PAGE = (
-    "insert into page (id, key, url, site_id, depth, hops, band, found_us, visits, tries, version, "
+    "insert into page (shard, id, key, url, site_id, depth, hops, band, found_us, visits, tries, version, "
     "interval_s, outcome, reason, detail, status, last_us, confirmed_us, due_us) "
-    "values (?, ?, ?, ?, 2, 0, 2, ?, 2, 0, 1, 86400, 'fetched', 'new', '', 200, ?, ?, ?)"
+    "values ((select shard from shard), ?, ?, ?, ?, 2, 0, 2, ?, 2, 0, 1, 86400, 'fetched', 'new', '', 200, ?, ?, ?)"
 )
 _VISIT = (
-    "insert into visit (page_id, at_us, outcome, reason, status, took_ms, wire_bytes, version) "
-    "values (?, ?, ?, ?, 200, 50, 9000, 1)"
+    "insert into visit (shard, page_id, at_us, outcome, reason, status, took_ms, wire_bytes, version) "
+    "values ((select shard from shard), ?, ?, ?, ?, 200, 50, 9000, 1)"
 )
 _VERSION = (
-    "insert into version (page_id, number, seen_us, status, digest, payload_sha1, content_type, title, "
+    "insert into version (shard, page_id, number, seen_us, status, digest, payload_sha1, content_type, title, "
     "body_bytes, words, file, offset, length, record_id) "
-    "values (?, 1, ?, 200, ?, ?, 'text/html', ?, 9000, 500, 's00-000001.warc.gz', 0, 100, ?)"
+    "values ((select shard from shard), ?, 1, ?, 200, ?, ?, 'text/html', ?, 9000, 500, 's00-000001.warc.gz', 0, 100, ?)"
 )
 _SITE = (
-    "insert into site (id, name, domain, open_us, gap_ms, strain, failures, requests, wire_bytes, pages, "
-    "pending) values (?, ?, ?, 0, 1000, 1.0, 0, ?, ?, ?, 0)"
+    "insert into site (shard, id, name, domain, open_us, gap_ms, strain, failures, requests, wire_bytes, pages, "
+    "pending) values ((select shard from shard), ?, ?, ?, 0, 1000, 1.0, 0, ?, ?, ?, 0)"
 )
 
 
@@ -76,7 +76,7 @@ def make_million(collection: Path, pages: int) -> None:
             _fill(db, origin, site_id, range(first, first + count), chance, now_us)
             first += count
         db.execute("update shard set next_id = ?", (first,))
-        db.execute("insert into tally values ('fetched', 'new', ?)", (first - 1,))
+        db.execute("insert into tally values ('fetched', 'new', ?, (select shard from shard))", (first - 1,))
         db.execute("commit")
         db.close()
 
@@ -87,16 +87,19 @@ def _fill(db, origin: str, site_id: int, ids: range, chance: random.Random, now_
         key, last_us = key_of(url), now_us - chance.randrange(30 * DAY_US)
         due_us = now_us + chance.randrange(-DAY_US, 20 * DAY_US)
         db.execute(_PAGE, (number, key, url, site_id, last_us, last_us, last_us, due_us))
-        db.execute("insert into seen values (?, ?)", (key, number))
+        db.execute("insert into seen values (?, ?, (select shard from shard))", (key, number))
         db.execute(_VISIT, (number, last_us, "fetched", "new"))
         db.execute(_VISIT, (number, last_us, "unchanged", "not_modified"))
         db.execute(_VERSION, (number, last_us, os.urandom(16), os.urandom(20), f"Page {place}", os.urandom(16)))
         if place % 10 == 0:
             edits = json.dumps([[f"{chance.getrandbits(60):x}", False, "old words", "new words"]])
-            db.execute("insert into change values (?, ?, 'content', 0.1, ?)", (number, last_us, edits))
+            db.execute(
+                "insert into change values (?, ?, 'content', 0.1, ?, (select shard from shard))",
+                (number, last_us, edits),
+            )
             refused = f"{url}/refused"
             values = (key_of(refused), refused, "robots", "line 2", url, now_us, 2)
-            db.execute("insert into refusal values (?, ?, ?, ?, ?, ?, ?)", values)
+            db.execute("insert into refusal values (?, ?, ?, ?, ?, ?, ?, (select shard from shard))", values)
 
 
 class Running(NamedTuple):

@@ -7,7 +7,7 @@ from math import isfinite
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evercrawl.core.revisit.announcements import after_announcement, after_poll
+from evercrawl.core.revisit.change_announcements import after_announcement, after_poll
 from evercrawl.core.revisit.rate_estimate import (
     MAX_SHAPE,
     BulkChange,

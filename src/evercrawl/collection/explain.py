@@ -13,7 +13,7 @@ from evercrawl.collection.forecast import budget_level, estimate_of, stored_budg
 from evercrawl.collection.status import closed_text
 from evercrawl.core.credit.credit_priority import importance_weight
 from evercrawl.core.politeness import parse_delay_rules
-from evercrawl.core.revisit.announcements import false_share, has_announcements
+from evercrawl.core.revisit.change_announcements import false_share, has_announcements
 from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate, change_rate
 from evercrawl.core.revisit.site_model import SiteModel
 from evercrawl.core.revisit.visit_schedule import BudgetLevel, is_marked_cached, named_schedule

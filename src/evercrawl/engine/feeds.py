@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime, time, timedelta
 
-from evercrawl.core.revisit.announcements import after_announcement, after_poll
+from evercrawl.core.revisit.change_announcements import after_announcement, after_poll
 from evercrawl.core.revisit.site_model import SiteModel
 from evercrawl.core.revisit.visit_schedule import page_estimate_bytes, page_estimate_of
 from evercrawl.core.robots.robots_rules import RobotsRules

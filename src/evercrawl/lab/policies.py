@@ -8,7 +8,7 @@ from collections.abc import Collection
 from itertools import islice
 from math import inf
 
-from evercrawl.core.revisit.announcements import after_announcement, after_poll, requests_between_polls
+from evercrawl.core.revisit.change_announcements import after_announcement, after_poll, requests_between_polls
 from evercrawl.core.revisit.interval_rules import IntervalRule, RuleState
 from evercrawl.core.revisit.rate_estimate import REFRESH_DAYS, BulkChange, PageEstimate, SiteEstimate, update_prior
 from evercrawl.core.revisit.visit_update import (

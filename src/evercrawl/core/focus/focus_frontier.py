@@ -24,14 +24,14 @@ HITS_ROUNDS = 12
 """Enough for a stable order of the first hundred on the webs that we tried."""
 
 
-class HubScores(NamedTuple):
+class TopicHubs(NamedTuple):
     """Hub and authority scores of each page; the largest is 1."""
 
     hubs: dict[str, float]
     authorities: dict[str, float]
 
 
-def distill_hubs(links: Mapping[str, Sequence[str]], relevance: Mapping[str, float]) -> HubScores:
+def distill_hubs(links: Mapping[str, Sequence[str]], relevance: Mapping[str, float]) -> TopicHubs:
     """Compute hubs and authorities among pages of known relevance."""
     edges = [
         (source, target, relevance[target])
@@ -45,7 +45,7 @@ def distill_hubs(links: Mapping[str, Sequence[str]], relevance: Mapping[str, flo
         authorities = _normalised(_sum_by_page((target, hubs[source] * weight) for source, target, weight in edges))
         hubs = _normalised(_sum_by_page((source, authorities[target] * weight) for source, target, weight in edges))
         hubs = {source: hubs.get(source, 0.0) for source in links}
-    return HubScores(_largest_one(hubs), _largest_one(authorities))
+    return TopicHubs(_largest_one(hubs), _largest_one(authorities))
 
 
 def _sum_by_page(shares: Iterable[tuple[str, float]]) -> dict[str, float]:

@@ -12,7 +12,7 @@ from heapq import nlargest
 from math import exp, inf, log, sqrt
 from typing import NamedTuple
 
-from evercrawl.core.revisit.announcements import has_announcements, requests_between_polls, unseen_days
+from evercrawl.core.revisit.change_announcements import has_announcements, requests_between_polls, unseen_days
 from evercrawl.core.revisit.rate_estimate import (
     MAX_SHAPE,
     PageEstimate,

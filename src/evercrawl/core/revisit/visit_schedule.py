@@ -10,7 +10,7 @@ from math import inf
 from struct import Struct, error
 from typing import NamedTuple, Protocol
 
-from evercrawl.core.revisit.announcements import has_announcements
+from evercrawl.core.revisit.change_announcements import has_announcements
 from evercrawl.core.revisit.interval_rules import RULES, IntervalRule, RuleState
 from evercrawl.core.revisit.rate_estimate import PageEstimate
 from evercrawl.core.revisit.site_model import SiteModel, update_site_model

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import exp, log
 from typing import NamedTuple
 
-from evercrawl.core.revisit.announcements import (
+from evercrawl.core.revisit.change_announcements import (
     false_share,
     has_announcements,
     learn_false_announcement,

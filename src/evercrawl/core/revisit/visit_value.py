@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import exp, inf, log, log1p, sqrt
 
-from evercrawl.core.revisit.announcements import CLEAN_SIGNAL, false_share, has_announcements, unseen_days
+from evercrawl.core.revisit.change_announcements import CLEAN_SIGNAL, false_share, has_announcements, unseen_days
 from evercrawl.core.revisit.rate_estimate import (
     PageEstimate,
     SiteEstimate,

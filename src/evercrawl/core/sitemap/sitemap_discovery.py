@@ -16,7 +16,7 @@ from typing import NamedTuple
 import orjson
 
 from evercrawl.core import url as urls
-from evercrawl.core.revisit.announcements import days_between_polls, requests_between_polls
+from evercrawl.core.revisit.change_announcements import days_between_polls, requests_between_polls
 from evercrawl.core.revisit.rate_estimate import SiteEstimate
 from evercrawl.model.sitemap import Sitemap, SitemapEntry, SitemapType
 

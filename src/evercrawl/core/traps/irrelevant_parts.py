@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from xxhash import xxh32_intdigest
 
-from evercrawl.core.traps.link_sketch import PIECES, LinkSketch, PageLinks, SegmentPiece, UrlPart, blank_piece
+from evercrawl.core.traps.link_sketch import PIECES, LinkSketch, LinkSketcher, SegmentPiece, UrlPart, blank_piece
 from evercrawl.core.traps.url_pattern import path_shape, placeholder
 from evercrawl.model.document import Link
 
@@ -123,7 +123,7 @@ def learn_parts(
     # A site without such parts needs no memory.
     if not text.strip() or not (parts or known.variants):
         return known
-    content, found = xxh32_intdigest(text.encode("utf-8", "surrogatepass")), PageLinks(links, new_links)
+    content, found = xxh32_intdigest(text.encode("utf-8", "surrogatepass")), LinkSketcher(links, new_links)
     evidence, variants = dict(known.evidence), dict(known.variants)
     for part in parts:
         key, value = _hash(part.name, part.rest), _hash(part.value)

@@ -72,7 +72,7 @@ class LinkSketch(NamedTuple):
         return self.new != 0 and other.new != 0 and _are_similar(self.new, other.new)
 
 
-class PageLinks:
+class LinkSketcher:
     """The links of one page with their texts, and the new ones among them."""
 
     def __init__(self, links: Sequence[Link], new: Sequence[str]) -> None:

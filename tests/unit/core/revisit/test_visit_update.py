@@ -6,7 +6,7 @@ from math import inf
 
 import pytest
 
-from evercrawl.core.revisit.announcements import after_announcement, after_poll, false_share
+from evercrawl.core.revisit.change_announcements import after_announcement, after_poll, false_share
 from evercrawl.core.revisit.rate_estimate import (
     BulkChange,
     PageEstimate,

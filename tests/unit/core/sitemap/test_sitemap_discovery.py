@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from evercrawl.core.revisit.announcements import FIRST_BETWEEN_POLLS, MAX_BETWEEN_POLLS, MIN_BETWEEN_POLLS
+from evercrawl.core.revisit.change_announcements import FIRST_BETWEEN_POLLS, MAX_BETWEEN_POLLS, MIN_BETWEEN_POLLS
 from evercrawl.core.revisit.rate_estimate import SiteEstimate
 from evercrawl.core.sitemap.sitemap_discovery import (
     ABSENT_DAYS,

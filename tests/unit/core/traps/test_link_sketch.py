@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from evercrawl.core.traps.link_sketch import LinkSketch, PageLinks
+from evercrawl.core.traps.link_sketch import LinkSketch, LinkSketcher
 from evercrawl.model.document import Link
 
 SITE = "http://a.test"
@@ -9,7 +9,7 @@ SITE = "http://a.test"
 def _offered(urls: list[str], *, part: tuple[str, ...] | int, words: list[str] | None = None) -> LinkSketch:
     texts = words if words is not None else ["more"] * len(urls)
     links = [Link(url, text, nofollow=False) for url, text in zip(urls, texts, strict=True)]
-    return PageLinks(links, urls).without(part)
+    return LinkSketcher(links, urls).without(part)
 
 
 def test_same_links_under_another_session_are_similar() -> None:

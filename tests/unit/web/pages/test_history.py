@@ -1,4 +1,4 @@
-"""A difference as rows of two columns."""
+"""Differences as rows of two columns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _rows(after: str) -> list[tuple[str, str, str]]:
     return [(row.kind, "".join(run.text for run in row.before), "".join(run.text for run in row.after)) for row in rows]
 
 
-def test_a_replaced_block_is_one_row_with_what_is_around_it():
+def test_a_replaced_block_is_one_row_with_its_context():
     assert _rows(BEFORE.replace("four", "something else")) == [
         ("gap", "", ""),
         ("same", "three", "three"),
@@ -49,5 +49,5 @@ def test_nothing_differs():
 def test_every_block_of_the_newer_text_is_shown_or_counted(after: str):
     found = diff_text(BEFORE, after)
     rows = side_by_side(found.edits, text_blocks(after))
-    counted = sum(row.left_out if row.kind == "gap" else bool(row.after) for row in rows)
+    counted = sum(row.hidden if row.kind == "gap" else bool(row.after) for row in rows)
     assert counted == len(text_blocks(after))

@@ -1,4 +1,4 @@
-"""An archived page made still."""
+"""Archived pages lose everything active, and links stay in the archive."""
 
 from __future__ import annotations
 
