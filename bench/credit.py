@@ -139,36 +139,36 @@ class Banded:
     """By bands of credit, first come first served in each, as the store has them; pages move up lazily."""
 
     def __init__(self) -> None:
-        self._bands: list[deque[int]] = [deque() for _ in range(BANDS)]
-        self._band_of: dict[int, int] = {}
+        self._queues: list[deque[int]] = [deque() for _ in range(BANDS)]
+        self._priority_of: dict[int, int] = {}
         self.moves = 0
 
     def put(self, page: int, crawl: Crawl) -> None:
         """A page that is queued already moves only over a border."""
         mean = mean_credit(crawl.ledger)
         credit = credit_of(crawl.pages[page], crawl.ledger.dividend)
-        band = self._band_of.get(page)
+        band = self._priority_of.get(page)
         if band is None:
-            self._queue(page, credit_priority(credit, mean=mean, bands=BANDS))
-        elif (better := raised_priority(band, credit, mean=mean, bands=BANDS)) is not None:
+            self._queue(page, credit_priority(credit, mean=mean, priorities=BANDS))
+        elif (better := raised_priority(band, credit, mean=mean, priorities=BANDS)) is not None:
             self.moves += 1
             self._queue(page, better)
 
     def _queue(self, page: int, band: int) -> None:
-        self._band_of[page] = band
-        self._bands[band].append(page)
+        self._priority_of[page] = band
+        self._queues[band].append(page)
 
     def take(self, crawl: Crawl) -> int | None:
         """The first page of the best band that still deserves its place."""
-        for band, queue in enumerate(self._bands):
+        for band, queue in enumerate(self._queues):
             while queue:
                 page = queue.popleft()
-                if self._band_of.get(page) != band:
+                if self._priority_of.get(page) != band:
                     continue
                 credit, mean = credit_of(crawl.pages[page], crawl.ledger.dividend), mean_credit(crawl.ledger)
-                lower = lowered_priority(band, credit, mean=mean, bands=BANDS)
+                lower = lowered_priority(band, credit, mean=mean, priorities=BANDS)
                 if lower is None:
-                    del self._band_of[page]
+                    del self._priority_of[page]
                     return page
                 self.moves += 1
                 self._queue(page, lower)

@@ -104,7 +104,7 @@ def ours(web: Web, start: str, focus: Focus) -> list[str]:
     queue = FocusedQueue(LinkScorer(focus), [start], admits=web.__contains__)
     done = []
     while (url := queue.next()) is not None:
-        queue.saw(url, web[url].document)
+        queue.add_page(url, web[url].document)
         done.append(url)
     return done
 

@@ -50,7 +50,7 @@ def make_pages(collection: Path, pages: int) -> None:
             db.execute(
                 "insert into version (shard, page_id, number, seen_us, status, digest, payload_sha1, content_type,"
                 " title, lang, body_bytes, words, file, offset, length, record_id)"
-                " values ((select shard from shard), ?, 1, ?, 200, ?, ?, 'text/html', 'A readable title', 'en', 32000, 600,"
+                " values ((select shard from shard), ?, 1, ?, 200, ?, ?, 'text/html', 'A title', 'en', 32000, 600,"
                 " 's00-000001.warc.gz', ?, 9000, ?)",
                 (number, number, key, key + b"1234", number * 9000, key),
             )

@@ -25,7 +25,7 @@ from random import Random
 from urllib.parse import unquote
 
 import numpy as np
-from link_graph import CORPUS, INDEX, _roots
+from link_graph import CORPUS, INDEX, roots
 from scipy.sparse import csr_matrix
 
 from evercrawl.core.digest import content_digest
@@ -68,10 +68,10 @@ def pages_of(each: int, percent: int) -> list[tuple[str, Path]]:
     for url in (CORPUS / "nginx" / "urls.txt").read_text().split():
         if not url.endswith(INDEX):
             by_site[site_of(url)].append(url)
-    roots, chosen = _roots(), []
+    folders, chosen = roots(), []
     for site, urls in sorted(by_site.items()):
         first = max(0, len(urls) - each) * percent // 100
-        chosen += [(url, roots[site] / unquote(url[len(site) + 1 :])) for url in urls[first : first + each]]
+        chosen += [(url, folders[site] / unquote(url[len(site) + 1 :])) for url in urls[first : first + each]]
     return chosen
 
 

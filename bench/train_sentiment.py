@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Sequence
 from math import exp, log1p
 from pathlib import Path
@@ -17,10 +18,15 @@ from random import Random
 from time import process_time
 from typing import NamedTuple
 
+
 from evercrawl.adapters.learned import DEFAULT_FILE, FOLDER, PAPER_FILE
 from evercrawl.core.sentiment.naive_bayes import train_naive_bayes
-from evercrawl.core.sentiment.nbsvm import NbSvmModel, quantize_weights, train_nbsvm
+from evercrawl.core.sentiment.nbsvm import NbSvmModel
 from evercrawl.core.sentiment.sentences import is_english
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from research.sentiment_training import quantize_weights, train_nbsvm  # noqa: E402
 
 SEED = 1
 SLOPE_FOLDS = 5

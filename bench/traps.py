@@ -95,7 +95,7 @@ class PlantedWeb:
     clock: SimClock
     traps: dict[str, str]
     """Site -> name of its trap."""
-    split_url: list[str] = field(default_factory=list)
+    requested: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._roots = roots()
@@ -110,7 +110,7 @@ class PlantedWeb:
         await asyncio.sleep(ANSWER_TIME.total_seconds())
         if path_of(request.url).startswith(("/robots.txt", "/sitemap")):
             return Failed(request.url, Fault.NOT_FOUND, "", ANSWER_TIME, 404)
-        self.asked.append(request.url)
+        self.requested.append(request.url)
         body = self._body(request.url)
         if body is None:
             return Failed(request.url, Fault.NOT_FOUND, "", ANSWER_TIME, 404)
@@ -151,7 +151,7 @@ def crawl(web: PlantedWeb, *, requests: int, plain: bool) -> list[int]:
         seen.add(url)
         return is_first
 
-    return list(accumulate(is_new(url) for url in web.asked))
+    return list(accumulate(is_new(url) for url in web.requested))
 
 
 def plot(web: Web, requests: int) -> None:
@@ -163,8 +163,8 @@ def plot(web: Web, requests: int) -> None:
     for name, plain in (("evercrawl", False), ("breadth-first", True)):
         served = PlantedWeb(web, SimClock(), traps)
         curves[name] = crawl(served, requests=requests, plain=plain)
-        caught = sum(DOOR in url for url in served.asked)
-        show(crawl=name, requests=len(served.asked), real_pages=curves[name][-1], in_traps=caught)
+        caught = sum(DOOR in url for url in served.requested)
+        show(crawl=name, requests=len(served.requested), real_pages=curves[name][-1], in_traps=caught)
     best = max(reached[-1] for reached in curves.values())
     most = max(len(reached) for reached in curves.values())
     (ROOT / "research" / "images" / "traps.svg").write_text(svg(curves, most, best))
@@ -178,8 +178,8 @@ def share(web: Web, requests: int) -> None:
         site = site_of(web.graph.urls[web.begins[host]])
         served = PlantedWeb(web, SimClock(), {site: "maze"})
         crawl(served, requests=requests, plain=False)
-        caught = sum(DOOR in url for url in served.asked)
-        asked = len(served.asked)
+        caught = sum(DOOR in url for url in served.requested)
+        asked = len(served.requested)
         show(trap_on=site, pages_of_site=sizes[host], requests=asked, trap_share=round(caught / asked, 5))
 
 

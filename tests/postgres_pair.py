@@ -1,4 +1,4 @@
-"""Two PostgreSQL servers: one takes writes, the other follows it synchronously and takes its place."""
+"""Two PostgreSQL servers: a primary and a synchronous standby that can be promoted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the tests' own, on loopback, without anything in it."""
+"""An empty PostgreSQL server on loopback for the tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""As much of an S3 server as uploads need: objects, parts, ranges, and failures on demand."""
+"""The part of an S3 server that uploads need: objects, parts, ranges, and failures on demand."""
 
 from __future__ import annotations
 

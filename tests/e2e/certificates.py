@@ -1,4 +1,4 @@
-"""Certificates made on the spot: a small authority, and servers that it vouches for."""
+"""Create certificates for tests: a small authority and the servers it signs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Kill the crawler with -9 at random moments, resume, and check what must hold. Used by the test and by
-`make bench-crash`.
+"""Kill the crawler with -9 at random moments, resume, and check the guarantees.
 
 python -m tests.e2e.crash KILLS [SEED]
 """

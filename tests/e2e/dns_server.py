@@ -1,4 +1,4 @@
-"""A small name server on loopback that says what a test wants, and counts what it was asked."""
+"""A small name server on loopback with configurable answers that counts its queries."""
 
 from __future__ import annotations
 

@@ -1,14 +1,13 @@
-"""Workers on one PostgreSQL lose each other, their leases, the network and the database; no site may notice.
+"""Workers on one PostgreSQL lose each other, their leases, the network and the database, without any effect on sites.
 
     python -m tests.e2e.failover --minutes 5
 
-Real processes, real servers, real sites on loopback. The last line is JSON: `requests` in the sites' log,
-`violations` of a site's gap there, `lost`: pages that were acknowledged once and are not there at the end,
-`double_commits`: versions stored twice, `duplicate_fetches`: requests for a page that was asked for before
-(`duplicate_bound`: how many there may be), `takeover_s`: the longest time from the moment a worker fell
-silent to the first request of another one at one of its sites, less what the site's gap had grown beyond
-the least (`takeover_with_gap_s`: with that), `credit_error`: units of credit that are
-missing or too many, at any of the `credit_checks`, `stall_s`: how long the machine let this process wait.
+Uses real processes, servers and sites on loopback. The last line is JSON: `requests` in the sites' log, `violations` of
+a site's delay, `lost` pages that were acknowledged, `double_commits` (versions stored twice), `duplicate_fetches`
+(repeated requests, at most `duplicate_bound`), `takeover_s` (the longest time from a worker's silence to the first
+request of another worker to one of its sites, without the growth of the site's delay; `takeover_with_gap_s` with it),
+`credit_error` (units of credit missing or too many at any of the `credit_checks`), `stall_s` (how long the machine let
+this process wait).
 """
 
 from __future__ import annotations

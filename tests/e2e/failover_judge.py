@@ -1,4 +1,4 @@
-"""What the sites' log and the database say about a run with faults."""
+"""Judge a run with faults by the sites' log and the database."""
 
 from __future__ import annotations
 

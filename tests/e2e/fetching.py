@@ -1,4 +1,4 @@
-"""What tests of the fetcher share: a clock, settings with short limits, one fetch from start to end."""
+"""Shared by tests of the fetcher: a clock, settings with short limits, and one complete fetch."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Small sites on loopback addresses of their own, in a process of their own, whose pages are edited.
+"""Small sites on their own loopback addresses, in a separate process, whose pages can be edited.
 
     python -m tests.e2e.outpost_web LOGFILE EDITS PAGES ADDRESS...
 
-prints one line of JSON with the origins, then serves until it is ended. EDITS is a file of JSON: page number
--> how often it was edited. The log has a line per request: monotonic seconds, origin, path, user agent.
+Prints one line of JSON with the origins, then serves until it is stopped. EDITS is a JSON file: page number -> number
+of edits. The log has a line per request: monotonic seconds, origin, path, user agent.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Home, outposts and sites as real processes on loopback, and a network between them that can be hurt."""
+"""Coordinator, outposts and sites as real processes on loopback, with a network that can be disturbed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Alerts with real processes: a receiver that is away, processes that are killed, mail, a feed."""
+"""Alerts with real processes: a receiver that is down, killed processes, mail and feeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Crawls whose archive goes to object storage: local disks may be lost, what was uploaded is not."""
+"""Crawls whose archive is uploaded to object storage survive the loss of local disks."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_an_existing_archive_moves_to_object_storage_and_back(place: Place, s3: 
 def in_database(place: Place, s3: SmallS3, postgres: PostgresServer) -> Place:
     place.env |= {
         "EVERCRAWL_STORE__URL": f"{postgres.dsn}?namespace={postgres.new_namespace()}",
-        "EVERCRAWL_ARCHIVE__ACKNOWLEDGE": "stored",
+        "EVERCRAWL_ARCHIVE__ACKNOWLEDGE": "uploaded",
         "EVERCRAWL_ARCHIVE__UPLOAD_INTERVAL": "1s",
         "EVERCRAWL_STORE__RECONNECT_TIMEOUT": "1s",
         "EVERCRAWL_STORE__LEASE_TIMEOUT": f"{LEASE_S}s",
@@ -150,5 +150,5 @@ def test_acknowledged_data_survives_the_loss_of_the_disk(in_database: Place, s3:
 
 
 def test_waiting_for_uploads_needs_a_database(place: Place, s3: SmallS3) -> None:
-    place.env["EVERCRAWL_ARCHIVE__ACKNOWLEDGE"] = "stored"
+    place.env["EVERCRAWL_ARCHIVE__ACKNOWLEDGE"] = "uploaded"
     place.call("crawl", place.site + "/", *place.flags, code=2)

@@ -1,6 +1,4 @@
-"""kill -9 at random moments: nothing acknowledged is lost, nothing is archived twice, the pace holds
-across restarts.
-"""
+"""Kills at random moments lose nothing acknowledged, archive nothing twice, and keep delays across restarts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Parquet dataset of a crawl, and the guide's own statements over it, against a plain computation."""
+"""The Parquet dataset of a crawl, and the guide's SQL on it, compared with a plain computation."""
 
 from __future__ import annotations
 

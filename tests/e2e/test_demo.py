@@ -1,4 +1,4 @@
-"""`make demo` tells its story to the end, quickly and without the internet."""
+"""`make demo` runs to its end, quickly and without the internet."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Pages that say what another page says, over real sockets: named by `why`, followed without loss, and not
-asked for again where a whole site is a copy.
-"""
+"""Duplicates on real sockets: `why` names them, their links are followed, and a mirrored site is not crawled again."""
 
 from __future__ import annotations
 

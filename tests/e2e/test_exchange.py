@@ -1,4 +1,4 @@
-"""Taking out and in as a user does it: a crawled web, real commands, readers that others wrote."""
+"""Export and import with real commands and independent readers."""
 
 from __future__ import annotations
 

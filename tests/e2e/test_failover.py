@@ -1,4 +1,4 @@
-"""Workers that die, freeze, leave, join and lose the network, and a database that crashes and is replaced."""
+"""Workers that die, freeze, leave, join and lose the network, and a database that crashes and fails over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fetcher against real sockets: answers, connections, time, memory, TLS; no shared data needed."""
+"""The fetcher on real sockets: responses, connections, timeouts, memory and TLS."""
 
 from __future__ import annotations
 

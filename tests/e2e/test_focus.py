@@ -1,4 +1,4 @@
-"""`crawl --focus` against a real server: examples, words, a URL; what stays in the collection; analysers."""
+"""`crawl --focus` on a real server: by examples, words and a URL; and analysers."""
 
 from __future__ import annotations
 

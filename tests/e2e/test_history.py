@@ -1,4 +1,4 @@
-"""A site that changes while it is crawled, looked at through every command that looks back."""
+"""Every command that reads history, on a site that changes between crawls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages made to hurt, met by one crawl: each is bounded, `why` says what was left out, the crawl goes on."""
+"""Hostile pages in one crawl: each is bounded, `why` explains it, and the crawl continues."""
 
 from __future__ import annotations
 

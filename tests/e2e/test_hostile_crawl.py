@@ -1,8 +1,7 @@
-"""Every server of the shared catalogue that concerns fetching, met by whole crawls.
+"""Every server of the shared catalogue that concerns fetching, in whole crawls.
 
-Most rows are sites of one single crawl, as they would be in the wild: what one of them does must not hurt
-the others. What is checked is the collection's own word (`why`), the sites' logs, the WARC files, and the
-memory of the crawling process.
+Most rows are sites of one single crawl, because no site may harm the others. Checked are `why`, the sites' logs, the
+WARC files, and the memory of the crawling process.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every server of the shared catalogue that concerns fetching, played against the real fetcher."""
+"""Every server of the shared catalogue that concerns fetching, against the real fetcher."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An independent client reads a served collection: the Memento library of the authors of RFC 7089."""
+"""An independent Memento client (by the authors of RFC 7089) reads a served collection."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One query over several collections: two that are served, one in a folder; others fail, each in its way."""
+"""One query over several collections, local and remote, some of which fail."""
 
 from __future__ import annotations
 

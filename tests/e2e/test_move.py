@@ -1,4 +1,4 @@
-"""A collection moves into PostgreSQL and back: nothing is lost, and a move that dies changes nothing."""
+"""A collection moves to PostgreSQL and back without loss, and a killed move changes nothing."""
 
 from __future__ import annotations
 

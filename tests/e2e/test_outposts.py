@@ -1,4 +1,4 @@
-"""Home, three outposts and their sites as real processes: what they bring, send and survive."""
+"""A coordinator, three outposts and their sites as real processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Telling, as a user sees it: `status`, `plan`, `why` and `simulate` on a collection of a real crawl."""
+"""`status`, `plan`, `why` and `simulate` on the collection of a real crawl."""
 
 from __future__ import annotations
 

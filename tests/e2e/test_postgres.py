@@ -1,4 +1,4 @@
-"""A collection in PostgreSQL, crawled and looked at by the same commands as one in files."""
+"""The same commands work on a collection in PostgreSQL as on one in files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names, against a name server of our own on loopback."""
+"""Name resolution with our own name server on loopback."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What a site answers when it is asked for robots.txt, and what a whole crawl then does: RFC 9309 sections
-2.3 to 2.5, row by row, over real sockets.
-"""
+"""Responses for robots.txt and what a whole crawl does then: RFC 9309 sections 2.3 to 2.5 over real sockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search and the link graph as a user meets them: a site in many languages that changes and loses pages."""
+"""Search and the link graph on a site in many languages that changes and loses pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`evercrawl serve` as a command: its errors, its end, a crawl beside it, and pages that were announced."""
+"""`evercrawl serve`: errors, shutdown, a crawl beside it, and visit requests."""
 
 from __future__ import annotations
 

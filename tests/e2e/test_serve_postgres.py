@@ -1,4 +1,4 @@
-"""The interface over a collection in PostgreSQL: every page, and the workers of the cluster."""
+"""The web interface on a collection in PostgreSQL: every screen, and the workers of the cluster."""
 
 from __future__ import annotations
 

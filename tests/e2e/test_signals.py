@@ -1,4 +1,4 @@
-"""Sitemaps, validators and the schedule against a real server: its log says what was asked for."""
+"""Sitemaps, validators and the schedule on a real server, checked by its log."""
 
 from __future__ import annotations
 

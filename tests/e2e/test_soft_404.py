@@ -1,4 +1,4 @@
-"""Servers that say 200, or lead home, for addresses that do not exist: told by asking for made-up ones."""
+"""Servers that return 200 or redirect home for missing pages are detected by probes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sites with traps on loopback, crawled by the command: it ends, tells why, and hears the operator."""
+"""The command on sites with traps: it ends, explains, and applies the user's rules."""
 
 from __future__ import annotations
 

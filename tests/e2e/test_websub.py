@@ -1,4 +1,4 @@
-"""WebSub from end to end: a site with its hub behind TLS, `evercrawl serve --crawl`, and a forger."""
+"""WebSub end to end: a site with its hub behind TLS, `evercrawl serve --crawl`, and a forger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several worker processes on one collection: nothing lost between them, one summary, one Ctrl-C."""
+"""Several worker processes on one collection: no page lost, one summary, one Ctrl-C."""
 
 from __future__ import annotations
 

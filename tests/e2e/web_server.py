@@ -1,12 +1,10 @@
-"""A small web of several sites on loopback, in a process of its own, that logs every request with its moment.
+"""A small web of several sites on loopback, in a separate process, with a request log.
 
     python -m tests.e2e.web_server LOGFILE SITES PAGES [DELAY_MS]
 
-prints one line of JSON with the sites' origins, then serves until it is ended. Each site is a port. Page n
-links to 2n+1, 2n+2
-and a few others, so that a crawl finds all of them; /private/ is forbidden by robots.txt and linked from
-every page.
-The log has a line per request: monotonic seconds, port, path.
+Prints one line of JSON with the origins, then serves until it is stopped. Each site is a port. Page n links to 2n+1,
+2n+2 and a few others, so that a crawl finds all pages; every page links to /private/, which robots.txt disallows. The
+log has a line per request: monotonic seconds, port, path.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A wire between a worker and the database that can be frozen: nothing passes, and nothing is closed."""
+"""A connection between a worker and the database that can be frozen without closing it."""
 
 from __future__ import annotations
 
