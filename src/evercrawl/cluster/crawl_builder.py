@@ -87,7 +87,7 @@ def build_crawl(
 
 def _fetcher(collection: Path, settings: Settings, clock: Clock, agent: str, peers: Peers) -> Fetcher:
     """Return the HTTP client, wrapped by the outpost coordinator if `outposts.listen` is set."""
-    own = HttpFetcher(settings, clock, agent, may_send=peers.may_ask)
+    own = HttpFetcher(settings, clock, agent, may_send=peers.may_fetch)
     if settings.outposts.listen is None:
         return own
     from evercrawl.outpost.coordinator import Coordinator
@@ -215,7 +215,7 @@ def _wait_for_uploads(settings: Settings, store: Store, uploader: Uploader | Non
     The embedded store cannot wait inside a commit without exposing half of it.
     """
     if uploader is None or not hasattr(store, "before_commit"):
-        raise ConfigError("archive.acknowledge = stored needs archive.url and the state in a database: --store")
+        raise ConfigError("archive.acknowledge = uploaded needs archive.url and the state in a database: --store")
     store.before_commit = uploader.upload_shard
     seldom = max(settings.store.commit_interval, settings.archive.upload_interval)
     return replace(

@@ -50,33 +50,33 @@ class DatabasePeers:
     def is_first(self) -> bool:
         return 0 in self.owned
 
-    def may_ask(self) -> bool:
+    def may_fetch(self) -> bool:
         return self._membership.holds()
 
-    def bring(self, parcel: LinkBatch) -> None:
+    def send_links(self, batch: LinkBatch) -> None:
         """Do nothing: the receiver reads the links from the outbox."""
 
-    def fetches(self) -> bool:
+    def polls_outbox(self) -> bool:
         return True
 
-    def confirm(self, source: int, target: int, seq: int) -> None:
+    def confirm_links(self, source: int, target: int, seq: int) -> None:
         """Do nothing: the confirmation is committed with the links."""
 
-    def offer(self, candidate: Candidate, shard: int) -> None:
+    def offer_url(self, candidate: Candidate, shard: int) -> None:
         self._offers.append((candidate, shard))
 
-    def adopted(self, seed: str, target: str) -> None:
+    def report_moved_seed(self, seed: str, target: str) -> None:
         self._moved_seeds.append((seed, target))
 
-    def spent(self, visits: int, wire_bytes: int) -> tuple[int, int]:
+    def report_spent(self, visits: int, wire_bytes: int) -> tuple[int, int]:
         self._visits, self._bytes = visits, wire_bytes
         return visits + self._spent_elsewhere[0], wire_bytes + self._spent_elsewhere[1]
 
-    def agree(self, ended: Ended) -> bool:
+    def report_idle(self, ended: Ended) -> bool:
         self.idle = ended
         return self._is_over
 
-    async def ask(self, request: Request, shard: int) -> FetchResult:
+    async def fetch_remotely(self, request: Request, shard: int) -> FetchResult:
         number = uuid4()
         self._pending[number] = answer = asyncio.get_running_loop().create_future()
         try:
@@ -124,11 +124,11 @@ class DatabasePeers:
 
     async def _receive_links(self, crawl: Crawl) -> None:
         for row in await self._queries.rows("incoming_links", shards=list(self.owned), most=MAX_BATCHES):
-            parcel = LinkBatch(*row)
-            route = (parcel.source, parcel.target)
-            if parcel.seq > self._received.get(route, 0) and parcel.target in self.owned:
-                self._received[route] = parcel.seq
-                crawl.router.receive(parcel)
+            batch = LinkBatch(*row)
+            route = (batch.source, batch.target)
+            if batch.seq > self._received.get(route, 0) and batch.target in self.owned:
+                self._received[route] = batch.seq
+                crawl.router.receive(batch)
 
     async def _receive_confirmations(self, crawl: Crawl) -> None:
         for source, target, seq in await self._queries.rows("received_links", shards=list(self.owned)):

@@ -210,8 +210,8 @@ class Supervisor:
 
     def _receiver(self, message: PeerMessage) -> int:
         match message:
-            case DeliverLinks(parcel=parcel):
-                return parcel.target % self._workers
+            case DeliverLinks(batch=batch):
+                return batch.target % self._workers
             case ConfirmLinks(source=source):
                 return source % self._workers
             case OfferUrl(shard=shard):
@@ -236,8 +236,8 @@ class Supervisor:
 
     def _fail_requests_to(self, number: int) -> None:
         """Fail the remote fetches of a worker that is gone."""
-        for (sender, token), asked in list(self._open_requests.items()):
-            if asked == number:
+        for (sender, token), receiver in list(self._open_requests.items()):
+            if receiver == number:
                 self._refuse(sender, token)
 
     def _refuse(self, sender: int, token: int) -> None:
@@ -314,7 +314,7 @@ async def run_workers(
 ) -> Summary:
     """Run `crawl.workers` processes; `lock` is held until the last of them has ended."""
     workers = min(settings.crawl.workers, settings.store.shards)
-    crew = Supervisor(
+    supervisor = Supervisor(
         collection,
         settings,
         workers=workers,
@@ -324,9 +324,9 @@ async def run_workers(
         forever=forever,
         keep_open=(lock,),
     )
-    async with report_progress(crew.totals, on_progress, every_s=PROGRESS_EVERY_S):
-        ended = await crew.run()
-    return run_summary(crew.totals, collection, ended)
+    async with report_progress(supervisor.totals, on_progress, every_s=PROGRESS_EVERY_S):
+        ended = await supervisor.run()
+    return run_summary(supervisor.totals, collection, ended)
 
 
 def budget_shares(reader: StateReader, workers: int) -> list[float]:

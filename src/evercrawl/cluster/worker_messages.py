@@ -34,7 +34,7 @@ class WorkerTask(NamedTuple):
 class DeliverLinks(NamedTuple):
     """Links for a shard of the receiver."""
 
-    parcel: LinkBatch
+    batch: LinkBatch
 
 
 class ConfirmLinks(NamedTuple):

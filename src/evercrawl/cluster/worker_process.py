@@ -72,28 +72,28 @@ class WorkerPeers:
     def is_first(self) -> bool:
         return self._number == 0
 
-    def may_ask(self) -> bool:
+    def may_fetch(self) -> bool:
         return True
 
-    def bring(self, parcel: LinkBatch) -> None:
-        self._send(DeliverLinks(parcel))
+    def send_links(self, batch: LinkBatch) -> None:
+        self._send(DeliverLinks(batch))
 
-    def fetches(self) -> bool:
+    def polls_outbox(self) -> bool:
         return False
 
-    def confirm(self, source: int, target: int, seq: int) -> None:
+    def confirm_links(self, source: int, target: int, seq: int) -> None:
         self._send(ConfirmLinks(source, target, seq))
 
-    def offer(self, candidate: Candidate, shard: int) -> None:
+    def offer_url(self, candidate: Candidate, shard: int) -> None:
         self._send(OfferUrl(candidate, shard))
 
-    def adopted(self, seed: str, target: str) -> None:
+    def report_moved_seed(self, seed: str, target: str) -> None:
         self._send(SeedMoved(seed, target))
 
-    def spent(self, visits: int, wire_bytes: int) -> tuple[int, int]:
+    def report_spent(self, visits: int, wire_bytes: int) -> tuple[int, int]:
         return self._counts.spent(visits, wire_bytes)
 
-    def agree(self, ended: Ended) -> bool:
+    def report_idle(self, ended: Ended) -> bool:
         """Report that this worker is idle; return whether all workers are."""
         idle = WorkerIdle(ended, self._received)
         if not self._is_over and idle != self._last_idle:
@@ -101,7 +101,7 @@ class WorkerPeers:
             self._send(idle)
         return self._is_over
 
-    async def ask(self, request: Request, shard: int) -> FetchResult:
+    async def fetch_remotely(self, request: Request, shard: int) -> FetchResult:
         token = self._next_token
         self._next_token += 1
         answer: asyncio.Future[FetchResult] = asyncio.get_running_loop().create_future()
@@ -130,8 +130,8 @@ class WorkerPeers:
 
     def _handle(self, message: object, crawl: Crawl) -> None:
         match message:
-            case DeliverLinks(parcel=parcel):
-                crawl.router.receive(parcel)
+            case DeliverLinks(batch=batch):
+                crawl.router.receive(batch)
             case ConfirmLinks(source=source, target=target, seq=seq):
                 crawl.router.confirmed(source, target, seq)
             case OfferUrl(candidate=candidate):

@@ -222,10 +222,10 @@ class LinkRouter:
         """Send links of one of our shards to another, here or at a peer."""
         if batch.source in self._opened:
             self._unconfirmed.setdefault((batch.source, batch.target), []).append(batch.seq)
-        if self._peers.owns(batch.target) and not self._peers.fetches():
+        if self._peers.owns(batch.target) and not self._peers.polls_outbox():
             self.receive(batch)
         else:
-            self._peers.bring(batch)
+            self._peers.send_links(batch)
 
     def receive(self, batch: LinkBatch) -> None:
         """Deliver links to one of our shards, from ourselves or from a peer."""
@@ -252,7 +252,7 @@ class LinkRouter:
         if self._peers.owns(source):
             self.confirmed(source, target, seq)
         else:
-            self._peers.confirm(source, target, seq)
+            self._peers.confirm_links(source, target, seq)
 
     def confirmed(self, source: int, target: int, seq: int) -> None:
         """Forget the batches up to this one: their target has stored them."""
@@ -266,4 +266,4 @@ class LinkRouter:
         for shard in list(self._opened.values()):
             for batch in await shard.store.outbox():
                 if is_wanted(batch.target):
-                    self._peers.bring(batch)
+                    self._peers.send_links(batch)

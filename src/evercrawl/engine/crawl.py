@@ -287,7 +287,7 @@ class Crawl:
         """One more request may begin."""
         if not self._is_open or self._stop.stage or self.limit_reached() is not None:
             return False
-        if not self._peers.may_ask():
+        if not self._peers.may_fetch():
             return False
         return self.blocked_until_us() is None
 
@@ -307,7 +307,7 @@ class Crawl:
     def limit_reached(self) -> str | None:
         """The limit that ends this run, in words; None: none yet."""
         limits = self._settings.crawl
-        visits, wire_bytes = self._peers.spent(self.stats.visits, self.stats.wire_bytes)
+        visits, wire_bytes = self._peers.report_spent(self.stats.visits, self.stats.wire_bytes)
         if limits.max_pages is not None and visits >= limits.max_pages:
             return f"{limits.max_pages} pages"
         if limits.max_bytes is not None and wire_bytes >= limits.max_bytes:
@@ -325,7 +325,7 @@ class Crawl:
             if self.limit_reached() is not None or self._is_budget_spent():
                 return Ended.LIMIT
             ended = self._quiet_end()
-            if ended is not None and self._peers.agree(ended):
+            if ended is not None and self._peers.report_idle(ended):
                 return ended
             await self._wait_for_news()
 
@@ -454,7 +454,7 @@ class Crawl:
             await (await self.shard(number)).add_side_request(side_request)
         else:
             requests = self.shared.side_requests
-            requests.done(side_request, await self._peers.ask(requests.request_of(side_request), number))
+            requests.done(side_request, await self._peers.fetch_remotely(requests.request_of(side_request), number))
 
 
 def _innermost(error: BaseException) -> BaseException:

@@ -357,7 +357,7 @@ class UrlSubmitter:
         if self._peers.owns(number):
             await (await self._open_shard(number)).offer([candidate])
         else:
-            self._peers.offer(candidate, number)
+            self._peers.offer_url(candidate, number)
 
     async def visit_soon(self, urls: Iterable[str]) -> None:
         """Visit announced pages soon: new ones are entered like links, known ones are queued.

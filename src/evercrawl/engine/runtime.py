@@ -68,46 +68,44 @@ class StopSignal:
 
 
 class Peers(Protocol):
-    """What a crawl needs of the processes beside it. Messages between two of them arrive in order, or the
-    receiver has ended.
-    """
+    """The other processes of a crawl. Messages between two of them arrive in order, or the receiver has ended."""
 
     def owns(self, shard: int) -> bool:
-        """Is the shard ours?"""
+        """Check whether this process owns the shard."""
 
     def is_first(self) -> bool:
-        """Do we write down what belongs to no shard, such as refused seeds?"""
+        """Check whether this process stores what belongs to no shard, such as refused seeds."""
 
-    def may_ask(self) -> bool:
-        """Are our shards surely ours at this moment? Nothing is asked of a site otherwise."""
+    def may_fetch(self) -> bool:
+        """Check whether our shards are certainly ours now; otherwise no site may be contacted."""
 
-    def bring(self, parcel: LinkBatch) -> None:
-        """Links for a shard that is not ours; they stay in our store until it confirms them."""
+    def send_links(self, batch: LinkBatch) -> None:
+        """Send links to another process's shard; they stay in our store until it confirms them."""
 
-    def fetches(self) -> bool:
-        """Are links looked for where their sender stores them, also those from ourselves?"""
+    def polls_outbox(self) -> bool:
+        """Check whether receivers read links from the sender's outbox, including our own."""
 
-    def confirm(self, source: int, target: int, seq: int) -> None:
-        """Everything up to this parcel is stored here: its sender need not keep it."""
+    def confirm_links(self, source: int, target: int, seq: int) -> None:
+        """Confirm that every batch up to this one is stored, so that its sender can delete it."""
 
-    def offer(self, candidate: Candidate, shard: int) -> None:
-        """A URL for a shard that is not ours, which we keep as a refusal until it has become a page."""
+    def offer_url(self, candidate: Candidate, shard: int) -> None:
+        """Send a URL to another process's shard; we keep it as a refusal until it becomes a page."""
 
-    async def ask(self, request: Request, shard: int) -> FetchResult:
-        """The answer to a request at a site that is not ours, in that site's pace."""
+    async def fetch_remotely(self, request: Request, shard: int) -> FetchResult:
+        """Fetch from another process's site, at that site's pace."""
 
-    def adopted(self, seed: str, target: str) -> None:
-        """A seed has moved to another host, which belongs to the scope from now on."""
+    def report_moved_seed(self, seed: str, target: str) -> None:
+        """Report that a seed moved to another host, which is in scope from now on."""
 
-    def spent(self, visits: int, wire_bytes: int) -> tuple[int, int]:
-        """Say what we have spent in this run, and hear what all have spent together."""
+    def report_spent(self, visits: int, wire_bytes: int) -> tuple[int, int]:
+        """Report what this process has spent; return what all processes have spent."""
 
-    def agree(self, ended: Ended) -> bool:
-        """We have nothing left to do: has everybody?"""
+    def report_idle(self, ended: Ended) -> bool:
+        """Report that this process is idle; return whether all processes are."""
 
 
 class NoPeers:
-    """Implements `Neighbours` for a process that owns every shard."""
+    """Implements `Peers` for a process that owns every shard."""
 
     def owns(self, shard: int) -> bool:
         return True
@@ -115,31 +113,31 @@ class NoPeers:
     def is_first(self) -> bool:
         return True
 
-    def may_ask(self) -> bool:
+    def may_fetch(self) -> bool:
         return True
 
-    def bring(self, parcel: LinkBatch) -> None:
+    def send_links(self, batch: LinkBatch) -> None:
         raise AssertionError("every shard is ours")
 
-    def fetches(self) -> bool:
+    def polls_outbox(self) -> bool:
         return False
 
-    def confirm(self, source: int, target: int, seq: int) -> None:
+    def confirm_links(self, source: int, target: int, seq: int) -> None:
         raise AssertionError("every shard is ours")
 
-    def offer(self, candidate: Candidate, shard: int) -> None:
+    def offer_url(self, candidate: Candidate, shard: int) -> None:
         raise AssertionError("every shard is ours")
 
-    async def ask(self, request: Request, shard: int) -> FetchResult:
+    async def fetch_remotely(self, request: Request, shard: int) -> FetchResult:
         raise AssertionError("every shard is ours")
 
-    def adopted(self, seed: str, target: str) -> None:
+    def report_moved_seed(self, seed: str, target: str) -> None:
         pass
 
-    def spent(self, visits: int, wire_bytes: int) -> tuple[int, int]:
+    def report_spent(self, visits: int, wire_bytes: int) -> tuple[int, int]:
         return visits, wire_bytes
 
-    def agree(self, ended: Ended) -> bool:
+    def report_idle(self, ended: Ended) -> bool:
         return True
 
 
@@ -330,4 +328,4 @@ class Runtime:
     def adopt(self, seed: str, target: str) -> None:
         """Add the host that a seed has moved to to the scope, here and at the peers."""
         self.policy.scope.add_moved_seed(seed, target)
-        self.peers.adopted(seed, target)
+        self.peers.report_moved_seed(seed, target)

@@ -131,10 +131,10 @@ def _allowed_routes(options: AgentOptions, state: AgentState) -> tuple[str, ...]
         except ValueError as error:
             raise ConfigError(f"--allow {' '.join(options.allow)}: {error}") from None
         state.set(allow="\n".join(routes))
-    kept = state.get("allow")
-    if not kept:
+    stored = state.get("allow")
+    if not stored:
         raise ConfigError("name the hosts this outpost may fetch from, for example: --allow example.org")
-    return tuple(kept.split("\n"))
+    return tuple(stored.split("\n"))
 
 
 def _credentials(options: AgentOptions, state: AgentState) -> tuple[Credentials, str, bytes]:

@@ -56,11 +56,11 @@ def join_exchange(request_head: bytes, response_head: bytes, body: bytes) -> byt
 
 def split_exchange(data: bytes) -> tuple[bytes, bytes, bytes]:
     """Return request head, response head and body; raise ValueError if the lengths do not fit."""
-    asked, answered = int.from_bytes(data[:4], "big"), int.from_bytes(data[4:_LENGTHS], "big")
-    end = _LENGTHS + asked + answered
+    request_head, response_head = int.from_bytes(data[:4], "big"), int.from_bytes(data[4:_LENGTHS], "big")
+    end = _LENGTHS + request_head + response_head
     if len(data) < end:
         raise ValueError("the exchange is truncated")
-    return data[_LENGTHS : _LENGTHS + asked], data[_LENGTHS + asked : end], data[end:]
+    return data[_LENGTHS : _LENGTHS + request_head], data[_LENGTHS + request_head : end], data[end:]
 
 
 def failure_result(job: FetchJob, failed: Failed) -> JobResult:
@@ -71,7 +71,7 @@ def failure_result(job: FetchJob, failed: Failed) -> JobResult:
 
 
 def unfetched_result(job: FetchJob, kind: ResultKind, detail: str, *, delay_us: int = 0) -> JobResult:
-    """Return the result of a job without an answer. `delay_us`: how long to leave the site alone if it was contacted."""
+    """Return the result of a job without an answer. `delay_us`: how long to leave a site alone that was contacted."""
     return JobResult(job.number, kind, b"", b"", b"", delay_us, 0, detail=detail[:MAX_DETAIL_CHARS])
 
 
@@ -112,7 +112,7 @@ def decode_exchange(
     if item.base and (shared is None or shared.exchange_digest != item.base):
         raise ValueError("the patch builds on an exchange that the coordinator does not hold")
     base = shared.data if item.base and shared is not None else b""
-    asked, answered, body = split_exchange(apply_patch(item.blob, base, most_bytes=max_bytes))
+    request_head, response_head, body = split_exchange(apply_patch(item.blob, base, most_bytes=max_bytes))
     digest = item.digest
     if item.kind is ResultKind.SAME:
         if shared is None:
@@ -120,8 +120,8 @@ def decode_exchange(
         body, digest = split_exchange(shared.data)[2], shared.digest
     if wire_digest(body) != digest:
         raise ValueError("the body does not match its digest")
-    exchange = Exchange(asked, answered, body, item.ip, began, timedelta(microseconds=item.took_us))
-    return exchange, SharedExchange(digest, join_exchange(asked, answered, body))
+    exchange = Exchange(request_head, response_head, body, item.ip, began, timedelta(microseconds=item.took_us))
+    return exchange, SharedExchange(digest, join_exchange(request_head, response_head, body))
 
 
 def decode_result(item: JobResult, request: Request, exchange: Exchange | None, *, http: HttpSettings) -> FetchResult:

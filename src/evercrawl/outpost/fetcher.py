@@ -75,11 +75,11 @@ class LeaseExpired(Exception):
 
 
 @dataclass
-class _SiteQueue:
+class _SiteSlot:
     """A site and the lock for requests to it."""
 
-    lane: HostQueue
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    host: HostQueue
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class OutpostFetcher:
@@ -107,7 +107,7 @@ class OutpostFetcher:
         self._rate_gap_us = span_us(rate_gap)
         self._rate_open_us = 0
         self._crashed_at_us = to_us(clock.now()) if after_crash else None
-        self._queues: OrderedDict[str, _SiteQueue] = OrderedDict()
+        self._slots: OrderedDict[str, _SiteSlot] = OrderedDict()
         self._fetch_slots = asyncio.Semaphore(MAX_CONCURRENT_FETCHES)
         self.requests = 0
 
@@ -119,148 +119,148 @@ class OutpostFetcher:
         if canonical(job.url) != job.url or not is_allowed(site_of(job.url), self._allow):
             raise Declined("the outpost's owner does not allow this host")
         site = site_of(job.url)
-        queue = self._queue(site)
-        async with queue.turn:
+        slot = self._slot(site)
+        async with slot.lock:
             is_robots = job.url == f"{site}/robots.txt"
             if not is_robots:
-                await self._ensure_robots(queue.lane, lease)
-                self._check_robots(queue.lane, job.url)
+                await self._ensure_robots(slot.host, lease)
+                self._check_robots(slot.host, job.url)
             request = Request(job.url, job.etag, job.last_modified, job.body_limit)
-            result = await self._request(queue.lane, request, lease, on_start)
+            result = await self._request(slot.host, request, lease, on_start)
             if is_robots:
-                self._update_robots(queue.lane, result)
+                self._update_robots(slot.host, result)
             return result
 
-    def _queue(self, name: str) -> _SiteQueue:
-        queue = self._queues.get(name)
-        if queue is None:
-            queue = self._queues[name] = _SiteQueue(self._lane(name))
-            for old in list(self._queues):
-                if len(self._queues) <= MAX_SITES:
+    def _slot(self, name: str) -> _SiteSlot:
+        slot = self._slots.get(name)
+        if slot is None:
+            slot = self._slots[name] = _SiteSlot(self._open_host(name))
+            for old in list(self._slots):
+                if len(self._slots) <= MAX_SITES:
                     break
-                if not self._queues[old].turn.locked() and old != name:
-                    del self._queues[old]
-        self._queues.move_to_end(name)
-        return queue
+                if not self._slots[old].lock.locked() and old != name:
+                    del self._slots[old]
+        self._slots.move_to_end(name)
+        return slot
 
-    def _lane(self, name: str) -> HostQueue:
+    def _open_host(self, name: str) -> HostQueue:
         site = self._state.site(name) or Site(0, name, "")
         if self._crashed_at_us is not None:
             # The last requests before the crash are unknown, so wait one full crawl delay.
             delay_us = max(span_us(self._pace.floor), site.gap_ms * 1000)
             site = site._replace(open_us=max(site.open_us, self._crashed_at_us + delay_us))
-        gate = None
+        robots = None
         if site.robots is not None:
-            gate = compile_robots(site.robots, agent=self._settings.identity.product)
-        return HostQueue(site, gate, bands=1)
+            robots = compile_robots(site.robots, agent=self._settings.identity.product)
+        return HostQueue(site, robots, bands=1)
 
     # robots.txt
 
-    async def _ensure_robots(self, lane: HostQueue, lease: HeldLease) -> None:
-        if lane.needs_robots(to_us(self._clock.now())):
+    async def _ensure_robots(self, host: HostQueue, lease: HeldLease) -> None:
+        if host.needs_robots(to_us(self._clock.now())):
             limit = self._settings.robots.max_bytes
-            request = Request(f"{lane.site.name}/robots.txt", body_limit=limit)
+            request = Request(f"{host.site.name}/robots.txt", body_limit=limit)
             try:
-                self._update_robots(lane, await self._request(lane, request, lease))
+                self._update_robots(host, await self._request(host, request, lease))
             except Declined:
                 return  # a folder without robots.txt: the coordinator's copy applies
 
-    def _update_robots(self, lane: HostQueue, result: FetchResult) -> None:
+    def _update_robots(self, host: HostQueue, result: FetchResult) -> None:
         if isinstance(result, Moved):
             return  # the coordinator follows redirects
-        before, now = lane.site.robots, self._clock.now()
+        before, now = host.site.robots, self._clock.now()
         record = robots_record_of(before, result, now=now, settings=self._settings.robots)
-        lane.robots = compile_robots(record, agent=self._settings.identity.product)
-        lane.site = lane.site._replace(robots=record)
-        lane.apply_crawl_delay(now_us=to_us(now), pace=self._pace)
-        self._state.save_site(lane.site)
+        host.robots = compile_robots(record, agent=self._settings.identity.product)
+        host.site = host.site._replace(robots=record)
+        host.apply_crawl_delay(now_us=to_us(now), pace=self._pace)
+        self._state.save_site(host.site)
 
-    def _check_robots(self, lane: HostQueue, url: str) -> None:
-        if lane.robots is not None:
-            verdict = lane.robots.verdict(url)
+    def _check_robots(self, host: HostQueue, url: str) -> None:
+        if host.robots is not None:
+            verdict = host.robots.verdict(url)
             if not verdict.allowed:
                 raise FetchBlocked(f"robots.txt as read by the outpost: {verdict.detail}")
 
     # Requests
 
     async def _request(
-        self, lane: HostQueue, request: Request, lease: HeldLease, on_start: Callable[[], None] | None = None
+        self, host: HostQueue, request: Request, lease: HeldLease, on_start: Callable[[], None] | None = None
     ) -> FetchResult:
         while True:
-            await self._wait_until_open(lane, lease)
+            await self._wait_until_open(host, lease)
             async with self._fetch_slots:
-                if self._opens_us(lane) <= to_us(self._clock.now()):
-                    self._check_lease(lane, lease)
+                if self._opens_us(host) <= to_us(self._clock.now()):
+                    self._check_lease(host, lease)
                     if on_start is not None:
                         on_start()
-                    return await self._send(lane, request, lease)
+                    return await self._send(host, request, lease)
 
-    async def _send(self, lane: HostQueue, request: Request, lease: HeldLease) -> FetchResult:
+    async def _send(self, host: HostQueue, request: Request, lease: HeldLease) -> FetchResult:
         self.requests += 1
         self._rate_open_us = to_us(self._clock.now()) + self._rate_gap_us
         try:
-            result = await self._fetch_within_lease(lane, lease, self._transport.fetch(request))
+            result = await self._fetch_within_lease(host, lease, self._transport.fetch(request))
         except LeaseExpired:
-            self._record_result(lane, Failed(request.url, Fault.INTERNAL, "the lease expired", timedelta(0)))
+            self._record_result(host, Failed(request.url, Fault.INTERNAL, "the lease expired", timedelta(0)))
             raise
         except asyncio.CancelledError:
-            self._record_result(lane, Failed(request.url, Fault.INTERNAL, "cancelled", timedelta(0)))
+            self._record_result(host, Failed(request.url, Fault.INTERNAL, "cancelled", timedelta(0)))
             raise
-        self._record_result(lane, result)
+        self._record_result(host, result)
         return result
 
     async def _fetch_within_lease(
-        self, lane: HostQueue, lease: HeldLease, request: Coroutine[None, None, FetchResult]
+        self, host: HostQueue, lease: HeldLease, request: Coroutine[None, None, FetchResult]
     ) -> FetchResult:
         """Return the result of a request; cancel it and raise LeaseExpired if the lease runs out."""
         fetching = asyncio.create_task(request)
         try:
-            while (seconds := self._seconds_left(lane, lease)) > 0:
+            while (seconds := self._seconds_left(host, lease)) > 0:
                 await asyncio.wait([fetching], timeout=seconds)
                 if fetching.done():
                     return fetching.result()
-            raise LeaseExpired(self.delay_us(lane), was_sent=True)
+            raise LeaseExpired(self.delay_us(host), was_sent=True)
         finally:
             fetching.cancel()
             await asyncio.gather(fetching, return_exceptions=True)
 
-    async def _wait_until_open(self, lane: HostQueue, lease: HeldLease) -> None:
-        while (opens_us := self._opens_us(lane)) > (now_us := to_us(self._clock.now())):
+    async def _wait_until_open(self, host: HostQueue, lease: HeldLease) -> None:
+        while (opens_us := self._opens_us(host)) > (now_us := to_us(self._clock.now())):
             if opens_us > now_us + lease.lease_us:
-                raise FetchBlocked(f"the site is backing off: {lane.site.closed_reason or 'the rate limit is reached'}")
+                raise FetchBlocked(f"the site is backing off: {host.site.closed_reason or 'the rate limit is reached'}")
             await self._clock.sleep_until(from_us(opens_us))
 
-    def _opens_us(self, lane: HostQueue) -> int:
-        return max(lane.site.open_us, self._rate_open_us)
+    def _opens_us(self, host: HostQueue) -> int:
+        return max(host.site.open_us, self._rate_open_us)
 
-    def _check_lease(self, lane: HostQueue, lease: HeldLease) -> None:
-        if self._seconds_left(lane, lease) <= 0:
-            raise LeaseExpired(self.delay_us(lane), was_sent=False)
+    def _check_lease(self, host: HostQueue, lease: HeldLease) -> None:
+        if self._seconds_left(host, lease) <= 0:
+            raise LeaseExpired(self.delay_us(host), was_sent=False)
 
-    def _seconds_left(self, lane: HostQueue, lease: HeldLease) -> float:
-        return lease.remaining_us(to_us(self._clock.now()), self.delay_us(lane)) / 1_000_000
+    def _seconds_left(self, host: HostQueue, lease: HeldLease) -> float:
+        return lease.remaining_us(to_us(self._clock.now()), self.delay_us(host)) / 1_000_000
 
     def site_delay_us(self, site: str) -> int:
         """Return a site's crawl delay in microseconds."""
-        return self.delay_us(self._queue(site).lane)
+        return self.delay_us(self._slot(site).host)
 
-    def delay_us(self, lane: HostQueue) -> int:
+    def delay_us(self, host: HostQueue) -> int:
         """Return how long to wait after a response of the site."""
-        return max(lane.site.gap_ms * 1000, span_us(self._pace.floor))
+        return max(host.site.gap_ms * 1000, span_us(self._pace.floor))
 
-    def _record_result(self, lane: HostQueue, result: FetchResult) -> None:
+    def _record_result(self, host: HostQueue, result: FetchResult) -> None:
         now = self._clock.now()
         now_us = to_us(now)
         failed = isinstance(result, Failed) and FAULT_RULES[result.fault].blames_site
         if isinstance(result, Failed):
-            asked = retry_after(header(result.headers, "retry-after"), now=now)
-            pause = site_wait(result, failures=lane.site.failures + 1, asked=asked)
+            requested = retry_after(header(result.headers, "retry-after"), now=now)
+            pause = site_wait(result, failures=host.site.failures + 1, asked=requested)
             if pause is not None:
-                lane.close_until(now_us + span_us(pause), f"{result.fault}: {result.detail}")
+                host.close_until(now_us + span_us(pause), f"{result.fault}: {result.detail}")
         took = result.took if isinstance(result, Failed) else result.exchange.took
         size = len(result.exchange.wire_body) if result.exchange is not None else 0
-        lane.answered(now_us=now_us, took=took, failed=failed, wire_bytes=size, pace=self._pace)
-        self._state.save_site(lane.site)
+        host.answered(now_us=now_us, took=took, failed=failed, wire_bytes=size, pace=self._pace)
+        self._state.save_site(host.site)
 
 
 def compare_answer(
@@ -336,8 +336,8 @@ class FolderFetcher:
         limit = self._http.max_wire_bytes
         took = max(self._clock.now() - began, timedelta(microseconds=1))
         sent = b"" if is_same else body[:limit]
-        asked = request_bytes(request, self._constant)
-        exchange = Exchange(asked, raw, sent, None, began, took)
+        request_head = request_bytes(request, self._constant)
+        exchange = Exchange(request_head, raw, sent, None, began, took)
         head = parse_response_head(raw, ReadLimits(self._http.max_header_bytes, self._http.max_headers, limit))
         limits = DecodeLimits(self._http.max_decoded_bytes, self._http.max_compression_ratio)
         return fetch_result(request, RawResponse(head, exchange, is_cut=len(body) > limit), limits=limits)

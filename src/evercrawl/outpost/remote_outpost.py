@@ -149,11 +149,11 @@ class BatchDecoder:
 
     def add(self, item: JobResult) -> None:
         """Decode one result."""
-        asked = self._request_of(item)
-        if asked is None:
+        known = self._request_of(item)
+        if known is None:
             self._count("refused", 1)
             return
-        number, request = asked
+        number, request = known
         began = self._now - timedelta(microseconds=item.age_us)
         try:
             exchange, new = self._exchange(item, request.url, began)

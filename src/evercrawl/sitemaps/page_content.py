@@ -91,10 +91,10 @@ def _headline(tree: LexborHTMLParser) -> str:
 
 def _digest(tree: LexborHTMLParser, elements: Elements, resolver: ReferenceResolver, site: str) -> bytes:
     snapshot = take_snapshot(tree, elements)
-    said = _ENTRY.join(filter(None, map(_without_noise, own_texts(snapshot))))
+    texts = _ENTRY.join(filter(None, map(_without_noise, own_texts(snapshot))))
     links = _ENTRY.join(target.removeprefix(site) for target in _own_links(elements, resolver))
     about = snapshot.metadata
-    return text_digest(_FIELD.join((about.title, about.description, said, links)))
+    return text_digest(_FIELD.join((about.title, about.description, texts, links)))
 
 
 def _without_noise(text: str) -> str:

@@ -136,7 +136,7 @@ class SimWorker:
         """The engine over simulated ports."""
         runtime, client = self._runtime, self._runtime.client_of(self.process)
         if not runtime.server.flaws.unasked_lease:
-            client.may_send = link.may_ask
+            client.may_send = link.may_fetch
         self.running = assemble_crawl(
             self._settings,
             clock=self.process,

@@ -51,7 +51,7 @@ class Bucket:
     def size(self, name: str) -> int | None:
         """Return the size of an object, or None if it does not exist."""
         try:
-            with self._translate_errors(f"asked for {name}"):
+            with self._translate_errors(f"queried ({name})"):
                 return int(self._library.head(self._store, name)["size"])
         except FileNotFoundError:
             return None

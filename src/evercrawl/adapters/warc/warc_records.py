@@ -169,8 +169,8 @@ def exchange_records(
         alone = _record(kind, own, where, concurrent=None, msgtype=b"response", extra=extra, block=block)
         return ExchangeRecords(alone, b"", record_id, packed)
     response = _record(kind, own, where, concurrent=other, msgtype=b"response", extra=extra, block=block)
-    asked = request_block_head(exchange.request_head)
-    request = _record(b"request", other, where, concurrent=own, msgtype=b"request", extra=b"", block=asked)
+    request_head = request_block_head(exchange.request_head)
+    request = _record(b"request", other, where, concurrent=own, msgtype=b"request", extra=b"", block=request_head)
     return ExchangeRecords(response, request, record_id, packed)
 
 
