@@ -166,6 +166,10 @@ bench-web: venv  ## pages over a million pages; fifty readers beside a crawl
 docs: venv  ## write the generated reference pages again
 	$(BIN)/python docs/generate.py
 
+.PHONY: man
+man: venv  ## write the man page to build/man/evercrawl.1
+	$(BIN)/python docs/man.py
+
 .PHONY: picture
 picture: venv  ## draw the picture of the README again, from a crawl of the demo's web
 	$(BIN)/python docs/make_picture.py

@@ -1,7 +1,6 @@
-"""The second origin: archived pages, which may neither run nor reach anything.
+"""The origin of archived pages, where nothing may run scripts or load from elsewhere.
 
-Nothing here reads a cookie or sets one. A page is opened by a key in its path, which the interface gives out
-for a day, or by a token.
+It uses no cookies. A page is opened with a key in its path, valid for a day, or with a token.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ BURST, PER_S = 400, 100.0
 
 
 def replay_policy(parents: Sequence[str]) -> str:
-    """Nothing runs, nothing is sent, nothing comes from elsewhere; only the interface may frame it."""
+    """Return the content security policy: no scripts, no requests elsewhere, frames only in the interface."""
     framing = " ".join(sorted(parents)) or "'none'"
     return (
         "sandbox; default-src 'none'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; "
@@ -68,7 +67,7 @@ def replay_policy(parents: Sequence[str]) -> str:
 
 
 class ReplayPages:
-    """Answers with archived pages."""
+    """The routes of archived pages."""
 
     def __init__(
         self, state: AppState, *, origins: frozenset[str], parents: Sequence[str], public: bool, token: str | None
@@ -82,7 +81,7 @@ class ReplayPages:
         self.rate = RateLimit(burst=BURST, per_s=PER_S)
 
     def app(self) -> ASGIApp:
-        """The application of the second origin."""
+        """Return the application."""
         routes = [
             Route("/healthz", self.health),
             Route("/robots.txt", self.robots),
@@ -92,27 +91,27 @@ class ReplayPages:
         return ReplayMiddleware(Starlette(routes=routes), self)
 
     async def health(self, request: Request) -> Response:
-        """The process answers."""
+        """Return that the process responds."""
         return Response("ok\n", media_type="text/plain")
 
     async def robots(self, request: Request) -> Response:
-        """Archived copies are not to be indexed."""
+        """Forbid crawlers."""
         return Response("User-agent: *\nDisallow: /\n", media_type="text/plain")
 
     async def keyed(self, request: Request) -> Response:
-        """With the key of the interface."""
+        """Return an archived page for a key of the interface."""
         key = request.path_params["key"]
         if not is_replay_key(self.state, key):
-            return error_response(403, "this link is too old; open the page from the interface again")
+            return error_response(403, "this link has expired; open the page from the interface again")
         return await self._answered(request, f"/r/{key}")
 
     async def open(self, request: Request) -> Response:
-        """With a token, or for anybody where the archive is public."""
+        """Return an archived page for a token, or for everyone if the archive is public."""
         kind, _, secret = request.headers.get("authorization", "").partition(" ")
         is_given = self.token is not None and secret == self.token
         is_known = kind.lower() == "bearer" and (is_given or self.state.auth.token(secret) is not None)
         if not self.public and not is_known:
-            return error_response(401, "send a token, or open the page from the interface")
+            return error_response(401, "not logged in; send a token, or open the page from the interface")
         return await self._answered(request, "", is_public=not is_known)
 
     async def _answered(self, request: Request, prefix: str, *, is_public: bool = False) -> Response:
@@ -128,35 +127,35 @@ class ReplayPages:
     async def _archived(self, request: Request, prefix: str, is_public: bool) -> Response:
         host = request.headers.get("host", "")
         origin = next((one for one in self.origins if one.partition("://")[2] == host), f"http://{host}")
-        places = MementoUrls(origin, origin)
+        urls = MementoUrls(origin, origin)
         rest = url_after(request, "/web/")
         for form in ("link", "json"):
             if rest.startswith(f"timemap/{form}/"):
-                return await time_map(request, self.state, places, form)
+                return await time_map(request, self.state, urls, form)
         first, slash, target = rest.partition("/")
         found = STAMP.fullmatch(first)
         if not slash or found is None:
-            return await time_gate(request, self.state, places, prefix)
-        return await self._memento(request, repair_url(target), found[1], found[2] or "", places, prefix, is_public)
+            return await time_gate(request, self.state, urls, prefix)
+        return await self._memento(request, repair_url(target), found[1], found[2] or "", urls, prefix, is_public)
 
     async def _memento(
-        self, request: Request, url: str, stamp: str, modifier: str, places: MementoUrls, prefix: str, is_public: bool
+        self, request: Request, url: str, stamp: str, modifier: str, urls: MementoUrls, prefix: str, is_public: bool
     ) -> Response:
         captures = await known_captures(self.state, url)
         chosen = nearest_capture(captures, parse_stamp(stamp))
         if stamp_of(chosen) != stamp:
             return RedirectResponse(f"{prefix}/web/{stamp_of(chosen)}{modifier}/{header_url(chosen.url)}", 302)
         view = await run_in_threadpool(self.state.collection.show, chosen.url, f"v{chosen.version}")
-        if is_public and await run_in_threadpool(self._asks_not_to_be_shown, view):
-            return error_response(403, "this page asks not to be shown from an archive (noarchive)")
-        answer = await run_in_threadpool(self._drawn, view, stamp, modifier, prefix)
-        _describe(answer, captures, chosen, places)
-        return answer
+        if is_public and await run_in_threadpool(self._is_noarchive, view):
+            return error_response(403, "this page forbids archived copies (noarchive)")
+        response = await run_in_threadpool(self._render, view, stamp, modifier, prefix)
+        _describe(response, captures, chosen, urls)
+        return response
 
-    def _asks_not_to_be_shown(self, view: PageContent) -> bool:
+    def _is_noarchive(self, view: PageContent) -> bool:
         return parse_response(view.url, view.headers, view.html, self.state.settings).robots.noarchive
 
-    def _drawn(self, view: PageContent, stamp: str, modifier: str, prefix: str) -> Response:
+    def _render(self, view: PageContent, stamp: str, modifier: str, prefix: str) -> Response:
         kind = (view.content_type or "application/octet-stream").partition(";")[0].strip().lower()
         if kind in PAGES and modifier != "id_":
             charset = detect_charset(view.html, view.content_type)
@@ -167,9 +166,9 @@ class ReplayPages:
             return Response(view.html, media_type=kind if kind in PAGES else _text_kind(kind, view))
         if kind in SHOWN_IMAGES:
             return Response(view.html, media_type=kind)
-        answer = Response(view.html, media_type="application/octet-stream")
-        answer.headers["Content-Disposition"] = "attachment"
-        return answer
+        response = Response(view.html, media_type="application/octet-stream")
+        response.headers["Content-Disposition"] = "attachment"
+        return response
 
 
 def _text_kind(kind: str, view: PageContent) -> str:
@@ -179,22 +178,22 @@ def _text_kind(kind: str, view: PageContent) -> str:
     return f"{shown}; charset={name or 'utf-8'}"
 
 
-def _describe(answer: Response, captures: Sequence[Capture], chosen: Capture, places: MementoUrls) -> None:
-    answer.headers["Memento-Datetime"] = http_date(from_us(chosen.seen_us))
-    answer.headers["Link"] = memento_links(captures, chosen, places)
+def _describe(response: Response, captures: Sequence[Capture], chosen: Capture, urls: MementoUrls) -> None:
+    response.headers["Memento-Datetime"] = http_date(from_us(chosen.seen_us))
+    response.headers["Link"] = memento_links(captures, chosen, urls)
 
 
 def parse_stamp(stamp: str) -> datetime:
-    """The moment that 4 to 14 digits name; BadRequest where they name none."""
+    """Return the time of 4 to 14 digits; raise BadRequest if it is not valid."""
     padded = stamp + "00000101000000"[len(stamp) :]
     try:
         return datetime.strptime(padded, "%Y%m%d%H%M%S").replace(tzinfo=UTC)
     except ValueError as error:
-        raise BadRequest("the time is 14 digits, such as 20261101120000") from error
+        raise BadRequest("the time must be 14 digits, such as 20261101120000") from error
 
 
 class ReplayMiddleware:
-    """Host check, rate limit and the headers that keep archived pages still."""
+    """Check host, method and rate, and add the headers that make archived pages inert."""
 
     def __init__(self, app: ASGIApp, replay: ReplayPages) -> None:
         self.app = app
@@ -207,9 +206,9 @@ class ReplayMiddleware:
         sending = self._with_headers(send)
         address = scope["client"][0] if scope.get("client") else "-"
         if Headers(scope=scope).get("host", "").lower() not in self.replay.hosts:
-            await error_response(421, "this name does not lead here")(scope, receive, sending)
+            await error_response(421, "unknown host")(scope, receive, sending)
         elif scope["method"] not in ("GET", "HEAD"):
-            await error_response(405, "archived pages can only be read")(scope, receive, sending)
+            await error_response(405, "archived pages are read-only")(scope, receive, sending)
         elif self.replay.rate.wait_s(address):
             await error_response(429, "too many requests; wait a moment")(scope, receive, sending)
         else:
@@ -238,7 +237,7 @@ class ReplayMiddleware:
 
 
 REMOVED = "script, object, embed, applet, portal, fencedframe, template"
-"""Elements that run or load something on their own."""
+"""Elements that run or load something."""
 FRAMES = "iframe, frame"
 KEPT_LINKS = frozenset({"stylesheet", "icon", "shortcut"})
 URL_ATTRIBUTES = frozenset(
@@ -255,7 +254,10 @@ _CSS_ADDRESS = re.compile(r"(?:url|src|image|image-set|-webkit-image-set)\([^)]*
 
 
 def sanitize_page(html: str, base: str, place: Callable[[str], str]) -> str:
-    """The page without anything that acts; `place` gives where replay has the URL."""
+    """Return the page without active content; `place` maps a URL to its archived copy.
+
+    This is the second defence; the first is the content security policy.
+    """
     tree = LexborHTMLParser(html[:MAX_PAGE_BYTES])
     base = _base(tree, base)
     for node in tree.css(f"{REMOVED}, {FRAMES}, base, meta[http-equiv]"):
@@ -265,9 +267,9 @@ def sanitize_page(html: str, base: str, place: Callable[[str], str]) -> str:
         if not relations & KEPT_LINKS or relations & {"preload", "prefetch", "dns-prefetch", "preconnect"}:
             node.decompose()
     for node in tree.css("style"):
-        node.inner_html = _still_style(node.text() or "")
+        node.inner_html = _inert_style(node.text() or "")
     for node in tree.css("*"):
-        _still_attributes(node, base, place)
+        _clean_attributes(node, base, place)
     return tree.html or ""
 
 
@@ -277,24 +279,24 @@ def _base(tree: LexborHTMLParser, base: str) -> str:
     return (join(base, written) or base) if written else base
 
 
-def _still_attributes(node: LexborNode, base: str, place: Callable[[str], str]) -> None:
+def _clean_attributes(node: LexborNode, base: str, place: Callable[[str], str]) -> None:
     for name, value in list(node.attributes.items()):
         low = name.lower()
         if low.startswith("on") or low in DROPPED_ATTRIBUTES:
             del node.attrs[name]
         elif low == "style":
-            node.attrs[name] = _still_style(value or "")
+            node.attrs[name] = _inert_style(value or "")
         elif low in URL_ATTRIBUTES or low.endswith(":href"):
-            node.attrs[name] = _kept_inside(value or "", base, place)
+            node.attrs[name] = _archived_link(value or "", base, place)
 
 
-def _still_style(css: str) -> str:
-    """A style sheet that asks for nothing: imports and addresses are gone."""
+def _inert_style(css: str) -> str:
+    """Return a style sheet without imports and URLs."""
     return _CSS_ADDRESS.sub("none", _CSS_IMPORT.sub("", css)).replace("<", "")
 
 
-def _kept_inside(written: str, base: str, place: Callable[[str], str]) -> str:
-    """Where a link leads inside the archive; what is no page leads nowhere."""
+def _archived_link(written: str, base: str, place: Callable[[str], str]) -> str:
+    """Return the link inside the archive, or `#` if it is not a page."""
     stripped = written.strip()
     if stripped.startswith("#"):
         return stripped

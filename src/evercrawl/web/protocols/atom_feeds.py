@@ -1,4 +1,4 @@
-"""Changes, and the hits of any search, as Atom feeds (RFC 4287)."""
+"""Atom feeds of changes and of searches (RFC 4287)."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from evercrawl.web.format import exact_time, link_to
 from evercrawl.web.pages.search import FACETS, SEARCH_PARAMETERS, query_of
 from evercrawl.web.route import BadRequest, Inputs, Parameter, limit
 
-CHANGES_PARAMETERS = (Parameter("site", "Only of this site."), limit(50, 200))
+CHANGES_PARAMETERS = (Parameter("site", "Only changes on this site."), limit(50, 200))
 SEARCH_FEED_PARAMETERS = (*SEARCH_PARAMETERS, limit(50, 100))
 SPANS = ("7d", "30d", "365d", None)
-"""A feed is about what is new: older hits are inputs for where there are few newer ones."""
+"""A feed prefers new hits: older ones are added only if there are few."""
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-LONGEST_EDIT = 500
+EDIT_CHARS = 500
 
 
 class FeedEntry(NamedTuple):
-    """One entry of a feed."""
+    """An entry of a feed."""
 
     title: str
     link: str
@@ -41,20 +41,20 @@ class FeedEntry(NamedTuple):
 
 
 def changes_feed(state: AppState, inputs: Inputs) -> Response:
-    """The newest changes, newest first."""
+    """Return the changes, newest first."""
     origin = state.own_origin(inputs.host)
     mutes = ChangeInbox(state.path).mutes()
     views = change_feed(state.path, state.settings, site=inputs["site"], most=inputs["limit"], mutes=mutes)
     entries = [_of_change(view, origin) for view in views]
     here = origin + link_to("/changes.atom", site=inputs["site"])
-    return _feed(f"Changes of {inputs['site'] or state.path.name}", here, entries, now=state.now())
+    return _feed(f"Changes on {inputs['site'] or state.path.name}", here, entries, now=state.now())
 
 
 def search_feed(state: AppState, inputs: Inputs) -> Response:
-    """The hits of a search, those that were seen last first."""
+    """Return the hits of a search, newest first."""
     query, origin = query_of(inputs), state.own_origin(inputs.host)
     if not query:
-        raise BadRequest("q is missing: what to search for")
+        raise BadRequest("q is missing: enter what to search for")
     hits = _newest_hits(state, query, inputs)
     values = {name: inputs[name] for name in ("q", *FACETS)}
     at = inputs["as_of"] and exact_time(inputs["as_of"])
@@ -91,7 +91,7 @@ def _feed(title: str, here: str, entries: Sequence[FeedEntry], *, now: datetime)
 def _of_change(view: ChangeRecord, origin: str) -> FeedEntry:
     link = origin + link_to("/diff", url=view.url)
     lines = [
-        f"{sign} {safe_line(text, longest=LONGEST_EDIT)}"
+        f"{sign} {safe_line(text, longest=EDIT_CHARS)}"
         for edit in view.change.edits
         for sign, text in (("-", edit.removed), ("+", edit.added))
         if text

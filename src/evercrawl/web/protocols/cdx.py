@@ -1,4 +1,4 @@
-"""A CDX server with the parameters that clients of pywb and OpenWayback know."""
+"""A CDX server with the parameters of pywb and OpenWayback."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import ANONYMOUS
 from evercrawl.web.route import BadRequest, Inputs, Parameter
 
-MOST_CAPTURES = 20_000
-"""Captures that one answer goes through; a longer list is inputs for in portions."""
-BLOCK, MOST_PAGES = 1000, 40
-PATIENCE_S = 10.0
+MAX_CAPTURES = 20_000
+"""Captures that one response covers; longer lists need several pages."""
+BLOCK, MAX_PAGES = 1000, 40
+COUNT_WAIT_S = 10.0
 CDX_PARAMETERS = (
-    Parameter("url", "The URL; `*` at its end means prefix, `*.` at its beginning domain.", "url", required=True),
-    Parameter("matchType", "Which URLs.", "choice", choices=("exact", "prefix", "host", "domain")),
-    Parameter("from", "First moment: 1 to 14 digits."),
-    Parameter("to", "Last moment: 1 to 14 digits."),
-    Parameter("limit", "Most lines.", "integer", default=10_000, minimum=1, maximum=100_000),
-    Parameter("output", "Lines of CDXJ, or JSON objects.", "choice", default="cdxj", choices=("cdxj", "json", "text")),
+    Parameter("url", "The URL; `*` at the end means prefix, `*.` at the start domain.", "url", required=True),
+    Parameter("matchType", "How URLs match.", "choice", choices=("exact", "prefix", "host", "domain")),
+    Parameter("from", "Start time: 1 to 14 digits."),
+    Parameter("to", "End time: 1 to 14 digits."),
+    Parameter("limit", "Maximum number of lines.", "integer", default=10_000, minimum=1, maximum=100_000),
+    Parameter("output", "CDXJ lines or JSON objects.", "choice", default="cdxj", choices=("cdxj", "json", "text")),
     Parameter("sort", "Newest first.", "choice", choices=("reverse",)),
-    Parameter("fl", "Only these fields, separated by comma (with output=json)."),
-    Parameter("filter", "[!][=|~]field:value; = whole, ~ regular expression, otherwise a part of the text."),
-    Parameter("page", "Which portion of a long list, from 0.", "integer", maximum=MOST_PAGES - 1),
-    Parameter("pageSize", "Blocks of 1,000 captures in a portion.", "integer", default=5, minimum=1, maximum=20),
-    Parameter("showNumPages", "Only the number of portions.", "bool", default=False),
+    Parameter("fl", "Only these fields, separated by commas (with output=json)."),
+    Parameter("filter", "[!][=|~]field:value; = exact, ~ regular expression, otherwise a substring."),
+    Parameter("page", "Page of a long list, from 0.", "integer", maximum=MAX_PAGES - 1),
+    Parameter("pageSize", "Blocks of 1,000 captures per page.", "integer", default=5, minimum=1, maximum=20),
+    Parameter("showNumPages", "Return only the number of pages.", "bool", default=False),
 )
 _STAMP = re.compile(r"\d{1,14}", re.ASCII)
 Line = dict[str, str]
 
 
 def cdx(state: AppState, inputs: Inputs) -> Response:
-    """The lines, sorted by key and time."""
+    """Return the lines, sorted by key and time."""
     url, match = _target(inputs["url"], inputs["matchType"])
     begin, end = _bound(inputs["from"], "0"), _bound(inputs["to"], "9")
     if (inputs["filter"] or "").lstrip("!").startswith("~") and inputs.user is ANONYMOUS:
-        raise BadRequest("regular expressions are for those who log in: some take for ever", 403)
+        raise BadRequest("log in to use regular expressions, since some are very slow", 403)
     portion = inputs["pageSize"] * BLOCK
     if inputs["showNumPages"]:
         return _page_count(state, url, match, portion)
     first = 0 if inputs["page"] is None else inputs["page"] * portion
-    last = MOST_CAPTURES if inputs["page"] is None else first + portion
+    last = MAX_CAPTURES if inputs["page"] is None else first + portion
     found = islice(captures_matching(state.path, state.settings, url, match), first, last)
     lines: Iterable[Line] = (line for capture in found if begin <= (line := _line(capture))["timestamp"] <= end)
     if inputs["filter"]:
@@ -65,17 +65,17 @@ def cdx(state: AppState, inputs: Inputs) -> Response:
 
 
 def _page_count(state: AppState, url: str, match: Match, portion: int) -> Response:
-    """As pywb says it."""
+    """Return the number of pages, in the format of pywb."""
 
     def count() -> int:
         found = captures_matching(state.path, state.settings, url, match)
-        return sum(1 for _ in islice(found, MOST_PAGES * portion))
+        return sum(1 for _ in islice(found, MAX_PAGES * portion))
 
-    captures = state.cached(f"captures {match} {url} {portion}", count, wait_s=PATIENCE_S)
+    captures = state.cached(f"captures {match} {url} {portion}", count, wait_s=COUNT_WAIT_S)
     if captures is None:
-        raise BadRequest("the captures are still being counted; try again in a moment", 503, retry_after_s=5)
-    told = {"pages": -(-captures // portion), "pageSize": portion // BLOCK, "blocks": -(-captures // BLOCK)}
-    return Response(orjson.dumps(told), media_type="application/json")
+        raise BadRequest("counting the captures; try again in a moment", 503, retry_after_s=5)
+    counts = {"pages": -(-captures // portion), "pageSize": portion // BLOCK, "blocks": -(-captures // BLOCK)}
+    return Response(orjson.dumps(counts), media_type="application/json")
 
 
 def _target(url: str, match: str | None) -> tuple[str, Match]:
@@ -90,7 +90,7 @@ def _bound(text: str | None, filler: str) -> str:
     if text is None:
         return filler * 14
     if not _STAMP.fullmatch(text):
-        raise BadRequest("from and to are 1 to 14 digits, such as 2026 or 20261101120000")
+        raise BadRequest("from and to must be 1 to 14 digits, such as 2026 or 20261101120000")
     return text.ljust(14, filler)
 
 
@@ -108,10 +108,10 @@ def _line(capture: Capture) -> Line:
     }
 
 
-def _filtered(lines: Iterable[Line], wish: str) -> Iterator[Line]:
-    found = re.fullmatch(r"(!?)([=~]?)(\w+):(.*)", wish, re.DOTALL)
+def _filtered(lines: Iterable[Line], text: str) -> Iterator[Line]:
+    found = re.fullmatch(r"(!?)([=~]?)(\w+):(.*)", text, re.DOTALL)
     if found is None:
-        raise BadRequest("filter is [!][=|~]field:value")
+        raise BadRequest("filter must be [!][=|~]field:value")
     no, how, name, value = found.groups()
     try:
         pattern = re.compile(value if how == "~" else re.escape(value))

@@ -1,4 +1,4 @@
-"""Memento (RFC 7089): which versions of a URL there are, and which is nearest to a moment."""
+"""Memento (RFC 7089): TimeGate and TimeMap of the stored versions."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from evercrawl.web.format import json_bytes
 from evercrawl.web.route import BadRequest
 
 LINK_FORMAT = "application/link-format"
-MOST_CAPTURES = 10_000
+MAX_CAPTURES = 10_000
 
 
 def stamp_of(capture: Capture) -> str:
-    """The moment as 14 digits."""
+    """Return the time as 14 digits."""
     return f"{from_us(capture.seen_us):%Y%m%d%H%M%S}"
 
 
 def http_date(moment: datetime) -> str:
-    """As in the headers of HTTP."""
+    """Return a time as in HTTP headers."""
     return format_datetime(moment.astimezone(UTC).replace(microsecond=0), usegmt=True)
 
 
 def header_url(url: str) -> str:
-    """A URL inside `<...>` of a Link header (RFC 8288): nothing that could end it."""
+    """Return a URL for `<...>` of a Link header (RFC 8288), without characters that could end it."""
     return "".join(c if 0x20 < ord(c) < 0x7F and c not in '<>"\\^`{|}' else _escaped(c) for c in url)
 
 
@@ -43,32 +43,32 @@ def _escaped(char: str) -> str:
 
 
 class MementoUrls:
-    """Where the resources of RFC 7089 are: mementos on the origin of replay, the others there or here."""
+    """The URLs of RFC 7089 resources; mementos are on the origin of archived pages."""
 
     def __init__(self, origin: str, replay: str) -> None:
         self.origin = origin
         self.replay = replay
 
     def gate(self, url: str) -> str:
-        """TimeGate."""
+        """Return the TimeGate of a URL."""
         return f"{self.origin}/web/{header_url(url)}"
 
     def map(self, url: str, form: str = "link") -> str:
-        """TimeMap."""
+        """Return the TimeMap of a URL."""
         return f"{self.origin}/web/timemap/{form}/{header_url(url)}"
 
     def memento(self, capture: Capture) -> str:
-        """Memento."""
+        """Return the memento of a version."""
         return f"{self.replay}/web/{stamp_of(capture)}/{header_url(capture.url)}"
 
 
-def memento_links(captures: Sequence[Capture], chosen: Capture, places: MementoUrls) -> str:
-    """The Link header: original, TimeGate, TimeMap, and the mementos around the chosen one."""
+def memento_links(captures: Sequence[Capture], chosen: Capture, urls: MementoUrls) -> str:
+    """Return the Link header: original, TimeGate, TimeMap and nearby mementos."""
     url = chosen.url
     parts = [
         f'<{header_url(url)}>; rel="original"',
-        f'<{places.gate(url)}>; rel="timegate"',
-        f'<{places.map(url)}>; rel="timemap"; type="{LINK_FORMAT}"',
+        f'<{urls.gate(url)}>; rel="timegate"',
+        f'<{urls.map(url)}>; rel="timemap"; type="{LINK_FORMAT}"',
     ]
     at = captures.index(chosen)
     around = {"first": 0, "prev": at - 1, "": at, "next": at + 1, "last": len(captures) - 1}
@@ -79,75 +79,75 @@ def memento_links(captures: Sequence[Capture], chosen: Capture, places: MementoU
     for place in sorted(roles):
         relation = " ".join([*dict.fromkeys(roles[place]), "memento"])
         moment = http_date(from_us(captures[place].seen_us))
-        parts.append(f'<{places.memento(captures[place])}>; rel="{relation}"; datetime="{moment}"')
+        parts.append(f'<{urls.memento(captures[place])}>; rel="{relation}"; datetime="{moment}"')
     return ", ".join(parts)
 
 
 def accept_datetime(request: Request) -> datetime | None:
-    """Accept-Datetime; BadRequest where it cannot be read (RFC 7089 section 4.5.3)."""
+    """Return Accept-Datetime; raise BadRequest if it is not valid (RFC 7089 section 4.5.3)."""
     text = request.headers.get("accept-datetime")
     if text is None:
         return None
     try:
         moment = parsedate_to_datetime(text)
     except (ValueError, TypeError, IndexError, OverflowError) as error:
-        raise BadRequest("Accept-Datetime is not a date of HTTP, such as Thu, 31 May 2007 20:35:00 GMT") from error
+        raise BadRequest("Accept-Datetime is not an HTTP date, such as Thu, 31 May 2007 20:35:00 GMT") from error
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 async def known_captures(state: AppState, url: str) -> list[Capture]:
-    """The versions of a URL; BadRequest with 404 where there is none."""
+    """Return the versions of a URL; raise BadRequest with 404 if there are none."""
     found = await run_in_threadpool(captures_of, state.path, state.settings, url)
     if not found:
         raise BadRequest("no version of this URL is stored", 404)
-    return found[-MOST_CAPTURES:]
+    return found[-MAX_CAPTURES:]
 
 
-async def time_gate(request: Request, state: AppState, places: MementoUrls, key: str = "") -> Response:
-    """302 to the version that is nearest to Accept-Datetime; without it, to the newest."""
-    wished = accept_datetime(request)
+async def time_gate(request: Request, state: AppState, urls: MementoUrls, key: str = "") -> Response:
+    """Redirect to the version nearest to Accept-Datetime, or else to the newest."""
+    wanted = accept_datetime(request)
     captures = await known_captures(state, url_after(request, "/web/"))
-    chosen = captures[-1] if wished is None else nearest_capture(captures, wished)
-    answer = RedirectResponse(
-        key + places.memento(chosen).removeprefix(places.replay) if key else places.memento(chosen), 302
+    chosen = captures[-1] if wanted is None else nearest_capture(captures, wanted)
+    response = RedirectResponse(
+        key + urls.memento(chosen).removeprefix(urls.replay) if key else urls.memento(chosen), 302
     )
-    answer.headers["Vary"] = "accept-datetime"
-    answer.headers["Link"] = memento_links(captures, chosen, places)
-    return answer
+    response.headers["Vary"] = "accept-datetime"
+    response.headers["Link"] = memento_links(captures, chosen, urls)
+    return response
 
 
-async def time_map(request: Request, state: AppState, places: MementoUrls, form: str) -> Response:
-    """Every version of a URL."""
+async def time_map(request: Request, state: AppState, urls: MementoUrls, form: str) -> Response:
+    """Return every version of a URL."""
     captures = await known_captures(state, url_after(request, f"/timemap/{form}/"))
     if form == "json":
-        return Response(_json_map(captures, places), media_type="application/json")
-    return Response(_link_map(captures, places), media_type=LINK_FORMAT)
+        return Response(_json_map(captures, urls), media_type="application/json")
+    return Response(_link_map(captures, urls), media_type=LINK_FORMAT)
 
 
-def _link_map(captures: Sequence[Capture], places: MementoUrls) -> str:
+def _link_map(captures: Sequence[Capture], urls: MementoUrls) -> str:
     url = captures[-1].url
     first, last = (http_date(from_us(captures[place].seen_us)) for place in (0, -1))
     lines = [
         f'<{header_url(url)}>; rel="original"',
-        f'<{places.map(url)}>; rel="self"; type="{LINK_FORMAT}"; from="{first}"; until="{last}"',
-        f'<{places.gate(url)}>; rel="timegate"',
+        f'<{urls.map(url)}>; rel="self"; type="{LINK_FORMAT}"; from="{first}"; until="{last}"',
+        f'<{urls.gate(url)}>; rel="timegate"',
     ]
     for place, capture in enumerate(captures):
         roles = ["first"] * (place == 0) + ["last"] * (place == len(captures) - 1) + ["memento"]
         moment = http_date(from_us(capture.seen_us))
-        lines.append(f'<{places.memento(capture)}>; rel="{" ".join(roles)}"; datetime="{moment}"')
+        lines.append(f'<{urls.memento(capture)}>; rel="{" ".join(roles)}"; datetime="{moment}"')
     return ",\n".join(lines) + "\n"
 
 
-def _json_map(captures: Sequence[Capture], places: MementoUrls) -> bytes:
+def _json_map(captures: Sequence[Capture], urls: MementoUrls) -> bytes:
     url = captures[-1].url
-    listed = [{"datetime": from_us(one.seen_us), "uri": places.memento(one)} for one in captures]
+    listed = [{"datetime": from_us(one.seen_us), "uri": urls.memento(one)} for one in captures]
     return json_bytes(
         "timemap",
         {
             "original_uri": url,
-            "timegate_uri": places.gate(url),
-            "timemap_uri": {"link_format": places.map(url), "json_format": places.map(url, "json")},
+            "timegate_uri": urls.gate(url),
+            "timemap_uri": {"link_format": urls.map(url), "json_format": urls.map(url, "json")},
             "mementos": {"first": listed[0], "last": listed[-1], "list": listed},
         },
     )
@@ -159,7 +159,7 @@ STAMP = re.compile(r"(\d{4,14})(id_|mp_)?", re.ASCII)
 
 
 def url_after(request: Request, marker: str) -> str:
-    """What stands behind the first `marker` in the path, with its query; escapes stay as they were sent."""
+    """Return the URL after the first `marker` in the path, with its query, and escapes as sent."""
     raw: bytes = request.scope.get("raw_path") or request.url.path.encode()
     path = raw.partition(b"?")[0].decode("latin-1").encode("latin-1").decode("utf-8", "replace")
     found = path.partition(marker)[2]
@@ -168,7 +168,7 @@ def url_after(request: Request, marker: str) -> str:
 
 
 def repair_url(url: str) -> str:
-    """Proxies turn `http://` inside a path into `http:/`; some clients escape the whole URL once more."""
+    """Undo what proxies and clients do to a URL in a path: `http:/` and double escaping."""
     if _ESCAPED.match(url):
         url = unquote(url, errors="replace")
     return _ONE_SLASH.sub(lambda match: f"{match[1].lower()}://", url)

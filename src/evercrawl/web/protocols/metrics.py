@@ -1,4 +1,4 @@
-"""Numbers for Prometheus (text format 0.0.4), and whether we are well."""
+"""Prometheus metrics (text format 0.0.4) and health checks."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ METRICS: Mapping[str, tuple[str, str]] = {
     "evercrawl_pages_due": ("gauge", "Pages outside the queue whose due time has passed."),
     "evercrawl_sites": ("gauge", "Known sites."),
     "evercrawl_versions": ("gauge", "Stored versions."),
-    "evercrawl_requests_total": ("counter", "Requests ever sent."),
-    "evercrawl_wire_bytes_total": ("counter", "Bytes ever received on the wire."),
-    "evercrawl_urls": ("gauge", "URLs by the reason of their last decision."),
+    "evercrawl_requests_total": ("counter", "Requests sent."),
+    "evercrawl_wire_bytes_total": ("counter", "Bytes received on the wire."),
+    "evercrawl_urls": ("gauge", "URLs by reason of the last decision."),
     "evercrawl_archive_bytes": ("gauge", "Size of the WARC files."),
     "evercrawl_state_bytes": ("gauge", "Size of the state files."),
     "evercrawl_freshness_ratio": ("gauge", "Estimated share of pages whose copy is current."),
     "evercrawl_run_up": ("gauge", "1 while a crawl runs."),
-    "evercrawl_run_requests": ("gauge", "Requests of the run under way."),
-    "evercrawl_run_in_flight": ("gauge", "Requests in flight of the run under way."),
-    "evercrawl_run_errors": ("gauge", "Errors of the run under way."),
+    "evercrawl_run_requests": ("gauge", "Requests of the running crawl."),
+    "evercrawl_run_in_flight": ("gauge", "Requests in flight of the running crawl."),
+    "evercrawl_run_errors": ("gauge", "Errors of the running crawl."),
 }
-"""Every metric: kind and meaning."""
+"""Type and help text of every metric."""
 
 
 def metrics(state: AppState, inputs: Inputs) -> Response:
-    """All of them."""
+    """Return all metrics."""
     status = state.cached("status", lambda: state.collection.status(), min_age_s=3)
     samples = list(_samples(status, live_run(state.path, now=state.now())))
     lines: list[str] = []
@@ -71,12 +71,12 @@ def _sample(name: str, value: float, labels: str = "") -> tuple[str, str]:
 
 
 def healthz(state: AppState, inputs: Inputs) -> Response:
-    """The process answers."""
+    """Return that the process responds."""
     return Response("ok\n", media_type="text/plain")
 
 
 def readyz(state: AppState, inputs: Inputs) -> Response:
-    """The collection can be read."""
+    """Return whether the collection can be read."""
     try:
         reader = StateReader(state.path)
         for shard in reader.shards()[:1]:

@@ -26,12 +26,12 @@ def test_a_replaced_block_is_one_row_with_its_context():
     ]
 
 
-def test_blocks_that_came_and_went():
+def test_added_and_removed_blocks():
     assert ("edit", "two", "") in _rows(BEFORE.replace("two\n", ""))
     assert ("edit", "", "new") in _rows(BEFORE.replace("two\n", "two\nnew\n"))
 
 
-def test_nothing_differs():
+def test_no_difference():
     assert _rows(BEFORE) == []
 
 
