@@ -29,11 +29,11 @@ from tests.command_server import start_command
 ADDRESSES = ("127.0.0.11", "127.0.0.12", "127.0.0.13")
 GAP_S = 0.2
 SLACK_S = 0.003
-"""The server stamps a request when its loop reads it."""
+"""Tolerance: the server logs a request when its loop reads it."""
 LEASE_S = 1.5
 
 
-class Logged(NamedTuple):
+class LoggedRequest(NamedTuple):
     """One request in the sites' log."""
 
     at: float
@@ -43,7 +43,7 @@ class Logged(NamedTuple):
 
 
 class Proxy:
-    """A TCP proxy in a thread: the network, which can stall, break and be slow."""
+    """A TCP proxy in a thread that can stall, cut and slow down connections."""
 
     def __init__(self, target: int) -> None:
         self._target = target
@@ -51,7 +51,7 @@ class Proxy:
         self._writers: set[asyncio.StreamWriter] = set()
         self.is_stalled = False
         self.is_cut = False
-        self.bytes_a_second: float | None = None
+        self.bytes_per_second: float | None = None
         self.port = 0
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -98,19 +98,19 @@ class Proxy:
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while data := await reader.read(2048):
-            await self._until_flowing()
-            if self.bytes_a_second is not None:
-                await asyncio.sleep(len(data) / self.bytes_a_second)
+            await self._wait_while_stalled()
+            if self.bytes_per_second is not None:
+                await asyncio.sleep(len(data) / self.bytes_per_second)
             writer.write(data)
             await writer.drain()
         writer.close()
 
-    async def _until_flowing(self) -> None:
+    async def _wait_while_stalled(self) -> None:
         while self.is_stalled:  # noqa: ASYNC110 - set from another thread
             await asyncio.sleep(0.02)
 
     def cut(self) -> None:
-        """Break every connection, and let no new one through."""
+        """Abort all connections and reject new ones."""
         self.is_cut = True
         self._loop.call_soon_threadsafe(self._break)
 
@@ -120,7 +120,7 @@ class Proxy:
 
     def heal(self) -> None:
         self.is_cut = self.is_stalled = False
-        self.bytes_a_second = None
+        self.bytes_per_second = None
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._done.set)
@@ -128,8 +128,8 @@ class Proxy:
 
 
 @dataclass
-class Field:
-    """Everything of one test."""
+class OutpostSetup:
+    """The processes and files of one test."""
 
     folder: Path
     origins: list[str]
@@ -141,13 +141,13 @@ class Field:
         return self.folder / "home"
 
     def edit(self, **pages: int) -> None:
-        """Page number -> how often it was edited."""
+        """Set how often each page was edited."""
         target = self.folder / "edits.new"
         target.write_text(json.dumps({name.removeprefix("p"): count for name, count in pages.items()}))
         target.replace(self.folder / "edits.json")
 
     def start(self, *arguments: str, agent: str = "evercrawl") -> subprocess.Popen[str]:
-        """A command that runs on."""
+        """Start a command in the background."""
         process = start_command(
             *arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment(agent)
         )
@@ -159,11 +159,11 @@ class Field:
         return ["-C", str(self.collection), "crawl", *own, *more]
 
     def make_collection(self) -> None:
-        """With its seeds, and nothing asked yet."""
+        """Create the collection with its seeds."""
         create_collection(self.collection, {"scope.seeds": tuple(f"{origin}/" for origin in self.origins)})
 
     def code_for_all(self) -> str:
-        """One outpost for every site."""
+        """Create a code for one outpost that serves all sites."""
         routes = [origin.removeprefix("http://") for origin in self.origins]
         return create_pairing_code(self.collection, name="outposta", routes=routes, valid_for=timedelta(hours=1))
 
@@ -186,17 +186,19 @@ class Field:
     def status(self) -> dict[str, OutpostStatus]:
         return {one.name: one for one in list_outposts(self.collection)}
 
-    def log(self) -> list[Logged]:
+    def log(self) -> list[LoggedRequest]:
         rows = (line.split(" ", 3) for line in (self.folder / "web.log").read_text().splitlines())
-        return [Logged(float(at), origin, path, agent.split("/")[0]) for at, origin, path, agent in rows]
+        return [LoggedRequest(float(at), origin, path, agent.split("/")[0]) for at, origin, path, agent in rows]
 
-    def gaps(self) -> list[tuple[float, Logged, Logged]]:
-        """Every pair of requests to one site that follow each other, with the time between them."""
-        by_site: dict[str, list[Logged]] = defaultdict(list)
+    def gaps(self) -> list[tuple[float, LoggedRequest, LoggedRequest]]:
+        """Return consecutive requests to each site with the time between them."""
+        by_site: dict[str, list[LoggedRequest]] = defaultdict(list)
         for one in self.log():
             by_site[one.origin].append(one)
         return [
-            (after.at - before.at, before, after) for asked in by_site.values() for before, after in pairwise(asked)
+            (after.at - before.at, before, after)
+            for requests in by_site.values()
+            for before, after in pairwise(requests)
         ]
 
     def assert_pace(self) -> None:
@@ -204,25 +206,25 @@ class Field:
             assert gap >= GAP_S - SLACK_S, (gap, before, after)
 
     def versions(self) -> dict[str, int]:
-        """URL -> number of stored versions, for every page that has one."""
+        """Return the number of stored versions of each URL."""
         return dict(Counter(row["url"] for row in self.rows()))
 
     def rows(self) -> list[dict[str, str]]:
-        """Every stored version."""
+        """Return every stored version."""
         file = self.folder / "versions.jsonl"
         selection = VersionSelection(all_versions=True)
         evercrawl.open(self.collection).export("jsonl", file, selection=selection, force=True)
         return [json.loads(line) for line in file.read_text().splitlines()]
 
     def is_sound(self) -> bool:
-        """Every stored version can be read back."""
+        """Check that every stored version can be read."""
         return evercrawl.open(self.collection).verify().is_sound()
 
     def wait_for(self, condition: object, seconds: float = 20.0) -> None:
         assert callable(condition)
         end = time.monotonic() + seconds
         while not condition():
-            assert time.monotonic() < end, "nothing happened in time"
+            assert time.monotonic() < end, "the condition was not met in time"
             time.sleep(0.05)
 
 
@@ -247,8 +249,8 @@ def free_port() -> int:
 
 
 @contextmanager
-def outdoors(folder: Path, *, pages: int, sites: int = 3) -> Iterator[Field]:
-    """Sites that run, and everything that is started in between ended."""
+def running_sites(folder: Path, *, pages: int, sites: int = 3) -> Iterator[OutpostSetup]:
+    """Run the sites; kill all processes at the end."""
     (folder / "edits.json").write_text("{}")
     server = subprocess.Popen(
         [sys.executable, "-m", "tests.e2e.outpost_web", str(folder / "web.log"), str(folder / "edits.json"),
@@ -256,7 +258,7 @@ def outdoors(folder: Path, *, pages: int, sites: int = 3) -> Iterator[Field]:
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert server.stdout is not None
-    found = Field(folder, json.loads(server.stdout.readline()), free_port())
+    found = OutpostSetup(folder, json.loads(server.stdout.readline()), free_port())
     try:
         found.make_collection()
         yield found

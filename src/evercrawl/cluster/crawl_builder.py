@@ -78,7 +78,7 @@ def build_crawl(
         stop=stop,
         forever=forever,
         new_rules=watch_trap_rules(collection, settings.traps).changed,
-        new_slower=watch_rate_overrides(collection, settings.pace.overrides).changed,
+        new_overrides=watch_rate_overrides(collection, settings.pace.overrides).changed,
         peers=peers,
         after=uploader.finish if uploader is not None else None,
         focus=load_focus(collection),
@@ -92,9 +92,9 @@ def _fetcher(collection: Path, settings: Settings, clock: Clock, agent: str, pee
         return own
     from evercrawl.outpost.coordinator import Coordinator
 
-    home = Coordinator(collection, settings, clock, direct=own)
-    home.listen(settings.outposts.listen, collection)
-    return home
+    coordinator = Coordinator(collection, settings, clock, direct=own)
+    coordinator.listen(settings.outposts.listen, collection)
+    return coordinator
 
 
 def uses_database(collection: Path, settings: StoreSettings) -> bool:
@@ -137,7 +137,7 @@ def assemble_crawl(
     seed: int = 0,
     forever: bool = False,
     new_rules: NewRules | None = None,
-    new_slower: NewSlower | None = None,
+    new_overrides: NewSlower | None = None,
     peers: Peers | None = None,
     after: Callable[[], Awaitable[None]] | None = None,
     focus: Focus | None = None,
@@ -168,7 +168,7 @@ def assemble_crawl(
         pace=pace_for(settings),
         seed=seed,
         stop=stop,
-        updates=None if new_rules is None else RuleUpdates(new_rules, new_slower),
+        updates=None if new_rules is None else RuleUpdates(new_rules, new_overrides),
         after=after,
     )
 

@@ -61,7 +61,7 @@ log = logging.getLogger("evercrawl")
 RESULT_TIMEOUT_S = 900.0
 """How long to wait for a result from a live outpost."""
 RESULT_LIFETIME = timedelta(minutes=15)
-"""How long to use a result left by a crash before its page is fetched again."""
+"""How long to use a result stored by a crash before its page is fetched again."""
 COMMIT_GRACE = timedelta(minutes=1)
 MAX_CONNECTIONS = 256
 FINAL_READ_S = 0.05
@@ -113,8 +113,8 @@ class Coordinator:
                 grace_us = self._began_us + span_us(self._settings.outposts.start_timeout)
                 until_us = max(min(row.until_us, now_us + self._lease_us), grace_us)
                 self._remotes[row.id] = RemoteOutpost(row, GrantedLease(self._lease_us, until_us), row.acknowledged)
-        for gone in set(self._remotes) - {row.id for row in rows}:
-            self._remove(self._remotes.pop(gone))
+        for outpost_id in set(self._remotes) - {row.id for row in rows}:
+            self._remove(self._remotes.pop(outpost_id))
         self._router = SiteRouter({row.id: row.routes for row in rows})
 
     def _remove(self, remote: RemoteOutpost) -> None:
@@ -128,9 +128,9 @@ class Coordinator:
 
     async def fetch(self, request: Request) -> FetchResult:
         """Return the result of a request, through an outpost or directly."""
-        left = self._stored_result(request)
-        if left is not None:
-            return left
+        stored = self._stored_result(request)
+        if stored is not None:
+            return stored
         outpost = self._router.outpost_of(site_of(request.url))
         if outpost is None:
             return await self._direct.fetch(request)
@@ -145,7 +145,7 @@ class Coordinator:
             result = await self._wait_for_result(pending, remote)
         finally:
             remote.remove(pending)
-            pending.result_future.cancel()
+            pending.future.cancel()
         if not isinstance(result, FetchDirectly):
             return result
         await asyncio.sleep(min(result.delay_us, self._max_delay_us) / 1_000_000)
@@ -155,21 +155,21 @@ class Coordinator:
         """Return the outpost's result, or FetchDirectly once its lease is over."""
         deadline_us = self._now_us() + int(RESULT_TIMEOUT_S * 1_000_000)
         final_read_us = 0
-        while not pending.result_future.done():
+        while not pending.future.done():
             now_us, free_us = self._now_us(), remote.lease.free_at_us(self._handover_us)
             if now_us >= deadline_us:
                 detail = "the outpost did not answer in time"
                 return Failed(pending.request.url, Fault.INCOMPLETE, detail, timedelta(seconds=RESULT_TIMEOUT_S))
             if now_us < free_us:
                 wait_us = min(free_us, deadline_us) - now_us
-                await asyncio.wait([pending.result_future], timeout=max(wait_us, 1000) / 1_000_000)
+                await asyncio.wait([pending.future], timeout=max(wait_us, 1000) / 1_000_000)
             elif remote.channel is not None and final_read_us != free_us:
                 final_read_us = free_us
                 await asyncio.sleep(FINAL_READ_S)
             else:
                 self._lease_expired(remote)
                 return FetchDirectly()
-        return pending.result_future.result()
+        return pending.future.result()
 
     def _lease_expired(self, remote: RemoteOutpost) -> None:
         """Close the connection of an outpost whose lease is over."""
@@ -273,7 +273,7 @@ class Coordinator:
         self._load_outposts()
         remote = self._remotes[row.id]
         if remote.lease.free_at_us(self._handover_us) <= self._now_us():
-            self._log_event("took_over", remote)
+            self._log_event("lease_resumed", remote)
         remote.attach(channel)
         self._renew(remote)
         await channel.send(Welcome(self.run, remote.row.name, remote.acknowledged, self._lease_us))
@@ -336,10 +336,10 @@ class Coordinator:
                     raise ValueError(f"unexpected message from an outpost: {type(message).__name__}")
 
     def _release_pending(self, remote: RemoteOutpost) -> None:
-        """Let the crawler make the fetches of an outpost that has left."""
+        """Let the crawler make the fetches of an outpost that has stored."""
         for pending in [*remote.queue, *remote.assigned.values()]:
-            if not pending.result_future.done():
-                pending.result_future.set_result(FetchDirectly())
+            if not pending.future.done():
+                pending.future.set_result(FetchDirectly())
 
     # Results
 
@@ -371,7 +371,7 @@ class Coordinator:
         self._resolve(remote, decoder)
         self._delete_committed(to_us(now - COMMIT_GRACE))
         self.state.evict_exchanges(self._settings.outposts.cache_bytes)
-        self._log_event("intake", remote, batch=message.batch, **counts)
+        self._log_event("batch_stored", remote, batch=message.batch, **counts)
 
     def _request_of(self, remote: RemoteOutpost, item: JobResult) -> tuple[int | None, Request] | None:
         is_of_run = item.run is None or item.run == self.run
@@ -386,8 +386,8 @@ class Coordinator:
     def _resolve(self, remote: RemoteOutpost, decoder: BatchDecoder) -> None:
         for number, url, result in decoder.results:
             pending = remote.assigned.pop(number, None) if number is not None else None
-            if pending is not None and not pending.result_future.done():
-                pending.result_future.set_result(result)
+            if pending is not None and not pending.future.done():
+                pending.future.set_result(result)
                 if not isinstance(result, FetchDirectly):
                     self._handed_over[url] = self._now_us()
             elif not isinstance(result, FetchDirectly):

@@ -49,7 +49,7 @@ class PendingFetch:
 
     number: int
     request: Request
-    result_future: asyncio.Future[FetchResult | FetchDirectly]
+    future: asyncio.Future[FetchResult | FetchDirectly]
 
 
 @dataclass(eq=False)
