@@ -222,7 +222,10 @@ class Duplicates:
         """Return whether the page that this one duplicates has changed, so that the content is needed again."""
         if page.duplicate_of is None:
             return False
-        own, other = await self._store.duplicate_candidate(page.id), await self._store.duplicate_candidate(page.duplicate_of)
+        own, other = (
+            await self._store.duplicate_candidate(page.id),
+            await self._store.duplicate_candidate(page.duplicate_of),
+        )
         return own is None or not is_still_duplicate(own, other, enough=self._settings.similarity)
 
     async def look_up(self, page: Page, content: Content, outcome: VisitOutcome) -> DuplicateLookup:

@@ -185,7 +185,7 @@ class SitemapPoller:
         """Read a source and all that it leads to; gives what it is, and how much it announced."""
         states = state.value.sources
         last_read = {url: _moment(state.read) for url, state in states.items() if state.read is not None}
-        walk = SitemapWalk([source.url], last_read=last_read, most_files=self._settings.max_files)
+        walk = SitemapWalk([source.url], last_read=last_read, max_files=self._settings.max_files)
         kind: SourceKind | None = None
         announced = 0
         while (url := walk.next()) is not None:

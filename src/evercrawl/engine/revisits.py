@@ -7,10 +7,10 @@ from datetime import timedelta
 from math import inf, isfinite
 from typing import NamedTuple
 
-from xxhash import xxh32_intdigest, xxh64_intdigest
+from xxhash import xxh64_intdigest
 
 from evercrawl.core.revisit.request_budget import RequestBudget
-from evercrawl.core.revisit.site_model import SiteModel
+from evercrawl.core.revisit.site_model import SiteModel, hub_of
 from evercrawl.core.revisit.visit_schedule import BudgetLevel, mark_cached
 from evercrawl.core.revisit.visit_value import MARGIN
 from evercrawl.engine.commits import CommitBuffer
@@ -55,11 +55,6 @@ class VisitValue(NamedTuple):
     is_worth: bool
     band: int
     due_us: int
-
-
-def hub_of(url: str) -> int:
-    """Return the directory of a page as a number."""
-    return xxh32_intdigest(url.partition("?")[0].rpartition("/")[0].encode("utf-8", "surrogatepass"))
 
 
 def next_visit(

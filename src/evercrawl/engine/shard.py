@@ -83,7 +83,9 @@ class Shard:
         self._last_commit_us = self._states_saved_us = 0
         self._is_resting = self._is_retired = False
         self._build_queue(facts, credit_state)
-        self._build_visits(facts)
+        self._build_knowledge()
+        self._build_visits()
+        self._build_writers()
 
     def _build_queue(self, facts: ShardState, credit_state: bytes | None) -> None:
         """Build what decides which page is next."""
@@ -128,53 +130,63 @@ class Shard:
         )
         self.channel = LinkChannel(facts, self.store, self.buffer, receive=self._receive_contents)
 
-    def _build_visits(self, facts: ShardState) -> None:
-        """Build what reads and writes visits."""
-        shared, runtime, policy = self._shared, self._runtime, self.policy
-        duplicates = Duplicates(
-            self.store,
-            self._ports.near,
-            settings=policy.settings.duplicates,
-            mirrors=shared.mirrors,
-            page_at=self._host.page_at,
-        )
+    def _build_knowledge(self) -> None:
+        """Build what the shard learns, and the schedule that follows from it."""
+        store, shared, policy = self.store, self._shared, self.policy
+        near, mirrors, page_at = self._ports.near, shared.mirrors, self._host.page_at
+        duplicates = Duplicates(store, near, settings=policy.settings.duplicates, mirrors=mirrors, page_at=page_at)
         most = max(1, MAX_OUTLOOKS // shared.shards)
-        outlooks = SiteStates(self.store, FRESHNESS, most=most)
-        revisits = Revisits(
-            outlooks, shared.budget, policy, lambda page: self.credit.weight(page) * duplicates.weight(page)
-        )
-        self.knowledge = ShardKnowledge(
-            SiteStates(self.store, CHANGE, most=MAX_TEXTS // shared.shards),
-            SiteStates(self.store, SITEMAPS, most=most),
-            revisits,
-            self.traps,
-            duplicates,
-            self.credit.weight,
-        )
-        self.due = DuePages(
-            self.store,
-            revisits,
-            self.buffer,
-            next_seq=self.links.next_seq,
-            commit=self.commit,
-            settings=policy.settings,
-        )
-        access = SiteAccess(shared.side_requests.run, self.robots_of)
+        credit, outlooks = self.credit, SiteStates(store, FRESHNESS, most=most)
+        revisits = Revisits(outlooks, shared.budget, policy, lambda page: credit.weight(page) * duplicates.weight(page))
+        change = SiteStates(store, CHANGE, most=MAX_TEXTS // shared.shards)
+        sitemaps = SiteStates(store, SITEMAPS, most=most)
+        self.knowledge = ShardKnowledge(change, sitemaps, revisits, self.traps, duplicates, credit.weight)
+        next_seq, commit = self.links.next_seq, self.commit
+        self.due = DuePages(store, revisits, self.buffer, next_seq=next_seq, commit=commit, settings=policy.settings)
+
+    def _build_visits(self) -> None:
+        """Build what sends requests, and reads and writes visits."""
+        runtime, archive, knowledge = self._runtime, self._ports.archive, self.knowledge
+        access = SiteAccess(self._shared.side_requests.run, self.robots_of)
+        self._followups = BackgroundTasks(self.wake.set, self._fail)
         self._probes = Probes(
             self.traps,
-            policy,
+            self.policy,
             access=access,
             known_keys=self.links.known,
             enqueue=self._enqueue,
             commit=self.commit,
             tasks=BackgroundTasks(self.wake.set, self._fail),
         )
+        self.sitemaps = SitemapPoller(
+            self.store,
+            knowledge,
+            self.due,
+            runtime=runtime,
+            access=access,
+            site_numbered=self.links.site_numbered,
+            enter_links=self._enter_links,
+            tasks=BackgroundTasks(self.wake.set, self._fail),
+        )
+        self._requests = SiteRequests(
+            self.frontier,
+            self.buffer,
+            archive,
+            runtime=runtime,
+            side_requests=self._shared.side_requests,
+            stats=self.stats,
+            remember=self.links.remember,
+            learned_robots=self.sitemaps.learned_robots,
+        )
         contents = ContentReader(
-            self.store, self._ports.archive, self.knowledge.change, original_of=self.buffer.original_of, policy=policy
+            self.store, archive, knowledge.change, original_of=self.buffer.original_of, policy=self.policy
         )
         self._reader = VisitReader(
-            self.store, contents, self.knowledge, links=self.links, probes=self._probes, runtime=runtime
+            self.store, contents, knowledge, links=self.links, probes=self._probes, runtime=runtime
         )
+
+    def _build_writers(self) -> None:
+        """Build what writes into the next commit."""
         self._writer = VisitWriter(
             self._ports.archive,
             self.buffer,
@@ -183,7 +195,7 @@ class Shard:
             credit=self.credit,
             knowledge=self.knowledge,
             stats=self.stats,
-            focus=runtime.focus,
+            focus=self._runtime.focus,
         )
         self._payout = CreditPayout(
             self.credit,
@@ -192,29 +204,8 @@ class Shard:
             self.channel,
             links=self.links,
             frontier=self.frontier,
-            scope=policy.scope,
+            scope=self.policy.scope,
             takes_batches=self._host.takes_batches,
-        )
-        self.sitemaps = SitemapPoller(
-            self.store,
-            self.knowledge,
-            self.due,
-            runtime=runtime,
-            access=access,
-            site_numbered=self.links.site_numbered,
-            enter_links=self._enter_links,
-            tasks=BackgroundTasks(self.wake.set, self._fail),
-        )
-        self._followups = BackgroundTasks(self.wake.set, self._fail)
-        self._requests = SiteRequests(
-            self.frontier,
-            self.buffer,
-            self._ports.archive,
-            runtime=runtime,
-            side_requests=shared.side_requests,
-            stats=self.stats,
-            remember=self.links.remember,
-            learned_robots=self.sitemaps.learned_robots,
         )
 
     @property

@@ -168,7 +168,8 @@ def test_a_new_version_is_stored_and_an_old_one_is_not():
 def test_noise_is_no_new_version():
     visited, answer = known_page(), fetched(body("12:00"))
     content = related(visited, answer, before=OLD).content
-    assert content is not None and content.comparison is not None
+    assert content is not None
+    assert content.comparison is not None
     noisy = content._replace(comparison=content.comparison._replace(change=NOISE))
     decision = decided(visited, answer, before=OLD, content=noisy)
     assert decision.outcome.reason is Reason.NOISE
@@ -311,7 +312,8 @@ def test_what_a_site_answers_to_unknown_urls_is_flagged_and_not_followed():
     text = "we have no such page " * 20
     answer = fetched(body(text, links=("/b",)))
     content = related(page(), answer).content
-    assert content is not None and content.document is not None
+    assert content is not None
+    assert content.document is not None
     state = TrapState(not_found_pages=(soft_404_page(content.document.text),))
     decision = decided(page(), answer, site={"soft_404": state})
     assert decision.outcome.reason is Reason.SOFT_404
@@ -327,10 +329,12 @@ def test_a_redirect_to_the_known_home_is_a_soft_404():
 
 def test_an_apology_makes_a_page_suspect():
     decision = decided(page(), fetched(), says_not_found=True)
-    assert decision.suspicion is not None and decision.suspicion.says_not_found
+    assert decision.suspicion is not None
+    assert decision.suspicion.says_not_found
     assert decided(page(), fetched()).suspicion is None
     copy = decided(page(), fetched(), first=original(), duplicates=DuplicateLookup(is_original_pending=True))
-    assert copy.suspicion is not None and copy.suspicion.is_copy
+    assert copy.suspicion is not None
+    assert copy.suspicion.is_copy
 
 
 # Traps
@@ -375,7 +379,8 @@ def test_a_page_keeps_its_credit_while_its_links_are_not_seen(visited: Page, ans
 def test_a_seen_page_is_scheduled_and_a_failed_one_is_not():
     seen = decided(page(), fetched())
     assert seen.belief is not None
-    assert seen.outcome.due_us is not None and seen.outcome.due_us > NOW_US
+    assert seen.outcome.due_us is not None
+    assert seen.outcome.due_us > NOW_US
     assert decided(known_page(), not_modified()).belief is not None
     assert decided(page(), failed(Fault.TIMEOUT)).belief is None
 
@@ -389,12 +394,14 @@ def test_a_page_is_not_due_while_the_server_calls_it_fresh():
 def test_a_wrong_validator_is_counted():
     liar = fetched(body("new words"), (*HTML, ("ETag", '"1"')))
     update = decided(known_page(), liar, before=OLD).site.outlook
-    assert update is not None and update.false_validators == 1
+    assert update is not None
+    assert update.false_validators == 1
 
 
 def test_the_first_pages_of_a_site_teach_what_they_have_in_common():
     update = decided(page(), fetched()).site.change
-    assert update is not None and update.pages == 1
+    assert update is not None
+    assert update.pages == 1
     rested = decided(known_page(), not_modified()).site.change
     assert rested is not None
     assert decided(page(), failed(Fault.TIMEOUT)).site.change is None
@@ -407,7 +414,8 @@ def test_feeds_near_the_entrance_are_noted():
     assert update is not None
     assert (update.requests, update.feeds) == (1, (HOME + "feed.xml",))
     deep = decided(page(depth=3), answer, site={"sitemaps": SitemapState()}).site.sitemaps
-    assert deep is not None and deep.feeds == ()
+    assert deep is not None
+    assert deep.feeds == ()
     assert decided(page(), failed(Fault.TIMEOUT), site={"sitemaps": SitemapState()}).site.sitemaps is None
 
 
