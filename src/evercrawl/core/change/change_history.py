@@ -39,7 +39,7 @@ _TEXT = Struct("<IHHB")
 _EDIT = Struct("<QHI")
 
 
-class BlockLocation(NamedTuple):
+class Location(NamedTuple):
     """The path of some blocks, and the shape of one in which only numbers change."""
 
     path: int
@@ -76,7 +76,7 @@ class PageChangeHistory:
     """The locations of one page that ever differed, and the number of its last compared visit."""
 
     visit: int = 0
-    locations: dict[BlockLocation, LocationHistory] = field(default_factory=dict)
+    locations: dict[Location, LocationHistory] = field(default_factory=dict)
     edits: tuple[int, ...] = ()
     """Keys of the newest edits on this page: later visits to it do not count against them."""
 
@@ -105,7 +105,7 @@ class PageChangeHistory:
             return PageChangeHistory()
         if version != _VERSION:
             return PageChangeHistory()
-        found = {BlockLocation(*row[:2]): LocationHistory(*row[2:]) for row in location_rows}
+        found = {Location(*row[:2]): LocationHistory(*row[2:]) for row in location_rows}
         return PageChangeHistory(visit, found, tuple(key for (key,) in edit_rows))
 
 
@@ -175,7 +175,7 @@ class SiteChangeHistory:
     pages: int = 0
     visits: int = 0
     """Visits to known pages, unchanged ones too."""
-    locations: dict[BlockLocation, LocationStats] = field(default_factory=dict)
+    locations: dict[Location, LocationStats] = field(default_factory=dict)
     texts: dict[int, TextSpread] = field(default_factory=dict)
     edits: dict[int, EditSpread] = field(default_factory=dict)
 
@@ -226,7 +226,7 @@ class SiteChangeHistory:
         return SiteChangeHistory(
             pages,
             visits,
-            {BlockLocation(*row[:2]): LocationStats(*row[2:]) for row in location_rows},
+            {Location(*row[:2]): LocationStats(*row[2:]) for row in location_rows},
             {row[0]: TextSpread(*row[1:]) for row in text_rows},
             {row[0]: EditSpread(*row[1:]) for row in edit_rows},
         )
@@ -237,7 +237,7 @@ def _read_rows(form: Struct, stored: bytes, at: int, count: int) -> tuple[list[t
     return rows, at + count * form.size
 
 
-def limit_locations(locations: dict[BlockLocation, LocationStats]) -> dict[BlockLocation, LocationStats]:
+def limit_locations(locations: dict[Location, LocationStats]) -> dict[Location, LocationStats]:
     """Keep the locations that differ most."""
     if len(locations) <= MAX_SITE_LOCATIONS:
         return locations
@@ -269,9 +269,7 @@ def newest_edits(edits: dict[int, EditSpread], most: int = MAX_SITE_EDITS) -> di
     return edits if len(edits) <= most else dict(list(edits.items())[-most:])
 
 
-def active_locations(
-    locations: Iterable[tuple[BlockLocation, LocationHistory]],
-) -> dict[BlockLocation, LocationHistory]:
+def active_locations(locations: Iterable[tuple[Location, LocationHistory]]) -> dict[Location, LocationHistory]:
     """Return the locations of a page that differed lately, the most active first."""
     active = [(location, history) for location, history in locations if history.bits]
     if len(active) > MAX_PAGE_LOCATIONS:

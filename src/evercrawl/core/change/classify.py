@@ -14,7 +14,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from evercrawl.core.change.change_history import (
-    BlockLocation,
+    Location,
     LocationStats,
     PageChangeHistory,
     SiteChangeHistory,
@@ -84,66 +84,64 @@ class ChangeContext(NamedTuple):
     now: datetime | None
 
 
-def location_of(hunk: Hunk) -> BlockLocation:
+def location_of(hunk: Hunk) -> Location:
     """Return the exact location of a difference: for numbers, that of the words around them."""
-    return BlockLocation(hunk.path, hash_text(text_shape(hunk.added))) if hunk.is_number else BlockLocation(hunk.path)
+    return Location(hunk.path, hash_text(text_shape(hunk.added))) if hunk.is_number else Location(hunk.path)
 
 
-def row_end_locations(hunk: Hunk) -> tuple[BlockLocation, ...]:
+def row_end_locations(hunk: Hunk) -> tuple[Location, ...]:
     """Return the end of a row of blocks at which a difference stands."""
-    return (BlockLocation(hunk.path, hunk.position),) if hunk.position in (RowPosition.FIRST, RowPosition.LAST) else ()
+    return (Location(hunk.path, hunk.position),) if hunk.position in (RowPosition.FIRST, RowPosition.LAST) else ()
 
 
-def locations_of(hunks: Iterable[Hunk]) -> set[BlockLocation]:
+def locations_of(hunks: Iterable[Hunk]) -> set[Location]:
     """Return where learning stores differences: exact locations, paths and ends of rows."""
     return {
-        location
-        for hunk in hunks
-        for location in (location_of(hunk), BlockLocation(hunk.path), *row_end_locations(hunk))
+        location for hunk in hunks for location in (location_of(hunk), Location(hunk.path), *row_end_locations(hunk))
     }
 
 
-def is_noise(hunk: Hunk, known: ChangeContext) -> bool:
+def is_noise(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether this location shows such differences all the time."""
     if not hunk.is_number:
-        return _is_noise_text(hunk, known)
-    is_today = known.now is not None and is_todays_date(hunk.added, now=known.now)
-    return (is_today and count_words(hunk.added) <= MAX_TODAY_WORDS) or _is_noise_number(hunk, known)
+        return _is_noise_text(hunk, context)
+    is_today = context.now is not None and is_todays_date(hunk.added, now=context.now)
+    return (is_today and count_words(hunk.added) <= MAX_TODAY_WORDS) or _is_noise_number(hunk, context)
 
 
-def is_noise_order(known: ChangeContext) -> bool:
+def is_noise_order(context: ChangeContext) -> bool:
     """Return whether the order of paragraphs differs all the time."""
-    location = BlockLocation(MOVED)
-    return _reaches(location, LABEL_THRESHOLD, known) or _recent_differences(location, known) >= MANY_RECENT
+    location = Location(MOVED)
+    return _reaches(location, LABEL_THRESHOLD, context) or _recent_differences(location, context) >= MANY_RECENT
 
 
-def is_volatile(hunk: Hunk, known: ChangeContext) -> bool:
+def is_volatile(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether the location differs often; enough outside the page's own part."""
     return (
-        _reaches(BlockLocation(hunk.path), VOLATILE_THRESHOLD, known)
-        or _recent_differences(location_of(hunk), known) >= SOME_RECENT
+        _reaches(Location(hunk.path), VOLATILE_THRESHOLD, context)
+        or _recent_differences(location_of(hunk), context) >= SOME_RECENT
     )
 
 
-def is_rotation(hunk: Hunk, known: ChangeContext) -> bool:
+def is_rotation(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether a text of other pages replaced another such text."""
     sides = (hunk.removed, hunk.added)
-    return all(text and known.site.is_on_other_pages(text, page=known.page_mark) for text in sides)
+    return all(text and context.site.is_on_other_pages(text, page=context.page_mark) for text in sides)
 
 
-def is_sitewide(hunk: Hunk, known: ChangeContext) -> bool:
+def is_sitewide(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether nearly all pages visited since the first one had the same edit.
 
     One page before this is enough outside the page's own part, unless the location is volatile, and for a text that
     nearly all pages had.
     """
-    site = known.site
+    site = context.site
     least = 1
     is_rare = hunk.is_own and site.page_share(hunk.removed) < TEMPLATE_SHARE
     if is_rare and hunk.is_number and not hunk.is_metadata:
         # Counters of similar pages may all increase at the same time.
         return False
-    if is_rare or (not hunk.is_own and is_volatile(hunk, known)):
+    if is_rare or (not hunk.is_own and is_volatile(hunk, context)):
         least = SITEWIDE_PAGES
     edits = [(is_sitewide_key(site, edit.key, least=least), edit.text) for edit in edits_in(hunk)]
     if not any(is_same for is_same, _ in edits):
@@ -159,77 +157,77 @@ def is_sitewide_key(site: SiteChangeHistory, key: int, *, least: int = SITEWIDE_
     return same.pages >= max(least, SITEWIDE_SHARE * (site.visits - same.visits_before))
 
 
-def _is_noise_number(hunk: Hunk, known: ChangeContext) -> bool:
+def _is_noise_number(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether the numbers change at nearly every visit, on several pages or on this one."""
     location = location_of(hunk)
     if has_price(hunk.added):
-        return _reaches(location, PRICE_THRESHOLD, known)
+        return _reaches(location, PRICE_THRESHOLD, context)
     if is_prose(hunk.added):
-        return _reaches(location, PROSE_NUMBER_THRESHOLD, known)
-    if _reaches(location, NUMBER_THRESHOLD, known) or _has_active_position(hunk, known):
+        return _reaches(location, PROSE_NUMBER_THRESHOLD, context)
+    if _reaches(location, NUMBER_THRESHOLD, context) or _has_active_position(hunk, context):
         return True
-    return not _is_stable(location, known) and _recent_differences(location, known) >= MANY_RECENT
+    return not _is_stable(location, context) and _recent_differences(location, context) >= MANY_RECENT
 
 
-def _is_noise_text(hunk: Hunk, known: ChangeContext) -> bool:
+def _is_noise_text(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether the text rotates, or is a label or link that always changes."""
     texts = [text for text in (hunk.removed, hunk.added) if text]
-    location = BlockLocation(hunk.path)
+    location = Location(hunk.path)
     is_statement = any(map(is_prose, texts)) and not hunk.is_linked
     is_label = not is_statement and (hunk.position is not RowPosition.WITHIN or hunk.is_linked or hunk.is_variation)
     if not hunk.is_metadata:
-        if _is_rotating_text(hunk, known):
+        if _is_rotating_text(hunk, context):
             return True
-        if is_label and (_has_active_position(hunk, known) or _reaches(location, LABEL_THRESHOLD, known)):
+        if is_label and (_has_active_position(hunk, context) or _reaches(location, LABEL_THRESHOLD, context)):
             return True
-        if _changes_often(hunk, known) and all(known.site.is_recurring(text, least=MIN_REMOVALS) for text in texts):
+        if _changes_often(hunk, context) and all(context.site.is_recurring(text, least=MIN_REMOVALS) for text in texts):
             return True
-    return is_label and not _is_stable(location, known) and _recent_differences(location, known) >= MANY_RECENT
+    return is_label and not _is_stable(location, context) and _recent_differences(location, context) >= MANY_RECENT
 
 
-def _is_rotating_text(hunk: Hunk, known: ChangeContext) -> bool:
+def _is_rotating_text(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether texts of other pages rotate here, and this difference is such a rotation.
 
     At a position that rotates, new texts are noise too. Where other blocks share the location and more were added than
     removed, one may be content.
     """
-    if _has_rotating_position(hunk, known):
+    if _has_rotating_position(hunk, context):
         return True
-    stats = known.site.locations.get(BlockLocation(hunk.path), LocationStats())
+    stats = context.site.locations.get(Location(hunk.path), LocationStats())
     is_rotating = stats.pages >= MIN_ROTATIONS <= stats.rotated and stats.rotation_rate >= MIN_ROTATION_RATE
-    return is_rotating and is_rotation(hunk, known) and (hunk.position is RowPosition.ALONE or hunk.is_balanced)
+    return is_rotating and is_rotation(hunk, context) and (hunk.position is RowPosition.ALONE or hunk.is_balanced)
 
 
-def _has_rotating_position(hunk: Hunk, known: ChangeContext) -> bool:
+def _has_rotating_position(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether texts rotate at this position: some are on other pages, or nothing else differs."""
     if hunk.position is RowPosition.WITHIN:
         return False
-    location = BlockLocation(hunk.path, hunk.position)
-    stats = known.site.locations.get(location, LocationStats())
-    if _reaches(location, ROTATION_THRESHOLD, known):
+    location = Location(hunk.path, hunk.position)
+    stats = context.site.locations.get(location, LocationStats())
+    if _reaches(location, ROTATION_THRESHOLD, context):
         fewest = max(MIN_ROTATIONS, MIN_ROTATION_SHARE * stats.differed)
         if stats.rotated >= fewest:
             return True
     is_minor = stats.minor >= MIN_MINOR_SHARE * stats.differed
-    return is_minor and _reaches(location, UNSEEN_ROTATION_THRESHOLD, known)
+    return is_minor and _reaches(location, UNSEEN_ROTATION_THRESHOLD, context)
 
 
-def _changes_often(hunk: Hunk, known: ChangeContext) -> bool:
+def _changes_often(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether something differs here at every second or third visit to any page."""
-    position = BlockLocation(hunk.path, hunk.position if hunk.position is not RowPosition.WITHIN else RowPosition.ALONE)
-    return _reaches(BlockLocation(hunk.path), RECURRING_THRESHOLD, known) or _reaches(
-        position, RECURRING_THRESHOLD, known
+    position = Location(hunk.path, hunk.position if hunk.position is not RowPosition.WITHIN else RowPosition.ALONE)
+    return _reaches(Location(hunk.path), RECURRING_THRESHOLD, context) or _reaches(
+        position, RECURRING_THRESHOLD, context
     )
 
 
-def _has_active_position(hunk: Hunk, known: ChangeContext) -> bool:
+def _has_active_position(hunk: Hunk, context: ChangeContext) -> bool:
     return hunk.position is not RowPosition.WITHIN and _reaches(
-        BlockLocation(hunk.path, hunk.position), LABEL_THRESHOLD, known
+        Location(hunk.path, hunk.position), LABEL_THRESHOLD, context
     )
 
 
-def _reaches(location: BlockLocation, threshold: ChangeThreshold, known: ChangeContext) -> bool:
-    stats = known.site.locations.get(location)
+def _reaches(location: Location, threshold: ChangeThreshold, context: ChangeContext) -> bool:
+    stats = context.site.locations.get(location)
     return (
         stats is not None
         and stats.pages >= threshold.pages
@@ -238,14 +236,14 @@ def _reaches(location: BlockLocation, threshold: ChangeThreshold, known: ChangeC
     )
 
 
-def _is_stable(location: BlockLocation, known: ChangeContext) -> bool:
-    stats = known.site.locations.get(location)
+def _is_stable(location: Location, context: ChangeContext) -> bool:
+    stats = context.site.locations.get(location)
     return stats is not None and stats.pages >= STABLE_PAGES and stats.rate < STABLE_RATE
 
 
-def _recent_differences(location: BlockLocation, known: ChangeContext) -> int:
+def _recent_differences(location: Location, context: ChangeContext) -> int:
     """Return at how many of the last visits to this page the location differed."""
-    history = known.page.locations.get(location)
+    history = context.page.locations.get(location)
     return history.recent(RECENT_VISITS) if history is not None else 0
 
 
@@ -283,28 +281,28 @@ def compare(before: bytes | str, after: bytes | str, *, page_url: str = "") -> C
     return classify_change(snapshot_html(before), snapshot_html(after), nothing).change
 
 
-def classify_change(before: Snapshot, after: Snapshot, known: ChangeContext) -> ClassifiedChange:
+def classify_change(before: Snapshot, after: Snapshot, context: ChangeContext) -> ClassifiedChange:
     """Return the change between two snapshots in its context."""
     found = diff_snapshots(before, after)
-    classes = [(hunk, classify_hunk(hunk, known)) for hunk in found.hunks[:MAX_HUNKS]]
+    classes = [(hunk, classify_hunk(hunk, context)) for hunk in found.hunks[:MAX_HUNKS]]
     if _is_most_of_the_page(before, after, classes):
         classes = [
             (hunk, HunkClass.CONTENT if _is_doubtful(hunk, hunk_class) else hunk_class) for hunk, hunk_class in classes
         ]
     remaining = [hunk for hunk in found.hunks[MAX_HUNKS:] if hunk.is_own]
     classes += [(hunk, HunkClass.CONTENT) for hunk in remaining]
-    return ClassifiedChange(_change(before, after, found, classes, known), classes, bool(found.moved))
+    return ClassifiedChange(_change(before, after, found, classes, context), classes, bool(found.moved))
 
 
-def classify_hunk(hunk: Hunk, known: ChangeContext) -> HunkClass:
+def classify_hunk(hunk: Hunk, context: ChangeContext) -> HunkClass:
     """Return the class of one difference."""
-    if is_sitewide(hunk, known):
+    if is_sitewide(hunk, context):
         return HunkClass.TEMPLATE
-    if is_noise(hunk, known):
+    if is_noise(hunk, context):
         return HunkClass.NOISE
     if not hunk.is_own:
-        return HunkClass.NOISE if is_volatile(hunk, known) else HunkClass.TEMPLATE
-    if hunk.path == TITLE and known.site.page_share(hunk.removed) >= TEMPLATE_SHARE:
+        return HunkClass.NOISE if is_volatile(hunk, context) else HunkClass.TEMPLATE
+    if hunk.path == TITLE and context.site.page_share(hunk.removed) >= TEMPLATE_SHARE:
         return HunkClass.TEMPLATE
     return HunkClass.METADATA if hunk.is_metadata else HunkClass.CONTENT
 
@@ -323,12 +321,16 @@ def _is_most_of_the_page(before: Snapshot, after: Snapshot, classes: list[tuple[
 
 
 def _change(
-    before: Snapshot, after: Snapshot, found: SnapshotDiff, classes: list[tuple[Hunk, HunkClass]], known: ChangeContext
+    before: Snapshot,
+    after: Snapshot,
+    found: SnapshotDiff,
+    classes: list[tuple[Hunk, HunkClass]],
+    context: ChangeContext,
 ) -> Change:
     own = [hunk for hunk, hunk_class in classes if hunk_class is HunkClass.CONTENT]
     metadata = [hunk for hunk, hunk_class in classes if hunk_class is HunkClass.METADATA]
-    moved = [] if is_noise_order(known) else found.moved
-    template = _template_edits(classes, known)
+    moved = [] if is_noise_order(context) else found.moved
+    template = _template_edits(classes, context)
     kind, size, key_edits = ChangeClass.NOISE, 0.0, template
     if own or moved:
         kind, size, key_edits = ChangeClass.CONTENT, _size(before, after, own), _keyed_edits(own)
@@ -342,13 +344,14 @@ def _keyed_edits(hunks: list[Hunk]) -> list[KeyedEdit]:
     return [edit for hunk in hunks for edit in edits_in(hunk)]
 
 
-def _template_edits(classes: list[tuple[Hunk, HunkClass]], known: ChangeContext) -> list[KeyedEdit]:
+def _template_edits(classes: list[tuple[Hunk, HunkClass]], context: ChangeContext) -> list[KeyedEdit]:
     """Return template edits, and sitewide parts of noise: at a rotating location something may be new for good."""
     return [
         edit
         for hunk, hunk_class in classes
         for edit in edits_in(hunk)
-        if hunk_class is HunkClass.TEMPLATE or (hunk_class is HunkClass.NOISE and is_sitewide_key(known.site, edit.key))
+        if hunk_class is HunkClass.TEMPLATE
+        or (hunk_class is HunkClass.NOISE and is_sitewide_key(context.site, edit.key))
     ]
 
 

@@ -15,8 +15,8 @@ from evercrawl.core.change.change_history import (
     MAX_PAGE_COUNT,
     MAX_PAGE_EDITS,
     MAX_REMOVALS,
-    BlockLocation,
     EditSpread,
+    Location,
     LocationHistory,
     LocationStats,
     PageChangeHistory,
@@ -80,12 +80,12 @@ def classify_visit(
     quiet = max(0, number - max(page_history.visit, FIRST_VISIT) - 1)
     mark = _page_mark(page_url)
     history = page_history.after_unchanged(quiet)
-    known = ChangeContext(history, site_history, mark, now)
-    result = classify_change(before, after, known)
+    context = ChangeContext(history, site_history, mark, now)
+    result = classify_change(before, after, context)
     hunks = [hunk for hunk, _ in result.classes[:MAX_HUNKS]]
     # A sitewide edit says nothing about its location.
-    own_hunks = [hunk for hunk in hunks if not is_sitewide(hunk, known)]
-    moved = {BlockLocation(MOVED)} if result.has_moved else set()
+    own_hunks = [hunk for hunk in hunks if not is_sitewide(hunk, context)]
+    moved = {Location(MOVED)} if result.has_moved else set()
     made = {edit.key for hunk in hunks for edit in edits_in(hunk)}
     page_after = PageChangeHistory(
         number,
@@ -95,7 +95,7 @@ def classify_visit(
     site_after = SiteChangeHistory(
         site_history.pages,
         site_history.visits + 1,
-        _site_locations(known, before, after, own_hunks, moved, compared=1 + min(quiet, MAX_UNCHANGED_VISITS)),
+        _site_locations(context, before, after, own_hunks, moved, compared=1 + min(quiet, MAX_UNCHANGED_VISITS)),
         _site_texts(site_history, hunks, page=mark),
         _site_edits(site_history, made, made_before=page_history.edits),
     )
@@ -106,29 +106,23 @@ def _page_mark(page_url: str) -> int:
     return xxh32_intdigest(page_url.encode("utf-8", "surrogatepass")) & PAGE_MARK
 
 
-def _page_locations(memory: PageChangeHistory, differed: set[BlockLocation]) -> dict[BlockLocation, LocationHistory]:
-    locations = {location: past.add(differed=location in differed) for location, past in memory.locations.items()}
+def _page_locations(history: PageChangeHistory, differed: set[Location]) -> dict[Location, LocationHistory]:
+    locations = {location: past.add(differed=location in differed) for location, past in history.locations.items()}
     locations |= {location: LocationHistory().add(differed=True) for location in differed if location not in locations}
     return active_locations(locations.items())
 
 
 def _site_locations(
-    known: ChangeContext,
-    before: Snapshot,
-    after: Snapshot,
-    hunks: list[Hunk],
-    moved: set[BlockLocation],
-    *,
-    compared: int,
-) -> dict[BlockLocation, LocationStats]:
+    context: ChangeContext, before: Snapshot, after: Snapshot, hunks: list[Hunk], moved: set[Location], *, compared: int
+) -> dict[Location, LocationStats]:
     """Return the stats of all locations of this page; a location gets stats when it first differs."""
-    page = known.page_mark
+    page = context.page_mark
     differed = locations_of(hunks) | moved
-    rotations = [hunk for hunk in hunks if is_rotation(hunk, known)]
-    rotated = {location for hunk in rotations for location in (BlockLocation(hunk.path), *row_end_locations(hunk))}
+    rotations = [hunk for hunk in hunks if is_rotation(hunk, context)]
+    rotated = {location for hunk in rotations for location in (Location(hunk.path), *row_end_locations(hunk))}
     is_minor = _is_minor(after, hunks)
-    locations = dict(known.site.locations)
-    for location in _locations_in(known.site.locations, before, after) - differed:
+    locations = dict(context.site.locations)
+    for location in _locations_in(context.site.locations, before, after) - differed:
         locations[location] = locations[location].add(compared=compared, page=page)
     for location in differed:
         stats = locations.get(location)
@@ -147,25 +141,23 @@ def _is_minor(after: Snapshot, hunks: list[Hunk]) -> bool:
     return sum(max(len(hunk.removed), len(hunk.added)) for hunk in own_hunks) <= MAX_MINOR_SHARE * own_chars
 
 
-def _locations_in(
-    locations: dict[BlockLocation, LocationStats], before: Snapshot, after: Snapshot
-) -> set[BlockLocation]:
+def _locations_in(locations: dict[Location, LocationStats], before: Snapshot, after: Snapshot) -> set[Location]:
     """Return the known locations on the page; words around numbers must be unchanged to be compared."""
     shaped = {location.path for location in locations if location.shape > RowPosition.WITHIN}
     paths = {*before.paths, *after.paths}
     found = {
-        BlockLocation(path, position)
+        Location(path, position)
         for path in paths
         for position in (RowPosition.ALONE, RowPosition.FIRST, RowPosition.LAST)
     }
     found |= _shaped_locations(before, shaped) & _shaped_locations(after, shaped)
-    found.add(BlockLocation(MOVED))
+    found.add(Location(MOVED))
     return found & locations.keys()
 
 
-def _shaped_locations(snapshot: Snapshot, paths: set[int]) -> set[BlockLocation]:
+def _shaped_locations(snapshot: Snapshot, paths: set[int]) -> set[Location]:
     blocks = zip(snapshot.paths, snapshot.texts, strict=True)
-    return {BlockLocation(path, hash_text(text_shape(text))) for path, text in blocks if path in paths}
+    return {Location(path, hash_text(text_shape(text))) for path, text in blocks if path in paths}
 
 
 def _site_texts(site: SiteChangeHistory, hunks: list[Hunk], *, page: int) -> dict[int, TextSpread]:
