@@ -61,7 +61,7 @@ log = logging.getLogger("evercrawl")
 RESULT_TIMEOUT_S = 900.0
 """How long to wait for a result from a live outpost."""
 RESULT_LIFETIME = timedelta(minutes=15)
-"""How long to use a result stored by a crash before its page is fetched again."""
+"""How long to use a result left by a crash before its page is fetched again."""
 COMMIT_GRACE = timedelta(minutes=1)
 MAX_CONNECTIONS = 256
 FINAL_READ_S = 0.05
@@ -336,7 +336,7 @@ class Coordinator:
                     raise ValueError(f"unexpected message from an outpost: {type(message).__name__}")
 
     def _release_pending(self, remote: RemoteOutpost) -> None:
-        """Let the crawler make the fetches of an outpost that has stored."""
+        """Let the crawler make the fetches of an outpost that has left."""
         for pending in [*remote.queue, *remote.assigned.values()]:
             if not pending.future.done():
                 pending.future.set_result(FetchDirectly())

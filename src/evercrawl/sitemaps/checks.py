@@ -247,10 +247,10 @@ def _date_findings(
     yield from findings_for(SitemapIssue.UNREADABLE_DATES, unreadable, of=len(entries))
     undated = len(entries) - len(dated) - len(unreadable)
     if undated > 0:
-        without = [IssueExample(entry.url, "") for entry in entries if entry.lastmod is None][:undated]
-        yield from findings_for(SitemapIssue.NO_DATES, without, of=len(entries))
-    ahead = (IssueExample(one.url, _lastmod_text(one.lastmod)) for one in dated if _is_future(one.lastmod, survey.now))
-    yield from findings_for(SitemapIssue.FUTURE_DATES, ahead, of=len(dated))
+        undated_examples = [IssueExample(entry.url, "") for entry in entries if entry.lastmod is None][:undated]
+        yield from findings_for(SitemapIssue.NO_DATES, undated_examples, of=len(entries))
+    future = (IssueExample(one.url, _lastmod_text(one.lastmod)) for one in dated if _is_future(one.lastmod, survey.now))
+    yield from findings_for(SitemapIssue.FUTURE_DATES, future, of=len(dated))
 
 
 def _is_future(moment: datetime | None, now: datetime) -> bool:
@@ -332,10 +332,10 @@ def _is_same(version: KnownVersion, page: SurveyedPage) -> bool:
 
 def _check_by_page(lastmod: datetime, page: SurveyedPage) -> DateCheck | None:
     """Compare a date with the page's own date or its Last-Modified."""
-    witness = _stated_change(page)
-    if witness is None:
+    stated = _stated_change(page)
+    if stated is None:
         return None
-    name, moment = witness
+    name, moment = stated
     latest = lastmod + ONE_DAY if lastmod.time() == time.min else lastmod
     if lastmod > moment + DATE_TOLERANCE:
         return "false", f"{name} says {_date_text(moment)}"
@@ -349,10 +349,10 @@ def _stated_change(page: SurveyedPage) -> tuple[str, datetime] | None:
     if page.document is not None and (stated := parse_date(page.document.modified)) is not None:
         return "the page", stated
     sent = http_date(page.date) if page.date else page.at
-    lastmods = http_date(page.last_modified) if page.last_modified else None
-    if lastmods is None or sent is None or sent - lastmods < GENERATED_WITHIN:
+    modified = http_date(page.last_modified) if page.last_modified else None
+    if modified is None or sent is None or sent - modified < GENERATED_WITHIN:
         return None
-    return "Last-Modified", lastmods
+    return "Last-Modified", modified
 
 
 # Pages
@@ -366,12 +366,14 @@ def _page_findings(survey: SitemapSurvey) -> Iterator[SitemapFinding]:
     for kind, issue in _KINDS.items():
         cases = (IssueExample(page.url, page.detail) for page in sampled if page.kind == kind)
         yield from findings_for(issue, cases, of=len(sampled))
-    hidden = [page for page in sampled if page.document is not None and page.document.robots.noindex]
+    noindex = [page for page in sampled if page.document is not None and page.document.robots.noindex]
     yield from findings_for(
-        SitemapIssue.NOINDEX, (IssueExample(page.url, "noindex") for page in hidden), of=len(sampled)
+        SitemapIssue.NOINDEX, (IssueExample(page.url, "noindex") for page in noindex), of=len(sampled)
     )
-    elsewhere = (IssueExample(page.url, f"canonical {other}") for page in sampled if (other := _other_canonical(page)))
-    yield from findings_for(SitemapIssue.CANONICAL, elsewhere, of=len(sampled))
+    other_canonical = (
+        IssueExample(page.url, f"canonical {other}") for page in sampled if (other := _other_canonical(page))
+    )
+    yield from findings_for(SitemapIssue.CANONICAL, other_canonical, of=len(sampled))
 
 
 def _other_canonical(page: SurveyedPage) -> str | None:
@@ -392,8 +394,8 @@ def _missing_findings(survey: SitemapSurvey) -> Iterator[SitemapFinding]:
     cases = [IssueExample(page.url, f"linked from {survey.candidates[page.url]} pages") for page in existing]
     listed = {canonical(one.entry.url) for one in survey.entries}
     probed = {page.url for page in survey.probed}
-    sampled = [url for url in survey.known if url not in listed and url not in probed]
-    cases += [IssueExample(url, "stored in the collection") for url in sampled]
+    stored = [url for url in survey.known if url not in listed and url not in probed]
+    cases += [IssueExample(url, "stored in the collection") for url in stored]
     # Extrapolate the share of probed pages that exist to all other linked pages.
     unprobed = [url for url in survey.candidates if url not in probed and url not in survey.known]
     share = len(existing) / len(survey.probed) if survey.probed else 0.0

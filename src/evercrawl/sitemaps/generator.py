@@ -171,7 +171,7 @@ def publish_files(
     Parts are written before the index that names them; obsolete files are deleted last.
     """
     if not target.folder.is_dir():
-        raise StoreUnavailable(f"the folder {target.folder} does not exist; write it first")
+        raise StoreUnavailable(f"the folder {target.folder} does not exist; create it first")
     names: list[str] = []
     written: list[str] = []
     for file in _files(target, pages):
@@ -187,7 +187,7 @@ def publish_files(
 def _files(target: SitemapTarget, pages: list[SitemapPage]) -> Iterator[SitemapFile]:
     writers = ((extended_files, EXTENDED_STEM), (sitemap_files, STEM))
     for write, stem in writers:
-        for file in write(pages, target.base_url, stem=stem, most_urls=target.max_urls, most_bytes=target.max_bytes):
+        for file in write(pages, target.base_url, stem=stem, max_urls=target.max_urls, max_bytes=target.max_bytes):
             if target.compressed and not file.name.endswith(GZIP_SUFFIX):
                 yield SitemapFile(file.name + GZIP_SUFFIX, gzip_bytes(file.data), file.lastmod)
             yield file

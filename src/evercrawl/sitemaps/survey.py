@@ -35,7 +35,7 @@ MAX_ENTRIES = 500_000
 
 _DATES = re.compile(rb"<(?:[\w.-]+:)?(lastmod|LAST_UPDATED)\s*>\s*([^<]{1,200})<", re.IGNORECASE)
 _SITEMAP_PATH = re.compile(r"sitemap|\.xml(?:\.gz)?$|\.txt$|\.rss$|\.atom$", re.IGNORECASE)
-_LIMITS = SitemapLimits(most_bytes=64 * 1024 * 1024, most_entries=200_000)
+_LIMITS = SitemapLimits(max_bytes=64 * 1024 * 1024, max_entries=200_000)
 """Larger than the protocol's limits, so that violations can be reported."""
 
 
@@ -114,7 +114,7 @@ class SitemapSurveyor:
         if not _SITEMAP_PATH.search(url.partition("?")[0].partition("//")[2].partition("/")[2]):
             starts = [*sitemap_urls(robots.robots, f"{survey.site}/robots.txt")]
             starts = starts or [survey.site + path for path in WELL_KNOWN]
-        walk = SitemapWalk(starts, most_files=self._settings.sitemaps.max_files)
+        walk = SitemapWalk(starts, max_files=self._settings.sitemaps.max_files)
         while (address := walk.next()) is not None:
             file = await self._fetch_file(address)
             walk.add_result(address, file.sitemap)
@@ -125,15 +125,15 @@ class SitemapSurveyor:
     async def survey_file(self, path: Path, *, now: datetime) -> SitemapSurvey:
         """Survey a sitemap file; the files of an index are expected next to it."""
         survey = SitemapSurvey("", now)
-        waiting, known = [path], {path.name}
-        while waiting:
-            file = _read_local(waiting.pop(0))
+        pending, known = [path], {path.name}
+        while pending:
+            file = _read_local(pending.pop(0))
             _add_file(survey, file)
             if file.sitemap.type is SitemapType.INDEX:
                 names = [entry.url.rpartition("/")[2] for entry in file.sitemap.entries]
-                fresh = [name for name in dict.fromkeys(names) if name and name not in known]
-                known.update(fresh)
-                waiting += [path.parent / name for name in fresh]
+                new_names = [name for name in dict.fromkeys(names) if name and name not in known]
+                known.update(new_names)
+                pending += [path.parent / name for name in new_names]
         sites = Counter(_site(listed.entry.url) for listed in survey.entries)
         survey.site = sites.most_common(1)[0][0] if sites else ""
         survey.entries = [one._replace(source=f"{survey.site}/{one.source}") for one in survey.entries]
@@ -143,7 +143,7 @@ class SitemapSurveyor:
 
     async def _fetch_file(self, url: str) -> SurveyedFile:
         assert self._client is not None
-        limit = _LIMITS.most_bytes
+        limit = _LIMITS.max_bytes
         result = await self._fetch_following(url, body_limit=limit)
         if isinstance(result, Fetched):
             return _parse_file(result.body, url, header(result.headers, "content-type"))
@@ -254,7 +254,7 @@ def _read_local(path: Path) -> SurveyedFile:
 
 def _parse_file(body: bytes, url: str, content_type: str | None) -> SurveyedFile:
     sitemap = read_sitemap(body, url, content_type=content_type, limits=_LIMITS)
-    data = unpack_body(body, most_bytes=_LIMITS.most_bytes).data
+    data = unpack_body(body, max_bytes=_LIMITS.max_bytes).data
     unreadable = tuple(
         text
         for name, raw in _DATES.findall(data)

@@ -114,7 +114,7 @@ class Connection(asyncio.Protocol):
         if isinstance(exc, ssl.SSLError):
             return FetchFailed(Fault.TLS, f"TLS failed within the response: {exc.reason or exc}")
         if exc is not None:
-            return FetchFailed(Fault.RESET, f"the connection broke: {exc}")
+            return FetchFailed(Fault.RESET, f"the connection was lost: {exc}")
         try:
             reader.end()
         except BadResponse as bad:

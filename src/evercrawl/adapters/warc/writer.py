@@ -208,7 +208,7 @@ class WarcArchive:
         try:
             os.ftruncate(self._file, self._written)
         except OSError as error:
-            error.add_note(f"while taking back a write that failed: {cause}")
+            error.add_note(f"while undoing a failed write: {cause}")
             raise self._unavailable(error, f"shorten {self._name}") from error
 
     def _sync(self) -> None:
