@@ -1,7 +1,7 @@
 """The values that pass between the steps of a visit: `PageKnowledge`, `Related` and `Decision`.
 
-`gather` reads `PageKnowledge` before the request, `look_up` reads `Related` once the answer is there, `decide` turns both
-into a `Decision`, and `apply` writes it. None of these values is ever changed.
+`gather` reads `PageKnowledge` before the request, `look_up` reads `Related` once the answer is there, `decide` turns
+both into a `Decision`, and `apply` writes it. None of these values is ever changed.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ class Related:
     """Links of other shards, by shard."""
     targets: Mapping[int, LinkTarget] = field(default_factory=dict)
     """Site id -> the site of links in `own`."""
-    duplicates: DuplicateLookup = DuplicateLookup()
+    duplicates: DuplicateLookup = field(default_factory=DuplicateLookup)
     says_not_found: bool = False
     """The page looks like an answer to an unknown URL."""
     copies: Sequence[Page] = ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from evercrawl.core.digest import text_digest
+from evercrawl.core.duplicates.host_mirrors import MirrorRegistry
 from evercrawl.core.duplicates.minhash import page_signatures, signature_similarity, text_signature
 from evercrawl.core.duplicates.page_duplicates import (
     GONE_STATUSES,
@@ -18,7 +19,6 @@ from evercrawl.core.duplicates.page_duplicates import (
     should_recheck,
     titles_match,
 )
-from evercrawl.core.duplicates.site_mirrors import Mirrors
 from evercrawl.core.url import canonical_of_href, key_of, path_of, site_of
 from evercrawl.core.visit.outcome import VisitOutcome
 from evercrawl.engine.decision import Content, Decision, DuplicateLookup, NearText, TextToIndex, VisitFacts
@@ -97,10 +97,9 @@ def _mark_same_body(decision: Decision, other: DuplicateCandidate | None) -> Dec
 def _find_other(facts: VisitFacts, decision: Decision, document: Document, lookup: DuplicateLookup) -> Decision:
     page, near, canonical = facts.page, lookup.near, lookup.canonical
     decision = decision._replace(signature=near.signature)
-    if canonical is not None and can_represent(canonical) and canonical.duplicate_of != page.id:
-        if not _contradict(near.signature, canonical.signature):
-            detail = f"it names {canonical.url} as its canonical page"
-            return _mark(decision, canonical.page_id, Reason.CANONICAL, detail)
+    if canonical is not None and _is_canonical(page, canonical, near.signature):
+        detail = f"it names {canonical.url} as its canonical page"
+        return _mark(decision, canonical.page_id, Reason.CANONICAL, detail)
     settings = facts.policy.settings.duplicates
     if near.signature is None or not may_be_near(document, settings):
         return decision
@@ -137,6 +136,11 @@ def _is_near(other: DuplicateCandidate | None, of_text: bytes, title: str | None
     if other is None or other.signature is None or not titles_match(other.title, title):
         return False
     return signature_similarity(of_text, other.signature) >= settings.similarity
+
+
+def _is_canonical(page: Page, canonical: DuplicateCandidate, signature: bytes | None) -> bool:
+    is_possible = can_represent(canonical) and canonical.duplicate_of != page.id
+    return is_possible and not _contradict(signature, canonical.signature)
 
 
 def _contradict(one: bytes | None, other: bytes | None) -> bool:
@@ -185,7 +189,7 @@ class Duplicates:
         near: NearTexts,
         *,
         settings: DuplicateSettings,
-        mirrors: Mirrors,
+        mirrors: MirrorRegistry,
         page_at: Callable[[str], Awaitable[DuplicateCandidate | None]],
     ) -> None:
         """`page_at` finds a page in any shard of this process."""

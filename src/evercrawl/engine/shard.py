@@ -11,7 +11,7 @@ from random import Random
 
 from evercrawl.core.credit.ledger import CREDIT_KEY, ledger_bytes
 from evercrawl.core.credit.shard_credit import ShardCredit
-from evercrawl.core.duplicates.site_mirrors import MIRRORS_KEY
+from evercrawl.core.duplicates.host_mirrors import MIRRORS_KEY
 from evercrawl.core.frontier import FetchRobots, FetchSide, Frontier, Idle, PagesNeeded, Visit, Wait
 from evercrawl.core.politeness import SideRequest
 from evercrawl.core.revisit.request_budget import BUDGET_KEY

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from evercrawl.core.credit.shard_credit import Generations
-from evercrawl.core.duplicates.site_mirrors import Mirrors
+from evercrawl.core.duplicates.host_mirrors import MirrorRegistry
 from evercrawl.core.duplicates.url_seen import BloomChain, UrlSeenTest
 from evercrawl.core.politeness import Pace, SideRequest
 from evercrawl.core.revisit.request_budget import RUN_BURST_DAYS, WATCH_BURST_DAYS, RequestBudget, initial_threshold
@@ -74,7 +74,7 @@ class SharedState:
         key_cache = max(MIN_KEY_CACHE, settings.url_seen.cache_entries // 16)
         self.seen = UrlSeenTest(replace(settings.url_seen, cache_entries=key_cache))
         self.contents = BloomChain(CONTENT_FILTER_BYTES)
-        self.mirrors = Mirrors(is_on=settings.duplicates.mirrors)
+        self.mirrors = MirrorRegistry(is_on=settings.duplicates.mirrors)
         self.budget = request_budget(policy)
         self.generations = Generations(total_credit)
         self.robots = RobotsCache(policy.agent, allow_private=settings.http.allow_private)

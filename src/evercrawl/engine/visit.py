@@ -36,7 +36,8 @@ async def visit(turn: Visit, shard: VisitSteps) -> None:
     now, policy = shard.clock.now(), shard.policy
     known = await shard.gather(turn)
     if refusal := first_refusal(turn.page, known, now=now, policy=policy):
-        return shard.apply(turn, refusal, now=now)
+        shard.apply(turn, refusal, now=now)
+        return
     answer = await shard.fetch(request_for(turn.page, known, policy=policy), turn, known)
     related = await shard.look_up(turn, answer, known, now=now)
     shard.apply(turn, decide(turn.page, answer, known, related, now=now, policy=policy), now=now)

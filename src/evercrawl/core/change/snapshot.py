@@ -299,7 +299,7 @@ class _BlockWalk:
 
 
 def _walk_blocks(body: LexborNode, code: set[int]) -> _BlockWalk:
-    """Cut the page into blocks in one pass; elements around code are not taken whole."""
+    """Split the page into blocks in one pass; elements around code are not taken whole."""
     walk = _BlockWalk(code)
     pieces, stack, texts = walk.pieces, walk.stack, walk.texts
     kinds, known_kinds, text_id = _KINDS, len(_KINDS), _TEXT_ID

@@ -1,15 +1,21 @@
-"""Detection of mirrored hosts: the same paths have the same content on both.
+"""Detection of mirrored hosts: the same paths have the same content on both, or redirect there.
 
-Names only lower the required evidence: www and http/https variants are mirrors more often than not.
+Of each site the paths with the smallest hashes are sampled, so that mirrors share most of their samples. Names only
+lower the required evidence: www and http/https variants are mirrors more often than not.
 """
 
 from __future__ import annotations
 
+import json
+from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from math import sqrt
 from typing import NamedTuple
 
-from evercrawl.core.url import DEFAULT_PORTS, SiteName, site_parts
+from xxhash import xxh32_intdigest
+
+from evercrawl.core.url import DEFAULT_PORTS, SiteName, path_of, site_parts
 
 MIN_SAME = 24
 """Different contents that two hosts must share at the same paths: small sites can look alike."""
@@ -104,3 +110,142 @@ def choose_original(one: HostEvidence, other: HostEvidence) -> tuple[HostEvidenc
 
 def _preference(host: HostEvidence) -> tuple[int, bool, int, int, str]:
     return (-host.redirected_to, not host.site.startswith("https:"), -host.credit, len(host.site), host.site)
+
+
+MAX_SAMPLES = 32
+"""Paths of a site that are compared."""
+MAX_SITES = 4096
+"""Sites with samples, the last seen; about 6 KB each."""
+MAX_CONTENTS = 65_536
+"""Contents by which mirrors are noticed, the last seen."""
+MAX_MIRRORS = 10_000
+MIN_REDIRECT_SHARE = 0.8
+"""Least share of a site's redirects that lead to the same path of the other, at the lower bound."""
+MIRRORS_KEY = (0, "mirrors")
+"""Storage key of the mirrors; no site has this number."""
+
+
+@dataclass(slots=True)
+class _Sample:
+    """Sampled pages and redirects of a site."""
+
+    contents: dict[str, bytes] = field(default_factory=dict)
+    """Path -> content digest."""
+    hash_limit: int = 1 << 32
+    """Hashes of sampled paths are smaller."""
+    redirects: dict[str, int] = field(default_factory=dict)
+    """Site -> pages here that redirect to the same path there."""
+    other_redirects: int = 0
+    """Pages here that redirect anywhere else."""
+
+    def add(self, path: str, digest: bytes) -> bool:
+        """Sample the paths with the smallest hashes; return whether this is one of them."""
+        if _path_hash(path) >= self.hash_limit:
+            return False
+        self.contents[path] = digest
+        if len(self.contents) > MAX_SAMPLES:
+            last = max(self.contents, key=_path_hash)
+            del self.contents[last]
+            self.hash_limit = _path_hash(last)
+            return last != path
+        return True
+
+
+class MirrorRegistry:
+    """The known mirrors of a collection, shared by all shards of a process."""
+
+    def __init__(self, *, is_on: bool) -> None:
+        self._is_on = is_on
+        self._samples: OrderedDict[str, _Sample] = OrderedDict()
+        self._first_sites: OrderedDict[tuple[str, bytes], str] = OrderedDict()
+        """Path and content -> the site where it was first seen."""
+        self._mirrors: dict[str, HostMirror] = {}
+        self.is_saved = True
+
+    def of(self, site: str) -> HostMirror | None:
+        """Return the original that this site mirrors; None if it is none."""
+        return self._mirrors.get(site) if self._mirrors else None
+
+    def add_page(self, url: str, digest: bytes) -> None:
+        """Record the content of a page."""
+        if not self._is_on:
+            return
+        path = path_of(url)
+        site = url.removesuffix(path)
+        sample = self._sample(site)
+        if not sample.add(path, digest):
+            return
+        if site in self._mirrors:
+            self._recheck(self._mirrors[site])
+        other = self._first_sites.setdefault((path, digest), site)
+        if other != site and (found := self._compare(site, other)) is not None:
+            self._add_mirror(found)
+        if len(self._first_sites) > MAX_CONTENTS:
+            self._first_sites.popitem(last=False)
+
+    def add_redirect(self, url: str, target: str) -> None:
+        """Record a redirect."""
+        if not self._is_on:
+            return
+        path, there = path_of(url), path_of(target)
+        site, other = url.removesuffix(path), target.removesuffix(there)
+        sample = self._sample(site)
+        if other == site or there != path:
+            sample.other_redirects += 1
+            return
+        same = sample.redirects[other] = sample.redirects.get(other, 0) + 1
+        others = sum(sample.redirects.values()) + sample.other_redirects
+        if same >= MIN_REDIRECTED and wilson_lower_bound(same, others) >= MIN_REDIRECT_SHARE:
+            self._add_mirror(HostMirror(site, other, same, others))
+
+    def _sample(self, site: str) -> _Sample:
+        sample = self._samples.get(site)
+        if sample is None:
+            sample = self._samples[site] = _Sample()
+            if len(self._samples) > MAX_SITES:
+                self._samples.popitem(last=False)
+        else:
+            self._samples.move_to_end(site)
+        return sample
+
+    def _compare(self, site: str, other: str) -> HostMirror | None:
+        """Compare the samples of two sites."""
+        one, two = self._samples.get(site), self._samples.get(other)
+        if one is None or two is None:
+            return None
+        here = HostEvidence(site, credit=0, redirected_to=two.redirects.get(site, 0))
+        there = HostEvidence(other, credit=0, redirected_to=one.redirects.get(other, 0))
+        return compare_hosts(here, there, samples=(one.contents, two.contents))
+
+    def _recheck(self, mirror: HostMirror) -> None:
+        """Drop a mirror if new samples contradict it."""
+        one, two = self._samples.get(mirror.site), self._samples.get(mirror.of)
+        if one is None or two is None:
+            return
+        common = one.contents.keys() & two.contents.keys()
+        same = sum(one.contents[path] == two.contents[path] for path in common)
+        if same * 2 < len(common):
+            del self._mirrors[mirror.site]
+            self.is_saved = False
+
+    def _add_mirror(self, mirror: HostMirror) -> None:
+        before = self._mirrors.get(mirror.site)
+        if mirror.of in self._mirrors or (before is not None and before.of == mirror.of):
+            return
+        if len(self._mirrors) < MAX_MIRRORS:
+            self._mirrors[mirror.site] = mirror
+            self.is_saved = False
+
+    def to_bytes(self) -> bytes:
+        """Return the stored form and count it as saved."""
+        self.is_saved = True
+        return json.dumps([list(mirror) for mirror in self._mirrors.values()]).encode()
+
+    def recall(self, stored: bytes | None) -> None:
+        """Restore the mirrors of an earlier run."""
+        if stored is not None and self._is_on:
+            self._mirrors = {row[0]: HostMirror(*row) for row in json.loads(stored)}
+
+
+def _path_hash(path: str) -> int:
+    return xxh32_intdigest(path.encode("utf-8", "surrogatepass"))

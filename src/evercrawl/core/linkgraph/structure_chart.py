@@ -119,7 +119,7 @@ def _size(folder: FolderNode) -> int:
 
 
 def _open_folders(root: FolderNode, most_rows: int, select: SelectChildren) -> set[int]:
-    """Identities of the folders whose content is shown."""
+    """Return the ids of the folders whose content is shown."""
     opened: set[int] = set()
     waiting = [(-_weight(root), 0, root)]
     rows, order = 1, 0

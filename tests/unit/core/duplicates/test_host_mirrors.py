@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from evercrawl.core.duplicates.host_mirrors import (
+    MAX_SAMPLES,
     HostEvidence,
+    MirrorRegistry,
     are_name_variants,
     choose_original,
     compare_hosts,
@@ -78,3 +80,86 @@ def test_the_lower_bound_grows_with_the_evidence() -> None:
     assert wilson_lower_bound(0, 0) == 0
     assert wilson_lower_bound(4, 4) < wilson_lower_bound(40, 40) < 1
     assert 0.59 < wilson_lower_bound(4, 4) < 0.6
+
+
+ONE, WWW, OTHER = "https://a.test", "https://www.a.test", "https://b.test"
+
+
+def content(number: int, salt: str = "") -> bytes:
+    return f"content {number}{salt}".encode()
+
+
+def filled(*sites: str, pages: int, salts: tuple[str, ...] = ()) -> MirrorRegistry:
+    mirrors = MirrorRegistry(is_on=True)
+    for number in range(pages):
+        for place, site in enumerate(sites):
+            salt = salts[place] if salts else ""
+            mirrors.add_page(f"{site}/page/{number}", content(number, salt))
+    return mirrors
+
+
+def test_a_mirror_is_detected_and_the_shorter_name_is_the_original():
+    mirrors = filled(WWW, ONE, pages=12)
+    found = mirrors.of(WWW)
+    assert found is not None
+    assert found.of == ONE
+    assert mirrors.of(ONE) is None
+
+
+def test_other_names_need_more_evidence():
+    assert filled(ONE, OTHER, pages=5).of(OTHER) is None
+    assert filled(ONE, OTHER, pages=40).of(OTHER) is not None
+
+
+def test_other_contents_are_no_mirror():
+    assert filled(ONE, WWW, pages=60, salts=("", "x")).of(WWW) is None
+
+
+def test_one_content_for_all_paths_is_no_evidence():
+    mirrors = MirrorRegistry(is_on=True)
+    for number in range(50):
+        for site in (ONE, WWW):
+            mirrors.add_page(f"{site}/{number}", b"not found")
+    assert mirrors.of(WWW) is None
+
+
+def test_a_site_that_redirects_to_another_is_its_mirror():
+    mirrors = MirrorRegistry(is_on=True)
+    for number in range(20):
+        mirrors.add_redirect(f"http://a.test/{number}", f"https://a.test/{number}")
+    found = mirrors.of("http://a.test")
+    assert found is not None
+    assert found.of == "https://a.test"
+
+
+def test_redirects_to_the_front_page_are_no_mirror():
+    mirrors = MirrorRegistry(is_on=True)
+    for number in range(20):
+        mirrors.add_redirect(f"http://a.test/{number}", "https://a.test/")
+    assert mirrors.of("http://a.test") is None
+
+
+def test_a_mirror_that_diverges_is_dropped():
+    mirrors = filled(ONE, WWW, pages=20)
+    assert mirrors.of(WWW) is not None
+    for number in range(20):
+        mirrors.add_page(f"{WWW}/page/{number}", content(number, "changed"))
+    assert mirrors.of(WWW) is None
+    assert not mirrors.is_saved
+
+
+def test_mirrors_survive_a_restart_and_samples_are_limited():
+    mirrors = filled(ONE, WWW, pages=10 * MAX_SAMPLES)
+    later = MirrorRegistry(is_on=True)
+    later.recall(mirrors.to_bytes())
+    assert later.of(WWW) == mirrors.of(WWW)
+    assert mirrors.is_saved
+    assert all(len(sample.contents) <= MAX_SAMPLES for sample in mirrors._samples.values())
+
+
+def test_without_the_setting_nothing_is_a_mirror():
+    mirrors = MirrorRegistry(is_on=False)
+    for number in range(30):
+        mirrors.add_page(f"{ONE}/{number}", content(number))
+        mirrors.add_page(f"{WWW}/{number}", content(number))
+    assert mirrors.of(WWW) is None
