@@ -101,7 +101,7 @@ def by_parent(web: Web, start: str, scores: dict[str, float]) -> list[str]:
 
 def ours(web: Web, start: str, focus: Focus) -> list[str]:
     """The order of a focused crawl."""
-    queue = FocusedQueue(LinkScorer(focus), [start], admits=web.__contains__)
+    queue = FocusedQueue(LinkScorer(focus), [start], is_allowed=web.__contains__)
     done = []
     while (url := queue.next()) is not None:
         queue.add_page(url, web[url].document)

@@ -86,7 +86,7 @@ def measured(folder: Path, kept: Path | None, pages: int, days: float) -> list[R
     runs = [Run(*json.loads(line)) for line in kept.read_text().splitlines()] if kept and kept.exists() else []
     done = {run.site for run in runs}
     for path in sorted(folder.glob("*.jsonl.gz")):
-        trace = read_trace(path, most_pages=pages, most_days=days)
+        trace = read_trace(path, max_pages=pages, max_days=days)
         if trace.site in done:
             continue
         start = time.process_time()

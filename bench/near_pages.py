@@ -30,8 +30,8 @@ from scipy.sparse import csr_matrix
 
 from evercrawl.core.digest import content_digest
 from evercrawl.core.document.html import parse_document
+from evercrawl.core.duplicates.host_mirrors import MirrorRegistry
 from evercrawl.core.duplicates.minhash import text_signature
-from evercrawl.core.duplicates.site_mirrors import Mirrors
 from evercrawl.core.url import key_of, site_of
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.core.visit.outcome import judge_fetched
@@ -95,7 +95,7 @@ async def verdicts(found: list[tuple[str, Document]]) -> dict[int, int]:
         store,  # type: ignore[arg-type]
         MemoryNear(),
         settings=DuplicateSettings(),
-        mirrors=Mirrors(is_on=False),
+        mirrors=MirrorRegistry(is_on=False),
         twin_at=store.twin,
     )
     repeats: dict[int, int] = {}

@@ -139,14 +139,14 @@ async def credit_errors(connection: asyncpg.Connection, space: str) -> dict[str,
     """
     async with connection.transaction(isolation="repeatable_read", readonly=True):
         stored = await connection.fetch(
-            f"select shard, value from {space}.memory where site_id = $1 and kind = $2", *CREDIT_KEY
+            f"select shard, value from {space}.site_state where site_id = $1 and kind = $2", *CREDIT_KEY
         )
         held: dict[int, tuple[int, int]] = {
             row[0]: (row[1], int(row[2]))
             for row in await connection.fetch(f"select shard, count(*), sum(credit) from {space}.page group by shard")
         }
         parcels = await connection.fetch(
-            f"select o.links from {space}.outbox o left join {space}.inbox_mark m"
+            f"select o.links from {space}.outbox o left join {space}.inbox m"
             " on m.shard = o.target and m.source = o.source where o.seq > coalesce(m.seq, 0)"
         )
     ledgers = {row[0]: ledger_of(row[1]) for row in stored}

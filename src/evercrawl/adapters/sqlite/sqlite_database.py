@@ -52,13 +52,17 @@ class SqliteConnection:
 
     def run(self, name: str, **values: object) -> None:
         """Run one statement without a result."""
-        with self._errors():
+        try:
             self.db.execute(self._text(name), SQL[name].values(values))
+        except sqlite3.Error as error:
+            raise self._translate(error) from error
 
     def run_many(self, name: str, rows: Iterable[tuple[object, ...]]) -> int:
         """Run a batch statement; return how many rows it changed."""
-        with self._errors():
+        try:
             return self.db.executemany(self._text(name), rows).rowcount
+        except sqlite3.Error as error:
+            raise self._translate(error) from error
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -71,14 +75,10 @@ class SqliteConnection:
         with TranslateErrors(self.path):
             self.db.close()
 
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.IntegrityError as error:
-            raise DuplicateKey(f"{self.path}: {error}") from error
-        except sqlite3.Error as error:
-            raise translate_error(error, self.path) from error
+    def _translate(self, error: sqlite3.Error) -> Exception:
+        if isinstance(error, sqlite3.IntegrityError):
+            return DuplicateKey(f"{self.path}: {error}")
+        return translate_error(error, self.path)
 
     def _text(self, name: str) -> str:
         text = self._texts.get(name)
