@@ -16,7 +16,7 @@ from evercrawl.core.sitemap.sitemap_writer import extended_sitemap, sitemap_file
 from evercrawl.model.sitemap import SitemapEntry, SitemapLimits, SitemapPage, SitemapType
 
 HERE = "http://site.test/sitemap.xml"
-LIMITS = SitemapLimits(most_bytes=5000, most_entries=20, most_elements=200, most_depth=9, most_fields=30)
+LIMITS = SitemapLimits(max_bytes=5000, max_entries=20, max_elements=200, max_depth=9, max_fields=30)
 
 PIECES = st.sampled_from([
     "<urlset>", "</urlset>", "<url>", "</url>", "<loc>", "</loc>", "http://site.test/a", "/b", "&amp;", "&",
@@ -45,7 +45,7 @@ PAGES = st.builds(
 @given(BODIES, st.sampled_from([None, "text/xml", "text/plain; charset=utf-16", "text/html; charset=gbk"]))
 def test_reading_never_fails_and_keeps_its_limits(body: bytes, content_type: str | None):
     found = read_sitemap(body, HERE, content_type=content_type, limits=LIMITS)
-    assert len(found.entries) <= LIMITS.most_entries
+    assert len(found.entries) <= LIMITS.max_entries
     assert (found.type is not SitemapType.UNKNOWN) or (found.error is not None and not found.entries)
     for entry in found.entries:
         href = urls.parse(entry.url)
@@ -54,8 +54,8 @@ def test_reading_never_fails_and_keeps_its_limits(body: bytes, content_type: str
 
 
 @given(st.lists(PAGES, max_size=12), st.integers(1, 5))
-def test_what_is_written_is_read(pages: list[SitemapPage], most_urls: int):
-    files = list(sitemap_files(pages, "http://site.test/", most_urls=most_urls))
+def test_what_is_written_is_read(pages: list[SitemapPage], max_urls: int):
+    files = list(sitemap_files(pages, "http://site.test/", max_urls=max_urls))
     parts = files[:-1] or files
     found = [read_sitemap(part.data, HERE) for part in parts]
     assert [sitemap.error for sitemap in found] == [None] * len(found)

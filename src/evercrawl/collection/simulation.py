@@ -13,7 +13,7 @@ from typing import NamedTuple
 from xxhash import xxh64_intdigest
 
 from evercrawl.adapters.sql.state_reader import ROWS_AT_A_TIME, StateReader
-from evercrawl.engine.revisits import hub_of
+from evercrawl.core.revisit.site_model import hub_of
 from evercrawl.errors import ConfigError
 from evercrawl.lab import POLICIES
 from evercrawl.lab.policy_score import SIGNALS, score
@@ -31,7 +31,7 @@ _UNREADABLE = (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, S
 def read_trace_file(file: Path, *, max_pages: int) -> Trace:
     """Read a trace file; raise ConfigError if it is invalid."""
     try:
-        trace = read_trace(file, most_pages=max_pages)
+        trace = read_trace(file, max_pages=max_pages)
     except FileNotFoundError:
         raise ConfigError(f"no such file: {file}") from None
     except _UNREADABLE as error:

@@ -12,7 +12,7 @@ from evercrawl.core.revisit.change_announcements import after_announcement, afte
 from evercrawl.core.revisit.interval_rules import IntervalRule, RuleState
 from evercrawl.core.revisit.rate_estimate import REFRESH_DAYS, BulkChange, PageEstimate, SiteEstimate, update_prior
 from evercrawl.core.revisit.visit_update import (
-    SITE_DOUBT,
+    SITE_PRIOR_VISITS,
     after_visit,
     bulk_change_share,
     escape_chances,
@@ -416,7 +416,7 @@ class OptimalPolicy:
             if self._has_risen(hub, bulk_change_share(self.hubs[hub], now=t)):
                 self._weigh_all(self.members[hub], t)
         self.touched.clear()
-        if self._has_risen(None, bulk_change_share(self.site.site_change, now=t, doubt=SITE_DOUBT)):
+        if self._has_risen(None, bulk_change_share(self.site.site_change, now=t, prior_visits=SITE_PRIOR_VISITS)):
             self._weigh_all(self.pages, t)
 
     def _has_risen(self, hub: int | None, q: float) -> bool:

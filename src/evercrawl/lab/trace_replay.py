@@ -237,18 +237,18 @@ class Trace(NamedTuple):
     pages: tuple[TracePage, ...]
 
 
-def read_trace(path: Path, *, most_pages: int | None = None, most_days: float | None = None) -> Trace:
+def read_trace(path: Path, *, max_pages: int | None = None, max_days: float | None = None) -> Trace:
     """Read a `<site>.jsonl.gz` file: a header line, then one line per page. Larger files are sampled."""
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rt", encoding="utf-8") as lines:
         header = json.loads(next(iter(lines)))
         rows = [json.loads(line) for line in lines]
-    if most_pages is not None and len(rows) > most_pages:
-        rows = random.Random(SAMPLE_SEED).sample(rows, most_pages)
+    if max_pages is not None and len(rows) > max_pages:
+        rows = random.Random(SAMPLE_SEED).sample(rows, max_pages)
     hubs: dict[str, int] = {}
     days = (header["end"] - header["start"]) / DAY_S
-    if most_days is not None:
-        days = min(days, most_days)
+    if max_days is not None:
+        days = min(days, max_days)
     pages = tuple(_page(row, header["start"], hubs) for row in rows)
     return Trace(header["site"], days, tuple(page for page in pages if page.birth < days))
 

@@ -62,12 +62,12 @@ class Sitemap:
 class SitemapLimits:
     """How much of a sitemap is read; what lies behind is not looked at."""
 
-    most_bytes: int = 50 * 1024 * 1024
+    max_bytes: int = 50 * 1024 * 1024
     """Unpacked; the most that the protocol allows in one file."""
-    most_entries: int = 100_000
+    max_entries: int = 100_000
     """Twice what the protocol allows in one file."""
-    most_elements: int = 2_000_000
-    most_depth: int = 64
+    max_elements: int = 2_000_000
+    max_depth: int = 64
     """Of elements inside each other."""
-    most_fields: int = 20_000
+    max_fields: int = 20_000
     """Elements inside one entry."""

@@ -15,9 +15,8 @@ from evercrawl.collection.explain import page_forecast
 from evercrawl.collection.forecast import collection_freshness, plan_revisits, revisit_status, take_sample
 from evercrawl.collection.status import savings
 from evercrawl.core.revisit.rate_estimate import SiteEstimate
-from evercrawl.core.revisit.site_model import SiteModel, site_model_bytes
+from evercrawl.core.revisit.site_model import SiteModel, hub_of, site_model_bytes
 from evercrawl.core.revisit.visit_schedule import named_schedule
-from evercrawl.engine.revisits import hub_of
 from evercrawl.model.page import Batch, CompletedVisit, NewPage
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.report import PageForecast
@@ -71,7 +70,7 @@ async def fill(folder: Path, policy: str) -> None:
     for turn in range(VISITS):
         made = [log[turn] for log in logs]
         await shard.commit(epoch, Batch(visited=[ended(v) for v in made] if turn == VISITS - 1 else made))
-    outlook = SiteModel(SiteEstimate(recall=0.9, polled=NOW_US / DAY_US - 1.0, has_signal=True), lies=1)
+    outlook = SiteModel(SiteEstimate(recall=0.9, polled=NOW_US / DAY_US - 1.0, has_signal=True), false_validators=1)
     memories = {(1, "freshness"): site_model_bytes(outlook), (0, "budget"): b"[3.5,1.0,1.0]"}
     await shard.commit(epoch, Batch(site_states=memories if policy == "optimal" else {}))
 
@@ -142,18 +141,18 @@ def test_without_a_budget_the_settings_decide(reader: StateReader, policy: str) 
     assert free.requests_per_day > 0.0
 
 
-def test_the_habits_of_a_page_are_told_in_words(reader: StateReader, policy: str) -> None:
+def test_the_forecast_of_a_page_is_explained(reader: StateReader, policy: str) -> None:
     fast, slow = habits(reader, policy, FAST), habits(reader, policy, 2)
     assert fast is not None
     assert slow is not None
-    assert fast.words.startswith("changes about every ")
-    assert fast.words.endswith("; 11 changes seen in 12 visits")
-    assert slow.words.startswith("no change seen in 12 visits; taken to change about every ")
+    assert fast.rate_text.startswith("changes about every ")
+    assert fast.rate_text.endswith("; 11 changes seen in 12 visits")
+    assert slow.rate_text.startswith("no change seen in 12 visits; assumed to change about every ")
     assert fast.changes_per_day > 3 * slow.changes_per_day
     assert fast.chance_current < slow.chance_current
     assert slow.next_visit is not None
     assert slow.next_visit - NOW == timedelta(days=4)
-    assert f"before {slow.next_visit:%Y-%m-%d}" in slow.next_visit_words
+    assert f"before {slow.next_visit:%Y-%m-%d}" in slow.next_visit_text
     assert habits(reader, policy, NEW) is None
     moved = habits(reader, policy, MOVED)
     assert moved is not None
@@ -163,7 +162,7 @@ def test_the_habits_of_a_page_are_told_in_words(reader: StateReader, policy: str
 def test_signals_and_validators_of_the_site_are_told(reader: StateReader, policy: str) -> None:
     found = habits(reader, policy, 2)
     assert found is not None
-    assert found.validators_that_lied == 1
+    assert found.false_validators == 1
     told = found.announcements
     assert told is not None
     assert (told.trusted, told.recall, told.waiting, told.last_announced) == (True, 0.9, 0, None)

@@ -82,7 +82,7 @@ def test_space_is_told_by_part_and_given_back(tmp_path):
     assert sum(part.bytes for part in parts.values()) == on_disk
     assert parts["archive"].files == 2
     assert parts["state"].reclaimable > 1_900_000
-    assert parts["left by imports"].bytes == 1000
+    assert parts["unfinished imports"].bytes == 1000
     before = versions_of(collection, tmp_path)
     freed = collection.vacuum()
     assert freed > 1_900_000

@@ -39,7 +39,7 @@ def test_sources_that_fail_or_hang_are_named_and_not_waited_for():
     release.set()
     assert time.monotonic() - began < 10
     assert [one.url for one in found.hits] == ["a"]
-    assert [(trouble.source, trouble.problem) for trouble in found.troubles] == [
+    assert [(trouble.source, trouble.problem) for trouble in found.source_errors] == [
         ("slow", "no answer within 0.3 s"),
         ("bad", "it is not there"),
         ("broken", "ZeroDivisionError: oops"),

@@ -68,10 +68,10 @@ def test_a_trace_file_is_read_in_days_after_its_start(tmp_path: Path) -> None:
     assert trace.days == 10.0
     assert trace.pages[0].changes == (1.0, 3.0)
     assert trace.pages[1] == TracePage(1, 1.0, 2.0, ())
-    assert len(read_trace(path, most_pages=1).pages) == 1
+    assert len(read_trace(path, max_pages=1).pages) == 1
 
 
 def test_a_recorded_site_gains_over_uniform() -> None:
-    trace = read_trace(shared_path("traces/kubernetes-en.jsonl.gz"), most_pages=200, most_days=500.0)
+    trace = read_trace(shared_path("traces/kubernetes-en.jsonl.gz"), max_pages=200, max_days=500.0)
     optimal, uniform = (replay(trace, policy(name), per_page_day=0.05) for name in ("optimal", "uniform"))
     assert optimal.freshness > uniform.freshness

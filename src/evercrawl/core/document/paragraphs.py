@@ -100,16 +100,8 @@ class _ParagraphWalk:
     """Collects the paragraphs of one page and the ranges of its containers."""
 
     __slots__ = (
-        "_boilerplate",
-        "_inside_main",
-        "bodies",
-        "containers",
-        "found",
-        "linked",
-        "linked_headings",
-        "pieces",
-        "stack",
-    )
+        "_boilerplate", "_inside_main", "bodies", "containers", "found", "linked", "linked_headings", "pieces", "stack",
+    )  # fmt: skip
 
     def __init__(self, boilerplate: BoilerplateFilter) -> None:
         self.found: list[Paragraph] = []
@@ -167,7 +159,7 @@ class _ParagraphWalk:
         return True
 
     def close(self, kind: int, start: int) -> None:
-        """End the paragraph, and the container where the element is one."""
+        """End the paragraph, and the container if the element is one."""
         found, pieces = self.found, self.pieces
         if pieces and (kind != _CELL or self.linked or len(pieces[-1]) > SHORT_CELL_CHARS or len(found) > start):
             self.flush(ITEM if kind in _ITEM_KINDS else STUB)
@@ -189,8 +181,8 @@ class _ParagraphWalk:
 def split_paragraphs(body: LexborNode, *, mistaken: frozenset[int] | None = frozenset()) -> Paragraphs:
     """Split the page into paragraphs without boilerplate.
 
-    The elements in `mistaken` are not boilerplate whatever their names say; None: no element is. Branches are in
-    the order of their frequency. Not recursive, because pages choose their depth.
+    Elements in `mistaken` count as content; None: all do. Branches are ordered by frequency. Not recursive, since
+    pages choose their depth.
     """
     boilerplate = BoilerplateFilter(mistaken)
     walk = _ParagraphWalk(boilerplate)
@@ -222,13 +214,13 @@ def split_paragraphs(body: LexborNode, *, mistaken: frozenset[int] | None = froz
                 pieces.append(child.text_content or "")
         elif kind == _LINK:
             text = node.text_lexbor()
-            if len(text) > LONG_LINK_CHARS:
-                if "href" not in node.attributes:
-                    stack.append((node, _INLINE, 0))
-                    node = node.first_child
-                    continue
-                text = _visible_text(node)
             if text:
+                if len(text) > LONG_LINK_CHARS:
+                    if "href" not in node.attributes:
+                        stack.append((node, _INLINE, 0))
+                        node = node.first_child
+                        continue
+                    text = _visible_text(node)
                 pieces.append(text)
                 walk.linked += len(text)
         elif kind == _WHOLE:

@@ -89,12 +89,12 @@ class FocusFrontier:
     """Waiting URLs and what is known of them. Invariant: each has the value of the best link to it."""
 
     def __init__(
-        self, steering: LinkScorer, seeds: Iterable[str] = (), *, admits: Callable[[str], bool] = lambda _: True
+        self, scorer: LinkScorer, seeds: Iterable[str] = (), *, is_allowed: Callable[[str], bool] = lambda _: True
     ) -> None:
-        self.scorer = steering
+        self.scorer = scorer
         self.fetched = 0
         self.on_topic = 0
-        self._admits = admits
+        self._admits = is_allowed
         self.waiting: dict[str, list[Prospect]] = {seed: [] for seed in seeds}
         self.values: dict[str, float] = dict.fromkeys(self.waiting, inf)
         self._seen = set(self.waiting)
@@ -229,8 +229,8 @@ class FocusFrontier:
 class FocusedQueue:
     """Waiting URLs, best first. Invariant: each URL is returned once."""
 
-    def __init__(self, steering: LinkScorer, seeds: Iterable[str], *, admits: Callable[[str], bool]) -> None:
-        self.frontier = FocusFrontier(steering, seeds, admits=admits)
+    def __init__(self, scorer: LinkScorer, seeds: Iterable[str], *, is_allowed: Callable[[str], bool]) -> None:
+        self.frontier = FocusFrontier(scorer, seeds, is_allowed=is_allowed)
         self._done: set[str] = set()
 
     def next(self) -> str | None:

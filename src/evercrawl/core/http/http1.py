@@ -247,7 +247,7 @@ class ResponseReader:
     def _take_trailer(self, line: bytes) -> None:
         self._trailers += len(line) + 2
         if self._trailers > MAX_TRAILER_BYTES:
-            raise BadResponse(Fault.HEADERS_TOO_LARGE, f"the fields behind the body exceed {MAX_TRAILER_BYTES} bytes")
+            raise BadResponse(Fault.HEADERS_TOO_LARGE, f"the trailer exceeds {MAX_TRAILER_BYTES} bytes")
         self.done = not line
 
 

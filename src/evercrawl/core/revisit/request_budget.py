@@ -95,10 +95,7 @@ class RequestBudget:
 
     def level(self, *, shortest: float, longest: float) -> BudgetLevel:
         """Return the value that a visit must have, and the mean interval of a page."""
-        if self.per_day:
-            span = max(self.pages, 1) / self.per_day
-        else:
-            span = min(_usual_span(self.threshold), longest)
+        span = max(self.pages, 1) / self.per_day if self.per_day else min(_usual_span(self.threshold), longest)
         return BudgetLevel(self.threshold, span, shortest, longest)
 
     def to_bytes(self) -> bytes:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import orjson
+from xxhash import xxh32_intdigest
 
 from evercrawl.core.revisit.rate_estimate import (
     MAX_PRIOR_SHAPE,
@@ -105,3 +106,8 @@ def site_model_of(stored: bytes) -> SiteModel:
         return SiteModel(estimate, {key: BulkChange(*rest) for key, *rest in hubs}, PriorMoments(*sums), lies)
     except (ValueError, TypeError, KeyError):
         return SiteModel()
+
+
+def hub_of(url: str) -> int:
+    """Return the directory of a page as a number."""
+    return xxh32_intdigest(url.partition("?")[0].rpartition("/")[0].encode("utf-8", "surrogatepass"))

@@ -29,9 +29,9 @@ from evercrawl.core.revisit.rate_estimate import (
 )
 
 HALF_LIFE_DAYS = 2.0
-HUB_DOUBT = 3.0
-"""Visits that doubt a bulk change: one changed page is not enough."""
-SITE_DOUBT = 6.0
+HUB_PRIOR_VISITS = 3.0
+"""Unchanged visits assumed beforehand: one changed page is not yet a bulk change."""
+SITE_PRIOR_VISITS = 6.0
 MAX_BULK_CHANGE = 0.95
 MIN_BULK_CHANGE = 0.02
 """A smaller bulk change teaches nothing about its credibility."""
@@ -54,12 +54,14 @@ class EscapeChances(NamedTuple):
 NO_BULK_CHANGE = EscapeChances(1.0, 1.0)
 
 
-def bulk_change_share(hub: BulkChange, *, now: float, doubt: float = HUB_DOUBT) -> float:
+def bulk_change_share(hub: BulkChange, *, now: float, prior_visits: float = HUB_PRIOR_VISITS) -> float:
     """Return the share of pages that changed beyond expectation in recent visits."""
     if hub.changed <= hub.expected:
         return 0.0
     fade = _fading(now - hub.at)
-    return min((hub.changed - hub.expected) * fade / ((hub.visits - hub.expected) * fade + doubt), MAX_BULK_CHANGE)
+    return min(
+        (hub.changed - hub.expected) * fade / ((hub.visits - hub.expected) * fade + prior_visits), MAX_BULK_CHANGE
+    )
 
 
 def _fading(days: float) -> float:
@@ -70,7 +72,7 @@ def escape_chances(site: SiteEstimate, hub: BulkChange, *, now: float) -> Escape
     """Return the probabilities that a page of this directory escaped the current bulk changes."""
     return EscapeChances(
         1.0 - site.hub_trust * bulk_change_share(hub, now=now),
-        1.0 - site.site_trust * bulk_change_share(site.site_change, now=now, doubt=SITE_DOUBT),
+        1.0 - site.site_trust * bulk_change_share(site.site_change, now=now, prior_visits=SITE_PRIOR_VISITS),
     )
 
 
@@ -87,7 +89,10 @@ def update_bulk_changes(
 ) -> tuple[SiteEstimate, BulkChange]:
     """Return site and directory after a visit to a page that was current with probability `p_current`."""
     escape = escape_chances(site, hub, now=now)
-    q, site_q = bulk_change_share(hub, now=now), bulk_change_share(site.site_change, now=now, doubt=SITE_DOUBT)
+    q, site_q = (
+        bulk_change_share(hub, now=now),
+        bulk_change_share(site.site_change, now=now, prior_visits=SITE_PRIOR_VISITS),
+    )
     if q > MIN_BULK_CHANGE:
         trust, curvature = _step(
             site.hub_trust, site.hub_curvature, p_current=p_current * escape.site, q=q, changed=changed

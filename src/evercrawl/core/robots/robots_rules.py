@@ -215,8 +215,8 @@ def _lifetime(headers: Headers, settings: RobotsSettings) -> timedelta:
     match = _MAX_AGE.search(control)
     if match is None:
         return settings.max_age
-    wished = timedelta(seconds=int(match[1]))
-    return min(max(wished, MIN_LIFETIME), settings.max_age)
+    requested = timedelta(seconds=int(match[1]))
+    return min(max(requested, MIN_LIFETIME), settings.max_age)
 
 
 def _day(moment_us: int) -> str:

@@ -103,13 +103,13 @@ class SitemapWalk:
         starts: Iterable[str],
         *,
         last_read: Mapping[str, datetime] | None = None,
-        most_files: int = MAX_FILES,
-        most_depth: int = MAX_INDEX_DEPTH,
+        max_files: int = MAX_FILES,
+        max_depth: int = MAX_INDEX_DEPTH,
     ) -> None:
         self.unchanged: list[str] = []
         self._last_read = last_read or {}
-        self._most_files = most_files
-        self._most_depth = most_depth
+        self._most_files = max_files
+        self._most_depth = max_depth
         self._depths: dict[str, int] = {}
         self._waiting: deque[str] = deque()
         for url in starts:

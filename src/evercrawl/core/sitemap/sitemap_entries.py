@@ -241,10 +241,10 @@ _LINE = re.compile(rb"[^\r\n]+")
 
 def read_plain(document: bytes, url: str, *, limits: SitemapLimits) -> Sitemap:
     """Read a plain text in UTF-8: a list of URLs or a table."""
-    lines = list(islice(_lines(document), limits.most_entries + 1))
+    lines = list(islice(_lines(document), limits.max_entries + 1))
     error = None
-    if len(lines) > limits.most_entries:
-        error = f"more than {limits.most_entries} lines; the rest was not read"
+    if len(lines) > limits.max_entries:
+        error = f"more than {limits.max_entries} lines; the rest was not read"
         lines.pop()
     separator = _separator_of(lines[0]) if lines else None
     if separator is not None:

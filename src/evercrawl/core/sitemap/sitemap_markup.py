@@ -339,7 +339,7 @@ class EntryCollector:
         self._records = self._feed_dates = _NONE
         self._prefix = ""
         self._depth = 0
-        self._elements_left = limits.most_elements
+        self._elements_left = limits.max_elements
         self._open: list[_Open] = []
         self._fields: list[EntryField] = []
 
@@ -347,10 +347,10 @@ class EntryCollector:
         """Start an element."""
         self._depth += 1
         self._elements_left -= 1
-        if self._depth > self._limits.most_depth:
-            raise LimitExceeded(f"elements are nested more than {self._limits.most_depth} deep")
+        if self._depth > self._limits.max_depth:
+            raise LimitExceeded(f"elements are nested more than {self._limits.max_depth} deep")
         if self._elements_left < 0:
-            raise LimitExceeded(f"more than {self._limits.most_elements} elements")
+            raise LimitExceeded(f"more than {self._limits.max_elements} elements")
         if not self.root:
             self._start_root(name, attributes)
             return
@@ -393,8 +393,8 @@ class EntryCollector:
         if not self._open:
             self._end_record(element)
             return
-        if len(self._fields) >= self._limits.most_fields:
-            raise LimitExceeded(f"more than {self._limits.most_fields} elements in one entry")
+        if len(self._fields) >= self._limits.max_fields:
+            raise LimitExceeded(f"more than {self._limits.max_fields} elements in one entry")
         parent = self._open[-1].name if len(self._open) > 1 else ""
         self._fields.append(EntryField(parent, element.name, element.attributes, element.text))
 
@@ -405,8 +405,8 @@ class EntryCollector:
             return
         record = EntryElement(_base_of(element.attributes, self._base), element.attributes, fields, element.text)
         for entry in self._parse_entry(record):
-            if len(self.entries) >= self._limits.most_entries:
-                raise LimitExceeded(f"more than {self._limits.most_entries} entries; the rest was not read")
+            if len(self.entries) >= self._limits.max_entries:
+                raise LimitExceeded(f"more than {self._limits.max_entries} entries; the rest was not read")
             self.entries.append(entry)
 
     def _add_feed_date(self, text: str) -> None:

@@ -50,26 +50,26 @@ class UnpackedBody(NamedTuple):
     error: str | None = None
 
 
-def unpack_body(body: bytes, *, most_bytes: int) -> UnpackedBody:
+def unpack_body(body: bytes, *, max_bytes: int) -> UnpackedBody:
     """Remove gzip, recognised by its first bytes."""
     error: str | None = None
     for _ in range(MAX_LAYERS):
         if not body.startswith(GZIP_MAGIC):
             break
-        body, wrong = _gunzip(body, most_bytes)
+        body, wrong = _gunzip(body, max_bytes)
         error = error or wrong
     if body.startswith(GZIP_MAGIC):
         return UnpackedBody(b"", error or f"compressed more than {MAX_LAYERS} times")
-    if len(body) > most_bytes:
-        return UnpackedBody(body[:most_bytes], error or _too_long(most_bytes))
+    if len(body) > max_bytes:
+        return UnpackedBody(body[:max_bytes], error or _too_long(max_bytes))
     return UnpackedBody(body, error)
 
 
-def _too_long(most_bytes: int) -> str:
-    return f"longer than {most_bytes} bytes; the rest was not read"
+def _too_long(max_bytes: int) -> str:
+    return f"longer than {max_bytes} bytes; the rest was not read"
 
 
-def _gunzip(body: bytes, most_bytes: int) -> UnpackedBody:
+def _gunzip(body: bytes, max_bytes: int) -> UnpackedBody:
     """Decompress all members. Output before damage is kept, bytes after the last member are ignored."""
     out, at, members = bytearray(), 0, 0
     while body.startswith(GZIP_MAGIC, at) and members < MAX_MEMBERS:
@@ -80,12 +80,12 @@ def _gunzip(body: bytes, most_bytes: int) -> UnpackedBody:
             if not piece:
                 return UnpackedBody(bytes(out), "the gzip data end too early")
             try:
-                out += member.decompress(piece, most_bytes + 1 - len(out))
+                out += member.decompress(piece, max_bytes + 1 - len(out))
             except _BAD_DATA as damage:
                 return UnpackedBody(bytes(out), f"the gzip data are damaged: {damage}")
-            if len(out) > most_bytes:
-                del out[most_bytes:]
-                return UnpackedBody(bytes(out), _too_long(most_bytes))
+            if len(out) > max_bytes:
+                del out[max_bytes:]
+                return UnpackedBody(bytes(out), _too_long(max_bytes))
             at += len(piece) - len(member.unused_data)
     return UnpackedBody(bytes(out))
 
@@ -107,7 +107,7 @@ def read_sitemap(
     body: bytes, url: str, *, content_type: str | None = None, limits: SitemapLimits = _DEFAULT_LIMITS
 ) -> Sitemap:
     """Read the entries of a body from `url`. Anything else has the type unknown and an error."""
-    unpacked = unpack_body(body, most_bytes=limits.most_bytes)
+    unpacked = unpack_body(body, max_bytes=limits.max_bytes)
     sitemap = _read(as_utf8(unpacked.data, content_type), url, limits=limits)
     return sitemap if unpacked.error is None else replace(sitemap, error=unpacked.error)
 

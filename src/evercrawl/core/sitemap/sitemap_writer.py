@@ -50,14 +50,14 @@ def sitemap_files(
     folder_url: str,
     *,
     stem: str = "sitemap",
-    most_urls: int = MAX_URLS,
-    most_bytes: int = MAX_BYTES,
+    max_urls: int = MAX_URLS,
+    max_bytes: int = MAX_BYTES,
 ) -> Iterator[SitemapFile]:
     """Yield the files of a standard sitemap, `<stem>.xml` last.
 
     That file contains the pages if they fit, else it is the index of the compressed files.
     """
-    parts = _parts(pages, _STANDARD, most_urls=most_urls, most_bytes=most_bytes)
+    parts = _parts(pages, _STANDARD, max_urls=max_urls, max_bytes=max_bytes)
     return _files(parts, _STANDARD, folder_url, stem=stem)
 
 
@@ -66,11 +66,11 @@ def extended_files(
     folder_url: str,
     *,
     stem: str = "sitemap-extended",
-    most_urls: int = MAX_URLS,
-    most_bytes: int = MAX_BYTES,
+    max_urls: int = MAX_URLS,
+    max_bytes: int = MAX_BYTES,
 ) -> Iterator[SitemapFile]:
     """Yield the files of the extended sitemap. Beyond the limits, a standard index leads to its parts."""
-    parts = _parts(pages, _EXTENDED, most_urls=most_urls, most_bytes=most_bytes)
+    parts = _parts(pages, _EXTENDED, max_urls=max_urls, max_bytes=max_bytes)
     return _files(parts, _EXTENDED, folder_url, stem=stem)
 
 
@@ -104,15 +104,15 @@ def _files(found: Iterable[_Part], form: _Form, folder_url: str, *, stem: str) -
     yield _index(f"{stem}.xml", [*parts, compressed], folder_url)
 
 
-def _parts(pages: Iterable[SitemapPage], form: _Form, *, most_urls: int, most_bytes: int) -> Iterator[_Part]:
+def _parts(pages: Iterable[SitemapPage], form: _Form, *, max_urls: int, max_bytes: int) -> Iterator[_Part]:
     """Split the pages into documents within the limits. A single page always fits."""
-    room = most_bytes - len(form.document(""))
+    room = max_bytes - len(form.document(""))
     lines: list[str] = []
     used, newest = 0, None
     for page in pages:
         line = form.line(page)
         size = len(line.encode())
-        if lines and (len(lines) >= most_urls or used + size > room):
+        if lines and (len(lines) >= max_urls or used + size > room):
             yield _Part(form.document("".join(lines)), newest)
             lines, used, newest = [], 0, None
         lines.append(line)

@@ -42,7 +42,7 @@ def trace(tmp_path: Path) -> Path:
         (["plan"], "no collection here"),
         (["plan", "--budget", "lots"], "'--budget': 'lots' cannot be used, it must be a number of requests"),
         (["simulate"], "no history to replay"),
-        (["simulate", "--trace", "nowhere.gz"], "there is no trace nowhere.gz"),
+        (["simulate", "--trace", "nowhere.gz"], "no such file: nowhere.gz"),
         (["simulate", "--policy", "best"], "there is no revisit policy 'best'"),
         (["simulate", "--trace", "harbour.jsonl", "--budget", "x"], "the budget 'x' must be"),
         (

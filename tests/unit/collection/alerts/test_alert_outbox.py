@@ -38,8 +38,8 @@ def told(outbox: AlertOutbox, *lines: int, name: str = "a") -> list[MatchedEvent
 
 def test_events_and_place_are_taken_in_together_and_once(outbox: AlertOutbox) -> None:
     outbox.put(ALERT, now_us=0, ends={})
-    assert outbox.note(0, before=0, after=3, told=told(outbox, 1, 3), now_us=9)
-    assert not outbox.note(0, before=0, after=3, told=told(outbox, 1, 3), now_us=9), "somebody else was first"
+    assert outbox.add_events(0, before=0, after=3, matched=told(outbox, 1, 3), now_us=9)
+    assert not outbox.add_events(0, before=0, after=3, matched=told(outbox, 1, 3), now_us=9), "somebody else was first"
     assert outbox.cursors() == {0: 3}
     (known,) = outbox.alerts()
     assert outbox.counts(known.id).pending == 2
@@ -54,7 +54,7 @@ def test_the_first_alert_begins_at_the_end_of_the_logs(outbox: AlertOutbox) -> N
 
 def test_an_alert_that_is_changed_keeps_what_waits(outbox: AlertOutbox) -> None:
     assert outbox.put(ALERT, now_us=0, ends={})
-    outbox.note(0, before=0, after=1, told=told(outbox, 1), now_us=1)
+    outbox.add_events(0, before=0, after=1, matched=told(outbox, 1), now_us=1)
     assert not outbox.put(replace(ALERT, max_changes=7), now_us=2, ends={})
     (known,) = outbox.alerts()
     assert (known.alert.max_changes, outbox.counts(known.id).pending) == (7, 1)
@@ -62,17 +62,17 @@ def test_an_alert_that_is_changed_keeps_what_waits(outbox: AlertOutbox) -> None:
 
 def test_a_message_is_fixed_when_it_is_made(outbox: AlertOutbox) -> None:
     outbox.put(ALERT, now_us=0, ends={})
-    outbox.note(0, before=0, after=3, told=told(outbox, 1, 2, 3), now_us=1)
+    outbox.add_events(0, before=0, after=3, matched=told(outbox, 1, 2, 3), now_us=1)
     (known,) = outbox.alerts()
     first = outbox.compose(known, upto_us=1, now_us=2)
     assert first is not None
-    assert [notice.event.visit for notice in outbox.notices(first.id)] == [1, 2]
+    assert [notice.event.visit for notice in outbox.message_events(first.id)] == [1, 2]
     second = outbox.compose(known, upto_us=1, now_us=2)
     assert second is not None
     assert second.id != first.id
     assert outbox.compose(known, upto_us=1, now_us=2) is None
     assert outbox.queue(known.id).head == first
-    outbox.write(finish_attempt(begin_attempt(first), DeliveryAttempt(True), PATIENCE, now=from_us(3)))
+    outbox.update_message(finish_attempt(begin_attempt(first), DeliveryAttempt(True), PATIENCE, now=from_us(3)))
     assert outbox.queue(known.id).head == second
     assert outbox.busy_alerts() == {known.id}
     assert [message.id for message, *_ in outbox.messages(most=9)] == [second.id, first.id]
@@ -81,23 +81,23 @@ def test_a_message_is_fixed_when_it_is_made(outbox: AlertOutbox) -> None:
 
 def test_what_waits_is_never_forgotten(outbox: AlertOutbox) -> None:
     outbox.put(ALERT, now_us=0, ends={})
-    outbox.note(0, before=0, after=3, told=told(outbox, 1, 2, 3), now_us=1)
+    outbox.add_events(0, before=0, after=3, matched=told(outbox, 1, 2, 3), now_us=1)
     (known,) = outbox.alerts()
     first = outbox.compose(known, upto_us=1, now_us=2)
     assert first is not None
-    outbox.write(finish_attempt(begin_attempt(first), DeliveryAttempt(True), PATIENCE, now=from_us(10)))
-    assert outbox.forget(before_us=10) == 0
-    assert outbox.forget(before_us=11) == 1
+    outbox.update_message(finish_attempt(begin_attempt(first), DeliveryAttempt(True), PATIENCE, now=from_us(10)))
+    assert outbox.delete_sent(before_us=10) == 0
+    assert outbox.delete_sent(before_us=11) == 1
     assert outbox.counts(known.id)[:3] == (1, 0, 0)
 
 
 def test_a_removed_alert_takes_what_waits_along(outbox: AlertOutbox) -> None:
     outbox.put(ALERT, now_us=0, ends={})
     late = told(outbox, 4)
-    outbox.note(0, before=0, after=3, told=told(outbox, 1, 2, 3), now_us=1)
+    outbox.add_events(0, before=0, after=3, matched=told(outbox, 1, 2, 3), now_us=1)
     assert outbox.remove("a") == 3
     assert outbox.remove("a") is None
-    assert outbox.note(0, before=3, after=4, told=late, now_us=1)
+    assert outbox.add_events(0, before=3, after=4, matched=late, now_us=1)
     assert outbox.busy_alerts() == set()
 
 
@@ -118,7 +118,7 @@ def test_two_collections_never_give_the_same_id(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         with closing(AlertOutbox(tmp_path / name)) as outbox:
             outbox.put(ALERT, now_us=0, ends={})
-            outbox.note(0, before=0, after=1, told=told(outbox, 1), now_us=1)
+            outbox.add_events(0, before=0, after=1, matched=told(outbox, 1), now_us=1)
             message = outbox.compose(outbox.alerts()[0], upto_us=1, now_us=1)
             assert message is not None
             assert "." not in message.id, "a dot would make the signed words ambiguous"

@@ -72,31 +72,31 @@ def test_a_long_log_is_taken_in_by_portions_and_only_once(outbox: AlertOutbox) -
     number = put(outbox, "a")
     log = Log(2 * LINES_AT_A_TIME + 10)
     follower = EventReader(outbox, log)
-    assert follower.follow(now_us=1) == 10
+    assert follower.read(now_us=1) == 10
     assert [upto - after for after, upto in log.asked] == [LINES_AT_A_TIME, LINES_AT_A_TIME, 10]
-    assert follower.follow(now_us=2) == 0
-    assert EventReader(outbox, log).follow(now_us=3) == 0
+    assert follower.read(now_us=2) == 0
+    assert EventReader(outbox, log).read(now_us=3) == 0
     assert outbox.counts(number).pending == 10
 
 
 def test_nothing_is_read_without_alerts_or_news(outbox: AlertOutbox) -> None:
     log = Log(10, stamped="same")
     follower = EventReader(outbox, log)
-    follower.follow(now_us=1)
+    follower.read(now_us=1)
     assert log.asked == []
     put(outbox, "a")
-    follower.follow(now_us=1)
+    follower.read(now_us=1)
     log.lines = 20
-    follower.follow(now_us=2)
+    follower.read(now_us=2)
     assert log.asked == [(0, 10)]
     log.stamped = "another"
-    follower.follow(now_us=3)
+    follower.read(now_us=3)
     assert log.asked == [(0, 10), (10, 20)]
 
 
 def test_what_was_met_before_an_alert_is_not_told_to_it(outbox: AlertOutbox) -> None:
     old, young = put(outbox, "old"), put(outbox, "young", since_us=2001)
-    EventReader(outbox, Log(3000)).follow(now_us=1)
+    EventReader(outbox, Log(3000)).read(now_us=1)
     assert (outbox.counts(old).pending, outbox.counts(young).pending) == (3, 1)
 
 
@@ -104,11 +104,11 @@ def test_a_log_that_was_cut_back_is_followed_from_there(outbox: AlertOutbox) -> 
     number = put(outbox, "a")
     log = Log(3000)
     follower = EventReader(outbox, log)
-    follower.follow(now_us=1)
+    follower.read(now_us=1)
     log.lines = 1500
-    assert follower.follow(now_us=2) == 0
+    assert follower.read(now_us=2) == 0
     log.lines = 2000
-    follower.follow(now_us=3)
+    follower.read(now_us=3)
     assert outbox.cursors() == {5: 2000}
     assert outbox.counts(number).pending == 3, "the same visit is not told twice"
 
@@ -116,7 +116,7 @@ def test_a_log_that_was_cut_back_is_followed_from_there(outbox: AlertOutbox) -> 
 def test_a_text_that_cannot_be_read_holds_up_nothing(outbox: AlertOutbox) -> None:
     asking, other = put(outbox, "asking", query="ferry"), put(outbox, "other")
     log = Log(1000)
-    EventReader(outbox, log).follow(now_us=1)
+    EventReader(outbox, log).read(now_us=1)
     log.lines, log.is_damaged = 2000, True
-    EventReader(outbox, log).follow(now_us=2)
+    EventReader(outbox, log).read(now_us=2)
     assert (outbox.counts(asking).pending, outbox.counts(other).pending) == (1, 2)

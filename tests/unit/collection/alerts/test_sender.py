@@ -24,7 +24,7 @@ SETTINGS = Settings(
     http=HttpSettings(allow_private=True), alerts=AlertSettings(delivery_timeout=timedelta(milliseconds=400))
 )
 EVENT = Event(0, 1, 1, "https://example.org/", EventKind.CONTENT, 0.5, 1_790_000_000_000_000, 2, "Home\r\nBcc: x@y")
-NOTICES = (PendingEvent(1, EVENT.at_us, EVENT),)
+EVENTS = (PendingEvent(1, EVENT.at_us, EVENT),)
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 
 
@@ -64,10 +64,10 @@ def receiver() -> Iterator[Receiver]:
     thread.join()
 
 
-def letter(channel: Channel, address: str, notices: tuple[PendingEvent, ...] = NOTICES) -> OutgoingMessage:
+def outgoing(channel: Channel, address: str, events: tuple[PendingEvent, ...] = EVENTS) -> OutgoingMessage:
     secret = format_secret(bytes(24)) if channel is Channel.WEBHOOK else None
     alert = Alert("a", AlertFilter(), Destination(channel, address, secret))
-    return OutgoingMessage(alert, AlertMessage("msg_1", "a", EVENT.at_us, tries=1), notices, notices, "uid")
+    return OutgoingMessage(alert, AlertMessage("msg_1", "a", EVENT.at_us, tries=1), events, events, "uid")
 
 
 def sent(one: OutgoingMessage, settings: Settings = SETTINGS) -> DeliveryAttempt:
@@ -88,17 +88,17 @@ def sent(one: OutgoingMessage, settings: Settings = SETTINGS) -> DeliveryAttempt
 def test_only_2xx_is_delivered_and_redirects_are_not_followed(
     receiver: Receiver, path: str, is_delivered: bool
 ) -> None:
-    attempt = sent(letter(Channel.WEBHOOK, receiver.url + path))
+    attempt = sent(outgoing(Channel.WEBHOOK, receiver.url + path))
     assert attempt.is_delivered is is_delivered
     assert attempt.retry_after == timedelta(seconds=90)
     assert receiver.paths == [path]
 
 
 def test_a_slow_a_missing_and_a_private_receiver_are_failures(receiver: Receiver) -> None:
-    assert "within" in sent(letter(Channel.WEBHOOK, f"{receiver.url}/slow")).detail
-    assert "cannot connect" in sent(letter(Channel.WEBHOOK, "http://127.0.0.1:1/")).detail
+    assert "within" in sent(outgoing(Channel.WEBHOOK, f"{receiver.url}/slow")).detail
+    assert "cannot connect" in sent(outgoing(Channel.WEBHOOK, "http://127.0.0.1:1/")).detail
     guarded = replace(SETTINGS, http=HttpSettings())
-    refused = sent(letter(Channel.WEBHOOK, f"{receiver.url}/200"), guarded)
+    refused = sent(outgoing(Channel.WEBHOOK, f"{receiver.url}/200"), guarded)
     assert not refused.is_delivered
     assert "loopback" in refused.detail
     assert receiver.paths == ["/slow"]
@@ -106,33 +106,33 @@ def test_a_slow_a_missing_and_a_private_receiver_are_failures(receiver: Receiver
 
 def test_a_feed_is_the_same_however_often_it_is_written(tmp_path: Path) -> None:
     path = tmp_path / "feed.xml"
-    assert sent(letter(Channel.ATOM, str(path))).is_delivered
+    assert sent(outgoing(Channel.ATOM, str(path))).is_delivered
     first = path.read_bytes()
-    assert sent(letter(Channel.ATOM, str(path))).is_delivered
-    assert sent(letter(Channel.ATOM, str(path), notices=())).is_delivered, "a test leaves what is there"
+    assert sent(outgoing(Channel.ATOM, str(path))).is_delivered
+    assert sent(outgoing(Channel.ATOM, str(path), events=())).is_delivered, "a test leaves what is there"
     assert path.read_bytes() == first
-    missing = sent(letter(Channel.ATOM, str(tmp_path / "none" / "feed.xml")))
+    missing = sent(outgoing(Channel.ATOM, str(tmp_path / "none" / "feed.xml")))
     assert not missing.is_delivered
     assert "cannot be written" in missing.detail
 
 
 def test_mail_needs_a_server_and_a_title_adds_no_header() -> None:
-    assert "mail_host" in sent(letter(Channel.MAIL, "you@example.org")).detail
-    mail = build_mail(letter(Channel.MAIL, "you@example.org"), "me@example.org", collection="c")
+    assert "mail_host" in sent(outgoing(Channel.MAIL, "you@example.org")).detail
+    mail = build_mail(outgoing(Channel.MAIL, "you@example.org"), "me@example.org", collection="c")
     assert mail["Bcc"] is None
     assert mail["Message-ID"] == "<msg_1@example.org>"
     assert "Home Bcc: x@y changed" in str(mail["Subject"])
     away = replace(
         SETTINGS, alerts=replace(SETTINGS.alerts, mail_host="127.0.0.1", mail_port=1, mail_from="me@example.org")
     )
-    assert "refused" in sent(letter(Channel.MAIL, "you@example.org"), away).detail.lower()
+    assert "refused" in sent(outgoing(Channel.MAIL, "you@example.org"), away).detail.lower()
 
 
 def test_apprise_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "apprise", None)
     with pytest.raises(ConfigError, match="extra apprise"):
         require_apprise()
-    assert not sent(letter(Channel.APPRISE, "tgram://x")).is_delivered
+    assert not sent(outgoing(Channel.APPRISE, "tgram://x")).is_delivered
 
     told: list[tuple[str, str]] = []
 
@@ -147,6 +147,6 @@ def test_apprise_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     stand_in = ModuleType("apprise")
     stand_in.Apprise = Apprise  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "apprise", stand_in)
-    assert sent(letter(Channel.APPRISE, "tgram://x")).is_delivered
-    assert "does not understand" in sent(letter(Channel.APPRISE, "nonsense://x")).detail
+    assert sent(outgoing(Channel.APPRISE, "tgram://x")).is_delivered
+    assert "does not understand" in sent(outgoing(Channel.APPRISE, "nonsense://x")).detail
     assert len(told) == 1

@@ -84,7 +84,7 @@ def test_subscribe_be_verified_hear_and_end(tmp_path: Path) -> None:
     place = Place()
     with serving(place):
         websub = WebsubClient(
-            tmp_path, SETTINGS, callback=lambda token: f"https://me.example/websub/{token}", queue=queue
+            tmp_path, SETTINGS, callback=lambda token: f"https://me.example/websub/{token}", request=queue
         )
         place.websub = websub
         asyncio.run(websub.subscribe(f"{place.url}/feed"))
@@ -108,17 +108,17 @@ def test_subscribe_be_verified_hear_and_end(tmp_path: Path) -> None:
 
 def test_a_notice_that_is_not_signed_is_taken_and_ignored(tmp_path: Path) -> None:
     heard: list[Sequence[str]] = []
-    websub = WebsubClient(tmp_path, SETTINGS, callback=str, queue=lambda urls, _: heard.append(urls))
+    websub = WebsubClient(tmp_path, SETTINGS, callback=str, request=lambda urls, _: heard.append(urls))
     subscription = Subscription(
         "t", "https://example.org/feed", "https://hub.example/", "secret", SubscriptionPhase.ACTIVE
     )
-    websub._keep(subscription)
+    websub._store(subscription)
     good = "sha256=" + hmac.new(b"secret", b"body", hashlib.sha256).hexdigest()
     assert websub.receive("t", {"x-hub-signature": "sha256=00"}, b"body").status == 202
     assert websub.receive("t", {}, b"body").status == 202
     assert heard == []
     assert websub.receive("t", {"x-hub-signature": good}, b"body").status == 202
     assert heard == [["https://example.org/feed"]]
-    websub._keep(subscription._replace(secret=None, phase=SubscriptionPhase.REQUESTED))
+    websub._store(subscription._replace(secret=None, phase=SubscriptionPhase.REQUESTED))
     websub.receive("t", {}, b"body")
     assert len(heard) == 1, "without a secret only a hub that was verified is heard"

@@ -273,7 +273,7 @@ def test_files_that_are_something_else_are_refused_with_a_word(tmp_path):
     for form, file, words in (
         ("warc", wacz, "import wacz"),
         ("wacz", wacz, "no WARC"),
-        ("wacz", text, "no ZIP"),
+        ("wacz", text, "not a ZIP"),
         ("warc", text, "not a WARC"),
         ("warc", zstd, "zstd -d"),
         ("warc", tmp_path / "absent", "cannot be read"),

@@ -17,7 +17,7 @@ FOCUS = learn_focus(examples("http://one.test"), random=Random(0))
 
 def crawled(focus: Focus, site: str) -> tuple[list[str], FocusedQueue]:
     pages = web(site)
-    queue = FocusedQueue(LinkScorer(focus), [f"{site}/"], admits=pages.__contains__)
+    queue = FocusedQueue(LinkScorer(focus), [f"{site}/"], is_allowed=pages.__contains__)
     order = []
     while (url := queue.next()) is not None:
         queue.add_page(url, parse_page(url, pages[url]))
@@ -38,31 +38,31 @@ def test_the_same_web_is_crawled_in_the_same_order():
 
 
 def test_harvest_ratio_is_zero_before_the_first_page():
-    queue = FocusedQueue(LinkScorer(FOCUS), [], admits=lambda _: True)
+    queue = FocusedQueue(LinkScorer(FOCUS), [], is_allowed=lambda _: True)
     assert (queue.next(), queue.frontier.harvest_ratio) == (None, 0.0)
 
 
 def test_priorities_change_while_it_learns():
-    steering = LinkScorer(FOCUS)
+    scorer = LinkScorer(FOCUS)
     document = parse_page("http://two.test/", web("http://two.test")["http://two.test/"])
-    people, _ = steering.score_page("http://two.test/", document, depth=0).prospects
-    before = steering.value(people)
-    steering.learn([people], 0.999, promise=5.0)
-    assert steering.value(people) > before
+    people, _ = scorer.score_page("http://two.test/", document, depth=0).prospects
+    before = scorer.value(people)
+    scorer.learn([people], 0.999, promise=5.0)
+    assert scorer.value(people) > before
     for _ in range(20):
-        steering.learn([people], 0.0, promise=0.0)
-    assert steering.value(people) < before
-    assert steering.value(people, hub=1.0) > steering.value(people)
+        scorer.learn([people], 0.0, promise=0.0)
+    assert scorer.value(people) < before
+    assert scorer.value(people, hub=1.0) > scorer.value(people)
 
 
 def test_learned_weights_are_bounded_and_picklable():
-    steering = LinkScorer(FOCUS, LinkScorerPolicy(max_features=0))
+    scorer = LinkScorer(FOCUS, LinkScorerPolicy(max_features=0))
     document = parse_page("http://two.test/", web("http://two.test")["http://two.test/"])
-    people, _ = steering.score_page("http://two.test/", document, depth=0).prospects
-    before = steering.value(people)
-    steering.learn([people], 1.0, promise=1.0)
-    assert steering.value(people) == before
-    assert pickle.loads(pickle.dumps(steering)).value(people) == before
+    people, _ = scorer.score_page("http://two.test/", document, depth=0).prospects
+    before = scorer.value(people)
+    scorer.learn([people], 1.0, promise=1.0)
+    assert scorer.value(people) == before
+    assert pickle.loads(pickle.dumps(scorer)).value(people) == before
 
 
 def test_list_of_pages_on_topic_is_a_hub():
@@ -76,39 +76,39 @@ def test_list_of_pages_on_topic_is_a_hub():
 
 
 def test_unusual_links_are_accepted():
-    steering = LinkScorer(FOCUS)
+    scorer = LinkScorer(FOCUS)
     document = parse_page("", "<a href='mailto:x@y'>m</a>")
-    assert steering.score_page("", document, depth=0).score >= 0
+    assert scorer.score_page("", document, depth=0).score >= 0
 
 
 def test_frontier_round_trips():
     pages = web("http://two.test")
-    board = FocusFrontier(LinkScorer(FOCUS), ["http://two.test/"])
+    frontier = FocusFrontier(LinkScorer(FOCUS), ["http://two.test/"])
     for url in ("http://two.test/", "http://two.test/classes.html", "http://two.test/classes/cs100/"):
-        board.add_page(url, parse_page(url, pages[url]))
+        frontier.add_page(url, parse_page(url, pages[url]))
     again = FocusFrontier(LinkScorer(FOCUS))
-    again.restore(board.to_bytes())
+    again.restore(frontier.to_bytes())
     assert (again.fetched, again.on_topic) == (3, 1)
-    assert again.scorer.weights == board.scorer.weights
+    assert again.scorer.weights == frontier.scorer.weights
     waiting = "http://two.test/classes/cs101/"
-    assert again.value_of(waiting) == pytest.approx(board.value_of(waiting), abs=1e-4)
+    assert again.value_of(waiting) == pytest.approx(frontier.value_of(waiting), abs=1e-4)
     assert again.scorer.topic_folders.urls() == ["http://two.test/classes/cs100/"]
     with pytest.raises(ValueError):
         again.restore(b"something else")
 
 
 def test_redirect_keeps_the_value_and_failure_drops_it():
-    board = FocusFrontier(LinkScorer(FOCUS), ["http://two.test/"])
-    board.add_page("http://two.test/", parse_page("", web("http://two.test")["http://two.test/"]))
-    value = board.value_of("http://two.test/classes.html")
-    board.follow_redirect("http://two.test/classes.html", "http://two.test/courses/")
-    assert board.value_of("http://two.test/courses/") == value
-    assert board.value_of("http://two.test/classes.html") <= MAX_URL_VALUE
-    board.discard("http://two.test/courses/")
-    assert "http://two.test/courses/" not in board.values
+    frontier = FocusFrontier(LinkScorer(FOCUS), ["http://two.test/"])
+    frontier.add_page("http://two.test/", parse_page("", web("http://two.test")["http://two.test/"]))
+    value = frontier.value_of("http://two.test/classes.html")
+    frontier.follow_redirect("http://two.test/classes.html", "http://two.test/courses/")
+    assert frontier.value_of("http://two.test/courses/") == value
+    assert frontier.value_of("http://two.test/classes.html") <= MAX_URL_VALUE
+    frontier.discard("http://two.test/courses/")
+    assert "http://two.test/courses/" not in frontier.values
 
 
 def test_url_without_links_is_judged_by_itself():
-    board = FocusFrontier(LinkScorer(FOCUS))
+    frontier = FocusFrontier(LinkScorer(FOCUS))
     course, person = "http://two.test/classes/cs300/", "http://two.test/people/p99.html"
-    assert MAX_URL_VALUE >= board.value_of(course) > board.value_of(person) > 0
+    assert MAX_URL_VALUE >= frontier.value_of(course) > frontier.value_of(person) > 0

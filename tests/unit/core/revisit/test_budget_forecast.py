@@ -59,18 +59,19 @@ def test_small_samples_and_rare_changes_are_less_certain() -> None:
 
 def test_estimate_is_right_on_poisson_pages() -> None:
     draw = random.Random(5)
-    outlook, beliefs = SiteModel(), [PageEstimate(visited=0.0) for _ in range(900)]
+    model, estimates = SiteModel(), [PageEstimate(visited=0.0) for _ in range(900)]
     for visit in range(1, 20):
-        for number, belief in enumerate(beliefs):
+        for number, estimate in enumerate(estimates):
             changed = draw.random() > exp(-RATES[number % 3] * 5.0)
-            outlook, beliefs[number] = update_site_model(
-                outlook, belief, hub=number % 5, now=visit * 5.0, changed=changed
+            model, estimates[number] = update_site_model(
+                model, estimate, hub=number % 5, now=visit * 5.0, changed=changed
             )
     pages = [
-        ForecastPage("https://a.example/x", 1, number % 5, belief, changes=4) for number, belief in enumerate(beliefs)
+        ForecastPage("https://a.example/x", 1, number % 5, estimate, changes=4)
+        for number, estimate in enumerate(estimates)
     ]
     current = sum(exp(-RATES[number % 3] * 5.0) for number in range(900))
-    found = estimate_freshness(pages, {1: outlook}, now=NOW).whole
+    found = estimate_freshness(pages, {1: model}, now=NOW).whole
     assert found.freshness == pytest.approx(current / 900, abs=0.03)
     assert abs(found.freshness - current / 900) < 2.5 * found.error
 
@@ -152,7 +153,9 @@ def test_a_rule_keeps_its_own_interval() -> None:
 
 
 def test_announcements_buy_more_freshness_per_request() -> None:
-    told = SiteModel(SiteEstimate(recall=0.95, false_rate=0.0001, polled=PLAN_NOW, has_signal=True))
-    with_signal = forecast_budget(ForecastInput(PAGES, dict.fromkeys(range(4), told), PLAN_NOW), LEVEL, per_day=40.0)
+    announcing = SiteModel(SiteEstimate(recall=0.95, false_rate=0.0001, polled=PLAN_NOW, has_signal=True))
+    with_signal = forecast_budget(
+        ForecastInput(PAGES, dict.fromkeys(range(4), announcing), PLAN_NOW), LEVEL, per_day=40.0
+    )
     assert with_signal.requests <= 40.0
     assert with_signal.expected.whole.freshness > planned(40.0).expected.whole.freshness

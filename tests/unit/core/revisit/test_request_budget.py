@@ -11,11 +11,11 @@ from evercrawl.core.revisit.request_budget import RUN_BURST_DAYS, WATCH_BURST_DA
 PER_DAY = 240.0
 
 
-def spend_greedily(purse: RequestBudget, *, days: float, step: float = 0.001) -> int:
+def spend_greedily(budget: RequestBudget, *, days: float, step: float = 0.001) -> int:
     spent, now = 0, 0.0
     while now < days:
-        while purse.may_spend(now):
-            purse.spend(now)
+        while budget.may_spend(now):
+            budget.spend(now)
             spent += 1
         now += step
     return spent
@@ -31,11 +31,11 @@ def test_a_single_run_may_spend_what_a_day_allows():
 
 
 def test_restart_does_not_refill_the_budget():
-    purse = RequestBudget(PER_DAY, 0.1)
-    spend_greedily(purse, days=1)
+    budget = RequestBudget(PER_DAY, 0.1)
+    spend_greedily(budget, days=1)
     again = RequestBudget(PER_DAY, 0.5)
-    again.restore(purse.to_bytes())
-    assert again.threshold == purse.threshold
+    again.restore(budget.to_bytes())
+    assert again.threshold == budget.threshold
     again.spend(1.0)
     assert not again.may_spend(1.0)
     assert again.may_spend(again.next_token_at(1.0))
@@ -43,10 +43,10 @@ def test_restart_does_not_refill_the_budget():
 
 @pytest.mark.parametrize("stored", [None, b"", b"no", b"[1]", b"{}"])
 def test_unreadable_state_is_ignored(stored: bytes | None):
-    purse = RequestBudget(PER_DAY, 0.1)
-    purse.restore(stored)
-    assert purse.threshold == 0.1
-    assert purse.may_spend(0.0)
+    budget = RequestBudget(PER_DAY, 0.1)
+    budget.restore(stored)
+    assert budget.threshold == 0.1
+    assert budget.may_spend(0.0)
 
 
 def test_run_without_a_budget_stores_no_tokens():
@@ -60,22 +60,22 @@ def test_run_without_a_budget_stores_no_tokens():
 
 
 def test_a_debt_is_paid_before_anything_else():
-    purse = RequestBudget(24.0, 0.1)
+    budget = RequestBudget(24.0, 0.1)
     for _ in range(3):
-        purse.spend(0.0)
-    assert purse.next_token_at(0.0) == pytest.approx(3 / 24)
-    assert purse.full_at(0.0) == pytest.approx(3 / 24)
+        budget.spend(0.0)
+    assert budget.next_token_at(0.0) == pytest.approx(3 / 24)
+    assert budget.full_at(0.0) == pytest.approx(3 / 24)
 
 
 def test_threshold_rises_with_valuable_visits_and_falls_with_unused_tokens():
-    purse = RequestBudget(PER_DAY, 0.1)
-    purse.record_value(1.0)
-    risen = purse.threshold
+    budget = RequestBudget(PER_DAY, 0.1)
+    budget.record_value(1.0)
+    risen = budget.threshold
     assert risen > 0.1
-    purse.lower_threshold()
-    assert purse.threshold < risen
-    purse.record_value(inf)
-    assert purse.threshold < risen, "a visit that had to be made says nothing"
+    budget.lower_threshold()
+    assert budget.threshold < risen
+    budget.record_value(inf)
+    assert budget.threshold < risen, "a visit that had to be made does not count"
 
 
 def test_the_first_threshold_fits_the_budget():

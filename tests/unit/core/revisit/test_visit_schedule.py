@@ -29,45 +29,45 @@ HUB = 7
 
 def visited(name: str, changes: list[bool], *, every: float = 1.0) -> tuple[bytes, SiteModel, float]:
     """Return the state after a first visit and one more per entry."""
-    schedule, outlook, now = named_schedule(name), SiteModel(), 100.0
-    state, outlook = schedule.after_visit(None, outlook, hub=HUB, now=now, changed=False)
+    schedule, model, now = named_schedule(name), SiteModel(), 100.0
+    state, model = schedule.after_visit(None, model, hub=HUB, now=now, changed=False)
     for changed in changes:
         now += every
-        state, outlook = schedule.after_visit(state, outlook, hub=HUB, now=now, changed=changed)
-    return state, outlook, now
+        state, model = schedule.after_visit(state, model, hub=HUB, now=now, changed=changed)
+    return state, model, now
 
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_a_due_time_is_within_its_bounds(name: str):
     for changes in ([], [True] * 8, [False] * 8, [True, False] * 4):
-        state, outlook, now = visited(name, changes)
-        due = named_schedule(name).due(state, outlook, hub=HUB, now=now, level=LEVEL)
+        state, model, now = visited(name, changes)
+        due = named_schedule(name).due(state, model, hub=HUB, now=now, level=LEVEL)
         assert now + LEVEL.shortest <= due + 1e-9
         assert due <= now + LEVEL.longest + 1e-9
 
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_every_page_is_visited_again(name: str):
-    state, outlook, now = visited(name, [True] * 12, every=0.05)
+    state, model, now = visited(name, [True] * 12, every=0.05)
     later = now + LEVEL.longest + 1
-    assert named_schedule(name).value(state, outlook, hub=HUB, now=later, level=LEVEL) == inf
+    assert named_schedule(name).value(state, model, hub=HUB, now=later, level=LEVEL) == inf
 
 
 def test_a_change_brings_the_next_visit_forward():
     schedule = named_schedule("optimal")
     dues = []
     for changes in ([True] * 6, [False] * 6):
-        state, outlook, now = visited("optimal", changes)
-        dues.append(schedule.due(state, outlook, hub=HUB, now=now, level=LEVEL) - now)
+        state, model, now = visited("optimal", changes)
+        dues.append(schedule.due(state, model, hub=HUB, now=now, level=LEVEL) - now)
     assert dues[0] < 3 < dues[1]
 
 
 def test_page_reaches_the_threshold_at_its_due_time():
     schedule = named_schedule("optimal")
-    state, outlook, now = visited("optimal", [True, False, False, True])
-    due = schedule.due(state, outlook, hub=HUB, now=now, level=LEVEL)
-    at_due = schedule.value(state, outlook, hub=HUB, now=due, level=LEVEL)
-    assert schedule.value(state, outlook, hub=HUB, now=now + (due - now) / 3, level=LEVEL) < at_due
+    state, model, now = visited("optimal", [True, False, False, True])
+    due = schedule.due(state, model, hub=HUB, now=now, level=LEVEL)
+    at_due = schedule.value(state, model, hub=HUB, now=due, level=LEVEL)
+    assert schedule.value(state, model, hub=HUB, now=now + (due - now) / 3, level=LEVEL) < at_due
     assert 0.5 * LEVEL.threshold < at_due < 2 * LEVEL.threshold
 
 
@@ -82,12 +82,12 @@ def test_states_round_trip_within_a_policy():
 
 
 def test_site_model_round_trips():
-    outlook, page = SiteModel(), new_page_estimate(SiteModel().estimate, now=0.0, has_copy=True)
+    model, page = SiteModel(), new_page_estimate(SiteModel().estimate, now=0.0, has_copy=True)
     for day in range(1, 90):
-        outlook, page = update_site_model(outlook, page, hub=day % 3, now=float(day), changed=day % 5 == 0)
-    again = site_model_of(site_model_bytes(outlook))
-    assert again == outlook
-    assert outlook.estimate.a != SiteModel().estimate.a, "the prior was learned"
+        model, page = update_site_model(model, page, hub=day % 3, now=float(day), changed=day % 5 == 0)
+    again = site_model_of(site_model_bytes(model))
+    assert again == model
+    assert model.estimate.a != SiteModel().estimate.a, "the prior was learned"
     assert site_model_of(b"broken") == SiteModel()
     assert site_model_of(b"[9, {}, [], [], 0]") == SiteModel()
 
@@ -101,7 +101,7 @@ def state(visited: float = 9.0, announcements: float = 0.0) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("kept", "outlook", "cause"),
+    ("kept", "model", "cause"),
     [
         (state(), POLLED, WaitCause.SITEMAP),
         (mark_cached(state()), POLLED, WaitCause.SITEMAP),
@@ -114,8 +114,8 @@ def state(visited: float = 9.0, announcements: float = 0.0) -> bytes:
         (None, SILENT, WaitCause.MODEL),
     ],
 )
-def test_wait_cause(kept: bytes | None, outlook: SiteModel, cause: WaitCause):
-    assert wait_cause(kept, outlook) is cause
+def test_wait_cause(kept: bytes | None, model: SiteModel, cause: WaitCause):
+    assert wait_cause(kept, model) is cause
 
 
 def test_failures_and_missing_pages_come_first():

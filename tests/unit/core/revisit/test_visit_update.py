@@ -24,7 +24,7 @@ from evercrawl.core.revisit.visit_update import (
 )
 from evercrawl.core.revisit.visit_value import adjust_threshold, due_at, probability_current, value_now
 
-CALM = BulkChange()
+NO_CHANGE = BulkChange()
 
 
 def _mean(page: PageEstimate, site: SiteEstimate) -> float:
@@ -39,8 +39,8 @@ def _signalling() -> SiteEstimate:
 def test_unchanged_visit_lowers_the_rate_and_changed_one_raises_it() -> None:
     site = SiteEstimate()
     page = new_page_estimate(site, now=0.0, has_copy=True)
-    slower = after_visit(page, site, CALM, now=10.0, changed=False)
-    faster = after_visit(page, site, CALM, now=10.0, changed=True)
+    slower = after_visit(page, site, NO_CHANGE, now=10.0, changed=False)
+    faster = after_visit(page, site, NO_CHANGE, now=10.0, changed=True)
     assert _mean(slower.page, slower.site) < _mean(page, site) < _mean(faster.page, faster.site)
     assert change_rate(slower.page, slower.site) == pytest.approx((site.a, site.b + 10.0))
 
@@ -50,9 +50,9 @@ def test_first_visit_teaches_nothing() -> None:
     page = new_page_estimate(site, now=0.0, has_copy=False)
     assert value_now(page, site, now=1.0, span=10.0) == inf
     assert due_at(page, site, threshold=1.0, span=10.0, longest=100.0) == -inf
-    lesson = after_visit(page, site, CALM, now=3.0, changed=False)
-    assert lesson.page.visited == 3.0
-    assert change_rate(lesson.page, lesson.site) == change_rate(page, site)
+    update = after_visit(page, site, NO_CHANGE, now=3.0, changed=False)
+    assert update.page.visited == 3.0
+    assert change_rate(update.page, update.site) == change_rate(page, site)
 
 
 def test_due_time_is_when_the_value_reaches_the_threshold() -> None:
@@ -75,14 +75,14 @@ def test_a_better_prior_reaches_old_pages_without_writing_them() -> None:
     pages = [new_page_estimate(site, now=0.0, has_copy=True) for _ in range(50)]
     for n in range(50):
         for visit in range(1, 9):
-            pages[n] = after_visit(pages[n], site, CALM, now=visit * 10.0, changed=False).page
+            pages[n] = after_visit(pages[n], site, NO_CHANGE, now=visit * 10.0, changed=False).page
     idle = new_page_estimate(site, now=0.0, has_copy=True)
     better = update_prior(site, pages)
     assert _mean(idle, better) < 0.5 * _mean(idle, site)
 
 
 def test_bulk_change_rises_with_changes_and_decays() -> None:
-    hub = CALM
+    hub = NO_CHANGE
     for _ in range(6):
         hub = add_visit(hub, now=1.0, changed=True, expected=0.02)
     assert bulk_change_share(hub, now=1.0) > 0.6
@@ -96,17 +96,17 @@ def test_bulk_change_rises_with_changes_and_decays() -> None:
 def test_bulk_change_explains_a_change_away() -> None:
     site = SiteEstimate()
     page = new_page_estimate(site, now=0.0, has_copy=True)
-    hub = CALM
+    hub = NO_CHANGE
     for _ in range(20):
         hub = add_visit(hub, now=5.0, changed=True, expected=0.02)
-    alone = after_visit(page, site, CALM, now=5.0, changed=True)
+    alone = after_visit(page, site, NO_CHANGE, now=5.0, changed=True)
     among = after_visit(page, site, hub, now=5.0, changed=True)
     assert _mean(page, site) < _mean(among.page, among.site) < _mean(alone.page, alone.site)
 
 
 def test_misleading_bulk_changes_lose_trust() -> None:
     site, page = SiteEstimate(), new_page_estimate(SiteEstimate(), now=0.0, has_copy=True)
-    hub = CALM
+    hub = NO_CHANGE
     for _ in range(20):
         hub = add_visit(hub, now=5.0, changed=True, expected=0.02)
     for _ in range(200):
@@ -129,11 +129,11 @@ def test_an_announcement_makes_a_page_worth_a_visit_and_a_repetition_does_not_co
 def test_false_announcements_are_taken_back() -> None:
     site = _signalling()
     page = new_page_estimate(site, now=10.0, has_copy=True)
-    told, site = after_announcement(page, site, announced_at=11.0)
-    lesson = after_visit(told, after_poll(site, now=12.0), CALM, now=12.0, changed=False)
-    assert lesson.page.announcements == lesson.page.announced_evidence == 0.0
-    assert _mean(lesson.page, lesson.site) < _mean(told, site)
-    assert lesson.site.false_rate > site.false_rate
+    announced, site = after_announcement(page, site, announced_at=11.0)
+    update = after_visit(announced, after_poll(site, now=12.0), NO_CHANGE, now=12.0, changed=False)
+    assert update.page.announcements == update.page.announced_evidence == 0.0
+    assert _mean(update.page, update.site) < _mean(announced, site)
+    assert update.site.false_rate > site.false_rate
 
 
 def test_true_announcements_do_not_raise_the_false_rate() -> None:
@@ -142,20 +142,20 @@ def test_true_announcements_do_not_raise_the_false_rate() -> None:
         page = new_page_estimate(site, now=10.0, has_copy=True)
         for date in range(1 + number % 4):
             page, site = after_announcement(page, site, announced_at=11.0 + 0.1 * date)
-        site = after_visit(page, site._replace(polled=12.0), CALM, now=12.5, changed=True).site
+        site = after_visit(page, site._replace(polled=12.0), NO_CHANGE, now=12.5, changed=True).site
     assert false_share(site.mean_rate, site) < 0.1
 
 
 def test_many_announcements_of_one_page_teach_nothing() -> None:
     """A page with ten announcements has changed whatever share is false, so nothing is learned."""
-    doubting = _signalling()._replace(false_odds=20.0, false_rate=0.3)
-    site = doubting
+    distrusting = _signalling()._replace(false_odds=20.0, false_rate=0.3)
+    site = distrusting
     for _ in range(30):
         page = new_page_estimate(site, now=10.0, has_copy=True)
         for date in range(10):
             page, site = after_announcement(page, site, announced_at=11.0 + 0.1 * date)
-        site = after_visit(page, site._replace(polled=12.0), CALM, now=12.5, changed=True).site
-    assert site.false_odds < doubting.false_odds
+        site = after_visit(page, site._replace(polled=12.0), NO_CHANGE, now=12.5, changed=True).site
+    assert site.false_odds < distrusting.false_odds
 
 
 def test_single_announcements_teach_the_share_that_is_false() -> None:
@@ -163,8 +163,8 @@ def test_single_announcements_teach_the_share_that_is_false() -> None:
     for number in range(400):
         page = new_page_estimate(site, now=10.0, has_copy=True)
         page, site = after_announcement(page, site, announced_at=11.0)
-        site = after_visit(page, site._replace(polled=12.0), CALM, now=12.0, changed=number % 5 >= 2).site
-        site = site._replace(a=3.0, b=100.0, site_change=CALM, exposure=0.0)
+        site = after_visit(page, site._replace(polled=12.0), NO_CHANGE, now=12.0, changed=number % 5 >= 2).site
+        site = site._replace(a=3.0, b=100.0, site_change=NO_CHANGE, exposure=0.0)
     assert false_share(site.mean_rate, site) == pytest.approx(0.4, abs=0.12)
 
 
@@ -179,9 +179,9 @@ def test_a_page_found_long_after_the_last_poll_starts_with_the_prior() -> None:
 def test_recall_falls_by_silent_changes_but_not_by_those_announced_late() -> None:
     start = _signalling()
     page = new_page_estimate(start, now=10.0, has_copy=True)
-    lesson = after_visit(page, start, CALM, now=14.0, changed=True)
-    silent = after_poll(lesson.site, now=15.0)
-    _, owned = after_announcement(lesson.page, lesson.site, announced_at=13.0)
+    update = after_visit(page, start, NO_CHANGE, now=14.0, changed=True)
+    silent = after_poll(update.site, now=15.0)
+    _, owned = after_announcement(update.page, update.site, announced_at=13.0)
     assert silent.recall < after_poll(owned, now=15.0).recall
 
 
@@ -203,8 +203,8 @@ def test_a_doubtful_announcement_of_a_slow_page_is_worth_less_than_a_credible_on
         with_change_rate(new_page_estimate(site, now=10.0, has_copy=True), site, a=5.0, b=5.0 / rate)
         for rate in (0.0003, 0.02)
     )
-    told = [page._replace(announcements=1.0) for page in (slow, fast)]
-    doubtful, credible = (value_now(page, site, now=12.0, span=20.0) for page in told)
+    announced = [page._replace(announcements=1.0) for page in (slow, fast)]
+    doubtful, credible = (value_now(page, site, now=12.0, span=20.0) for page in announced)
     assert credible > 4.0 * doubtful
 
 

@@ -73,11 +73,11 @@ def test_a_verdict_names_line_rule_and_age():
 
 
 def test_an_allowed_url_has_no_reason():
-    gate = compile_robots(judge(fetched(b"User-agent: *\nAllow: /a\nCrawl-delay: 4\nSitemap: /s.xml")), "TestBot")
-    assert gate.verdict("http://site.test/a")[:3] == (True, 2, None)
-    assert gate.verdict("http://site.test/b")[:3] == (True, None, None)
-    assert gate.crawl_delay == 4.0
-    assert gate.sitemaps == ("/s.xml",)
+    rules = compile_robots(judge(fetched(b"User-agent: *\nAllow: /a\nCrawl-delay: 4\nSitemap: /s.xml")), "TestBot")
+    assert rules.verdict("http://site.test/a")[:3] == (True, 2, None)
+    assert rules.verdict("http://site.test/b")[:3] == (True, None, None)
+    assert rules.crawl_delay == 4.0
+    assert rules.sitemaps == ("/s.xml",)
 
 
 @pytest.mark.parametrize(
@@ -132,10 +132,10 @@ def test_client_errors_mean_no_rules(status: int):
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_forbidden_file_forbids_unless_configured(status: int):
-    gate = compile_robots(judge(answered(status)), "TestBot")
-    verdict = gate.verdict("http://site.test/page")
-    assert (verdict.allowed, verdict.reason, gate.is_unreachable) == (False, Reason.ROBOTS, False)
-    assert gate.verdict(URL).allowed
+    rules = compile_robots(judge(answered(status)), "TestBot")
+    verdict = rules.verdict("http://site.test/page")
+    assert (verdict.allowed, verdict.reason, rules.is_unreachable) == (False, Reason.ROBOTS, False)
+    assert rules.verdict(URL).allowed
     assert may_fetch(judge(answered(status), settings=RobotsSettings(forbid_on_403=False)))
 
 
@@ -153,22 +153,22 @@ UNREACHABLE = [
 
 def test_file_at_a_private_address_is_refused_with_that_reason():
     record = judge(broken(Fault.PRIVATE_ADDRESS))
-    gate = compile_robots(record, "TestBot")
-    verdict = gate.verdict("http://site.test/page")
+    rules = compile_robots(record, "TestBot")
+    verdict = rules.verdict("http://site.test/page")
     assert (verdict.allowed, verdict.reason) == (False, Reason.PRIVATE_ADDRESS)
-    assert not gate.is_unreachable
+    assert not rules.is_unreachable
     assert lifetime(record) == SETTINGS.retry_delay
 
 
 @pytest.mark.parametrize("result", UNREACHABLE, ids=lambda result: f"{result.fault}-{result.status}")
 def test_unreachable_file_forbids_and_is_retried_soon(result: Failed):
     record = judge(result)
-    gate = compile_robots(record, "TestBot")
-    verdict = gate.verdict("http://site.test/page")
+    rules = compile_robots(record, "TestBot")
+    verdict = rules.verdict("http://site.test/page")
     assert (verdict.allowed, verdict.reason) == (False, Reason.ROBOTS_UNREACHABLE)
-    assert gate.is_unreachable
+    assert rules.is_unreachable
     assert lifetime(record) == SETTINGS.retry_delay
-    assert gate.crawl_delay is None
+    assert rules.crawl_delay is None
 
 
 def test_copy_is_obeyed_while_the_file_is_unreachable():
@@ -264,11 +264,11 @@ def test_fetch_semantics():
             record = redirect_loop_record(now=NOW, settings=settings)
         else:
             record = judge(result, settings=settings)
-        gate, expect = compile_robots(record, row["user_agent"]), row["expect"]
-        verdict = gate.verdict(row["url"])
+        rules, expect = compile_robots(record, row["user_agent"]), row["expect"]
+        verdict = rules.verdict(row["url"])
         fits = expect["allowed"] in (None, verdict.allowed)
-        fits &= not expect.get("deferred") or gate.is_unreachable
-        fits &= "crawl_delay" not in expect or gate.crawl_delay == expect["crawl_delay"]
+        fits &= not expect.get("deferred") or rules.is_unreachable
+        fits &= "crawl_delay" not in expect or rules.crawl_delay == expect["crawl_delay"]
         fits &= "refetch_after_s" not in expect or lifetime(record).total_seconds() == expect["refetch_after_s"]
         if not fits:
             wrong.append((row["name"], verdict))

@@ -112,7 +112,7 @@ def test_an_endless_chain_of_indexes_ends():
 
 
 def test_an_endless_index_ends():
-    walk = SitemapWalk(["http://site.test/0"], most_files=50)
+    walk = SitemapWalk(["http://site.test/0"], max_files=50)
     walk.next()
     walk.add_result("http://site.test/0", index(*(f"http://site.test/{number}" for number in range(1, 1000))))
     assert len(list(iter(walk.next, None))) == 49
@@ -202,21 +202,21 @@ def test_the_example_of_paper_c():
     found = read_sitemap(extended_sitemap(listed), "http://www.xyz.com/sitemap.xml?XTND")
     assert (found.type, len(found.entries)) == (SitemapType.EXTENDED, 14)
     visited = {page(name): FIRST_VISIT for name in PAPER_SITEMAP if name != "alumni"}
-    told = sitemap_news(found.entries, visited, now=datetime.fromtimestamp(1309453215, UTC))
-    assert [notice.url for notice in told.announcements] == [
+    news = sitemap_news(found.entries, visited, now=datetime.fromtimestamp(1309453215, UTC))
+    assert [announcement.url for announcement in news.announcements] == [
         page("faculty/teaching"),
         page("results"),
         page("placement"),
     ]
-    assert [entry.url for entry in told.new_pages] == [page("alumni")]
+    assert [entry.url for entry in news.new_pages] == [page("alumni")]
 
 
 MUTE = SiteEstimate()
 SPEAKING = SiteEstimate(has_signal=True, polled=1.0, recall=0.9, mean_rate=0.01, false_rate=0.001)
 
 
-def _is_due(state: SitemapState, belief: SiteEstimate = SPEAKING, *, threshold: float = 0.0) -> bool:
-    return is_poll_due(state, belief, pages=100, per_day=10.0, threshold=threshold)
+def _is_due(state: SitemapState, estimate: SiteEstimate = SPEAKING, *, threshold: float = 0.0) -> bool:
+    return is_poll_due(state, estimate, pages=100, per_day=10.0, threshold=threshold)
 
 
 def test_polls_are_paid_from_the_requests_that_a_site_gets():

@@ -332,7 +332,7 @@ def test_scope():
 
 
 LIMITS_URL = "http://site.test/sitemap.xml"
-SMALL = SitemapLimits(most_bytes=10_000, most_entries=10, most_elements=100, most_depth=5, most_fields=8)
+SMALL = SitemapLimits(max_bytes=10_000, max_entries=10, max_elements=100, max_depth=5, max_fields=8)
 URL = "<url><loc>http://site.test/</loc></url>"
 
 
@@ -387,7 +387,7 @@ def test_a_gzip_bomb_gives_no_more_than_the_limit():
     bomb = gzip.compress(b" " * 30_000_000)
     tracemalloc.start()
     try:
-        found = unpack_body(bomb, most_bytes=1_000_000)
+        found = unpack_body(bomb, max_bytes=1_000_000)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -397,7 +397,7 @@ def test_a_gzip_bomb_gives_no_more_than_the_limit():
 
 def test_a_bomb_of_many_members_ends():
     member = gzip.compress(b"")
-    assert unpack_body(member * 5000, most_bytes=100).data == b""
+    assert unpack_body(member * 5000, max_bytes=100).data == b""
 
 
 @pytest.mark.parametrize("start", ["<a b='", "<!-- ", "<"])
@@ -408,7 +408,7 @@ def test_a_tag_without_end(start: str):
 
 
 class Counted:
-    """Counts what it is told."""
+    """Counts the calls."""
 
     def __init__(self) -> None:
         self.calls = 0

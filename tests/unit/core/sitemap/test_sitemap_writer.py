@@ -40,7 +40,7 @@ def test_no_pages_are_an_empty_file():
     assert (only.lastmod, found.type, found.entries, found.error) == (None, SitemapType.URLSET, (), None)
 
 
-@pytest.mark.parametrize("limits", [{"most_urls": 4}, {"most_bytes": 110 + 4 * 85}])
+@pytest.mark.parametrize("limits", [{"max_urls": 4}, {"max_bytes": 110 + 4 * 85}])
 def test_many_pages_are_an_index_and_compressed_files(limits: dict[str, int]):
     *parts, index = sitemap_files(pages(10), SITE, stem="map", **limits)
     assert [part.name for part in parts] == ["map-1.xml.gz", "map-2.xml.gz", "map-3.xml.gz"]
@@ -52,7 +52,7 @@ def test_many_pages_are_an_index_and_compressed_files(limits: dict[str, int]):
 
 
 def test_no_file_exceeds_the_limits():
-    for file in sitemap_files(pages(200), SITE, most_bytes=2000):
+    for file in sitemap_files(pages(200), SITE, max_bytes=2000):
         raw = gzip.decompress(file.data) if file.name.endswith(".gz") else b""
         assert len(raw) <= 2000
 
@@ -62,7 +62,7 @@ def test_the_limits_are_the_protocols():
 
 
 def test_the_same_pages_give_the_same_bytes():
-    first, second = (list(sitemap_files(pages(9), SITE, most_urls=4)) for _ in range(2))
+    first, second = (list(sitemap_files(pages(9), SITE, max_urls=4)) for _ in range(2))
     assert first == second
     assert gzip_bytes(b"x")[4:8] == b"\0\0\0\0"
 

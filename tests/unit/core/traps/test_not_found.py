@@ -39,13 +39,13 @@ def test_invented_value_keeps_its_kind() -> None:
 
 
 def test_probe_distinguishes_three_kinds_of_sites() -> None:
-    apology = "We could not find {} here, but there is a lot to see on our other pages today."
-    one = ProbeAnswer(200, apology.format("/a/77"), 5, 5)
-    other = ProbeAnswer(200, apology.format("/a/9912"), 5, 5)
+    message = "We could not find {} here, but there is a lot to see on our other pages today."
+    one = ProbeAnswer(200, message.format("/a/77"), 5, 5)
+    other = ProbeAnswer(200, message.format("/a/9912"), 5, 5)
     kind, same = judge_probe(one, other)
     assert kind is ProbeOutcome.SAME
     assert same is not None
-    assert is_soft_404(apology.format("/b/1"), same)
+    assert is_soft_404(message.format("/b/1"), same)
     assert not is_soft_404(prose("page"), same)
 
     assert judge_probe(ProbeAnswer(404), ProbeAnswer(200, "x")) == (ProbeOutcome.NOT_FOUND, None)
@@ -53,7 +53,7 @@ def test_probe_distinguishes_three_kinds_of_sites() -> None:
     assert judge_probe(*maze) == (ProbeOutcome.INVENTED, None)
     with_navigation = ProbeAnswer(200, prose(1), 8, 2), ProbeAnswer(200, prose(2), 8, 2)
     assert judge_probe(*with_navigation) == (ProbeOutcome.ANSWERED, None)
-    recommending = [ProbeAnswer(200, apology.format("x") + prose(n, count=10), 8, 8) for n in (1, 2)]
+    recommending = [ProbeAnswer(200, message.format("x") + prose(n, count=10), 8, 8) for n in (1, 2)]
     assert judge_probe(recommending[0], recommending[1])[0] is not ProbeOutcome.INVENTED
 
 

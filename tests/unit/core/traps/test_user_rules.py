@@ -65,10 +65,10 @@ def test_rule_sets_apply_only_if_named() -> None:
 
 
 def test_without_detection_only_user_rules_apply_and_can_change() -> None:
-    guard = TrapFilter(TrapSettings(enabled=False))
-    assert guard.refusal(SESSION, year=2026) is None
-    guard.update(TrapSettings(enabled=False, exclude=("/shop?*",)))
-    assert guard.refusal(PLAIN, year=2026) == (Reason.EXCLUDED, "trap exclude /shop?*")
+    trap_filter = TrapFilter(TrapSettings(enabled=False))
+    assert trap_filter.refusal(SESSION, year=2026) is None
+    trap_filter.update(TrapSettings(enabled=False, exclude=("/shop?*",)))
+    assert trap_filter.refusal(PLAIN, year=2026) == (Reason.EXCLUDED, "trap exclude /shop?*")
 
 
 HOST = "http://a.test"
