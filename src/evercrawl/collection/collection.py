@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from evercrawl.adapters.system import CollectionLock
 from evercrawl.config import create_collection, is_collection, read_settings
 from evercrawl.core.traps.user_rules import RuleAction
-from evercrawl.engine.runtime import StopSignal
 from evercrawl.errors import ConfigError
 from evercrawl.model.listing import VersionSelection
 from evercrawl.model.settings import Settings, TrapSettings
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from evercrawl.collection.exchange.import_shard import ImportReport
     from evercrawl.collection.maintenance import DiskUsage, OnVerify, VerifyReport
     from evercrawl.collection.searcher import Searcher
+    from evercrawl.engine.runtime import StopSignal
     from evercrawl.model.change import VersionDiff
     from evercrawl.model.history import ChangeGroup, Mute, PageHistory, PageSentiment, PageStatistics, PruneReport
     from evercrawl.model.links import BadLink, GraphSummary, PageLinks, RankedPage
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     from evercrawl.model.site import RateOverride, RuleEffect, TrapPattern
     from evercrawl.sitemaps.generator import BuildReport
 
-__all__ = ["Collection", "StopSignal", "open"]
-
 
 def open(path: str | Path, *, create: bool = False, settings: Settings | None = None) -> Collection:
     """Open the collection in a folder; with `create`, create it if there is none."""
@@ -66,7 +64,7 @@ class Collection:
     def __init__(self, path: Path, settings: Settings) -> None:
         self.path = path
         self.settings = settings
-        self._stop = StopSignal()
+        self._stop: StopSignal | None = None
 
     # Crawling
 
@@ -86,7 +84,7 @@ class Collection:
         is stopped. `focus` is a file of examples, the URL of one, or words; it stays until you give another, or
         "none".
         """
-        from evercrawl.collection.crawl import RunOptions, add_seeds, run_crawl
+        from evercrawl.collection.crawl import RunOptions, StopSignal, add_seeds, run_crawl
 
         self._stop = stop or StopSignal()
         with CollectionLock(self.path) as lock:
@@ -111,9 +109,9 @@ class Collection:
 
     def stop(self, *, now: bool = False) -> None:
         """End the running crawl: let requests in flight finish, or with `now`, cancel them."""
-        if now:
+        if self._stop is not None and now:
             self._stop.cancel()
-        else:
+        elif self._stop is not None:
             self._stop.finish()
 
     # Status and decisions

@@ -35,6 +35,18 @@ from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.report import Progress, Summary
 from evercrawl.model.settings import SearchSettings, Settings
 
+__all__ = [
+    "RunOptions",
+    "StopSignal",
+    "add_seeds",
+    "check_plugins",
+    "follow_crawl",
+    "min_delay",
+    "run_crawl",
+    "set_focus",
+    "tune_process",
+]
+
 log = logging.getLogger("evercrawl")
 
 

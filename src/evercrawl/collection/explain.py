@@ -15,14 +15,13 @@ from evercrawl.core.credit.credit_priority import importance_weight
 from evercrawl.core.politeness import parse_delay_rules
 from evercrawl.core.revisit.change_announcements import false_share, has_announcements
 from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate, change_rate
-from evercrawl.core.revisit.site_model import SiteModel
+from evercrawl.core.revisit.site_model import SiteModel, hub_of
 from evercrawl.core.revisit.visit_schedule import BudgetLevel, is_marked_cached, named_schedule
 from evercrawl.core.revisit.visit_value import MARGIN, probability_current
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
 from evercrawl.core.visit.links import refusal_key
-from evercrawl.engine.revisits import hub_of
 from evercrawl.engine.site_state import FRESHNESS
 from evercrawl.model.listing import CreditSummary, PageRecord, SampledPage, VisitRecord
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason

@@ -22,7 +22,7 @@ from evercrawl.core.revisit.budget_forecast import (
 )
 from evercrawl.core.revisit.rate_estimate import PageEstimate
 from evercrawl.core.revisit.request_budget import BUDGET_KEY, RequestBudget, initial_threshold
-from evercrawl.core.revisit.site_model import SiteModel
+from evercrawl.core.revisit.site_model import SiteModel, hub_of
 from evercrawl.core.revisit.visit_schedule import (
     OPTIMAL,
     BudgetLevel,
@@ -32,7 +32,6 @@ from evercrawl.core.revisit.visit_schedule import (
     wait_cause,
 )
 from evercrawl.core.revisit.visit_update import new_page_estimate
-from evercrawl.engine.revisits import hub_of
 from evercrawl.engine.site_state import FRESHNESS
 from evercrawl.model.listing import SampledPage, SampledSite
 from evercrawl.model.reason import Outcome, Reason

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from evercrawl.config.edit import create_collection, write_setting
 from evercrawl.config.load import (
     COLLECTION_FILE,
+    LoadedSettings,
     collection_file,
     default_collection_path,
     enclosing_collection,
     find_collection,
     is_collection,
+    read_settings,
     user_file,
 )
-from evercrawl.config.load import LoadedSettings, read_settings
-from evercrawl.config.edit import create_collection, write_setting
 
 __all__ = [
     "COLLECTION_FILE",

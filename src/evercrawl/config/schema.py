@@ -14,7 +14,6 @@ from types import NoneType
 from typing import Any, get_args, get_type_hints
 
 from evercrawl.adapters.objectstore.bucket import address_problem
-from evercrawl.core.change.detectors import DETECTORS
 from evercrawl.core.politeness import QUIET_HOURS_SYNTAX as HOURS
 from evercrawl.core.politeness import delay_rule_error as problem_with_slower
 from evercrawl.core.politeness import parse_hours
@@ -136,10 +135,16 @@ def _contact(value: str) -> str | None:
     return None
 
 
+def _detector(value: str) -> str | None:
+    from evercrawl.core.change.detectors import DETECTORS  # slow to load
+
+    return _one_of(*DETECTORS)(value)
+
+
 CHECKS: dict[str, Check] = {
     "identity.product": _product,
     "identity.contact": _contact,
-    "change.detector": _one_of(*DETECTORS),
+    "change.detector": _detector,
     "scope.kind": _one_of("host", "prefix", "domain", "list"),
     "scope.max_depth": _at_least(0),
     "scope.include": _each(_regex),

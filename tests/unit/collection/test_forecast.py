@@ -149,7 +149,7 @@ def test_the_forecast_of_a_page_is_explained(reader: StateReader, policy: str) -
     assert fast.rate_text.endswith("; 11 changes seen in 12 visits")
     assert slow.rate_text.startswith("no change seen in 12 visits; assumed to change about every ")
     assert fast.changes_per_day > 3 * slow.changes_per_day
-    assert fast.chance_current < slow.chance_current
+    assert fast.probability_current < slow.probability_current
     assert slow.next_visit is not None
     assert slow.next_visit - NOW == timedelta(days=4)
     assert f"before {slow.next_visit:%Y-%m-%d}" in slow.next_visit_text
@@ -165,7 +165,7 @@ def test_signals_and_validators_of_the_site_are_told(reader: StateReader, policy
     assert found.false_validators == 1
     told = found.announcements
     assert told is not None
-    assert (told.trusted, told.recall, told.waiting, told.last_announced) == (True, 0.9, 0, None)
+    assert (told.trusted, told.recall, told.pending, told.last_announced) == (True, 0.9, 0, None)
     assert told.last_poll == NOW - timedelta(days=1)
 
 

@@ -73,7 +73,7 @@ def _time_of_day(context: click.Context, option: click.Parameter, text: str) -> 
     metavar="SHARE",
     help="Minimum change, as a share of the words, 0 to 1.",
 )
-@click.option("--sentiment-turn", is_flag=True, help="Only if the sentiment turned positive or negative.")
+@click.option("--sentiment-shift", is_flag=True, help="Only if the sentiment turned positive or negative.")
 @click.option("--webhook", metavar="URL", help="Send signed JSON by POST.")
 @click.option("--mail", metavar="ADDRESS", help="Send mail; set alerts.mail_host first.")
 @click.option("--atom", metavar="FILE", help="Write an Atom feed to this file.")
@@ -90,10 +90,8 @@ def _time_of_day(context: click.Context, option: click.Parameter, text: str) -> 
     callback=_time_of_day,
     help="Time of the daily digest (UTC). Default: 07:00.",
 )
-@click.option(
-    "--quiet-hours", "quiet", multiple=True, metavar="HH:MM-HH:MM", help="Send nothing then (UTC). Repeatable."
-)
-@click.option("--most", type=click.IntRange(1, 500), metavar="N", help="Maximum changes per message.")
+@click.option("--quiet-hours", multiple=True, metavar="HH:MM-HH:MM", help="Send nothing then (UTC). Repeatable.")
+@click.option("--max-changes", type=click.IntRange(1, 500), metavar="N", help="Maximum changes per message.")
 @click.option("--replace", "replacing", is_flag=True, help="Replace an existing alert of this name.")
 @allow_private_option
 @click.option("--json", "as_json", is_flag=True, help="Print the alert as JSON.")
@@ -135,13 +133,13 @@ def _new_alert(name: str, options: dict[str, Any]) -> Alert:
             query=options["query"],
             kinds=frozenset(map(EventKind, options["kinds"])) or CHANGES,
             min_size=options["min_size"],
-            sentiment_shift=options["sentiment_turn"],
+            sentiment_shift=options["sentiment_shift"],
         ),
         destination=target,
         frequency=rhythm,
         daily_at=options["daily_at"],
-        quiet_hours=options["quiet"],
-        max_changes=options["most"] or default_batch_size(target.channel, rhythm),
+        quiet_hours=options["quiet_hours"],
+        max_changes=options["max_changes"] or default_batch_size(target.channel, rhythm),
     )
 
 
@@ -243,11 +241,11 @@ def alert_test_command(cli: CliContext, /, name: str, allow_private: bool, as_js
 @click.option(
     "--state", type=click.Choice(["pending", "sending", "sent", "failed"]), help="Only messages in this state."
 )
-@click.option("-n", "--most", type=click.IntRange(1), default=50, metavar="N", help="Show the newest N. Default: 50.")
+@click.option("-n", "--limit", type=click.IntRange(1), default=50, metavar="N", help="Show the newest N. Default: 50.")
 @json_lines_option
 @common_options
 @pass_cli
-def alert_log_command(cli: CliContext, /, name: str | None, state: str | None, most: int, as_json: bool) -> int:
+def alert_log_command(cli: CliContext, /, name: str | None, state: str | None, limit: int, as_json: bool) -> int:
     """List messages, newest first, with their state and attempts.
 
     \b
@@ -257,7 +255,7 @@ def alert_log_command(cli: CliContext, /, name: str | None, state: str | None, m
     from evercrawl.core.alerts.delivery import MessageState
 
     chosen = None if state is None else MessageState(state)
-    found = cli.open_collection().alerts.log(name, state=chosen, most=most)
+    found = cli.open_collection().alerts.log(name, state=chosen, most=limit)
     for logged in found:
         fields = logged.fields()
         if as_json:

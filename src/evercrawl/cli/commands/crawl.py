@@ -212,8 +212,8 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
 
 async def _crawl(plan: RunPlan, view: ProgressView) -> tuple[Summary, int | None]:
     from evercrawl.cli.progress import InterruptHandler, handle_signals
-    from evercrawl.collection.collection import StopSignal
     from evercrawl.collection.collection import open as open_collection
+    from evercrawl.collection.crawl import StopSignal
 
     settings = plan.configured.settings
     stop = StopSignal()

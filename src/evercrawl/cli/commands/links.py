@@ -189,7 +189,14 @@ def graph_stats(cli: CliContext, as_json: bool) -> None:
 
 @graph_command.command("top")
 @click.argument("by", type=click.Choice(list(SCORES)), default="pagerank")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Maximum number of pages.")
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 10_000),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Maximum number of pages.",
+)
 @json_lines_option
 @common_options
 @pass_cli

@@ -104,6 +104,7 @@ def outpost_command() -> None:
     type=click.IntRange(1, 24 * 30),
     default=CODE_HOURS,
     show_default=True,
+    metavar="N",
     help="How long the code is valid.",
 )
 @json_option

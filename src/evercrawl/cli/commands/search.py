@@ -26,7 +26,9 @@ SLOW_LAG = 2000
 
 @click.command("search")
 @click.argument("words", nargs=-1, metavar="QUERY...")
-@click.option("--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Maximum number of hits.")
+@click.option(
+    "--limit", type=click.IntRange(1, 1000), default=10, show_default=True, metavar="N", help="Maximum number of hits."
+)
 @click.option("--as-of", metavar="TIME", help="Search the collection as it was then. Also as-of:TIME in the query.")
 @click.option(
     "--in", "sources", multiple=True, metavar="DIR|URL",

@@ -16,7 +16,7 @@ from evercrawl.cli.terminal import ExitCode, emit_json
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from evercrawl.web.serve import ServeOptions, WebService
+    from evercrawl.web.serve import WebService
 
 
 @click.command("serve")

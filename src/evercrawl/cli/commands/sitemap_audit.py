@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 WEB_SCHEMES = ("http://", "https://")
 DEFAULT_SAMPLE = 20
-MOST_BYTES = 64 * 1024 * 1024
-DEFAULT_LEAST = 80
+MAX_BYTES = 64 * 1024 * 1024
+DEFAULT_MIN_SCORE = 80
 
 
 @click.command("check")
@@ -39,13 +39,15 @@ DEFAULT_LEAST = 80
     type=click.IntRange(0, 10_000),
     default=DEFAULT_SAMPLE,
     show_default=True,
+    metavar="N",
     help="Pages to fetch, half of them with the newest dates.",
 )
 @click.option(
-    "--least",
+    "--min-score",
     type=click.IntRange(0, 100),
-    default=DEFAULT_LEAST,
+    default=DEFAULT_MIN_SCORE,
     show_default=True,
+    metavar="N",
     help="Minimum score; below it the exit code is 1.",
 )
 @click.option("--offline", is_flag=True, help="With FILE: send no request.")
@@ -55,7 +57,7 @@ DEFAULT_LEAST = 80
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @common_options
 @pass_cli
-def sitemap_check(cli: CliContext, /, subject: str, least: int, as_json: bool, **options: Any) -> int:
+def sitemap_check(cli: CliContext, /, subject: str, min_score: int, as_json: bool, **options: Any) -> int:
     """Check a sitemap for wrong, equal or future dates, and for dead, hidden or missing pages.
 
     \b
@@ -65,7 +67,7 @@ def sitemap_check(cli: CliContext, /, subject: str, least: int, as_json: bool, *
 
     The sitemaps are those in robots.txt, or /sitemap.xml. Dates are compared with the history in the
     collection (with -C), the date on the page, or Last-Modified. With FILE, the files of an index are read from
-    the same folder. A perfect sitemap scores 100. Exit codes: 0 at or above --least, 1 below, 4 if the site
+    the same folder. A perfect sitemap scores 100. Exit codes: 0 at or above --min-score, 1 below, 4 if the site
     cannot be reached, 6 if robots.txt forbids every page.
     """
     from evercrawl.cli.commands.crawl import given_flags
@@ -81,10 +83,10 @@ def sitemap_check(cli: CliContext, /, subject: str, least: int, as_json: bool, *
         return _report_closed(cli, survey)
     judgement = _judge(survey, collection, settings)
     if as_json:
-        emit_json("sitemap-check", _check_fields(survey, judgement, least))
+        emit_json("sitemap-check", _check_fields(survey, judgement, min_score))
     else:
         _show_judgement(survey, judgement)
-    return ExitCode.OK if judgement.score >= least else ExitCode.ERROR
+    return ExitCode.OK if judgement.score >= min_score else ExitCode.ERROR
 
 
 async def _survey(
@@ -104,7 +106,7 @@ async def _survey(
     if offline:
         return await SitemapSurveyor(None, settings, sample=0).survey_file(require_sitemap_file(Path(subject)), now=now)
     # Read beyond the protocol's limit of 50 MiB, to report files that are too large.
-    http = replace(settings.http, max_wire_bytes=MOST_BYTES, max_decoded_bytes=MOST_BYTES)
+    http = replace(settings.http, max_wire_bytes=MAX_BYTES, max_decoded_bytes=MAX_BYTES)
     settings = replace(settings, http=http)
     clock = SystemClock()
     fetcher = HttpFetcher(settings, clock, user_agent(settings.identity, __version__))
@@ -139,13 +141,13 @@ def _judge(survey: SitemapSurvey, collection: Path | None, settings: Settings) -
     return check_with_collection(survey, collection, settings)
 
 
-def _check_fields(survey: SitemapSurvey, judgement: SitemapReport, least: int) -> dict[str, Any]:
+def _check_fields(survey: SitemapSurvey, judgement: SitemapReport, min_score: int) -> dict[str, Any]:
     from evercrawl.sitemaps.checks import WEIGHTS
 
     return {
         "site": survey.site,
         "score": judgement.score,
-        "ok": judgement.score >= least,
+        "ok": judgement.score >= min_score,
         "files": [
             {
                 "url": file.url,

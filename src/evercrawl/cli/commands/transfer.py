@@ -15,17 +15,17 @@ from evercrawl.cli.terminal import ExitCode, emit_json, format_size, live_line, 
 from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
-    from evercrawl.model.listing import VersionSelection
     from evercrawl.collection.exchange.export_run import ExportReport
     from evercrawl.collection.exchange.import_shard import ImportReport
     from evercrawl.collection.maintenance import VerifyReport
+    from evercrawl.model.listing import VersionSelection
 
 EXPORT_FORMATS = ["warc", "wacz", "cdxj", "parquet", "jsonl", "csv", "markdown", "mirror", "sqlite", "dataset"]
 _MAX_PROBLEMS = 10
 
 
 @click.command("export")
-@click.argument("form", type=click.Choice(EXPORT_FORMATS), metavar="FORM")
+@click.argument("form", type=click.Choice(EXPORT_FORMATS), metavar="FORMAT")
 @click.option(
     "-o",
     "--output",
@@ -132,7 +132,7 @@ _LEFT_OUT = {
 
 
 @click.command("import")
-@click.argument("form", type=click.Choice(["warc", "wacz"]), metavar="FORM")
+@click.argument("form", type=click.Choice(["warc", "wacz"]), metavar="FORMAT")
 @click.argument(
     "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path, exists=True, dir_okay=False)
 )
