@@ -21,7 +21,7 @@ from typing import NamedTuple, Protocol
 
 from link_graph import LinkGraph, load_graph
 
-from evercrawl.core.credit.credit_priority import credit_priority, lowered_priority, mean_credit, raised_priority
+from evercrawl.core.credit.credit_priority import credit_priority, mean_credit, raised_priority
 from evercrawl.core.credit.ledger import (
     CreditAge,
     CreditLedger,
@@ -173,6 +173,12 @@ class Banded:
                 self.moves += 1
                 self._queue(page, lower)
         return None
+
+
+def lowered_priority(priority: int, credit: int, *, mean: int, priorities: int) -> int | None:
+    """Return the priority of a queued page whose credit clearly fell behind; None to visit it."""
+    deserved = credit_priority(credit, mean=mean, priorities=priorities)
+    return deserved if deserved >= priority + 2 else None
 
 
 def page_rank(graph: LinkGraph, *, seen: Callable[[int], bool], most_steps: int = 60) -> list[float]:

@@ -70,7 +70,7 @@ class TrapPattern:
     site: str
     pattern: str
     kind: str
-    """One word for what is wrong: endless, copies, maze, barren; the form of the URL; or operator."""
+    """One word for what is wrong: endless, duplicates, maze, unproductive; the form of the URL; or operator."""
     evidence: str
     requests: int
     """What it has cost so far."""

@@ -1,8 +1,7 @@
 """Turn "highest credit first" into queue priorities, each for twice the credit of the next.
 
 A page gets the priority of its credit relative to the mean, and rises when it receives shares. Nothing moves down in
-the queue: a page that fell behind is noticed when its turn comes. Dividends are equal for all pages, so they never
-change the order.
+the queue. Dividends are equal for all pages, so they never change the order.
 """
 
 from __future__ import annotations
@@ -13,8 +12,6 @@ TOP_OF_MEAN = 8
 """A page with this many times the mean credit has the first priority; the next begins at half of that."""
 MIN_WEIGHT, MAX_WEIGHT = 0.25, 4.0
 """Bounds of the weight that importance gives a page in the revisit value."""
-MIN_DROP = 2
-"""A page that dropped by this many priorities is queued again instead of visited."""
 
 
 def mean_credit(ledger: CreditLedger) -> int:
@@ -53,12 +50,3 @@ def raised_priority(priority: int, credit: int, *, mean: int, priorities: int) -
     """Return the better priority of a queued page that received credit; None if it stays."""
     deserved = credit_priority(credit, mean=mean, priorities=priorities)
     return deserved if deserved < priority else None
-
-
-def lowered_priority(priority: int, credit: int, *, mean: int, priorities: int) -> int | None:
-    """Return the priority of a queued page whose credit fell behind; None to visit it.
-
-    Only clear differences count, so no page moves back and forth.
-    """
-    deserved = credit_priority(credit, mean=mean, priorities=priorities)
-    return deserved if deserved >= priority + MIN_DROP else None

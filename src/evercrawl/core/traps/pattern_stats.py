@@ -272,5 +272,5 @@ def trap_class(stats: PatternStats) -> str:
     if stats.probe_outcome is ProbeOutcome.INVENTED:
         return "maze"
     if stats.duplicates >= DUPLICATES_ABOVE:
-        return "copies"
-    return "endless" if stats.growth >= GROWTH_ABOVE else "barren"
+        return "duplicates"
+    return "endless" if stats.growth >= GROWTH_ABOVE else "unproductive"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.credit.credit_priority import credit_priority, lowered_priority, mean_credit, raised_priority
+from evercrawl.core.credit.credit_priority import credit_priority, mean_credit, raised_priority
 from evercrawl.core.credit.ledger import CreditLedger
 
 MEAN = 1000
@@ -33,10 +33,7 @@ def test_mean_of_an_empty_ledger() -> None:
     assert mean_credit(CreditLedger(held=10, pages=4)) == 2
 
 
-def test_pages_rise_at_once_and_drop_only_clearly() -> None:
+def test_pages_rise_at_once() -> None:
     assert raised_priority(3, 4000, mean=MEAN, priorities=8) == 1
     assert raised_priority(3, 1500, mean=MEAN, priorities=8) is None
     assert raised_priority(3, 10, mean=MEAN, priorities=8) is None
-    assert lowered_priority(1, 2000, mean=MEAN, priorities=8) is None
-    assert lowered_priority(1, 1000, mean=MEAN, priorities=8) == 3
-    assert lowered_priority(3, 9000, mean=MEAN, priorities=8) is None
