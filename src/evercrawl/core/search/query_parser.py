@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from evercrawl.core.document.media_type import MEDIA_KINDS
@@ -28,32 +28,31 @@ _TONES = {
 }  # fmt: skip
 
 
+_EMPTY_QUERY = Query()
+
+
 @dataclass(slots=True)
 class _Draft:
     """A query while it is parsed."""
 
     now: datetime
-    groups: list[list[Term]] = field(default_factory=list)
-    without: list[Term] = field(default_factory=list)
-    sites: list[str] = field(default_factory=list)
-    not_sites: list[str] = field(default_factory=list)
-    langs: list[str] = field(default_factory=list)
-    changed_from: datetime | None = None
-    changed_until: datetime | None = None
-    tone: Tone | None = None
-    as_of: datetime | None = None
-    kinds: list[str] = field(default_factory=list)
+    query: Query = _EMPTY_QUERY
     joins: bool = False
     """OR precedes the next term."""
 
     def add(self, term: Term, *, negative: bool) -> None:
+        groups = self.query.groups
         if negative:
-            self.without.append(term)
-        elif self.joins and self.groups:
-            self.groups[-1].append(term)
+            self.query = replace(self.query, without=(*self.query.without, term))
+        elif self.joins and groups:
+            self.query = replace(self.query, groups=(*groups[:-1], (*groups[-1], term)))
         else:
-            self.groups.append([term])
+            self.query = replace(self.query, groups=(*groups, (term,)))
         self.joins = False
+
+
+_Operator = Callable[[_Draft, str, bool], None]
+"""Draft, value and whether it is excluded."""
 
 
 def parse_query(text: str, *, now: datetime) -> Query:
@@ -63,20 +62,8 @@ def parse_query(text: str, *, now: datetime) -> Query:
     draft = _Draft(now)
     for match in _PART.finditer(text):
         _add_part(draft, match)
-    query = Query(
-        groups=tuple(map(tuple, draft.groups)),
-        without=tuple(draft.without),
-        sites=tuple(draft.sites),
-        not_sites=tuple(draft.not_sites),
-        langs=tuple(draft.langs),
-        changed_from=draft.changed_from,
-        changed_until=draft.changed_until,
-        tone=draft.tone,
-        as_of=draft.as_of,
-        kinds=tuple(draft.kinds),
-    )
-    _check(query, text)
-    return query
+    _check(draft.query, text)
+    return draft.query
 
 
 def _check(query: Query, text: str) -> None:
@@ -113,9 +100,7 @@ def _is_searchable(text: str) -> bool:
     return any(char.isalnum() or char > "\x7f" for char in text)
 
 
-def _apply_operator(
-    draft: _Draft, operator: Callable[[_Draft, str, bool], None], name: str, value: str, *, negative: bool
-) -> None:
+def _apply_operator(draft: _Draft, operator: _Operator, name: str, value: str, *, negative: bool) -> None:
     if not value:
         raise ConfigError(f"{name}: needs a value, for example {_EXAMPLES[name]}")
     if negative and name not in ("site", "title", "url", "inurl", "intitle"):
@@ -127,16 +112,20 @@ def _site(draft: _Draft, value: str, negative: bool) -> None:
     place = re.sub(r"^[a-z][a-z0-9+.-]*://", "", value.lower()).rstrip("/")
     if not _SITE.fullmatch(place):
         raise ConfigError(f"site:{value} is not a site; write it like {_EXAMPLES['site']}")
-    (draft.not_sites if negative else draft.sites).append(place)
+    query = draft.query
+    if negative:
+        draft.query = replace(query, not_sites=(*query.not_sites, place))
+    else:
+        draft.query = replace(query, sites=(*query.sites, place))
 
 
 def _lang(draft: _Draft, value: str, negative: bool) -> None:
     if not _LANG.fullmatch(value):
         raise ConfigError(f"lang:{value} is not a language code; write it like {_EXAMPLES['lang']}")
-    draft.langs.append(primary_language(value))
+    draft.query = replace(draft.query, langs=(*draft.query.langs, primary_language(value)))
 
 
-def _field_operator(place: QueryField) -> Callable[[_Draft, str, bool], None]:
+def _field_operator(place: QueryField) -> _Operator:
     def take(draft: _Draft, value: str, negative: bool) -> None:
         draft.add(Term(value, " " in value, place), negative=negative)
 
@@ -152,22 +141,22 @@ def _changed(draft: _Draft, value: str, negative: bool) -> None:
     except ConfigError as error:
         raise ConfigError(f"changed:{value} cannot be read: {error}") from None
     if sign == "<":
-        draft.changed_until = first
+        draft.query = replace(draft.query, changed_until=first)
     elif sign == ">" or first == last:
-        draft.changed_from = first
+        draft.query = replace(draft.query, changed_from=first)
     else:
-        draft.changed_from, draft.changed_until = first, last
+        draft.query = replace(draft.query, changed_from=first, changed_until=last)
 
 
 def _tone(draft: _Draft, value: str, negative: bool) -> None:
     if value.lower() not in _TONES:
         raise ConfigError(f"sentiment:{value} is not a sentiment; write pos, neg or neutral")
-    draft.tone = _TONES[value.lower()]
+    draft.query = replace(draft.query, tone=_TONES[value.lower()])
 
 
 def _as_of(draft: _Draft, value: str, negative: bool) -> None:
     try:
-        draft.as_of = parse_time(value, now=draft.now, at_end=True)
+        draft.query = replace(draft.query, as_of=parse_time(value, now=draft.now, at_end=True))
     except ConfigError as error:
         raise ConfigError(f"as-of:{value} cannot be read: {error}") from None
 
@@ -175,10 +164,10 @@ def _as_of(draft: _Draft, value: str, negative: bool) -> None:
 def _kind(draft: _Draft, value: str, negative: bool) -> None:
     if value.lower() not in MEDIA_KINDS:
         raise ConfigError(f"type:{value} is not a type; write one of {', '.join(MEDIA_KINDS)}")
-    draft.kinds.append(value.lower())
+    draft.query = replace(draft.query, kinds=(*draft.query.kinds, value.lower()))
 
 
-_OPERATORS: dict[str, Callable[[_Draft, str, bool], None]] = {
+_OPERATORS: dict[str, _Operator] = {
     "site": _site,
     "lang": _lang,
     "title": _field_operator(QueryField.TITLE),
