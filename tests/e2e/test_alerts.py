@@ -23,10 +23,10 @@ import pytest
 
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox
 from evercrawl.collection.alerts.subscriptions import WebsubClient
-from evercrawl.core.alerts.message_format import verify_signature
 from evercrawl.core.sitemap.websub_protocol import Subscription, SubscriptionPhase, write_subscription
 from tests.e2e.test_cli import Place
 from tests.postgres_server import PostgresServer
+from tests.webhooks import verify_signature
 from tests.worlds.demo_web import HOSTS, DemoWeb, Reply, serving
 
 HOST = HOSTS[0]
@@ -218,7 +218,7 @@ def test_a_collection_in_postgres_sends_the_same_alerts(tmp_path: Path, postgres
         place.crawl(f"{place.site}/p0", "--include", r"/p\d", "--store", dsn)
         receiver = Receiver()
         with receiver.open():
-            place.call("alert", "add", "all", "--webhook", receiver.url, "--query", "edition2", "--most", "5")
+            place.call("alert", "add", "all", "--webhook", receiver.url, "--query", "edition2", "--max-changes", "5")
             place.put(2)
             place.crawl("--refresh")
     changes = [change for body in receiver.arrived for change in body["changes"]]
@@ -238,7 +238,7 @@ def test_sentiment_changes_and_pages_added_and_removed(harbour: Harbour) -> None
     put(4, good)
     harbour.crawl("--refresh")
     with receiver.open():
-        harbour.call("alert", "add", "turn", "--webhook", receiver.url, "--sentiment-turn")
+        harbour.call("alert", "add", "turn", "--webhook", receiver.url, "--sentiment-shift")
         kinds = ("--class", "new", "--class", "gone")
         harbour.call("alert", "add", "others", "--webhook", receiver.url, *kinds)
         put(4, bad)

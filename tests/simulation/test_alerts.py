@@ -113,17 +113,17 @@ class Receivers:
     attempts: int = 0
     fate: Fate = field(default_factory=no_death)
 
-    async def send(self, letter: OutgoingMessage, *, now: datetime) -> DeliveryAttempt:
-        name = letter.alert.name
+    async def send(self, outgoing: OutgoingMessage, *, now: datetime) -> DeliveryAttempt:
+        name = outgoing.alert.name
         self.attempts += 1
         await self.fate.spin()
         await asyncio.sleep(self.takes(name).total_seconds())
         if not self.is_up(name, self.clock.now()):
             return DeliveryAttempt(False, "cannot connect")
         known = self.accepted.setdefault(name, {})
-        self.doubles += letter.message.id in known
-        if letter.message.id not in known:
-            known[letter.message.id] = [pending.event.url for pending in letter.events]
+        self.doubles += outgoing.message.id in known
+        if outgoing.message.id not in known:
+            known[outgoing.message.id] = [pending.event.url for pending in outgoing.events]
             self.moments.setdefault(name, []).append(self.clock.now())
         await self.fate.spin()
         return DeliveryAttempt(True, "HTTP 200")

@@ -7,10 +7,9 @@ from time import process_time
 from typing import Any
 
 import pytest
-from research.sentiment_training import quantize_weights, train_nbsvm
+from research.sentiment_training import quantize_weights, train_naive_bayes, train_nbsvm
 
 from evercrawl.adapters.learned import DEFAULT_FILE, FOLDER, PAPER_FILE, load_sentiment_model
-from evercrawl.core.sentiment.naive_bayes import train_naive_bayes
 from evercrawl.core.sentiment.sentences import is_english
 from tests.shared import conformance_rows
 

@@ -103,9 +103,9 @@ def haunt(collection: Path) -> None:
         outbox.update_message(message._replace(state=MessageState.FAILED, tries=3, ended_us=2, detail=words))
     ChangeInbox(collection).review([], who=words, text=words, now_us=1)
     ChangeInbox(collection).mute(f"{SITE}/?{quote(words)}", words, who=words, now_us=1)
-    with closing(AuthStore(collection)) as keyring:
-        keyring.note(words, words, words)
-        keyring.add_token(words, AccessScope.READ)
+    with closing(AuthStore(collection)) as auth:
+        auth.log_change(words, words, words)
+        auth.add_token(words, AccessScope.READ)
     runs = collection / RUNS_FILE
     first, *others = runs.read_text().splitlines()
     run = json.loads(first)

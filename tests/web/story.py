@@ -108,7 +108,7 @@ class StoryWeb:
         raw = f"HTTP/1.1 {status} X\r\n{lines}\r\n".encode("latin-1")
         head = request_bytes(request, constant_headers("evercrawl", None))
         exchange = Exchange(head, raw, body, "198.51.100.7", began, self.clock.now() - began)
-        answer = RawResponse(ResponseHead(status, 1, headers, {}, raw), exchange, cut=False)
+        answer = RawResponse(ResponseHead(status, 1, headers, {}, raw), exchange, is_cut=False)
         return fetch_result(request, answer, limits=DecodeLimits(10_000_000, 200.0))
 
     async def close(self) -> None:

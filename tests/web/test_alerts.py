@@ -16,7 +16,7 @@ import pytest
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox
 from evercrawl.collection.alerts.registry import AlertRegistry
 from evercrawl.config import create_collection
-from evercrawl.core.alerts.message_format import MIN_SECRET_BYTES, format_secret, verify_signature
+from evercrawl.core.alerts.message_format import MIN_SECRET_BYTES, format_secret
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
 from evercrawl.model.settings import Settings
 from evercrawl.web.route import API
@@ -24,6 +24,7 @@ from evercrawl.web.serve import ServeOptions
 from tests.e2e.test_websub import wait_for
 from tests.web.chromium import serving
 from tests.web.conftest import Interface, closed, opened
+from tests.webhooks import verify_signature
 
 WISH = {"name": "prices", "patterns": "https://harbour.example/*", "channel": "mail", "address": "me@example.org"}
 
@@ -109,7 +110,7 @@ def test_add_see_and_remove(fresh: Interface):
     fresh.operator.post("/do/remove-alert", data={"name": "prices", "csrf": fresh.csrf})
     assert fresh.operator.get("/alerts.json").json()["alerts"] == []
     assert fresh.operator.get("/alert?name=prices").status_code == 404
-    assert [line.what for line in fresh.service.auth.book()][:3] == ["remove-alert", "add-alert", "add-alert"]
+    assert [line.what for line in fresh.service.auth.audit_log()][:3] == ["remove-alert", "add-alert", "add-alert"]
 
 
 def test_the_secret_of_a_webhook_is_shown_once_and_signs_the_test(private: Interface):
@@ -120,7 +121,7 @@ def test_the_secret_of_a_webhook_is_shown_once_and_signs_the_test(private: Inter
         secret = page.text.split("shown only now: ", 1)[1].split("<", 1)[0].strip()
         assert secret not in private.operator.get("/alerts").text
         assert secret not in private.operator.get("/alert.json?name=hook").text
-        assert secret not in str(private.service.auth.book())
+        assert secret not in str(private.service.auth.audit_log())
         answer = private.operator.post(
             f"{API}/test-alert", json={"name": "hook"}, headers={"X-CSRF-Token": private.csrf}
         )
@@ -163,8 +164,8 @@ def test_a_feed_lies_in_the_collection_and_nowhere_else(fresh: Interface):
     wish = {"name": "news", "channel": "atom", "address": "/etc/passwd", "csrf": fresh.csrf}
     fresh.operator.post("/do/add-alert", data=wish)
     ((status),) = fresh.service.state.collection.alerts.all()
-    assert status.alert.target.channel is Channel.ATOM
-    assert Path(status.alert.target.address) == fresh.service.state.path.absolute() / "feeds" / "news.xml"
+    assert status.alert.destination.channel is Channel.ATOM
+    assert Path(status.alert.destination.address) == fresh.service.state.path.absolute() / "feeds" / "news.xml"
     assert fresh.operator.get("/alert.atom?name=news").status_code == 404, "nothing was told yet"
     fresh.operator.post("/do/test-alert", data={"name": "news", "csrf": fresh.csrf})
     feed = fresh.operator.get("/alert.atom?name=news")

@@ -166,7 +166,7 @@ def test_too_many_requests_are_refused(fresh: Interface):
 def test_what_is_changed_stands_in_the_book(fresh: Interface):
     fresh.operator.post("/do/set-setting", data={"key": "revisit.budget", "value": "50", "csrf": fresh.csrf})
     fresh.operator.post("/do/set-password", data={"password": "a long enough one", "csrf": fresh.csrf})
-    lines = fresh.service.auth.book()
+    lines = fresh.service.auth.audit_log()
     assert [line.what for line in lines[:3]] == ["set-password", "set-setting", "log in"]
     assert "revisit.budget" in lines[1].detail
     assert "enough" not in lines[0].detail
@@ -233,7 +233,7 @@ def test_read_only_changes_nothing(story: Path):
     assert client.post(f"{API}/stop-crawl", json={}).status_code == 403
     for one in service.sockets:
         one.close()
-    service.keyring.close()
+    service.auth.close()
 
 
 def test_others_can_only_connect_where_somebody_can_log_in(tmp_path: Path):

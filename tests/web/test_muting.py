@@ -67,7 +67,7 @@ def test_a_part_is_muted_from_the_inbox_and_heard_again(own: Interface) -> None:
     own.operator.post("/do/undo-mute", data={"id": mute["id"], "csrf": own.csrf})
     assert _groups(own) == before
     assert own.operator.post("/do/undo-mute", data={"id": 1, "csrf": own.csrf}).status_code == 404
-    assert {"mute-part", "undo-mute"} <= {line.what for line in own.service.auth.book()}
+    assert {"mute-part", "undo-mute"} <= {line.what for line in own.service.auth.audit_log()}
 
 
 def test_a_difference_offers_its_parts(own: Interface) -> None:

@@ -193,4 +193,4 @@ def test_a_trap_is_excluded_allowed_and_the_word_taken_back(fresh: Interface):
     assert [one["state"] for one in fresh.operator.get("/traps.json").json()["traps"]] == ["allowed"]
     assert fresh.operator.post("/do/undo-trap", data=form).status_code == 303
     assert fresh.operator.get("/traps.json").json()["traps"] == []
-    assert [line.what for line in fresh.service.auth.book()[:3]] == ["undo-trap", "allow-trap", "exclude-trap"]
+    assert [line.what for line in fresh.service.auth.audit_log()[:3]] == ["undo-trap", "allow-trap", "exclude-trap"]

@@ -47,7 +47,7 @@ def test_the_page_slows_a_site_down_and_back(own: Interface) -> None:
     assert "Slowed down by you" in why
     own.operator.post("/do/undo-slow-site", data={"name": SITE, "csrf": own.csrf})
     assert _rules(own) == ()
-    book = [line.what for line in own.service.auth.book()]
+    book = [line.what for line in own.service.auth.audit_log()]
     assert {"slow-site", "undo-slow-site"} <= set(book)
 
 

@@ -9,10 +9,9 @@ from datetime import datetime, timedelta
 from math import pi, sqrt
 from typing import NamedTuple
 
-from evercrawl.core.revisit.site_model import SiteModel, site_model_of
+from evercrawl.core.revisit.site_model import SiteModel, hub_of, site_model_of
 from evercrawl.core.revisit.visit_schedule import page_estimate_of
 from evercrawl.core.revisit.visit_value import probability_current
-from evercrawl.engine.revisits import hub_of
 from evercrawl.model.page import Page
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import DAY_US, from_us, to_us

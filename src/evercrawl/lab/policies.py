@@ -139,7 +139,7 @@ class RulePolicy:
         wanted, memory = self.rule.should_visit(self.pages[page], now=t, changed_share=self._changed_share(page))
         self.pages[page] = memory
         if not wanted:
-            self._keep(page, memory._replace(due=max(memory.due, t + _LEAST_WAIT)))
+            self._keep(page, memory._replace(due=max(memory.due, t + _MIN_WAIT)))
         return wanted
 
     def _changed_share(self, page: int) -> float:
@@ -163,7 +163,7 @@ class RulePolicy:
         heapq.heappush(self.calendar, (memory.due, ticket, page))
 
 
-_LEAST_WAIT = 1e-3
+_MIN_WAIT = 1e-3
 
 
 MAX_RESCHEDULED = 5000

@@ -17,7 +17,7 @@ from evercrawl.lab.trace_replay import (
 )
 
 SIGNALS = ("none", "true", "poor")
-LEAST_MISSING = 1e-9
+MIN_MISSING = 1e-9
 UNLIMITED = 1e6
 """Requests per page and day that no rule can use up."""
 
@@ -64,7 +64,7 @@ def _between(low: float, high: float, goal: float, curve: Mapping[float, float])
 
 
 def _missing(freshness: float) -> float:
-    return log(max(1.0 - freshness, LEAST_MISSING))
+    return log(max(1.0 - freshness, MIN_MISSING))
 
 
 def share_of_requests(goal: ReplayScore, curve: Mapping[float, float]) -> float:

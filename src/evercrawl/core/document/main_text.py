@@ -283,7 +283,7 @@ def _is_loose_end(text: str, kind: int, score: int) -> bool:
     return (has_link and text[-1] not in ".。:") or is_copyright_notice(text)
 
 
-def _is_loose_start(text: str, kind: int, _worth: int) -> bool:
+def _is_loose_start(text: str, kind: int, _score: int) -> bool:
     if kind == TEXT:
         return len(text) < MAX_LOOSE_LINE_CHARS and text[-1] not in SENTENCE_ENDS
     return kind == STUB or kind > HEADING

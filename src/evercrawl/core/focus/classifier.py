@@ -21,7 +21,7 @@ MAX_LOGIT = 30.0
 """Logits are cut here."""
 CURVE_ROUNDS = 30
 RIDGE = 1e-3
-LEAST_SLOPE, MOST_SLOPE = 0.1, 20.0
+MIN_SLOPE, MAX_SLOPE = 0.1, 20.0
 
 
 class LabelledBlocks(NamedTuple):
@@ -197,7 +197,7 @@ def _fit_curve(margins: Sequence[float], labels: Sequence[bool]) -> tuple[float,
         size = (aa + RIDGE) * (bb + RIDGE) - ab * ab
         slope += max(-1.0, min(1.0, ((bb + RIDGE) * pull_a - ab * pull_b) / size))
         shift += max(-1.0, min(1.0, ((aa + RIDGE) * pull_b - ab * pull_a) / size))
-        slope = max(LEAST_SLOPE, min(MOST_SLOPE, slope))
+        slope = max(MIN_SLOPE, min(MAX_SLOPE, slope))
     return slope, shift
 
 

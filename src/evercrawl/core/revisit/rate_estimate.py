@@ -101,8 +101,8 @@ MAX_SHAPE = 30.0
 """Largest shape a. More evidence than thirty changes is ignored, so old evidence fades."""
 _NEAR_ONE = 1e-6
 _NEWTON_STEPS = 40
-_CLOSE = 1e-7
-_FURTHEST = 60.0
+_PRECISION = 1e-7
+_MAX_X = 60.0
 
 
 def survival(a: float, b: float, t: float) -> float:
@@ -145,12 +145,12 @@ def _solve(a: float, target: float, escape: float) -> float:
     low, high = 0.0, 1.0
     while _scaled(a, high, escape) < target:
         low, high = high, 2.0 * high
-        if high > _FURTHEST:
-            return _FURTHEST
+        if high > _MAX_X:
+            return _MAX_X
     x = min(max(sqrt(2.0 * target / a), low), high)
     for _ in range(_NEWTON_STEPS):
         miss = _scaled(a, x, escape) - target
-        if abs(miss) <= _CLOSE * target:
+        if abs(miss) <= _PRECISION * target:
             break
         if miss > 0.0:
             high = x
@@ -201,8 +201,12 @@ def update_prior(site: SiteEstimate, pages: Iterable[PageEstimate]) -> SiteEstim
     if not count:
         return site
     mean = total / count
-    spread = squares / count - mean * mean
-    if mean <= 0.0 or spread <= 0.0:
+    return with_prior(site, mean=mean, variance=squares / count - mean * mean)
+
+
+def with_prior(site: SiteEstimate, *, mean: float, variance: float) -> SiteEstimate:
+    """Return the site with the prior of this mean and variance; unchanged if they fit no Gamma."""
+    if mean <= 0.0 or variance <= 0.0:
         return site
-    shape = min(max(mean * mean / spread, MIN_PRIOR_SHAPE), MAX_PRIOR_SHAPE)
+    shape = min(max(mean * mean / variance, MIN_PRIOR_SHAPE), MAX_PRIOR_SHAPE)
     return site._replace(a=shape, b=shape / mean, mean_rate=mean)

@@ -11,14 +11,7 @@ from typing import NamedTuple
 import orjson
 from xxhash import xxh32_intdigest
 
-from evercrawl.core.revisit.rate_estimate import (
-    MAX_PRIOR_SHAPE,
-    MIN_PRIOR_SHAPE,
-    BulkChange,
-    PageEstimate,
-    SiteEstimate,
-    change_rate,
-)
+from evercrawl.core.revisit.rate_estimate import BulkChange, PageEstimate, SiteEstimate, change_rate, with_prior
 from evercrawl.core.revisit.visit_update import after_visit, escape_chances
 
 MAX_HUBS = 64
@@ -65,7 +58,7 @@ def update_site_model(
     if len(hubs) > MAX_HUBS:
         hubs = dict(list(hubs.items())[-MAX_HUBS:])
     sums = _with_rate(model.moments, *change_rate(update.page, update.site), days=tau)
-    return model._replace(estimate=_with_prior(update.site, sums), hubs=hubs, moments=sums), update.page
+    return model._replace(estimate=_with_learned_prior(update.site, sums), hubs=hubs, moments=sums), update.page
 
 
 def _with_rate(sums: PriorMoments, a: float, b: float, *, days: float) -> PriorMoments:
@@ -76,16 +69,12 @@ def _with_rate(sums: PriorMoments, a: float, b: float, *, days: float) -> PriorM
     )
 
 
-def _with_prior(site: SiteEstimate, sums: PriorMoments) -> SiteEstimate:
+def _with_learned_prior(site: SiteEstimate, sums: PriorMoments) -> SiteEstimate:
     """Return the site with the mean and variance of the observed rates (empirical Bayes)."""
     if sums.days < TRUSTED_DAYS:
         return site
     mean = sums.mean / sums.days
-    spread = sums.square / sums.days - mean * mean
-    if mean <= 0.0 or spread <= 0.0:
-        return site
-    shape = min(max(mean * mean / spread, MIN_PRIOR_SHAPE), MAX_PRIOR_SHAPE)
-    return site._replace(a=shape, b=shape / mean, mean_rate=mean)
+    return with_prior(site, mean=mean, variance=sums.square / sums.days - mean * mean)
 
 
 def site_model_bytes(model: SiteModel) -> bytes:

@@ -20,8 +20,8 @@ from evercrawl.core.revisit.rate_estimate import (
 )
 
 NEVER_VISITED = inf
-_LEAST_CHANCE = 1e-12
-_NEAREST, _FURTHEST = 1e-4, 27.0
+_MIN_CHANCE = 1e-12
+_MIN_LOG_CHANCE, _MAX_LOG_CHANCE = 1e-4, 27.0
 """Bounds of -ln(chance), bisected on a log scale to five percent. Due pages are evaluated again anyway."""
 _HALVINGS = 8
 
@@ -58,7 +58,7 @@ def probability_current(page: PageEstimate, site: SiteEstimate, *, now: float, e
     chance = survival(a, b, unseen) * escape
     if page.announcements and has_announcements(site):
         chance *= false_share(a / b, site) ** page.announcements
-    return max(chance, _LEAST_CHANCE)
+    return max(chance, _MIN_CHANCE)
 
 
 def value_now(page: PageEstimate, site: SiteEstimate, *, now: float, span: float, escape: float = 1.0) -> float:
@@ -134,7 +134,7 @@ def _chance_at(a: float, b: float, site: SiteEstimate, *, goal: float, span: flo
     """Return the probability of being current at which a visit is worth `goal`; 0 or less: never."""
     if false_share(site.mean_rate, site) < CLEAN_SIGNAL:
         return (time_current(a, b, span) - goal) / span
-    near, far = _NEAREST, _FURTHEST
+    near, far = _MIN_LOG_CHANCE, _MAX_LOG_CHANCE
     if signal_value(a, b, site, chance=exp(-far), span=span, rule=_COARSE) < goal:
         return 0.0
     for _ in range(_HALVINGS):

@@ -8,7 +8,6 @@ an unknown word goes to 0. `add_one` adds the usual 1.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import exp, log
@@ -83,7 +82,7 @@ class NaiveBayesModel:
                 if number != "0":
                     side[word] = int(number)
         _, *sentences = first.split("\t")
-        return cls(*(_counts(int(number), side) for number, side in zip(sentences, sides, strict=True)))
+        return cls(*(class_counts(int(number), side) for number, side in zip(sentences, sides, strict=True)))
 
 
 def sentence_words(text: str) -> list[str]:
@@ -91,17 +90,6 @@ def sentence_words(text: str) -> list[str]:
     return [word for word in tokenize(text) if word not in _MARKS]
 
 
-def train_naive_bayes(examples: Iterable[tuple[str, bool]]) -> NaiveBayesModel:
-    """Return the model of labelled sentences; raises ValueError unless both classes occur."""
-    words: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-    sentences = [0, 0]
-    for text, positive in examples:
-        sentences[positive] += 1
-        words[positive].update(sentence_words(text))
-    if not all(sentences):
-        raise ValueError("naive Bayes needs sentences of both classes")
-    return NaiveBayesModel(_counts(sentences[1], words[1]), _counts(sentences[0], words[0]))
-
-
-def _counts(sentences: int, words: Mapping[str, int]) -> ClassCounts:
+def class_counts(sentences: int, words: Mapping[str, int]) -> ClassCounts:
+    """Return the counts of one class."""
     return ClassCounts(sentences, words, sum(words.values()))

@@ -161,7 +161,7 @@ def extended_entry(page: dict[str, str], base: str) -> SitemapEntry | None:
 # A modification date says more than a creation date.
 _ITEM_DATES = (":updated", ":modified", "pubdate", ":date", "date", ":issued", ":created", ":published")
 _ATOM_DATES = ("updated", "modified", "published", "issued", "created", ":updated", ":modified", ":date")
-_LONGEST_TITLE = 500
+_MAX_TITLE_CHARS = 500
 
 
 def item_entries(record: EntryElement) -> list[SitemapEntry]:
@@ -227,7 +227,7 @@ def _moment(own: dict[str, EntryField], names: tuple[str, ...]) -> datetime | No
 
 def _title(own: dict[str, EntryField]) -> str | None:
     title = own.get("title")
-    return None if title is None else " ".join(title.text.split())[:_LONGEST_TITLE] or None
+    return None if title is None else " ".join(title.text.split())[:_MAX_TITLE_CHARS] or None
 
 
 MIN_URL_SHARE = 0.5

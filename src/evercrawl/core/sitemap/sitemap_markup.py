@@ -270,7 +270,7 @@ def _refuse_entity(name: str, *_rest: object) -> None:
 
 MAX_FIELD_CHARS = 16 * 1024
 """Characters kept of one element's text."""
-NAMES_REMEMBERED = 1024
+CACHED_NAMES = 1024
 
 _TYPES = {
     "urlset": SitemapType.URLSET,
@@ -313,7 +313,7 @@ class EntryElement(NamedTuple):
 EntryParser = Callable[[EntryElement], list[SitemapEntry]]
 
 
-class _Open:
+class _OpenElement:
     """An element without end tag so far."""
 
     __slots__ = ("attributes", "name", "text")
@@ -340,7 +340,7 @@ class EntryCollector:
         self._prefix = ""
         self._depth = 0
         self._elements_left = limits.max_elements
-        self._open: list[_Open] = []
+        self._open: list[_OpenElement] = []
         self._fields: list[EntryField] = []
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
@@ -356,7 +356,7 @@ class EntryCollector:
             return
         local = _local(name, self._prefix)
         if self._open or self._is_record(local):
-            self._open.append(_Open(local, attributes))
+            self._open.append(_OpenElement(local, attributes))
 
     def _is_record(self, local: str) -> bool:
         if self._records:
@@ -398,7 +398,7 @@ class EntryCollector:
         parent = self._open[-1].name if len(self._open) > 1 else ""
         self._fields.append(EntryField(parent, element.name, element.attributes, element.text))
 
-    def _end_record(self, element: _Open) -> None:
+    def _end_record(self, element: _OpenElement) -> None:
         fields, self._fields = self._fields, []
         if element.name in self._feed_dates:
             self._add_feed_date(element.text)
@@ -429,7 +429,7 @@ class EntryCollector:
         return None
 
 
-@lru_cache(maxsize=NAMES_REMEMBERED)
+@lru_cache(maxsize=CACHED_NAMES)
 def _local(name: str, own_prefix: str) -> str:
     prefix, colon, local = name.rpartition(":")
     return local.lower() if not colon or prefix == own_prefix else ":" + local.lower()

@@ -134,9 +134,9 @@ def learn_parts(
                 evidence[name] = _add_pair(evidence.get(name, PartEvidence()), before, now)
         variants[key] = now
     variants[_whole(url)] = PartialUrl(NO_VALUE, content, found.complete())
-    probes = known.rechecks + (known_variant(known, url) is not None)
+    rechecks = known.rechecks + (known_variant(known, url) is not None)
     most = MAX_VARIANTS_IRRELEVANT if irrelevant_parts(known) else MAX_VARIANTS
-    return UrlPartStats(_strongest(evidence), _newest(variants, most), probes)
+    return UrlPartStats(_strongest(evidence), _newest(variants, most), rechecks)
 
 
 def _add_pair(counts: PartEvidence, before: PartialUrl, now: PartialUrl) -> PartEvidence:

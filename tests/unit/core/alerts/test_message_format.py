@@ -23,7 +23,6 @@ from evercrawl.core.alerts.message_format import (
     format_secret,
     plain_text,
     subject_line,
-    verify_signature,
     webhook_body,
     webhook_headers,
 )
@@ -38,6 +37,7 @@ from evercrawl.model.alerts import (
     PendingEvent,
     SentimentShift,
 )
+from tests.webhooks import verify_signature
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 SECRET = format_secret(bytes(range(24)))

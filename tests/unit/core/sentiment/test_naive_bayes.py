@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import exp, log
 
 import pytest
+from research.sentiment_training import train_naive_bayes
 
-from evercrawl.core.sentiment.naive_bayes import NaiveBayesModel, train_naive_bayes
+from evercrawl.core.sentiment.naive_bayes import NaiveBayesModel
 
 EXAMPLES = [("good good film", True), ("fine film", True), ("bad film", False)]
 MODEL = train_naive_bayes(EXAMPLES)
