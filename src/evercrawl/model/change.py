@@ -1,4 +1,4 @@
-"""How a page differs from what it was at the visit before."""
+"""Changes of a page between visits, and differences between its versions."""
 
 from __future__ import annotations
 
@@ -9,43 +9,43 @@ from typing import Literal, NamedTuple
 
 
 class ChangeClass(StrEnum):
-    """What a difference means, from nothing to everything."""
+    """The class of a change."""
 
     NONE = "none"
     """The same bytes."""
     NOISE = "noise"
-    """Nothing that a reader of this page would call a change; edits of the site's template belong here."""
+    """No change for a reader; includes edits of the site's template."""
     METADATA = "metadata"
     """Title, description, canonical URL or robots directives."""
     CONTENT = "content"
-    """What the page says."""
+    """The content of the page."""
 
 
 class Edit(NamedTuple):
-    """One place of a page that was edited; the same edit has the same key on every page."""
+    """One edit; the same edit has the same key on every page."""
 
     key: int
     is_template: bool
-    """It happened outside the page's own content."""
+    """It is outside the content of the page."""
     removed: str
     added: str
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The difference between two visits. `changed` holds for metadata and content only."""
+    """The change between two visits."""
 
     kind: ChangeClass
     size: float = 0.0
     """Share of the page's words that differ, 0 to 1."""
     edits: tuple[Edit, ...] = ()
-    """The first few edits that are worth showing, those of the template too."""
+    """The first significant edits, including those of the template."""
     edit_key: int | None = None
-    """The same for all pages that changed in the same way; None: no edit."""
+    """Equal for all pages with the same change; None: no edit."""
 
     @property
     def changed(self) -> bool:
-        """The page differs in meaning."""
+        """Whether metadata or content changed."""
         return self.kind in (ChangeClass.METADATA, ChangeClass.CONTENT)
 
 
@@ -56,28 +56,28 @@ Sign = Literal[" ", "-", "+"]
 
 
 class Words(NamedTuple):
-    """A run of words that both versions have, or only the older (-) or only the newer (+)."""
+    """A run of words in both versions, only in the older (-) or only in the newer (+)."""
 
     sign: Sign
     text: str
 
 
 class BlockEdit(NamedTuple):
-    """One block (paragraph, heading, list item, table row) that is not the same in both versions."""
+    """One block (paragraph, heading, list item, table row) that differs."""
 
     place: int
-    """Number of the block in the newer text, from 1; of one that went: of the block that now stands there."""
+    """Number of the block in the newer text, from 1; for a removed block, of the block after it."""
     words: tuple[Words, ...]
 
     @property
     def sign(self) -> Literal["-", "+", "~"]:
-        """Went, came, or was edited."""
+        """Removed (-), added (+) or edited (~)."""
         signs = {words.sign for words in self.words}
         return "-" if signs == {"-"} else "+" if signs == {"+"} else "~"
 
 
 class FieldChange(NamedTuple):
-    """Something that the page or its server says about itself and now says otherwise."""
+    """A changed metadata field."""
 
     name: str
     before: str | None
@@ -85,15 +85,15 @@ class FieldChange(NamedTuple):
 
 
 class TextDiff(NamedTuple):
-    """What differs between two texts."""
+    """The difference between two texts."""
 
     edits: tuple[BlockEdit, ...] = ()
     size: float = 0.0
-    """Share of the two texts' characters that the other does not have, from 0 to 1."""
+    """Share of characters that only one of the texts has, 0 to 1."""
 
 
 class VersionMark(NamedTuple):
-    """Which version, and when it was first seen."""
+    """The number of a version, and when it was first seen."""
 
     version: int
     seen_at: datetime
@@ -101,7 +101,7 @@ class VersionMark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VersionDiff:
-    """What differs between two versions of a page; all empty where nothing does."""
+    """The difference between two versions of a page; empty if they are the same."""
 
     url: str
     before: VersionMark
@@ -112,13 +112,13 @@ class VersionDiff:
     fields: tuple[FieldChange, ...] = ()
     size: float = 0.0
     same_bytes: bool = False
-    """The bodies are equal byte for byte."""
+    """The bodies are identical."""
 
     @property
     def is_empty(self) -> bool:
-        """Text, links and metadata are the same; the bytes may still differ."""
+        """Whether text, links and metadata are the same; the bytes may still differ."""
         return not (self.edits or self.links_added or self.links_removed or self.fields)
 
     def words_of(self, sign: Sign) -> int:
-        """How many words came (+) or went (-)."""
+        """Return the number of words added (+) or removed (-)."""
         return sum(len(words.text.split()) for edit in self.edits for words in edit.words if words.sign == sign)

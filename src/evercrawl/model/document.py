@@ -1,4 +1,4 @@
-"""What a parser found in the bytes of one answer."""
+"""A parsed document: text, links, metadata and directives."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Link(NamedTuple):
-    """One link: absolute WHATWG URL without fragment, anchor text, and whether we are asked not to follow."""
+    """A link: absolute WHATWG URL without fragment, anchor text, and whether it is nofollow."""
 
     url: str
     text: str
@@ -15,7 +15,7 @@ class Link(NamedTuple):
 
 
 class Alternate(NamedTuple):
-    """Another form of the same page: a translation, a feed, a format."""
+    """An alternate form of the page: a translation, a feed, a format."""
 
     url: str
     hreflang: str | None
@@ -31,7 +31,7 @@ class Refresh(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Directives:
-    """What the page asks of robots, from meta elements and X-Robots-Tag together, for us."""
+    """The robots directives that apply to us, from meta elements and X-Robots-Tag."""
 
     noindex: bool = False
     nofollow: bool = False
@@ -40,7 +40,7 @@ class Directives:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed answer. Links are absolute, without fragment, in document order, each once."""
+    """A parsed response. Links are absolute, without fragment, in document order, each once."""
 
     encoding: str
     base_url: str
@@ -56,20 +56,20 @@ class Document:
     text: str = ""
     author: str | None = None
     published: str | None = None
-    """In ISO 8601, as exact as the page states it."""
+    """ISO 8601, with the precision of the page."""
     modified: str | None = None
     headings: tuple[str, ...] = ()
-    """Of the first three levels, in document order; empty where nobody asked for them."""
+    """Headings of the first three levels, in document order; empty if not requested."""
     snapshot: bytes | None = None
-    """What later versions are compared with, in its stored form; None: not asked for, or not HTML."""
+    """The packed snapshot for comparisons; None: not requested, or not HTML."""
     unread: int = 0
-    """Bytes at the end of the body that were not read, because it is too deep or too dense there."""
+    """Bytes at the end of the body that were not parsed, because of nesting or size limits."""
 
 
 class Outline(NamedTuple):
-    """The skeleton of the newest sight of a page."""
+    """Headings and links of a page."""
 
     headings: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()
     noindex: bool = False
-    """The page asks to be kept out of published search."""
+    """The page is marked noindex."""

@@ -1,4 +1,4 @@
-"""One request and every way in which it can end."""
+"""A request and its possible results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Headers = tuple[tuple[str, str], ...]
 
 
 def header(headers: Headers, name: str) -> str | None:
-    """The first value of a field, whatever the case of its name."""
+    """Return the first value of a header field; the name is case-insensitive."""
     wanted = name.lower()
     for name_sent, value in headers:
         if name_sent.lower() == wanted:
@@ -20,7 +20,7 @@ def header(headers: Headers, name: str) -> str | None:
 
 
 class Fault(StrEnum):
-    """What went wrong, in terms of who is to blame and what to do; `core/faults.py` has the rules."""
+    """The kind of a failure; `core/faults.py` has the rules for each."""
 
     DNS = "dns"
     CONNECT = "connect"
@@ -47,7 +47,7 @@ class Fault(StrEnum):
 
 
 class Truncation(StrEnum):
-    """Why a body was cut off; the value is what WARC-Truncated says."""
+    """Why a body was cut off; the value of WARC-Truncated."""
 
     WIRE = "length"
     DECODED = "length-decoded"
@@ -56,25 +56,25 @@ class Truncation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One conditional GET. `url` is canonical; the validators are byte-exact copies of the server's own."""
+    """A GET request, conditional if it has validators. `url` is canonical."""
 
     url: str
     etag: str | None = None
     last_modified: str | None = None
     body_limit: int | None = None
-    """Bytes on the wire and decoded after which to stop; None: the fetcher's own limits."""
+    """Maximum bytes on the wire and decoded; None: the limits of the settings."""
     gap_s: float = 0.0
-    """Seconds to leave where the request has to be sent again, because a kept connection had been closed."""
+    """Delay in seconds before the request is repeated after a closed keep-alive connection."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What went over the wire, exactly, for the archive and for pace."""
+    """The exact bytes of request and response, with timing."""
 
     request_head: bytes
     response_head: bytes
     wire_body: bytes = field(repr=False)
-    """The body as sent, with the transfer coding removed and the content coding kept."""
+    """The body without transfer coding, but with content coding."""
     ip: str | None
     began: datetime
     took: timedelta
@@ -82,7 +82,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A complete answer with a body (or one cut at a limit), whatever its status of 200 to 299."""
+    """A response with a status of 200 to 299, complete or cut at a limit."""
 
     url: str
     status: int
@@ -115,7 +115,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """No usable content. `status` and `exchange` are there when the server did answer."""
+    """No usable content. `status` and `exchange` are set if the server responded."""
 
     url: str
     fault: Fault

@@ -1,4 +1,4 @@
-"""What a collection remembers of pages: versions, statistics, and what changed on many at once."""
+"""The history of pages: versions, statistics, groups of changes, sentiment, read marks and mutes."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import Any, NamedTuple
 from evercrawl.model.report import PastVisit
 
 NEVER_VISITED = -1.0
-"""Frequency of change of a page that was never seen."""
+"""Frequency of change of a page that was never visited."""
 EVERY_VISIT = 0.0
-"""Frequency of change of a page that was another one at every visit."""
+"""Frequency of change of a page that changed at every visit."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastVersion:
-    """One version; the page came to be so between `changed_after` and `seen_at`."""
+    """One version; it appeared between `changed_after` and `seen_at`."""
 
     version: int
     seen_at: datetime
     changed_after: datetime | None
-    """The last visit that still saw the version before; None: the first version."""
+    """The last visit with the previous version; None: the first version."""
     seen_until: datetime
-    """The last visit that found the page so."""
+    """The last visit with this version."""
     change_class: str | None
-    """noise, metadata or content; None: the first version, or one stored before changes were judged."""
+    """noise, metadata or content; None: the first version, or not judged."""
     size: float | None
-    """How much of the page differs from the version before, from 0 to 1."""
+    """Share of the page that differs from the previous version, 0 to 1."""
     digest: str
     """xxh3-128 of the decoded body, in hexadecimal."""
     status: int | None
@@ -37,10 +37,10 @@ class PastVersion:
     words: int
     body_bytes: int
     file: str
-    """Where the answer lies: a file of the archive, and the place in it."""
+    """The archive file of the response; `offset` is the position in it."""
     offset: int
     analysis: Mapping[str, Any] = field(default_factory=dict)
-    """What analysers said about it."""
+    """Results of analysers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +54,18 @@ class PageHistory:
 
 @dataclass(frozen=True, slots=True)
 class PageStatistics:
-    """The statistics of one page (the columns of the mobile-crawler paper, and what makes them up)."""
+    """The statistics of one page: the columns of the mobile-crawler paper and their inputs."""
 
     url: str
     parent: str | None
     ascii_count: int | None
     """Sum of the byte values of the newest version's body; None: nothing is stored."""
     last_modified: str | None
-    """What the server said; None: it said nothing."""
+    """The Last-Modified header; None: none."""
     frequency_of_change: float
-    """Days between two changes: -1 never visited, 0 another one at every visit."""
+    """Days between two changes; -1: never visited, 0: changed at every visit."""
     file_path: str | None
-    """The archive file that holds the newest version's answer, below the collection's folder."""
+    """The archive file of the newest version, relative to the collection."""
     offset: int | None
     version: int
     changes: int
@@ -77,39 +77,39 @@ class PageStatistics:
 
 @dataclass(frozen=True, slots=True)
 class ChangeGroup:
-    """The same edit on some pages, or all that changed on one."""
+    """The same edit on several pages, or all changes of one page."""
 
     change_class: str
     size: float
     pages: tuple[str, ...]
     example: str
-    """A difference in a few lines, from the first of the pages."""
+    """A short diff of the first page."""
 
 
 @dataclass(frozen=True, slots=True)
 class PruneReport:
-    """What a retention rule takes away (or would take)."""
+    """What a retention rule deletes, or would delete."""
 
     rule: str
     done: bool
-    """False: this is what would go."""
+    """False: nothing was deleted yet."""
     pages: int = 0
     """Pages that lose versions."""
     versions: int = 0
     versions_kept: int = 0
     shared_versions: int = 0
-    """Versions that the rule would take, but whose bytes other versions share."""
+    """Versions that are kept because other versions share their content."""
     archive_files: int = 0
-    """Archive files that are written anew."""
+    """Archive files that are rewritten."""
     archive_bytes: int = 0
-    """Bytes that the archive loses."""
+    """Bytes removed from the archive."""
     damaged_files: tuple[str, ...] = ()
-    """Archive files that are damaged and therefore were left alone."""
+    """Damaged archive files, which are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class VersionSentiment:
-    """How friendly one version of a page was, -1 to 1, by so many sentences."""
+    """The sentiment of one version, -1 to 1, and the number of sentences judged."""
 
     version: int
     seen_at: datetime
@@ -119,7 +119,7 @@ class VersionSentiment:
 
 @dataclass(frozen=True, slots=True)
 class SiteSentiment:
-    """The mean over the pages of a site that have a score; None: none has."""
+    """The mean sentiment of the pages of a site; None: no page has a score."""
 
     site: str
     score: float | None
@@ -128,7 +128,7 @@ class SiteSentiment:
 
 @dataclass(frozen=True, slots=True)
 class PageSentiment:
-    """How friendly a page was over time; no versions: not in English, or nobody asked when they were new."""
+    """Sentiment of a page over time; no versions: not in English, or the analyser was off."""
 
     url: str
     versions: tuple[VersionSentiment, ...]
@@ -136,7 +136,7 @@ class PageSentiment:
 
 
 class ReadMark(NamedTuple):
-    """Looked at up to a moment: one edit by its key, all of a site, or, without either, everything."""
+    """Marks changes as read up to a time: one edit by its key, a site, or everything."""
 
     key: int | None
     site: str | None
@@ -144,17 +144,17 @@ class ReadMark(NamedTuple):
 
 
 class Review(NamedTuple):
-    """What was marked at once, and can be taken back at once."""
+    """Read marks that were set together, and can be undone together."""
 
     id: int
     at_us: int
     who: str
     text: str
-    """What it was about, for people."""
+    """Description for display."""
 
 
 class Mute(NamedTuple):
-    """A part that nobody wants to be told of any more, and that can be taken back."""
+    """A muted part of a page or site, whose changes are hidden."""
 
     id: int
     at_us: int
@@ -162,4 +162,4 @@ class Mute(NamedTuple):
     place: str
     """A page's URL, or the origin of a site."""
     pattern: str
-    """What stays the same in the part; `*` stands for anything."""
+    """The text of the part, in which `*` matches anything."""

@@ -1,4 +1,4 @@
-"""What is known about the links of a page and of a collection."""
+"""Links of a page, problems of links, and figures of the link graph."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class LinkEnd(NamedTuple):
-    """The other end of a link, and what the link calls it."""
+    """The other page of a link, and the anchor text."""
 
     url: str
     text: str
@@ -23,63 +23,63 @@ class PageLinks:
     incoming: tuple[LinkEnd, ...] = ()
     outgoing: tuple[LinkEnd, ...] = ()
     pagerank: float | None = None
-    """Share of all importance; None: the page is not in the graph."""
+    """PageRank, as share of the total; None: the page is not in the graph."""
     times_average: float | None = None
     hub: float | None = None
     authority: float | None = None
     clicks: int | None = None
-    """Fewest links from a seed; None: no way leads there."""
+    """Minimum number of links from a seed; None: unreachable."""
     credit: float | None = None
-    """What the page holds by the OPIC rule, 1 for an average one; None: nothing is known."""
+    """Credit by the OPIC rule, 1 for an average page; None: unknown."""
     incoming_count: int = 0
-    """All links to it; the list may be shorter."""
+    """Number of all links to it; the list may be shorter."""
 
 
 class LinkProblem(StrEnum):
-    """What is wrong with a link."""
+    """The problem of a link."""
 
     DEAD = "dead"
-    """The target answered with an error, or not at all."""
+    """The target fails or does not exist."""
     REDIRECT = "redirect"
-    """The target has moved; the link should name the new place."""
+    """The target redirects; the link should have the new URL."""
     CHAIN = "chain"
     """Several redirects in a row."""
     LOOP = "loop"
-    """Redirects that never end."""
+    """The redirects form a loop."""
 
 
 @dataclass(frozen=True, slots=True)
 class BadLink:
-    """A link that should be corrected."""
+    """A link with a problem."""
 
     url: str
-    """The page that it stands on."""
+    """The page with the link."""
     target: str
     text: str
     problem: LinkProblem
     status: int | None = None
     reason: str | None = None
     chain: tuple[str, ...] = ()
-    """Where the redirects lead, one after the other."""
+    """The redirect targets, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphSummary:
-    """The link graph in numbers."""
+    """Figures of the link graph."""
 
     pages: int
     links: int
     orphans: int
-    """Known pages that no page links to, seeds left out."""
+    """Known pages that no page links to, without seeds."""
     unreached: int
-    """Pages that no way of links leads to from a seed."""
+    """Pages that cannot be reached from a seed."""
     deepest: int
     by_depth: tuple[int, ...]
-    """Pages at each number of clicks from a seed."""
+    """Number of pages by clicks from a seed."""
 
 
 class RankedPage(NamedTuple):
-    """A page with its score, for lists of the best."""
+    """A page with its score."""
 
     url: str
     score: float

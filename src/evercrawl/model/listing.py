@@ -1,4 +1,4 @@
-"""Rows of the lists that people look through: sites, pages, visits, in portions."""
+"""Rows that the store returns for display: sites, pages, visits, versions and totals."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ Row = TypeVar("Row")
 
 @dataclass(frozen=True, slots=True)
 class PagedRows(Generic[Row]):
-    """Some rows of a list, and where the next begin."""
+    """Rows of a list, and the cursor of the next ones."""
 
     rows: tuple[Row, ...]
     next: str | None
-    """What to ask with for the next portion; None: this is the last."""
+    """The cursor of the next rows; None: these are the last."""
 
 
 class SiteRow(NamedTuple):
-    """A site, as lists show it."""
+    """A site in a list."""
 
     id: int
     name: str
@@ -43,7 +43,7 @@ class SiteRow(NamedTuple):
 
 
 class PageRow(NamedTuple):
-    """A page, as lists show it."""
+    """A page in a list."""
 
     key: bytes
     url: str
@@ -58,7 +58,7 @@ class PageRow(NamedTuple):
 
 
 class DuePage(NamedTuple):
-    """A page outside the queue with the moment at which it is due."""
+    """A page outside the queue, with its due time."""
 
     id: int
     url: str
@@ -70,11 +70,11 @@ class DuePage(NamedTuple):
 
 
 class VisitLogRow(NamedTuple):
-    """A line of the log of visits with all that a log for others shows."""
+    """A line of the visit log with all fields for an exported log."""
 
     line: int
     at_us: int
-    """When it began."""
+    """Start of the visit."""
     url: str
     outcome: str
     reason: str
@@ -85,11 +85,11 @@ class VisitLogRow(NamedTuple):
     parent: str | None
     content_type: str | None
     payload_sha1: bytes | None
-    """Of the newest version after it."""
+    """Of the newest version after the visit."""
 
 
 class VisitRow(NamedTuple):
-    """A line of the log of visits with its page's URL."""
+    """A line of the visit log with the URL."""
 
     line: int
     at_us: int
@@ -104,54 +104,54 @@ class VisitRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RecentChangeGroup:
-    """A group of changes, with what it is marked by."""
+    """A group of changes, with the keys that mark it as read."""
 
     group: ChangeGroup
     keys: tuple[int, ...]
-    """Of its edits."""
+    """Keys of its edits."""
     newest_us: int
     parts: tuple[str, ...] = ()
-    """What stays the same in the parts that its first edits lie in: patterns by which each can be muted."""
+    """Patterns that mute its first edits."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecentChanges:
-    """The newest changes of known pages, grouped."""
+    """Recent changes of known pages, grouped."""
 
     since: datetime
     until: datetime
-    """The oldest change that was read; older ones were left out where there are too many."""
+    """The oldest change read; older ones are skipped if there are too many."""
     complete: bool
     changes: int
     groups: tuple[RecentChangeGroup, ...]
-    """The most significant."""
+    """The most significant groups."""
     total_groups: int
     newest_us: int
-    """The newest change; 0: there is none."""
+    """The newest change; 0: none."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteLoad:
-    """What a site had to bear from us, from the newest part of the log."""
+    """Our load on a site, from the newest part of the log."""
 
     site: str
     requests: int
     """Ever."""
     wire_bytes: int
     visits: tuple[VisitRow, ...]
-    """The newest, newest first."""
+    """The newest visits, newest first."""
     not_modified: int
-    """Among them."""
+    """304 responses among them."""
     delays_s: tuple[float, ...]
-    """Seconds between two visits in a row."""
+    """Seconds between successive visits."""
     median_ms: int | None
     delay_s: float | None
-    """The gap in force."""
+    """The current delay."""
 
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """A version as archives list it: when it was seen, and where its record lies."""
+    """A version as web archives list it: when it was captured, and the position of its record."""
 
     url: str
     seen_us: int
@@ -166,7 +166,7 @@ class Capture:
 
 
 class PageRecord(NamedTuple):
-    """All that is known about a page; its parent and its double are given by URL."""
+    """Everything stored about a page, with the URLs of its parent and its original."""
 
     id: int
     key: bytes
@@ -194,20 +194,20 @@ class PageRecord(NamedTuple):
     moved_to: str | None
     duplicate_of: str | None
     belief: bytes | None
-    """What the revisit policy knows (`core/freshness/schedule.py`)."""
+    """State of the revisit policy (`core/revisit/visit_schedule.py`)."""
 
 
 class CreditSummary(NamedTuple):
-    """What a page counts among those of its shard."""
+    """The credit and importance of a page."""
 
     credit: float
-    """What it holds, in credits; 0 right after a visit."""
+    """Its credit; 0 after a visit."""
     importance: float
-    """What links gave to it lately, against the mean of all pages: 1 is an average page."""
+    """Recent credit from links relative to the mean: 1 is an average page."""
 
 
 class VisitRecord(NamedTuple):
-    """One line of the log of visits."""
+    """A line of the visit log."""
 
     at_us: int
     outcome: Outcome
@@ -220,17 +220,17 @@ class VisitRecord(NamedTuple):
 
 
 class VersionRecord(NamedTuple):
-    """A version with the span of time in which the page came to be so."""
+    """A version with the time span in which it appeared."""
 
     seen_us: int
     changed_after_us: int | None
-    """The last visit that still saw the version before; None: the first version."""
+    """The last visit with the previous version; None: the first version."""
     status: int | None
     version: Version
 
 
 class Totals(NamedTuple):
-    """Sums over a shard or a collection."""
+    """Totals of a shard or a collection."""
 
     sites: int = 0
     pages: int = 0
@@ -241,7 +241,7 @@ class Totals(NamedTuple):
     """Pages outside the queue whose due time has passed."""
     refusals: int = 0
     refusals_dropped: int = 0
-    """Refused URLs that were only counted, because the shard remembers no more of them."""
+    """Rejected URLs that were counted but not stored, because of the limit."""
     versions: int = 0
 
 
@@ -260,7 +260,7 @@ class VersionMoment(NamedTuple):
 
 
 class SampledPage(NamedTuple):
-    """What a forecast needs of a page."""
+    """The fields of a page for a forecast."""
 
     id: int
     site_id: int
@@ -269,30 +269,30 @@ class SampledPage(NamedTuple):
     visits: int
     found_us: int
     last_us: int | None
-    """The last visit that saw it."""
+    """The last successful visit."""
     belief: bytes | None
     outcome: Outcome | None
     """None: not visited yet."""
     reason: Reason | None
     is_waiting: bool
-    """In the queue, or due some day."""
+    """Queued, or with a due time."""
     due_us: int | None
-    """None: in the queue, or not asked for again."""
+    """None: queued, or not visited again."""
     tries: int
 
 
 class SampledSite(NamedTuple):
-    """What a forecast needs of a site."""
+    """The fields of a site for a forecast."""
 
     id: int
     name: str
     pages: int
     memory: bytes | None
-    """What was learned of the kind that was asked for."""
+    """The requested kind of site state."""
 
 
 class RejectedPage(NamedTuple):
-    """A page that entered the queue and was refused when its turn came."""
+    """A page that was rejected when it was due."""
 
     url: str
     reason: Reason
@@ -302,11 +302,11 @@ class RejectedPage(NamedTuple):
 
 
 Decisions = dict[tuple[Outcome, Reason], int]
-"""Number of URLs (pages and remembered refusals) by their last decision."""
+"""Number of pages and rejected URLs by their last decision."""
 
 
 class ChangeRecord(NamedTuple):
-    """The edits that a visit met."""
+    """The edits found by a visit."""
 
     page_id: int
     url: str
@@ -316,13 +316,13 @@ class ChangeRecord(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VersionSelection:
-    """What is taken out; None: no matter."""
+    """Which versions to select; None: no condition."""
 
     site: str | None = None
     """Host (with or without port) or origin."""
     since: datetime | None = None
     until: datetime | None = None
     lang: str | None = None
-    """A language such as `en`, which takes in `en-GB` too."""
+    """A language such as `en`, which includes `en-GB`."""
     all_versions: bool = False
-    """Otherwise the newest of each page that is not behind `until`."""
+    """If false, only the newest version of each page until `until`."""

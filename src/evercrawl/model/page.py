@@ -1,6 +1,4 @@
-"""A page and what we learn about it. Records that are made by the million are named tuples, for their
-cost.
-"""
+"""Pages, visits and versions, and the batch of one commit. Frequent records are named tuples, to save time."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from evercrawl.model.site import Site
 
 
 class Page(NamedTuple):
-    """A page in the queue, with all that its next visit needs."""
+    """A queued page with everything that its next visit needs."""
 
     id: int
     key: bytes
@@ -21,11 +19,11 @@ class Page(NamedTuple):
     site_id: int
     depth: int
     hops: int
-    """Redirects in a row that led here."""
+    """Number of redirects in a row that led here."""
     band: int
-    """Front queue, 0 is the most urgent."""
+    """Priority level (front queue); 0 is the most urgent."""
     seq: int
-    """Place inside the front queue; grows for ever within a shard."""
+    """Position in the front queue; it only grows within a shard."""
     tries: int = 0
     """Failed visits in a row."""
     visits: int = 0
@@ -34,24 +32,24 @@ class Page(NamedTuple):
     etag: str | None = None
     last_modified: str | None = None
     digest: bytes | None = None
-    """Digest of the decoded content that was seen last; it may differ from the newest version's in noise."""
+    """Digest of the last decoded content; it differs from the newest version's after noise."""
     interval_s: int = 0
-    """The revisit interval in force; 0: not learned yet."""
+    """The current revisit interval; 0: unknown."""
     belief: bytes | None = None
-    """What the revisit policy knows about the page (`core/freshness/schedule.py`); None: nothing yet."""
+    """State of the revisit policy (`core/revisit/visit_schedule.py`); None: none yet."""
     last_us: int | None = None
     """The last visit."""
     credit: int = 0
-    """What the page holds but for the dividends of its shard (`core/credit/ledger.py`)."""
+    """Credit without the dividends of its shard (`core/credit/ledger.py`)."""
     earned: int = 0
-    """What links gave to the page, faded, as of `generation`."""
+    """Credit received by links, decayed up to `generation`."""
     generation: int = 0
     duplicate_of: int | None = None
-    """Page (in the same shard) that says the same; None: it stands for itself."""
+    """The original of this duplicate, in the same shard; None: not a duplicate."""
 
 
 class NewPage(NamedTuple):
-    """A page met for the first time; it enters the table and the queue together."""
+    """A page found for the first time; it is added to the table and the queue together."""
 
     id: int
     key: bytes
@@ -62,7 +60,7 @@ class NewPage(NamedTuple):
     band: int
     seq: int
     parent_id: int | None
-    """The page that links here, when it is in the same shard."""
+    """The page that links here, if it is in the same shard."""
     found_us: int
     credit: int = 0
     earned: int = 0
@@ -70,43 +68,43 @@ class NewPage(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A URL inside the scope that a page, a redirect or the operator led us to; perhaps known already."""
+    """A URL in scope, found on a page, by a redirect or given by the user; it may be known already."""
 
     url: str
     key: bytes
     depth: int
     hops: int
     parent: str | None
-    """URL of the page that led here; None: a seed."""
+    """URL of the page that links here; None: a seed."""
     parent_id: int | None
-    """Its number, when it is in the same shard as the candidate."""
+    """Its id, if it is in the same shard as the candidate."""
     credit: int | None = None
-    """The share of the page that led here; None: nobody pays, as for a seed."""
+    """Credit from the linking page; None: none, as for a seed."""
 
 
 class CreditShare(NamedTuple):
-    """Credit for a known page, added to what it holds when the batch is applied."""
+    """Credit for a known page, added when the batch is applied."""
 
     page_id: int
     amount: int
     generation: int
-    """The shard's generation in which it was earned."""
+    """The generation of the shard in which it was earned."""
 
 
 class QueuePosition(NamedTuple):
-    """Where a page stands in the queue, and its credit but for the dividends of its shard."""
+    """The position of a page in the queue, and its credit without the dividends of its shard."""
 
     key: bytes
     page_id: int
     site_id: int
     band: int
     seq: int | None
-    """None: it is not queued."""
+    """None: not queued."""
     credit: int
 
 
 class Promotion(NamedTuple):
-    """A queued page that moves to the end of a better band; without effect when it has left its place."""
+    """A move of a queued page to the end of a better priority; no effect if the page has left its position."""
 
     page_id: int
     site_id: int
@@ -117,7 +115,7 @@ class Promotion(NamedTuple):
 
 
 class DuplicateCandidate(NamedTuple):
-    """What is known of a page that another one may say the same as."""
+    """A page that may be the original of a duplicate."""
 
     page_id: int
     url: str
@@ -130,11 +128,11 @@ class DuplicateCandidate(NamedTuple):
     digest: bytes | None = None
     """Of its newest version."""
     status: int | None = None
-    """Of its last answer."""
+    """Of its last response."""
 
 
 class Requeue(NamedTuple):
-    """A known page that goes back into the queue now; its due time is cleared."""
+    """A known page to queue again now; its due time is cleared."""
 
     page_id: int
     site_id: int
@@ -143,7 +141,7 @@ class Requeue(NamedTuple):
 
 
 class Reschedule(NamedTuple):
-    """A known page that is not in the queue: its due time, and what is known about it, without a visit."""
+    """A new due time or policy state of a page outside the queue, without a visit."""
 
     page_id: int
     due_us: int | None
@@ -153,28 +151,28 @@ class Reschedule(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """A URL that we met and will not ask for, with the reason."""
+    """A URL that was found and rejected, with the reason."""
 
     key: bytes
     url: str
     reason: Reason
     detail: str
     parent: str | None
-    """URL of the page (or redirect) that led here; None: a seed."""
+    """URL of the linking or redirecting page; None: a seed."""
     at_us: int
     depth: int = 0
 
 
 class PackedText(NamedTuple):
-    """A main text as it is stored: `core/document/compression.py` packs and unpacks it."""
+    """A compressed main text (`core/document/compression.py`)."""
 
     base: int | None
-    """The version whose text the frame was made against; None: the frame stands alone."""
+    """The version that the frame is a delta of; None: the frame is complete."""
     frame: bytes
 
 
 class Version(NamedTuple):
-    """Content that differs from the version before, and where its bytes lie in the archive."""
+    """Content that differs from the previous version, and its position in the archive."""
 
     number: int
     digest: bytes
@@ -198,20 +196,20 @@ class Version(NamedTuple):
     """The 16 bytes of the response record's UUID."""
     truncated: str | None
     change_class: str | None = None
-    """How it differs from the version before (noise, metadata, content); None: the first, or not judged."""
+    """How it differs from the previous version (noise, metadata, content); None: first version or unknown."""
     change_size: float | None = None
-    """How much of the page differs, from 0 to 1."""
+    """Share of the page that differs, 0 to 1."""
     text: PackedText | None = None
-    """The main text; None: no document, or read without it."""
+    """The main text; None: no document, or not loaded."""
     analysis: str | None = None
-    """What analysers say, as a JSON object; None: nothing, or read without it."""
+    """Results of analysers as a JSON object; None: none, or not loaded."""
 
 
 class Baseline(NamedTuple):
-    """The last sight of a page whose bytes have differed: what the next answer is compared with."""
+    """What the next response of a page is compared with."""
 
     digest: bytes
-    """Of the decoded content that was seen."""
+    """Of the decoded content."""
     payload_sha1: bytes
     seen_us: int
     record_id: bytes
@@ -219,13 +217,13 @@ class Baseline(NamedTuple):
     offset: int
     length: int
     snapshot: bytes
-    """`core/change/snapshot.py` packs and unpacks it."""
+    """Packed by `core/change/snapshot.py`."""
     memory: bytes
-    """The stored form of the page's `PageMemory`."""
+    """The change history of the page, packed by `core/change/change_history.py`."""
 
 
 class CompletedVisit(NamedTuple):
-    """The outcome of one visit; it leaves the queue, and gets its next due time or none."""
+    """The result of one visit: the page leaves the queue and gets its next due time, or none."""
 
     page_id: int
     site_id: int
@@ -239,7 +237,7 @@ class CompletedVisit(NamedTuple):
     took_ms: int
     wire_bytes: int
     due_us: int | None
-    """None: not to be visited again unless asked."""
+    """None: not visited again unless requested."""
     tries: int
     interval_s: int
     version: Version | None = None
@@ -247,23 +245,23 @@ class CompletedVisit(NamedTuple):
     last_modified: str | None = None
     moved_to: str | None = None
     duplicate_of: int | None = None
-    """Page (in the same shard) that has the same content."""
+    """The page with the same content, in the same shard."""
     digest: bytes | None = None
-    """Of the content that was seen; None: the visit brought none."""
+    """Of the content; None: no content."""
     baseline: Baseline | None = None
-    """What later answers are compared with; None: as before."""
+    """The new baseline; None: as before."""
     change: Change | None = None
-    """How the page differs from the last sight of it; None: nothing was compared, or nothing differs."""
+    """How the page differs from the baseline; None: not compared, or no difference."""
     belief: bytes | None = None
-    """What the revisit policy knows now; None: as before."""
+    """The new state of the revisit policy; None: as before."""
     outline: bytes | None = None
-    """Headings and links in their stored form (`core/document/compression.py`); None: as before."""
+    """Packed headings and links (`core/document/compression.py`); None: as before."""
     spent: int = 0
-    """Credit that leaves the page."""
+    """Credit that the page passes on."""
 
 
 class OriginalRecord(NamedTuple):
-    """The first version that held some content: what a revisit record refers to."""
+    """The first version with some content, to which revisit records refer."""
 
     page_id: int
     url: str
@@ -276,14 +274,14 @@ class OriginalRecord(NamedTuple):
 
 
 class ArchiveEnd(NamedTuple):
-    """How far a shard's archive is acknowledged: everything behind this is cut off after a crash."""
+    """The committed end of a shard's archive; the rest is cut off after a crash."""
 
     file: str
     size: int
 
 
 class LinkBatch(NamedTuple):
-    """Links that belong to another shard, on their way; delivered at least once, taken in once."""
+    """Links for another shard; delivered at least once, applied once."""
 
     seq: int
     source: int
@@ -292,12 +290,12 @@ class LinkBatch(NamedTuple):
 
 
 class ShardState(NamedTuple):
-    """What a worker must know when it takes a shard over."""
+    """What a worker needs to take over a shard."""
 
     shard: int
     epoch: int
     crashed: bool
-    """The owner before did not let go cleanly: wait out every gap."""
+    """The previous owner crashed, so every delay must be waited out."""
     next_id: int
     next_seq: int
     next_site_id: int
@@ -309,30 +307,30 @@ class ShardState(NamedTuple):
 
 @dataclass(slots=True)
 class Batch:
-    """The changes since the last commit, in the order in which they are to be applied."""
+    """The changes since the last commit, in the order of application."""
 
     sites: dict[int, Site] = field(default_factory=dict)
-    """Site rows to insert or replace, by id. `pages` and `pending` in them are ignored: the store counts."""
+    """Site rows to insert or replace, by id. Their `pages` and `pending` are ignored; the store counts."""
     new_pages: list[NewPage] = field(default_factory=list)
     requeued: list[Requeue] = field(default_factory=list)
     rescheduled: list[Reschedule] = field(default_factory=list)
     visited: list[CompletedVisit] = field(default_factory=list)
     shares: list[CreditShare] = field(default_factory=list)
-    """Credit for pages that were known before."""
+    """Credit for known pages."""
     promoted: list[Promotion] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     sent: list[LinkBatch] = field(default_factory=list)
-    """Parcels for other shards, stored until they are delivered."""
+    """Link batches for other shards, stored until they are delivered."""
     delivered: list[int] = field(default_factory=list)
-    """Numbers of own parcels that their target has committed."""
+    """Numbers of link batches that their target has committed."""
     received: dict[int, int] = field(default_factory=dict)
-    """Source shard -> highest parcel number taken in with this batch."""
+    """Highest number of the link batches received with this batch, by source shard."""
     site_states: dict[tuple[int, str], bytes] = field(default_factory=dict)
-    """Site and kind -> what was learned about the site; what is not written yet may be lost in a crash."""
+    """Site state by site and kind; a crash may lose unwritten state."""
     archive_end: ArchiveEnd | None = None
 
     def is_empty(self) -> bool:
-        """Nothing to write."""
+        """Return whether there is nothing to write."""
         return not (
             self.sites
             or self.new_pages

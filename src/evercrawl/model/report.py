@@ -1,4 +1,4 @@
-"""What a collection tells about itself: progress, summary, status, answers of `why`, `skipped` and `show`."""
+"""Reports about a collection: progress, summary, status, freshness, and the results of `why`, `skipped` and `show`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.site import RateOverride, TrapPattern
 
 Stopped = Literal["done", "limit", "interrupted", "closed"]
-"""Why a run ended: nothing left, a limit of the run, Ctrl-C, or every remaining site is closed for now."""
+"""Why a run ended: nothing left, a limit, Ctrl-C, or every remaining site is closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A moment of a run. The counts are those of this run; `known` and `queued` are the collection's."""
+    """The progress of a run. The counts are those of the run; `known` and `queued` are those of the collection."""
 
     fetched: int = 0
     known: int = 0
@@ -33,14 +33,14 @@ class Progress:
     sites_closed: int = 0
     current_site: str | None = None
     closed_note: str | None = None
-    """Why the site that is waited for is closed, in words."""
+    """Why the next site is closed."""
     harvest_ratio: float | None = None
-    """The share of pages on topic; None: the run has no focus."""
+    """Share of pages on topic; None: the run has no focus."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """How a run ended and what it did."""
+    """The result of a run."""
 
     requests: int = 0
     fetched: int = 0
@@ -51,37 +51,37 @@ class Summary:
     not_needed: int = 0
     """Known pages that were not due."""
     not_needed_by: Mapping[str, int] = field(default_factory=dict)
-    """Why they were not asked for -> pages: the words of `core/freshness/held.py`."""
+    """Number of these pages by cause (`core/revisit/visit_schedule.py`)."""
     skipped: int = 0
     errors: int = 0
     bytes: int = 0
     seconds: float = 0.0
     stopped: Stopped = "done"
     skipped_by: Mapping[str, int] = field(default_factory=dict)
-    """Reason -> number of URLs refused for it."""
+    """Number of rejected URLs by reason."""
     gone: int = 0
     longest_parallel_per_site: int = 0
-    """Most requests that any one site had to serve at a time."""
+    """Maximum number of concurrent requests to one site."""
     median_answer_ms: int | None = None
     remaining: int = 0
-    """Pages still in the queue."""
+    """Number of queued pages."""
     first_error: str | None = None
     closed_note: str | None = None
-    """Which site with pages in the queue is closed, why and until when; of several the first to open."""
+    """Which site with queued pages is closed, why and until when; of several, the first to open."""
     robots_refused_all: bool = False
     nothing_reachable: bool = False
     throttled: bool = False
     url_seen: Mapping[str, float] = field(default_factory=dict)
-    """How the URL-seen test worked: links offered, share that the cache of popular URLs answered, share of
-    the rest that the filter called new for sure, look-ups in the store, and those of them in vain.
+    """Figures of the URL-seen test: links checked, share answered by the cache, share of the rest that the filter
+    reported as new, lookups in the store, and lookups without a match.
     """
     harvest_ratio: float | None = None
-    """The share of pages on topic; None: the run has no focus."""
+    """Share of pages on topic; None: the run has no focus."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClosedSite:
-    """A site that is not asked for now, with the reason in words."""
+    """A site that is not visited now, with the reason."""
 
     site: str
     reason: str
@@ -91,7 +91,7 @@ class ClosedSite:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A collection at rest (or, read from another process, as of its last commit)."""
+    """The state of a collection as of its last commit."""
 
     path: str
     pages: int = 0
@@ -106,7 +106,7 @@ class Status:
     by_outcome: Mapping[str, int] = field(default_factory=dict)
     by_reason: Mapping[str, int] = field(default_factory=dict)
     closed_sites: tuple[ClosedSite, ...] = ()
-    """Those that close longest first; at most a screenful."""
+    """The longest closed first; at most a screenful."""
     archive_files: int = 0
     archive_bytes: int = 0
     state_bytes: int = 0
@@ -114,14 +114,14 @@ class Status:
     savings: Savings | None = None
     revisit: RevisitStatus | None = None
     traps: tuple[TrapPattern, ...] = ()
-    """Sites that explode: of each the pattern behind a fence that cost most; a few."""
+    """The costliest blocked patterns of a few large sites."""
     rate_overrides: tuple[RateOverride, ...] = ()
-    """Sites that the operator slows down."""
+    """Sites with a minimum delay of their own."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastVisit:
-    """One visit as it was recorded."""
+    """A past visit."""
 
     at: datetime
     outcome: Outcome
@@ -131,45 +131,45 @@ class PastVisit:
     took_ms: int = 0
     wire_bytes: int = 0
     version: int | None = None
-    """The version that this visit stored; None: it stored none."""
+    """The version that the visit stored; None: none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a URL was or was not asked for, and when it will be."""
+    """Why a URL was or was not visited, and when it is due."""
 
     url: str
-    """In canonical form."""
+    """The canonical URL."""
     known: bool
     outcome: Outcome | None = None
     reason: Reason | None = None
     detail: str = ""
-    """In words, with the evidence: the rule, the line of robots.txt, the limit."""
+    """The explanation with the evidence: the rule, the line of robots.txt, the limit."""
     status: int | None = None
     due: datetime | None = None
     visits: int = 0
     parent: str | None = None
     depth: int | None = None
     site_opens_at: datetime | None = None
-    """When the site may be asked next, where that lies ahead."""
+    """When the site can be visited next, if that is in the future."""
     delay_override_s: float | None = None
-    """The least gap that the operator has set for its site; None: none."""
+    """The minimum delay that you set for its site; None: none."""
     decisions: tuple[PastVisit, ...] = ()
     """Past visits, newest first."""
     forecast: PageForecast | None = None
-    """How it changes and what follows from it; None: no visit has seen it."""
+    """How the page changes and when it is visited next; None: it was never fetched."""
     relevance: float | None = None
-    """How likely its newest version is on the topic of the focus, 0 to 1; None: no focus has judged it."""
+    """Relevance of its newest version to the focus, 0 to 1; None: not judged."""
     duplicate_of: str | None = None
-    """The page that this one repeats."""
+    """The original of this duplicate."""
     credit: float | None = None
     importance: float | None = None
-    """What links give to the page, against the mean of all pages."""
+    """Importance by links, relative to the mean of all pages."""
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedUrl:
-    """A URL that we met and did not ask for."""
+    """A URL that was found but not requested."""
 
     url: str
     reason: Reason
@@ -187,85 +187,85 @@ class PageContent:
     version: int = 1
     title: str | None = None
     author: str | None = None
-    """Author and dates as the page states them; None: it does not."""
+    """Author and dates stated on the page; None: not stated."""
     published: str | None = None
     modified: str | None = None
     content_type: str | None = None
     headers: Headers = ()
     text: str = ""
     html: bytes = b""
-    """The decoded body as the server sent it."""
+    """The decoded body."""
     links: tuple[Link, ...] = ()
     raw: bytes = b""
-    """The answer as it lies in the archive: head and body as sent."""
+    """The archived response: head and body as sent."""
     analysis: Mapping[str, Any] = field(default_factory=dict)
-    """What analysers said about this version."""
+    """Results of analysers for this version."""
 
 
 @dataclass(frozen=True, slots=True)
 class SiteFreshness:
-    """One site's part; the uncertainty is one standard error."""
+    """The freshness of one site; the uncertainty is one standard error."""
 
     site: str
     pages: int
     freshness: float
     uncertainty: float
     requests_per_day: float | None = None
-    """None: as things are, no plan."""
+    """None: not part of a plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class FreshnessEstimate:
-    """The estimated share of pages whose copy is current; the uncertainty is one standard error."""
+    """The estimated share of pages with a current copy; the uncertainty is one standard error."""
 
     freshness: float
     uncertainty: float
     of_copies: float
-    """The same among the pages that there is a copy of."""
+    """The share among pages with a copy."""
     pages: int
-    """Pages that are to be kept fresh: all but redirects, refused and vanished ones."""
+    """All pages except redirects, rejected and gone ones."""
     without_copy: int
-    """Those that have not been fetched yet; they count as not fresh."""
+    """Pages that were not fetched yet; they count as not fresh."""
     sampled: int
-    """Pages that were looked at for it; fewer than there are in a large collection."""
+    """Number of pages in the sample."""
     sites: tuple[SiteFreshness, ...] = ()
-    """The largest."""
+    """The largest sites."""
 
 
 @dataclass(frozen=True, slots=True)
 class Savings:
-    """What did not have to be asked for or sent, as far as the log of visits proves it."""
+    """Saved requests and bytes, counted from the visit log."""
 
     not_modified: int = 0
-    """Answers that said 304."""
+    """Number of 304 responses."""
     not_modified_bytes: int = 0
-    """Bytes on the wire of the bodies that they spared: those of the last answer with a body."""
+    """Bytes that they saved, by the size of the last body."""
     not_due: int = 0
-    """Known pages that are not worth a request now."""
+    """Known pages that are not due."""
 
 
 @dataclass(frozen=True, slots=True)
 class RevisitStatus:
-    """What decides about visits at the moment."""
+    """The current revisit policy, budget and threshold."""
 
     policy: str
     budget_per_day: float | None
     threshold_days: float
-    """Days of a current copy that a visit should bring."""
+    """Days of freshness that a visit must gain."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedVisit:
-    """A page that would be fetched now."""
+    """A page to visit now."""
 
     url: str
     value_days: float | None
-    """Days of a current copy that the visit is expected to bring; None: it has to be made in any case."""
+    """Expected gain in days of freshness; None: the visit is necessary."""
 
 
 @dataclass(frozen=True, slots=True)
 class RevisitPlan:
-    """What a budget would buy; nothing was sent."""
+    """What a request budget would achieve."""
 
     policy: str
     budget_per_day: float | None
@@ -275,50 +275,50 @@ class RevisitPlan:
     """One standard error."""
     freshness_now: float
     threshold_days: float | None
-    """Days of a current copy that a visit should bring; None: the budget does not even pay for the longest
-    interval, so that every page comes in turn.
+    """Days of freshness that a visit must gain; None: the budget does not even cover the longest interval, so that all
+    pages are visited in turn.
     """
     pages: int
     pages_due: int
-    """Pages that are worth a request now."""
+    """Pages that are due now."""
     without_copy: int
-    """Pages that have to be fetched once before what is expected can hold."""
+    """Pages that must be fetched once before the forecast holds."""
     sampled: int
     first: tuple[PlannedVisit, ...] = ()
-    """Of the pages that were looked at, those that would be fetched first."""
+    """The pages of the sample to visit first."""
     sites: tuple[SiteFreshness, ...] = ()
-    """Those that most requests would go to."""
+    """The sites with the most requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Announcements:
-    """What the site itself says about its changes, and how far it is to be believed."""
+    """The change announcements of a site (sitemaps, feeds), and how reliable they are."""
 
     trusted: bool
     recall: float
-    """Share of changes that are announced."""
+    """Share of the changes that are announced."""
     false_share: float
     """Share of this page's announcements that are false."""
     pending: int
-    """Announcements that are newer than the last visit."""
+    """Announcements after the last visit."""
     last_poll: datetime | None
     last_announced: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class PageForecast:
-    """How a page changes, and what follows from it."""
+    """How a page changes, and when it is visited next."""
 
     policy: str
     changes_per_day: float
     rate_text: str
-    """The rate and what it rests on, as a sentence."""
+    """The change rate and its basis, as text."""
     visits: int
     changes: int
     probability_current: float
-    """Probability that our copy is the current one."""
+    """Probability that the copy is current."""
     value_days: float | None
-    """Days of a current copy that a visit now would bring; None: it has to be made in any case."""
+    """Days of freshness that a visit now would gain; None: the visit is necessary."""
     threshold_days: float
     next_visit: datetime | None
     next_visit_text: str

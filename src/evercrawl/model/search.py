@@ -1,4 +1,4 @@
-"""What is asked of a collection's texts, and what is found."""
+"""Search queries and results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Tone(StrEnum):
-    """What `sentiment:` may ask for."""
+    """The values of `sentiment:`."""
 
     POSITIVE = "pos"
     NEGATIVE = "neg"
@@ -17,7 +17,7 @@ class Tone(StrEnum):
 
 
 class QueryField(StrEnum):
-    """Where a word must stand."""
+    """The field in which a word must occur."""
 
     ANYWHERE = "anywhere"
     TITLE = "title"
@@ -25,7 +25,7 @@ class QueryField(StrEnum):
 
 
 class Term(NamedTuple):
-    """A word, found in all its forms, or a phrase, found as it is written."""
+    """A word, matched in all its forms, or a phrase, matched literally."""
 
     text: str
     is_literal: bool = False
@@ -34,12 +34,12 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A parsed query; every group must be met, by any of its terms."""
+    """A parsed query; of every group, one term must match."""
 
     groups: tuple[tuple[Term, ...], ...] = ()
     without: tuple[Term, ...] = ()
     sites: tuple[str, ...] = ()
-    """Hosts, domains or folders of them; one of these."""
+    """Hosts, domains or folders; one must match."""
     not_sites: tuple[str, ...] = ()
     langs: tuple[str, ...] = ()
     changed_from: datetime | None = None
@@ -47,11 +47,11 @@ class Query:
     tone: Tone | None = None
     as_of: datetime | None = None
     kinds: tuple[str, ...] = ()
-    """Types as `type:` names them; one of these."""
+    """Values of `type:`; one must match."""
 
 
 class Span(NamedTuple):
-    """A piece of a snippet; `is_hit`: it is what was asked for."""
+    """A part of a snippet; `is_hit` marks a match."""
 
     text: str
     is_hit: bool
@@ -59,7 +59,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A version that was found."""
+    """A matching version."""
 
     rank: int
     url: str
@@ -70,23 +70,23 @@ class Hit:
     fetched_at: datetime
     lang: str | None = None
     is_gone: bool = False
-    """The page was not there any more at its last visit."""
+    """The page was gone at its last visit."""
     near_duplicates: int = 0
-    """Near-duplicates of it that are not listed."""
+    """Number of near-duplicates that are not listed."""
     sentiment: float | None = None
-    """Only where the query asks for it."""
+    """Only if the query asks for it."""
     source: str | None = None
     """The collection, in a search over several."""
 
     @property
     def snippet_text(self) -> str:
-        """The snippet without marks."""
+        """Return the snippet without marks."""
         return "".join(span.text for span in self.snippet)
 
 
 @dataclass(frozen=True, slots=True)
 class FacetValue:
-    """A value that hits have, and how many of them."""
+    """A value and the number of hits with it."""
 
     value: str
     count: int
@@ -94,7 +94,7 @@ class FacetValue:
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """How the best hits are spread; each value can be asked for."""
+    """Counts of the values among the best hits; each value can be used as a filter."""
 
     sites: tuple[FacetValue, ...] = ()
     langs: tuple[FacetValue, ...] = ()
@@ -102,13 +102,13 @@ class Facets:
     kinds: tuple[FacetValue, ...] = ()
     tones: tuple[FacetValue, ...] = ()
     counted: int = 0
-    """Hits that were counted: all, or the best of very many."""
+    """Number of hits counted: all, or the best of many."""
     judged: int = 0
-    """Hits whose sentiment was counted."""
+    """Number of hits whose sentiment was judged."""
 
 
 class SourceError(NamedTuple):
-    """A collection that gave no answer, and why."""
+    """A collection that did not answer, and why."""
 
     source: str
     problem: str
@@ -116,27 +116,27 @@ class SourceError(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SearchResults:
-    """The answer to a query."""
+    """The results of a query."""
 
     hits: tuple[Hit, ...] = ()
     total: int = 0
-    """Versions that match, near-duplicates included."""
+    """Number of matching versions, including near-duplicates."""
     took_ms: float = 0.0
     is_partial: bool = False
-    """No page has all the words; these have most of them."""
+    """No page has all the words; the hits have most of them."""
     lag: int = 0
-    """Visits that are stored and not indexed yet; negative: some, but nobody knows how many."""
+    """Visits that are not indexed yet; negative: unknown number."""
     source_errors: tuple[SourceError, ...] = ()
     facets: Facets | None = None
-    """Only where they were asked for."""
+    """Only if requested."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """How the index stands to the collection."""
+    """The size of the index and its lag."""
 
     documents: int
     versions: int
-    """That the collection holds."""
+    """Versions in the collection."""
     lag: int
     bytes: int

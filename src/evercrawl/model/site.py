@@ -1,4 +1,4 @@
-"""What we know about a site: scheme, host and port, the unit that politeness protects."""
+"""Sites (scheme, host and port), their robots.txt, delays of single sites, and crawler traps."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from typing import NamedTuple
 
 
 class RobotsRecord(NamedTuple):
-    """The last word of a site's robots.txt, with its age. Times are microseconds since the epoch."""
+    """The last robots.txt of a site. Times are microseconds since 1970."""
 
     fetched_us: int
     expires_us: int
     status: int | None
-    """HTTP status of the answer; None: unreachable."""
+    """HTTP status; None: unreachable."""
     body: bytes
-    """At most the parse limit; empty unless the answer was a success."""
+    """The file up to the size limit; empty unless the status is a success."""
     etag: str | None
     last_modified: str | None
     policy: str
-    """`obey` (the body's rules), `allow` (no rules apply), `forbid` (nothing may be asked) or `private` (the
-    file lies at an address that may not be connected to, so nothing is asked either).
+    """`obey` (follow the rules), `allow` (no rules apply), `forbid` (request nothing) or `private` (its address may not
+    be connected to, so request nothing).
     """
     detail: str
     unreachable_since_us: int | None = None
 
 
 class Site(NamedTuple):
-    """A site as the store keeps it."""
+    """A site as stored."""
 
     id: int
     name: str
@@ -34,21 +34,21 @@ class Site(NamedTuple):
     domain: str
     """Registrable domain."""
     open_us: int = 0
-    """Earliest moment at which the site may be asked again."""
+    """The earliest time of the next request."""
     gap_ms: int = 0
-    """The gap in force; 0: not learned yet."""
+    """The current delay; 0: unknown."""
     strain: float = 1.0
-    """How much slower than usual we go because the site was slow or refused; 1 is not at all."""
+    """Factor by which the delay is increased after slow or failed responses; 1: not increased."""
     failures: int = 0
-    """Failed requests in a row that the site is to blame for."""
+    """Number of failed requests in a row."""
     closed_reason: str | None = None
-    """Why `open_us` lies further away than the gap, in words; None: it does not."""
+    """Why the site is closed longer than the delay; None: it is not."""
     pages: int = 0
-    """Pages of this site ever entered."""
+    """Number of known pages."""
     pending: int = 0
-    """Pages of this site in the queue."""
+    """Number of queued pages."""
     band: int = 0
-    """The most urgent band that has (or lately had) a page of this site."""
+    """The most urgent priority of its queued pages; it may be outdated."""
     requests: int = 0
     wire_bytes: int = 0
     robots: RobotsRecord | None = None
@@ -56,45 +56,45 @@ class Site(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RateOverride:
-    """A site that the operator wants to be asked more slowly."""
+    """A site with a minimum delay of its own."""
 
     site: str
     delay_s: float
-    """The least gap between two requests, in seconds."""
+    """Minimum delay between two requests in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrapPattern:
-    """A set of URLs of one site that is left out, or asked for last, with the evidence."""
+    """A URL pattern of one site that is excluded, throttled or allowed, with the evidence."""
 
     site: str
     pattern: str
     kind: str
-    """One word for what is wrong: endless, duplicates, maze, unproductive; the form of the URL; or operator."""
+    """The class: endless, duplicates, maze, unproductive; a class of URL forms; or operator."""
     evidence: str
     requests: int
-    """What it has cost so far."""
+    """Requests so far."""
     state: str
-    """throttled, blocked, refused (by the form of the URL), excluded or allowed (by the operator)."""
+    """throttled, blocked, refused (by the form of the URL), excluded or allowed (by your rules)."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleEffect:
-    """What a rule about a pattern touches, as the collection stands now."""
+    """The pages and URLs that a rule about a pattern affects."""
 
     pattern: str
     sites: tuple[str, ...]
-    """The sites that it is about; none: all."""
+    """The sites of the rule; empty: all sites."""
     known: int
-    """Pages that match."""
+    """Known pages that match."""
     queued: int
-    """Those of them that were not asked for yet."""
+    """Matching pages that were not visited yet."""
     refused: int
-    """Refused URLs that match."""
+    """Rejected URLs that match."""
     checked: int
-    """Pages that were looked at: all, or of a large collection an even sample."""
+    """Number of pages checked: all, or a sample of a large collection."""
     total: int
-    """Pages that there are."""
+    """Number of pages in the collection."""
     examples: tuple[str, ...] = ()
     done: bool = False
-    """The rule is written."""
+    """The rule was applied."""

@@ -1,4 +1,4 @@
-"""What a sitemap or a feed says about the pages of a site."""
+"""Sitemaps and feeds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evercrawl.model.document import Alternate
 
 
 class SitemapType(StrEnum):
-    """The formats that are understood; the word that the tools print."""
+    """The supported formats."""
 
     URLSET = "urlset"
     INDEX = "index"
@@ -19,20 +19,20 @@ class SitemapType(StrEnum):
     RSS = "rss"
     ATOM = "atom"
     EXTENDED = "extended"
-    """Paper C's: ANCHOR_TEXT, URL and LAST_UPDATED in milliseconds."""
+    """The format of paper C: ANCHOR_TEXT, URL and LAST_UPDATED in milliseconds."""
     UNKNOWN = "unknown"
 
 
 class SitemapEntry(NamedTuple):
-    """One page or, in an index, one sitemap; `url` is absolute, as the site wrote it where that is a URL."""
+    """A page or, in an index, a sitemap; `url` is absolute."""
 
     url: str
     lastmod: datetime | None = None
-    """In UTC; a date alone stands for its first moment."""
+    """In UTC; a date without time means midnight."""
     changefreq: str | None = None
     priority: float | None = None
     text: str | None = None
-    """The anchor text of an extended sitemap, the title of a feed's entry."""
+    """The anchor text in an extended sitemap, the title in a feed."""
     alternates: tuple[Alternate, ...] = ()
     images: tuple[str, ...] = ()
     videos: tuple[dict[str, str], ...] = ()
@@ -40,7 +40,7 @@ class SitemapEntry(NamedTuple):
 
 
 class SitemapPage(NamedTuple):
-    """One page that an owner's sitemap is to announce."""
+    """A page to list in a generated sitemap."""
 
     url: str
     lastmod: datetime | None = None
@@ -49,25 +49,25 @@ class SitemapPage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sitemap:
-    """A sitemap or feed as it was read; with an `error`, the entries are those that could be saved."""
+    """A parsed sitemap or feed; with an `error`, the entries before the error."""
 
     type: SitemapType
     entries: tuple[SitemapEntry, ...] = ()
     error: str | None = None
     feed_lastmod: datetime | None = None
-    """When a feed says that it was last made."""
+    """The date of a feed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SitemapLimits:
-    """How much of a sitemap is read; what lies behind is not looked at."""
+    """Limits for reading a sitemap."""
 
     max_bytes: int = 50 * 1024 * 1024
-    """Unpacked; the most that the protocol allows in one file."""
+    """Decompressed; the limit of the protocol for one file."""
     max_entries: int = 100_000
-    """Twice what the protocol allows in one file."""
+    """Twice the limit of the protocol for one file."""
     max_elements: int = 2_000_000
     max_depth: int = 64
-    """Of elements inside each other."""
+    """Nesting of elements."""
     max_fields: int = 20_000
-    """Elements inside one entry."""
+    """Elements per entry."""
