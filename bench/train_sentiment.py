@@ -19,13 +19,12 @@ from time import process_time
 from typing import NamedTuple
 
 from evercrawl.adapters.learned import DEFAULT_FILE, FOLDER, PAPER_FILE
-from evercrawl.core.sentiment.naive_bayes import train_naive_bayes
 from evercrawl.core.sentiment.nbsvm import NbSvmModel
 from evercrawl.core.sentiment.sentences import is_english
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from research.sentiment_training import quantize_weights, train_nbsvm
+from research.sentiment_training import quantize_weights, train_naive_bayes, train_nbsvm
 
 SEED = 1
 SLOPE_FOLDS = 5

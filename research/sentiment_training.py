@@ -1,4 +1,5 @@
-"""Training of the default sentiment model: linear SVMs over naive Bayes features (Wang and Manning, ACL 2012).
+"""Training of the sentiment models: linear SVMs over naive Bayes features (Wang and Manning, ACL 2012), and the
+paper's naive Bayes.
 
 Two SVMs with different n-grams make different errors, so their sum errs less. Pure Python, about a minute for ten
 thousand sentences.
@@ -7,11 +8,13 @@ thousand sentences.
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import fsum, log, sqrt
 from random import Random
 
+from evercrawl.core.sentiment.naive_bayes import NaiveBayesModel, class_counts, sentence_words
 from evercrawl.core.sentiment.nbsvm import BUCKETS, NbSvmModel, feature_views
 
 MAX_WEIGHT = 127
@@ -113,3 +116,15 @@ def _mean_size(rows: Sequence[list[int]], weights: list[float]) -> float:
     if not rows:
         return 0.0
     return fsum(abs(sum(weights[bucket] for bucket in row)) for row in rows) / len(rows)
+
+
+def train_naive_bayes(examples: Iterable[tuple[str, bool]]) -> NaiveBayesModel:
+    """Return the model of labelled sentences; raises ValueError unless both classes occur."""
+    words: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    sentences = [0, 0]
+    for text, positive in examples:
+        sentences[positive] += 1
+        words[positive].update(sentence_words(text))
+    if not all(sentences):
+        raise ValueError("naive Bayes needs sentences of both classes")
+    return NaiveBayesModel(class_counts(sentences[1], words[1]), class_counts(sentences[0], words[0]))

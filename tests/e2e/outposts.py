@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import evercrawl
+from evercrawl.collection.outposts import OutpostStatus, create_pairing_code, list_outposts
 from evercrawl.config import create_collection
 from evercrawl.model.listing import VersionSelection
-from evercrawl.outpost.status import OutpostStatus, create_pairing_code, list_outposts
 from tests.command_server import start_command
 
 ADDRESSES = ("127.0.0.11", "127.0.0.12", "127.0.0.13")

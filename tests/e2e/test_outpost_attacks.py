@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from evercrawl.adapters.system import SystemClock
+from evercrawl.collection.outposts import create_pairing_code, list_outposts
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import to_us
@@ -40,7 +41,6 @@ from evercrawl.outpost.messages import (
     Welcome,
 )
 from evercrawl.outpost.pairing import certificate_pin, coordinator_certificate, outpost_key, parse_code
-from evercrawl.outpost.status import create_pairing_code, list_outposts
 
 SITE = "http://site.example"
 NONCE = bytes(32)

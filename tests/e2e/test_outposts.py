@@ -11,6 +11,8 @@ from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from evercrawl.outpost.agent_state import AgentState
 from tests.e2e.outposts import GAP_S, LEASE_S, SLACK_S, OutpostSetup, Proxy, running_sites
 
@@ -152,7 +154,7 @@ def test_a_slow_stalling_and_breaking_network(tmp_path: Path) -> None:
         assert setup.is_sound()
 
 
-def test_an_outpost_with_100_000_pages_needs_little_memory(tmp_path: Path) -> None:
+def test_an_outpost_with_100_000_pages_needs_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory stays low while it fetches pages of 1 MB from three sites concurrently."""
     with running_sites(tmp_path, pages=3) as setup:
         file = tmp_path / "outpost0" / "outpost.db"
@@ -166,6 +168,7 @@ def test_an_outpost_with_100_000_pages_needs_little_memory(tmp_path: Path) -> No
         big = [f"{origin}/big/{number}.html" for origin in setup.origins for number in range(1)]
         crawl = setup.start(*setup.crawl_arguments(*big))
         allow = [part for origin in setup.origins for part in ("--allow", origin.removeprefix("http://"))]
+        monkeypatch.setenv("EVERCRAWL_TEST_FORK", "0")  # a forked command has all modules in memory
         outpost = setup.start_outpost(0, "--code", code, "--max-disk", "64MB", *allow)
         assert crawl.wait(40) == 0, crawl.communicate()[0]
         peak_kb = _peak_kb(outpost)

@@ -22,7 +22,7 @@ def test_every_page_has_a_twin_and_a_path_of_the_api(web: Interface, view):
     page = web.operator.get(view.path + query_of(view))
     assert page.status_code == 200, page.text[:500]
     assert page.headers["content-type"].startswith("text/html")
-    twin = web.operator.get(view.twin + query_of(view)).json()
+    twin = web.operator.get(view.json_path + query_of(view)).json()
     assert twin["schema"] == f"evercrawl.{view.name}/1"
     assert web.operator.get(view.api_path + query_of(view)).json().keys() == twin.keys()
     accepted = web.operator.get(view.path + query_of(view), headers={"Accept": "application/json"})

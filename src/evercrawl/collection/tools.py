@@ -236,7 +236,7 @@ def _document_fields(document: Document) -> dict[str, Any]:
 
 def changed(row: dict[str, Any]) -> dict[str, Any]:
     """Return whether `after` differs from `before`, in which way and by how much."""
-    change = compare(row["before"], row["after"], page_url=row.get("page_url") or "")
+    change = compare(row["before"], row["after"])
     return {"changed": change.changed, "class": change.kind.value, "size": round(change.size, 4)}
 
 

@@ -148,7 +148,7 @@ def test_a_file_that_cannot_be_used_changes_nothing(live_collection: Path, caplo
     collection_file(live_collection).write_text("[traps\n")
     _touch(live_collection, 2)
     assert rules.changed() is None
-    assert "stay as they were" in caplog.text
+    assert "are not reloaded" in caplog.text
 
 
 def test_other_settings_are_not_heard(live_collection: Path) -> None:

@@ -273,7 +273,7 @@ class ClassifiedChange(NamedTuple):
     has_moved: bool
 
 
-def compare(before: bytes | str, after: bytes | str, *, page_url: str = "") -> Change:
+def compare(before: bytes | str, after: bytes | str) -> Change:
     """Return the change between two versions of a page without context."""
     if before == after:
         return NO_CHANGE
