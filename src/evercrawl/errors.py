@@ -1,25 +1,25 @@
-"""The exceptions of evercrawl; everything expected on the web is a value instead.
+"""The exceptions of evercrawl. Expected problems of the web are values, not exceptions.
 
 EvercrawlError
-├── ConfigError        the operator's: a setting, flag or file that cannot be used
-├── CollectionBusy     the operator's: another process has the collection open
-├── StoreUnavailable   the environment's: disk full, file damaged, database away
-├── WorkerLost         the environment's: worker processes die again and again
-├── LeaseLost          somebody else owns the shard now; stop this work
-└── BugFound           ours: an invariant broke; stop the shard, keep the evidence
+├── ConfigError        user: invalid setting, flag or file
+├── CollectionBusy     user: another process has the collection open
+├── StoreUnavailable   environment: disk full, file damaged, database unreachable
+├── WorkerLost         environment: worker processes keep dying
+├── LeaseLost          another process owns the shard now; stop this work
+└── BugFound           our defect: an invariant is broken; stop the shard, keep the evidence
 """
 
 from __future__ import annotations
 
 
 class EvercrawlError(Exception):
-    """Something that ends a command; `exit_code` is what the command line returns."""
+    """An error that ends a command with `exit_code`."""
 
     exit_code = 1
 
 
 class ConfigError(EvercrawlError):
-    """A setting, flag or file that cannot be used; says which, why and the remedy."""
+    """A setting, flag or file is invalid; the message says which, why and what to do."""
 
     exit_code = 2
 
@@ -37,14 +37,14 @@ class StoreUnavailable(EvercrawlError):
 
 
 class LeaseLost(EvercrawlError):
-    """The shard has a newer owner; nothing of this batch was written."""
+    """Another process owns the shard; nothing of this batch was written."""
 
     exit_code = 5
 
 
 class WorkerLost(EvercrawlError):
-    """Processes of the run were killed, more often than it makes sense to start them anew."""
+    """Worker processes died too often to restart them again."""
 
 
 class BugFound(EvercrawlError):
-    """An invariant of our own broke."""
+    """An invariant of evercrawl is broken."""

@@ -1,4 +1,4 @@
-"""Settings from flags, environment and files into typed values, each with the place that it came from."""
+"""Load and edit settings: typed values from flags, environment and files, with the origin of each."""
 
 from __future__ import annotations
 

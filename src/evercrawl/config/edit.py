@@ -1,4 +1,4 @@
-"""Change one line of a settings file and leave the rest, comments included, as it is."""
+"""Edit one setting in a settings file, and keep everything else, including comments."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from evercrawl.config.schema import format_value
 from evercrawl.errors import ConfigError, StoreUnavailable
 
 HEADING = """\
-# Settings of this collection. Flags and EVERCRAWL_* variables win over this file.
-# All settings with their values and where each comes from: evercrawl config show --origin
+# Settings of this collection. Flags and EVERCRAWL_* variables override this file.
+# Show all settings and where their values come from: evercrawl config show --origin
 """
 _SECTION = re.compile(r"\s*\[([^\[\]]+)\]\s*(#.*)?$")
 
 
 def create_collection(collection: Path, values: Mapping[str, object] | None = None) -> Path:
-    """Make the folder with its settings file, holding `values` by key; an existing file is left as it is."""
+    """Create the folder with its settings file and the given values; an existing file is kept."""
     path = collection_file(collection)
     try:
         collection.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            replace_file(path, _first_text(values or {}))
+            replace_file(path, _initial_text(values or {}))
     except OSError as error:
-        raise StoreUnavailable(f"the collection {collection} cannot be made: {error.strerror or error}") from error
+        raise StoreUnavailable(f"the collection {collection} cannot be created: {error.strerror or error}") from error
     return path
 
 
 def write_setting(path: Path, key: str, value: object) -> None:
-    """Set one value in a settings file; ConfigError, and no change, when it cannot be used."""
+    """Set one value in a settings file; raise ConfigError, and change nothing, if it is invalid."""
     known = find_setting(key)
     line = f"{known.name} = {format_value(known, parse_setting(known, value))}"
     read_toml(path)
     before = path.read_text(encoding="utf-8") if path.exists() else ""
     after = _with_line(before, known.section, known.name, line)
-    _require_same_meaning(after, known.section, known.name, path)
+    _require_valid(after, known.section, known.name, path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, after)
@@ -47,7 +47,7 @@ def write_setting(path: Path, key: str, value: object) -> None:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old text or the new, also after a crash."""
+    """Replace a file atomically."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
     with fresh.open("w", encoding="utf-8") as out:
         out.write(text)
@@ -56,7 +56,7 @@ def replace_file(path: Path, text: str) -> None:
     fresh.replace(path)
 
 
-def _first_text(values: Mapping[str, object]) -> str:
+def _initial_text(values: Mapping[str, object]) -> str:
     text = HEADING
     for key, value in values.items():
         known = find_setting(key)
@@ -66,7 +66,7 @@ def _first_text(values: Mapping[str, object]) -> str:
 
 
 def _with_line(text: str, section: str, name: str, line: str) -> str:
-    """The text with the setting's line in its section: replaced where it stands, otherwise added."""
+    """Return the text with the line of the setting replaced or added in its section."""
     lines = text.splitlines()
     begin, end = _section_range(lines, section)
     if begin is None:
@@ -77,7 +77,7 @@ def _with_line(text: str, section: str, name: str, line: str) -> str:
 
 
 def _section_range(lines: list[str], section: str) -> tuple[int | None, int]:
-    """First line behind the section's heading, and the line where the section ends."""
+    """Return the first line after the section's heading, and the end of the section."""
     begin = None
     for number, line in enumerate(lines):
         heading = _SECTION.match(line)
@@ -89,7 +89,7 @@ def _section_range(lines: list[str], section: str) -> tuple[int | None, int]:
 
 
 def _entry_range(lines: list[str], begin: int, end: int, name: str) -> tuple[int, int]:
-    """The lines of an entry, which may be a list over several; where there is none, the place to add it."""
+    """Return the lines of an entry, which may span several; if there is none, the position to add it."""
     entry = re.compile(rf"\s*{re.escape(name)}\s*=")
     for first in range(begin, end):
         if entry.match(lines[first]):
@@ -110,11 +110,11 @@ def _is_complete(text: str) -> bool:
     return True
 
 
-def _require_same_meaning(text: str, section: str, name: str, path: Path) -> None:
-    """A spelling that this writer does not know (dotted keys, inline tables) must not give a broken file."""
+def _require_valid(text: str, section: str, name: str, path: Path) -> None:
+    """Raise ConfigError if the edit broke the file, as with dotted keys or inline tables."""
     try:
         found = name in tomllib.loads(text).get(section, {})
     except tomllib.TOMLDecodeError:
         found = False
     if not found:
-        raise ConfigError(f"{path} is written in a way that cannot be edited here; change {section}.{name} by hand")
+        raise ConfigError(f"{path} cannot be edited automatically; change {section}.{name} by hand")

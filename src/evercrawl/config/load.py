@@ -1,4 +1,7 @@
-"""Where is the collection, and where are the user's own settings?"""
+"""Find collections and load settings.
+
+Precedence: flag, environment variable, the collection's file, the user's file, default.
+"""
 
 from __future__ import annotations
 
@@ -18,45 +21,45 @@ from evercrawl.model.settings import Settings, TrapSettings
 
 COLLECTION_FILE = "collection.toml"
 FOLDER_ENDING = ".evercrawl"
-_LONGEST_NAME = 100
+_MAX_NAME_CHARS = 100
 
 
 def collection_file(collection: Path) -> Path:
-    """The settings file of a collection."""
+    """Return the settings file of a collection."""
     return collection / COLLECTION_FILE
 
 
 def user_file(env: Mapping[str, str]) -> Path:
-    """The user's own settings, as the XDG base directory specification has it."""
+    """Return the user's settings file, by the XDG base directory specification."""
     home = env.get("XDG_CONFIG_HOME") or str(Path(env.get("HOME", "~")).expanduser() / ".config")
     return Path(home) / "evercrawl" / "config.toml"
 
 
 def is_collection(folder: Path) -> bool:
-    """The folder holds a collection."""
+    """Return whether the folder is a collection."""
     return collection_file(folder).is_file()
 
 
 def default_collection_path(url: str, folder: Path = Path()) -> Path:
-    """The folder for a collection that begins at `url`: `example.org.evercrawl` below `folder`."""
+    """Return the default folder of a collection that starts at `url`: `example.org.evercrawl` in `folder`."""
     host = re.sub(r"^[a-z][a-z0-9+.-]*://", "", url.strip().lower()).split("/")[0].split("@")[-1]
-    name = re.sub(r"[^a-z0-9.-]+", "-", host).strip(".-")[:_LONGEST_NAME]
+    name = re.sub(r"[^a-z0-9.-]+", "-", host).strip(".-")[:_MAX_NAME_CHARS]
     return folder / f"{name or 'collection'}{FOLDER_ENDING}"
 
 
 def enclosing_collection(start: Path) -> Path | None:
-    """The collection that `start` lies in, as git finds its repository."""
+    """Return the collection that contains `start`, as git finds its repository."""
     return next((folder for folder in (start, *start.parents) if is_collection(folder)), None)
 
 
 def find_collection(start: Path) -> Path | None:
-    """The collection that `start` lies in, or else the only one below it; ConfigError for several."""
+    """Return the collection that contains `start`, or the only one in it; raise ConfigError for several."""
     if around := enclosing_collection(start):
         return around
     inside = sorted(path for path in start.glob(f"*{FOLDER_ENDING}") if is_collection(path))
     if len(inside) > 1:
         names = ", ".join(path.name for path in inside)
-        raise ConfigError(f"{start} holds several collections ({names}); say which with -C DIR")
+        raise ConfigError(f"{start} contains several collections ({names}); choose one with -C DIR")
     return inside[0] if inside else None
 
 
@@ -68,13 +71,13 @@ DEFAULT = "default"
 
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
-    """The settings in force; `origins` says for every key where its value was written."""
+    """The settings, and where the value of each key comes from."""
 
     settings: Settings
     origins: Mapping[str, str] = field(default_factory=dict)
 
     def value(self, key: str) -> Any:
-        """One value by key; ConfigError when there is no such setting."""
+        """Return one value by key; raise ConfigError if there is no such setting."""
         known = find_setting(key)
         return getattr(getattr(self.settings, known.section), known.name)
 
@@ -82,7 +85,7 @@ class LoadedSettings:
 def read_settings(
     collection: Path | None = None, *, flags: Mapping[str, object] | None = None, env: Mapping[str, str] | None = None
 ) -> LoadedSettings:
-    """The settings in force for a collection (or for none); ConfigError names the place of what is wrong.
+    """Load the settings of a collection, or without one those of the user; raise ConfigError if one is invalid.
 
     `env` is the environment; None: that of this process.
     """
@@ -94,13 +97,13 @@ def read_settings(
     values.update(_from_environment(env))
     values.update(_from_flags(flags or {}))
     _check_order(values)
-    return LoadedSettings(_assembled(values), {key: values.get(key, (None, DEFAULT))[1] for key in known_settings()})
+    return LoadedSettings(
+        _build_settings(values), {key: values.get(key, (None, DEFAULT))[1] for key in known_settings()}
+    )
 
 
 def find_setting(key: str, place: str | None = None) -> SettingSpec:
-    """The setting of that key; ConfigError names the place, if it is not the command itself, and the nearest
-    key.
-    """
+    """Return the setting with this key; raise ConfigError with a suggestion if there is none."""
     known = known_settings()
     if key not in known:
         raise ConfigError(f"{_at(place)}there is no setting {key!r}{suggestion(key, known)}")
@@ -108,7 +111,7 @@ def find_setting(key: str, place: str | None = None) -> SettingSpec:
 
 
 def suggestion(name: str, names: Iterable[str]) -> str:
-    """`; did you mean …?` where something is near, and nothing otherwise."""
+    """Return `; did you mean …?` for a similar name; otherwise an empty text."""
     close = get_close_matches(name, list(names), n=1, cutoff=0.6)
     return f"; did you mean {close[0]!r}?" if close else ""
 
@@ -118,7 +121,7 @@ def _at(place: str | None) -> str:
 
 
 def parse_setting(known: SettingSpec, written: object, place: str | None = None) -> Any:
-    """The typed value; ConfigError says where, what and how to mend it."""
+    """Return the typed value; raise ConfigError with the place, the problem and the remedy."""
     try:
         return parse_value(known, written)
     except ValueError as error:
@@ -127,7 +130,7 @@ def parse_setting(known: SettingSpec, written: object, place: str | None = None)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The tables of a TOML file; empty when there is none."""
+    """Return the tables of a TOML file; empty if the file does not exist."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -150,7 +153,7 @@ def _from_file(path: Path) -> dict[str, tuple[Any, str]]:
 
 
 def env_variable(key: str) -> str:
-    """The environment variable that sets a key: `pace.delay` is EVERCRAWL_PACE__DELAY."""
+    """Return the environment variable of a key: `pace.delay` is EVERCRAWL_PACE__DELAY."""
     return PREFIX + key.replace(".", "__").upper()
 
 
@@ -160,26 +163,26 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
     for variable in sorted(name for name in env if name.startswith(PREFIX)):
         key = SHORT_NAMES.get(variable) or keys.get(variable)
         if key is None:
-            _refuse_misspelt(variable, keys)
+            _reject_misspelled(variable, keys)
             continue
         place = f"environment variable {variable}"
         values[key] = (parse_setting(known_settings()[key], env[variable], place), place)
     return values
 
 
-def _refuse_misspelt(variable: str, keys: Mapping[str, str]) -> None:
-    """ConfigError for a variable that looks like a setting; others may belong to somebody's scripts."""
+def _reject_misspelled(variable: str, keys: Mapping[str, str]) -> None:
+    """Raise ConfigError for a variable that looks like a setting; ignore others."""
     short = (*SHORT_NAMES, COLLECTION_VARIABLE)
     if variable in short:
         return
     if "__" in variable:
-        raise ConfigError(f"environment variable {variable} names no setting{suggestion(variable, keys)}")
+        raise ConfigError(f"environment variable {variable} is not a setting{suggestion(variable, keys)}")
     if get_close_matches(variable, short, n=1, cutoff=0.85):
         raise ConfigError(f"environment variable {variable} is not known{suggestion(variable, short)}")
 
 
 def _from_flags(flags: Mapping[str, object]) -> dict[str, tuple[Any, str]]:
-    """Values of the command line by key; a flag that was not given is not in the mapping."""
+    """Return the values of the given flags, by key."""
     place = "command line"
     return {key: (parse_setting(find_setting(key, place), written, place), place) for key, written in flags.items()}
 
@@ -196,7 +199,7 @@ def _check_order(values: Mapping[str, tuple[Any, str]]) -> None:
             )
 
 
-def _assembled(values: Mapping[str, tuple[Any, str]]) -> Settings:
+def _build_settings(values: Mapping[str, tuple[Any, str]]) -> Settings:
     parts: dict[str, dict[str, Any]] = {}
     for key, (value, _) in values.items():
         section, name = key.split(".")
@@ -210,31 +213,31 @@ T = TypeVar("T")
 
 
 class SettingWatch(Generic[T]):
-    """A part of a collection's settings; its file is read only when it was written since."""
+    """Watches a part of a collection's settings; reads the file only after a change."""
 
     def __init__(self, collection: Path, known: T, *, name: str, read: Callable[[T, Settings], T]) -> None:
-        """`read`: what was known and the settings as they are now -> what counts now."""
+        """`read` returns the new value from the old one and the current settings."""
         self._collection = collection
         self._known = known
         self._name = name
         self._read = read
-        self._written = self._moment()
+        self._seen_ns = self._modified_ns()
 
     def changed(self) -> T | None:
-        """What counts now; None: it is as before, or cannot be read."""
-        moment = self._moment()
-        if moment == self._written:
+        """Return the new value; None: unchanged, or the file is invalid."""
+        moment = self._modified_ns()
+        if moment == self._seen_ns:
             return None
-        self._written = moment
+        self._seen_ns = moment
         try:
             found = self._read(self._known, read_settings(self._collection).settings)
         except ConfigError as error:
-            log.warning("the rules on %s stay as they were: %s", self._name, error)
+            log.warning("the rules for %s are not reloaded: %s", self._name, error)
             return None
         before, self._known = self._known, found
         return None if found == before else found
 
-    def _moment(self) -> int | None:
+    def _modified_ns(self) -> int | None:
         try:
             return collection_file(self._collection).stat().st_mtime_ns
         except OSError:
@@ -242,7 +245,7 @@ class SettingWatch(Generic[T]):
 
 
 def watch_trap_rules(collection: Path, settings: TrapSettings) -> SettingWatch[TrapSettings]:
-    """The rules on traps; other settings on traps count from the next start on."""
+    """Watch the trap rules; other trap settings apply from the next start."""
 
     def read(known: TrapSettings, found: Settings) -> TrapSettings:
         traps = found.traps
@@ -252,5 +255,5 @@ def watch_trap_rules(collection: Path, settings: TrapSettings) -> SettingWatch[T
 
 
 def watch_rate_overrides(collection: Path, rules: tuple[str, ...]) -> SettingWatch[tuple[str, ...]]:
-    """The rules on sites that are asked more slowly."""
-    return SettingWatch(collection, rules, name="slower sites", read=lambda _, found: found.pace.overrides)
+    """Watch the minimum delays of single sites."""
+    return SettingWatch(collection, rules, name="rate overrides", read=lambda _, found: found.pace.overrides)

@@ -1,4 +1,4 @@
-"""Which settings are there, and what may each of them be?"""
+"""All settings: their types, checks, and how values are parsed and formatted."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from evercrawl.model.settings import IdentitySettings, Settings
 from evercrawl.model.user_agent import user_agent
 
 Check = Callable[[Any], str | None]
-"""Gives None for a good value and otherwise what would be one, in words that follow "must be"."""
+"""Returns None for a valid value, otherwise the requirement as text after "must be"."""
 
-MOST_SHARDS = 4096
+MAX_SHARDS = 4096
 FILE_KINDS = ("image", "style", "script", "font", "archive", "media", "document")
 _RESOLVE = re.compile(r"[^\s:\[\]]+:\d{1,5}:\[?[0-9A-Fa-f.:]+\]?")
 _TRAP_RULE = re.compile(r"(?:https?://\S+ )?\S+")
@@ -37,7 +37,7 @@ _PLUGIN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 @dataclass(frozen=True, slots=True)
 class SettingSpec:
-    """One setting: `key` is `section.name`, `shape` its type without None."""
+    """One setting; `key` is `section.name`, `shape` the type without None."""
 
     key: str
     section: str
@@ -49,13 +49,13 @@ class SettingSpec:
 
     @property
     def is_size(self) -> bool:
-        """A number of bytes, which may be written with a unit."""
+        """Whether the value is a number of bytes, which can have a unit."""
         return self.shape is int and self.name.endswith("bytes")
 
 
 @lru_cache(maxsize=1)
 def known_settings() -> dict[str, SettingSpec]:
-    """Every setting by key, in the order of the model."""
+    """Return every setting by key."""
     found: dict[str, SettingSpec] = {}
     for section, section_type in get_type_hints(Settings).items():
         hints = get_type_hints(section_type)
@@ -67,7 +67,7 @@ def known_settings() -> dict[str, SettingSpec]:
 
 
 def sections() -> dict[str, str]:
-    """Every section with its one sentence of help."""
+    """Return every section with its help."""
     return {name: (kind.__doc__ or "").strip() for name, kind in get_type_hints(Settings).items()}
 
 
@@ -111,7 +111,7 @@ def _regex(value: str) -> str | None:
     try:
         re.compile(value)
     except re.error as error:
-        return f"a regular expression (it is not: {error})"
+        return f"a valid regular expression ({error})"
     return None
 
 
@@ -124,14 +124,14 @@ def _hours(value: str) -> str | None:
 
 
 def _product(value: str) -> str | None:
-    return None if is_product_token(value) else "letters, '_' and '-' only, as RFC 9309 has it for product tokens"
+    return None if is_product_token(value) else "letters, '_' and '-' only (RFC 9309)"
 
 
 def _contact(value: str) -> str | None:
     try:
         user_agent(IdentitySettings(contact=value), "0")
     except ConfigError:
-        return "a mail address or the http(s) address of a page about your crawl"
+        return "a mail address or the URL of a page about your crawl"
     return None
 
 
@@ -166,7 +166,7 @@ CHECKS: dict[str, Check] = {
     "dns.negative_ttl": _at_least(0),
     "robots.max_redirects": _at_least(0),
     "frontier.priorities": _between(1, 16),
-    "store.shards": _between(1, MOST_SHARDS),
+    "store.shards": _between(1, MAX_SHARDS),
     "search.background_index": _one_of("watch", "always", "never"),
     "store.durability": _one_of("process", "power"),
     "archive.gzip_level": _between(0, 3),
@@ -195,7 +195,7 @@ CHECKS: dict[str, Check] = {
     "alerts.mail_port": _between(1, 65535),
     "alerts.mail_tls": _one_of("starttls", "tls", "off"),
 }
-"""What a value must be, beyond its type. A number that is not named here must be more than 0."""
+"""Checks beyond the type. Other numbers must be more than 0."""
 
 ORDERED = (
     ("pace.min_delay", "pace.max_delay"),
@@ -203,11 +203,11 @@ ORDERED = (
     ("revisit.min_interval", "revisit.max_interval"),
     ("alerts.first_retry_delay", "alerts.max_retry_delay"),
 )
-"""Pairs of which the first may not be more than the second."""
+"""Pairs in which the first value must not exceed the second."""
 
 
 def check_for(known: SettingSpec) -> Check | None:
-    """The check of one setting; None: its type says it all."""
+    """Return the check of a setting; None: its type is enough."""
     if known.key in CHECKS:
         return CHECKS[known.key]
     return _positive if known.shape in (int, float, timedelta) else None
@@ -221,16 +221,16 @@ _BYTES = {
     "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40,
 }  # fmt: skip
 _QUANTITY = re.compile(r"([0-9][0-9_]*(?:\.[0-9]+)?)\s*([A-Za-z]*)")
-_TRUTH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+_BOOLS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
 def parse_value(known: SettingSpec, written: object) -> Any:
-    """The typed value of a text (flag, variable) or TOML value; ValueError says what it must be."""
+    """Return the typed value of a text (flag, variable) or TOML value; raise ValueError if it is invalid."""
     if written is None or written == NONE:
         if not known.optional:
-            raise ValueError(f"must be {_meaning(known)}, not none")
+            raise ValueError(f"must be {_requirement(known)}, not none")
         return None
-    value = _typed(known, written)
+    value = _parse_type(known, written)
     check = check_for(known)
     wrong = check(value) if check else None
     if wrong:
@@ -239,16 +239,16 @@ def parse_value(known: SettingSpec, written: object) -> Any:
 
 
 def format_value(known: SettingSpec, value: Any) -> str:
-    """The value as TOML; `value_of` of what this parses to is the value again."""
+    """Return the value as TOML, which `parse_value` reads again."""
     if value is None:
         return f'"{NONE}"'
     if known.is_size:
-        return _size_form(value)
+        return _format_size(value)
     match value:
         case bool():
             return "true" if value else "false"
         case timedelta():
-            return f'"{_span_form(value)}"'
+            return f'"{_format_duration(value)}"'
         case tuple():
             return "[" + ", ".join(_quoted(item) if isinstance(item, str) else str(item) for item in value) + "]"
         case str():
@@ -257,53 +257,55 @@ def format_value(known: SettingSpec, value: Any) -> str:
             return repr(value)
 
 
-def _typed(known: SettingSpec, written: object) -> Any:
-    wrong = ValueError(f"must be {_meaning(known)}")
+def _parse_type(known: SettingSpec, written: object) -> Any:
+    wrong = ValueError(f"must be {_requirement(known)}")
     shape = known.shape
     if shape is bool:
-        return _truth(written, wrong)
+        return _parse_bool(written, wrong)
     if shape is int:
-        return _whole(written, _BYTES if known.is_size else {"": 1}, wrong)
+        return _parse_int(written, _BYTES if known.is_size else {"": 1}, wrong)
     if shape is float:
-        return _quantity(written, {"": 1}, wrong)
+        return _parse_quantity(written, {"": 1}, wrong)
     if shape is timedelta:
-        return _span(written, wrong)
+        return _parse_duration(written, wrong)
     if shape is str:
-        return _text(written, wrong)
-    items = _items(written, wrong)
-    return tuple(_whole(item, {"": 1}, wrong) if shape == tuple[int, ...] else _text(item, wrong) for item in items)
+        return _parse_text(written, wrong)
+    items = _parse_list(written, wrong)
+    return tuple(
+        _parse_int(item, {"": 1}, wrong) if shape == tuple[int, ...] else _parse_text(item, wrong) for item in items
+    )
 
 
-def _truth(written: object, wrong: ValueError) -> bool:
+def _parse_bool(written: object, wrong: ValueError) -> bool:
     if isinstance(written, bool):
         return written
-    if isinstance(written, str) and written.strip().lower() in _TRUTH:
-        return _TRUTH[written.strip().lower()]
+    if isinstance(written, str) and written.strip().lower() in _BOOLS:
+        return _BOOLS[written.strip().lower()]
     raise wrong
 
 
-def _text(written: object, wrong: ValueError) -> str:
+def _parse_text(written: object, wrong: ValueError) -> str:
     if not isinstance(written, str) or not written or any(ord(char) < 32 for char in written):
         raise wrong
     return written
 
 
-def _whole(written: object, units: dict[str, int], wrong: ValueError) -> int:
-    value = _quantity(written, dict(units), wrong)
+def _parse_int(written: object, units: dict[str, int], wrong: ValueError) -> int:
+    value = _parse_quantity(written, dict(units), wrong)
     if value != int(value):
         raise wrong
     return int(value)
 
 
-def _span(written: object, wrong: ValueError) -> timedelta:
+def _parse_duration(written: object, wrong: ValueError) -> timedelta:
     try:
-        return timedelta(seconds=_quantity(written, {"": 1, **_SECONDS}, wrong))
+        return timedelta(seconds=_parse_quantity(written, {"": 1, **_SECONDS}, wrong))
     except OverflowError:
         raise wrong from None
 
 
-def _quantity(written: object, units: dict[str, float], wrong: ValueError) -> float:
-    """A number with one of the units; whole numbers stay exact."""
+def _parse_quantity(written: object, units: dict[str, float], wrong: ValueError) -> float:
+    """Return a number with one of the units; whole numbers stay exact."""
     if isinstance(written, bool):
         raise wrong
     if isinstance(written, (int, float)):
@@ -317,8 +319,8 @@ def _quantity(written: object, units: dict[str, float], wrong: ValueError) -> fl
     return (float(number) if "." in number else int(number)) * units[found[2]]
 
 
-def _items(written: object, wrong: ValueError) -> list[object]:
-    """A list as TOML has it, also in text; text without brackets is divided at commas."""
+def _parse_list(written: object, wrong: ValueError) -> list[object]:
+    """Return the items of a TOML list; text without brackets is split at commas."""
     if isinstance(written, (list, tuple)):
         return list(written)
     if not isinstance(written, str):
@@ -332,12 +334,12 @@ def _items(written: object, wrong: ValueError) -> list[object]:
     return [item.strip() for item in written.split(",") if item.strip()]
 
 
-def _meaning(known: SettingSpec) -> str:
+def _requirement(known: SettingSpec) -> str:
     return describe_type(known) + (f", or {NONE}" if known.optional else "")
 
 
 def describe_type(known: SettingSpec) -> str:
-    """The type of a setting, in words for users."""
+    """Return the type of a setting as text."""
     if known.is_size:
         return "a size such as 16MiB"
     meanings: dict[Any, str] = {
@@ -353,11 +355,11 @@ def describe_type(known: SettingSpec) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A basic TOML string; JSON's escapes are a part of TOML's."""
+    """Return a basic TOML string; it accepts the escapes of JSON."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _span_form(span: timedelta) -> str:
+def _format_duration(span: timedelta) -> str:
     micros = round(span.total_seconds() * 1e6)
     for unit in ("d", "h", "m", "s", "ms"):
         size = round(_SECONDS[unit] * 1e6)
@@ -366,7 +368,7 @@ def _span_form(span: timedelta) -> str:
     return f"{micros / 1e6:.6f}".rstrip("0").rstrip(".") + "s"
 
 
-def _size_form(size: int) -> str:
+def _format_size(size: int) -> str:
     for unit in ("GiB", "MiB", "KiB", "GB", "MB"):
         if size and size % _BYTES[unit] == 0:
             return f'"{size // _BYTES[unit]}{unit}"'

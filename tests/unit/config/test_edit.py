@@ -86,5 +86,5 @@ def test_a_new_collection_holds_its_first_values_and_is_not_made_twice(tmp_path:
 
 def test_a_folder_that_cannot_be_made_is_an_error_of_the_store(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreUnavailable, match="cannot be made"):
+    with pytest.raises(StoreUnavailable, match="cannot be created"):
         create_collection(tmp_path / "file" / "inside")
