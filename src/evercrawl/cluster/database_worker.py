@@ -5,33 +5,23 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
-from evercrawl.adapters.postgres.membership import (
-    ClusterDatabase,
-    ClusterQueries,
-    Membership,
-    MemberView,
-    ShardShare,
-    drain,
-    list_members,
-)
-from evercrawl.adapters.postgres.postgres_pool import open_pool, parse_address
+from evercrawl.adapters.postgres.membership import ClusterDatabase, Membership, ShardShare
 from evercrawl.adapters.postgres.store import PostgresStore
-from evercrawl.adapters.sqlite.state_file import database_of
 from evercrawl.cluster.crawl_builder import build_crawl, open_store
 from evercrawl.cluster.database_peers import DatabasePeers
 from evercrawl.cluster.totals import PROGRESS_EVERY_S, RunTotals, report_progress, run_summary, worker_report
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.runtime import Ended, StopSignal
-from evercrawl.errors import ConfigError, LeaseLost, StoreUnavailable
+from evercrawl.errors import LeaseLost, StoreUnavailable
 from evercrawl.model.report import Progress, Summary
 from evercrawl.model.settings import Settings
 
@@ -48,7 +38,6 @@ log = logging.getLogger(__name__)
 
 
 HEARTBEATS_PER_LEASE = 6
-T = TypeVar("T")
 
 
 class WorkerIntervals(NamedTuple):
@@ -360,33 +349,3 @@ class WorkerSession:
         for number in self._peers.owned:
             await self._membership.release(number)
         await self._membership.leave()
-
-
-def list_workers(collection: Path, address: str | None = None) -> list[MemberView]:
-    """Return the live workers, oldest first."""
-    return _query_database(collection, address, list_members)
-
-
-def drain_workers(collection: Path, id_prefix: str, address: str | None = None) -> int:
-    """Ask workers by id prefix (or `all`) to save, release their shards and end; return how many were asked."""
-
-    async def run(queries: ClusterQueries) -> int:
-        return len(await drain(queries, id_prefix))
-
-    return _query_database(collection, address, run)
-
-
-def _query_database(collection: Path, address: str | None, query: Callable[[ClusterQueries], Awaitable[T]]) -> T:
-    found = address or database_of(collection)
-    if found is None:
-        raise ConfigError(f"{collection} keeps its state in files, so there is no cluster; see --store")
-    place = parse_address(found)
-
-    async def run() -> T:
-        pool = await open_pool(place, None, most=1)
-        try:
-            return await query(ClusterDatabase(pool))
-        finally:
-            await pool.close()
-
-    return asyncio.run(run())

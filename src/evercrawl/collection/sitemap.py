@@ -1,28 +1,63 @@
-"""Build and check sitemaps from a collection: its pages, dated by their versions."""
+"""Build, check and announce sitemaps, from a collection (its pages, dated by their versions) or a folder."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
+from evercrawl.adapters.http.client import HttpFetcher
+from evercrawl.adapters.http.poster import JsonPoster
 from evercrawl.adapters.sql.listing_reader import StoredVersion, VersionReader
+from evercrawl.adapters.system import SystemClock
+from evercrawl.cluster.crawl_builder import pace_for
 from evercrawl.collection.exchange.export_run import selected_versions
 from evercrawl.collection.stored_pages import StoredPage, decode_stored_body, load_page, read_stored_record, seen_until
+from evercrawl.collection.urls import parse_page_url
 from evercrawl.core.document.media_type import HTML_TYPES
 from evercrawl.core.faults import http_date
-from evercrawl.core.url import key_of, site_of
+from evercrawl.core.url import canonical, key_of, site_of
 from evercrawl.errors import ConfigError, StoreUnavailable
+from evercrawl.model import __version__
 from evercrawl.model.listing import PageRecord, VersionRecord, VersionSelection
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us, to_us
-from evercrawl.sitemaps.build_state import PageEntry
-from evercrawl.sitemaps.checks import KnownVersion, SitemapReport, check_sitemap
-from evercrawl.sitemaps.folder_pages import exclusion_reason, parse_base_url
-from evercrawl.sitemaps.generator import BuildReport, OnPage, SitemapTarget, build_sitemaps
+from evercrawl.model.user_agent import user_agent
+from evercrawl.sitemaps.build_state import PageEntry, read_state, state_path
+from evercrawl.sitemaps.checks import WEIGHTS, KnownVersion, SitemapReport, check_sitemap
+from evercrawl.sitemaps.folder_pages import (
+    PAGE_EXTENSIONS,
+    FolderRules,
+    detect_base_url,
+    exclusion_reason,
+    parse_base_url,
+)
+from evercrawl.sitemaps.generator import BuildReport, OnPage, SitemapTarget, build_from_folder, build_sitemaps
+from evercrawl.sitemaps.indexnow_client import (
+    ENDPOINT,
+    IndexNowSubmission,
+    create_key,
+    read_key,
+    submit_urls,
+    validate_key,
+)
+from evercrawl.sitemaps.middleware import STANDARD
 from evercrawl.sitemaps.page_content import read_content
-from evercrawl.sitemaps.survey import SitemapSurvey
+from evercrawl.sitemaps.polite_client import PoliteClient
+from evercrawl.sitemaps.static_server import create_server
+from evercrawl.sitemaps.survey import SitemapSurvey, SitemapSurveyor, require_sitemap_file
 
+__all__ = [
+    "PAGE_EXTENSIONS", "STANDARD", "WEIGHTS", "BuildReport", "FolderRules", "IndexNowSubmission", "OnPage",
+    "SitemapReport", "SitemapSurvey", "SitemapTarget", "announce_urls", "build_from_collection", "build_from_folder",
+    "check_sitemap", "check_with_collection", "collection_base_url", "create_key", "create_server", "detect_base_url",
+    "parse_base_url", "read_key", "read_state", "state_path", "survey_sitemap", "validate_key",
+]  # fmt: skip
+
+WEB_SCHEMES = ("http://", "https://")
+MAX_SITEMAP_BYTES = 64 * 1024 * 1024
 NOISE = "noise"
 OK = 200
 _GONE = frozenset((Reason.NOT_FOUND, Reason.GONE))
@@ -164,3 +199,40 @@ def known_versions(stored: StoredPage) -> list[KnownVersion]:
         )
         for kept in stored.versions
     ]
+
+
+async def survey_sitemap(
+    subject: str, settings: Settings, *, sample: int, offline: bool, on_request: Callable[[str], None]
+) -> SitemapSurvey:
+    """Survey a site, a sitemap URL or a sitemap file; `offline`: a file without requests."""
+    now = datetime.now(UTC)
+    is_file = not subject.lower().startswith(WEB_SCHEMES) and Path(subject).exists()
+    if offline:
+        return await SitemapSurveyor(None, settings, sample=0).survey_file(require_sitemap_file(Path(subject)), now=now)
+    # Read beyond the protocol's limit of 50 MiB, to report files that are too large.
+    http = replace(settings.http, max_wire_bytes=MAX_SITEMAP_BYTES, max_decoded_bytes=MAX_SITEMAP_BYTES)
+    settings = replace(settings, http=http)
+    clock = SystemClock()
+    fetcher = HttpFetcher(settings, clock, user_agent(settings.identity, __version__))
+    try:
+        client = PoliteClient(fetcher, clock, settings, pace=pace_for(settings), on_request=on_request)
+        surveyor = SitemapSurveyor(client, settings, sample=sample)
+        if is_file:
+            return await surveyor.survey_file(require_sitemap_file(Path(subject)), now=now)
+        return await surveyor.survey_site(parse_page_url(subject), now=now)
+    finally:
+        await fetcher.close()
+
+
+async def announce_urls(
+    urls: Sequence[str], settings: Settings, *, key: str, key_location: str | None, endpoint: str | None
+) -> list[IndexNowSubmission]:
+    """Submit URLs by IndexNow to an endpoint, by default the common one."""
+    address = canonical(endpoint or ENDPOINT)
+    if address is None:
+        raise ConfigError(f"--endpoint {endpoint!r} is not a URL")
+    poster = JsonPoster(settings, user_agent(settings.identity, __version__))
+    try:
+        return await submit_urls(poster, urls, key=key, key_location=key_location, endpoint=address)
+    finally:
+        await poster.close()

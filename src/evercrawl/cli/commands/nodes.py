@@ -16,7 +16,7 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
-    from evercrawl.outpost.status import OutpostStatus
+    from evercrawl.collection.outposts import OutpostStatus
 
 
 @click.group("cluster", cls=CommandGroup)
@@ -35,7 +35,7 @@ def cluster_command() -> None:
 @pass_cli
 def cluster_status(cli: CliContext, as_json: bool) -> None:
     """List the running workers with host, start time, shards and visits."""
-    from evercrawl.cluster.database_worker import list_workers
+    from evercrawl.collection.workers import list_workers
 
     with cli.open_collection() as collection:
         found = list_workers(collection.path, collection.settings.store.url)
@@ -60,7 +60,7 @@ def cluster_drain(cli: CliContext, worker: str) -> None:
 
     ID is the start of a worker's id, as `cluster status` shows it.
     """
-    from evercrawl.cluster.database_worker import drain_workers
+    from evercrawl.collection.workers import drain_workers
 
     with cli.open_collection() as collection:
         asked = drain_workers(collection.path, worker, collection.settings.store.url)
@@ -119,7 +119,7 @@ def outpost_pair(
     evercrawl outpost pair --for .edu
     evercrawl outpost pair --for example.org --name office --home crawler.example.net:7443
     """
-    from evercrawl.outpost.status import create_pairing_code
+    from evercrawl.collection.outposts import create_pairing_code
 
     name = name or routes[0]
     collection = cli.require_collection()
@@ -169,7 +169,7 @@ def outpost_run(cli: CliContext, /, as_json: bool, **given: Any) -> None:
     """
     import asyncio
 
-    from evercrawl.outpost.agent_builder import run_outpost
+    from evercrawl.collection.outposts import run_outpost
 
     options = _outpost_options(cli, given)
     flags: dict[str, object] = {}
@@ -185,9 +185,9 @@ def outpost_run(cli: CliContext, /, as_json: bool, **given: Any) -> None:
 
 
 def _outpost_options(cli: CliContext, given: dict[str, Any]) -> Any:
+    from evercrawl.collection.outposts import AgentOptions
     from evercrawl.config.schema import known_settings, parse_value
     from evercrawl.model.time import parse_rate
-    from evercrawl.outpost.agent_builder import AgentOptions
 
     state = cli.env.get("XDG_STATE_HOME") or str(Path("~/.local/state").expanduser())
     try:
@@ -222,7 +222,7 @@ def outpost_status(cli: CliContext, as_json: bool) -> None:
     evercrawl outpost status
     evercrawl outpost status --json | jq '.outposts[].bytes_sent'
     """
-    from evercrawl.outpost.status import list_outposts
+    from evercrawl.collection.outposts import list_outposts
 
     found = list_outposts(cli.require_collection())
     if as_json:
@@ -252,7 +252,7 @@ def _outpost_line(one: OutpostStatus) -> str:
 @pass_cli
 def outpost_unpair(cli: CliContext, name: str, as_json: bool) -> None:
     """Unpair an outpost. Its key becomes invalid, and the crawler fetches its sites again."""
-    from evercrawl.outpost.status import unpair
+    from evercrawl.collection.outposts import unpair
 
     unpair(cli.require_collection(), name)
     if as_json:

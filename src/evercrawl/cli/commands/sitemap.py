@@ -15,7 +15,7 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
-    from evercrawl.sitemaps.generator import BuildReport, OnPage, SitemapTarget
+    from evercrawl.collection.sitemap import BuildReport, OnPage, SitemapTarget
 
 
 @click.group("sitemap", cls=CommandGroup)
@@ -114,8 +114,7 @@ def _build(
 def _from_folder(
     cli: CliContext, folder: Path, options: dict[str, Any], on_page: OnPage
 ) -> tuple[BuildReport, SitemapTarget]:
-    from evercrawl.sitemaps.folder_pages import PAGE_EXTENSIONS, FolderRules
-    from evercrawl.sitemaps.generator import build_from_folder
+    from evercrawl.collection.sitemap import PAGE_EXTENSIONS, FolderRules, build_from_folder
 
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a folder; write a site like https://example.org/")
@@ -132,8 +131,7 @@ def _from_folder(
 
 
 def _base_url(cli: CliContext, folder: Path, options: dict[str, Any]) -> str:
-    from evercrawl.sitemaps.build_state import read_state
-    from evercrawl.sitemaps.folder_pages import detect_base_url, parse_base_url
+    from evercrawl.collection.sitemap import detect_base_url, parse_base_url, read_state
 
     if options["base_url"] is not None:
         return parse_base_url(options["base_url"])
@@ -143,8 +141,7 @@ def _base_url(cli: CliContext, folder: Path, options: dict[str, Any]) -> str:
 def _from_collection(
     cli: CliContext, url: str | None, options: dict[str, Any], on_page: OnPage
 ) -> tuple[BuildReport, SitemapTarget]:
-    from evercrawl.collection.sitemap import build_from_collection, collection_base_url
-    from evercrawl.sitemaps.folder_pages import parse_base_url
+    from evercrawl.collection.sitemap import build_from_collection, collection_base_url, parse_base_url
 
     path = _crawl_site(cli, url, options) if url is not None else cli.require_collection()
     settings = cli.configured(path).settings
@@ -169,14 +166,14 @@ def _crawl_site(cli: CliContext, url: str, options: dict[str, Any]) -> Path:
 
 
 def _build_target(cli: CliContext, default: Path, base_url: str, options: dict[str, Any]) -> SitemapTarget:
-    from evercrawl.sitemaps.generator import SitemapTarget
+    from evercrawl.collection.sitemap import SitemapTarget
 
     folder: Path = options["target"] or default
     return SitemapTarget(folder, base_url, _state_file(cli, default, options), compressed=options["packed"])
 
 
 def _state_file(cli: CliContext, default: Path, options: dict[str, Any]) -> Path:
-    from evercrawl.sitemaps.build_state import state_path
+    from evercrawl.collection.sitemap import state_path
 
     state: Path = options["state"] or state_path(cli.env, options["target"] or default)
     return state
@@ -236,8 +233,7 @@ def sitemap_serve(cli: CliContext, /, folder: Path, host: str, port: int, clean_
     For tests, and for small sites behind a proxy. nginx and Apache do the same with one line of configuration,
     Python applications with evercrawl.sitemaps.middleware. Hidden files are not served.
     """
-    from evercrawl.sitemaps.middleware import STANDARD
-    from evercrawl.sitemaps.static_server import create_server
+    from evercrawl.collection.sitemap import STANDARD, create_server
 
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a folder")

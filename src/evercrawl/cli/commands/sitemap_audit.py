@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,16 +17,10 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from evercrawl.collection.sitemap import IndexNowSubmission, SitemapReport, SitemapSurvey
     from evercrawl.model.settings import Settings
-    from evercrawl.sitemaps.checks import SitemapReport
-    from evercrawl.sitemaps.indexnow_client import IndexNowSubmission
-    from evercrawl.sitemaps.survey import SitemapSurvey
 
-WEB_SCHEMES = ("http://", "https://")
 DEFAULT_SAMPLE = 20
-MAX_BYTES = 64 * 1024 * 1024
 DEFAULT_MIN_SCORE = 80
 
 
@@ -71,14 +63,19 @@ def sitemap_check(cli: CliContext, /, subject: str, min_score: int, as_json: boo
     cannot be reached, 6 if robots.txt forbids every page.
     """
     from evercrawl.cli.commands.crawl import given_flags
+    from evercrawl.collection.sitemap import survey_sitemap
 
     names = ("allow_private", "resolve", "pace")
     flags = given_flags({name: options[name] for name in names})
     collection = cli.find_collection() if cli.named_collection() is not None else None
     settings = cli.configured(collection, flags).settings
+    sample, offline = options["sample"], options["offline"]
     with live_line(cli) as show:
-        wanted = _survey(subject, settings, sample=options["sample"], offline=options["offline"], show=show)
-        survey = asyncio.run(wanted)
+        survey = asyncio.run(
+            survey_sitemap(
+                subject, settings, sample=sample, offline=offline, on_request=lambda url: show(safe_line(url))
+            )
+        )
     if survey.unavailable is not None and not survey.entries:
         return _report_closed(cli, survey)
     judgement = _judge(survey, collection, settings)
@@ -87,39 +84,6 @@ def sitemap_check(cli: CliContext, /, subject: str, min_score: int, as_json: boo
     else:
         _show_judgement(survey, judgement)
     return ExitCode.OK if judgement.score >= min_score else ExitCode.ERROR
-
-
-async def _survey(
-    subject: str, settings: Settings, *, sample: int, offline: bool, show: Callable[[str], None]
-) -> SitemapSurvey:
-    from evercrawl.adapters.http.client import HttpFetcher
-    from evercrawl.adapters.system import SystemClock
-    from evercrawl.cluster.crawl_builder import pace_for
-    from evercrawl.collection.urls import parse_page_url
-    from evercrawl.model import __version__
-    from evercrawl.model.user_agent import user_agent
-    from evercrawl.sitemaps.polite_client import PoliteClient
-    from evercrawl.sitemaps.survey import SitemapSurveyor, require_sitemap_file
-
-    now = datetime.now(UTC)
-    is_file = not subject.lower().startswith(WEB_SCHEMES) and Path(subject).exists()
-    if offline:
-        return await SitemapSurveyor(None, settings, sample=0).survey_file(require_sitemap_file(Path(subject)), now=now)
-    # Read beyond the protocol's limit of 50 MiB, to report files that are too large.
-    http = replace(settings.http, max_wire_bytes=MAX_BYTES, max_decoded_bytes=MAX_BYTES)
-    settings = replace(settings, http=http)
-    clock = SystemClock()
-    fetcher = HttpFetcher(settings, clock, user_agent(settings.identity, __version__))
-    try:
-        client = PoliteClient(
-            fetcher, clock, settings, pace=pace_for(settings), on_request=lambda url: show(safe_line(url))
-        )
-        surveyor = SitemapSurveyor(client, settings, sample=sample)
-        if is_file:
-            return await surveyor.survey_file(require_sitemap_file(Path(subject)), now=now)
-        return await surveyor.survey_site(parse_page_url(subject), now=now)
-    finally:
-        await fetcher.close()
 
 
 def _report_closed(cli: CliContext, survey: SitemapSurvey) -> int:
@@ -133,8 +97,7 @@ def _report_closed(cli: CliContext, survey: SitemapSurvey) -> int:
 
 
 def _judge(survey: SitemapSurvey, collection: Path | None, settings: Settings) -> SitemapReport:
-    from evercrawl.collection.sitemap import check_with_collection
-    from evercrawl.sitemaps.checks import check_sitemap
+    from evercrawl.collection.sitemap import check_sitemap, check_with_collection
 
     if collection is None:
         return check_sitemap(survey)
@@ -142,7 +105,7 @@ def _judge(survey: SitemapSurvey, collection: Path | None, settings: Settings) -
 
 
 def _check_fields(survey: SitemapSurvey, judgement: SitemapReport, min_score: int) -> dict[str, Any]:
-    from evercrawl.sitemaps.checks import WEIGHTS
+    from evercrawl.collection.sitemap import WEIGHTS
 
     return {
         "site": survey.site,
@@ -178,7 +141,7 @@ def _check_fields(survey: SitemapSurvey, judgement: SitemapReport, min_score: in
 
 
 def _show_judgement(survey: SitemapSurvey, judgement: SitemapReport) -> None:
-    from evercrawl.sitemaps.checks import WEIGHTS
+    from evercrawl.collection.sitemap import WEIGHTS
 
     about = f"{plural(judgement.files, 'file')}, {judgement.entries:,} entries, {judgement.dated:,} with dates"
     checked = f"{plural(judgement.sampled, 'page')} and {plural(judgement.verified, 'date')} checked"
@@ -232,7 +195,7 @@ def sitemap_ping(
     """
     if make_key is not None:
         return _make_key(cli, make_key, as_json=as_json)
-    from evercrawl.sitemaps.indexnow_client import ENDPOINT
+    from evercrawl.collection.sitemap import announce_urls
 
     wanted = [*urls, *(_urls_in(options["report"]) if options["report"] is not None else ())]
     key = _key(options)
@@ -240,8 +203,8 @@ def sitemap_ping(
         raise ConfigError("nothing to announce; give URLs, or --from FILE")
     flags = network_flags(allow_private=options["allow_private"], resolve=options["resolve"])
     settings = cli.configured(None, flags).settings
-    endpoint = options["endpoint"] or ENDPOINT
-    done = asyncio.run(_announce(wanted, key, options["key_location"], endpoint, settings))
+    location, endpoint = options["key_location"], options["endpoint"]
+    done = asyncio.run(announce_urls(wanted, settings, key=key, key_location=location, endpoint=endpoint))
     _report_ping(cli, done, as_json=as_json)
     if any(one.status is None for one in done):
         return ExitCode.NOTHING_REACHABLE
@@ -249,7 +212,7 @@ def sitemap_ping(
 
 
 def _make_key(cli: CliContext, folder: Path, *, as_json: bool) -> int:
-    from evercrawl.sitemaps.indexnow_client import create_key
+    from evercrawl.collection.sitemap import create_key
 
     key, path = create_key(folder)
     if as_json:
@@ -261,7 +224,7 @@ def _make_key(cli: CliContext, folder: Path, *, as_json: bool) -> int:
 
 
 def _key(options: dict[str, Any]) -> str:
-    from evercrawl.sitemaps.indexnow_client import read_key, validate_key
+    from evercrawl.collection.sitemap import read_key, validate_key
 
     if options["key"]:
         return validate_key(options["key"])
@@ -287,25 +250,6 @@ def _urls_in(path: Path) -> list[str]:
         return [str(url) for url in news if url not in unlisted]
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigError(f"{path} is not a report of `sitemap build`: {error!r}") from error
-
-
-async def _announce(
-    urls: list[str], key: str, key_location: str | None, endpoint: str, settings: Settings
-) -> list[IndexNowSubmission]:
-    from evercrawl.adapters.http.poster import JsonPoster
-    from evercrawl.core.url import canonical
-    from evercrawl.model import __version__
-    from evercrawl.model.user_agent import user_agent
-    from evercrawl.sitemaps.indexnow_client import submit_urls
-
-    address = canonical(endpoint)
-    if address is None:
-        raise ConfigError(f"--endpoint {endpoint!r} is not a URL")
-    poster = JsonPoster(settings, user_agent(settings.identity, __version__))
-    try:
-        return await submit_urls(poster, urls, key=key, key_location=key_location, endpoint=address)
-    finally:
-        await poster.close()
 
 
 def _report_ping(cli: CliContext, done: list[IndexNowSubmission], *, as_json: bool) -> None:

@@ -7,10 +7,10 @@ from importlib.util import find_spec
 from typing import Any
 
 from evercrawl.adapters.sqlite.state_file import database_of
+from evercrawl.collection.outposts import list_outposts
 from evercrawl.config import collection_file, write_setting
 from evercrawl.config.schema import describe_type, format_value, known_settings, sections
 from evercrawl.errors import ConfigError
-from evercrawl.outpost.status import list_outposts
 from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import MIN_PASSWORD_CHARS, AccessScope
 from evercrawl.web.format import plural
@@ -131,7 +131,7 @@ def cluster(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return the workers of a collection in a database."""
     if not _is_in_database(state):
         return {"in_database": False, "workers": [], "shards": state.settings.store.shards, "owned": 0}
-    from evercrawl.cluster.database_worker import list_workers
+    from evercrawl.collection.workers import list_workers
 
     found = list_workers(state.path, state.settings.store.url)
     return {
@@ -146,7 +146,7 @@ def drain_worker(state: AppState, inputs: Inputs) -> ActionResult:
     """Stop a worker, or all, after the current requests."""
     if not _is_in_database(state):
         raise BadRequest("this collection is stored in files, so it has no cluster", 409)
-    from evercrawl.cluster.database_worker import drain_workers
+    from evercrawl.collection.workers import drain_workers
 
     count = drain_workers(state.path, inputs["worker"], state.settings.store.url)
     if not count:

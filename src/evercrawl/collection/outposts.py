@@ -1,4 +1,4 @@
-"""Pairing and statistics of a collection's outposts."""
+"""Pair outposts with a collection, show their statistics, and run one."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from pathlib import Path
 
 from evercrawl.errors import ConfigError
 from evercrawl.model.time import from_us, to_us
+from evercrawl.outpost.agent_builder import AgentOptions, run_outpost
 from evercrawl.outpost.coordinator_state import COORDINATOR_FILE, CoordinatorState
 from evercrawl.outpost.pairing import FOLDER, SECRET_BYTES, PairingCode, certificate_pin, coordinator_certificate
 from evercrawl.outpost.routing import normalise_route
+
+__all__ = ["AgentOptions", "OutpostStatus", "create_pairing_code", "list_outposts", "run_outpost", "unpair"]
 
 
 @dataclass(frozen=True, slots=True)
