@@ -61,7 +61,7 @@ class Scope:
         self._settings = settings
         self._schemes = (*PAGE_SCHEMES, *(scheme + "://" for scheme in schemes))
         self._seeds = frozenset(_canonical_seed(seed, self._schemes) for seed in settings.seeds)
-        self._folders = _folders_by_place(self._seeds, settings.kind)
+        self._folders = _folders_by_host(self._seeds, settings.kind)
         self._refused_ports = BLOCKED_PORTS - frozenset(allow_ports)
         self._include = [compile_pattern(pattern, "scope.include") for pattern in settings.include]
         self._exclude = [compile_pattern(pattern, "scope.exclude") for pattern in settings.exclude]
@@ -94,8 +94,8 @@ class Scope:
         if not url.startswith(self._schemes):
             return Reason.UNSUPPORTED_SCHEME, f"the scheme is {url.partition(':')[0][:20]!r}"
         if is_seed:
-            return self._port(url) or self._excluded(url) or self._filtered(url)
-        return self._of_link(url, depth, hops)
+            return self._check_port(url) or self._check_exclude(url) or self._check_filters(url)
+        return self._check_link(url, depth, hops)
 
     def add_moved_seed(self, seed: str, target: str) -> None:
         """Add the host that a seed moved to within its registrable domain (example.org -> www.example.org).
@@ -106,79 +106,79 @@ class Scope:
         is_home = after.port == DEFAULT_PORTS[after.scheme] and before.port == DEFAULT_PORTS[before.scheme]
         is_own = registrable_domain(before.host) == registrable_domain(after.host) and before.host != after.host
         if self._settings.kind in ("host", "prefix") and is_home and is_own:
-            for place, ports in _folders_by_place([target], self._settings.kind).items():
+            for place, ports in _folders_by_host([target], self._settings.kind).items():
                 self._folders.setdefault(place, {}).update(ports)
             self._sites.clear()
 
-    def _of_link(self, url: str, depth: int, hops: int) -> RefusalReason | None:
+    def _check_link(self, url: str, depth: int, hops: int) -> RefusalReason | None:
         settings = self._settings
         if settings.max_depth is not None and depth > settings.max_depth:
             return Reason.TOO_DEEP, f"{depth} links from a seed, at most {settings.max_depth}"
-        place = self._place(url, depth, hops)
+        place = self._check_location(url, depth, hops)
         if place is not None:
             return place
         kind = url_file_type(url)
         if kind is not None and kind not in self._fetch_types and url not in self._seeds:
-            return Reason.FILE_TYPE, f"its ending says {kind}; fetch_types asks for {self._asked_types()}"
-        return self._excluded(url) or self._not_included(url) or self._filtered(url)
+            return Reason.FILE_TYPE, f"the file extension means {kind}; fetch_types allows {self._allowed_types()}"
+        return self._check_exclude(url) or self._check_include(url) or self._check_filters(url)
 
-    def _asked_types(self) -> str:
+    def _allowed_types(self) -> str:
         return ", ".join(sorted(self._fetch_types)) or "pages only"
 
-    def _place(self, url: str, depth: int, hops: int) -> RefusalReason | None:
+    def _check_location(self, url: str, depth: int, hops: int) -> RefusalReason | None:
         """Check where the URL lies, by the kind of the scope."""
         if self._settings.kind == "list":
-            return self._port(url) or self._listed(url, depth, hops)
+            return self._check_port(url) or self._check_list(url, depth, hops)
         site = site_of(url)
         answer = self._sites.get(site)
         if answer is None:
             if len(self._sites) >= CACHED_SITES:
                 self._sites.clear()
-            answer = self._sites[site] = self._of_site(site)
+            answer = self._sites[site] = self._folders_of_site(site)
         if isinstance(answer[0], Reason):
             return answer  # type: ignore[return-value]
         if answer is _WHOLE_SITE or path_of(url).startswith(answer):
             return None
         return Reason.OUT_OF_SCOPE, f"not below {_join_names(answer)}"
 
-    def _listed(self, url: str, depth: int, hops: int) -> RefusalReason | None:
+    def _check_list(self, url: str, depth: int, hops: int) -> RefusalReason | None:
         # The redirect target of a listed page still counts as requested. Consecutive hops are limited elsewhere.
         if url in self._seeds or (depth == 0 and hops > 0):
             return None
         return Reason.OUT_OF_SCOPE, "not one of the listed URLs"
 
-    def _port(self, url: str) -> RefusalReason | None:
+    def _check_port(self, url: str) -> RefusalReason | None:
         port = site_parts(site_of(url)).port
         return (Reason.BLOCKED_PORT, f"port {port}") if port in self._refused_ports else None
 
-    def _of_site(self, site: str) -> tuple[str, ...] | RefusalReason:
+    def _folders_of_site(self, site: str) -> tuple[str, ...] | RefusalReason:
         """Return the folders of a site that are in scope, or why none is."""
         name = site_parts(site)
         if name.port in self._refused_ports:
             return Reason.BLOCKED_PORT, f"port {name.port}"
-        place = _place_of(name, self._settings.kind)
+        place = _host_or_domain(name, self._settings.kind)
         ports = self._folders.get(place)
         if ports is None:
             places = sorted(self._folders)
             what = "domain" if self._settings.kind == "domain" else "host"
             return Reason.OUT_OF_SCOPE, f"{what} {place} is not one of {_join_names(places)}"
         folders = _folders_for_port(name, ports)
-        return folders or (Reason.OUT_OF_SCOPE, f"port {name.port} of {place} is not that of a seed")
+        return folders or (Reason.OUT_OF_SCOPE, f"port {name.port} of {place} is not the port of a seed")
 
-    def _excluded(self, url: str) -> RefusalReason | None:
+    def _check_exclude(self, url: str) -> RefusalReason | None:
         found = _first_match(self._exclude, url)
         return None if found is None else (Reason.EXCLUDED, f"matches {found.pattern!r}")
 
-    def _not_included(self, url: str) -> RefusalReason | None:
+    def _check_include(self, url: str) -> RefusalReason | None:
         if not self._include or url in self._seeds or _first_match(self._include, url) is not None:
             return None
         return Reason.NOT_INCLUDED, f"matches none of {_join_names([each.pattern for each in self._include])}"
 
-    def _filtered(self, url: str) -> RefusalReason | None:
+    def _check_filters(self, url: str) -> RefusalReason | None:
         for name, each in self._filters.items():
             try:
                 if not each.accepts(url):
-                    return Reason.FILTERED, f"the filter {name} says no"
+                    return Reason.FILTERED, f"rejected by the filter {name}"
             except Exception as error:  # A user's code must not end the crawl.
                 return Reason.FILTERED, f"the filter {name} failed: {type(error).__name__}: {error}"
         return None
@@ -188,17 +188,17 @@ Folders = dict[str, dict[int, tuple[str, ...]]]
 """Host or domain -> port of a seed -> folders in scope."""
 
 
-def _folders_by_place(seeds: Iterable[str], kind: str) -> Folders:
+def _folders_by_host(seeds: Iterable[str], kind: str) -> Folders:
     folders: Folders = {}
     for seed in sorted(seeds):
         name = site_parts(site_of(seed))
-        ports = folders.setdefault(_place_of(name, kind), {})
+        ports = folders.setdefault(_host_or_domain(name, kind), {})
         folder = path_of(seed).partition("?")[0].rpartition("/")[0] + "/" if kind == "prefix" else "/"
         ports[name.port] = tuple(dict.fromkeys((*ports.get(name.port, ()), folder)))
     return folders
 
 
-def _place_of(name: SiteName, kind: str) -> str:
+def _host_or_domain(name: SiteName, kind: str) -> str:
     return registrable_domain(name.host) if kind == "domain" else name.host
 
 

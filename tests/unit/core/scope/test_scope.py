@@ -162,9 +162,9 @@ def test_filters_refuse_by_name_and_their_errors_are_refusals():
     settings = ScopeSettings(seeds=("https://a.test/",), filter="not prefix(https://a.test/old/)")
     scope = Scope(settings, filters={"mine:News": PrefixFilter("https://a.test/n")})
     assert scope.verdict("https://a.test/news", depth=1) is None
-    assert scope.verdict("https://a.test/x", depth=1) == (Reason.FILTERED, "the filter mine:News says no")
+    assert scope.verdict("https://a.test/x", depth=1) == (Reason.FILTERED, "rejected by the filter mine:News")
     refused = scope.verdict("https://a.test/old/", depth=1)
-    assert refused == (Reason.FILTERED, "the filter not prefix(https://a.test/old/) says no")
+    assert refused == (Reason.FILTERED, "rejected by the filter not prefix(https://a.test/old/)")
     failing = Scope(ScopeSettings(seeds=("https://a.test/",)), filters={"mine:Bad": Failing()})
     refused = failing.verdict("https://a.test/x", depth=1)
     assert refused == (Reason.FILTERED, "the filter mine:Bad failed: LookupError: no rule for https://a.test/x")
