@@ -1,6 +1,6 @@
-"""What follows from a fault: how long to wait, how often to try, and who is to blame.
+"""What follows from a fault: how long to wait, how often to retry, and who is to blame.
 
-One table for all of them; a test asserts that it is complete. Waits double with each failed try in a row.
+One table for all faults; a test checks that it is complete. Waits double with each failure in a row.
 """
 
 from __future__ import annotations
@@ -56,16 +56,12 @@ FAULT_RULES: dict[Fault, FaultRule] = {
 
 LONGEST_WAIT = timedelta(days=7)
 SITE_FAILURES_BEFORE_REST = 5
-"""Failures in a row after which a site is left alone for `SITE_REST`, then looked at again, ever more
-seldom.
-"""
+"""After this many failures in a row a site is closed for `SITE_REST`, then for longer and longer."""
 SITE_REST = timedelta(days=1)
 
 
 def retry_wait(fault: Fault, *, tries: int) -> timedelta | None:
-    """How long to wait before the page's next try, after `tries` failures in a row; None: not again by
-    itself.
-    """
+    """Return how long to wait before the next try, after `tries` failures in a row; None: do not retry."""
     rule = FAULT_RULES[fault]
     if tries >= rule.tries:
         return None
@@ -77,9 +73,9 @@ def _doubled(wait: timedelta, times: int, *, longest: timedelta) -> timedelta:
 
 
 def site_wait(failed: Failed, *, failures: int, asked: timedelta | None) -> timedelta | None:
-    """How long the whole site is closed after its `failures`-th failure in a row; None: it is not to blame.
+    """Return how long a site is closed after its `failures`-th failure in a row; None: it is not to blame.
 
-    What the server asked for by Retry-After counts even where the table does not blame the site.
+    A Retry-After counts even if the table does not blame the site.
     """
     rule = FAULT_RULES[failed.fault]
     if not rule.blames_site:
@@ -92,7 +88,7 @@ def site_wait(failed: Failed, *, failures: int, asked: timedelta | None) -> time
 
 
 def _first_site_wait(fault: Fault) -> timedelta:
-    """One slow or broken answer is a small matter for the site; a name that does not resolve is not."""
+    """One slow or broken answer closes a site briefly; a name that does not resolve closes it for longer."""
     if fault in (Fault.DNS, Fault.CONNECT, Fault.TLS):
         return FAULT_RULES[fault].wait
     if fault in (Fault.THROTTLED, Fault.DENIED):
@@ -104,18 +100,18 @@ MAX_RETRY_AFTER = timedelta(days=7)
 
 
 MAX_DATE_CHARS = 64
-"""Characters; no date or number that means something is longer."""
+"""No valid date or number has more characters."""
 
 
 CACHED_DATES = 1024
-"""Dates that are at hand: that of an answer is asked for more than once, and a site has few of them."""
+"""Parsed dates in memory: an answer's date is read more than once."""
 
 
 _SECONDS = re.compile(r"([+-]?)([0-9]+(?:\.[0-9]*)?|\.[0-9]+)", re.ASCII)
 
 
 def retry_after(value: str | None, *, now: datetime) -> timedelta | None:
-    """The wait asked for, between zero and `LONGEST_WAIT`; None where the field is absent or unreadable."""
+    """Return the wait of a Retry-After field, at most `MAX_RETRY_AFTER`; None: it is absent or unreadable."""
     if value is None or len(text := value.strip()) > MAX_DATE_CHARS:
         return None
     if match := _SECONDS.fullmatch(text):
@@ -126,7 +122,7 @@ def retry_after(value: str | None, *, now: datetime) -> timedelta | None:
 
 
 def http_date(text: str) -> datetime | None:
-    """The moment that a date names; dates without a zone are in UTC, as asctime's form is."""
+    """Parse an HTTP date; dates without a zone are in UTC, as in the form of asctime."""
     return _moment_of(text) if len(text) <= MAX_DATE_CHARS else None
 
 

@@ -1,10 +1,9 @@
-"""Which page of which site next, or wait until when?
+"""The frontier: which page of which site is next, or how long to wait.
 
-Mercator's frontier as a state machine without I/O. Front queues by priority hold the sites that wait for a
-turn; a limited number of queues (back queues), each of exactly one site, hold a window of its pages; a heap
-orders the queues by the earliest moment at which their site may be asked. What does not fit in memory stays
-in the store: `needs` says what to read next. A site keeps its queue for one window of pages while others
-wait: breadth over sites, not depth into one.
+Mercator's frontier as a state machine without I/O. Front queues by priority hold the sites that wait for a turn. A
+limited number of back queues, each of one site, hold a window of its pages. A heap orders the back queues by the
+earliest moment at which their site may be asked. The rest stays in the store: `needs` says what to read next. A site
+keeps its back queue for one window of pages while others wait: breadth over sites, not depth into one.
 """
 
 from __future__ import annotations
@@ -23,22 +22,20 @@ from evercrawl.model.site import Site
 from evercrawl.model.time import span_us
 
 LONG_CLOSED_US = 5_000_000
-"""A site that stays closed for longer than this gives its queue to another."""
+"""A site that is closed for longer than this gives its queue to another."""
 MOST_WAITING = 20_000
-"""Sites that wait in memory for a queue or for their opening; others are found again by reading the store."""
+"""Sites in memory that wait for a queue or for their opening; others are read again from the store."""
 
 
 POOR_SHARE = 0.5
-"""Where the best page comes first, a page is poor that is worth less than this share of one that may be asked
-for soon.
-"""
+"""In a focused crawl, a page is poor if it is worth less than this share of one that may be fetched soon."""
 HOPE_SHARE = 0.8
-"""The same against a page under way: its links may be as good."""
+"""The same, compared to a page in flight: its links may be as good."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """Ask for this page now."""
+    """Fetch this page now."""
 
     queue: HostQueue
     page: Page
@@ -46,14 +43,14 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class FetchRobots:
-    """Ask this site for its robots.txt now."""
+    """Fetch robots.txt of this site now."""
 
     queue: HostQueue
 
 
 @dataclass(frozen=True, slots=True)
 class FetchSide:
-    """Ask this site for a URL on behalf of another site."""
+    """Send a side request to this site now."""
 
     queue: HostQueue
     side_request: SideRequest
@@ -61,14 +58,14 @@ class FetchSide:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Nothing may be asked before this moment."""
+    """Nothing may be fetched before this moment."""
 
     until_us: int
 
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """Nothing is left to ask for, or all of it is under way."""
+    """Nothing is left to fetch, or all of it is in flight."""
 
 
 Turn = Visit | FetchRobots | FetchSide | Wait | Idle
@@ -76,7 +73,7 @@ Turn = Visit | FetchRobots | FetchSide | Wait | Idle
 
 @dataclass(frozen=True, slots=True)
 class PagesNeeded:
-    """Read the next queued pages of a site in one band."""
+    """Read the next queued pages of a site with one priority."""
 
     site_id: int
     band: int
@@ -86,7 +83,7 @@ class PagesNeeded:
 
 @dataclass(frozen=True, slots=True)
 class SitesNeeded:
-    """Read the next sites that wait in one band."""
+    """Read the next sites that wait with one priority."""
 
     band: int
     after_id: int
@@ -99,9 +96,8 @@ Need = PagesNeeded | SitesNeeded
 class Frontier:
     """The next step of one shard.
 
-    Invariants: a site has at most one queue; a site without a queue is not asked; the head of the heap is
-    askable if and only
-    if anything is; a page is in at most one window.
+    Invariants: a site has at most one queue; a site without a queue is not asked; the head of the heap may be asked if
+    and only if any site may; a page is in at most one window.
     """
 
     def __init__(
@@ -115,7 +111,7 @@ class Frontier:
         robots_of: Callable[[Site], RobotsRules | None],
         worth: Callable[[str], float] | None = None,
     ) -> None:
-        """`worth`: what a URL is worth now; with it the best page of all sites comes first."""
+        """`worth` returns the value of a URL; with it the best page of all sites is next."""
         self.pace = pace
         self.back_queues = back_queues
         self.queues: dict[int, HostQueue] = {}
@@ -136,14 +132,14 @@ class Frontier:
         self._moving: dict[int, int] = {}
         """Pages that move up in the queue with the next commit -> their new seq."""
         self._moved: dict[int, int] = {}
-        """The same with the last commit: a reading that began before it may still show their old place."""
+        """The same for the last commit: a read that began before it may still show the old place."""
         self._hungry: set[int] = set()
-        """Lanes whose window is empty although the store may hold more."""
+        """Queues whose window is empty although the store may hold more."""
 
     # What the store holds
 
     def needs(self, *, now_us: int) -> Need | None:
-        """Hand out free queues, and say what to read from the store before the next turn; None: nothing."""
+        """Assign free queues, and return what to read from the store before the next turn; None: nothing."""
         self._wake(now_us)
         self._open_queues()
         if self._hungry:
@@ -175,14 +171,15 @@ class Frontier:
         self._sites_read_to = [0] * self._bands
 
     def still_needs(self, need: PagesNeeded) -> bool:
-        """Is it to go into the queue as it was when it was asked for? While a store takes its time, a queue can
-        be left and another be opened for the site, which begins to read anew.
+        """Return whether the queue is still as it was when the pages were needed.
+
+        While a store is slow, a queue can be given away and another one be opened for the site.
         """
         queue = self.queues.get(need.site_id)
         return queue is not None and queue.read_to[need.band] == need.after_seq
 
     def fill(self, need: PagesNeeded, pages: list[Page], *, refused: frozenset[int] = frozenset()) -> None:
-        """Put pages that were read into their queue's window, but for those that were refused meanwhile.
+        """Put pages that were read into the window of their queue, without those that were refused.
 
         A refused page counts as decided and not yet committed.
         """
@@ -200,24 +197,24 @@ class Frontier:
             self._settle(queue)
 
     def is_unread(self, site_id: int, band: int, seq: int) -> bool:
-        """No queue has read the store's queue up to this place."""
+        """Return whether no queue has read the store up to this place."""
         queue = self.queues.get(site_id)
         return queue is None or queue.read_to[band] < seq
 
     def moving(self, page_id: int, seq: int) -> None:
-        """The page leaves its place, which is unread, for a better one; `seq` is its place there."""
+        """Note that a page leaves its unread place for a better one; `seq` is its new place."""
         self._moving[page_id] = seq
 
     def moved(self) -> None:
-        """Those that were moving when the batch was closed are where they belong."""
+        """Note that the batch with these moves is closed."""
         self._moved, self._moving = self._moving, {}
 
     def _is_leaving(self, page: Page) -> bool:
-        """The page was read at a place that it leaves; it is read again where it goes."""
+        """Return whether the page was read at a place that it leaves; it is read again at its new one."""
         return self._moving.get(page.id, page.seq) > page.seq or self._moved.get(page.id, page.seq) > page.seq
 
     def offer(self, need: SitesNeeded, sites: list[Site], *, now_us: int) -> None:
-        """Take in sites that wait; those that are closed for long are put aside until they open."""
+        """Line up sites that wait; those that are closed for long sleep until they open."""
         if sites:
             self._sites_read_to[need.band] = sites[-1].id
         if len(sites) < need.most:
@@ -226,7 +223,7 @@ class Frontier:
             self._line_up(site, band=need.band, now_us=now_us)
 
     def added(self, site: Site, bands: Iterable[int], *, now_us: int) -> None:
-        """Pages of this site were committed to these bands of the queue."""
+        """Note that pages of this site were committed to the queue."""
         queue = self.queues.get(site.id)
         if queue is not None:
             for band in bands:
@@ -252,9 +249,7 @@ class Frontier:
         heappush(self._asleep, (site.open_us, site.id, site))
 
     def open_queue(self, site: Site) -> HostQueue:
-        """A queue for a site at once, whatever waits: for seeds of side_requests and for intake that must know
-        its rules.
-        """
+        """Return the queue of a site; open one at once, whatever waits."""
         queue = self.queues.get(site.id)
         if queue is None:
             site = self._left.pop(site.id, site)
@@ -264,10 +259,10 @@ class Frontier:
             self._hungry.add(site.id)
         return queue
 
-    # The operator's word on the pace
+    # Changes of the pace
 
     def set_pace(self, pace: Pace, *, now_us: int) -> None:
-        """From now on this pace counts: slower at once, faster from the next answer on."""
+        """Change the pace: slower at once, faster after the next answer."""
         before, self.pace = self.pace, pace
         eased = {name for name, gap in before.slower.items() if gap > pace_at_site(pace, name).floor}
         self._call_in(eased)
@@ -281,7 +276,7 @@ class Frontier:
                 heappush(self._heap, (queue.site.open_us, site.id))
 
     def _call_in(self, names: Container[str]) -> None:
-        """Sites of these names that sleep get a queue."""
+        """Open queues for sleeping sites of these names."""
         sleepers = [row for row in self._asleep if row[2].name in names]
         for row in sleepers:
             self._asleep.remove(row)
@@ -301,9 +296,7 @@ class Frontier:
     # Turns
 
     def turn(self, *, now_us: int) -> Turn:
-        """The next step, once `needs` is satisfied. What is handed out counts as in flight until
-        `answered` or `put_back`.
-        """
+        """Return the next step, once `needs` is satisfied. It counts as in flight until `answered` or `put_back`."""
         if self._worth is not None:
             return self._best_turn(self._worth, now_us)
         while self._heap:
@@ -322,7 +315,7 @@ class Frontier:
         return Wait(self._asleep[0][0]) if self._asleep else Idle()
 
     def _best_turn(self, worth: Callable[[str], float], now_us: int) -> Turn:
-        """The best page of all sites, but rather wait a little for a good one than ask for a poor one."""
+        """Return the best page of all sites, but rather wait a little for a good one than fetch a poor one."""
         soon = [queue for queue in self.queues.values() if queue.has_work() and _opens_soon(queue, now_us)]
         values = {queue.site.id: queue.best(worth) for queue in soon}
         now = [queue for queue in soon if queue.scheduled and queue.site.open_us <= now_us]
@@ -379,18 +372,16 @@ class Frontier:
                 heappush(self._heap, (queue.site.open_us, site_id))
 
     def _wants_pages(self, queue: HostQueue) -> bool:
-        """The window is empty; where the best page is looked for it holds as much as it may."""
+        """Return whether the window needs pages; in a focused crawl it is kept full."""
         room = 0 if self._worth is None else self._window
         return any(queue.has_more) and len(queue.window) <= room
 
     def _must_yield(self, queue: HostQueue) -> bool:
-        """The site has had its turn and others wait for theirs."""
+        """Return whether the site has had its turn and others wait for theirs."""
         return queue.served >= self._window and (self._waits_in_front() or any(self._more_sites))
 
     def is_saturated(self) -> bool:
-        """Nothing starts because an own host with pages at hand has as many requests under way as it may,
-        not for want of pages; and no other site waits for a queue.
-        """
+        """Return whether nothing starts because a host has as many requests in flight as it may have."""
         is_busy = any(queue.window and queue.in_flight > 1 for queue in self.queues.values())
         return is_busy and self._worth is None and not self._waits_in_front()
 
@@ -399,7 +390,7 @@ class Frontier:
     def answered(
         self, queue: HostQueue, *, now_us: int, took: timedelta, failed: bool = False, wire_bytes: int = 0
     ) -> None:
-        """A request to this site has ended."""
+        """Note that a request to this site has ended."""
         queue.ended()
         queue.uncommitted += 1
         pace = self._pace_of(queue)
@@ -407,7 +398,7 @@ class Frontier:
         self._settle(queue)
 
     def learned_robots(self, queue: HostQueue, robots: RobotsRules, *, now_us: int) -> None:
-        """The site's rules are known now; its Crawl-delay counts from this answer on."""
+        """Apply the rules of robots.txt; its Crawl-delay counts from this answer on."""
         queue.robots = robots
         queue.fetching_robots = False
         queue.site = queue.site._replace(robots=robots.record)
@@ -415,13 +406,13 @@ class Frontier:
         self._settle(queue)
 
     def skipped(self, queue: HostQueue) -> None:
-        """A page was handed out and decided without asking the site; the pace is untouched."""
+        """Note that a page was decided without a request; the pace is untouched."""
         queue.ended()
         queue.uncommitted += 1
         self._settle(queue)
 
     def put_back(self, turn: Visit | FetchRobots | FetchSide) -> None:
-        """A turn that was handed out was not carried out; nothing was sent."""
+        """Take a turn back that was not carried out."""
         queue = turn.queue
         queue.ended()
         match turn:
@@ -434,16 +425,16 @@ class Frontier:
         self._settle(queue)
 
     def close_site(self, queue: HostQueue, *, until_us: int, reason: str) -> None:
-        """Leave a site alone until then."""
+        """Close a site until then."""
         queue.close_until(until_us, reason)
 
     def add_side_request(self, queue: HostQueue, side_request: SideRequest) -> None:
-        """Ask the site for something on behalf of another, when its pace allows."""
+        """Queue a side request until the pace of the site allows it."""
         queue.side_requests.append(side_request)
         self._settle(queue)
 
     def committed(self, visits_by_site: dict[int, int], *, now_us: int) -> None:
-        """So many visits of each site are stored now; queues that are done go to other sites."""
+        """Note how many visits of each site are stored, and give away queues that are done."""
         for site_id, count in visits_by_site.items():
             queue = self.queues.get(site_id)
             if queue is not None:
@@ -461,7 +452,7 @@ class Frontier:
 
     @staticmethod
     def _can_leave(queue: HostQueue) -> bool:
-        """Nothing of this queue is only in memory, so it can be read again from the store."""
+        """Return whether everything in this queue can be read again from the store."""
         return not (queue.in_flight or queue.uncommitted or queue.side_requests or queue.fetching_robots)
 
     def _should_leave(self, queue: HostQueue, now_us: int) -> bool:
@@ -473,21 +464,21 @@ class Frontier:
         del self.queues[queue.site.id]
         self._hungry.discard(queue.site.id)
         if queue.site.id in self._waiting:
-            # An side_request had opened the queue early: who waits there knows nothing of what it asked.
+            # A side request had opened the queue early: who waits there knows nothing of what it asked.
             self._left[queue.site.id] = queue.site
 
     # For reports
 
     def in_memory(self) -> int:
-        """Pages held in windows."""
+        """Return the number of pages in windows."""
         return sum(len(queue.window) for queue in self.queues.values())
 
     def has_sites(self) -> bool:
-        """Some site has pages that were not asked for."""
+        """Return whether some site has pages that were not fetched."""
         return bool(self.queues or self._waiting)
 
     def closed_sites(self, *, now_us: int) -> list[Site]:
-        """Sites with work that are closed for longer than a gap."""
+        """Return sites with work that are closed for longer than their delay."""
         asleep = [site for _, _, site in self._asleep]
         queues = [queue.site for queue in self.queues.values() if queue.site.open_us > now_us + LONG_CLOSED_US]
         return asleep + queues
@@ -498,15 +489,11 @@ def _opens_soon(queue: HostQueue, now_us: int) -> bool:
 
 
 _DEPTHS_OF_BAND = (0, 1, 3)
-"""Deepest page of each band but the last: seeds and redirect targets, their links, two steps more, the
-rest.
-"""
+"""Greatest depth of each priority but the last: seeds and redirect targets, their links, two steps more."""
 
 
 def band_of(*, depth: int, hops: int, bands: int) -> int:
-    """The front queue of a new page; 0 is the most urgent. A redirect's target goes where its source was
-    urgent.
-    """
+    """Return the priority of a new page, 0 for the most urgent; targets of redirects are urgent."""
     if hops:
         return 0
     for band, deepest in enumerate(_DEPTHS_OF_BAND[: bands - 1]):
@@ -516,11 +503,11 @@ def band_of(*, depth: int, hops: int, bands: int) -> int:
 
 
 _WORTH_OF_BAND = (0.5, 0.2, 0.05)
-"""Least worth of each band but the last in a focused crawl: the store is read in this order."""
+"""Least value of each priority but the last in a focused crawl."""
 
 
 def band_of_worth(worth: float, *, bands: int) -> int:
-    """The front queue of a page in a focused crawl."""
+    """Return the priority of a page in a focused crawl."""
     for band, least in enumerate(_WORTH_OF_BAND[: bands - 1]):
         if worth >= least:
             return band
@@ -528,9 +515,9 @@ def band_of_worth(worth: float, *, bands: int) -> int:
 
 
 def biased_order(bands: int, *, random: Random) -> list[int]:
-    """The bands in the order in which to look for work: each is twice as likely as the next to come first.
+    """Return the priorities in the order in which to look for work; each is twice as likely as the next to be first.
 
-    The bias lets urgent pages through first and still lets every band move (Mercator's biased selector).
+    Urgent pages go first, and every priority still moves (Mercator's biased selector).
     """
     left = list(range(bands))
     order: list[int] = []

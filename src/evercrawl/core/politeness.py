@@ -1,8 +1,7 @@
-"""How long must a site be left in peace after an answer?
+"""How often a site may be asked: the pace of a run, rate overrides, quiet hours, and the queue of one host.
 
-Mercator's rule: a multiple of the time that the last answer took, never less than the mode's shortest gap,
-a Crawl-delay
-or `--gap`. A slow or refusing site slows us at once; only a run of good answers makes us faster again.
+Mercator's rule: wait a multiple of the last response time, and never less than the delay of the mode, a Crawl-delay or
+`--delay`. A slow or refusing site slows us down at once; only a run of good answers speeds us up again.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from evercrawl.model.time import span_us
 PAPER_DELAY = timedelta(seconds=10)
 """The lower bound of the source document (A7)."""
 ANONYMOUS_DELAY = timedelta(seconds=1)
-"""Without a contact nobody is asked more often than this."""
+"""Without a contact no site is asked more often than this."""
 MAX_BACKOFF = 64.0
 RECOVERY = 0.9
-"""What is left of the strain, and of a gap that is longer than needed, after one good answer."""
+"""What remains of the backoff, and of a delay that is longer than needed, after a good answer."""
 
 
 class Pace(NamedTuple):
-    """The rules of one run, with everything resolved."""
+    """The pace of one run."""
 
     floor: timedelta
     longest: timedelta
@@ -40,11 +39,11 @@ class Pace(NamedTuple):
     concurrency: int
     delay_cap: timedelta
     slower: Mapping[str, timedelta] = MappingProxyType({})
-    """Sites that the operator slows down -> the least gap there."""
+    """Rate overrides: site -> its minimum delay."""
 
 
 def pace_at_site(pace: Pace, site: str) -> Pace:
-    """The pace at one site: slower where the operator says so, never faster."""
+    """Return the pace at one site: slower if there is a rate override, never faster."""
     gap = pace.slower.get(site)
     if gap is None:
         return pace
@@ -55,8 +54,9 @@ def pace_at_site(pace: Pace, site: str) -> Pace:
 def pace_from_settings(
     settings: PaceSettings, *, delay_cap: timedelta, anonymous: bool, per_day: float | None = None
 ) -> Pace:
-    """The pace that the settings ask for; `anonymous`: no contact is set and the hosts may be other
-    people's; `per_day`: most requests to one site in a day.
+    """Return the pace that the settings ask for.
+
+    `anonymous`: no contact is set, and the hosts may be other people's. `per_day`: most requests to one site per day.
     """
     floor = {"gentle": settings.min_delay, "paper": PAPER_DELAY, "unlimited": timedelta(0)}[settings.mode]
     if settings.delay is not None:
@@ -75,53 +75,53 @@ def pace_from_settings(
 def delay_after(
     pace: Pace, *, took: timedelta, crawl_delay: float | None, strain: float, gap_before: timedelta
 ) -> timedelta:
-    """The time that must pass after an answer before the site is asked again."""
+    """Return the delay after an answer."""
     demanded = pace.floor
     if crawl_delay is not None:
         demanded = max(demanded, min(timedelta(seconds=crawl_delay), pace.delay_cap))
     longest = max(pace.longest, demanded)
     wanted = min(max(demanded, took * pace.factor) * strain, longest)
-    # A gap from before may be longer than any can be now: the operator took a rule back.
+    # The previous delay may be longer than any can be now, because a rate override was removed.
     return max(wanted, demanded, min(gap_before, longest) * RECOVERY)
 
 
 def backoff_after(strain: float, *, failed: bool) -> float:
-    """Twice as careful after each failure that the site is to blame for; back to 1 over many good answers."""
+    """Return the backoff: doubled after each failure of the site, back to 1 over many good answers."""
     if failed:
         return min(strain * 2, MAX_BACKOFF)
     return max(1.0, strain * RECOVERY)
 
 
 def site_concurrency(pace: Pace, *, crawl_delay: float | None) -> int:
-    """Requests at a time that a site may get."""
+    """Return how many concurrent requests a site may get."""
     return 1 if crawl_delay else pace.concurrency
 
 
 MAX_RULE_DELAY = timedelta(days=1)
-"""More than this is not slower but off: exclude the site instead."""
+"""To ask a site less often than this, exclude it."""
 DELAY_RULE_SYNTAX = "SITE SECONDSs, such as https://example.org 30s, with more than 0 and at most 86400 seconds"
 _RULE = re.compile(r"([a-z][a-z0-9+.-]*://[^\s/]+) (\d{1,5}(?:\.\d{1,3})?)s?", re.ASCII)
 
 
 def delay_rule_error(text: str) -> str | None:
-    """None for a rule, otherwise what would be one."""
+    """Return what a rule must look like; None: the text is a rule."""
     found = _RULE.fullmatch(text)
     return None if found and 0 < float(found[2]) <= MAX_RULE_DELAY.total_seconds() else DELAY_RULE_SYNTAX
 
 
 def parse_delay_rules(rules: Iterable[str]) -> dict[str, timedelta]:
-    """The least gap of each site that a rule names; of two rules about one site the later counts."""
+    """Return the minimum delay of each site that a rule names; the last rule about a site wins."""
     found = (_RULE.fullmatch(rule) for rule in rules)
     return {one[1]: timedelta(seconds=float(one[2])) for one in found if one}
 
 
 def format_delay_rules(gaps: Mapping[str, timedelta]) -> tuple[str, ...]:
-    """How gaps are written in the settings."""
+    """Return delays as rules of the settings."""
     return tuple(f"{site} {round(gap.total_seconds(), 3):g}s" for site, gap in gaps.items())
 
 
 def replace_delay_rule(rules: Sequence[str], site: str, gap: timedelta | None) -> tuple[str, ...]:
-    """The rules with this one about the site and no other; None: with none."""
+    """Return the rules with another delay for one site; None: with no rule for it."""
     gaps = parse_delay_rules(rules)
     gaps.pop(site, None)
     return format_delay_rules(gaps if gap is None else {**gaps, site: gap})
@@ -132,14 +132,14 @@ QUIET_HOURS_SYNTAX = "hours like 22:00-06:00"
 
 
 class QuietHours(NamedTuple):
-    """From one time of day to another; the same time twice means the whole day."""
+    """From one time of day to another, in UTC; the same time twice means the whole day."""
 
     begin: time
     end: time
 
 
 def parse_hours(text: str) -> QuietHours:
-    """The hours that a text names; ValueError where it names none."""
+    """Parse hours such as 22:00-06:00; raise ValueError if the text names none."""
     found = _HOURS.fullmatch(text.strip())
     if found is None:
         raise ValueError(f"{text!r} is not {QUIET_HOURS_SYNTAX}")
@@ -148,7 +148,7 @@ def parse_hours(text: str) -> QuietHours:
 
 
 def quiet_until(hours: Iterable[QuietHours], *, now: datetime) -> datetime | None:
-    """The end of the rest in which `now` lies; None: it lies in none."""
+    """Return the end of the quiet hours that `now` is in; None: it is in none."""
     ends = [end for span in hours if (end := _end_of(span, now)) is not None]
     return max(ends, default=None)
 
@@ -164,7 +164,7 @@ def _end_of(span: QuietHours, now: datetime) -> datetime | None:
 
 
 class SideRequest(NamedTuple):
-    """A request to this site on behalf of another: a hop of its robots.txt."""
+    """A request to this site for another part of the crawl: robots.txt redirects, sitemaps, probes."""
 
     url: str
     token: int
@@ -172,32 +172,32 @@ class SideRequest(NamedTuple):
 
 @dataclass(slots=True)
 class HostQueue:
-    """One site that has its turn.
+    """The queue of one host, with the moment at which it may be asked again.
 
     Invariant: requests in flight never exceed the site's concurrency, and none starts before `open_us`.
     """
 
     site: Site
     robots: RobotsRules | None
-    """What robots.txt says; None: it has to be asked for first."""
+    """None: robots.txt has to be fetched first."""
     bands: int
     window: deque[Page] = field(default_factory=deque)
     side_requests: deque[SideRequest] = field(default_factory=deque)
     read_to: list[int] = field(default_factory=list)
-    """For each band the seq up to which the store's queue was read."""
+    """For each priority, the seq up to which the store's queue was read."""
     has_more: list[bool] = field(default_factory=list)
-    """For each band whether the store may hold pages behind `read_to`."""
+    """For each priority, whether the store may hold pages behind `read_to`."""
     last_band: int = 0
-    """The band that was read last: where the site lines up when it yields its queue."""
+    """The priority that was read last; the site lines up there when it gives its queue away."""
     in_flight: int = 0
     uncommitted: int = 0
     """Visits that ended since the last commit; the queue stays until they are stored."""
     served: int = 0
     fetching_robots: bool = False
     hopes: deque[float] = field(default_factory=deque)
-    """What the requests in flight are worth, where that decides about others."""
+    """The values of the requests in flight, in a focused crawl."""
     scheduled: bool = False
-    """The queue stands in the heap of earliest moments."""
+    """The queue is in the heap of earliest moments."""
 
     def __post_init__(self) -> None:
         self.read_to = [-1] * self.bands
@@ -205,38 +205,38 @@ class HostQueue:
         self.last_band = self.site.band
 
     def needs_robots(self, now_us: int) -> bool:
-        """robots.txt is unknown or too old."""
+        """Return whether robots.txt is unknown or too old."""
         return self.robots is None or self.robots.record.expires_us <= now_us
 
     def has_work(self) -> bool:
-        """Something could be asked of this site now, apart from the pace."""
+        """Return whether there is something to fetch, apart from the pace."""
         return bool(self.window or self.side_requests)
 
     def is_drained(self) -> bool:
-        """Nothing waits, nothing is under way, nothing is unsaved: the queue can go to another site."""
+        """Return whether nothing waits, is in flight or is unsaved, so that the queue can be given away."""
         return not (self.window or self.side_requests or self.in_flight or self.uncommitted or any(self.has_more))
 
     def best(self, worth: Callable[[str], float]) -> float:
-        """What the best that waits is worth; an side_request goes before every page."""
+        """Return the value of the best page; a side request goes before every page."""
         return inf if self.side_requests else max([worth(page.url) for page in self.window], default=0.0)
 
     def take_best(self, worth: Callable[[str], float]) -> Page:
-        """The best page, no longer in the window; among equals the first."""
+        """Remove and return the best page; among equals the first."""
         place = max(range(len(self.window)), key=lambda place: worth(self.window[place].url))
         page = self.window[place]
         del self.window[place]
         return page
 
     def ended(self) -> None:
-        """A request is no longer in flight."""
+        """Note that a request is no longer in flight."""
         self.in_flight -= 1
         if self.hopes:
             self.hopes.popleft()
 
     def may_start(self, pace: Pace) -> bool:
-        """One more request may be in flight."""
+        """Return whether one more request may be in flight."""
         if self.side_requests:
-            # Also while robots.txt is asked for: the side_request may be the next hop of that very question.
+            # Also while robots.txt is fetched: the side request may be the next hop of that fetch.
             return self.in_flight == 0
         if self.fetching_robots:
             return False
@@ -244,11 +244,11 @@ class HostQueue:
 
     @property
     def crawl_delay(self) -> float | None:
-        """What robots.txt asks for, in seconds."""
+        """The Crawl-delay of robots.txt, in seconds."""
         return self.robots.crawl_delay if self.robots is not None else None
 
     def answered(self, *, now_us: int, took: timedelta, failed: bool, wire_bytes: int, pace: Pace) -> None:
-        """Take in how a request went: gap, strain, earliest next moment, totals."""
+        """Update delay, backoff, next moment and totals after a request."""
         site = self.site
         strain = backoff_after(site.strain, failed=failed)
         gap = delay_after(
@@ -265,7 +265,7 @@ class HostQueue:
         )
 
     def apply_crawl_delay(self, *, now_us: int, pace: Pace) -> None:
-        """Wait out the Crawl-delay from now on, if there is one."""
+        """Wait for the Crawl-delay from now on, if there is one."""
         if self.crawl_delay is not None:
             delay = min(timedelta(seconds=self.crawl_delay), pace.delay_cap)
             self.site = self.site._replace(
@@ -274,7 +274,7 @@ class HostQueue:
             )
 
     def slow_to(self, gap: timedelta) -> None:
-        """At least this gap from the last answer on; a site that was never asked has none to wait for."""
+        """Raise the delay since the last answer; a site that was never asked has none."""
         more_us = span_us(gap) - self.site.gap_ms * 1000
         if self.site.gap_ms and more_us > 0:
             self.site = self.site._replace(
@@ -282,10 +282,10 @@ class HostQueue:
             )
 
     def ease(self, pace: Pace, *, now_us: int) -> None:
-        """A gap that only a rule asked for is forgotten; what the next answer asks for counts from then on.
+        """Forget a delay that only a rate override asked for; the next answer sets a new one.
 
-        The wait under way is cut to the longest gap that answers can cause: how long the last took is not
-        known any more.
+        The current wait is cut to the longest delay that answers can cause, since the last response time is not known
+        any more.
         """
         least = max(pace.floor, min(timedelta(seconds=self.crawl_delay or 0), pace.delay_cap))
         longest_us = now_us + span_us(max(pace.longest, least))
@@ -296,6 +296,6 @@ class HostQueue:
         )
 
     def close_until(self, moment_us: int, reason: str) -> None:
-        """Leave the site alone until then, and say why."""
+        """Close the site until then, with a reason."""
         if moment_us > self.site.open_us:
             self.site = self.site._replace(open_us=moment_us, closed_reason=reason)

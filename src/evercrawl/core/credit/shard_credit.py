@@ -1,9 +1,8 @@
-"""The credit of one shard at work: what visits pay to links, who gets it, and what the store must know.
+"""The credit of one shard: what visits pay to links, who gets it, and what the store must know.
 
-Shares for new pages go into their rows. Shares for pages that are known already wait in a pot, by URL, and
-are written now and then, the largest first, so many for each visit and no more: a popular page then costs
-one write for hundreds of links. What is in the pot, or set aside for other shards, is Lambda's in the store
-(`resting`), so that a crash forgets for whom it was and loses nothing. Nothing here waits but `pay_out`.
+Shares of new pages go into their rows. Shares of known pages wait in a pot, by URL, and are written now and then, the
+largest first: a popular page then costs one write for hundreds of links. In the store, what is in the pot or set aside
+for other shards belongs to the Lambda page, so a crash forgets for whom it was and loses nothing.
 """
 
 from __future__ import annotations
@@ -50,13 +49,13 @@ from evercrawl.model.settings import CreditSettings
 
 BY_CREDIT = "credit"
 VISITS_A_ROUND = 500
-"""The pot is emptied after so many visits."""
+"""The pot is written after this many visits."""
 LEAST_WRITES = 200
-"""So many shares are written in each round, however few visits it had."""
+"""At least this many shares are written in each round."""
 KEPT_SHARE = 2
-"""What stays in a full pot: its richer half; what the others were to have goes to Lambda."""
+"""A full pot keeps its richer half; the rest goes to the Lambda page."""
 BOOKED_PARTS = 2000
-"""What was spent is booked, for the count of generations, when it is such a part of all credit."""
+"""Spending is counted for generations when it reaches this part of all credit."""
 
 
 class CreditShares(NamedTuple):
@@ -69,7 +68,7 @@ class CreditShares(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """What a new page is stored with."""
+    """The credit columns of a new page."""
 
     credit: int
     earned: int
@@ -77,21 +76,21 @@ class Columns(NamedTuple):
 
 
 class Generations:
-    """The count of generations that all shards of a process share."""
+    """The generation that all shards of a process share."""
 
     def __init__(self, whole: Callable[[], int]) -> None:
-        """`whole`: all credit in these shards."""
+        """`whole` returns all credit in these shards."""
         self.age = CreditAge()
         self._whole = whole
         self._unbooked = 0
         self._bar = 0
 
     def join(self, ledger: CreditLedger) -> None:
-        """A shard more, with its books as they were stored."""
+        """Add the stored ledger of one more shard."""
         self.age = join_age(self.age, ledger)
 
     def spend(self, credit: int) -> None:
-        """So much was spent. The sum over all shards is made a thousand times a generation, not more."""
+        """Count what was spent; the sum over all shards is made at most a thousand times per generation."""
         self._unbooked += credit
         if self._unbooked > self._bar:
             whole = self._whole()
@@ -100,9 +99,9 @@ class Generations:
 
 
 class ShardCredit:
-    """The books of one shard.
+    """The credit ledger of one shard.
 
-    Invariant: what the store holds after a commit (pages, ledger, parcels on their way) is what was minted.
+    Invariant: what the store holds after a commit (pages, ledger, link batches on their way) is what was minted.
     """
 
     def __init__(
@@ -128,15 +127,15 @@ class ShardCredit:
         self._pages_elsewhere = pages_elsewhere
         self._pot: dict[str, int] = {}
         self._for_others = 0
-        """Set aside for the Lambdas of other shards."""
+        """Set aside for the Lambda pages of other shards."""
         self._visits = 0
         self._entered = self._kept = self._sent = self._refused = 0
-        """Booked with the next look at the ledger: new pages, their credit, what was sent, refused."""
+        """Counted with the next read of the ledger: new pages, their credit, what was sent and refused."""
         self._mean = mean_importance(self._ledger)
 
     @property
     def ledger(self) -> CreditLedger:
-        """The books up to now."""
+        """The ledger up to now."""
         if self._entered or self._kept or self._sent or self._refused:
             ledger = allocate(self._ledger, kept=self._kept, sent=self._sent, refused=self._refused)
             self._ledger = add_pages(ledger, self._entered) if self._entered else ledger
@@ -154,7 +153,7 @@ class ShardCredit:
         return total_credit(self._ledger)
 
     def to_store(self) -> CreditLedger:
-        """The books as the next commit has to write them."""
+        """Return the ledger as the next commit has to write it."""
         self._ledger = with_generation(self.ledger, self._generations.age)
         self._mean = mean_importance(self._ledger)
         return as_stored(self._ledger)
@@ -163,16 +162,16 @@ class ShardCredit:
 
     @property
     def is_order(self) -> bool:
-        """The queue is in order of credit."""
+        """Whether the queue is ordered by credit."""
         return self._settings.order == BY_CREDIT
 
     @property
     def last_band(self) -> int:
-        """The front queue that comes after all others."""
+        """The last priority."""
         return self._bands - 1
 
     def band_of(self, candidate: Candidate) -> int:
-        """The front queue of a new page; one that nobody paid for stands where breadth first has it."""
+        """Return the priority of a new page; without credit it is breadth first."""
         if candidate.credit is None or not self.is_order:
             return band_of(depth=candidate.depth, hops=candidate.hops, bands=self._bands)
         if candidate.hops:
@@ -182,7 +181,7 @@ class ShardCredit:
         return credit_priority(candidate.credit, mean=mean_credit(self._ledger), priorities=self._bands)
 
     def entered(self, candidate: Candidate) -> Columns:
-        """The page is new, and has its share; a seed's is minted."""
+        """Enter a new page with its share; the share of a seed is minted."""
         ledger = self._ledger
         amount = candidate.credit or 0
         if candidate.parent is None and candidate.depth == 0 and not amount:
@@ -195,7 +194,7 @@ class ShardCredit:
         return Columns(amount - ledger.dividend, amount, self.generation)
 
     def refused(self, candidate: Candidate) -> None:
-        """A link that does not become a page: its share is Lambda's."""
+        """Give the share of a refused link to the Lambda page."""
         self._refused += candidate.credit or 0
 
     # Visits
@@ -228,7 +227,7 @@ class ShardCredit:
         return CreditShares(credit, share, waited)
 
     def _lambdas_turn(self, held: int) -> None:
-        """Lambda pays all pages of the collection where it holds more than the page whose turn it is."""
+        """Let the Lambda page pay all pages of the collection, if it holds more than the page that is next."""
         ledger = self.ledger
         if not is_lambda_next(ledger, highest=held + ledger.dividend):
             return
@@ -243,14 +242,14 @@ class ShardCredit:
             pot[url] = pot.get(url, 0) + share
 
     def received(self, amount: int, *, gift: int, shares: Mapping[str, int]) -> None:
-        """A parcel of another shard, taken in once: its links are priced, the rest is for those named."""
+        """Receive credit from another shard."""
         self._ledger = receive(self.ledger, amount)
         self._refused += gift
         for url, share in shares.items():
             self._pot[url] = self._pot.get(url, 0) + share
 
     def known(self, candidates: Sequence[Candidate], fresh: Iterable[Candidate]) -> None:
-        """Of the links of a parcel, those that are pages already."""
+        """Pay the received links that are pages already."""
         new = {candidate.key for candidate in fresh}
         for candidate in candidates:
             if candidate.key not in new and candidate.credit:
@@ -263,16 +262,16 @@ class ShardCredit:
     # Known pages
 
     def is_round_over(self) -> bool:
-        """It is time to write what is in the pot."""
+        """Return whether it is time to write the pot."""
         return self._visits >= VISITS_A_ROUND or len(self._pot) > self._room()
 
     def _room(self) -> int:
         return max(LEAST_WRITES, self._settings.buffer_entries // max(1, self._shards))
 
     def take_richest(self) -> dict[str, int]:
-        """The links that gained most, out of the pot; they stay in hand until `wrote` or `sent`.
+        """Remove and return the links that gained most; the caller reports with `wrote` what became of them.
 
-        Where the pot is full, its poorer half goes to Lambda.
+        If the pot is full, its poorer half goes to the Lambda page.
         """
         writes = (
             max(LEAST_WRITES, self._settings.writes_per_visit * self._visits) if self._settings.writes_per_visit else 0
@@ -290,16 +289,16 @@ class ShardCredit:
         return richest
 
     def put_back(self, shares: Mapping[str, int]) -> None:
-        """These could not be written yet."""
+        """Put shares back that could not be written yet."""
         for url, amount in shares.items():
             self._put((url,), amount)
 
     def wrote(self, *, kept: int, sent: int, refused: int) -> None:
-        """What was taken out of the pot has gone to pages here, to other shards, or (no page) to Lambda."""
+        """Note what became of shares: paid to pages here, sent to other shards, or refused."""
         self._ledger = allocate(self.ledger, kept=kept, sent=sent, refused=refused)
 
     def grants(self) -> dict[int, int]:
-        """What the Lambdas of other shards get, by their pages; the rest comes back to ours."""
+        """Return what the Lambda pages of other shards get, by their number of pages."""
         aside, self._for_others = self._for_others, 0
         pages = {shard: count for shard, count in self._pages_elsewhere().items() if count}
         total = sum(pages.values())
@@ -309,7 +308,7 @@ class ShardCredit:
         return gifts
 
     def better_band(self, standing: QueuePosition, gained: int) -> int | None:
-        """Where a queued page moves that has gained so much; None: it stays."""
+        """Return the better priority of a queued page that has gained credit; None: it stays."""
         if standing.seq is None or not self.is_order:
             return None
         ledger = self.ledger
@@ -320,15 +319,15 @@ class ShardCredit:
 
     @property
     def generation(self) -> int:
-        """The one in which shares are earned now."""
+        """The generation in which shares are earned now."""
         return self._generations.age.generation
 
     def weight(self, page: Page) -> float:
-        """What a current copy of the page counts in revisits, 1 for an average one."""
+        """Return how much a current copy of the page counts, 1 for an average one."""
         return importance_weight(self.importance(page), mean=self._mean, influence=self._settings.importance_exponent)
 
     def importance(self, page: Page) -> int:
-        """What links gave to the page, faded up to now."""
+        """Return what links gave to the page, faded up to now."""
         earned = PageCredit(0, 0, page.earned, page.generation)
         return importance_of(earned, max(page.generation, self.generation))
 

@@ -1,4 +1,4 @@
-"""Links and credit on their way to another shard, as bytes that any version of the program can read."""
+"""Links and credit for another shard, packed as bytes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from evercrawl.model.page import Candidate
 
 _SHARE_FIELDS = 2
 _LAMBDA = ""
-"""Stands for the Lambda page where a URL stands for a page."""
+"""Stands for the Lambda page in place of a URL."""
 
 
 class LinkBatchContents(NamedTuple):
-    """What a parcel brings: links (with their credit), credit for known pages by URL, credit for Lambda."""
+    """Links with their credit, credit for known pages by URL, and credit for the Lambda page."""
 
     candidates: list[Candidate]
     shares: dict[str, int]
@@ -24,14 +24,12 @@ class LinkBatchContents(NamedTuple):
 
     @property
     def credit(self) -> int:
-        """All credit in the parcel."""
+        """All credit in the batch."""
         return self.gift + sum(self.shares.values()) + sum(c.credit or 0 for c in self.candidates)
 
 
 def pack_links(candidates: Sequence[Candidate], *, shares: Mapping[str, int] | None = None, gift: int = 0) -> bytes:
-    """One parcel. Keys are left out: they follow from the URLs. Parent numbers mean nothing in another
-    shard.
-    """
+    """Pack links and credit. Keys follow from the URLs; parent numbers mean nothing in another shard."""
     rows: list[list[object]] = [[c.url, c.depth, c.hops, c.parent, c.credit] for c in candidates]
     rows += [[url, amount] for url, amount in (shares or {}).items()]
     if gift:
@@ -40,18 +38,18 @@ def pack_links(candidates: Sequence[Candidate], *, shares: Mapping[str, int] | N
 
 
 def chained(links: bytes, after: int) -> bytes:
-    """A parcel that is only taken in behind the one of this number from the same sender; 0: behind none."""
+    """Return a batch that is received only after the batch `after` of the same sender; 0: after none."""
     return b"%d:%b" % (after, links)
 
 
 def chain_of(links: bytes) -> int:
-    """The parcel that has to be taken in before."""
+    """Return the number of the batch that has to be received before."""
     after, colon, _ = links.partition(b":")
     return int(after) if colon and after.isdigit() else 0
 
 
 def unpack_links(links: bytes) -> LinkBatchContents:
-    """What is in a parcel; those of an older version have links without credit, and no number before them."""
+    """Unpack links and credit."""
     before, _, behind = links.partition(b":")
     links = behind if before.isdigit() else links
     contents = LinkBatchContents([], {})

@@ -1,4 +1,4 @@
-"""Which URLs does a document lead to, and which of them may enter the queue?"""
+"""The URLs that a document leads to, and which of them may enter the queue."""
 
 from __future__ import annotations
 
@@ -14,25 +14,23 @@ from evercrawl.model.page import Candidate, Page, Refusal
 from evercrawl.model.reason import REASON_TEXT, Reason
 
 MOST_REFUSED_CHARS = 2048
-"""Of a refused URL no more than this is kept."""
+"""Only this much of a refused URL is stored."""
 
 
 @dataclass(slots=True)
 class FoundLinks:
-    """What one document leads to: candidates for the queue, and refusals with their reasons."""
+    """Links of one document: candidates for the queue, and refusals with their reasons."""
 
     candidates: list[Candidate] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     met: list[str] = field(default_factory=list)
-    """Links that were met lately: pages already, or refused."""
+    """Links that were found lately: known pages, or refused."""
 
 
 def links_of_document(
     document: Document, page: Page, *, scope: Scope, popular: UrlCache, most_hops: int, now_us: int
 ) -> FoundLinks:
-    """The URLs of a document that were not met lately, judged by the scope. What robots.txt says comes
-    later.
-    """
+    """Return the links of a document that were not found lately, checked by the scope."""
     offers = FoundLinks()
     hit = popular.hit
     ignores_nofollow = scope.follows_nofollow
@@ -46,7 +44,7 @@ def links_of_document(
         if url == refresh:
             continue
         if page_nofollow or (nofollow and not ignores_nofollow):
-            # Not remembered as met: another page may link to it without the mark.
+            # Not remembered as found: another page may link to it without the mark.
             refused = (Reason.NOFOLLOW, REASON_TEXT[Reason.NOFOLLOW])
             offers.refusals.append(_refusal(url, refused, page.url, page.depth + 1, now_us))
             continue
@@ -58,9 +56,7 @@ def links_of_document(
 
 
 def _judge_refresh(offers: FoundLinks, url: str, page: Page, *, scope: Scope, most_hops: int, now_us: int) -> None:
-    """A refresh counts as a redirect, also where a link leads to the same place: as many in a row are
-    followed, and no more.
-    """
+    """Treat a refresh as a redirect, even if a link leads to the same place."""
     if page.hops >= most_hops:
         detail = f"after {page.hops} redirects in a row a refresh is not followed"
         refused = (Reason.TOO_MANY_REDIRECTS, detail)
@@ -84,7 +80,7 @@ def _leads(document: Document) -> Iterator[tuple[str, bool]]:
 def add_url(
     offers: FoundLinks, url: str, *, depth: int, hops: int, parent: Page | None, scope: Scope, now_us: int
 ) -> tuple[Reason, str] | None:
-    """Add one URL to the offers, as a candidate or as a refusal; gives back the refusal's reason."""
+    """Add one URL as a candidate or as a refusal; return the reason of a refusal."""
     parent_url, parent_id = (parent.url, parent.id) if parent is not None else (None, None)
     canonical = canonical_of_href(url, scope.schemes)
     if canonical is None:
@@ -112,7 +108,7 @@ def _refusal(url: str, refused: tuple[Reason, str], parent: str | None, depth: i
 
 
 def refusal_key(url: str) -> bytes:
-    """The key of a refused URL, which need not be canonical; a long one has the key of its beginning."""
+    """Return the key of a refused URL, which need not be canonical; a long one has the key of its beginning."""
     url = url[:MOST_REFUSED_CHARS]
     return key_of(url) if url.startswith(("http://", "https://")) and "/" in url[8:] else key_of("x://x/" + url)
 
@@ -120,13 +116,13 @@ def refusal_key(url: str) -> bytes:
 MOST_PARENTS = 10
 MOST_NEIGHBOURS = 10
 LONGEST_NUMBER = 12
-"""Digits; longer ones are no numbers that are counted up."""
+"""Longer numbers are not counted up."""
 
 _LAST_NUMBER = re.compile(r"\d+(?=\D*\Z)")
 
 
 def parent_urls(url: str, most: int) -> list[str]:
-    """The folders above a page, the nearest first, by cutting off its canonical URL."""
+    """Return the folders above a page, the nearest first."""
     start = url.index("/", url.index("//") + 2)
     path = url[start:].partition("?")[0]
     pieces = path.removesuffix("/").split("/")
@@ -137,7 +133,7 @@ def parent_urls(url: str, most: int) -> list[str]:
 
 
 def numbered_neighbours(url: str, most: int) -> list[str]:
-    """The same address with numbers near its last one, the nearest first; zeros in front stay."""
+    """Return the same URL with numbers near its last one, the nearest first; leading zeros stay."""
     start = url.index("/", url.index("//") + 2)
     found = _LAST_NUMBER.search(url, start)
     if found is None or len(found[0]) > LONGEST_NUMBER:

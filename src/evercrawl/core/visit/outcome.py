@@ -1,4 +1,4 @@
-"""What does the end of a visit mean for the page: outcome, reason, when to come again?"""
+"""The outcome of a visit: outcome, reason, and when to visit the page again."""
 
 from __future__ import annotations
 
@@ -15,13 +15,9 @@ from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.model.time import to_us
 
 RECHECK = timedelta(days=1)
-"""A page that robots.txt or the scope kept us from is considered again after this time, without a request
-if still refused.
-"""
+"""A page that robots.txt or the scope refuses is checked again after this time."""
 MIRROR_RECHECK = timedelta(days=7)
-"""A page that is known from another site is considered again after this time, without a request if it still
-is.
-"""
+"""A page of a mirror is checked again after this time."""
 
 
 class VisitOutcome(NamedTuple):
@@ -31,17 +27,19 @@ class VisitOutcome(NamedTuple):
     reason: Reason
     detail: str
     due_us: int | None
-    """When to come again; of a page that was seen the revisit policy says it."""
+    """When to visit the page again; of a page that was seen the revisit policy sets it."""
     tries: int
     interval_s: int
     is_new_version: bool
     changed: bool | None = None
-    """The page was seen, and differs in meaning from what we had; None: it was not seen."""
+    """The content differs in meaning from the last visit; None: no content was seen."""
 
 
 def judge_fetched(page: Page, result: Fetched, *, change: Change | None, copy_of: str | None) -> VisitOutcome:
-    """A body came. `change`: how it differs from the last sight of the page, None where this is the first.
-    `copy_of` is another page's URL that already has this very content.
+    """Return the outcome of an answer with a body.
+
+    `change`: how it differs from the last visit, None: this is the first. `copy_of`: the URL of a page with the same
+    body.
     """
     is_changed = change is None or change.changed
     if result.truncated is not None:
@@ -71,14 +69,14 @@ _TRUNCATIONS = {
 
 
 def judge_not_modified() -> VisitOutcome:
-    """The server vouches for what we have."""
+    """Return the outcome of a 304."""
     return _seen(Outcome.UNCHANGED, Reason.NOT_MODIFIED, REASON_TEXT[Reason.NOT_MODIFIED])
 
 
 def judge_moved(
     page: Page, result: Moved, *, refused: tuple[Reason, str] | None, loops: bool, most_hops: int
 ) -> VisitOutcome:
-    """A redirect: an error when it loops or goes on too long, refused when its target is, else an answer."""
+    """Return the outcome of a redirect: an error if it loops or is one too many, refused if its target is."""
     if loops or result.target == page.url:
         detail = f"redirects to {result.target}, which leads back here"
         return _seen(Outcome.ERROR, Reason.REDIRECT_LOOP, detail)
@@ -94,7 +92,7 @@ def judge_moved(
 
 
 def judge_failed(page: Page, result: Failed, *, asked: timedelta | None, now: datetime) -> VisitOutcome:
-    """No usable answer: try again later as the fault's rule says, or not by ourselves."""
+    """Return the outcome of a fault: retry as the rule of the fault says, or give up."""
     rule = FAULT_RULES[result.fault]
     outcome, reason = rule.outcome, rule.reason
     if result.fault is Fault.BAD_REDIRECT and (scheme := foreign_scheme(result)) is not None:
@@ -111,9 +109,9 @@ def judge_failed(page: Page, result: Failed, *, asked: timedelta | None, now: da
 
 
 def _words(result: Failed, reason: Reason) -> str:
-    """The fault in words that stand alone: what the fetcher saw is more exact than the reason's text.
+    """Return the fault in words; the fetcher's detail is more exact than the text of the reason.
 
-    Of a defect of ours the fetcher saw only its name, which says nothing to the operator without that text.
+    The detail of a defect is only its name, so the text of the reason comes first.
     """
     if result.fault is Fault.INTERNAL and result.detail:
         return f"{REASON_TEXT[reason]}: {result.detail}"
@@ -121,13 +119,13 @@ def _words(result: Failed, reason: Reason) -> str:
 
 
 def judge_refused(page: Page, reason: Reason, detail: str, *, now: datetime, wait: timedelta = RECHECK) -> VisitOutcome:
-    """Known, due, and not asked for: robots.txt, the scope or a fence says no."""
+    """Return the outcome of a page that is not fetched because of robots.txt, the scope or a trap."""
     due_us = to_us(now + wait)
     return VisitOutcome(Outcome.REJECTED, reason, detail, due_us, page.tries, page.interval_s, is_new_version=False)
 
 
 def judge_mirrored(page: Page, detail: str, *, now: datetime) -> VisitOutcome:
-    """Known, due, and not asked for: a copy of this page is known."""
+    """Return the outcome of a page that is not fetched because a copy is known."""
     due_us = to_us(now + MIRROR_RECHECK)
     return VisitOutcome(
         Outcome.DUPLICATE, Reason.MIRROR, detail, due_us, page.tries, page.interval_s, is_new_version=False
@@ -135,7 +133,7 @@ def judge_mirrored(page: Page, detail: str, *, now: datetime) -> VisitOutcome:
 
 
 def foreign_scheme(result: Failed) -> str | None:
-    """The scheme of a redirect that leaves the web, such as `file` or `javascript`."""
+    """Return the scheme of a redirect that leaves the web, such as `file` or `javascript`."""
     location = header(result.headers, "location")
     target = urls.join(result.url, location) if location is not None else None
     if target is None or target.startswith(urls.PAGE_SCHEMES):
@@ -146,19 +144,19 @@ def foreign_scheme(result: Failed) -> str | None:
 def _seen(
     outcome: Outcome, reason: Reason, detail: str, *, changed: bool = False, is_new_version: bool = False
 ) -> VisitOutcome:
-    """The site has answered; when to come again is the revisit policy's to say."""
+    """Return the outcome of an answer; the revisit policy sets the next visit."""
     return VisitOutcome(outcome, reason, detail, None, 0, 0, is_new_version, changed)
 
 
 MOST_FRESH = timedelta(days=1)
-"""Longer lifetimes are mostly meant for browsers that can reload; pages change before they end."""
+"""Longer lifetimes are mostly meant for browsers, which can reload."""
 
 _MAX_AGE = re.compile(r"(?:^|,)\s*max-age\s*=\s*\"?(\d{1,10})", re.IGNORECASE)
 _NOT_STORED = re.compile(r"(?:^|,)\s*(?:no-cache|no-store)\b", re.IGNORECASE)
 
 
 def fresh_for(headers: Headers) -> timedelta:
-    """How long asking again would bring the same from any cache on the way; zero where nothing is said."""
+    """Return how long the server calls an answer fresh (RFC 9111 section 4.2); zero: it does not say."""
     control = header(headers, "cache-control") or ""
     found = _MAX_AGE.search(control)
     if found is None or _NOT_STORED.search(control):
