@@ -21,7 +21,7 @@ from evercrawl.engine.decision import Content, Decision, NewLink
 from evercrawl.engine.gather import ShardKnowledge
 from evercrawl.engine.interpret import status_of
 from evercrawl.engine.links import LinkIntake
-from evercrawl.engine.ports import Archive, ShardStore, Stored
+from evercrawl.engine.ports import Archive, PageStore, Stored
 from evercrawl.engine.runtime import ON_TOPIC, FocusGuide, RunStats
 from evercrawl.model.fetch import Failed, Fault, Fetched, Moved, NotModified, Truncation, header
 from evercrawl.model.page import (
@@ -163,7 +163,7 @@ class CreditPayout:
     def __init__(
         self,
         credit: ShardCredit,
-        store: ShardStore,
+        store: PageStore,
         buffer: CommitBuffer,
         channel: LinkChannel,
         *,

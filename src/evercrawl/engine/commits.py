@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 from evercrawl.core.duplicates.url_seen import BloomChain
 from evercrawl.core.visit.link_batch import LinkBatchContents, chain_of, chained, unpack_links
-from evercrawl.engine.ports import Archive, ShardStore
+from evercrawl.engine.ports import Archive, LinkStore, ShardStore
 from evercrawl.engine.runtime import Peers, TaskSet
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.page import Batch, CompletedVisit, CreditShare, LinkBatch, OriginalRecord, Page, ShardState
@@ -141,7 +141,7 @@ class LinkChannel:
     def __init__(
         self,
         facts: ShardState,
-        store: ShardStore,
+        store: LinkStore,
         buffer: CommitBuffer,
         *,
         receive: Callable[[LinkBatchContents], Awaitable[None]],

@@ -23,7 +23,7 @@ from evercrawl.core.url import canonical_of_href, key_of, path_of, site_of
 from evercrawl.core.visit.outcome import VisitOutcome
 from evercrawl.engine.decision import Content, Decision, DuplicateLookup, NearText, TextToIndex, VisitFacts
 from evercrawl.engine.interpret import status_of
-from evercrawl.engine.ports import NearTexts, ShardStore
+from evercrawl.engine.ports import NearTexts, PageStore
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Fetched, FetchResult, Moved
 from evercrawl.model.page import DuplicateCandidate, Page
@@ -185,7 +185,7 @@ class Duplicates:
 
     def __init__(
         self,
-        store: ShardStore,
+        store: PageStore,
         near: NearTexts,
         *,
         settings: DuplicateSettings,

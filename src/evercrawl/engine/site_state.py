@@ -11,7 +11,7 @@ from evercrawl.core.change.change_history import SiteChangeHistory
 from evercrawl.core.revisit.site_model import SiteModel, site_model_bytes, site_model_of
 from evercrawl.core.sitemap.sitemap_discovery import sitemap_state_bytes, sitemap_state_of
 from evercrawl.core.traps.trap_state import trap_state_bytes, trap_state_of
-from evercrawl.engine.ports import ShardStore
+from evercrawl.engine.ports import SiteStore
 
 MAX_TEXTS = 200_000
 """Texts of sites that are held in memory over all shards; what is longest unused goes back to the store."""
@@ -65,7 +65,7 @@ TRAPS = StateKind("traps", read=lambda stored: trap_state_of(stored or b""), wri
 class SiteStates(Generic[T]):
     """What one shard's sites have taught, of one kind: the sites used last in memory, all of them in the store."""
 
-    def __init__(self, store: ShardStore, kind: StateKind[T], *, most: int) -> None:
+    def __init__(self, store: SiteStore, kind: StateKind[T], *, most: int) -> None:
         self._store = store
         self._kind = kind
         self._most = most

@@ -34,7 +34,7 @@ from evercrawl.core.traps.user_rules import RuleAction, TrapFilter, UserRule, ma
 from evercrawl.core.url import registrable_domain, site_of, site_parts
 from evercrawl.engine.decision import Decision, LinkTarget, NewLink, Refused, SiteUpdate, VisitFacts
 from evercrawl.engine.interpret import status_of
-from evercrawl.engine.ports import ShardStore
+from evercrawl.engine.ports import ShardStore, SiteStore
 from evercrawl.engine.site_state import TRAPS, SiteState, SiteStates
 from evercrawl.model.fetch import Failed, Fetched, Moved
 from evercrawl.model.page import Candidate, Page
@@ -241,7 +241,7 @@ def count_hosts(facts: VisitFacts, decision: Decision) -> Decision:
 class HostTraps:
     """Which domains name ever new hosts; a shard owns whole registrable domains."""
 
-    def __init__(self, store: ShardStore) -> None:
+    def __init__(self, store: SiteStore) -> None:
         self._store = store
         self._known: OrderedDict[str, HostStats] = OrderedDict()
         self._unsaved: set[str] = set()

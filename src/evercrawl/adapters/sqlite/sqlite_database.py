@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
@@ -36,19 +37,25 @@ class SqliteConnection:
             raise translate_error(error, self.path) from error
 
     def rows_for(self, name: str, rows: Sequence[tuple[object, ...]]) -> list[Row]:
-        """Run a batch query in one read transaction: alone, each lookup would pay for its own locks."""
-        text, execute = self._text(name), self.db.execute
-        begins = len(rows) > 1 and not self.db.in_transaction
+        """Run a batch query: for numbers all at once, for other values one by one in a read transaction."""
         try:
-            if begins:
-                execute("begin")
-            try:
-                return [found for row in rows if (found := execute(text, row).fetchone()) is not None]
-            finally:
-                if begins:
-                    execute("commit")
+            if [column.type for column in SQL[name].columns] == ["bigint"]:
+                numbers = json.dumps([row[0] for row in rows])
+                return self.db.execute(self._text(name), (numbers,)).fetchall()
+            return self._rows_one_by_one(self._text(name), rows)
         except sqlite3.Error as error:
             raise translate_error(error, self.path) from error
+
+    def _rows_one_by_one(self, text: str, rows: Sequence[tuple[object, ...]]) -> list[Row]:
+        # Outside a transaction, each lookup would pay for its own locks.
+        execute, begins = self.db.execute, len(rows) > 1 and not self.db.in_transaction
+        if begins:
+            execute("begin")
+        try:
+            return [found for row in rows if (found := execute(text, row).fetchone()) is not None]
+        finally:
+            if begins:
+                execute("commit")
 
     def run(self, name: str, **values: object) -> None:
         """Run one statement without a result."""
@@ -88,7 +95,11 @@ class SqliteConnection:
 
 
 def _sqlite_text(statement: Statement, shard: int) -> str:
-    """The shard is a literal, the other parameters are numbered."""
+    """The shard is a literal, the other parameters are numbered; a batch query takes a list of numbers as JSON."""
+    if statement.target is None and [column.type for column in statement.columns] == ["bigint"]:
+        name = statement.columns[0].name
+        listed = statement.text.replace(f"= :{name}", "in (select value from json_each(?1))")
+        return statement._replace(text=listed).render({SHARD: str(shard)}.__getitem__)
     places = {name: f"?{place}" for place, name in enumerate(statement.parameters, start=1)}
     return statement.render({**places, SHARD: str(shard)}.__getitem__)
 
