@@ -6,9 +6,12 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from evercrawl.adapters.objectstore.uploader import archive_address
+from evercrawl.adapters.objectstore.bucket import open_bucket
+from evercrawl.adapters.objectstore.uploader import UploadStats, archive_address, set_archive_address, upload_pending
 from evercrawl.adapters.sql.listing_reader import StoredVersion, VersionFilter, VersionReader, version_reader
 from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.adapters.sqlite.pruning import (
@@ -22,6 +25,7 @@ from evercrawl.adapters.sqlite.pruning import (
 from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection
 from evercrawl.adapters.sqlite.state_file import (
     TranslateErrors,
+    database_of,
     open_for_reading,
     open_for_writing,
     shard_path,
@@ -40,7 +44,10 @@ from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model import __version__
 from evercrawl.model.history import PruneReport
 from evercrawl.model.page import ArchiveEnd
-from evercrawl.model.settings import Settings
+from evercrawl.model.settings import ArchiveSettings, Settings
+
+if TYPE_CHECKING:
+    from evercrawl.adapters.postgres.transfer import TransferProgress
 
 MAX_PROBLEMS = 100
 """Problems listed per file; all are counted."""
@@ -310,3 +317,44 @@ def _delete_dropped(folder: Path, db: SqliteConnection) -> None:
     for name in dropped_files(db):
         (folder / name).unlink(missing_ok=True)
         delete_dropped_file(db, name)
+
+
+def upload_archive(
+    collection: Path, settings: ArchiveSettings, *, on_file: Callable[[UploadStats], None] | None = None
+) -> UploadStats:
+    """Upload all finished archive files to the object storage of the settings."""
+    if settings.url is None:
+        raise ConfigError("archive.url is not set; set it with: evercrawl config set archive.url s3://...")
+    folder = collection / "archive"
+    set_archive_address(folder, settings.url)
+    return upload_pending(folder, open_bucket(settings.url), keep_local=settings.keep_local, on_file=on_file)
+
+
+def upload_archive(
+    collection: Path, settings: ArchiveSettings, *, on_file: Callable[[UploadStats], None] | None = None
+) -> UploadStats:
+    """Upload archive files that are not in the object storage yet."""
+    if settings.url is None:
+        raise ConfigError("archive.url is not set; set it with: evercrawl config set archive.url s3://...")
+    folder = collection / "archive"
+    set_archive_address(folder, settings.url)
+    return upload_pending(folder, open_bucket(settings.url), keep_local=settings.keep_local, on_file=on_file)
+
+
+def move_state(
+    collection: Path, settings: Settings, to: str, *, on_progress: Callable[[TransferProgress], None]
+) -> tuple[TransferProgress, str]:
+    """Move the state to a database or back to files; return the totals and the target without its password."""
+    try:
+        from evercrawl.cluster.move import move, without_password
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"PostgreSQL needs an extra ({error.name} is missing): pip install 'evercrawl[postgres]'"
+        ) from error
+    return move(collection, settings, to, on_progress=on_progress), without_password(to)
+
+
+def is_in_database(collection: Path, settings: Settings) -> bool:
+    """Return whether the state is in a database and its driver is installed."""
+    is_named = settings.store.url is not None or database_of(collection) is not None
+    return is_named and find_spec("asyncpg") is not None

@@ -161,21 +161,13 @@ def store_upload(cli: CliContext, as_json: bool) -> None:
     evercrawl config set archive.url "s3://bucket/prefix?endpoint=https://s3.example.org"
     evercrawl store upload --json
     """
-    from evercrawl.adapters.objectstore.bucket import open_bucket
-    from evercrawl.adapters.objectstore.uploader import set_archive_address, upload_pending
+    from evercrawl.collection.maintenance import upload_archive
 
     collection = cli.require_collection()
     settings = cli.configured(collection).settings.archive
-    if settings.url is None:
-        raise ConfigError("archive.url is not set; set it with: evercrawl config set archive.url s3://...")
-    folder = collection / "archive"
-    set_archive_address(folder, settings.url)
     with live_line(cli) as show:
-        done = upload_pending(
-            folder,
-            open_bucket(settings.url),
-            keep_local=settings.keep_local,
-            on_file=lambda so_far: show(f"{so_far.files} files · {format_size(so_far.bytes)}"),
+        done = upload_archive(
+            collection, settings, on_file=lambda so_far: show(f"{so_far.files} files · {format_size(so_far.bytes)}")
         )
     if as_json:
         emit_json("store-upload", {"files": done.files, "bytes": done.bytes, "busy": done.busy})
