@@ -61,7 +61,11 @@ def _options(command: click.Command, context: click.Context, common: set[str | N
     lines = []
     for param in command.get_params(context):
         record = param.get_help_record(context)
-        if record is not None and param.name not in (common or set()) | ({"help"} if common else set()):
+        if (
+            isinstance(param, click.Option)
+            and record is not None
+            and param.name not in (common or set()) | ({"help"} if common else set())
+        ):
             lines += [".TP", f".B {_escape(record[0])}", _escape(record[1])]
     return lines
 

@@ -74,12 +74,12 @@ def a_visit(page: NewPage, *, at_us: int = NOON_US, due_us: int | None = None, *
     return visited._replace(**changes)  # type: ignore[arg-type]
 
 
-def a_look(body: bytes) -> Baseline:
+def a_baseline(body: bytes) -> Baseline:
     return Baseline(
         digest=body.ljust(16, b"d"),
         payload_sha1=b"s" * 20,
         seen_us=NOON_US,
-        record_id=b"look".ljust(16, b"r"),
+        record_id=b"base".ljust(16, b"r"),
         file="later.warc.gz",
         offset=77,
         length=11,

@@ -38,7 +38,7 @@ from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import StoreSettings
 from evercrawl.model.site import Site
 from evercrawl.testing.store import MemoryStore
-from tests.contract.store_values import NOON_US, a_look, a_robots_record, a_version, a_visit
+from tests.contract.store_values import NOON_US, a_baseline, a_robots_record, a_version, a_visit
 from tests.postgres_server import PostgresServer
 
 SHARD = 7
@@ -125,9 +125,15 @@ def batches() -> Iterator[Batch]:
     again = a_visit(new[0], seq=0, at_us=NOON_US + 9, due_us=50, outcome=Outcome.UNCHANGED, reason=Reason.NOT_MODIFIED)
     third.visited = [
         again._replace(status=304, wire_bytes=0, etag="", last_modified=""),
-        again._replace(at_us=NOON_US + 10, baseline=a_look(b"later"), outline=b"later", digest=a_look(b"later").digest),
         again._replace(
-            at_us=NOON_US + 11, baseline=a_look(b"last"), outline=b"last", digest=a_look(b"last").digest, reason=Reason.GONE
+            at_us=NOON_US + 10, baseline=a_baseline(b"later"), outline=b"later", digest=a_baseline(b"later").digest
+        ),
+        again._replace(
+            at_us=NOON_US + 11,
+            baseline=a_baseline(b"last"),
+            outline=b"last",
+            digest=a_baseline(b"last").digest,
+            reason=Reason.GONE,
         ),
         a_visit(new[6], seq=0, at_us=NOON_US, due_us=50, version=next_version(), change=edits(1)),
     ]
@@ -165,7 +171,7 @@ def visit_of(page: NewPage, place: int) -> Any:
         moved_to=(None, "", "https://ö.example/")[place % 3],
         duplicate_of=(None, 1)[place in (3, 6, 7)],
         belief=(None, b"", b"\0")[place % 3],
-        baseline=a_look(b"%d" % place) if place == 0 else None,
+        baseline=a_baseline(b"%d" % place) if place == 0 else None,
         outline=b"outline" if place % 2 == 0 else None,
         change=edits(place) if place % 2 else None,
         spent=place,
@@ -238,7 +244,7 @@ async def read_everything(shard: ShardStore) -> dict[str, Any]:
         "keys": [key async for portion in portions for key in portion],
         "known": await shard.known(KEYS + unknown),
         "pages": await shard.pages(KEYS[::-1] + unknown),
-        "standings": await shard.queue_positions(KEYS[::-1] + unknown),
+        "queue_positions": await shard.queue_positions(KEYS[::-1] + unknown),
         "sites_named": await shard.sites_named([*NAMES, "https://none.example", ""]),
         "sites": [await shard.site(number) for number in range(10)],
         "waiting_sites": [await shard.waiting_sites(band, after, most) for band, after, most in LIMITS],
@@ -246,28 +252,49 @@ async def read_everything(shard: ShardStore) -> dict[str, Any]:
         "queue_limit": [await shard.queue(4, band, after, most) for band, after, most in LIMITS],
         "due": [await shard.due(now_us, most) for now_us in (0, 10, 50, LARGEST) for most in (1, 2, 100)],
         "next_due": await shard.next_due(),
-        "unseen": [await shard.unfetched(after, most) for after in (0, 5, LARGEST) for most in (1, 100)],
-        "repeats": [await shard.duplicates_of(number, most) for number in range(3) for most in (1, 100)],
-        "twin": [await shard.duplicate_candidate(page) for page in [*KEYS, *range(14)]],
+        "unfetched": [await shard.unfetched(after, most) for after in (0, 5, LARGEST) for most in (1, 100)],
+        "duplicates_of": [await shard.duplicates_of(number, most) for number in range(3) for most in (1, 100)],
+        "duplicate_candidate": [await shard.duplicate_candidate(page) for page in [*KEYS, *range(14)]],
         "originals": await shard.originals([a_version(body=b"same").digest, a_version(body=b"0").digest, b""]),
         "version_original": [await shard.version_original(number) for number in range(14)],
         "text": [await shard.text(number, version) for number in range(14) for version in (1, 2)],
-        "look": [await shard.baseline(number) for number in range(14)],
-        "memory": [await shard.site_state(site, kind) for site in range(3) for kind in ("größe", "a", "")],
-        "memory_sites": await shard.sites_with_state("a"),
+        "baseline": [await shard.baseline(number) for number in range(14)],
+        "site_state": [await shard.site_state(site, kind) for site in range(3) for kind in ("größe", "a", "")],
+        "sites_with_state": await shard.sites_with_state("a"),
         "moved_to": [await shard.moved_to(key) for key in KEYS + unknown],
         "refusals": [await shard.refusals(after, most) for after in (b"", b"\xfe" * 16) for most in (1, 100)],
-        "parcels": await shard.outbox(),
-        "taken": await shard.received(),
+        "outbox": await shard.outbox(),
+        "received": await shard.received(),
     }
     return found
 
 
 LIMITS = [(band, after, most) for band in (0, 1) for after in (0, 3, LARGEST) for most in (1, 100)]
 CALLS = [
-    *("claim", "keys", "known", "pages", "standings", "sites_named", "sites", "waiting_sites", "queue", "queue_limit"),
-    *("due", "next_due", "unseen", "repeats", "twin", "originals", "version_original", "text", "look", "memory"),
-    *("memory_sites", "moved_to", "refusals", "parcels", "taken"),
+    *(
+        "claim",
+        "keys",
+        "known",
+        "pages",
+        "queue_positions",
+        "sites_named",
+        "sites",
+        "waiting_sites",
+        "queue",
+        "queue_limit",
+    ),
+    *(
+        "due",
+        "next_due",
+        "unfetched",
+        "duplicates_of",
+        "duplicate_candidate",
+        "originals",
+        "version_original",
+        "text",
+        "baseline",
+    ),
+    *("site_state", "sites_with_state", "moved_to", "refusals", "outbox", "received"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""What every store must do, whatever it keeps its state in."""
+"""What every store must do: memory, SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from evercrawl.testing.store import MemoryStore
 from tests.contract.store_values import (
     HOUR_US,
     NOON_US,
-    a_look,
+    a_baseline,
     a_page,
     a_refusal,
     a_robots_record,
@@ -46,61 +46,61 @@ T = TypeVar("T")
 REFUSALS_KEPT = 3
 
 
-class Kept:
-    """A store that can be left without a farewell and opened again."""
+class OpenStore:
+    """A store that can crash and be opened again."""
 
-    def __init__(self, make: Callable[[], Store], leave: Callable[[Store], Awaitable[None]]) -> None:
+    def __init__(self, make: Callable[[], Store], crash: Callable[[Store], Awaitable[None]]) -> None:
         self._make = make
-        self._leave = leave
+        self._crash = crash
         self.store = make()
 
-    async def leave(self) -> None:
-        """The process ends without letting go of its shards."""
-        await self._leave(self.store)
+    async def crash(self) -> None:
+        """End without releasing the shards."""
+        await self._crash(self.store)
         self.store = self._make()
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgres"])
-def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Kept:
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> OpenStore:
     settings = StoreSettings(shards=4, max_refusals_per_shard=REFUSALS_KEPT)
     if request.param == "postgres":
         server: PostgresServer = request.getfixturevalue("postgres")
         place = DatabaseAddress(server.dsn, server.new_namespace())
-        return Kept(lambda: PostgresStore(place, settings, connections=4), lambda store: store.close())
+        return OpenStore(lambda: PostgresStore(place, settings, connections=4), lambda store: store.close())
     if request.param == "memory":
         memory = MemoryStore(4, most_refusals=REFUSALS_KEPT)
 
         async def crash(_: Store) -> None:
             memory.crash()
 
-        return Kept(lambda: memory, crash)
-    return Kept(lambda: SqliteStore(tmp_path, settings), lambda store: store.close())
+        return OpenStore(lambda: memory, crash)
+    return OpenStore(lambda: SqliteStore(tmp_path, settings), lambda store: store.close())
 
 
-def in_one_loop(kept: Kept, work: Coroutine[Any, Any, None]) -> None:
-    """Connections to a server live and end in the loop that they were made in."""
+def in_one_loop(opened: OpenStore, work: Coroutine[Any, Any, None]) -> None:
+    """Run in one event loop: connections to a server cannot leave theirs."""
 
     async def and_close() -> None:
         try:
             await work
         finally:
-            await kept.store.close()
+            await opened.store.close()
 
     asyncio.run(and_close())
 
 
-def scenario(test: Callable[..., Awaitable[None]]) -> Callable[[Kept], None]:
-    """Run a test that wants the shard 0, its epoch and the store it lies in."""
+def scenario(test: Callable[..., Awaitable[None]]) -> Callable[[OpenStore], None]:
+    """Run a test with shard 0, its epoch and its store."""
 
-    def run(kept: Kept) -> None:
+    def run(opened: OpenStore) -> None:
         async def begin() -> None:
-            shard = await kept.store.open_shard(0)
+            shard = await opened.store.open_shard(0)
             facts = await shard.claim()
             names = test.__code__.co_varnames[: test.__code__.co_argcount]  # type: ignore[attr-defined]
-            given: dict[str, Any] = {"kept": kept, "shard": shard, "epoch": facts.epoch}
+            given: dict[str, Any] = {"opened": opened, "shard": shard, "epoch": facts.epoch}
             await test(**{name: given[name] for name in names})
 
-        in_one_loop(kept, begin())
+        in_one_loop(opened, begin())
 
     run.__name__, run.__doc__ = test.__name__, test.__doc__  # type: ignore[attr-defined]
     return run
@@ -122,17 +122,17 @@ async def every_key(shard: ShardStore) -> list[bytes]:
 # Ownership
 
 
-def test_a_new_shard_is_empty_and_clean(kept: Kept) -> None:
+def test_a_new_shard_is_empty_and_clean(opened: OpenStore) -> None:
     async def run() -> None:
-        assert await kept.store.existing_shards() == []
-        shard = await kept.store.open_shard(3)
+        assert await opened.store.existing_shards() == []
+        shard = await opened.store.open_shard(3)
         facts = await shard.claim()
         assert (facts.shard, facts.epoch, facts.crashed, facts.pages, facts.pending) == (3, 1, False, 0, 0)
-        assert (facts.next_id, facts.next_seq, facts.next_site_id, facts.next_parcel) == (1, 1, 1, 1)
+        assert (facts.next_id, facts.next_seq, facts.next_site_id, facts.next_link_batch) == (1, 1, 1, 1)
         assert facts.archive_end is None
-        assert await kept.store.existing_shards() == [3]
+        assert await opened.store.existing_shards() == [3]
 
-    in_one_loop(kept, run())
+    in_one_loop(opened, run())
 
 
 @scenario
@@ -162,10 +162,10 @@ async def test_release_by_a_former_owner_changes_nothing(shard: ShardStore, epoc
 
 
 @scenario
-async def test_a_crash_is_noticed_and_a_farewell_is_not_one(kept: Kept, shard: ShardStore, epoch: int) -> None:
+async def test_claim_reports_a_crash_but_not_a_clean_release(opened: OpenStore, shard: ShardStore, epoch: int) -> None:
     await shard.commit(epoch, with_site(new_pages=[a_page(5, seq=9)], archive_end=ArchiveEnd("a.warc.gz", 77)))
-    await kept.leave()
-    again = await kept.store.open_shard(0)
+    await opened.crash()
+    again = await opened.store.open_shard(0)
     facts = await again.claim()
     assert facts.crashed is True
     assert (facts.next_id, facts.next_seq, facts.next_site_id) == (6, 10, 2)
@@ -173,8 +173,8 @@ async def test_a_crash_is_noticed_and_a_farewell_is_not_one(kept: Kept, shard: S
     assert facts.archive_end == ArchiveEnd("a.warc.gz", 77)
     assert await ids_queued(again) == [5]
     await again.release(facts.epoch)
-    await kept.leave()
-    assert (await (await kept.store.open_shard(0)).claim()).crashed is False
+    await opened.crash()
+    assert (await (await opened.store.open_shard(0)).claim()).crashed is False
 
 
 # Pages and the queue
@@ -211,7 +211,7 @@ async def test_a_known_key_makes_no_second_page(shard: ShardStore, epoch: int) -
 
 
 @scenario
-async def test_the_queue_is_read_in_windows_by_seq(shard: ShardStore, epoch: int) -> None:
+async def test_queue_is_read_in_portions_by_seq(shard: ShardStore, epoch: int) -> None:
     pages = [a_page(number, seq=100 - number) for number in range(1, 11)]
     await shard.commit(epoch, with_site(new_pages=pages))
     window = await shard.queue(1, 1, 0, 4)
@@ -250,7 +250,7 @@ async def test_due_pages_come_earliest_first(shard: ShardStore, epoch: int) -> N
 
 
 @scenario
-async def test_pages_that_wait_and_were_never_seen_come_in_order_of_id(shard: ShardStore, epoch: int) -> None:
+async def test_unfetched_pages_come_in_order_of_id(shard: ShardStore, epoch: int) -> None:
     pages = [a_page(number) for number in range(1, 6)]
     visits = [
         a_visit(pages[0], due_us=90),
@@ -290,7 +290,7 @@ async def test_a_queued_page_is_not_queued_twice(shard: ShardStore, epoch: int) 
 
 
 @scenario
-async def test_shares_add_up_and_what_was_earned_before_fades(shard: ShardStore, epoch: int) -> None:
+async def test_credit_shares_add_up_and_earlier_earnings_fade(shard: ShardStore, epoch: int) -> None:
     page = a_page(1)._replace(credit=100, earned=160, generation=3)
     await shard.commit(epoch, with_site(new_pages=[page, a_page(2)]))
     await shard.commit(
@@ -305,7 +305,7 @@ async def test_shares_add_up_and_what_was_earned_before_fades(shard: ShardStore,
 
 
 @scenario
-async def test_a_promoted_page_moves_only_from_the_place_where_it_was_seen(shard: ShardStore, epoch: int) -> None:
+async def test_promotion_needs_the_old_queue_position(shard: ShardStore, epoch: int) -> None:
     await shard.commit(epoch, with_site(new_pages=[a_page(1, band=3), a_page(2, band=3)]))
     await shard.commit(epoch, Batch(promoted=[Promotion(1, 1, 3, 1, 0, 30), Promotion(2, 1, 3, 99, 0, 31)]))
     assert [(page.id, page.seq) for page in await shard.queue(1, 0, 0, 10)] == [(1, 30)]
@@ -317,7 +317,7 @@ async def test_a_promoted_page_moves_only_from_the_place_where_it_was_seen(shard
 
 
 @scenario
-async def test_a_twin_is_found_by_key_and_by_number(shard: ShardStore, epoch: int) -> None:
+async def test_duplicate_candidate_is_found_by_key_and_number(shard: ShardStore, epoch: int) -> None:
     page = a_page(1)
     await shard.commit(epoch, with_site(new_pages=[page, a_page(2)]))
     visits = [a_visit(page, version=a_version()), a_visit(a_page(2), duplicate_of=1, moved_to="https://x.test/")]
@@ -331,7 +331,7 @@ async def test_a_twin_is_found_by_key_and_by_number(shard: ShardStore, epoch: in
 
 
 @scenario
-async def test_duplicates_are_found_by_the_page_that_they_repeat(shard: ShardStore, epoch: int) -> None:
+async def test_duplicates_are_found_by_their_original(shard: ShardStore, epoch: int) -> None:
     pages = [a_page(number) for number in range(1, 6)]
     await shard.commit(epoch, with_site(new_pages=pages))
     visits = [
@@ -349,7 +349,7 @@ async def test_duplicates_are_found_by_the_page_that_they_repeat(shard: ShardSto
 
 
 @scenario
-async def test_requeue_and_visit_in_one_batch_in_either_order(shard: ShardStore, epoch: int) -> None:
+async def test_requeue_before_or_after_a_visit_in_one_batch(shard: ShardStore, epoch: int) -> None:
     page = a_page(1)
     await shard.commit(epoch, with_site(new_pages=[page], visited=[a_visit(page, due_us=5)]))
     again = a_visit(page, due_us=77, seq=20)
@@ -364,7 +364,7 @@ async def test_requeue_and_visit_in_one_batch_in_either_order(shard: ShardStore,
 
 
 @scenario
-async def test_validators_are_kept_over_a_failure_and_replaced_as_a_pair(shard: ShardStore, epoch: int) -> None:
+async def test_validators_survive_a_failure_and_are_replaced_as_a_pair(shard: ShardStore, epoch: int) -> None:
     page = a_page(1)
     visits = [
         a_visit(page, version=a_version(etag='"v1"')),
@@ -380,7 +380,7 @@ async def test_validators_are_kept_over_a_failure_and_replaced_as_a_pair(shard: 
 
 
 @scenario
-async def test_where_a_page_moved_to(shard: ShardStore, epoch: int) -> None:
+async def test_redirect_target_of_a_page(shard: ShardStore, epoch: int) -> None:
     page = a_page(1)
     await shard.commit(epoch, with_site(new_pages=[page]))
     assert await shard.moved_to(page.key) is None
@@ -417,7 +417,7 @@ async def test_a_site_is_replaced_and_its_counts_are_not(shard: ShardStore, epoc
 
 
 @scenario
-async def test_waiting_sites_are_paged_by_their_most_urgent_band(shard: ShardStore, epoch: int) -> None:
+async def test_waiting_sites_are_listed_by_their_most_urgent_band(shard: ShardStore, epoch: int) -> None:
     sites = {number: a_site(number) for number in range(1, 7)}
     pages = [a_page(number, site=number, band=number % 2) for number in range(1, 6)]
     pages.append(a_page(7, site=1, band=0))
@@ -490,7 +490,7 @@ async def test_a_reverted_page_has_three_versions(shard: ShardStore, epoch: int)
 
 
 @scenario
-async def test_the_text_of_every_version_can_be_read(kept: Kept, shard: ShardStore, epoch: int) -> None:
+async def test_the_text_of_every_version_can_be_read(opened: OpenStore, shard: ShardStore, epoch: int) -> None:
     page, other = a_page(1), a_page(2)
     texts = [" ".join(f"word{(number * step) % 97}" for step in range(200)) for number in range(1, 41)]
     before: tuple[int, str] | None = None
@@ -501,8 +501,8 @@ async def test_the_text_of_every_version_can_be_read(kept: Kept, shard: ShardSto
         before = number, text
     await shard.commit(epoch, with_site(new_pages=[page, other], visited=visits))
     await shard.commit(epoch, Batch(visited=[a_visit(other, version=a_version(body=b"none"))]))
-    await kept.leave()
-    again = await kept.store.open_shard(0)
+    await opened.crash()
+    again = await opened.store.open_shard(0)
     assert [await again.text(1, number) for number in range(1, 41)] == texts
     assert await again.text(1, 41) is None
     assert await again.text(2, 1) is None
@@ -513,30 +513,30 @@ async def test_the_text_of_every_version_can_be_read(kept: Kept, shard: ShardSto
 
 
 @scenario
-async def test_the_last_sight_of_a_page_is_kept_and_referred_to(kept: Kept, shard: ShardStore, epoch: int) -> None:
+async def test_baseline_is_stored_and_referred_to(opened: OpenStore, shard: ShardStore, epoch: int) -> None:
     page = a_page(1)
     await shard.commit(epoch, with_site(new_pages=[page], visited=[a_visit(page, version=a_version(1))]))
     assert await shard.baseline(page.id) is None
     version_place = await shard.version_original(page.id)
     assert version_place is not None
-    look = a_look(b"other bytes")
-    noise = a_visit(page, at_us=NOON_US + HOUR_US, digest=look.digest, baseline=look)
+    baseline = a_baseline(b"other bytes")
+    noise = a_visit(page, at_us=NOON_US + HOUR_US, digest=baseline.digest, baseline=baseline)
     await shard.commit(epoch, Batch(visited=[noise]))
-    await kept.leave()
-    again = await kept.store.open_shard(0)
-    assert await again.baseline(page.id) == look
+    await opened.crash()
+    again = await opened.store.open_shard(0)
+    assert await again.baseline(page.id) == baseline
     place = await again.version_original(page.id)
     assert place is not None
-    assert (place.page_id, place.record_id, place.offset) == (page.id, look.record_id, look.offset)
+    assert (place.page_id, place.record_id, place.offset) == (page.id, baseline.record_id, baseline.offset)
     epoch = (await again.claim()).epoch
     back = a_visit(page, at_us=NOON_US + 2 * HOUR_US, digest=a_version(1).digest)
     await again.commit(epoch, Batch(visited=[back]))
     assert await again.version_original(page.id) == version_place
-    assert await again.baseline(page.id) == look
+    assert await again.baseline(page.id) == baseline
 
 
 @scenario
-async def test_what_was_learned_about_a_site(shard: ShardStore, epoch: int) -> None:
+async def test_site_state_is_stored_by_kind(shard: ShardStore, epoch: int) -> None:
     assert await shard.site_state(1, "change") is None
     await shard.commit(epoch, with_site(site_states={(1, "change"): b"one", (1, "other"): b"two"}))
     await shard.commit(epoch, Batch(site_states={(1, "change"): b"three"}))
@@ -546,7 +546,7 @@ async def test_what_was_learned_about_a_site(shard: ShardStore, epoch: int) -> N
 
 
 @scenario
-async def test_refusals_are_remembered_once_up_to_the_limit(shard: ShardStore, epoch: int) -> None:
+async def test_refusals_are_stored_once_up_to_the_limit(shard: ShardStore, epoch: int) -> None:
     refusals = sorted(a_refusal(number) for number in range(1, 5))
     await shard.commit(epoch, Batch(refusals=[*refusals, refusals[0]]))
     assert await shard.refusals(b"", 10) == refusals[:REFUSALS_KEPT]
@@ -559,7 +559,7 @@ async def test_refusals_are_remembered_once_up_to_the_limit(shard: ShardStore, e
 
 
 @scenario
-async def test_a_page_is_no_refusal(shard: ShardStore, epoch: int) -> None:
+async def test_page_is_never_refused(shard: ShardStore, epoch: int) -> None:
     refused, page = a_page(1), a_page(2)
     refusals = [a_refusal(9)._replace(key=refused.key, url=refused.url), a_refusal(9)]
     await shard.commit(epoch, with_site(new_pages=[page], refusals=refusals))
@@ -570,22 +570,22 @@ async def test_a_page_is_no_refusal(shard: ShardStore, epoch: int) -> None:
     assert await shard.known([refused.key, page.key]) == {refused.key, page.key}
 
 
-# Parcels
+# Links for other shards
 
 
 @scenario
-async def test_parcels_wait_until_they_are_delivered(shard: ShardStore, epoch: int) -> None:
+async def test_outbox_keeps_batches_until_they_are_delivered(shard: ShardStore, epoch: int) -> None:
     parcels = [LinkBatch(2, 0, 3, b"two"), LinkBatch(1, 0, 2, b"one")]
     await shard.commit(epoch, Batch(sent=parcels))
     await shard.commit(epoch, Batch(sent=parcels))
     assert await shard.outbox() == sorted(parcels)
     await shard.commit(epoch, Batch(delivered=[2, 99]))
     assert await shard.outbox() == [parcels[1]]
-    assert (await shard.claim()).next_parcel == 3
+    assert (await shard.claim()).next_link_batch == 3
 
 
 @scenario
-async def test_marks_of_taken_parcels_only_grow(shard: ShardStore, epoch: int) -> None:
+async def test_received_numbers_never_decrease(shard: ShardStore, epoch: int) -> None:
     assert await shard.received() == {}
     await shard.commit(epoch, Batch(received={1: 5, 2: 1}))
     await shard.commit(epoch, Batch(received={1: 3, 2: 4}))
@@ -596,7 +596,7 @@ async def test_marks_of_taken_parcels_only_grow(shard: ShardStore, epoch: int) -
 
 
 @scenario
-async def test_a_batch_that_fails_leaves_nothing(kept: Kept, shard: ShardStore, epoch: int) -> None:
+async def test_a_batch_that_fails_leaves_nothing(opened: OpenStore, shard: ShardStore, epoch: int) -> None:
     batch = with_site(
         new_pages=[a_page(1)], refusals=[a_refusal(1)], sent=[LinkBatch(1, 0, 1, b"")], visited=[a_visit(a_page(404))]
     )
@@ -606,8 +606,8 @@ async def test_a_batch_that_fails_leaves_nothing(kept: Kept, shard: ShardStore, 
     assert await shard.site(1) is None
     assert await shard.refusals(b"", 10) == []
     assert await shard.outbox() == []
-    await kept.leave()
-    assert (await (await kept.store.open_shard(0)).claim()).next_id == 1
+    await opened.crash()
+    assert (await (await opened.store.open_shard(0)).claim()).next_id == 1
 
 
 @scenario
@@ -626,7 +626,7 @@ async def test_a_version_is_not_stored_twice(shard: ShardStore, epoch: int) -> N
 
 
 @scenario
-async def test_a_number_is_not_given_to_two_pages(shard: ShardStore, epoch: int) -> None:
+async def test_page_number_is_unique(shard: ShardStore, epoch: int) -> None:
     await shard.commit(epoch, with_site(new_pages=[a_page(1)]))
     with pytest.raises(BugFound):
         await shard.commit(epoch, with_site(new_pages=[a_page(2)._replace(id=1)]))

@@ -1,4 +1,4 @@
-"""Rows of several shards in a database and back: awkward values, numbers that go on, tables nobody knows."""
+"""Move several shards into a database and back: awkward values, continued numbers, unknown tables."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ async def ask(dsn: str, statement: str) -> list[Any]:
         await connection.close()
 
 
-def test_several_shards_there_and_back(collection: Path, dsn: str) -> None:
+def test_several_shards_move_there_and_back(collection: Path, dsn: str) -> None:
     before = {table: rows_of(collection, table) for table in ("site", "visit", "site_state", "change")}
     done = move(collection, Settings(), dsn)
     assert (done.shards, done.by_table["visit"]) == (3, 3 * 2500)
@@ -73,11 +73,11 @@ def test_several_shards_there_and_back(collection: Path, dsn: str) -> None:
     asyncio.run(ask(dsn, "delete from {space}.visit where id = 2501"))
     move(collection, Settings(), "files")
     assert {table: rows_of(collection, table) for table in before} == before
-    assert [row[2] for row in rows_of(collection, "shard")] == [1, 1, 1], "a worker that wakes up late is fenced"
+    assert [row[2] for row in rows_of(collection, "shard")] == [1, 1, 1], "a late worker is fenced off"
     assert asyncio.run(ask(dsn, "select 1 from pg_namespace where nspname = '{space}'")) == []
 
 
-def test_what_a_database_cannot_hold_gets_a_substitute(collection: Path, dsn: str) -> None:
+def test_text_that_a_database_cannot_store_is_replaced(collection: Path, dsn: str) -> None:
     db = sqlite3.connect(shard_path(collection, 7))
     db.execute("update change set edits = ?", ("a\0b",))
     db.commit()
@@ -86,7 +86,7 @@ def test_what_a_database_cannot_hold_gets_a_substitute(collection: Path, dsn: st
     assert asyncio.run(ask(dsn, "select edits from {space}.change where shard = 7")) == [("a\ufffdb",)]
 
 
-def test_a_table_that_nobody_knows_stops_the_move(collection: Path, dsn: str) -> None:
+def test_unknown_table_stops_the_move(collection: Path, dsn: str) -> None:
     db = sqlite3.connect(shard_path(collection, 63))
     db.execute("create table stranger (id integer)")
     db.close()
@@ -95,7 +95,7 @@ def test_a_table_that_nobody_knows_stops_the_move(collection: Path, dsn: str) ->
     assert (database_of(collection), shards_in(collection)) == (None, list(SHARDS))
 
 
-def test_places_that_are_taken_or_empty(collection: Path, tmp_path: Path, dsn: str) -> None:
+def test_used_or_empty_places_are_refused(collection: Path, tmp_path: Path, dsn: str) -> None:
     with pytest.raises(ConfigError, match="already in its files"):
         move(collection, Settings(), "files")
     move(collection, Settings(), dsn)

@@ -41,7 +41,7 @@ class Stores(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
         self.memory = MemoryStore(1, most_refusals=MOST_REFUSALS)
         self.batch = Batch()
-        self.next_id = self.next_seq = self.next_parcel = 1
+        self.next_id = self.next_seq = self.next_link_batch = 1
         self.versions: dict[int, int] = {}
         """Page -> number of its newest version, those in the batch included."""
         self.kept_versions: dict[int, int] = {}
@@ -59,7 +59,7 @@ class Stores(RuleBasedStateMachine):
         self.epoch = facts.epoch
         # A batch that was not committed is lost in a crash, and its numbers are given again.
         self.batch = Batch()
-        self.next_id, self.next_seq, self.next_parcel = facts.next_id, facts.next_seq, facts.next_parcel
+        self.next_id, self.next_seq, self.next_link_batch = facts.next_id, facts.next_seq, facts.next_link_batch
 
     def both(self, method: str, *arguments: Any) -> Any:
         """The answer of the two, which must be the same."""
@@ -133,8 +133,8 @@ class Stores(RuleBasedStateMachine):
 
     @rule(other=st.integers(1, 3), delivered=st.integers(1, 5), received=st.integers(1, 9))
     def exchange_links(self, other: int, delivered: int, received: int) -> None:
-        self.batch.sent.append(LinkBatch(self.next_parcel, 0, other, b"links"))
-        self.next_parcel += 1
+        self.batch.sent.append(LinkBatch(self.next_link_batch, 0, other, b"links"))
+        self.next_link_batch += 1
         self.batch.delivered.append(delivered)
         self.batch.received[other] = received
 

@@ -89,8 +89,8 @@ def _seen(key: int, at_us: int, url: str = "https://a.example/") -> ChangeRecord
 def test_an_edit_that_comes_again_later_is_news_again():
     reviewed = read_marks([ReadMark(7, None, 100), ReadMark(7, None, 50), ReadMark(None, "https://b.example", 80)])
     views = [_seen(7, 100), _seen(7, 101), _seen(8, 90), _seen(9, 80, "https://b.example/x")]
-    assert [view.at_us for view in filter_read(views, reviewed, was_seen=False)] == [101, 90]
-    assert [view.at_us for view in filter_read(views, reviewed, was_seen=True)] == [100, 80]
+    assert [view.at_us for view in filter_read(views, reviewed, read=False)] == [101, 90]
+    assert [view.at_us for view in filter_read(views, reviewed, read=True)] == [100, 80]
 
 
 def test_the_file_forgets_the_oldest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -12,6 +12,7 @@ from evercrawl.adapters.sql.listing_reader import each_listing, open_listing
 from evercrawl.adapters.sql.state_reader import ShardReader, StateReader
 from evercrawl.collection.change_inbox import ChangeInbox
 from evercrawl.collection.site_list import find_site
+from evercrawl.core.change.classify import MAX_EDIT_CHARS
 from evercrawl.core.change.review import (
     EditGroup,
     filter_read,
@@ -21,7 +22,10 @@ from evercrawl.core.change.review import (
     read_marks,
     unmuted_part,
 )
-from evercrawl.core.change.text_diff import diff_text, mark_words, shorten_edit
+from evercrawl.core.change.text_diff import diff_text
+from evercrawl.core.change.text_diff import mark_words as mark_words
+from evercrawl.core.change.text_diff import shorten_edit as shorten_edit
+from evercrawl.core.change.text_diff import text_blocks as text_blocks
 from evercrawl.core.url import site_of
 from evercrawl.model.change import BlockEdit, Change, Edit
 from evercrawl.model.history import ChangeGroup, Mute
@@ -190,9 +194,27 @@ def filter_by_state(inbox: ChangeInbox, state: str) -> Choose:
     if state == "muted":
         return lambda views: _only_muted(views, mutes)
     was_seen = state == "read"
-    return lambda views: filter_read(without_muted(views, mutes), read_marks(inbox.marks()), was_seen=was_seen)
+    return lambda views: filter_read(without_muted(views, mutes), read_marks(inbox.marks()), read=was_seen)
 
 
 def _only_muted(views: Sequence[ChangeRecord], mutes: Sequence[Mute]) -> list[ChangeRecord]:
     found = ((view, muted_part(view.change, view.url, mutes)) for view in views)
     return [view._replace(change=change) for view, change in found if change is not None]
+
+
+EDITS_CHECKED = 40
+
+
+MAX_PATTERNS = 8
+
+
+def mute_patterns(edits: Sequence[BlockEdit]) -> list[str]:
+    """Return patterns that mute the edited parts: the text that stays the same in each."""
+    found = (mute_pattern(_edit_side(edit, "-"), _edit_side(edit, "+")) for edit in edits[:EDITS_CHECKED])
+    return list(dict.fromkeys(form for form in found if form is not None))[:MAX_PATTERNS]
+
+
+def _edit_side(edit: BlockEdit, sign: str) -> str:
+    if edit.sign not in ("~", sign):
+        return ""
+    return "".join(run.text for run in edit.words if run.sign in (" ", sign))[:MAX_EDIT_CHARS]

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from evercrawl.adapters.sql.listing_reader import ListingReader, each_listing, open_listing
+from evercrawl.adapters.sql.listing_reader import IDLE_READERS, ListingReader, each_listing, open_listing
 from evercrawl.adapters.sql.state_reader import MAX_ID, shards_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.listing import DuePage, PagedRows
@@ -136,3 +136,8 @@ def _skipped_in(reader: ListingReader, place: int, behind: str, reason: str | No
     refusals = reader.refusals(key, most) if reason is None else reader.refusals_of(reason, after=key, most=most)
     for one in refusals:
         yield _Found(SkippedUrl(one.url, one.reason, one.detail, one.parent), f"{place}.{one.key.hex()}")
+
+
+def close_readers(collection: Path) -> None:
+    """Close the idle readers of a collection."""
+    IDLE_READERS.close(collection)

@@ -330,17 +330,6 @@ def upload_archive(
     return upload_pending(folder, open_bucket(settings.url), keep_local=settings.keep_local, on_file=on_file)
 
 
-def upload_archive(
-    collection: Path, settings: ArchiveSettings, *, on_file: Callable[[UploadStats], None] | None = None
-) -> UploadStats:
-    """Upload archive files that are not in the object storage yet."""
-    if settings.url is None:
-        raise ConfigError("archive.url is not set; set it with: evercrawl config set archive.url s3://...")
-    folder = collection / "archive"
-    set_archive_address(folder, settings.url)
-    return upload_pending(folder, open_bucket(settings.url), keep_local=settings.keep_local, on_file=on_file)
-
-
 def move_state(
     collection: Path, settings: Settings, to: str, *, on_progress: Callable[[TransferProgress], None]
 ) -> tuple[TransferProgress, str]:

@@ -16,6 +16,7 @@ from evercrawl.collection.graph_builder import build_graph, is_outdated
 from evercrawl.collection.search_index import catch_up, index_lag, open_text_index
 from evercrawl.collection.searcher import Searcher
 from evercrawl.config import is_collection, read_settings
+from evercrawl.core.document.media_type import MEDIA_KINDS as MEDIA_KINDS
 from evercrawl.core.search.ranking import fuse_rankings
 from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.search import Hit, SearchResults, SourceError

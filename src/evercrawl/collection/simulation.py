@@ -17,7 +17,8 @@ from evercrawl.core.revisit.site_model import hub_of
 from evercrawl.errors import ConfigError
 from evercrawl.lab import POLICIES
 from evercrawl.lab.policy_score import SIGNALS, score
-from evercrawl.lab.trace_replay import Trace, TracePage, read_trace, warm_up
+from evercrawl.lab.trace_replay import Trace as Trace
+from evercrawl.lab.trace_replay import TracePage, read_trace, warm_up
 from evercrawl.model.listing import VersionMoment
 from evercrawl.model.reason import Reason
 from evercrawl.model.time import DAY_US, is_total_rate, parse_rate

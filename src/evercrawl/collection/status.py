@@ -110,3 +110,11 @@ def savings(reader: StateReader, *, now_us: int) -> Savings:
             answers, body_bytes = answers + some, body_bytes + size
             not_due += state.not_due(now_us)
     return Savings(answers, body_bytes, not_due)
+
+
+def check_readable(collection: Path) -> None:
+    """Read one row of the state; raise if that fails."""
+    reader = StateReader(collection)
+    for shard in reader.shards()[:1]:
+        with reader.shard(shard) as state:
+            state.next_due()

@@ -27,6 +27,8 @@ from evercrawl.adapters.warc.reader import (
     read_record,
 )
 from evercrawl.core.change.version_rules import choose_version, is_version_name
+from evercrawl.core.document.encoding import decode_body as decode_text
+from evercrawl.core.document.encoding import detect_charset
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.document.media_type import sniff_media_type
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode, decode_body
@@ -270,3 +272,9 @@ def decode_stored_body(version: StoredVersion, http: HttpBlock) -> bytes:
 @lru_cache(maxsize=1)
 def _handlers() -> InstalledHandlers:
     return InstalledHandlers()
+
+
+def decode_html(page: PageContent) -> str:
+    """Return the body of a page as text, decoded with its charset."""
+    charset = detect_charset(page.html, page.content_type)
+    return decode_text(page.html[charset.bom_bytes :], charset.encoding)

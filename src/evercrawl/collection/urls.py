@@ -8,18 +8,23 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from evercrawl.cluster.visit_requests import VisitRequest, list_requests, request_visits
-from evercrawl.core.url import PAGE_SCHEMES, canonical, site_of, site_parts
+from evercrawl.core.url import PAGE_SCHEMES, canonical, join, site_of, site_parts, surt
 from evercrawl.errors import ConfigError
 from evercrawl.model.settings import Settings
 
 __all__ = [
     "PrivateAddressError",
     "VisitRequest",
+    "canonical",
+    "fetch_text",
+    "join",
     "list_requests",
     "parse_page_url",
     "request_visit",
     "request_visits",
     "require_public_url",
+    "site_of",
+    "surt",
     "with_scheme",
 ]
 
@@ -101,3 +106,19 @@ def request_visit(collection: Path, settings: Settings, text: str, *, by: str) -
         raise ConfigError(f"{url} is not crawled: {refused[1]}")
     request_visits(collection, [url], by=by)
     return url
+
+
+async def fetch_text(url: str, settings: Settings, *, max_bytes: int) -> str | None:
+    """Fetch a small text file through the guarded fetcher; return None if that fails."""
+    from evercrawl.adapters.http.client import HttpFetcher
+    from evercrawl.adapters.system import SystemClock
+    from evercrawl.model import __version__
+    from evercrawl.model.fetch import Fetched, Request
+    from evercrawl.model.user_agent import user_agent
+
+    fetcher = HttpFetcher(settings, SystemClock(), user_agent(settings.identity, __version__))
+    try:
+        found = await fetcher.fetch(Request(url, body_limit=max_bytes))
+    finally:
+        await fetcher.close()
+    return found.body.decode("utf-8", "replace") if isinstance(found, Fetched) else None

@@ -22,9 +22,8 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from evercrawl.collection.captures import nearest_capture
-from evercrawl.collection.stored_pages import parse_response
-from evercrawl.core.document.encoding import decode_body, detect_charset
-from evercrawl.core.url import canonical, join
+from evercrawl.collection.stored_pages import decode_html, parse_response
+from evercrawl.collection.urls import canonical, join
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.listing import Capture
 from evercrawl.model.report import PageContent
@@ -158,9 +157,7 @@ class ReplayPages:
     def _render(self, view: PageContent, stamp: str, modifier: str, prefix: str) -> Response:
         kind = (view.content_type or "application/octet-stream").partition(";")[0].strip().lower()
         if kind in PAGES and modifier != "id_":
-            charset = detect_charset(view.html, view.content_type)
-            html = decode_body(view.html[charset.bom_bytes :], charset.encoding)
-            page = sanitize_page(html, view.url, lambda url: f"{prefix}/web/{stamp}/{header_url(url)}")
+            page = sanitize_page(decode_html(view), view.url, lambda url: f"{prefix}/web/{stamp}/{header_url(url)}")
             return Response(page.encode("utf-8", "replace"), media_type="text/html; charset=utf-8")
         if kind in PAGES or kind in SHOWN_TEXTS:
             return Response(view.html, media_type=kind if kind in PAGES else _text_kind(kind, view))

@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 import uvicorn
 from starlette.types import ASGIApp
 
-from evercrawl.adapters.sql.listing_reader import IDLE_READERS
 from evercrawl.collection.alerts.notifier import run_notifier
-from evercrawl.engine.runtime import StopSignal
+from evercrawl.collection.crawl import StopSignal
+from evercrawl.collection.listings import close_readers
 from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.report import Summary
 from evercrawl.web.access_control import COOKIE, AllowedOrigins, loopback_origins
@@ -199,7 +199,7 @@ class WebService:
                     await crawl
             await asyncio.to_thread(self.state.crawl.close)
             self.auth.close()
-            IDLE_READERS.close(self.state.path)
+            close_readers(self.state.path)
 
     def stop(self) -> None:
         """Stop after the current requests; a second call cancels them."""

@@ -156,7 +156,7 @@ def _alert_target(options: dict[str, Any]) -> Destination:
 
 
 def _report_added(cli: CliContext, alert: Alert, *, as_json: bool) -> None:
-    from evercrawl.core.alerts.definition import alert_fields
+    from evercrawl.collection.alerts.registry import alert_fields
 
     if as_json:
         emit_json("alert", alert_fields(alert, with_secret=True))
@@ -178,7 +178,7 @@ def alert_list_command(cli: CliContext, /, as_json: bool) -> int:
     evercrawl alert list
     evercrawl alert list --json
     """
-    from evercrawl.core.alerts.definition import alert_fields
+    from evercrawl.collection.alerts.registry import alert_fields
 
     found = cli.open_collection().alerts.all()
     for status in found:
@@ -252,7 +252,7 @@ def alert_log_command(cli: CliContext, /, name: str | None, state: str | None, l
     evercrawl alert log
     evercrawl alert log prices --state failed
     """
-    from evercrawl.core.alerts.delivery import MessageState
+    from evercrawl.collection.alerts.registry import MessageState
 
     chosen = None if state is None else MessageState(state)
     found = cli.open_collection().alerts.log(name, state=chosen, most=limit)
@@ -370,7 +370,7 @@ async def _deliver_until_stopped(cli: CliContext, path: Path, settings: Settings
 
 def _report_alerts(cli: CliContext, *, as_json: bool) -> bool:
     """Print the alerts as JSON; return whether a message failed."""
-    from evercrawl.core.alerts.definition import alert_fields
+    from evercrawl.collection.alerts.registry import alert_fields
 
     found = cli.open_collection().alerts.all()
     for status in found:

@@ -17,7 +17,7 @@ from evercrawl.model.sanitize import safe_line
 from evercrawl.model.time import from_us
 
 if TYPE_CHECKING:
-    from evercrawl.core.sitemap.websub_protocol import Subscription
+    from evercrawl.collection.alerts.subscriptions import Subscription
 
 
 @click.group("mute", cls=CommandGroup)

@@ -19,9 +19,8 @@ from evercrawl.model.sanitize import safe_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evercrawl.collection.simulation import PolicyTrial
+    from evercrawl.collection.simulation import PolicyTrial, Trace
     from evercrawl.collection.tools import Tool
-    from evercrawl.lab.trace_replay import Trace
 
 DEFAULT_PAGES = 600
 """Enough pages for a comparison that takes seconds."""

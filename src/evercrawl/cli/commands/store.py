@@ -10,7 +10,6 @@ import click
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import CommandGroup, common_options, json_option
 from evercrawl.cli.terminal import emit_json, format_size, live_line, plural
-from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
@@ -82,23 +81,17 @@ def store_move(cli: CliContext, to: str, as_json: bool) -> None:
     evercrawl store move --to postgresql://crawler@db.example.org/crawls
     evercrawl store move --to files
     """
-    try:
-        from evercrawl.cluster.move import move, without_password
-    except ModuleNotFoundError as error:
-        raise ConfigError(
-            f"PostgreSQL needs an extra ({error.name} is missing): pip install 'evercrawl[postgres]'"
-        ) from error
+    from evercrawl.collection.maintenance import move_state
 
     collection = cli.require_collection()
     settings = cli.configured(collection).settings
     with live_line(cli) as show:
-        done = move(
+        done, where = move_state(
             collection,
             settings,
             to,
             on_progress=lambda so_far: show(f"{so_far.shards} shards · {so_far.rows:,} rows copied"),
         )
-    where = without_password(to)
     if as_json:
         fields = {"to": where, "shards": done.shards, "rows": done.rows, "by_table": done.by_table}
         emit_json("store-move", fields)

@@ -300,7 +300,7 @@ def _diff_lines(found: VersionDiff) -> list[Text]:
 def _edit_line(edit: BlockEdit) -> Text:
     from rich.text import Text
 
-    from evercrawl.core.change.text_diff import mark_words, shorten_edit
+    from evercrawl.collection.change_groups import mark_words, shorten_edit
 
     if edit.sign != "~":
         return _styled(edit.sign, f"{edit.sign} {''.join(words.text for words in edit.words)}")

@@ -15,8 +15,13 @@ from typing import Any, NamedTuple
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MessageCounts, outbox_path
 from evercrawl.collection.alerts.event_reader import BY_WORDS, CollectionLogs, EventJudges, Logs, event_texts
 from evercrawl.collection.alerts.sender import ChannelSender, OutgoingMessage, require_apprise
-from evercrawl.core.alerts.definition import alert_problem
-from evercrawl.core.alerts.delivery import AlertMessage, DeliveryAttempt, MessageState, retry_message
+from evercrawl.core.alerts.definition import HOSTED_SERVICES as HOSTED_SERVICES
+from evercrawl.core.alerts.definition import alert_fields as alert_fields
+from evercrawl.core.alerts.definition import alert_problem as alert_problem
+from evercrawl.core.alerts.definition import apprise_problem as apprise_problem
+from evercrawl.core.alerts.definition import redact_address as redact_address
+from evercrawl.core.alerts.delivery import AlertMessage, DeliveryAttempt, retry_message
+from evercrawl.core.alerts.delivery import MessageState as MessageState
 from evercrawl.core.alerts.matching import match_event
 from evercrawl.core.alerts.message_format import MIN_SECRET_BYTES, format_secret
 from evercrawl.core.http.ip_address import address_refusal, parse_ip_literal

@@ -22,7 +22,6 @@ from evercrawl.cluster.visit_requests import request_visits
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, outbox_path
 from evercrawl.core.sitemap.websub_protocol import (
     HEAD_BYTES,
-    Subscription,
     SubscriptionPhase,
     announced_pages,
     answer_callback,
@@ -35,6 +34,7 @@ from evercrawl.core.sitemap.websub_protocol import (
     start_subscription,
     write_subscription,
 )
+from evercrawl.core.sitemap.websub_protocol import Subscription as Subscription
 from evercrawl.core.url import canonical
 from evercrawl.errors import ConfigError
 from evercrawl.model import __version__

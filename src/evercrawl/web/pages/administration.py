@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import tomllib
-from importlib.util import find_spec
 from typing import Any
 
-from evercrawl.adapters.sqlite.state_file import database_of
+from evercrawl.collection.maintenance import is_in_database
 from evercrawl.collection.outposts import list_outposts
 from evercrawl.config import collection_file, write_setting
 from evercrawl.config.schema import describe_type, format_value, known_settings, sections
@@ -129,7 +128,7 @@ def set_password(state: AppState, inputs: Inputs) -> ActionResult:
 
 def cluster(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return the workers of a collection in a database."""
-    if not _is_in_database(state):
+    if not is_in_database(state.path, state.settings):
         return {"in_database": False, "workers": [], "shards": state.settings.store.shards, "owned": 0}
     from evercrawl.collection.workers import list_workers
 
@@ -144,7 +143,7 @@ def cluster(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 def drain_worker(state: AppState, inputs: Inputs) -> ActionResult:
     """Stop a worker, or all, after the current requests."""
-    if not _is_in_database(state):
+    if not is_in_database(state.path, state.settings):
         raise BadRequest("this collection is stored in files, so it has no cluster", 409)
     from evercrawl.collection.workers import drain_workers
 
@@ -152,9 +151,3 @@ def drain_worker(state: AppState, inputs: Inputs) -> ActionResult:
     if not count:
         raise BadRequest("no worker id starts with this", 404)
     return ActionResult(f"Stopping {plural(count, 'worker')} at the next heartbeat.", "/cluster", {"workers": count})
-
-
-def _is_in_database(state: AppState) -> bool:
-    """Return whether the state is in a database and its driver is installed."""
-    is_named = state.settings.store.url is not None or database_of(state.path) is not None
-    return is_named and find_spec("asyncpg") is not None

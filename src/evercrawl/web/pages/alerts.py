@@ -10,19 +10,21 @@ from typing import Any
 from starlette.responses import Response
 
 from evercrawl.collection.alerts.event_reader import CollectionLogs
-from evercrawl.collection.alerts.registry import AlertRegistry, AlertStatus, default_batch_size, preview_alert
-from evercrawl.collection.alerts.sender import has_apprise
-from evercrawl.collection.alerts.subscriptions import subscription_fields
-from evercrawl.collection.urls import VisitRequest, list_requests, require_public_url
-from evercrawl.core.alerts.definition import (
+from evercrawl.collection.alerts.registry import (
     HOSTED_SERVICES,
+    AlertRegistry,
+    AlertStatus,
+    MessageState,
     alert_fields,
     alert_problem,
     apprise_problem,
+    default_batch_size,
+    preview_alert,
     redact_address,
 )
-from evercrawl.core.alerts.delivery import MessageState
-from evercrawl.core.url import canonical
+from evercrawl.collection.alerts.sender import has_apprise
+from evercrawl.collection.alerts.subscriptions import subscription_fields
+from evercrawl.collection.urls import VisitRequest, canonical, list_requests, require_public_url
 from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import CHANGES, Alert, AlertFilter, Channel, Destination, EventKind, Frequency
 from evercrawl.model.time import from_us

@@ -7,7 +7,7 @@ from typing import Any
 
 from evercrawl.collection.change_groups import MAX_PAGES_NAMED, filter_by_state, recent_changes
 from evercrawl.collection.change_inbox import MAX_KEYS, ChangeInbox
-from evercrawl.core.url import site_of
+from evercrawl.collection.urls import site_of
 from evercrawl.model.history import ReadMark
 from evercrawl.model.listing import RecentChangeGroup
 from evercrawl.model.time import from_us, to_us

@@ -7,12 +7,9 @@ from datetime import date, timedelta
 from itertools import takewhile, zip_longest
 from typing import Any, Literal, NamedTuple
 
+from evercrawl.collection.change_groups import mute_patterns, text_blocks
 from evercrawl.collection.stored_pages import canonical_page_url
-from evercrawl.collection.urls import with_scheme
-from evercrawl.core.change.classify import MAX_EDIT_CHARS
-from evercrawl.core.change.review import mute_pattern
-from evercrawl.core.change.text_diff import text_blocks
-from evercrawl.core.url import site_of
+from evercrawl.collection.urls import site_of, with_scheme
 from evercrawl.errors import ConfigError
 from evercrawl.model.change import BlockEdit, Words
 from evercrawl.model.history import PageHistory
@@ -22,7 +19,6 @@ from evercrawl.web.route import BadRequest, Inputs
 
 VISITS_SHOWN = 50
 TEXT_SHOWN = 20_000
-EDITS_CHECKED, PARTS_SHOWN = 40, 8
 
 
 def page(state: AppState, inputs: Inputs) -> dict[str, Any]:
@@ -72,22 +68,10 @@ def diff(state: AppState, inputs: Inputs) -> dict[str, Any]:
         "rows": side_by_side(found.edits, text_blocks(newer)),
         "words_added": found.words_of("+"),
         "words_removed": found.words_of("-"),
-        "parts_edited": _parts(found.edits),
+        "parts_edited": mute_patterns(found.edits),
         "site": site_of(found.url),
         "versions": [kept.version for kept in history.versions],
     }
-
-
-def _parts(edits: Sequence[BlockEdit]) -> list[str]:
-    """Return patterns that mute the edited parts: the text that stays the same in each."""
-    found = (mute_pattern(_side(edit, "-"), _side(edit, "+")) for edit in edits[:EDITS_CHECKED])
-    return list(dict.fromkeys(form for form in found if form is not None))[:PARTS_SHOWN]
-
-
-def _side(edit: BlockEdit, sign: str) -> str:
-    if edit.sign not in ("~", sign):
-        return ""
-    return "".join(run.text for run in edit.words if run.sign in (" ", sign))[:MAX_EDIT_CHARS]
 
 
 def show(state: AppState, inputs: Inputs) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from evercrawl.collection.search import MEDIA_KINDS
 from evercrawl.collection.urls import with_scheme
-from evercrawl.core.document.media_type import MEDIA_KINDS
 from evercrawl.model.search import Tone
 from evercrawl.web.app_state import AppState
 from evercrawl.web.route import BadRequest, Inputs, Parameter

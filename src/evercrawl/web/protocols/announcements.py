@@ -16,16 +16,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
-from evercrawl.adapters.http.client import HttpFetcher
-from evercrawl.adapters.system import SystemClock
-from evercrawl.cluster.visit_requests import request_visits
 from evercrawl.collection.alerts.subscriptions import CallbackReply
 from evercrawl.collection.site_list import find_site
-from evercrawl.core.url import canonical, site_of
-from evercrawl.model import __version__
-from evercrawl.model.fetch import Fetched
-from evercrawl.model.fetch import Request as PageRequest
-from evercrawl.model.user_agent import user_agent
+from evercrawl.collection.urls import canonical, fetch_text, request_visits, site_of
 from evercrawl.web.access_control import RateLimit
 from evercrawl.web.app_state import AppState
 from evercrawl.web.route import BadRequest, Parameter
@@ -95,15 +88,8 @@ class IndexNow:
             raise BadRequest("the key file does not contain the key", 403)
 
     async def _has_key(self, key_url: str, key: str) -> bool:
-        settings = self.state.settings
-        fetcher = HttpFetcher(settings, SystemClock(), user_agent(settings.identity, __version__))
-        try:
-            found = await fetcher.fetch(PageRequest(key_url, body_limit=KEY_FILE_BYTES))
-        finally:
-            await fetcher.close()
-        if not isinstance(found, Fetched):
-            return False
-        return key in found.body.decode("utf-8", "replace").split()
+        text = await fetch_text(key_url, self.state.settings, max_bytes=KEY_FILE_BYTES)
+        return text is not None and key in text.split()
 
 
 async def _read_announcement(request: Request) -> tuple[list[str], str, str | None]:

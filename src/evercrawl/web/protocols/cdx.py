@@ -11,7 +11,7 @@ import orjson
 from starlette.responses import Response
 
 from evercrawl.collection.captures import Match, captures_matching
-from evercrawl.core.url import surt
+from evercrawl.collection.urls import surt
 from evercrawl.model.listing import Capture
 from evercrawl.model.time import from_us
 from evercrawl.web.app_state import AppState

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from starlette.responses import Response
 
-from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.collection.runs import LiveRun, live_run
+from evercrawl.collection.status import check_readable
 from evercrawl.model.report import Status
 from evercrawl.web.app_state import AppState
 from evercrawl.web.route import BadRequest, Inputs
@@ -78,10 +78,7 @@ def healthz(state: AppState, inputs: Inputs) -> Response:
 def readyz(state: AppState, inputs: Inputs) -> Response:
     """Return whether the collection can be read."""
     try:
-        reader = StateReader(state.path)
-        for shard in reader.shards()[:1]:
-            with reader.shard(shard) as queue:
-                queue.next_due()
+        check_readable(state.path)
     except Exception as error:
         raise BadRequest("the collection cannot be read", 503) from error
     return Response("ready\n", media_type="text/plain")

@@ -33,7 +33,7 @@ def test_batch_update_and_delete_find_their_rows_by_key() -> None:
     assert "update page set band = batch.p3, seq = batch.p4 from unnest(" in text
     assert "where page.shard = $1::integer and page.id = batch.p0 and" in text
     assert text.endswith("offset 0) found where page.ctid = found.place")
-    assert combined_text(("delete_parcel",)).startswith("delete from outbox using unnest($2::bigint[])")
+    assert combined_text(("delete_link_batch",)).startswith("delete from outbox using unnest($2::bigint[])")
 
 
 def test_batch_query_runs_once_for_each_input() -> None:
@@ -43,7 +43,7 @@ def test_batch_query_runs_once_for_each_input() -> None:
 
 
 def test_statements_about_different_tables_become_one() -> None:
-    text = combined_text(("insert_seen", "delete_parcel"))
+    text = combined_text(("insert_seen", "delete_link_batch"))
     assert text.startswith("with write0 as (insert into seen")
     assert "), write1 as (delete from outbox using unnest($4::bigint[])" in text
     assert text.endswith("select 1")

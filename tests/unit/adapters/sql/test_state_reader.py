@@ -45,7 +45,7 @@ async def fill(store: SqliteStore) -> None:
     await other.commit(epoch, Batch(sites={1: a_site(5)}, refusals=[a_refusal(4, reason=Reason.EXCLUDED)]))
 
 
-def test_a_page_with_all_that_is_known(reader: StateReader) -> None:
+def test_everything_known_about_a_page(reader: StateReader) -> None:
     with reader.shard(0) as shard:
         one, two, three = (shard.page(page.key) for page in (ONE, TWO, THREE))
         assert shard.page(a_page(4).key) is None
@@ -82,7 +82,7 @@ def test_refusals(reader: StateReader) -> None:
         assert shard.refusal(ONE.key) is None
 
 
-def test_sums_over_the_collection(reader: StateReader) -> None:
+def test_totals_of_the_collection(reader: StateReader) -> None:
     assert reader.totals(NOON_US + 50) == Totals(
         sites=2, pages=3, pending=2, requests=4, wire_bytes=999, due_now=1, refusals=3, refusals_dropped=1, versions=2
     )

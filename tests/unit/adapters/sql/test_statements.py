@@ -80,7 +80,7 @@ def columns_of(schema: str) -> dict[str, set[str]]:
         ("queue", "page_queued (site_id=? AND band=? AND seq>?)"),
         ("due", "page_due (due_us<?)"),
         ("next_due", "page_due"),
-        ("unseen", "page USING INTEGER PRIMARY KEY (rowid>?)"),
+        ("unfetched", "page USING INTEGER PRIMARY KEY (rowid>?)"),
         ("duplicates_of", "page_repeats (duplicate_of=?)"),
         ("count_site", "page_queued (site_id=?)"),
         ("visits_of_page", "visit_of_page (page_id=?)"),

@@ -30,7 +30,7 @@ def test_a_new_file_is_tuned(tmp_path: Path, durability: str, synchronous: int) 
     db.close()
 
 
-def test_a_newer_schema_is_refused_with_the_remedy(tmp_path: Path) -> None:
+def test_other_schema_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "s00.sqlite"
     db = open_for_writing(path, durability="process")
     db.execute(f"pragma user_version = {SCHEMA_VERSION + 1}")
@@ -56,8 +56,8 @@ def test_a_folder_that_cannot_hold_files(tmp_path: Path) -> None:
         open_for_writing(tmp_path / "state" / "s00.sqlite", durability="process")
 
 
-def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
-    (tmp_path / "state").write_text("a file stands here")
+def test_a_folder_that_cannot_be_created(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("this is a file")
     with pytest.raises(StoreUnavailable, match=r"state.* cannot be created"):
         open_for_writing(tmp_path / "state" / "s00.sqlite", durability="process")
 
