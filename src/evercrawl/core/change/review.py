@@ -50,11 +50,11 @@ def read_marks(marks: Iterable[ReadMark]) -> ReadMarks:
     return ReadMarks(edits, sites, all_us)
 
 
-def filter_read(views: Iterable[ChangeRecord], reviewed: ReadMarks, *, was_seen: bool) -> list[ChangeRecord]:
+def filter_read(views: Iterable[ChangeRecord], marks: ReadMarks, *, read: bool) -> list[ChangeRecord]:
     """Return the changes with only their read, or only their unread, edits."""
     kept = []
     for view in views:
-        edits = tuple(edit for edit in view.change.edits if reviewed.has(edit.key, view) is was_seen)
+        edits = tuple(edit for edit in view.change.edits if marks.has(edit.key, view) is read)
         if edits:
             kept.append(view._replace(change=replace(view.change, edits=edits)))
     return kept
@@ -174,7 +174,7 @@ def pattern_problem(pattern: str) -> str | None:
     if len(pattern) > MAX_PATTERN_CHARS:
         return f"a pattern has at most {MAX_PATTERN_CHARS} characters"
     if sum(character.isalpha() for character in pattern) < MIN_LETTERS:
-        return f"a pattern names what stays the same in a part, with at least {MIN_LETTERS} letters"
+        return f"a pattern needs at least {MIN_LETTERS} letters that stay the same"
     return None
 
 

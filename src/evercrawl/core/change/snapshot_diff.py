@@ -100,7 +100,7 @@ class RowPosition(IntEnum):
     WITHIN = 3
 
 
-class UnmatchedBlock(NamedTuple):
+class _Block(NamedTuple):
     """A block that only one of the versions has."""
 
     path: int
@@ -154,18 +154,16 @@ def diff_snapshots(before: Snapshot, after: Snapshot) -> SnapshotDiff:
     return SnapshotDiff(hunks + metadata, _moved(before, after, was_own, is_own))
 
 
-def _unmatched(before: Snapshot, after: Snapshot) -> tuple[list[UnmatchedBlock], list[UnmatchedBlock]]:
+def _unmatched(before: Snapshot, after: Snapshot) -> tuple[list[_Block], list[_Block]]:
     """Return blocks without a counterpart of the same text, or the same significant text, anywhere on the page."""
     old, new = Counter(before.texts), Counter(after.texts)
     removed, added = _unmatched_blocks(before, old - new), _unmatched_blocks(after, new - old)
     old_texts = Counter(significant_text(block.text) for block in removed)
     new_texts = Counter(significant_text(block.text) for block in added)
-    return _select_by_significance(removed, old_texts - new_texts), _select_by_significance(
-        added, new_texts - old_texts
-    )
+    return _select_significant(removed, old_texts - new_texts), _select_significant(added, new_texts - old_texts)
 
 
-def _unmatched_blocks(snapshot: Snapshot, wanted: Counter[str]) -> list[UnmatchedBlock]:
+def _unmatched_blocks(snapshot: Snapshot, wanted: Counter[str]) -> list[_Block]:
     """Return as many blocks of each text as are wanted."""
     if not wanted:
         return []
@@ -178,7 +176,7 @@ def _unmatched_blocks(snapshot: Snapshot, wanted: Counter[str]) -> list[Unmatche
             wanted[text] -= 1
             path = paths[at]
             position = _position(at, first=first_of[path], last=last_of[path])
-            blocks.append(UnmatchedBlock(path, snapshot.flags[at], text, position))
+            blocks.append(_Block(path, snapshot.flags[at], text, position))
     return blocks
 
 
@@ -188,7 +186,7 @@ def _position(at: int, *, first: int, last: int) -> RowPosition:
     return RowPosition.FIRST if at == first else RowPosition.LAST if at == last else RowPosition.WITHIN
 
 
-def _select_by_significance(blocks: list[UnmatchedBlock], wanted: Counter[str]) -> list[UnmatchedBlock]:
+def _select_significant(blocks: list[_Block], wanted: Counter[str]) -> list[_Block]:
     """Return as many blocks of each significant text as are wanted; insignificant ones never."""
     taken = []
     for block in blocks:
@@ -199,18 +197,15 @@ def _select_by_significance(blocks: list[UnmatchedBlock], wanted: Counter[str]) 
     return taken
 
 
-def _is_resplit(removed: list[UnmatchedBlock], added: list[UnmatchedBlock]) -> bool:
+def _is_resplit(removed: list[_Block], added: list[_Block]) -> bool:
     """Return whether the same words are only split into other blocks."""
     if not removed or not added:
         return False
-    return "".join(significant_text(block.text) for block in removed) == "".join(
-        significant_text(block.text) for block in added
-    )
+    old, new = ("".join(significant_text(block.text) for block in blocks) for blocks in (removed, added))
+    return old == new
 
 
-def _pair_blocks(
-    removed: list[UnmatchedBlock], added: list[UnmatchedBlock], was_own: IsOwnBlock, is_own: IsOwnBlock
-) -> list[Hunk]:
+def _pair_blocks(removed: list[_Block], added: list[_Block], was_own: IsOwnBlock, is_own: IsOwnBlock) -> list[Hunk]:
     """Pair each removed block with the added one that replaced it: same path, most similar first."""
     old_at, new_at = _by_path(removed), _by_path(added)
     hunks = []
@@ -221,19 +216,17 @@ def _pair_blocks(
     return hunks
 
 
-def _by_path(blocks: list[UnmatchedBlock]) -> dict[int, list[UnmatchedBlock]]:
-    found: dict[int, list[UnmatchedBlock]] = defaultdict(list)
+def _by_path(blocks: list[_Block]) -> dict[int, list[_Block]]:
+    found: dict[int, list[_Block]] = defaultdict(list)
     for block in blocks:
         found[block.path].append(block)
     return found
 
 
-def _match_blocks(
-    old: list[UnmatchedBlock], new: list[UnmatchedBlock]
-) -> list[tuple[UnmatchedBlock | None, UnmatchedBlock | None]]:
+def _match_blocks(old: list[_Block], new: list[_Block]) -> list[tuple[_Block | None, _Block | None]]:
     """Return pairs of similar blocks, then of those at the same end of the row, then in order."""
     rest_old, rest_new = list(old), list(new)
-    pairs: list[tuple[UnmatchedBlock | None, UnmatchedBlock | None]] = []
+    pairs: list[tuple[_Block | None, _Block | None]] = []
     for one, other in (*_similar_pairs(old, new), *_pairs_at_ends(old, new)):
         if one in rest_old and other in rest_new:
             rest_old.remove(one)
@@ -242,7 +235,7 @@ def _match_blocks(
     return pairs + list(zip_longest(rest_old, rest_new))
 
 
-def _similar_pairs(old: list[UnmatchedBlock], new: list[UnmatchedBlock]) -> list[tuple[UnmatchedBlock, UnmatchedBlock]]:
+def _similar_pairs(old: list[_Block], new: list[_Block]) -> list[tuple[_Block, _Block]]:
     if not 1 < len(old) * len(new) <= MAX_SIMILARITY_PAIRS:
         return []
     scored = [(text_similarity(one.text, other.text), one, other) for one in old for other in new]
@@ -250,7 +243,7 @@ def _similar_pairs(old: list[UnmatchedBlock], new: list[UnmatchedBlock]) -> list
     return [(one, other) for _, one, other in sorted(similar, key=lambda entry: -entry[0])]
 
 
-def _pairs_at_ends(old: list[UnmatchedBlock], new: list[UnmatchedBlock]) -> list[tuple[UnmatchedBlock, UnmatchedBlock]]:
+def _pairs_at_ends(old: list[_Block], new: list[_Block]) -> list[tuple[_Block, _Block]]:
     ends = (RowPosition.FIRST, RowPosition.LAST)
     return [
         (one, other)
@@ -260,7 +253,7 @@ def _pairs_at_ends(old: list[UnmatchedBlock], new: list[UnmatchedBlock]) -> list
     ]
 
 
-def _hunk(old: UnmatchedBlock | None, new: UnmatchedBlock | None, was_own: IsOwnBlock, is_own: IsOwnBlock) -> Hunk:
+def _hunk(old: _Block | None, new: _Block | None, was_own: IsOwnBlock, is_own: IsOwnBlock) -> Hunk:
     some = new or old
     assert some is not None, "a hunk has at least one side"
     return Hunk(
@@ -315,14 +308,14 @@ def _title_hunks(before: str, after: str) -> list[Hunk]:
     if significant_title(before) == significant_title(after):
         return []
     old, new = title_parts(before), title_parts(after)
-    removed = [block for block in old if block not in new]
-    added = [block for block in new if block not in old]
+    removed = [part for part in old if part not in new]
+    added = [part for part in new if part not in old]
     return [_metadata_hunk(TITLE, *pair) for pair in zip_longest(removed, added, fillvalue="")]
 
 
 def title_parts(title: str) -> list[str]:
     """Return the parts of a title between dashes, bars and the like."""
-    return [block for block in _TITLE_BORDER.split(title) if block]
+    return [part for part in _TITLE_BORDER.split(title) if part]
 
 
 def _metadata_hunk(path: int, old: str, new: str) -> Hunk:
