@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import Browser
 from tests.web.chromium import chromium, serving
-from tests.web.story import tell_story
+from tests.web.history_fixture import create_history
 
 from evercrawl.cluster.visit_requests import request_visits
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox
@@ -64,7 +64,7 @@ def main(folder: str | None = None) -> None:
     with tempfile.TemporaryDirectory() as made:
         collection = Path(folder or made) / "coast.evercrawl"
         if not collection.exists():
-            tell_story(collection)
+            create_history(collection)
             arrange(collection)
         with serving(collection) as served, chromium() as browser:
             _take(browser, served.address, served.first_link)

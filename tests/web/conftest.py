@@ -15,7 +15,7 @@ from evercrawl.web.serve import ServeOptions, WebService
 from tests.web.inputs import ALERT
 from tests.web.client import TestClient
 from tests.web.hostile import PAGES, SCRIPT, haunt
-from tests.web.story import tell_story
+from tests.web.history_fixture import create_history
 
 DAYS = 6
 
@@ -69,7 +69,7 @@ def closed(interface: Interface) -> None:
 
 @pytest.fixture(scope="session")
 def story(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    told = tell_story(tmp_path_factory.mktemp("web") / "coast.evercrawl", days=DAYS, extra=PAGES)
+    told = create_history(tmp_path_factory.mktemp("web") / "coast.evercrawl", days=DAYS, extra=PAGES)
     evercrawl.open(told).alerts.add(
         Alert(
             ALERT,

@@ -1,4 +1,4 @@
-"""Being told, arranged in the interface: preview, add, test, log, remove."""
+"""Alerts in the interface: preview, add, test, log and remove."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def private(tmp_path: Path) -> Iterator[Interface]:
     closed(interface)
 
 
-def test_a_preview_tells_what_would_have_been_told_and_adds_nothing(web: Interface):
+def test_a_preview_shows_matches_and_adds_nothing(web: Interface):
     found = web.operator.get("/alerts.json", params=WISH).json()
     assert found["preview"]["matches"] >= 3
     assert found["preview"]["matches"] <= found["preview"]["checked"]
@@ -77,7 +77,7 @@ def test_a_preview_tells_what_would_have_been_told_and_adds_nothing(web: Interfa
     assert "Add this alert" in web.operator.get("/alerts", params=WISH).text
 
 
-def test_what_is_wrong_with_a_wish_stands_beside_the_form(web: Interface):
+def test_a_problem_is_shown_beside_the_form(web: Interface):
     for wrong in (
         {"address": "not a mail address"},
         {"name": "../../escape"},
@@ -149,24 +149,24 @@ def test_a_test_that_fails_says_so(private: Interface):
         private.operator.post("/do/add-alert", data=wish)
         answer = private.operator.post("/do/test-alert", data={"name": "hook", "csrf": private.csrf})
     text = private.operator.get(answer.headers["location"]).text
-    assert "the test was not delivered: HTTP 500" in text
+    assert "Test message failed: HTTP 500" in text
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:1/", "http://169.254.169.254/", "http://localhost/x"])
-def test_a_webhook_leads_to_no_machine_that_only_we_can_reach(fresh: Interface, address: str):
+def test_a_webhook_cannot_reach_private_machines(fresh: Interface, address: str):
     wish = {"name": "hook", "channel": "webhook", "address": address, "csrf": fresh.csrf}
     assert fresh.operator.post("/do/add-alert", data=wish).status_code == 403
     assert fresh.operator.get("/alerts.json", params={"name": "hook", "address": address}).json()["problem"]
     assert fresh.service.state.collection.alerts.all() == []
 
 
-def test_a_feed_lies_in_the_collection_and_nowhere_else(fresh: Interface):
+def test_a_feed_is_written_only_inside_the_collection(fresh: Interface):
     wish = {"name": "news", "channel": "atom", "address": "/etc/passwd", "csrf": fresh.csrf}
     fresh.operator.post("/do/add-alert", data=wish)
     ((status),) = fresh.service.state.collection.alerts.all()
     assert status.alert.destination.channel is Channel.ATOM
     assert Path(status.alert.destination.address) == fresh.service.state.path.absolute() / "feeds" / "news.xml"
-    assert fresh.operator.get("/alert.atom?name=news").status_code == 404, "nothing was told yet"
+    assert fresh.operator.get("/alert.atom?name=news").status_code == 404, "nothing was sent yet"
     fresh.operator.post("/do/test-alert", data={"name": "news", "csrf": fresh.csrf})
     feed = fresh.operator.get("/alert.atom?name=news")
     assert feed.headers["content-type"].startswith("application/atom+xml")
@@ -176,9 +176,9 @@ def test_a_feed_lies_in_the_collection_and_nowhere_else(fresh: Interface):
     assert fresh.operator.post("/do/add-alert", data=wish).status_code == 400
 
 
-def test_serve_tells_while_nobody_crawls(story: Path, tmp_path: Path):
-    """What happened while no alert process ran is told once, in order, by the interface alone."""
-    collection = tmp_path / "told.evercrawl"
+def test_serve_sends_alerts_without_a_crawl(story: Path, tmp_path: Path):
+    """The interface sends changes that happened while no alert process ran, once and in order."""
+    collection = tmp_path / "sent.evercrawl"
     shutil.copytree(story, collection, ignore=shutil.ignore_patterns("web.sqlite*", "notify*"))
     with _receiver() as (address, taken):
         subject = AlertFilter(patterns=("https://*",))
@@ -193,7 +193,7 @@ def test_serve_tells_while_nobody_crawls(story: Path, tmp_path: Path):
     assert numbers == sorted(set(numbers))
 
 
-def test_alerts_need_our_own_form(fresh: Interface):
+def test_alerts_need_a_csrf_token(fresh: Interface):
     for name in ("add-alert", "test-alert", "remove-alert", "retry-alert"):
         assert fresh.operator.post(f"/do/{name}", data=WISH).status_code == 403
         other = {"Origin": "https://evil.example"}
@@ -207,7 +207,7 @@ SERVICE = "tgram://123456789:abcdefg_hijklmnop/12315544"
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_apprise_is_offered_where_it_is_installed_and_only_for_services_at_fixed_places(private: Interface):
+def test_apprise_is_offered_only_for_services_at_fixed_hosts(private: Interface):
     page = private.operator.get("/alerts").text
     assert '<option value="apprise">' in page
     for address in ("json://127.0.0.1:8080/", "syslog://", "", "fcm://x/?keyfile=/etc/passwd"):
@@ -225,7 +225,7 @@ def test_apprise_is_offered_where_it_is_installed_and_only_for_services_at_fixed
     assert "tgram://…" in private.operator.get("/alerts").text
 
 
-def test_where_apprise_is_not_installed_the_page_says_how_to_have_it(
+def test_without_apprise_the_page_says_how_to_install_it(
     private: Interface, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setitem(sys.modules, "apprise", None)

@@ -24,7 +24,7 @@ def _log(web: Interface, **asked: str) -> list[list[str]]:
     return [line.split() for line in answer.text.splitlines()]
 
 
-def test_every_visit_is_a_line_in_the_order_of_time(web: Interface) -> None:
+def test_every_visit_is_a_line_in_time_order(web: Interface) -> None:
     lines = _log(web)
     assert {len(line) for line in lines} == {12}
     moments = [line[8] for line in lines]
@@ -33,7 +33,7 @@ def test_every_visit_is_a_line_in_the_order_of_time(web: Interface) -> None:
     assert len(lines) == len(events)
 
 
-def test_a_site_has_its_own_log_and_portions_go_on_where_the_last_ended(web: Interface) -> None:
+def test_the_log_of_a_site_continues_where_a_portion_ended(web: Interface) -> None:
     lines = _log(web, site=SITE)
     assert lines
     assert all(line[3].startswith(f"{SITE}/") for line in lines)
@@ -45,14 +45,14 @@ def test_a_site_has_its_own_log_and_portions_go_on_where_the_last_ended(web: Int
     assert _log(web, site=SITE, until="2001-01-01") == []
 
 
-def test_who_may_not_read_gets_nothing(web: Interface) -> None:
+def test_the_log_needs_read_access(web: Interface) -> None:
     assert web.anybody.get("/crawl.log").status_code in (303, 401)
     assert web.with_token(AccessScope.READ).get("/crawl.log", params={"limit": 1}).status_code == 200
     assert web.operator.get("/crawl.log", params={"site": "https://unknown.example"}).status_code == 404
     assert web.operator.get("/crawl.log", params={"since": "never"}).status_code == 400
 
 
-def test_an_owner_sees_the_log_of_the_own_site_and_no_page_of_others(web: Interface) -> None:
+def test_an_owner_sees_only_the_log_of_the_site(web: Interface) -> None:
     path = web.operator.get("/load.json", params={"name": SITE}).json()["owner_path"]
     page = web.anybody.get(path).text
     link = re.search(r'href="(/owner/[^"]+/crawl\.log[^"]*)"', page)
@@ -70,11 +70,11 @@ def test_an_owner_sees_the_log_of_the_own_site_and_no_page_of_others(web: Interf
 
 
 @pytest.mark.parametrize("path", [f"/site?name={SITE}", f"/load?name={SITE}", "/run?id=0"])
-def test_pages_lead_to_it(web: Interface, path: str) -> None:
+def test_pages_link_to_the_log(web: Interface, path: str) -> None:
     assert "/crawl.log?" in web.operator.get(path).text
 
 
-def test_the_command_gives_the_same(web: Interface, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_the_same_log(web: Interface, capsys: pytest.CaptureFixture[str]) -> None:
     where = ["-C", str(web.service.state.path), "log", SITE]
     assert run(where) == 0
     assert [line.split() for line in capsys.readouterr().out.splitlines()] == _log(web, site=SITE)

@@ -50,7 +50,7 @@ def _of_one_page(web: Interface) -> dict[str, Any]:
     )
 
 
-def test_a_part_is_muted_from_the_inbox_and_heard_again(own: Interface) -> None:
+def test_a_part_is_muted_and_unmuted(own: Interface) -> None:
     before, group = _groups(own), _of_one_page(own)
     page = own.operator.get("/changes?since=30d&limit=200").text
     assert "Mute a part" in page
@@ -70,7 +70,7 @@ def test_a_part_is_muted_from_the_inbox_and_heard_again(own: Interface) -> None:
     assert {"mute-part", "undo-mute"} <= {line.what for line in own.service.auth.audit_log()}
 
 
-def test_a_difference_offers_its_parts(own: Interface) -> None:
+def test_a_diff_offers_its_parts_to_mute(own: Interface) -> None:
     url = _of_one_page(own)["pages"][0]
     data = own.operator.get("/diff.json", params={"url": url}).json()
     assert data["parts_edited"]
@@ -78,7 +78,7 @@ def test_a_difference_offers_its_parts(own: Interface) -> None:
     assert f'value="{SITE}">Mute on the whole site' in page
 
 
-def test_the_feed_the_command_and_alerts_are_silent_too(own: Interface, capsys: pytest.CaptureFixture[str]) -> None:
+def test_muted_changes_are_hidden_in_feed_command_and_alerts(own: Interface, capsys: pytest.CaptureFixture[str]) -> None:
     path, group = own.service.state.path, _of_one_page(own)
     url = group["pages"][0]
 
@@ -127,7 +127,7 @@ def test_programs_need_a_token_that_may_operate(own: Interface) -> None:
         {"pattern": "Line *", "site": "http://a b"},
     ],
 )
-def test_what_would_mute_more_than_a_part_is_refused(own: Interface, wish: dict[str, str]) -> None:
+def test_a_pattern_that_mutes_too_much_is_refused(own: Interface, wish: dict[str, str]) -> None:
     answer = own.operator.post("/do/mute-part", data=wish | {"csrf": own.csrf})
     assert answer.status_code == 400, answer.text
     assert ChangeInbox(own.service.state.path).mutes() == []

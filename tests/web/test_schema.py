@@ -57,7 +57,7 @@ def _operations() -> list[tuple[str, str]]:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("method", "path"), _operations())
-def test_no_request_makes_an_error_of_ours(reader: TestClient, master: TestClient, method: str, path: str):
+def test_no_request_causes_a_server_error(reader: TestClient, master: TestClient, method: str, path: str):
     _ask_whatever_is_described(reader, method, path)
     if path.rpartition("/")[2] not in NOT_DONE:
         _ask_whatever_is_described(master, method, path)

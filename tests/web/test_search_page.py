@@ -26,7 +26,7 @@ def _counts(found: dict[str, Any], name: str) -> dict[str, int]:
     return {one["value"]: one["count"] for one in found["facets"][name]}
 
 
-def test_facets_count_what_choosing_them_finds(web: Interface):
+def test_facet_counts_match_their_results(web: Interface):
     found = _found(web, q="office")
     sites = _counts(found, "sites")
     assert len(sites) == 3
@@ -45,7 +45,7 @@ def test_facets_count_what_choosing_them_finds(web: Interface):
     assert sum(_counts(found, "tones").values()) == found["facets"]["toned"]
 
 
-def test_facets_are_links_that_work_without_scripts(web: Interface):
+def test_facets_work_without_scripts(web: Interface):
     text = web.operator.get("/search?q=office").text
     links = [link.replace("&amp;", "&") for link in re.findall(r'href="(/search\?[^"]*site=[^"]*)"', text)]
     assert links
@@ -55,7 +55,7 @@ def test_facets_are_links_that_work_without_scripts(web: Interface):
     assert web.operator.get("/search?q=office&type=exe").status_code == 400
 
 
-def test_the_past_has_facets_of_its_own(web: Interface):
+def test_facets_of_an_earlier_time(web: Interface):
     now, then = _found(web, q="office"), _found(web, q="office", as_of="3d")
     assert then["total"]
     assert max(hit["fetched_at"] for hit in then["hits"]) < max(hit["fetched_at"] for hit in now["hits"])

@@ -30,7 +30,7 @@ def _rules(web: Interface) -> tuple[str, ...]:
     return read_settings(web.service.state.path).settings.pace.overrides
 
 
-def test_the_page_slows_a_site_down_and_back(own: Interface) -> None:
+def test_a_site_is_slowed_down_and_reset(own: Interface) -> None:
     page = own.operator.get("/site", params={"name": SITE}).text
     assert 'type="range"' in page
     assert 'min="2"' in page, "never faster than the Crawl-delay"
@@ -42,7 +42,7 @@ def test_the_page_slows_a_site_down_and_back(own: Interface) -> None:
     page = own.operator.get(answer.headers["location"]).text
     assert "at least 45 s between" in page
     assert "one request in 45 s from now on" in page
-    assert own.operator.get("/site.json", params={"name": SITE}).json()["slowing"]["gap_s"] == 45
+    assert own.operator.get("/site.json", params={"name": SITE}).json()["slowdown"]["gap_s"] == 45
     why = own.operator.get("/why", params={"url": f"{SITE}/page/1"}).text
     assert "Slowed down by you" in why
     own.operator.post("/do/undo-slow-site", data={"name": SITE, "csrf": own.csrf})
@@ -65,7 +65,7 @@ def test_programs_need_a_token_that_may_operate(own: Interface) -> None:
     ("name", "gap", "status"),
     [(SITE, "0", 400), (SITE, "86401", 400), (SITE, "-5", 400), ("https://unknown.example", "5", 404)],
 )
-def test_what_cannot_be_is_refused(own: Interface, name: str, gap: str, status: int) -> None:
+def test_invalid_delays_are_refused(own: Interface, name: str, gap: str, status: int) -> None:
     form = {"name": name, "gap": gap, "csrf": own.csrf}
     assert own.operator.post("/do/slow-site", data=form).status_code == status
     assert _rules(own) == ()

@@ -20,7 +20,7 @@ from evercrawl.web.route import API
 from evercrawl.web.serve import ServeOptions
 from tests.web.conftest import Interface, closed, opened
 from tests.web.hostile import PAGES
-from tests.web.story import tell_story
+from tests.web.history_fixture import create_history
 
 PAGE = "https://harbour.example/page/0"
 HOSTILE = next(iter(PAGES))
@@ -36,7 +36,7 @@ def _links(header: str) -> dict[str, list[tuple[str, str | None]]]:
     return found
 
 
-def test_a_time_gate_leads_to_the_nearest_version(web: Interface):
+def test_the_timegate_redirects_to_the_nearest_version(web: Interface):
     reader = web.with_token(AccessScope.READ)
     mapped = reader.get(f"/web/timemap/link/{PAGE}")
     assert mapped.headers["content-type"].startswith("application/link-format")
@@ -54,7 +54,7 @@ def test_a_time_gate_leads_to_the_nearest_version(web: Interface):
     assert newest == mementos[-1][0]
 
 
-def test_a_memento_says_when_it_was_seen(web: Interface):
+def test_a_memento_has_its_datetime(web: Interface):
     secret = web.service.auth.add_token("replay", AccessScope.READ)
     target, moment = _links(web.operator.get(f"/web/timemap/link/{PAGE}").text)["memento"][0]
     path = target.partition(f":{web.service.ports[1]}")[2]
@@ -73,7 +73,7 @@ def test_time_maps_as_json_and_errors(web: Interface):
     assert web.operator.get(f"/web/{PAGE}", headers={"Accept-Datetime": "yesterday"}).status_code == 400
 
 
-def test_replay_is_still(web: Interface):
+def test_archived_pages_are_inert(web: Interface):
     shown = web.operator.get("/show.json", params={"url": HOSTILE}).json()
     path = shown["replay"].partition(f":{web.service.ports[1]}")[2]
     answer = web.replay.get(path)
@@ -95,7 +95,7 @@ def test_replay_is_still(web: Interface):
     assert web.replay.get(inside).status_code in (200, 302)
 
 
-def test_replay_needs_its_key(web: Interface):
+def test_archived_pages_need_a_key(web: Interface):
     shown = web.operator.get("/show.json", params={"url": HOSTILE}).json()
     path = shown["replay"].partition(f":{web.service.ports[1]}")[2]
     assert web.replay.get(path.replace("/r/", "/r/0")).status_code == 403
@@ -152,7 +152,7 @@ def test_cdx_parameters(web: Interface):
     assert web.operator.get("/cdx", params={"url": PAGE, "from": "May"}).status_code == 400
 
 
-def test_a_cdx_line_leads_to_its_record(web: Interface):
+def test_a_cdx_line_points_to_its_record(web: Interface):
     from warcio.archiveiterator import ArchiveIterator
 
     line = json.loads(web.operator.get("/cdx", params={"url": PAGE, "output": "json"}).text.splitlines()[-1])
@@ -174,10 +174,10 @@ def test_a_public_archive_is_open_and_the_rest_is_not(story: Path):
         closed(web)
 
 
-def test_a_public_archive_heeds_noarchive(tmp_path: Path):
+def test_a_public_archive_obeys_noarchive(tmp_path: Path):
     url = "https://harbour.example/private-copy"
     text = "<title>x</title><meta name=robots content=noarchive><p>Not to be shown from an archive.</p>"
-    story = tell_story(tmp_path / "c.evercrawl", days=1, extra={url: lambda day: text})
+    story = create_history(tmp_path / "c.evercrawl", days=1, extra={url: lambda day: text})
     web = opened(story, ServeOptions(port=0, public_archive=True))
     try:
         target = _links(web.anybody.get(f"/web/timemap/link/{url}").text)["memento"][0][0]
@@ -189,7 +189,7 @@ def test_a_public_archive_heeds_noarchive(tmp_path: Path):
         closed(web)
 
 
-def test_events_can_be_taken_up_again(web: Interface):
+def test_an_event_stream_can_be_resumed(web: Interface):
     reader = web.with_token(AccessScope.READ)
     whole = [json.loads(line) for line in reader.get(f"{API}/events?limit=400").text.splitlines()]
     assert len(whole) > 50
@@ -249,7 +249,7 @@ def _site_with_key(key: str) -> Iterator[int]:
         thread.join()
 
 
-def test_indexnow_heeds_whoever_has_the_key(tmp_path: Path):
+def test_indexnow_accepts_the_owner_of_the_key(tmp_path: Path):
     key = "0123456789abcdef"
     with _site_with_key(key) as port:
         site = f"http://owner.test:{port}"
@@ -279,7 +279,7 @@ def test_indexnow_heeds_whoever_has_the_key(tmp_path: Path):
             closed(web)
 
 
-def test_indexnow_does_not_ask_private_addresses(tmp_path: Path):
+def test_indexnow_does_not_fetch_private_addresses(tmp_path: Path):
     with _site_with_key("0123456789abcdef") as port:
         site = f"http://127.0.0.1:{port}"
         create_collection(tmp_path / "c.evercrawl", {"scope.seeds": (f"{site}/",)})
@@ -295,5 +295,5 @@ def test_indexnow_does_not_ask_private_addresses(tmp_path: Path):
 @pytest.mark.parametrize(
     "path", ["/static/../app.py", "/static/%2e%2e/app.py", "/static/app.py", "/static/..%2fapp.py"]
 )
-def test_only_our_own_files_are_given_out(web: Interface, path: str):
+def test_only_static_files_are_served(web: Interface, path: str):
     assert web.anybody.get(path).status_code == 404

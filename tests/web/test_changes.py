@@ -1,4 +1,4 @@
-"""The inbox of changes remembers what was looked at, and takes it back."""
+"""The changes page remembers what was read, and undoes it."""
 
 from __future__ import annotations
 
@@ -32,37 +32,37 @@ def _groups(web: Interface, **asked: str) -> dict[str, dict[str, object]]:
     return {group["keys"]: group for group in found["groups"]}
 
 
-def _review(web: Interface, group: dict[str, object]) -> int:
+def _mark_read(web: Interface, group: dict[str, object]) -> int:
     answer = web.operator.post(
         f"{API}/mark-read",
-        json={"keys": group["keys"], "until": int(str(group["until"])), "words": "the ferry"},
+        json={"keys": group["keys"], "until": int(str(group["until"])), "label": "the ferry"},
         headers={"X-CSRF-Token": web.csrf},
     )
     assert answer.status_code == 200, answer.text
-    return int(answer.json()["review"])
+    return int(answer.json()["id"])
 
 
-def test_what_was_looked_at_is_news_no_more_and_undo_brings_it_back(own: Interface):
+def test_read_changes_disappear_and_undo_restores_them(own: Interface):
     before = _groups(own)
     first = next(iter(before.values()))
-    number = _review(own, first)
+    number = _mark_read(own, first)
     after = _groups(own)
     assert first["keys"] not in after
     assert len(after) >= len(before) - 1
-    reviewed = _groups(own, state="reviewed")
-    assert set(first["keys"].split()) == {key for keys in reviewed for key in keys.split()}
+    read = _groups(own, state="read")
+    assert set(first["keys"].split()) == {key for keys in read for key in keys.split()}
     page = own.operator.get("/changes?since=30d").text
     assert "the ferry" in page
     assert "Undo" in page
     other = opened(own.service.state.path, ServeOptions(port=0))
-    assert first["keys"] not in _groups(other), "it is kept on disk"
+    assert first["keys"] not in _groups(other), "marks are stored on disk"
     closed(other)
     own.operator.post("/do/undo-mark-read", data={"id": number, "csrf": own.csrf})
     assert _groups(own) == before
     assert own.operator.post("/do/undo-mark-read", data={"id": number, "csrf": own.csrf}).status_code == 404
 
 
-def test_everything_and_one_site_can_be_looked_at(own: Interface):
+def test_all_changes_or_those_of_a_site_can_be_marked_as_read(own: Interface):
     found = own.operator.get("/changes.json?since=30d&site=https://harbour.example").json()
     form = {"until": found["until"], "site": "https://harbour.example", "csrf": own.csrf}
     assert own.operator.post("/do/mark-read", data=form).status_code == 303
@@ -76,7 +76,7 @@ def test_everything_and_one_site_can_be_looked_at(own: Interface):
 
 
 @pytest.mark.parametrize("keys", ["no hex", "-1", "f" * 17])
-def test_keys_are_those_of_the_list(own: Interface, keys: str):
+def test_invalid_keys_are_refused(own: Interface, keys: str):
     form = {"until": "1", "keys": keys, "csrf": own.csrf}
     assert own.operator.post("/do/mark-read", data=form).status_code == 400
     assert ChangeInbox(own.service.state.path).marks() == []
@@ -86,15 +86,15 @@ def _seen(key: int, at_us: int, url: str = "https://a.example/") -> ChangeRecord
     return ChangeRecord(1, url, at_us, Change(ChangeClass.CONTENT, 0.1, edits=(Edit(key, False, "x", "y"),)))
 
 
-def test_an_edit_that_comes_again_later_is_news_again():
+def test_a_later_repeat_of_an_edit_is_unread():
     reviewed = read_marks([ReadMark(7, None, 100), ReadMark(7, None, 50), ReadMark(None, "https://b.example", 80)])
     views = [_seen(7, 100), _seen(7, 101), _seen(8, 90), _seen(9, 80, "https://b.example/x")]
     assert [view.at_us for view in filter_read(views, reviewed, read=False)] == [101, 90]
     assert [view.at_us for view in filter_read(views, reviewed, read=True)] == [100, 80]
 
 
-def test_the_file_forgets_the_oldest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("evercrawl.collection.change_inbox.MOST_REVIEWS", 3)
+def test_the_oldest_marks_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("evercrawl.collection.change_inbox.MAX_REVIEWS", 3)
     inbox = ChangeInbox(tmp_path)
     assert inbox.stamp() is None
     numbers = [inbox.review([ReadMark(n, None, n)], who="me", text="w", now_us=n) for n in range(1, 6)]

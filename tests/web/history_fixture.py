@@ -178,7 +178,7 @@ def page(site: str, number: int, day: int) -> str:
     )
 
 
-def tell_story(
+def create_history(
     collection: Path,
     *,
     end: datetime | None = None,
