@@ -177,7 +177,7 @@ def reduce_gc_frequency() -> None:
 def retain_freed_memory() -> bool:
     """Let glibc keep freed memory; return False if the C library does not support it.
 
-    Each page's tree frees blocks of many kilobytes. By default glibc returns them to the system and requests the same
+    Each page's tree frees blocks of many kilobytes. By default glibc returns them to the system and requests them
     again for the next page.
     """
     try:
