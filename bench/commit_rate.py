@@ -135,7 +135,7 @@ class Client:
         for shard in shards:
             facts = await shard.claim()
             epochs[shard.shard] = facts.epoch
-            self._first_new[shard.shard], self._parcels[shard.shard] = facts.next_id, facts.next_parcel
+            self._first_new[shard.shard], self._parcels[shard.shard] = facts.next_id, facts.next_link_batch
         pages, until = 0, time.monotonic() + self._load.seconds
         while time.monotonic() < until:
             shard = self._random.choice(shards)

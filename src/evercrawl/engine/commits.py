@@ -150,7 +150,7 @@ class LinkChannel:
         self._store = store
         self._buffer = buffer
         self._receive = receive
-        self._next_seq = facts.next_parcel
+        self._next_seq = facts.next_link_batch
         self._last_sent: dict[int, int] = {}
         self._receiving = asyncio.Lock()
         self._received: dict[int, int] | None = None

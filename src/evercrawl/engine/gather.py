@@ -13,6 +13,7 @@ from typing import NamedTuple, assert_never
 from evercrawl.core.change.change_history import SiteChangeHistory
 from evercrawl.core.change.detectors import DEFAULT_DETECTOR
 from evercrawl.core.change.snapshot import unpack_snapshot
+from evercrawl.core.credit.shard_credit import ShardCredit
 from evercrawl.core.digest import content_digest, payload_sha1
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.frontier import Visit
@@ -47,8 +48,7 @@ class ShardKnowledge:
     revisits: Revisits
     traps: Traps
     duplicates: Duplicates
-    importance: Callable[[Page], float]
-    """How much a current copy of a page counts, 1 for an average one."""
+    credit: ShardCredit
 
 
 class ContentReader:
@@ -259,7 +259,9 @@ class VisitReader:
         return Related(
             self._site_knowledge(site, before),
             knowledge.revisits.level(),
-            knowledge.importance(page),
+            knowledge.credit.weight(page)
+            if isinstance(answer, NotModified)
+            else knowledge.credit.weight_after_visit(page),
             content,
             found=links.found,
             own=links.own,

@@ -140,7 +140,7 @@ class Shard:
         revisits = Revisits(outlooks, shared.budget, policy, lambda page: credit.weight(page) * duplicates.weight(page))
         change = SiteStates(store, CHANGE, most=MAX_TEXTS // shared.shards)
         sitemaps = SiteStates(store, SITEMAPS, most=most)
-        self.knowledge = ShardKnowledge(change, sitemaps, revisits, self.traps, duplicates, credit.weight)
+        self.knowledge = ShardKnowledge(change, sitemaps, revisits, self.traps, duplicates, credit)
         next_seq, commit = self.links.next_seq, self.commit
         self.due = DuePages(store, revisits, self.buffer, next_seq=next_seq, commit=commit, settings=policy.settings)
 

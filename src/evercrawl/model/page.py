@@ -299,7 +299,7 @@ class ShardState(NamedTuple):
     next_id: int
     next_seq: int
     next_site_id: int
-    next_parcel: int
+    next_link_batch: int
     archive_end: ArchiveEnd | None
     pages: int
     pending: int

@@ -65,7 +65,7 @@ class _State:
     next_id: int = 1
     next_seq: int = 1
     next_site_id: int = 1
-    next_parcel: int = 1
+    next_link_batch: int = 1
     archive_end: ArchiveEnd | None = None
     sites: dict[int, Site] = field(default_factory=dict)
     site_ids: dict[str, int] = field(default_factory=dict)
@@ -144,7 +144,7 @@ class MemoryShard:
             next_id=state.next_id,
             next_seq=state.next_seq,
             next_site_id=state.next_site_id,
-            next_parcel=state.next_parcel,
+            next_link_batch=state.next_link_batch,
             archive_end=state.archive_end,
             pages=sum(site.pages for site in state.sites.values()),
             pending=sum(site.pending for site in state.sites.values()),
@@ -174,7 +174,7 @@ class MemoryShard:
         _write_refusals(state, batch.refusals, most=self._most_refusals)
         for later in batch.rescheduled:
             _reschedule(state, later)
-        _write_parcels(state, batch)
+        _write_links(state, batch)
         state.site_states |= batch.site_states
         _advance(state, batch)
 
@@ -533,9 +533,9 @@ def _write_refusals(state: _State, refusals: Sequence[Refusal], *, most: int) ->
             state.refusals[key] = refusal
 
 
-def _write_parcels(state: _State, batch: Batch) -> None:
-    for parcel in batch.sent:
-        state.outbox.setdefault(parcel.seq, parcel)
+def _write_links(state: _State, batch: Batch) -> None:
+    for links in batch.sent:
+        state.outbox.setdefault(links.seq, links)
     for seq in batch.delivered:
         state.outbox.pop(seq, None)
     for source, seq in batch.received.items():
@@ -549,6 +549,6 @@ def _advance(state: _State, batch: Batch) -> None:
     state.next_id = max([state.next_id, *(page.id + 1 for page in batch.new_pages)])
     state.next_seq = max([state.next_seq, *(seq + 1 for seq in seqs)])
     state.next_site_id = max([state.next_site_id, *(site_id + 1 for site_id in batch.sites)])
-    state.next_parcel = max([state.next_parcel, *(parcel.seq + 1 for parcel in batch.sent)])
+    state.next_link_batch = max([state.next_link_batch, *(links.seq + 1 for links in batch.sent)])
     if batch.archive_end is not None:
         state.archive_end = batch.archive_end

@@ -8,7 +8,7 @@ create table shard (
   next_id bigint not null,
   next_seq bigint not null,
   next_site_id bigint not null,
-  next_parcel bigint not null,
+  next_link_batch bigint not null,
   archive_file text collate "C",
   archive_size bigint,
   refusals_kept bigint not null,

@@ -24,7 +24,7 @@ from evercrawl.model.settings import StoreSettings
 
 _FIRST_ROW = """
 insert into shard
-       (shard, epoch, is_clean, next_id, next_seq, next_site_id, next_parcel, refusals_kept, refusals_dropped)
+       (shard, epoch, is_clean, next_id, next_seq, next_site_id, next_link_batch, refusals_kept, refusals_dropped)
 values ($1, 0, 1, 1, 1, 1, 1, 0, 0) on conflict do nothing
 """
 

@@ -308,9 +308,9 @@ async def _refusals_kept(db: Transaction) -> int:
 
 
 async def _write_links(db: Transaction, batch: Batch) -> None:
-    await db.write("insert_parcel", list(map(tuple, batch.sent)))
-    await db.write("delete_parcel", [(seq,) for seq in batch.delivered])
-    await db.write("mark_taken", list(batch.received.items()))
+    await db.write("insert_link_batch", list(map(tuple, batch.sent)))
+    await db.write("delete_link_batch", [(seq,) for seq in batch.delivered])
+    await db.write("write_received", list(batch.received.items()))
 
 
 async def _write_counts(db: Transaction, counts: CountChanges) -> None:
@@ -335,7 +335,7 @@ async def _advance(db: Transaction, batch: Batch) -> None:
         next_id=max(map(_id, batch.new_pages), default=0) + 1,
         next_seq=last_seq + 1,
         next_site_id=max(batch.sites, default=0) + 1,
-        next_parcel=max((parcel.seq for parcel in batch.sent), default=0) + 1,
+        next_link_batch=max((links.seq for links in batch.sent), default=0) + 1,
         archive_file=file,
         archive_size=size,
     )

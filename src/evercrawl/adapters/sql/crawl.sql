@@ -1,6 +1,6 @@
 -- read_shard --
 -- Epoch, next numbers and archive end of the shard.
-select epoch, is_clean, next_id, next_seq, next_site_id, next_parcel, archive_file, archive_size
+select epoch, is_clean, next_id, next_seq, next_site_id, next_link_batch, archive_file, archive_size
   from shard where shard = :shard
 
 -- claim_shard --
@@ -14,7 +14,7 @@ update shard set is_clean = 1 where shard = :shard and epoch = :epoch
 -- advance_shard --
 -- Advance the next numbers, which never decrease, and acknowledge the archive up to the given end.
 update shard set next_id = greatest(next_id, :next_id), next_seq = greatest(next_seq, :next_seq),
-       next_site_id = greatest(next_site_id, :next_site_id), next_parcel = greatest(next_parcel, :next_parcel),
+       next_site_id = greatest(next_site_id, :next_site_id), next_link_batch = greatest(next_link_batch, :next_link_batch),
        archive_file = coalesce(:archive_file, archive_file), archive_size = coalesce(:archive_size, archive_size)
  where shard = :shard
 
@@ -268,28 +268,28 @@ insert into content (shard, digest, page_id, number)
 values (:shard, :digest, :page_id, :number)
     on conflict do nothing
 
--- insert_parcel (seq bigint, source bigint, target bigint, links bytea) --
+-- insert_link_batch (seq bigint, source bigint, target bigint, links bytea) --
 -- Put links for another shard into the outbox; the same number is the same batch.
 insert into outbox (shard, seq, source, target, links)
 values (:shard, :seq, :source, :target, :links)
     on conflict do nothing
 
--- delete_parcel (seq bigint) --
+-- delete_link_batch (seq bigint) --
 -- Remove a delivered batch from the outbox.
 delete from outbox
  where outbox.shard = :shard and outbox.seq = :seq
 
--- mark_taken (source bigint key, seq bigint) --
+-- write_received (source bigint key, seq bigint) --
 -- Record how far a source's batches were received; the mark never decreases.
 insert into inbox (shard, source, seq)
 values (:shard, :source, :seq)
     on conflict (shard, source) do update set seq = greatest(inbox.seq, excluded.seq)
 
--- parcels --
+-- outbox --
 -- The batches in the outbox, in order.
 select seq, source, target, links from outbox where shard = :shard order by seq
 
--- taken --
+-- received --
 -- How far each source's batches were received.
 select source, seq from inbox where shard = :shard
 
@@ -323,7 +323,7 @@ select id, key, url, site_id, depth, hops, band, 0, tries, visits, version, etag
        belief, last_us, credit, earned, generation, duplicate_of
   from page where shard = :shard and due_us <= :now_us order by due_us, id limit :most
 
--- unseen --
+-- unfetched --
 -- The next pages that have a due time and no stored version.
 select id, key, url, site_id, depth, hops, band, 0, tries, visits, version, etag, last_modified, digest, interval_s,
        belief, last_us, credit, earned, generation, duplicate_of

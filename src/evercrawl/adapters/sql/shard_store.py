@@ -48,7 +48,7 @@ class SqlShard:
             sums = await db.one("sum_sites")
         if before is None or sums is None:
             raise BugFound(f"shard {self.shard} has no row in the store")
-        epoch, is_clean, next_id, next_seq, next_site_id, next_parcel, file, size = before
+        epoch, is_clean, next_id, next_seq, next_site_id, next_link_batch, file, size = before
         pages, pending = sums
         return ShardState(
             shard=self.shard,
@@ -57,7 +57,7 @@ class SqlShard:
             next_id=next_id,
             next_seq=next_seq,
             next_site_id=next_site_id,
-            next_parcel=next_parcel,
+            next_link_batch=next_link_batch,
             archive_end=None if file is None else ArchiveEnd(file, size),
             pages=pages,
             pending=pending,
@@ -162,7 +162,7 @@ class SqlShard:
 
     async def unfetched(self, after_id: int, most: int) -> list[Page]:
         """Return the next pages that have a due time and no stored version, in order of id."""
-        return list(map(Page._make, await self.database.all("unseen", after_id=after_id, most=most)))
+        return list(map(Page._make, await self.database.all("unfetched", after_id=after_id, most=most)))
 
     # Sites
 
@@ -217,11 +217,11 @@ class SqlShard:
 
     async def outbox(self) -> list[LinkBatch]:
         """Return the batches in the outbox, in order."""
-        return list(map(LinkBatch._make, await self.database.all("parcels")))
+        return list(map(LinkBatch._make, await self.database.all("outbox")))
 
     async def received(self) -> dict[int, int]:
         """Return the highest batch number received from each source shard."""
-        return dict(await self.database.all("taken"))
+        return dict(await self.database.all("received"))
 
     async def close(self) -> None:
         """Release the file or connection."""

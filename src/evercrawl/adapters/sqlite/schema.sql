@@ -10,7 +10,7 @@ create table shard (
   next_id integer not null,
   next_seq integer not null,
   next_site_id integer not null,
-  next_parcel integer not null,
+  next_link_batch integer not null,
   archive_file text,
   archive_size integer,
   refusals_kept integer not null,

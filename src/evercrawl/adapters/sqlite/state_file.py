@@ -32,7 +32,7 @@ _PRIVATE = 0o600
 _SHARD_FILE = re.compile(r"s(\d{2,})\.sqlite")
 _FIRST_ROW = """
 insert into shard
-       (shard, epoch, is_clean, next_id, next_seq, next_site_id, next_parcel, refusals_kept, refusals_dropped)
+       (shard, epoch, is_clean, next_id, next_seq, next_site_id, next_link_batch, refusals_kept, refusals_dropped)
 values (?, 0, 1, 1, 1, 1, 1, 0, 0)
 """
 

@@ -89,6 +89,13 @@ class Generations:
         """Add the stored ledger of one more shard."""
         self.age = join_age(self.age, ledger)
 
+    def after(self, credit: int) -> int:
+        """Return the generation once so much more is spent."""
+        unbooked = self._unbooked + credit
+        if unbooked <= self._bar:
+            return self.age.generation
+        return age_after_spending(self.age, unbooked, whole=self._whole()).generation
+
     def spend(self, credit: int) -> None:
         """Count what was spent; the sum over all shards is made at most a thousand times per generation."""
         self._unbooked += credit
@@ -210,7 +217,8 @@ class ShardCredit:
         waited = self._pot.pop(page.url, 0)
         self._kept += waited
         held = PageCredit(page.credit + waited, 0)
-        self._lambdas_turn(held.held)
+        self._ledger, aside = self._lambdas_turn(held.held)
+        self._for_others += aside
         credit = credit_of(held, self._ledger.dividend)
         links = len(found.met) + len(found.candidates) + len(found.refusals) if expands else 0
         self._ledger, _, share = spend(held, self._ledger, links=links)
@@ -226,15 +234,17 @@ class ShardCredit:
             self._refused += share * (doubled + len(found.refusals))
         return CreditShares(credit, share, waited)
 
-    def _lambdas_turn(self, held: int) -> None:
-        """Let the Lambda page pay all pages of the collection, if it holds more than the page that is next."""
+    def _lambdas_turn(self, held: int) -> tuple[CreditLedger, int]:
+        """Return the ledger once the page that holds so much is next, and what is set aside for other shards.
+
+        The Lambda page pays all pages of the collection, if it holds more than that page.
+        """
         ledger = self.ledger
         if not is_lambda_next(ledger, highest=held + ledger.dividend):
-            return
+            return ledger, 0
         elsewhere = sum(self._pages_elsewhere().values())
         aside = ledger.lambda_page * elsewhere // (ledger.pages + elsewhere)
-        self._for_others += aside
-        self._ledger = pay_dividend(set_aside(ledger, aside))
+        return pay_dividend(set_aside(ledger, aside)), aside
 
     def _put(self, urls: Iterable[str], share: int) -> None:
         pot = self._pot
@@ -324,12 +334,18 @@ class ShardCredit:
 
     def weight(self, page: Page) -> float:
         """Return how much a current copy of the page counts, 1 for an average one."""
-        return importance_weight(self.importance(page), mean=self._mean, influence=self._settings.importance_exponent)
+        return self._weight(page, self.generation)
 
-    def importance(self, page: Page) -> int:
-        """Return what links gave to the page, faded up to now."""
+    def weight_after_visit(self, page: Page) -> float:
+        """Return the same for a page that is about to spend its credit, which may begin a generation."""
+        held = page.credit + self._pot.get(page.url, 0)
+        ledger, _ = self._lambdas_turn(held)
+        return self._weight(page, self._generations.after(held + ledger.dividend))
+
+    def _weight(self, page: Page, generation: int) -> float:
         earned = PageCredit(0, 0, page.earned, page.generation)
-        return importance_of(earned, max(page.generation, self.generation))
+        importance = importance_of(earned, max(page.generation, generation))
+        return importance_weight(importance, mean=self._mean, influence=self._settings.importance_exponent)
 
 
 def _known(candidates: Sequence[Candidate], new: Sequence[Candidate], sent: Sequence[Candidate]) -> list[str]:
