@@ -35,8 +35,7 @@ log = logging.getLogger("evercrawl")
 
 GC_THRESHOLDS = (50_000, 10, 10)
 """Garbage collector thresholds: a page makes thousands of short-lived values and no cycles."""
-RELOAD_EVERY = timedelta(seconds=2)
-"""How often a running crawl checks for new trap rules and rate overrides."""
+RELOAD_EVERY = timedelta(seconds=2)  # How often a running crawl checks for new trap rules and rate overrides.
 
 NewRules = Callable[[], TrapSettings | None]
 NewSlower = Callable[[], tuple[str, ...] | None]

@@ -46,8 +46,7 @@ from evercrawl.model.page import Page
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.time import to_us
 
-FEED_DEPTH = 1
-"""Feeds count only if a page this near to a seed names them."""
+FEED_DEPTH = 1  # Feeds count only if a page this near to a seed names them.
 MAX_FEEDS = 3
 
 

@@ -36,8 +36,7 @@ from evercrawl.model.reason import Reason
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
 
-Refused = tuple[Reason, str]
-"""Why a URL is not fetched: the reason and its detail."""
+Refused = tuple[Reason, str]  # Why a URL is not fetched: the reason and its detail.
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,7 @@ class Policy:
     """Media type -> the handler that parses it, besides HTML and plain text."""
     analysers: tuple[Analyser, ...] = ()
     is_focused: bool = False
-    forever: bool = False
-    """Do not end when nothing is due, but wait for it."""
+    forever: bool = False  # Do not end when nothing is due, but wait for it.
 
     @cached_property
     def schedule(self) -> VisitSchedule:
@@ -64,30 +62,21 @@ class Policy:
 class PageKnowledge(NamedTuple):
     """What is known about a page before its request."""
 
-    robots: RobotsRules | None = None
-    """None: robots.txt was not read."""
-    trap: Refused | None = None
-    """Why trap detection or a user rule refuses the page."""
-    mirror: str | None = None
-    """Where a copy of the page is known, if its site is a mirror."""
-    outlook: SiteModel = SiteModel()
-    """How the pages of the site change."""
-    is_doubtful: bool = False
-    """The page was a duplicate, and the page that it duplicates has changed since."""
+    robots: RobotsRules | None = None  # None: robots.txt was not read.
+    trap: Refused | None = None  # Why trap detection or a user rule refuses the page.
+    mirror: str | None = None  # Where a copy of the page is known, if its site is a mirror.
+    outlook: SiteModel = SiteModel()  # How the pages of the site change.
+    is_doubtful: bool = False  # The page was a duplicate, and the page that it duplicates has changed since.
 
 
 class Past(NamedTuple):
     """What a new answer is compared with; empty before the first version."""
 
-    is_same: bool = False
-    """The same bytes as at the last visit."""
-    text: str | None = None
-    """Main text of the newest version."""
-    body: bytes = b""
-    """Of the newest version; empty where the detector needs none."""
+    is_same: bool = False  # The same bytes as at the last visit.
+    text: str | None = None  # Main text of the newest version.
+    body: bytes = b""  # Of the newest version; empty where the detector needs none.
     baseline: Baseline | None = None
-    snapshot: Snapshot | None = None
-    """Of the last visit; None: there is none, or it cannot be read."""
+    snapshot: Snapshot | None = None  # Of the last visit; None: there is none, or it cannot be read.
 
 
 class Comparison(NamedTuple):
@@ -96,8 +85,7 @@ class Comparison(NamedTuple):
     change: Change
     snapshot: bytes | None = None
     memory: bytes = b""
-    site: SiteChangeHistory | None = None
-    """The site's memory after this comparison; None: as before."""
+    site: SiteChangeHistory | None = None  # The site's memory after this comparison; None: as before.
     site_before: SiteChangeHistory | None = None
 
 
@@ -106,13 +94,10 @@ class Content(NamedTuple):
 
     digest: bytes
     sha1: bytes
-    document: Document | None = None
-    """None: no handler knows the media type."""
-    original: OriginalRecord | None = None
-    """Where these bytes are archived already."""
+    document: Document | None = None  # None: no handler knows the media type.
+    original: OriginalRecord | None = None  # Where these bytes are archived already.
     past: Past = Past()
-    comparison: Comparison | None = None
-    """None: the first visit, or the same bytes as before."""
+    comparison: Comparison | None = None  # None: the first visit, or the same bytes as before.
 
 
 class NearText(NamedTuple):
@@ -122,21 +107,16 @@ class NearText(NamedTuple):
     of_page: bytes | None = None
     """Signature of text and links together, for a text that is too short to be compared alone."""
     match: SignatureMatch | None = None
-    page: DuplicateCandidate | None = None
-    """The page that `match` names, as it is now; None: it is gone."""
+    page: DuplicateCandidate | None = None  # The page that `match` names, as it is now; None: it is gone.
 
 
 class DuplicateLookup(NamedTuple):
     """The pages that a page may duplicate."""
 
-    original: DuplicateCandidate | None = None
-    """The page that has the same bytes."""
-    is_original_pending: bool = False
-    """That page was judged since the last commit, so its bytes are current."""
-    previous: DuplicateCandidate | None = None
-    """The page that this one duplicated so far."""
-    canonical: DuplicateCandidate | None = None
-    """The page that this one names as canonical."""
+    original: DuplicateCandidate | None = None  # The page that has the same bytes.
+    is_original_pending: bool = False  # That page was judged since the last commit, so its bytes are current.
+    previous: DuplicateCandidate | None = None  # The page that this one duplicated so far.
+    canonical: DuplicateCandidate | None = None  # The page that this one names as canonical.
     near: NearText = NearText()
 
 
@@ -144,12 +124,10 @@ class LinkTarget(NamedTuple):
     """A site that new links lead to."""
 
     site: Site
-    pages: int
-    """Pages of the site, those that wait for a commit included."""
+    pages: int  # Pages of the site, those that wait for a commit included.
     robots: RobotsRules | None = None
     traps: TrapState | None = None
-    blocked: Refused | None = None
-    """Why nothing of this new host is fetched."""
+    blocked: Refused | None = None  # Why nothing of this new host is fetched.
 
 
 class NewLink(NamedTuple):
@@ -157,8 +135,7 @@ class NewLink(NamedTuple):
 
     candidate: Candidate
     site: Site
-    is_last: bool = False
-    """It is queued behind all other pages."""
+    is_last: bool = False  # It is queued behind all other pages.
     refused: Refused | None = None
 
 
@@ -168,14 +145,10 @@ class SiteKnowledge(NamedTuple):
     site: Site
     change: SiteChangeHistory = SiteChangeHistory()
     outlook: SiteModel = SiteModel()
-    sitemaps: SitemapState | None = None
-    """None: sitemaps are switched off."""
-    traps: TrapState | None = None
-    """None: the site is too small to judge."""
-    soft_404: TrapState | None = None
-    """What the site is known to answer for pages that do not exist; None: nothing."""
-    hosts: HostStats | None = None
-    """Of the site's domain; None: it has one host, or this site was counted."""
+    sitemaps: SitemapState | None = None  # None: sitemaps are switched off.
+    traps: TrapState | None = None  # None: the site is too small to judge.
+    soft_404: TrapState | None = None  # What the site is known to answer for pages that do not exist; None: nothing.
+    hosts: HostStats | None = None  # Of the site's domain; None: it has one host, or this site was counted.
     may_probe: bool = False
 
 
@@ -184,38 +157,27 @@ class Related:
     """What the store knows about an answer: its content, its links and pages like it."""
 
     knowledge: SiteKnowledge
-    level: BudgetLevel
-    """What the request budget allows at the moment."""
-    weight: float = 1.0
-    """How much a current copy of the page counts, by its importance."""
+    level: BudgetLevel  # What the request budget allows at the moment.
+    weight: float = 1.0  # How much a current copy of the page counts, by its importance.
     content: Content | None = None
-    baseline: Baseline | None = None
-    """What the last visit saw, for a 304."""
-    original: OriginalRecord | None = None
-    """What a 304 refers to."""
-    is_loop: bool = False
-    """The target of the redirect leads back to this page."""
+    baseline: Baseline | None = None  # What the last visit saw, for a 304.
+    original: OriginalRecord | None = None  # What a 304 refers to.
+    is_loop: bool = False  # The target of the redirect leads back to this page.
     found: FoundLinks = field(default_factory=FoundLinks)
     own: Sequence[tuple[Candidate, Site]] = ()
     """Links of this shard that are not pages yet; they are reserved for this visit."""
-    others: Mapping[int, list[Candidate]] = field(default_factory=dict)
-    """Links of other shards, by shard."""
-    targets: Mapping[int, LinkTarget] = field(default_factory=dict)
-    """Site id -> the site of links in `own`."""
+    others: Mapping[int, list[Candidate]] = field(default_factory=dict)  # Links of other shards, by shard.
+    targets: Mapping[int, LinkTarget] = field(default_factory=dict)  # Site id -> the site of links in `own`.
     duplicates: DuplicateLookup = field(default_factory=DuplicateLookup)
-    says_not_found: bool = False
-    """The page looks like an answer to an unknown URL."""
-    copies: Sequence[Page] = ()
-    """Pages that duplicate this one, where it has changed."""
+    says_not_found: bool = False  # The page looks like an answer to an unknown URL.
+    copies: Sequence[Page] = ()  # Pages that duplicate this one, where it has changed.
 
 
 class CreditPlan(NamedTuple):
     """What happens to the credit of a page."""
 
-    pays: bool = False
-    """False: the page keeps its credit, because its links were not seen."""
-    expands: bool = False
-    """False: all of it goes to the Lambda page."""
+    pays: bool = False  # False: the page keeps its credit, because its links were not seen.
+    expands: bool = False  # False: all of it goes to the Lambda page.
 
 
 class TextToIndex(NamedTuple):
@@ -242,8 +204,7 @@ class SiteUpdate(NamedTuple):
     sitemaps: SitemapState | None = None
     traps: TrapState | None = None
     hosts: HostStats | None = None
-    reopened: bool = False
-    """A trap pattern was found wrong: what it kept out is queued again."""
+    reopened: bool = False  # A trap pattern was found wrong: what it kept out is queued again.
     log: tuple[str, ...] = ()
 
 
@@ -251,31 +212,24 @@ class Decision(NamedTuple):
     """Everything that a visit writes."""
 
     outcome: VisitOutcome
-    answer: FetchResult | None = None
-    """None: no request was sent."""
+    answer: FetchResult | None = None  # None: no request was sent.
     content: Content | None = None
-    original: OriginalRecord | None = None
-    """What the archive record refers to, where the bytes are archived already."""
+    original: OriginalRecord | None = None  # What the archive record refers to, where the bytes are archived already.
     duplicate_of: int | None = None
     signature: bytes | None = None
     text_digest: bytes | None = None
     analysis: Mapping[str, FieldValue] = {}
-    belief: bytes | None = None
-    """What the revisit policy knows about the page now; None: as before."""
+    belief: bytes | None = None  # What the revisit policy knows about the page now; None: as before.
     found: FoundLinks = FoundLinks()
-    links: tuple[NewLink, ...] = ()
-    """Links of this shard: to enter, or refused."""
-    send: Mapping[int, list[Candidate]] = {}
-    """Links for other shards."""
-    release: Sequence[tuple[Candidate, Site]] = ()
-    """Reserved links that do not become pages."""
+    links: tuple[NewLink, ...] = ()  # Links of this shard: to enter, or refused.
+    send: Mapping[int, list[Candidate]] = {}  # Links for other shards.
+    release: Sequence[tuple[Candidate, Site]] = ()  # Reserved links that do not become pages.
     credit: CreditPlan = CreditPlan()
     site: SiteUpdate = SiteUpdate()
     near_text: TextToIndex | None = None
     probe: ProbeRequest | None = None
     suspicion: Suspicion | None = None
-    requeue: tuple[Page, ...] = ()
-    """Duplicates of this page to visit again."""
+    requeue: tuple[Page, ...] = ()  # Duplicates of this page to visit again.
 
 
 class VisitFacts(NamedTuple):
@@ -289,5 +243,4 @@ class VisitFacts(NamedTuple):
     policy: Policy
 
 
-Judgement = Callable[[VisitFacts, Decision], Decision]
-"""Returns the decision with one more part filled in."""
+Judgement = Callable[[VisitFacts, Decision], Decision]  # Returns the decision with one more part filled in.

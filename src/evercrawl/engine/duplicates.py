@@ -32,16 +32,12 @@ from evercrawl.model.settings import DuplicateSettings
 
 MIN_CHARS = 400
 """A shorter main text says too little: "please log in", or what stands below every page of a site."""
-TELLING_CHARS = 2000
-"""A shorter main text does not make a page a duplicate by itself: its links count too."""
-MIN_SIMILARITY_IF_SHORT = 0.95
-"""How much such pages must have in common, text and links together."""
-PROBED = 13
-"""Of 256 pages of a mirror, this many are fetched nevertheless."""
+TELLING_CHARS = 2000  # A shorter main text does not make a page a duplicate by itself: its links count too.
+MIN_SIMILARITY_IF_SHORT = 0.95  # How much such pages must have in common, text and links together.
+PROBED = 13  # Of 256 pages of a mirror, this many are fetched nevertheless.
 STANDS_FOR_ITSELF = frozenset((Reason.NEW, Reason.CHANGED))
 UNCHANGED = frozenset((Reason.SAME_CONTENT, Reason.NOISE))
-MAX_COPIES = 64
-"""Duplicates that one change queues; others wait for their own time."""
+MAX_COPIES = 64  # Duplicates that one change queues; others wait for their own time.
 
 
 # Judgements

@@ -20,8 +20,7 @@ from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModifi
 from evercrawl.model.page import Baseline, OriginalRecord, Page
 
 BUILT_IN_TYPES = frozenset(("text/html", "application/xhtml+xml", "text/plain"))
-MAX_FIRST_PAGES = 30
-"""Pages of a site whose first visit teaches what its pages have in common."""
+MAX_FIRST_PAGES = 30  # Pages of a site whose first visit teaches what its pages have in common.
 
 
 def parse(answer: Fetched, policy: Policy, *, wants_snapshot: bool = False) -> Document | None:

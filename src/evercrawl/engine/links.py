@@ -20,12 +20,10 @@ from evercrawl.model.reason import REASON_TEXT, Reason
 from evercrawl.model.site import Site
 from evercrawl.model.time import to_us
 
-MAX_SITES = 20_000
-"""Site rows in memory; others are read again from the store."""
+MAX_SITES = 20_000  # Site rows in memory; others are read again from the store.
 
 REFUSALS_PORTION = 5000
-ANNOUNCED = "an announcement"
-"""What led to a page that somebody asked to be visited."""
+ANNOUNCED = "an announcement"  # What led to a page that somebody asked to be visited.
 FINAL_REFUSALS = frozenset(
     {Reason.INVALID_URL, Reason.UNSUPPORTED_SCHEME, Reason.NOFOLLOW, Reason.URL_TOO_LONG, Reason.TOO_MANY_REDIRECTS}
 )

@@ -229,7 +229,5 @@ class DocumentHandler(Protocol):
         """Return the document; bad content raises no exception."""
 
 
-OpenArchive = Callable[[int], Archive]
-"""Shard number -> its archive."""
-OpenNear = Callable[[int], NearTexts]
-"""Shard number -> its index of near duplicates."""
+OpenArchive = Callable[[int], Archive]  # Shard number -> its archive.
+OpenNear = Callable[[int], NearTexts]  # Shard number -> its index of near duplicates.

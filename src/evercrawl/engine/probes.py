@@ -40,22 +40,15 @@ from evercrawl.model.site import Site
 
 log = logging.getLogger("evercrawl")
 
-MAX_TASKS = 8
-"""Sites of a shard that are probed at the same time."""
-MAX_LINKS = 100
-"""Links of an answer that are checked for being new."""
+MAX_TASKS = 8  # Sites of a shard that are probed at the same time.
+MAX_LINKS = 100  # Links of an answer that are checked for being new.
 SAYS_NOTHING = frozenset((408, 425, 429, 502, 503, 504))
 """Answers of the moment, which prove nothing. 500 is how many sites answer what makes no sense to them."""
-MAX_SOFT_404_PROBES = 2
-"""Per site and run."""
-MAX_SOFT_404_PAGES = 4
-"""Remembered per site."""
-MAX_SITES = 100_000
-"""Sites that are remembered as having soft 404 pages or none."""
-MAX_SUSPECTS = 20
-"""Pages of one site that are visited again when its soft 404 page is known."""
-COPIES_BEFORE_PROBE = 3
-"""Copies on one site before it is probed; a few are normal."""
+MAX_SOFT_404_PROBES = 2  # Per site and run.
+MAX_SOFT_404_PAGES = 4  # Remembered per site.
+MAX_SITES = 100_000  # Sites that are remembered as having soft 404 pages or none.
+MAX_SUSPECTS = 20  # Pages of one site that are visited again when its soft 404 page is known.
+COPIES_BEFORE_PROBE = 3  # Copies on one site before it is probed; a few are normal.
 
 
 # Judgements

@@ -23,21 +23,14 @@ from evercrawl.model.settings import RevisitSettings, Settings
 from evercrawl.model.time import DAY_US, span_us
 
 DAY = timedelta(days=1)
-URGENT = 2.0
-"""A visit worth this many times the threshold gets the urgent priority."""
+URGENT = 2.0  # A visit worth this many times the threshold gets the urgent priority.
 URGENT_BAND, ORDINARY_BAND = 1, 2
-RECONSIDER_US = 600_000_000
-"""A page that was not worth a request is considered again no sooner than this."""
-AUDIT_FROM = 3
-"""Visits to a page before its validators are audited."""
-MAX_FALSE_VALIDATORS = 1
-"""After this many wrong validators a site gets no conditional requests."""
-DUE_PORTION = 1000
-"""Due pages that are queued at a time."""
-LOOK_AHEAD_PAGES = 64
-"""Pages due next that are considered when requests are left over."""
-FAR = timedelta(days=36_500)
-"""Later than every due time."""
+RECONSIDER_US = 600_000_000  # A page that was not worth a request is considered again no sooner than this.
+AUDIT_FROM = 3  # Visits to a page before its validators are audited.
+MAX_FALSE_VALIDATORS = 1  # After this many wrong validators a site gets no conditional requests.
+DUE_PORTION = 1000  # Due pages that are queued at a time.
+LOOK_AHEAD_PAGES = 64  # Pages due next that are considered when requests are left over.
+FAR = timedelta(days=36_500)  # Later than every due time.
 
 
 class NextVisit(NamedTuple):

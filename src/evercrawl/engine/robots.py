@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ from evercrawl.model.fetch import Failed, Fault, FetchResult, Moved, Request
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import RobotsSettings
 from evercrawl.model.site import RobotsRecord, Site
-from evercrawl.model.time import from_us, span_us, to_us
+from evercrawl.model.time import span_us, to_us
 
 MAX_CACHED = 2000
 NAMED_CLOSURES = frozenset((Reason.SITE_PAUSED, Reason.DNS, Reason.TLS))
@@ -149,7 +150,7 @@ class SiteRequests:
         answer = await self.send(request, queue)
         if answer.exchange is not None:
             self._archive.append(request.url, answer.exchange)
-        self.end(queue, answer)
+        self.end(queue, answer, now=self._runtime.clock.now())
         return answer
 
     async def fetch_robots(self, turn: FetchRobots) -> None:
@@ -176,15 +177,15 @@ class SiteRequests:
         request = self._side_requests.request_of(turn.side_request)
         self._side_requests.done(turn.side_request, await self._send_and_archive(turn.queue, request))
 
-    def end(self, queue: HostQueue, answer: FetchResult) -> None:
-        """Note that a request has ended: the site's delay counts from this moment."""
-        now_us, exchange = to_us(self._runtime.clock.now()), answer.exchange
+    def end(self, queue: HostQueue, answer: FetchResult, *, now: datetime) -> None:
+        """Note that a request has ended: the site's delay counts from now on."""
+        now_us, exchange = to_us(now), answer.exchange
         self._stats.requested(answer)
         failed = isinstance(answer, Failed) and FAULT_RULES[answer.fault].blames_site
         took = answer.took if isinstance(answer, Failed) else answer.exchange.took
         wire_bytes = len(exchange.wire_body) + len(exchange.response_head) if exchange is not None else 0
         failures = queue.site.failures + 1
-        pause = site_pause(answer, failures=failures, now=from_us(now_us))
+        pause = site_pause(answer, failures=failures, now=now)
         if pause is not None:
             reason = _closed_reason(answer, failures)
             self._frontier.close_site(queue, until_us=now_us + span_us(pause), reason=reason)

@@ -26,8 +26,7 @@ from evercrawl.model.reason import Outcome, Reason
 
 log = logging.getLogger("evercrawl")
 
-FOCUS_KEY = (0, "focus")
-"""Where the state of the focus is kept; no site has this number."""
+FOCUS_KEY = (0, "focus")  # Where the state of the focus is kept; no site has this number.
 ON_TOPIC = 0.5
 
 
@@ -164,8 +163,7 @@ class TaskSet:
         return len(self._all)
 
 
-MOST_ANSWER_TIMES = 10_000
-"""Answer times kept for the median."""
+MOST_ANSWER_TIMES = 10_000  # Answer times kept for the median.
 
 
 @dataclass(slots=True)
@@ -182,16 +180,13 @@ class RunStats:
     first_error: str | None = None
     most_parallel: int = 0
     last_site: str = ""
-    reached: bool = False
-    """Some server has answered."""
-    judged: int = 0
-    """Pages of which a focus said whether they are on topic."""
+    reached: bool = False  # Some server has answered.
+    judged: int = 0  # Pages of which a focus said whether they are on topic.
     on_topic: int = 0
     new: int = 0
     changed: int = 0
     revisits: int = 0
-    gone: int = 0
-    """Pages that we have a version of and that the server does not have any more."""
+    gone: int = 0  # Pages that we have a version of and that the server does not have any more.
 
     def requested(self, result: FetchResult) -> None:
         """One request went out and ended like this."""
@@ -319,11 +314,9 @@ class Runtime:
     policy: Policy
     clock: Clock
     fetcher: Fetcher
-    popular: UrlCache
-    """URLs that were found lately."""
+    popular: UrlCache  # URLs that were found lately.
     peers: Peers = field(default_factory=NoPeers)
-    focus: FocusGuide | None = None
-    """What the crawl looks for; None: everything."""
+    focus: FocusGuide | None = None  # What the crawl looks for; None: everything.
 
     def adopt(self, seed: str, target: str) -> None:
         """Add the host that a seed has moved to to the scope, here and at the peers."""

@@ -314,7 +314,7 @@ class Shard:
         except asyncio.CancelledError:
             # The request may have gone out: the site's delay counts from now, although nothing came of it.
             if turn.queue.in_flight >= in_flight:
-                self._requests.end(turn.queue, _no_answer(turn, "cancelled"))
+                self._requests.end(turn.queue, _no_answer(turn, "cancelled"), now=self.clock.now())
             raise
         except EvercrawlError as error:
             self._broken = error
@@ -329,7 +329,7 @@ class Shard:
             now = self.clock.now()
             self._write_visit(turn.page, Decision(judge_failed(turn.page, failed, asked=None, now=now)), now=now)
         if turn.queue.in_flight >= in_flight:
-            self._requests.end(turn.queue, failed)
+            self._requests.end(turn.queue, failed, now=self.clock.now())
         if isinstance(turn, FetchSide):
             self._shared.side_requests.done(turn.side_request, failed)
         elif isinstance(turn, FetchRobots):
@@ -407,10 +407,11 @@ class Shard:
         """Read everything that is known about a page before its request."""
         return await self._reader.gather(turn)
 
-    async def fetch(self, request: Request, turn: Visit, known: PageKnowledge) -> FetchResult:
-        """Send a request to the page's site."""
+    async def fetch(self, request: Request, turn: Visit, known: PageKnowledge) -> tuple[FetchResult, datetime]:
+        """Send a request to the page's site; return the answer and its moment."""
         self.knowledge.revisits.start_visit(turn.page, known.outlook, now_us=self._now_us())
-        return await self._requests.send(request, turn.queue)
+        answer = await self._requests.send(request, turn.queue)
+        return answer, self.clock.now()
 
     async def look_up(self, turn: Visit, answer: FetchResult, known: PageKnowledge, *, now: datetime) -> Related:
         """Read what only the answer tells us to read."""
@@ -424,7 +425,7 @@ class Shard:
             self.frontier.skipped(turn.queue)
             self.buffer.count_answer(site.id)
             return
-        self._requests.end(turn.queue, decision.answer)
+        self._requests.end(turn.queue, decision.answer, now=now)
         self._probes.apply(site, page, decision)
         if self.traps.apply(site, decision.site):
             self._followups.start(self._requeue_reopened(site))

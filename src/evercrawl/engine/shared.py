@@ -39,12 +39,9 @@ class ShardHost:
     may_start: Callable[[], bool]
     blocked_until_us: Callable[[], int | None]
     became_quiet: Callable[[], None]
-    page_at: Callable[[str], Awaitable[DuplicateCandidate | None]]
-    """Finds a page in any shard of the process."""
-    pages_elsewhere: Callable[[int], Mapping[int, int]]
-    """Pages of every shard of the process but this one."""
-    takes_batches: Callable[[int], bool]
-    """Links and credit can be sent to the shard of this number."""
+    page_at: Callable[[str], Awaitable[DuplicateCandidate | None]]  # Finds a page in any shard of the process.
+    pages_elsewhere: Callable[[int], Mapping[int, int]]  # Pages of every shard of the process but this one.
+    takes_batches: Callable[[int], bool]  # Links and credit can be sent to the shard of this number.
     deliver: Callable[[LinkBatch], None]
     confirm: Callable[[int, int, int], None]
 

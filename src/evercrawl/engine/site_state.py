@@ -15,8 +15,7 @@ from evercrawl.engine.ports import SiteStore
 
 MAX_TEXTS = 200_000
 """Texts of sites that are held in memory over all shards; what is longest unused goes back to the store."""
-MAX_OUTLOOKS = 20_000
-"""Sites over all shards of which it is held in memory how they change."""
+MAX_OUTLOOKS = 20_000  # Sites over all shards of which it is held in memory how they change.
 
 T = TypeVar("T")
 
@@ -40,8 +39,7 @@ class StateKind(Generic[T]):
     name: str
     read: Callable[[bytes | None], T]
     write: Callable[[T], bytes]
-    size: Callable[[T], int]
-    """What it counts for among those held in memory."""
+    size: Callable[[T], int]  # What it counts for among those held in memory.
 
 
 CHANGE = StateKind(

@@ -44,30 +44,20 @@ from evercrawl.model.site import Site
 
 log = logging.getLogger("evercrawl")
 
-MAX_STATES = 1000
-"""Sites over all shards whose trap state is in memory, ten to two hundred kilobytes each."""
-TRAP_RECHECK = timedelta(days=7)
-"""A blocked page is checked again after this time."""
+MAX_STATES = 1000  # Sites over all shards whose trap state is in memory, ten to two hundred kilobytes each.
+TRAP_RECHECK = timedelta(days=7)  # A blocked page is checked again after this time.
 SAMPLED_FROM = 4
-MAX_REOPENINGS = 20
-"""Times in one run that the blocked pages of one site are queued again."""
+MAX_REOPENINGS = 20  # Times in one run that the blocked pages of one site are queued again.
 TRUSTED_FROM = 80
-OBSERVE_ONE_IN = 8
-"""Of a pattern that is known this well only this part of the pages is observed."""
-HOSTS = "trap_hosts"
-"""The name under which host statistics of a domain are stored."""
-MAX_DOMAINS = 10_000
-"""Domains of a shard that are in memory; only those with more than one host."""
-MAX_COUNTED_HOSTS = 100_000
-"""Hosts that are remembered as counted; the store knows all of them."""
-MAX_HOST_LINKS = 200
-"""Links of one page whose hosts are counted."""
+OBSERVE_ONE_IN = 8  # Of a pattern that is known this well only this part of the pages is observed.
+HOSTS = "trap_hosts"  # The name under which host statistics of a domain are stored.
+MAX_DOMAINS = 10_000  # Domains of a shard that are in memory; only those with more than one host.
+MAX_COUNTED_HOSTS = 100_000  # Hosts that are remembered as counted; the store knows all of them.
+MAX_HOST_LINKS = 200  # Links of one page whose hosts are counted.
 FIRST_HOST_SAMPLE = 8
 """Of the blocked hosts the one with this number is let through, then one whenever the number has doubled."""
-RULES_KEY = (0, "trap_rules")
-"""Where a shard stores the user rules that it has applied; no site has this number."""
-PORTION = 1000
-"""Pages or refusals that are read in one step."""
+RULES_KEY = (0, "trap_rules")  # Where a shard stores the user rules that it has applied; no site has this number.
+PORTION = 1000  # Pages or refusals that are read in one step.
 
 
 # Judgements

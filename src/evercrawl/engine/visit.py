@@ -21,8 +21,8 @@ class VisitSteps(Protocol):
     async def gather(self, turn: Visit) -> PageKnowledge:
         """Read everything that is known about a page before its request."""
 
-    async def fetch(self, request: Request, turn: Visit, known: PageKnowledge) -> FetchResult:
-        """Send a request to the page's site."""
+    async def fetch(self, request: Request, turn: Visit, known: PageKnowledge) -> tuple[FetchResult, datetime]:
+        """Send a request to the page's site; return the answer and its moment."""
 
     async def look_up(self, turn: Visit, answer: FetchResult, known: PageKnowledge, *, now: datetime) -> Related:
         """Read what only the answer tells us to read: same content, new links, near duplicates."""
@@ -38,6 +38,6 @@ async def visit(turn: Visit, shard: VisitSteps) -> None:
     if refusal := first_refusal(turn.page, known, now=now, policy=policy):
         shard.apply(turn, refusal, now=now)
         return
-    answer = await shard.fetch(request_for(turn.page, known, policy=policy), turn, known)
+    answer, now = await shard.fetch(request_for(turn.page, known, policy=policy), turn, known)
     related = await shard.look_up(turn, answer, known, now=now)
     shard.apply(turn, decide(turn.page, answer, known, related, now=now, policy=policy), now=now)

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from evercrawl.core.credit.ledger import TAX_PERCENT, CreditLedger, total_credit
 
-TOP_OF_MEAN = 8
-"""A page with this many times the mean credit has the first priority; the next begins at half of that."""
-MIN_WEIGHT, MAX_WEIGHT = 0.25, 4.0
-"""Bounds of the weight that importance gives a page in the revisit value."""
+TOP_OF_MEAN = 8  # A page with this many times the mean credit has the first priority; the next begins at half of that.
+MIN_WEIGHT, MAX_WEIGHT = 0.25, 4.0  # Bounds of the weight that importance gives a page in the revisit value.
 
 
 def mean_credit(ledger: CreditLedger) -> int:

@@ -13,8 +13,7 @@ import json
 from collections.abc import Mapping
 from typing import NamedTuple
 
-MICROS = 1_000_000
-"""Units of one credit. All sums are in units."""
+MICROS = 1_000_000  # Units of one credit. All sums are in units.
 SEED_CREDITS = 1_000_000
 """X. Ten million pages hold 100,000 units each on average, and 64-bit numbers can count the flow of nine million times
 the sum.
@@ -26,33 +25,24 @@ class PageCredit(NamedTuple):
     """What is stored with a page. `credit_of` adds the dividends since."""
 
     held: int
-    since: int
-    """The dividend that `held` already includes."""
-    earned: int = 0
-    """Faded shares from links (`importance_of`). Spending does not touch it."""
-    generation: int = 0
-    """The generation in which it last earned."""
+    since: int  # The dividend that `held` already includes.
+    earned: int = 0  # Faded shares from links (`importance_of`). Spending does not touch it.
+    generation: int = 0  # The generation in which it last earned.
 
 
 class CreditLedger(NamedTuple):
     """The credit of a shard: minted + received = sent + Lambda's + held by its pages + unallocated."""
 
     lambda_page: int = 0
-    dividend: int = 0
-    """What Lambda paid to each page since the beginning."""
+    dividend: int = 0  # What Lambda paid to each page since the beginning.
     pages: int = 0
-    held: int = 0
-    """The credit of all pages, including unsettled dividends."""
-    unallocated: int = 0
-    """Taken but not yet given to anyone; 0 at every commit."""
+    held: int = 0  # The credit of all pages, including unsettled dividends.
+    unallocated: int = 0  # Taken but not yet given to anyone; 0 at every commit.
     minted: int = 0
-    sent: int = 0
-    """To other shards since the beginning. Sent but not received credit is in transit."""
+    sent: int = 0  # To other shards since the beginning. Sent but not received credit is in transit.
     received: int = 0
-    turnover: int = 0
-    """Credit spent here in this generation."""
-    generation: int = 0
-    """Counted for all shards of a process together (`CreditAge`)."""
+    turnover: int = 0  # Credit spent here in this generation.
+    generation: int = 0  # Counted for all shards of a process together (`CreditAge`).
 
 
 class SeedCredit(NamedTuple):
@@ -231,8 +221,7 @@ def balance(ledger: CreditLedger) -> int:
     return ledger.minted + ledger.received - ledger.sent - total_credit(ledger)
 
 
-HALF_LIVES = 2
-"""Generations in which as much credit is spent as exists."""
+HALF_LIVES = 2  # Generations in which as much credit is spent as exists.
 
 
 class CreditAge(NamedTuple):
@@ -268,8 +257,7 @@ def with_generation(ledger: CreditLedger, age: CreditAge) -> CreditLedger:
     return ledger._replace(generation=age.generation, turnover=0)
 
 
-CREDIT_KEY = (0, "credit")
-"""Where a shard's ledger is stored. No site has this number."""
+CREDIT_KEY = (0, "credit")  # Where a shard's ledger is stored. No site has this number.
 
 
 def ledger_bytes(ledger: CreditLedger) -> bytes:

@@ -48,14 +48,10 @@ from evercrawl.model.page import Candidate, Page, QueuePosition
 from evercrawl.model.settings import CreditSettings
 
 BY_CREDIT = "credit"
-VISITS_A_ROUND = 500
-"""The pot is written after this many visits."""
-LEAST_WRITES = 200
-"""At least this many shares are written in each round."""
-KEPT_SHARE = 2
-"""A full pot keeps its richer half; the rest goes to the Lambda page."""
-BOOKED_PARTS = 2000
-"""Spending is counted for generations when it reaches this part of all credit."""
+VISITS_A_ROUND = 500  # The pot is written after this many visits.
+LEAST_WRITES = 200  # At least this many shares are written in each round.
+KEPT_SHARE = 2  # A full pot keeps its richer half; the rest goes to the Lambda page.
+BOOKED_PARTS = 2000  # Spending is counted for generations when it reaches this part of all credit.
 
 
 class CreditShares(NamedTuple):
@@ -63,8 +59,7 @@ class CreditShares(NamedTuple):
 
     spent: int
     share: int
-    waited: int = 0
-    """The part of it that waited for the page in the pot; it is written with the visit."""
+    waited: int = 0  # The part of it that waited for the page in the pot; it is written with the visit.
 
 
 class Columns(NamedTuple):
