@@ -18,11 +18,9 @@ from evercrawl.errors import ConfigError
 ANALYSER_GROUP = "evercrawl.analysers"
 
 
-MAX_CHARS = 200
-"""More text hardly improves the detection."""
+MAX_CHARS = 200  # More text hardly improves the detection.
 MIN_LETTERS = 20
-MIN_ENGLISH_WORDS = 5
-"""This many common English words, and no foreign ones, identify English without the model."""
+MIN_ENGLISH_WORDS = 5  # This many common English words, and no foreign ones, identify English without the model.
 MIN_CONFIDENCE = 0.5
 
 

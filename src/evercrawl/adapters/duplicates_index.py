@@ -32,12 +32,9 @@ from evercrawl.core.duplicates.minhash import (
 )
 from evercrawl.errors import StoreUnavailable
 
-NEW_ENTRIES = 8192
-"""Entries in memory before they become a run, about 2 KB each, 16 MB in total."""
-MERGED_RUNS = 4
-"""Number of runs of similar size to merge; ten million entries need at most 15 runs."""
-MERGE_CHUNK_PAIRS = 1 << 18
-"""Pairs of one band that a merge holds in memory, about 10 MB."""
+NEW_ENTRIES = 8192  # Entries in memory before they become a run, about 2 KB each, 16 MB in total.
+MERGED_RUNS = 4  # Number of runs of similar size to merge; ten million entries need at most 15 runs.
+MERGE_CHUNK_PAIRS = 1 << 18  # Pairs of one band that a merge holds in memory, about 10 MB.
 MAX_ENTRIES = 1 << 32
 _NUMBER_BITS = 32
 _NUMBER_MASK = (1 << _NUMBER_BITS) - 1

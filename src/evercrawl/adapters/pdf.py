@@ -13,8 +13,7 @@ from evercrawl.model.fetch import Headers
 
 MAX_BYTES = 50_000_000
 MAX_PAGES = 500
-MAX_SECONDS = 20.0
-"""Checked between pages, so one more page may be read."""
+MAX_SECONDS = 20.0  # Checked between pages, so one more page may be read.
 MAX_CHARS = 2_000_000
 MAX_TITLE_CHARS = 1000
 

@@ -20,12 +20,9 @@ from evercrawl.errors import CollectionBusy, StoreUnavailable
 
 _MONOTONIC_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """On Linux, a clock that also counts while the machine is suspended."""
-RETAINED_BYTES = 32 * 1024 * 1024
-"""Free memory to keep at the top of the heap."""
-MAX_RETAINED_BLOCK = 4 * 1024 * 1024
-"""Larger blocks are returned to the system immediately."""
-GC_THRESHOLD = 20_000
-"""New objects before Python searches for cycles (default: 700)."""
+RETAINED_BYTES = 32 * 1024 * 1024  # Free memory to keep at the top of the heap.
+MAX_RETAINED_BLOCK = 4 * 1024 * 1024  # Larger blocks are returned to the system immediately.
+GC_THRESHOLD = 20_000  # New objects before Python searches for cycles (default: 700).
 # Constants from malloc.h.
 _TRIM_THRESHOLD, _TOP_PAD, _MMAP_THRESHOLD = -1, -2, -3
 _PAD_BYTES = 4 * 1024 * 1024

@@ -27,8 +27,7 @@ PLAIN_EVERY_S = 30.0
 LIVE_EVERY_S = 0.2
 _NOTE_CHARS = 60
 _HINT = "  [Ctrl-C stops safely]"
-_LEAST_ROOM = 20
-"""Columns for the counts on a very narrow terminal, which cuts off the hint."""
+_LEAST_ROOM = 20  # Columns for the counts on a very narrow terminal, which cuts off the hint.
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 

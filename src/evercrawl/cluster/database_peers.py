@@ -16,8 +16,7 @@ from evercrawl.model.fetch import Failed, Fault, FetchResult, Request
 from evercrawl.model.page import Candidate, LinkBatch
 
 MAX_BATCHES = 500
-REMOTE_FETCH_TIMEOUT_S = 300.0
-"""How long to wait for the result of another worker's site."""
+REMOTE_FETCH_TIMEOUT_S = 300.0  # How long to wait for the result of another worker's site.
 
 
 _ALLOWED = frozenset({("datetime", name) for name in ("datetime", "timedelta", "timezone")})

@@ -25,10 +25,8 @@ from evercrawl.errors import LeaseLost, StoreUnavailable
 from evercrawl.model.report import Progress, Summary
 from evercrawl.model.settings import Settings
 
-RELEASE_SHARE = 0.1
-"""Share of surplus shards (at least one) to release at a time, to avoid mass moves."""
-RECHECK_S = 0.5
-"""How soon to check again for expired workers and unclaimed shards."""
+RELEASE_SHARE = 0.1  # Share of surplus shards (at least one) to release at a time, to avoid mass moves.
+RECHECK_S = 0.5  # How soon to check again for expired workers and unclaimed shards.
 FIRST_RETRY_S, MAX_RETRY_S = 1.0, 30.0
 """How long to wait before rejoining, at most a third of a lease. The grace period in which no worker is declared dead
 starts when the first one reaches the database again.

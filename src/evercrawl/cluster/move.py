@@ -14,7 +14,7 @@ from secrets import randbits
 import asyncpg
 
 from evercrawl.adapters.postgres.postgres_pool import DatabaseAddress, lock_collection, parse_address
-from evercrawl.adapters.postgres.transfer import (
+from evercrawl.adapters.postgres.table_copy import (
     OnProgress,
     TransferProgress,
     copy_to_database,
@@ -35,12 +35,9 @@ from evercrawl.adapters.system import CollectionLock, sync_folder
 from evercrawl.errors import CollectionBusy, ConfigError, StoreUnavailable
 from evercrawl.model.settings import Settings
 
-FILES = "files"
-"""The value of `--to` for the collection's own state files."""
-INCOMPLETE_FOLDER = "arriving"
-"""Folder of state files that are not complete yet."""
-TOKEN = "moving"
-"""File with the number under which a move writes into a database."""
+FILES = "files"  # The value of `--to` for the collection's own state files.
+INCOMPLETE_FOLDER = "arriving"  # Folder of state files that are not complete yet.
+TOKEN = "moving"  # File with the number under which a move writes into a database.
 _TOKEN_BITS = 62
 
 

@@ -50,8 +50,7 @@ from evercrawl.model.report import Progress, Summary
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import to_us
 
-MAX_DEATHS = 5
-"""Worker deaths in one run before it is aborted."""
+MAX_DEATHS = 5  # Worker deaths in one run before it is aborted.
 
 log = logging.getLogger(__name__)
 

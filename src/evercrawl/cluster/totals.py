@@ -22,8 +22,7 @@ from evercrawl.model.report import Progress, Summary
 from evercrawl.model.site import Site
 from evercrawl.model.time import from_us, to_us
 
-MAX_CLOSED_SITES = 20
-"""Closed sites to include in a report."""
+MAX_CLOSED_SITES = 20  # Closed sites to include in a report.
 SUMMED_COUNTS = ("offered", "store_lookups", "false_positives")
 """Counts of the URL-seen test; its other values are rates."""
 

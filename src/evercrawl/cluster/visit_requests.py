@@ -22,8 +22,7 @@ from evercrawl.errors import StoreUnavailable
 FOLDER = "visit-requests"
 POLL_INTERVAL_S = 2.0
 MAX_URLS = 10_000
-MAX_PENDING = 10_000
-"""Pending files beyond which requests are rejected."""
+MAX_PENDING = 10_000  # Pending files beyond which requests are rejected.
 
 
 def request_visits(collection: Path, urls: Sequence[str], *, by: str) -> Path:

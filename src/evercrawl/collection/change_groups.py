@@ -92,19 +92,15 @@ def _line(edit: BlockEdit) -> str:
     return f"{edit.sign} {words}"
 
 
-MAX_CHANGES = 2000
-"""Changes that are read at once."""
+MAX_CHANGES = 2000  # Changes that are read at once.
 MAX_PAGES_NAMED = 25
 MAX_GROUPS = 200
-MAX_MUTE_PATTERNS = 4
-"""Edits of a group that can be muted one by one."""
-FEED_READS = 4
-"""Changes that are read per feed entry, because many are noise."""
+MAX_MUTE_PATTERNS = 4  # Edits of a group that can be muted one by one.
+FEED_READS = 4  # Changes that are read per feed entry, because many are noise.
 _END = (2**63 - 1, 2**63 - 1)
 
 
-Choose = Callable[[Sequence[ChangeRecord]], Sequence[ChangeRecord]]
-"""Selects changes."""
+Choose = Callable[[Sequence[ChangeRecord]], Sequence[ChangeRecord]]  # Selects changes.
 
 
 def recent_changes(

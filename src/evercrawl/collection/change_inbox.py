@@ -21,8 +21,7 @@ FILE = "inbox.sqlite"
 VERSION = 1
 BUSY_WAIT_S = 10.0
 MAX_REVIEWS = 5000
-MAX_KEYS = 400
-"""Edits that can be marked at once."""
+MAX_KEYS = 400  # Edits that can be marked at once.
 MAX_MUTES = 500
 _SCHEMA = (
     "create table review (id integer primary key autoincrement, at_us integer not null, who text not null,"

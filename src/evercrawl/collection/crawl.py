@@ -140,8 +140,7 @@ async def _run_here(path: Path, settings: Settings, options: RunOptions) -> Summ
     return run_summary(crawl, path, ended)
 
 
-NO_FOCUS = "none"
-"""Removes the focus."""
+NO_FOCUS = "none"  # Removes the focus.
 
 
 async def set_focus(collection: Path, settings: Settings, named: str) -> None:
@@ -208,8 +207,7 @@ def tune_process() -> None:
     reduce_gc_frequency()
 
 
-GRAPH_INTERVAL = timedelta(hours=1)
-"""How often a crawl that runs forever rebuilds the link graph."""
+GRAPH_INTERVAL = timedelta(hours=1)  # How often a crawl that runs forever rebuilds the link graph.
 
 
 class IndexUpdater:

@@ -29,11 +29,9 @@ from evercrawl.model.site import RobotsRecord
 from evercrawl.model.user_agent import user_agent
 
 MIN_PYTHON = (3, 11)
-MIN_SQLITE = (3, 35, 0)
-"""The first version with RETURNING."""
+MIN_SQLITE = (3, 35, 0)  # The first version with RETURNING.
 MIN_FREE_BYTES = 1_000_000_000
-EARLIEST_DATE = datetime(2026, 1, 1, tzinfo=UTC)
-"""A clock that shows an earlier date is wrong."""
+EARLIEST_DATE = datetime(2026, 1, 1, tzinfo=UTC)  # A clock that shows an earlier date is wrong.
 EXTRAS = {"pdf": ("pypdf", "text of PDF files")}
 
 CheckStatus = Literal["ok", "warn", "fail"]

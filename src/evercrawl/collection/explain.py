@@ -31,8 +31,7 @@ from evercrawl.model.site import Site
 from evercrawl.model.time import DAY_US, format_days, format_interval, from_us, to_us
 
 MAX_DECISIONS = 10
-LONG_DELAY_MS = 10_000
-"""With this delay or a longer one, a queued page counts as throttled."""
+LONG_DELAY_MS = 10_000  # With this delay or a longer one, a queued page counts as throttled.
 DIGITS = 4
 
 

@@ -65,8 +65,7 @@ def revisit_status(reader: StateReader, settings: RevisitSettings, *, pages: int
     return RevisitStatus(settings.policy, settings.budget, budget.threshold)
 
 
-MAX_SAMPLED = 20_000
-"""Pages in a sample; of a larger collection every k-th page by id, that is by age."""
+MAX_SAMPLED = 20_000  # Pages in a sample; of a larger collection every k-th page by id, that is by age.
 GONE = frozenset({Reason.NOT_FOUND, Reason.GONE})
 
 
@@ -76,8 +75,7 @@ class ForecastSample(NamedTuple):
     pages: list[ForecastPage]
     models: dict[Hashable, SiteModel]
     sites: dict[Hashable, SampledSite]
-    share: float
-    """Fraction of the pages that were read."""
+    share: float  # Fraction of the pages that were read.
 
     def scale_up(self, sampled: float) -> int:
         """Return how many pages of the collection correspond to `sampled` pages of the sample."""
@@ -191,8 +189,7 @@ def _interval(state: bytes | None) -> float:
 
 
 MAX_SITES = 10
-MAX_PLANNED = 5_000
-"""Pages in the sample of a plan, whose intervals are computed for every threshold tried."""
+MAX_PLANNED = 5_000  # Pages in the sample of a plan, whose intervals are computed for every threshold tried.
 DIGITS = 4
 
 

@@ -38,18 +38,13 @@ from evercrawl.core.url import canonical_of_href
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.document import Link
 
-HASH_BYTES = 8
-"""The last bytes of a page's key, which are the hash of its URL."""
-MAX_ANCHORS = 12
-"""Different anchor texts per page."""
+HASH_BYTES = 8  # The last bytes of a page's key, which are the hash of its URL.
+MAX_ANCHORS = 12  # Different anchor texts per page.
 MAX_ANCHOR_CHARS = 80
-MAX_REPEATS = 3
-"""How often the same anchor text counts."""
-SAVE_STEPS = 20
-"""Steps between two checkpoints of the ranks."""
+MAX_REPEATS = 3  # How often the same anchor text counts.
+SAVE_STEPS = 20  # Steps between two checkpoints of the ranks.
 MAX_HOPS = 10
-STALE_SHARE = 0.05
-"""With this share of new visits, a graph is outdated."""
+STALE_SHARE = 0.05  # With this share of new visits, a graph is outdated.
 
 
 @dataclass(slots=True)
@@ -59,10 +54,8 @@ class _GraphData:
     pages: array[int] = field(default_factory=lambda: array("Q"))
     hashes: array[int] = field(default_factory=lambda: array("Q"))
     seeds: list[int] = field(default_factory=list)
-    moved: dict[int, int] = field(default_factory=dict)
-    """Hash of the redirect target, by node."""
-    ends: dict[int, int] = field(default_factory=dict)
-    """Last line read from the log, by shard."""
+    moved: dict[int, int] = field(default_factory=dict)  # Hash of the redirect target, by node.
+    ends: dict[int, int] = field(default_factory=dict)  # Last line read from the log, by shard.
 
     def add(self, shard: int, page: GraphPage) -> None:
         if page.depth == 0:

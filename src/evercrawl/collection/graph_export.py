@@ -113,8 +113,7 @@ def _quoted(path: Path) -> str:
     return "'" + str(path).replace("'", "''") + "'"
 
 
-MAX_PAGES = 200_000
-"""Pages drawn; the largest sites come first."""
+MAX_PAGES = 200_000  # Pages drawn; the largest sites come first.
 
 
 def draw_graph(collection: Path, site: str | None = None) -> str:

@@ -111,8 +111,7 @@ def days_between_changes(stored: StoredPage) -> float:
     return round(watched / timedelta(days=1) / max(changes, 1), 3)
 
 
-MIN_CLEAR_SCORE = 0.05
-"""A page with a smaller absolute score is neutral."""
+MIN_CLEAR_SCORE = 0.05  # A page with a smaller absolute score is neutral.
 
 
 def page_sentiment_history(collection: Path, settings: Settings, url: str) -> PageSentiment:
@@ -153,8 +152,7 @@ def sentiment_label(score: float | None) -> str | None:
     return "pos" if score >= MIN_CLEAR_SCORE else "neg" if score <= -MIN_CLEAR_SCORE else "neutral"
 
 
-PAGE_HEADERS = ("content-type", "content-language", "x-robots-tag")
-"""Header fields that describe the page."""
+PAGE_HEADERS = ("content-type", "content-language", "x-robots-tag")  # Header fields that describe the page.
 
 
 def diff_versions(

@@ -21,8 +21,7 @@ from evercrawl.model.links import BadLink, GraphSummary, LinkEnd, LinkProblem, P
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import Settings
 
-MAX_INCOMING = 1000
-"""Incoming links listed; all are counted."""
+MAX_INCOMING = 1000  # Incoming links listed; all are counted.
 
 
 def page_links(collection: Path, settings: Settings, url: str, *, rebuild: bool = True) -> PageLinks:

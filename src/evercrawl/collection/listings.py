@@ -89,8 +89,7 @@ def queued_by_priority(collection: Path) -> list[tuple[int, int, int]]:
     return [(band, sites[band], pages[band]) for band in sorted(sites)]
 
 
-MAX_SCAN_S = 0.25
-"""A scan for a rare reason ends after this time; the next page of the list continues it."""
+MAX_SCAN_S = 0.25  # A scan for a rare reason ends after this time; the next page of the list continues it.
 PAGES_FROM = 5000
 """Shard numbers from here on mean pages that were rejected when they were due; there are fewer shards."""
 

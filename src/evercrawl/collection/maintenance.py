@@ -47,10 +47,9 @@ from evercrawl.model.page import ArchiveEnd
 from evercrawl.model.settings import ArchiveSettings, Settings
 
 if TYPE_CHECKING:
-    from evercrawl.adapters.postgres.transfer import TransferProgress
+    from evercrawl.adapters.postgres.table_copy import TransferProgress
 
-MAX_PROBLEMS = 100
-"""Problems listed per file; all are counted."""
+MAX_PROBLEMS = 100  # Problems listed per file; all are counted.
 
 
 @dataclass(slots=True)
@@ -120,8 +119,7 @@ def _count(report: VerifyReport, version: StoredVersion, problem: str | None) ->
 
 
 LOG_FILE = "evercrawl.log"
-MIN_FREE_PAGES = 16
-"""State files with fewer free pages are not rewritten."""
+MIN_FREE_PAGES = 16  # State files with fewer free pages are not rewritten.
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +129,7 @@ class DiskUsage:
     name: str
     files: int
     bytes: int
-    reclaimable: int
-    """Estimated bytes that `vacuum` frees."""
+    reclaimable: int  # Estimated bytes that `vacuum` frees.
 
 
 def disk_usage(collection: Path) -> list[DiskUsage]:

@@ -26,14 +26,10 @@ class OutpostStatus:
     paired: datetime
     seen: datetime | None
     has_lease: bool
-    requests: int
-    """Requests to its sites."""
-    bytes_sent: int
-    """Traffic between coordinator and outpost, both ways."""
-    bytes_plain: int
-    """Traffic of a direct crawl for the same requests, uncompressed."""
-    bytes_plain_gzip: int
-    """The same if every site used gzip."""
+    requests: int  # Requests to its sites.
+    bytes_sent: int  # Traffic between coordinator and outpost, both ways.
+    bytes_plain: int  # Traffic of a direct crawl for the same requests, uncompressed.
+    bytes_plain_gzip: int  # The same if every site used gzip.
     counts: dict[str, int] = field(default_factory=dict)
     """Results by kind: whole, changed (sent as a patch), same, withheld, failed, declined, refused."""
 

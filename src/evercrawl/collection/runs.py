@@ -19,8 +19,7 @@ from evercrawl.model.report import Progress, Summary
 RUNS_FILE = "runs.jsonl"
 LIVE_FILE = "live.json"
 WRITE_EVERY = timedelta(seconds=1)
-STALE_AFTER = timedelta(seconds=15)
-"""A live file that is older belongs to a process that has ended."""
+STALE_AFTER = timedelta(seconds=15)  # A live file that is older belongs to a process that has ended.
 MAX_LINE_BYTES = 64 * 1024
 CHUNK_BYTES = 256 * 1024
 

@@ -91,8 +91,7 @@ def _search_folder(folder: Path, text: str, *, limit: int, as_of: datetime | Non
     return search(folder, read_settings(folder).settings.search, text, limit=limit, as_of=as_of).hits
 
 
-SourceQuery = Callable[[], Sequence[Hit]]
-"""Searches one source; may raise an EvercrawlError."""
+SourceQuery = Callable[[], Sequence[Hit]]  # Searches one source; may raise an EvercrawlError.
 _SourceResult = tuple[int, Sequence[Hit] | str]
 
 

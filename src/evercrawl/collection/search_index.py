@@ -20,10 +20,8 @@ from evercrawl.model.search import IndexState
 from evercrawl.model.settings import SearchSettings
 
 VISITS_AT_A_TIME = 500
-COMMIT_VERSIONS = 20_000
-"""Versions per commit."""
-REBUILD_HEAP_BYTES = 128 * 1024 * 1024
-"""Memory for a rebuild, in which larger segments save merging."""
+COMMIT_VERSIONS = 20_000  # Versions per commit.
+REBUILD_HEAP_BYTES = 128 * 1024 * 1024  # Memory for a rebuild, in which larger segments save merging.
 
 
 def open_text_index(collection: Path) -> TextIndex:

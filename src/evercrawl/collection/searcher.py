@@ -52,21 +52,14 @@ from evercrawl.model.settings import SearchSettings
 from evercrawl.model.time import from_us, to_us
 
 MIN_CANDIDATES = 60
-CANDIDATES_PER_HIT = 4
-"""The index returns more than needed, because importance and anchor texts reorder them."""
-READ_PER_HIT = 3
-"""Candidates that are read per hit; near-duplicates among them are merged."""
-MAX_TEXT_BYTES = MAX_TEXT_CHARS + MAX_TEXT_CHARS // 2
-"""Bytes of a text that are read for a snippet."""
-MAX_CACHED_FORMS = 5000
-"""Words whose forms are cached between queries."""
+CANDIDATES_PER_HIT = 4  # The index returns more than needed, because importance and anchor texts reorder them.
+READ_PER_HIT = 3  # Candidates that are read per hit; near-duplicates among them are merged.
+MAX_TEXT_BYTES = MAX_TEXT_CHARS + MAX_TEXT_CHARS // 2  # Bytes of a text that are read for a snippet.
+MAX_CACHED_FORMS = 5000  # Words whose forms are cached between queries.
 MAX_LIMIT = 1000
-MAX_JUDGED = 300
-"""Candidates whose sentiment is judged for one query."""
-MAX_FACETED = 1000
-"""Hits that facets count, and that `type:` filters."""
-MAX_FACET_TONES = 30
-"""Hits whose sentiment is judged for facets."""
+MAX_JUDGED = 300  # Candidates whose sentiment is judged for one query.
+MAX_FACETED = 1000  # Hits that facets count, and that `type:` filters.
+MAX_FACET_TONES = 30  # Hits whose sentiment is judged for facets.
 
 
 class RankedVersion(NamedTuple):
@@ -78,8 +71,7 @@ class RankedVersion(NamedTuple):
     is_gone: bool
 
 
-Rows = dict[tuple[int, int], FoundRow]
-"""The stored rows, by page and number of the version."""
+Rows = dict[tuple[int, int], FoundRow]  # The stored rows, by page and number of the version.
 
 
 class Searcher:
@@ -323,8 +315,7 @@ def _snippet_terms(query: Query, builder: IndexQueryBuilder) -> list[SnippetTerm
 
 
 JUDGED_CHARS = 6000
-MIN_CLEAR_SCORE = 0.05
-"""Pages with a smaller absolute score are neutral."""
+MIN_CLEAR_SCORE = 0.05  # Pages with a smaller absolute score are neutral.
 MAX_CACHED_SCORES = 20_000
 
 _scores: OrderedDict[bytes, float | None] = OrderedDict()

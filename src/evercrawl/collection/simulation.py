@@ -23,8 +23,7 @@ from evercrawl.model.listing import VersionMoment
 from evercrawl.model.reason import Reason
 from evercrawl.model.time import DAY_US, is_total_rate, parse_rate
 
-MIN_DAYS = 2.0
-"""A shorter history is not conclusive: decisions are made every six hours, and a quarter is warm-up."""
+MIN_DAYS = 2.0  # A shorter history is not conclusive: decisions are made every six hours, and a quarter is warm-up.
 _GONE = frozenset({Reason.NOT_FOUND, Reason.GONE})
 _UNREADABLE = (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, StopIteration)
 
@@ -94,8 +93,7 @@ def _changed_at(before: VersionMoment, after: VersionMoment) -> float:
     return early + draw * max(after.seen_us - early, 0)
 
 
-NAMES = (*POLICIES, "oracle")
-"""The oracle knows the true mean rate of each page: an upper bound for learning."""
+NAMES = (*POLICIES, "oracle")  # The oracle knows the true mean rate of each page: an upper bound for learning.
 MAX_PER_PAGE_DAY = 1000.0
 
 __all__ = ["NAMES", "SIGNALS", "PolicyTrial", "budget_of", "parse_policies", "run_trials"]
@@ -109,8 +107,7 @@ class PolicyTrial(NamedTuple):
     budget: float
     freshness: float
     requests_per_page_day: float
-    useful_share: float
-    """Share of the visits that found a change."""
+    useful_share: float  # Share of the visits that found a change.
 
 
 def parse_policies(names: str) -> list[str]:
@@ -168,8 +165,7 @@ WIDTH, HEIGHT = 720, 320
 LEFT, RIGHT, TOP, BOTTOM = 64, 150, 44, 52
 COLOURS = ("#0b6e99", "#c0562b", "#4d7c0f", "#7c3aed", "#b45309", "#be185d", "#0f766e", "#525252", "#1d4ed8")
 GRID = 5
-MIN_REQUESTS = 1e-4
-"""Lower bound of the logarithmic scale, for policies without requests."""
+MIN_REQUESTS = 1e-4  # Lower bound of the logarithmic scale, for policies without requests.
 
 
 class ChartScale(NamedTuple):

@@ -87,8 +87,7 @@ def list_site_pages(
     return PagedRows(tuple(rows[:most]), more)
 
 
-LOAD_LOG_LINES = 200_000
-"""The newest lines of the shard's log that are read."""
+LOAD_LOG_LINES = 200_000  # The newest lines of the shard's log that are read.
 MAX_VISITS = 2000
 SECOND_US = 1_000_000
 
@@ -111,10 +110,8 @@ def site_load(collection: Path, shard: int, site: Site) -> SiteLoad:
     )
 
 
-DAY_LOG_LINES = 200_000
-"""The newest lines of each shard's log that are counted by day."""
-CALENDAR_DAYS = 371
-"""53 weeks."""
+DAY_LOG_LINES = 200_000  # The newest lines of each shard's log that are counted by day.
+CALENDAR_DAYS = 371  # 53 weeks.
 _EPOCH = date(1970, 1, 1)
 
 

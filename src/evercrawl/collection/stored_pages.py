@@ -60,8 +60,7 @@ class StoredPage:
     page: PageRecord
     versions: tuple[VersionRecord, ...]
     visits: tuple[VisitRecord, ...]
-    analyses: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
-    """Results of analysers, by version."""
+    analyses: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)  # Results of analysers, by version.
 
     def choose(self, which: str | None, *, now: datetime) -> VersionRecord:
         """Return the version that `which` names; None: the newest."""
@@ -122,8 +121,7 @@ class StoredResponse:
     head: bytes
     headers: Headers
     wire_body: bytes
-    body: bytes
-    """Decoded."""
+    body: bytes  # Decoded.
 
 
 def read_response(collection: Path, settings: Settings, shard: int, kept: VersionRecord) -> StoredResponse:
@@ -194,20 +192,16 @@ def page_content(collection: Path, settings: Settings, url: str, at: str | None 
     )
 
 
-REQUEST_LIMIT = 256 * 1024
-"""Compressed bytes after a response in which its request is expected."""
-_NO_RATIO = 1e9
-"""No ratio limit: the body was within the limits when it was stored."""
+REQUEST_LIMIT = 256 * 1024  # Compressed bytes after a response in which its request is expected.
+_NO_RATIO = 1e9  # No ratio limit: the body was within the limits when it was stored.
 
 
 class StoredRecord(NamedTuple):
     """An archived response with its body."""
 
-    compressed: bytes
-    """The record of the version as stored in the archive."""
+    compressed: bytes  # The record of the version as stored in the archive.
     record: WarcRecord
-    http: HttpBlock
-    """Head of the record; the body comes from the original if the record is a revisit."""
+    http: HttpBlock  # Head of the record; the body comes from the original if the record is a revisit.
     is_revisit: bool
 
 

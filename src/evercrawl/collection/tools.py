@@ -38,8 +38,7 @@ from evercrawl.model.sitemap import SitemapEntry, SitemapType
 Tool = Callable[[dict[str, Any]], dict[str, Any]]
 
 _FIELDS = "a after agent b base before body content_type html input page_url robots_txt text url user_agent"
-TEXTS = frozenset(_FIELDS.split())
-"""Fields of the lines that have to be strings."""
+TEXTS = frozenset(_FIELDS.split())  # Fields of the lines that have to be strings.
 TOOLS = ("robots", "url", "extract", "changed", "similar", "sitemap", "trap", "sentiment")
 """Each is the function of that name."""
 

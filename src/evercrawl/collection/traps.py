@@ -21,12 +21,9 @@ from evercrawl.model.reason import Reason
 from evercrawl.model.settings import TrapSettings
 from evercrawl.model.site import RuleEffect, TrapPattern
 
-PATTERNS = "traps"
-"""The name of the stored pattern statistics of a site."""
-HOSTS = "trap_hosts"
-"""The name of the stored host statistics of a domain."""
-MAX_CHECKED_PAGES = 200_000
-"""Pages that are checked to show the effect of a rule."""
+PATTERNS = "traps"  # The name of the stored pattern statistics of a site.
+HOSTS = "trap_hosts"  # The name of the stored host statistics of a domain.
+MAX_CHECKED_PAGES = 200_000  # Pages that are checked to show the effect of a rule.
 MAX_SITES_FOR_STATUS = 100
 MAX_IN_STATUS = 5
 

@@ -25,8 +25,7 @@ from evercrawl.model.time import from_us, to_us
 
 NOTHING = "-"
 NO_TYPE = "no-type"
-LINK = "L"
-"""A step of the discovery path; the kind of link is not stored."""
+LINK = "L"  # A step of the discovery path; the kind of link is not stored.
 MAX_STEPS = 50
 WORKER = "#000"
 OTHER_FAILURE = -5
@@ -104,8 +103,7 @@ def _digest(visit: VisitLogRow) -> str:
     return "sha1:" + b32encode(visit.payload_sha1).decode("ascii")
 
 
-LINES_AT_A_TIME = 500
-"""Lines of one shard's log per query."""
+LINES_AT_A_TIME = 500  # Lines of one shard's log per query.
 _LAST_US = 2**62
 
 

@@ -99,12 +99,10 @@ def _first_site_wait(fault: Fault) -> timedelta:
 MAX_RETRY_AFTER = timedelta(days=7)
 
 
-MAX_DATE_CHARS = 64
-"""No valid date or number has more characters."""
+MAX_DATE_CHARS = 64  # No valid date or number has more characters.
 
 
-CACHED_DATES = 1024
-"""Parsed dates in memory: an answer's date is read more than once."""
+CACHED_DATES = 1024  # Parsed dates in memory: an answer's date is read more than once.
 
 
 _SECONDS = re.compile(r"([+-]?)([0-9]+(?:\.[0-9]*)?|\.[0-9]+)", re.ASCII)

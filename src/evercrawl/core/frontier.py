@@ -21,16 +21,14 @@ from evercrawl.model.page import Page
 from evercrawl.model.site import Site
 from evercrawl.model.time import span_us
 
-LONG_CLOSED_US = 5_000_000
-"""A site that is closed for longer than this gives its queue to another."""
+LONG_CLOSED_US = 5_000_000  # A site that is closed for longer than this gives its queue to another.
 MOST_WAITING = 20_000
 """Sites in memory that wait for a queue or for their opening; others are read again from the store."""
 
 
 POOR_SHARE = 0.5
 """In a focused crawl, a page is poor if it is worth less than this share of one that may be fetched soon."""
-HOPE_SHARE = 0.8
-"""The same, compared to a page in flight: its links may be as good."""
+HOPE_SHARE = 0.8  # The same, compared to a page in flight: its links may be as good.
 
 
 @dataclass(frozen=True, slots=True)
@@ -502,8 +500,7 @@ def band_of(*, depth: int, hops: int, bands: int) -> int:
     return min(bands - 1, len(_DEPTHS_OF_BAND))
 
 
-_WORTH_OF_BAND = (0.5, 0.2, 0.05)
-"""Least value of each priority but the last in a focused crawl."""
+_WORTH_OF_BAND = (0.5, 0.2, 0.05)  # Least value of each priority but the last in a focused crawl.
 
 
 def band_of_worth(worth: float, *, bands: int) -> int:

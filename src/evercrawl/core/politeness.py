@@ -21,13 +21,10 @@ from evercrawl.model.settings import PaceSettings
 from evercrawl.model.site import Site
 from evercrawl.model.time import span_us
 
-PAPER_DELAY = timedelta(seconds=10)
-"""The lower bound of the source document (A7)."""
-ANONYMOUS_DELAY = timedelta(seconds=1)
-"""Without a contact no site is asked more often than this."""
+PAPER_DELAY = timedelta(seconds=10)  # The lower bound of the source document (A7).
+ANONYMOUS_DELAY = timedelta(seconds=1)  # Without a contact no site is asked more often than this.
 MAX_BACKOFF = 64.0
-RECOVERY = 0.9
-"""What remains of the backoff, and of a delay that is longer than needed, after a good answer."""
+RECOVERY = 0.9  # What remains of the backoff, and of a delay that is longer than needed, after a good answer.
 
 
 class Pace(NamedTuple):
@@ -38,8 +35,7 @@ class Pace(NamedTuple):
     factor: float
     concurrency: int
     delay_cap: timedelta
-    slower: Mapping[str, timedelta] = MappingProxyType({})
-    """Rate overrides: site -> its minimum delay."""
+    slower: Mapping[str, timedelta] = MappingProxyType({})  # Rate overrides: site -> its minimum delay.
 
 
 def pace_at_site(pace: Pace, site: str) -> Pace:
@@ -97,8 +93,7 @@ def site_concurrency(pace: Pace, *, crawl_delay: float | None) -> int:
     return 1 if crawl_delay else pace.concurrency
 
 
-MAX_RULE_DELAY = timedelta(days=1)
-"""To ask a site less often than this, exclude it."""
+MAX_RULE_DELAY = timedelta(days=1)  # To ask a site less often than this, exclude it.
 DELAY_RULE_SYNTAX = "SITE SECONDSs, such as https://example.org 30s, with more than 0 and at most 86400 seconds"
 _RULE = re.compile(r"([a-z][a-z0-9+.-]*://[^\s/]+) (\d{1,5}(?:\.\d{1,3})?)s?", re.ASCII)
 
@@ -178,8 +173,7 @@ class HostQueue:
     """
 
     site: Site
-    robots: RobotsRules | None
-    """None: robots.txt has to be fetched first."""
+    robots: RobotsRules | None  # None: robots.txt has to be fetched first.
     bands: int
     window: deque[Page] = field(default_factory=deque)
     side_requests: deque[SideRequest] = field(default_factory=deque)
@@ -187,17 +181,13 @@ class HostQueue:
     """For each priority, the seq up to which the store's queue was read."""
     has_more: list[bool] = field(default_factory=list)
     """For each priority, whether the store may hold pages behind `read_to`."""
-    last_band: int = 0
-    """The priority that was read last; the site lines up there when it gives its queue away."""
+    last_band: int = 0  # The priority that was read last; the site lines up there when it gives its queue away.
     in_flight: int = 0
-    uncommitted: int = 0
-    """Visits that ended since the last commit; the queue stays until they are stored."""
+    uncommitted: int = 0  # Visits that ended since the last commit; the queue stays until they are stored.
     served: int = 0
     fetching_robots: bool = False
-    hopes: deque[float] = field(default_factory=deque)
-    """The values of the requests in flight, in a focused crawl."""
-    scheduled: bool = False
-    """The queue is in the heap of earliest moments."""
+    hopes: deque[float] = field(default_factory=deque)  # The values of the requests in flight, in a focused crawl.
+    scheduled: bool = False  # The queue is in the heap of earliest moments.
 
     def __post_init__(self) -> None:
         self.read_to = [-1] * self.bands

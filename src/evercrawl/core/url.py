@@ -16,8 +16,7 @@ from xxhash import xxh3_64_digest, xxh3_64_intdigest, xxh32_digest
 
 PAGE_SCHEMES = ("http://", "https://")
 DEFAULT_PORTS = {"http": 80, "https": 443}
-NO_PORT = -1
-"""Port of a site whose scheme has no known default."""
+NO_PORT = -1  # Port of a site whose scheme has no known default.
 MAX_LABEL_CHARS = 63
 MAX_HOST_CHARS = 253
 
@@ -149,8 +148,7 @@ def shard_of_site(site: str, shards: int) -> int:
     return shard_of_domain(registrable_domain(site_parts(site).host), shards)
 
 
-MAX_UNESCAPES = 20
-"""A URL may be escaped repeatedly; beyond this it is taken as it is."""
+MAX_UNESCAPES = 20  # A URL may be escaped repeatedly; beyond this it is taken as it is.
 
 _WWW = re.compile(r"www\d*\.(?=.)")
 _ESCAPE_surt = re.compile(rb"%([0-9A-Fa-f]{2})")

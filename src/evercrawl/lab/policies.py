@@ -20,10 +20,8 @@ from evercrawl.core.revisit.visit_update import (
 )
 from evercrawl.core.revisit.visit_value import MARGIN, adjust_threshold, due_at, value_now
 
-SLACK_DAYS = 1.0
-"""The first batch may be requested before any time has passed."""
-TRUSTED_AFTER = 8
-"""Batches that a caller ended by itself before its own pace counts as the budget."""
+SLACK_DAYS = 1.0  # The first batch may be requested before any time has passed.
+TRUSTED_AFTER = 8  # Batches that a caller ended by itself before its own pace counts as the budget.
 
 
 class RequestAllowance:
@@ -166,23 +164,18 @@ class RulePolicy:
 _MIN_WAIT = 1e-3
 
 
-MAX_RESCHEDULED = 5000
-"""Pages rescheduled at once when their prior or bulk change moved."""
-MAX_UPDATED = 2000
-"""Candidates whose value is updated at each moment. Others keep their old one."""
-MAX_EARLY = 64
-"""Pages compared if none is due. The order of due times is not quite the order of values."""
+MAX_RESCHEDULED = 5000  # Pages rescheduled at once when their prior or bulk change moved.
+MAX_UPDATED = 2000  # Candidates whose value is updated at each moment. Others keep their old one.
+MAX_EARLY = 64  # Pages compared if none is due. The order of due times is not quite the order of values.
 MAX_PURGED = 10 * MAX_UPDATED
-SAMPLED_PAGES = 5000
-"""Pages from which the prior of a large site is learned."""
+SAMPLED_PAGES = 5000  # Pages from which the prior of a large site is learned.
 BULK_CHANGE_STEP = 0.01
 UNREPORTED_DAYS = 2.0
 FIRST_SPANS = 0.4
 NO_BULK_CHANGE = BulkChange()
 START = SiteEstimate()
 UNKNOWN = PageEstimate(visited=0.0)
-MAX_SPANS = 12.0
-"""No page waits longer than this many mean intervals."""
+MAX_SPANS = 12.0  # No page waits longer than this many mean intervals.
 
 
 class OptimalPolicy:

@@ -18,8 +18,7 @@ from evercrawl.lab.trace_replay import (
 
 SIGNALS = ("none", "true", "poor")
 MIN_MISSING = 1e-9
-UNLIMITED = 1e6
-"""Requests per page and day that no rule can use up."""
+UNLIMITED = 1e6  # Requests per page and day that no rule can use up.
 
 
 def announcements_of(trace: Trace, signal: str) -> list[TraceAnnouncement] | None:

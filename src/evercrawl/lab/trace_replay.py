@@ -35,8 +35,7 @@ class ReplayScore(NamedTuple):
     freshness: float
     requests_per_page_day: float
     polls: int
-    useful_share: float
-    """Share of visits that found something new."""
+    useful_share: float  # Share of visits that found something new.
 
 
 class TraceAnnouncement(NamedTuple):

@@ -41,16 +41,12 @@ class Frequency(StrEnum):
 class AlertFilter:
     """Which events an alert reports; every given condition must hold."""
 
-    pages: tuple[str, ...] = ()
-    """Canonical URLs, any of them; empty: no condition."""
-    patterns: tuple[str, ...] = ()
-    """URL patterns in which `*` matches anything, any of them; empty: no condition."""
+    pages: tuple[str, ...] = ()  # Canonical URLs, any of them; empty: no condition.
+    patterns: tuple[str, ...] = ()  # URL patterns in which `*` matches anything, any of them; empty: no condition.
     query: str | None = None
     kinds: frozenset[EventKind] = CHANGES
-    min_size: float = 0.0
-    """Minimum share of the page's words that differ, 0 to 1."""
-    sentiment_shift: bool = False
-    """The page's sentiment must have changed its sign."""
+    min_size: float = 0.0  # Minimum share of the page's words that differ, 0 to 1.
+    sentiment_shift: bool = False  # The page's sentiment must have changed its sign.
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +55,7 @@ class Destination:
 
     channel: Channel
     address: str
-    secret: str | None = None
-    """The key that signs a webhook."""
+    secret: str | None = None  # The key that signs a webhook.
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +66,9 @@ class Alert:
     filter: AlertFilter
     destination: Destination
     frequency: Frequency = Frequency.AT_ONCE
-    daily_at: time = time(7)
-    """When a daily digest is sent, in UTC."""
-    quiet_hours: tuple[str, ...] = ()
-    """Hours in UTC without messages."""
-    max_changes: int = 1
-    """Maximum number of changes in one message."""
+    daily_at: time = time(7)  # When a daily digest is sent, in UTC.
+    quiet_hours: tuple[str, ...] = ()  # Hours in UTC without messages.
+    max_changes: int = 1  # Maximum number of changes in one message.
 
 
 class SentimentShift(NamedTuple):
@@ -90,18 +82,15 @@ class Event(NamedTuple):
     """Something that a visit found on a page."""
 
     shard: int
-    visit: int
-    """The line in the shard's log; with the shard it identifies the event."""
+    visit: int  # The line in the shard's log; with the shard it identifies the event.
     page_id: int
     url: str
     kind: EventKind
     size: float
     at_us: int
-    version: int
-    """The newest version after the event."""
+    version: int  # The newest version after the event.
     title: str | None = None
-    edits: tuple[tuple[str, str], ...] = ()
-    """The first few edits: removed and added text."""
+    edits: tuple[tuple[str, str], ...] = ()  # The first few edits: removed and added text.
     shift: SentimentShift | None = None
 
 

@@ -11,22 +11,17 @@ from typing import Literal, NamedTuple
 class ChangeClass(StrEnum):
     """The class of a change."""
 
-    NONE = "none"
-    """The same bytes."""
-    NOISE = "noise"
-    """No change for a reader; includes edits of the site's template."""
-    METADATA = "metadata"
-    """Title, description, canonical URL or robots directives."""
-    CONTENT = "content"
-    """The content of the page."""
+    NONE = "none"  # The same bytes.
+    NOISE = "noise"  # No change for a reader; includes edits of the site's template.
+    METADATA = "metadata"  # Title, description, canonical URL or robots directives.
+    CONTENT = "content"  # The content of the page.
 
 
 class Edit(NamedTuple):
     """One edit; the same edit has the same key on every page."""
 
     key: int
-    is_template: bool
-    """It is outside the content of the page."""
+    is_template: bool  # It is outside the content of the page.
     removed: str
     added: str
 
@@ -36,12 +31,9 @@ class Change:
     """The change between two visits."""
 
     kind: ChangeClass
-    size: float = 0.0
-    """Share of the page's words that differ, 0 to 1."""
-    edits: tuple[Edit, ...] = ()
-    """The first significant edits, including those of the template."""
-    edit_key: int | None = None
-    """Equal for all pages with the same change; None: no edit."""
+    size: float = 0.0  # Share of the page's words that differ, 0 to 1.
+    edits: tuple[Edit, ...] = ()  # The first significant edits, including those of the template.
+    edit_key: int | None = None  # Equal for all pages with the same change; None: no edit.
 
     @property
     def changed(self) -> bool:
@@ -65,8 +57,7 @@ class Words(NamedTuple):
 class BlockEdit(NamedTuple):
     """One block (paragraph, heading, list item, table row) that differs."""
 
-    place: int
-    """Number of the block in the newer text, from 1; for a removed block, of the block after it."""
+    place: int  # Number of the block in the newer text, from 1; for a removed block, of the block after it.
     words: tuple[Words, ...]
 
     @property
@@ -88,8 +79,7 @@ class TextDiff(NamedTuple):
     """The difference between two texts."""
 
     edits: tuple[BlockEdit, ...] = ()
-    size: float = 0.0
-    """Share of characters that only one of the texts has, 0 to 1."""
+    size: float = 0.0  # Share of characters that only one of the texts has, 0 to 1.
 
 
 class VersionMark(NamedTuple):
@@ -111,8 +101,7 @@ class VersionDiff:
     links_removed: tuple[str, ...] = ()
     fields: tuple[FieldChange, ...] = ()
     size: float = 0.0
-    same_bytes: bool = False
-    """The bodies are identical."""
+    same_bytes: bool = False  # The bodies are identical.
 
     @property
     def is_empty(self) -> bool:

@@ -55,15 +55,11 @@ class Document:
     robots: Directives = field(default_factory=Directives)
     text: str = ""
     author: str | None = None
-    published: str | None = None
-    """ISO 8601, with the precision of the page."""
+    published: str | None = None  # ISO 8601, with the precision of the page.
     modified: str | None = None
-    headings: tuple[str, ...] = ()
-    """Headings of the first three levels, in document order; empty if not requested."""
-    snapshot: bytes | None = None
-    """The packed snapshot for comparisons; None: not requested, or not HTML."""
-    unread: int = 0
-    """Bytes at the end of the body that were not parsed, because of nesting or size limits."""
+    headings: tuple[str, ...] = ()  # Headings of the first three levels, in document order; empty if not requested.
+    snapshot: bytes | None = None  # The packed snapshot for comparisons; None: not requested, or not HTML.
+    unread: int = 0  # Bytes at the end of the body that were not parsed, because of nesting or size limits.
 
 
 class Outline(NamedTuple):
@@ -71,5 +67,4 @@ class Outline(NamedTuple):
 
     headings: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()
-    noindex: bool = False
-    """The page is marked noindex."""
+    noindex: bool = False  # The page is marked noindex.

@@ -61,10 +61,8 @@ class Request:
     url: str
     etag: str | None = None
     last_modified: str | None = None
-    body_limit: int | None = None
-    """Maximum bytes on the wire and decoded; None: the limits of the settings."""
-    gap_s: float = 0.0
-    """Delay in seconds before the request is repeated after a closed keep-alive connection."""
+    body_limit: int | None = None  # Maximum bytes on the wire and decoded; None: the limits of the settings.
+    gap_s: float = 0.0  # Delay in seconds before the request is repeated after a closed keep-alive connection.
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +71,7 @@ class Exchange:
 
     request_head: bytes
     response_head: bytes
-    wire_body: bytes = field(repr=False)
-    """The body without transfer coding, but with content coding."""
+    wire_body: bytes = field(repr=False)  # The body without transfer coding, but with content coding.
     ip: str | None
     began: datetime
     took: timedelta
@@ -87,8 +84,7 @@ class Fetched:
     url: str
     status: int
     headers: Headers
-    body: bytes = field(repr=False)
-    """The decoded body."""
+    body: bytes = field(repr=False)  # The decoded body.
     exchange: Exchange
     truncated: Truncation | None = None
 

@@ -9,10 +9,8 @@ from typing import Any, NamedTuple
 
 from evercrawl.model.report import PastVisit
 
-NEVER_VISITED = -1.0
-"""Frequency of change of a page that was never visited."""
-EVERY_VISIT = 0.0
-"""Frequency of change of a page that changed at every visit."""
+NEVER_VISITED = -1.0  # Frequency of change of a page that was never visited.
+EVERY_VISIT = 0.0  # Frequency of change of a page that changed at every visit.
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,26 +19,19 @@ class PastVersion:
 
     version: int
     seen_at: datetime
-    changed_after: datetime | None
-    """The last visit with the previous version; None: the first version."""
-    seen_until: datetime
-    """The last visit with this version."""
-    change_class: str | None
-    """noise, metadata or content; None: the first version, or not judged."""
-    size: float | None
-    """Share of the page that differs from the previous version, 0 to 1."""
-    digest: str
-    """xxh3-128 of the decoded body, in hexadecimal."""
+    changed_after: datetime | None  # The last visit with the previous version; None: the first version.
+    seen_until: datetime  # The last visit with this version.
+    change_class: str | None  # noise, metadata or content; None: the first version, or not judged.
+    size: float | None  # Share of the page that differs from the previous version, 0 to 1.
+    digest: str  # xxh3-128 of the decoded body, in hexadecimal.
     status: int | None
     title: str | None
     content_type: str | None
     words: int
     body_bytes: int
-    file: str
-    """The archive file of the response; `offset` is the position in it."""
+    file: str  # The archive file of the response; `offset` is the position in it.
     offset: int
-    analysis: Mapping[str, Any] = field(default_factory=dict)
-    """Results of analysers."""
+    analysis: Mapping[str, Any] = field(default_factory=dict)  # Results of analysers.
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +49,10 @@ class PageStatistics:
 
     url: str
     parent: str | None
-    ascii_count: int | None
-    """Sum of the byte values of the newest version's body; None: nothing is stored."""
-    last_modified: str | None
-    """The Last-Modified header; None: none."""
-    frequency_of_change: float
-    """Days between two changes; -1: never visited, 0: changed at every visit."""
-    file_path: str | None
-    """The archive file of the newest version, relative to the collection."""
+    ascii_count: int | None  # Sum of the byte values of the newest version's body; None: nothing is stored.
+    last_modified: str | None  # The Last-Modified header; None: none.
+    frequency_of_change: float  # Days between two changes; -1: never visited, 0: changed at every visit.
+    file_path: str | None  # The archive file of the newest version, relative to the collection.
     offset: int | None
     version: int
     changes: int
@@ -82,8 +69,7 @@ class ChangeGroup:
     change_class: str
     size: float
     pages: tuple[str, ...]
-    example: str
-    """A short diff of the first page."""
+    example: str  # A short diff of the first page.
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +77,14 @@ class PruneReport:
     """What a retention rule deletes, or would delete."""
 
     rule: str
-    done: bool
-    """False: nothing was deleted yet."""
-    pages: int = 0
-    """Pages that lose versions."""
+    done: bool  # False: nothing was deleted yet.
+    pages: int = 0  # Pages that lose versions.
     versions: int = 0
     versions_kept: int = 0
-    shared_versions: int = 0
-    """Versions that are kept because other versions share their content."""
-    archive_files: int = 0
-    """Archive files that are rewritten."""
-    archive_bytes: int = 0
-    """Bytes removed from the archive."""
-    damaged_files: tuple[str, ...] = ()
-    """Damaged archive files, which are kept."""
+    shared_versions: int = 0  # Versions that are kept because other versions share their content.
+    archive_files: int = 0  # Archive files that are rewritten.
+    archive_bytes: int = 0  # Bytes removed from the archive.
+    damaged_files: tuple[str, ...] = ()  # Damaged archive files, which are kept.
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +129,7 @@ class Review(NamedTuple):
     id: int
     at_us: int
     who: str
-    text: str
-    """Description for display."""
+    text: str  # Description for display.
 
 
 class Mute(NamedTuple):
@@ -159,7 +138,5 @@ class Mute(NamedTuple):
     id: int
     at_us: int
     who: str
-    place: str
-    """A page's URL, or the origin of a site."""
-    pattern: str
-    """The text of the part, in which `*` matches anything."""
+    place: str  # A page's URL, or the origin of a site.
+    pattern: str  # The text of the part, in which `*` matches anything.

@@ -19,8 +19,7 @@ class PagedRows(Generic[Row]):
     """Rows of a list, and the cursor of the next ones."""
 
     rows: tuple[Row, ...]
-    next: str | None
-    """The cursor of the next rows; None: these are the last."""
+    next: str | None  # The cursor of the next rows; None: these are the last.
 
 
 class SiteRow(NamedTuple):
@@ -73,8 +72,7 @@ class VisitLogRow(NamedTuple):
     """A line of the visit log with all fields for an exported log."""
 
     line: int
-    at_us: int
-    """Start of the visit."""
+    at_us: int  # Start of the visit.
     url: str
     outcome: str
     reason: str
@@ -84,8 +82,7 @@ class VisitLogRow(NamedTuple):
     depth: int
     parent: str | None
     content_type: str | None
-    payload_sha1: bytes | None
-    """Of the newest version after the visit."""
+    payload_sha1: bytes | None  # Of the newest version after the visit.
 
 
 class VisitRow(NamedTuple):
@@ -107,11 +104,9 @@ class RecentChangeGroup:
     """A group of changes, with the keys that mark it as read."""
 
     group: ChangeGroup
-    keys: tuple[int, ...]
-    """Keys of its edits."""
+    keys: tuple[int, ...]  # Keys of its edits.
     newest_us: int
-    parts: tuple[str, ...] = ()
-    """Patterns that mute its first edits."""
+    parts: tuple[str, ...] = ()  # Patterns that mute its first edits.
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +114,12 @@ class RecentChanges:
     """Recent changes of known pages, grouped."""
 
     since: datetime
-    until: datetime
-    """The oldest change read; older ones are skipped if there are too many."""
+    until: datetime  # The oldest change read; older ones are skipped if there are too many.
     complete: bool
     changes: int
-    groups: tuple[RecentChangeGroup, ...]
-    """The most significant groups."""
+    groups: tuple[RecentChangeGroup, ...]  # The most significant groups.
     total_groups: int
-    newest_us: int
-    """The newest change; 0: none."""
+    newest_us: int  # The newest change; 0: none.
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,18 +127,13 @@ class SiteLoad:
     """Our load on a site, from the newest part of the log."""
 
     site: str
-    requests: int
-    """Ever."""
+    requests: int  # Ever.
     wire_bytes: int
-    visits: tuple[VisitRow, ...]
-    """The newest visits, newest first."""
-    not_modified: int
-    """304 responses among them."""
-    delays_s: tuple[float, ...]
-    """Seconds between successive visits."""
+    visits: tuple[VisitRow, ...]  # The newest visits, newest first.
+    not_modified: int  # 304 responses among them.
+    delays_s: tuple[float, ...]  # Seconds between successive visits.
     median_ms: int | None
-    delay_s: float | None
-    """The current delay."""
+    delay_s: float | None  # The current delay.
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,17 +180,14 @@ class PageRecord(NamedTuple):
     last_modified: str | None
     moved_to: str | None
     duplicate_of: str | None
-    belief: bytes | None
-    """State of the revisit policy (`core/revisit/visit_schedule.py`)."""
+    belief: bytes | None  # State of the revisit policy (`core/revisit/visit_schedule.py`).
 
 
 class CreditSummary(NamedTuple):
     """The credit and importance of a page."""
 
-    credit: float
-    """Its credit; 0 after a visit."""
-    importance: float
-    """Recent credit from links relative to the mean: 1 is an average page."""
+    credit: float  # Its credit; 0 after a visit.
+    importance: float  # Recent credit from links relative to the mean: 1 is an average page.
 
 
 class VisitRecord(NamedTuple):
@@ -215,16 +199,14 @@ class VisitRecord(NamedTuple):
     status: int | None
     took_ms: int
     wire_bytes: int
-    version: int
-    """Number of the newest version after the visit; 0: none."""
+    version: int  # Number of the newest version after the visit; 0: none.
 
 
 class VersionRecord(NamedTuple):
     """A version with the time span in which it appeared."""
 
     seen_us: int
-    changed_after_us: int | None
-    """The last visit with the previous version; None: the first version."""
+    changed_after_us: int | None  # The last visit with the previous version; None: the first version.
     status: int | None
     version: Version
 
@@ -237,11 +219,9 @@ class Totals(NamedTuple):
     pending: int = 0
     requests: int = 0
     wire_bytes: int = 0
-    due_now: int = 0
-    """Pages outside the queue whose due time has passed."""
+    due_now: int = 0  # Pages outside the queue whose due time has passed.
     refusals: int = 0
-    refusals_dropped: int = 0
-    """Rejected URLs that were counted but not stored, because of the limit."""
+    refusals_dropped: int = 0  # Rejected URLs that were counted but not stored, because of the limit.
     versions: int = 0
 
 
@@ -255,8 +235,7 @@ class VersionMoment(NamedTuple):
     seen_us: int
     changed_after_us: int | None
     last_us: int | None
-    reason: str | None
-    """Of the page's last visit."""
+    reason: str | None  # Of the page's last visit.
 
 
 class SampledPage(NamedTuple):
@@ -268,16 +247,12 @@ class SampledPage(NamedTuple):
     version: int
     visits: int
     found_us: int
-    last_us: int | None
-    """The last successful visit."""
+    last_us: int | None  # The last successful visit.
     belief: bytes | None
-    outcome: Outcome | None
-    """None: not visited yet."""
+    outcome: Outcome | None  # None: not visited yet.
     reason: Reason | None
-    is_waiting: bool
-    """Queued, or with a due time."""
-    due_us: int | None
-    """None: queued, or not visited again."""
+    is_waiting: bool  # Queued, or with a due time.
+    due_us: int | None  # None: queued, or not visited again.
     tries: int
 
 
@@ -287,8 +262,7 @@ class SampledSite(NamedTuple):
     id: int
     name: str
     pages: int
-    memory: bytes | None
-    """The requested kind of site state."""
+    memory: bytes | None  # The requested kind of site state.
 
 
 class RejectedPage(NamedTuple):
@@ -301,8 +275,7 @@ class RejectedPage(NamedTuple):
     id: int
 
 
-Decisions = dict[tuple[Outcome, Reason], int]
-"""Number of pages and rejected URLs by their last decision."""
+Decisions = dict[tuple[Outcome, Reason], int]  # Number of pages and rejected URLs by their last decision.
 
 
 class ChangeRecord(NamedTuple):
@@ -318,11 +291,8 @@ class ChangeRecord(NamedTuple):
 class VersionSelection:
     """Which versions to select; None: no condition."""
 
-    site: str | None = None
-    """Host (with or without port) or origin."""
+    site: str | None = None  # Host (with or without port) or origin.
     since: datetime | None = None
     until: datetime | None = None
-    lang: str | None = None
-    """A language such as `en`, which includes `en-GB`."""
-    all_versions: bool = False
-    """If false, only the newest version of each page until `until`."""
+    lang: str | None = None  # A language such as `en`, which includes `en-GB`.
+    all_versions: bool = False  # If false, only the newest version of each page until `until`.

@@ -18,34 +18,22 @@ class Page(NamedTuple):
     url: str
     site_id: int
     depth: int
-    hops: int
-    """Number of redirects in a row that led here."""
-    band: int
-    """Priority level (front queue); 0 is the most urgent."""
-    seq: int
-    """Position in the front queue; it only grows within a shard."""
-    tries: int = 0
-    """Failed visits in a row."""
+    hops: int  # Number of redirects in a row that led here.
+    band: int  # Priority level (front queue); 0 is the most urgent.
+    seq: int  # Position in the front queue; it only grows within a shard.
+    tries: int = 0  # Failed visits in a row.
     visits: int = 0
-    version: int = 0
-    """Number of the newest stored version; 0: none yet."""
+    version: int = 0  # Number of the newest stored version; 0: none yet.
     etag: str | None = None
     last_modified: str | None = None
-    digest: bytes | None = None
-    """Digest of the last decoded content; it differs from the newest version's after noise."""
-    interval_s: int = 0
-    """The current revisit interval; 0: unknown."""
-    belief: bytes | None = None
-    """State of the revisit policy (`core/revisit/visit_schedule.py`); None: none yet."""
-    last_us: int | None = None
-    """The last visit."""
-    credit: int = 0
-    """Credit without the dividends of its shard (`core/credit/ledger.py`)."""
-    earned: int = 0
-    """Credit received by links, decayed up to `generation`."""
+    digest: bytes | None = None  # Digest of the last decoded content; it differs from the newest version's after noise.
+    interval_s: int = 0  # The current revisit interval; 0: unknown.
+    belief: bytes | None = None  # State of the revisit policy (`core/revisit/visit_schedule.py`); None: none yet.
+    last_us: int | None = None  # The last visit.
+    credit: int = 0  # Credit without the dividends of its shard (`core/credit/ledger.py`).
+    earned: int = 0  # Credit received by links, decayed up to `generation`.
     generation: int = 0
-    duplicate_of: int | None = None
-    """The original of this duplicate, in the same shard; None: not a duplicate."""
+    duplicate_of: int | None = None  # The original of this duplicate, in the same shard; None: not a duplicate.
 
 
 class NewPage(NamedTuple):
@@ -59,8 +47,7 @@ class NewPage(NamedTuple):
     hops: int
     band: int
     seq: int
-    parent_id: int | None
-    """The page that links here, if it is in the same shard."""
+    parent_id: int | None  # The page that links here, if it is in the same shard.
     found_us: int
     credit: int = 0
     earned: int = 0
@@ -74,12 +61,9 @@ class Candidate(NamedTuple):
     key: bytes
     depth: int
     hops: int
-    parent: str | None
-    """URL of the page that links here; None: a seed."""
-    parent_id: int | None
-    """Its id, if it is in the same shard as the candidate."""
-    credit: int | None = None
-    """Credit from the linking page; None: none, as for a seed."""
+    parent: str | None  # URL of the page that links here; None: a seed.
+    parent_id: int | None  # Its id, if it is in the same shard as the candidate.
+    credit: int | None = None  # Credit from the linking page; None: none, as for a seed.
 
 
 class CreditShare(NamedTuple):
@@ -87,8 +71,7 @@ class CreditShare(NamedTuple):
 
     page_id: int
     amount: int
-    generation: int
-    """The generation of the shard in which it was earned."""
+    generation: int  # The generation of the shard in which it was earned.
 
 
 class QueuePosition(NamedTuple):
@@ -98,8 +81,7 @@ class QueuePosition(NamedTuple):
     page_id: int
     site_id: int
     band: int
-    seq: int | None
-    """None: not queued."""
+    seq: int | None  # None: not queued.
     credit: int
 
 
@@ -120,15 +102,12 @@ class DuplicateCandidate(NamedTuple):
     page_id: int
     url: str
     version: int
-    signature: bytes | None
-    """Of the main text of its newest version."""
+    signature: bytes | None  # Of the main text of its newest version.
     moved_to: str | None
     duplicate_of: int | None
     title: str | None = None
-    digest: bytes | None = None
-    """Of its newest version."""
-    status: int | None = None
-    """Of its last response."""
+    digest: bytes | None = None  # Of its newest version.
+    status: int | None = None  # Of its last response.
 
 
 class Requeue(NamedTuple):
@@ -144,10 +123,8 @@ class Reschedule(NamedTuple):
     """A new due time or policy state of a page outside the queue, without a visit."""
 
     page_id: int
-    due_us: int | None
-    """None: as before."""
-    belief: bytes | None = None
-    """None: as before."""
+    due_us: int | None  # None: as before.
+    belief: bytes | None = None  # None: as before.
 
 
 class Refusal(NamedTuple):
@@ -157,8 +134,7 @@ class Refusal(NamedTuple):
     url: str
     reason: Reason
     detail: str
-    parent: str | None
-    """URL of the linking or redirecting page; None: a seed."""
+    parent: str | None  # URL of the linking or redirecting page; None: a seed.
     at_us: int
     depth: int = 0
 
@@ -166,8 +142,7 @@ class Refusal(NamedTuple):
 class PackedText(NamedTuple):
     """A compressed main text (`core/document/compression.py`)."""
 
-    base: int | None
-    """The version that the frame is a delta of; None: the frame is complete."""
+    base: int | None  # The version that the frame is a delta of; None: the frame is complete.
     frame: bytes
 
 
@@ -175,12 +150,10 @@ class Version(NamedTuple):
     """Content that differs from the previous version, and its position in the archive."""
 
     number: int
-    digest: bytes
-    """xxh3-128 of the decoded body."""
+    digest: bytes  # xxh3-128 of the decoded body.
     payload_sha1: bytes
     text_digest: bytes | None
-    signature: bytes | None
-    """Near-duplicate signature of the main text."""
+    signature: bytes | None  # Near-duplicate signature of the main text.
     content_type: str | None
     encoding: str | None
     title: str | None
@@ -192,34 +165,27 @@ class Version(NamedTuple):
     file: str
     offset: int
     length: int
-    record_id: bytes
-    """The 16 bytes of the response record's UUID."""
+    record_id: bytes  # The 16 bytes of the response record's UUID.
     truncated: str | None
     change_class: str | None = None
     """How it differs from the previous version (noise, metadata, content); None: first version or unknown."""
-    change_size: float | None = None
-    """Share of the page that differs, 0 to 1."""
-    text: PackedText | None = None
-    """The main text; None: no document, or not loaded."""
-    analysis: str | None = None
-    """Results of analysers as a JSON object; None: none, or not loaded."""
+    change_size: float | None = None  # Share of the page that differs, 0 to 1.
+    text: PackedText | None = None  # The main text; None: no document, or not loaded.
+    analysis: str | None = None  # Results of analysers as a JSON object; None: none, or not loaded.
 
 
 class Baseline(NamedTuple):
     """What the next response of a page is compared with."""
 
-    digest: bytes
-    """Of the decoded content."""
+    digest: bytes  # Of the decoded content.
     payload_sha1: bytes
     seen_us: int
     record_id: bytes
     file: str
     offset: int
     length: int
-    snapshot: bytes
-    """Packed by `core/change/snapshot.py`."""
-    memory: bytes
-    """The change history of the page, packed by `core/change/change_history.py`."""
+    snapshot: bytes  # Packed by `core/change/snapshot.py`.
+    memory: bytes  # The change history of the page, packed by `core/change/change_history.py`.
 
 
 class CompletedVisit(NamedTuple):
@@ -236,28 +202,20 @@ class CompletedVisit(NamedTuple):
     status: int | None
     took_ms: int
     wire_bytes: int
-    due_us: int | None
-    """None: not visited again unless requested."""
+    due_us: int | None  # None: not visited again unless requested.
     tries: int
     interval_s: int
     version: Version | None = None
     etag: str | None = None
     last_modified: str | None = None
     moved_to: str | None = None
-    duplicate_of: int | None = None
-    """The page with the same content, in the same shard."""
-    digest: bytes | None = None
-    """Of the content; None: no content."""
-    baseline: Baseline | None = None
-    """The new baseline; None: as before."""
-    change: Change | None = None
-    """How the page differs from the baseline; None: not compared, or no difference."""
-    belief: bytes | None = None
-    """The new state of the revisit policy; None: as before."""
-    outline: bytes | None = None
-    """Packed headings and links (`core/document/compression.py`); None: as before."""
-    spent: int = 0
-    """Credit that the page passes on."""
+    duplicate_of: int | None = None  # The page with the same content, in the same shard.
+    digest: bytes | None = None  # Of the content; None: no content.
+    baseline: Baseline | None = None  # The new baseline; None: as before.
+    change: Change | None = None  # How the page differs from the baseline; None: not compared, or no difference.
+    belief: bytes | None = None  # The new state of the revisit policy; None: as before.
+    outline: bytes | None = None  # Packed headings and links (`core/document/compression.py`); None: as before.
+    spent: int = 0  # Credit that the page passes on.
 
 
 class OriginalRecord(NamedTuple):
@@ -294,8 +252,7 @@ class ShardState(NamedTuple):
 
     shard: int
     epoch: int
-    crashed: bool
-    """The previous owner crashed, so every delay must be waited out."""
+    crashed: bool  # The previous owner crashed, so every delay must be waited out.
     next_id: int
     next_seq: int
     next_site_id: int
@@ -315,14 +272,12 @@ class Batch:
     requeued: list[Requeue] = field(default_factory=list)
     rescheduled: list[Reschedule] = field(default_factory=list)
     visited: list[CompletedVisit] = field(default_factory=list)
-    shares: list[CreditShare] = field(default_factory=list)
-    """Credit for known pages."""
+    shares: list[CreditShare] = field(default_factory=list)  # Credit for known pages.
     promoted: list[Promotion] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     sent: list[LinkBatch] = field(default_factory=list)
     """Link batches for other shards, stored until they are delivered."""
-    delivered: list[int] = field(default_factory=list)
-    """Numbers of link batches that their target has committed."""
+    delivered: list[int] = field(default_factory=list)  # Numbers of link batches that their target has committed.
     received: dict[int, int] = field(default_factory=dict)
     """Highest number of the link batches received with this batch, by source shard."""
     site_states: dict[tuple[int, str], bytes] = field(default_factory=dict)

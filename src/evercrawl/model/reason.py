@@ -140,5 +140,4 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.INTERNAL: "a defect in evercrawl; see the log for details",
 }
 
-RefusalReason = tuple[Reason, str]
-"""Why a URL is refused, with the evidence."""
+RefusalReason = tuple[Reason, str]  # Why a URL is refused, with the evidence.

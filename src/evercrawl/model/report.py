@@ -32,10 +32,8 @@ class Progress:
     requests_per_s: float = 0.0
     sites_closed: int = 0
     current_site: str | None = None
-    closed_note: str | None = None
-    """Why the next site is closed."""
-    harvest_ratio: float | None = None
-    """Share of pages on topic; None: the run has no focus."""
+    closed_note: str | None = None  # Why the next site is closed.
+    harvest_ratio: float | None = None  # Share of pages on topic; None: the run has no focus.
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +46,7 @@ class Summary:
     changed: int = 0
     unchanged: int = 0
     not_modified: int = 0
-    not_needed: int = 0
-    """Known pages that were not due."""
+    not_needed: int = 0  # Known pages that were not due.
     not_needed_by: Mapping[str, int] = field(default_factory=dict)
     """Number of these pages by cause (`core/revisit/visit_schedule.py`)."""
     skipped: int = 0
@@ -57,14 +54,11 @@ class Summary:
     bytes: int = 0
     seconds: float = 0.0
     stopped: Stopped = "done"
-    skipped_by: Mapping[str, int] = field(default_factory=dict)
-    """Number of rejected URLs by reason."""
+    skipped_by: Mapping[str, int] = field(default_factory=dict)  # Number of rejected URLs by reason.
     gone: int = 0
-    longest_parallel_per_site: int = 0
-    """Maximum number of concurrent requests to one site."""
+    longest_parallel_per_site: int = 0  # Maximum number of concurrent requests to one site.
     median_answer_ms: int | None = None
-    remaining: int = 0
-    """Number of queued pages."""
+    remaining: int = 0  # Number of queued pages.
     first_error: str | None = None
     closed_note: str | None = None
     """Which site with queued pages is closed, why and until when; of several, the first to open."""
@@ -75,8 +69,7 @@ class Summary:
     """Figures of the URL-seen test: links checked, share answered by the cache, share of the rest that the filter
     reported as new, lookups in the store, and lookups without a match.
     """
-    harvest_ratio: float | None = None
-    """Share of pages on topic; None: the run has no focus."""
+    harvest_ratio: float | None = None  # Share of pages on topic; None: the run has no focus.
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +98,15 @@ class Status:
     next_due: datetime | None = None
     by_outcome: Mapping[str, int] = field(default_factory=dict)
     by_reason: Mapping[str, int] = field(default_factory=dict)
-    closed_sites: tuple[ClosedSite, ...] = ()
-    """The longest closed first; at most a screenful."""
+    closed_sites: tuple[ClosedSite, ...] = ()  # The longest closed first; at most a screenful.
     archive_files: int = 0
     archive_bytes: int = 0
     state_bytes: int = 0
     freshness: FreshnessEstimate | None = None
     savings: Savings | None = None
     revisit: RevisitStatus | None = None
-    traps: tuple[TrapPattern, ...] = ()
-    """The costliest blocked patterns of a few large sites."""
-    rate_overrides: tuple[RateOverride, ...] = ()
-    """Sites with a minimum delay of their own."""
+    traps: tuple[TrapPattern, ...] = ()  # The costliest blocked patterns of a few large sites.
+    rate_overrides: tuple[RateOverride, ...] = ()  # Sites with a minimum delay of their own.
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,41 +120,32 @@ class PastVisit:
     status: int | None = None
     took_ms: int = 0
     wire_bytes: int = 0
-    version: int | None = None
-    """The version that the visit stored; None: none."""
+    version: int | None = None  # The version that the visit stored; None: none.
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """Why a URL was or was not visited, and when it is due."""
 
-    url: str
-    """The canonical URL."""
+    url: str  # The canonical URL.
     known: bool
     outcome: Outcome | None = None
     reason: Reason | None = None
-    detail: str = ""
-    """The explanation with the evidence: the rule, the line of robots.txt, the limit."""
+    detail: str = ""  # The explanation with the evidence: the rule, the line of robots.txt, the limit.
     status: int | None = None
     due: datetime | None = None
     visits: int = 0
     parent: str | None = None
     depth: int | None = None
-    site_opens_at: datetime | None = None
-    """When the site can be visited next, if that is in the future."""
-    delay_override_s: float | None = None
-    """The minimum delay that you set for its site; None: none."""
-    decisions: tuple[PastVisit, ...] = ()
-    """Past visits, newest first."""
+    site_opens_at: datetime | None = None  # When the site can be visited next, if that is in the future.
+    delay_override_s: float | None = None  # The minimum delay that you set for its site; None: none.
+    decisions: tuple[PastVisit, ...] = ()  # Past visits, newest first.
     forecast: PageForecast | None = None
     """How the page changes and when it is visited next; None: it was never fetched."""
-    relevance: float | None = None
-    """Relevance of its newest version to the focus, 0 to 1; None: not judged."""
-    duplicate_of: str | None = None
-    """The original of this duplicate."""
+    relevance: float | None = None  # Relevance of its newest version to the focus, 0 to 1; None: not judged.
+    duplicate_of: str | None = None  # The original of this duplicate.
     credit: float | None = None
-    importance: float | None = None
-    """Importance by links, relative to the mean of all pages."""
+    importance: float | None = None  # Importance by links, relative to the mean of all pages.
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,20 +167,16 @@ class PageContent:
     fetched_at: datetime
     version: int = 1
     title: str | None = None
-    author: str | None = None
-    """Author and dates stated on the page; None: not stated."""
+    author: str | None = None  # Author and dates stated on the page; None: not stated.
     published: str | None = None
     modified: str | None = None
     content_type: str | None = None
     headers: Headers = ()
     text: str = ""
-    html: bytes = b""
-    """The decoded body."""
+    html: bytes = b""  # The decoded body.
     links: tuple[Link, ...] = ()
-    raw: bytes = b""
-    """The archived response: head and body as sent."""
-    analysis: Mapping[str, Any] = field(default_factory=dict)
-    """Results of analysers for this version."""
+    raw: bytes = b""  # The archived response: head and body as sent.
+    analysis: Mapping[str, Any] = field(default_factory=dict)  # Results of analysers for this version.
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +187,7 @@ class SiteFreshness:
     pages: int
     freshness: float
     uncertainty: float
-    requests_per_day: float | None = None
-    """None: not part of a plan."""
+    requests_per_day: float | None = None  # None: not part of a plan.
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,28 +196,20 @@ class FreshnessEstimate:
 
     freshness: float
     uncertainty: float
-    of_copies: float
-    """The share among pages with a copy."""
-    pages: int
-    """All pages except redirects, rejected and gone ones."""
-    without_copy: int
-    """Pages that were not fetched yet; they count as not fresh."""
-    sampled: int
-    """Number of pages in the sample."""
-    sites: tuple[SiteFreshness, ...] = ()
-    """The largest sites."""
+    of_copies: float  # The share among pages with a copy.
+    pages: int  # All pages except redirects, rejected and gone ones.
+    without_copy: int  # Pages that were not fetched yet; they count as not fresh.
+    sampled: int  # Number of pages in the sample.
+    sites: tuple[SiteFreshness, ...] = ()  # The largest sites.
 
 
 @dataclass(frozen=True, slots=True)
 class Savings:
     """Saved requests and bytes, counted from the visit log."""
 
-    not_modified: int = 0
-    """Number of 304 responses."""
-    not_modified_bytes: int = 0
-    """Bytes that they saved, by the size of the last body."""
-    not_due: int = 0
-    """Known pages that are not due."""
+    not_modified: int = 0  # Number of 304 responses.
+    not_modified_bytes: int = 0  # Bytes that they saved, by the size of the last body.
+    not_due: int = 0  # Known pages that are not due.
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,8 +218,7 @@ class RevisitStatus:
 
     policy: str
     budget_per_day: float | None
-    threshold_days: float
-    """Days of freshness that a visit must gain."""
+    threshold_days: float  # Days of freshness that a visit must gain.
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,8 +226,7 @@ class PlannedVisit:
     """A page to visit now."""
 
     url: str
-    value_days: float | None
-    """Expected gain in days of freshness; None: the visit is necessary."""
+    value_days: float | None  # Expected gain in days of freshness; None: the visit is necessary.
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,23 +237,18 @@ class RevisitPlan:
     budget_per_day: float | None
     requests_per_day: float
     expected_freshness: float
-    uncertainty: float
-    """One standard error."""
+    uncertainty: float  # One standard error.
     freshness_now: float
     threshold_days: float | None
     """Days of freshness that a visit must gain; None: the budget does not even cover the longest interval, so that all
     pages are visited in turn.
     """
     pages: int
-    pages_due: int
-    """Pages that are due now."""
-    without_copy: int
-    """Pages that must be fetched once before the forecast holds."""
+    pages_due: int  # Pages that are due now.
+    without_copy: int  # Pages that must be fetched once before the forecast holds.
     sampled: int
-    first: tuple[PlannedVisit, ...] = ()
-    """The pages of the sample to visit first."""
-    sites: tuple[SiteFreshness, ...] = ()
-    """The sites with the most requests."""
+    first: tuple[PlannedVisit, ...] = ()  # The pages of the sample to visit first.
+    sites: tuple[SiteFreshness, ...] = ()  # The sites with the most requests.
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,12 +256,9 @@ class Announcements:
     """The change announcements of a site (sitemaps, feeds), and how reliable they are."""
 
     trusted: bool
-    recall: float
-    """Share of the changes that are announced."""
-    false_share: float
-    """Share of this page's announcements that are false."""
-    pending: int
-    """Announcements after the last visit."""
+    recall: float  # Share of the changes that are announced.
+    false_share: float  # Share of this page's announcements that are false.
+    pending: int  # Announcements after the last visit.
     last_poll: datetime | None
     last_announced: datetime | None
 
@@ -311,14 +269,11 @@ class PageForecast:
 
     policy: str
     changes_per_day: float
-    rate_text: str
-    """The change rate and its basis, as text."""
+    rate_text: str  # The change rate and its basis, as text.
     visits: int
     changes: int
-    probability_current: float
-    """Probability that the copy is current."""
-    value_days: float | None
-    """Days of freshness that a visit now would gain; None: the visit is necessary."""
+    probability_current: float  # Probability that the copy is current.
+    value_days: float | None  # Days of freshness that a visit now would gain; None: the visit is necessary.
     threshold_days: float
     next_visit: datetime | None
     next_visit_text: str

@@ -14,8 +14,7 @@ _SEQUENCES = re.compile(
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|$)"  # strings: OSC, DCS ...
     r"|\x1b[ -/]*[0-~]?"
 )
-_JOINERS = "\u200c\u200d"
-"""Invisible, but needed to write Persian, Hindi and emoji."""
+_JOINERS = "\u200c\u200d"  # Invisible, but needed to write Persian, Hindi and emoji.
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 

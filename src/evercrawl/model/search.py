@@ -38,16 +38,14 @@ class Query:
 
     groups: tuple[tuple[Term, ...], ...] = ()
     without: tuple[Term, ...] = ()
-    sites: tuple[str, ...] = ()
-    """Hosts, domains or folders; one must match."""
+    sites: tuple[str, ...] = ()  # Hosts, domains or folders; one must match.
     not_sites: tuple[str, ...] = ()
     langs: tuple[str, ...] = ()
     changed_from: datetime | None = None
     changed_until: datetime | None = None
     tone: Tone | None = None
     as_of: datetime | None = None
-    kinds: tuple[str, ...] = ()
-    """Values of `type:`; one must match."""
+    kinds: tuple[str, ...] = ()  # Values of `type:`; one must match.
 
 
 class Span(NamedTuple):
@@ -69,14 +67,10 @@ class Hit:
     version: int
     fetched_at: datetime
     lang: str | None = None
-    is_gone: bool = False
-    """The page was gone at its last visit."""
-    near_duplicates: int = 0
-    """Number of near-duplicates that are not listed."""
-    sentiment: float | None = None
-    """Only if the query asks for it."""
-    source: str | None = None
-    """The collection, in a search over several."""
+    is_gone: bool = False  # The page was gone at its last visit.
+    near_duplicates: int = 0  # Number of near-duplicates that are not listed.
+    sentiment: float | None = None  # Only if the query asks for it.
+    source: str | None = None  # The collection, in a search over several.
 
     @property
     def snippet_text(self) -> str:
@@ -101,10 +95,8 @@ class Facets:
     changed: tuple[FacetValue, ...] = ()
     kinds: tuple[FacetValue, ...] = ()
     tones: tuple[FacetValue, ...] = ()
-    counted: int = 0
-    """Number of hits counted: all, or the best of many."""
-    judged: int = 0
-    """Number of hits whose sentiment was judged."""
+    counted: int = 0  # Number of hits counted: all, or the best of many.
+    judged: int = 0  # Number of hits whose sentiment was judged.
 
 
 class SourceError(NamedTuple):
@@ -119,16 +111,12 @@ class SearchResults:
     """The results of a query."""
 
     hits: tuple[Hit, ...] = ()
-    total: int = 0
-    """Number of matching versions, including near-duplicates."""
+    total: int = 0  # Number of matching versions, including near-duplicates.
     took_ms: float = 0.0
-    is_partial: bool = False
-    """No page has all the words; the hits have most of them."""
-    lag: int = 0
-    """Visits that are not indexed yet; negative: unknown number."""
+    is_partial: bool = False  # No page has all the words; the hits have most of them.
+    lag: int = 0  # Visits that are not indexed yet; negative: unknown number.
     source_errors: tuple[SourceError, ...] = ()
-    facets: Facets | None = None
-    """Only if requested."""
+    facets: Facets | None = None  # Only if requested.
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +124,6 @@ class IndexState:
     """The size of the index and its lag."""
 
     documents: int
-    versions: int
-    """Versions in the collection."""
+    versions: int  # Versions in the collection.
     lag: int
     bytes: int

@@ -11,10 +11,8 @@ class RobotsRecord(NamedTuple):
 
     fetched_us: int
     expires_us: int
-    status: int | None
-    """HTTP status; None: unreachable."""
-    body: bytes
-    """The file up to the size limit; empty unless the status is a success."""
+    status: int | None  # HTTP status; None: unreachable.
+    body: bytes  # The file up to the size limit; empty unless the status is a success.
     etag: str | None
     last_modified: str | None
     policy: str
@@ -29,26 +27,16 @@ class Site(NamedTuple):
     """A site as stored."""
 
     id: int
-    name: str
-    """Origin: `https://example.org` or `http://example.org:8080`."""
-    domain: str
-    """Registrable domain."""
-    open_us: int = 0
-    """The earliest time of the next request."""
-    gap_ms: int = 0
-    """The current delay; 0: unknown."""
-    strain: float = 1.0
-    """Factor by which the delay is increased after slow or failed responses; 1: not increased."""
-    failures: int = 0
-    """Number of failed requests in a row."""
-    closed_reason: str | None = None
-    """Why the site is closed longer than the delay; None: it is not."""
-    pages: int = 0
-    """Number of known pages."""
-    pending: int = 0
-    """Number of queued pages."""
-    band: int = 0
-    """The most urgent priority of its queued pages; it may be outdated."""
+    name: str  # Origin: `https://example.org` or `http://example.org:8080`.
+    domain: str  # Registrable domain.
+    open_us: int = 0  # The earliest time of the next request.
+    gap_ms: int = 0  # The current delay; 0: unknown.
+    strain: float = 1.0  # Factor by which the delay is increased after slow or failed responses; 1: not increased.
+    failures: int = 0  # Number of failed requests in a row.
+    closed_reason: str | None = None  # Why the site is closed longer than the delay; None: it is not.
+    pages: int = 0  # Number of known pages.
+    pending: int = 0  # Number of queued pages.
+    band: int = 0  # The most urgent priority of its queued pages; it may be outdated.
     requests: int = 0
     wire_bytes: int = 0
     robots: RobotsRecord | None = None
@@ -59,8 +47,7 @@ class RateOverride:
     """A site with a minimum delay of its own."""
 
     site: str
-    delay_s: float
-    """Minimum delay between two requests in seconds."""
+    delay_s: float  # Minimum delay between two requests in seconds.
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +56,10 @@ class TrapPattern:
 
     site: str
     pattern: str
-    kind: str
-    """The class: endless, duplicates, maze, unproductive; a class of URL forms; or operator."""
+    kind: str  # The class: endless, duplicates, maze, unproductive; a class of URL forms; or operator.
     evidence: str
-    requests: int
-    """Requests so far."""
-    state: str
-    """throttled, blocked, refused (by the form of the URL), excluded or allowed (by your rules)."""
+    requests: int  # Requests so far.
+    state: str  # throttled, blocked, refused (by the form of the URL), excluded or allowed (by your rules).
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +67,11 @@ class RuleEffect:
     """The pages and URLs that a rule about a pattern affects."""
 
     pattern: str
-    sites: tuple[str, ...]
-    """The sites of the rule; empty: all sites."""
-    known: int
-    """Known pages that match."""
-    queued: int
-    """Matching pages that were not visited yet."""
-    refused: int
-    """Rejected URLs that match."""
-    checked: int
-    """Number of pages checked: all, or a sample of a large collection."""
-    total: int
-    """Number of pages in the collection."""
+    sites: tuple[str, ...]  # The sites of the rule; empty: all sites.
+    known: int  # Known pages that match.
+    queued: int  # Matching pages that were not visited yet.
+    refused: int  # Rejected URLs that match.
+    checked: int  # Number of pages checked: all, or a sample of a large collection.
+    total: int  # Number of pages in the collection.
     examples: tuple[str, ...] = ()
-    done: bool = False
-    """The rule was applied."""
+    done: bool = False  # The rule was applied.

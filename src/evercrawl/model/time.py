@@ -106,8 +106,7 @@ def _time_error(text: str) -> ConfigError:
 
 
 _DAY_UNITS = ((365.25, "year"), (30.44, "month"), (1.0, "day"), (1.0 / 24.0, "hour"), (1.0 / 1440.0, "minute"))
-_SMALLEST_COUNT = 2.0
-"""Smaller counts use a smaller unit, so that little is lost by rounding."""
+_SMALLEST_COUNT = 2.0  # Smaller counts use a smaller unit, so that little is lost by rounding.
 
 
 def format_days(days: float) -> str:
@@ -129,8 +128,7 @@ def format_interval(days: float) -> str:
 
 RATE_SYNTAX = "a number of requests such as 1000/day, 50/hour or 1000 (a day)"
 """Follows "must be" in messages."""
-MAX_PER_DAY = 1e12
-"""A larger rate is a typing error."""
+MAX_PER_DAY = 1e12  # A larger rate is a typing error.
 _PER_DAY = {
     "week": 1.0 / 7.0, "w": 1.0 / 7.0,
     "day": 1.0, "d": 1.0,

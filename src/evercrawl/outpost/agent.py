@@ -47,11 +47,9 @@ immediately.
 LEASE_TIMEOUT_S = 30.0
 MAX_BATCH_RESULTS = 256
 MAX_BATCH_BYTES = 4 * 1024 * 1024
-MAX_CONCURRENT_JOBS = 64
-"""Jobs at the same time, one per site."""
+MAX_CONCURRENT_JOBS = 64  # Jobs at the same time, one per site.
 
-Connect = Callable[[], Awaitable[SecureChannel]]
-"""Open a connection to the coordinator and check its certificate."""
+Connect = Callable[[], Awaitable[SecureChannel]]  # Open a connection to the coordinator and check its certificate.
 
 
 class OutpostAgent:

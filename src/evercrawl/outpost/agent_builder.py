@@ -26,8 +26,7 @@ from evercrawl.outpost.pairing import NONCE_BYTES, outpost_key, parse_code
 from evercrawl.outpost.routing import normalise_route
 
 FETCH_CONCURRENCY = 16
-WIRE_BYTES = 1024 * 1024
-"""Largest body an outpost reads, to limit its memory. The crawler fetches larger ones itself."""
+WIRE_BYTES = 1024 * 1024  # Largest body an outpost reads, to limit its memory. The crawler fetches larger ones itself.
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +40,7 @@ class AgentOptions:
     read: Path | None = None
     rate_gap: timedelta = timedelta(0)
     disk_bytes: int = 256 * 1024 * 1024
-    clock_offset: timedelta = timedelta(0)
-    """Clock error, for tests."""
+    clock_offset: timedelta = timedelta(0)  # Clock error, for tests.
 
 
 class ShiftedClock(SystemClock):

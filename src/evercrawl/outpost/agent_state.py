@@ -21,8 +21,7 @@ from evercrawl.outpost.sqlite_file import PAGE_BYTES, open_state_file, transacti
 AGENT_FILE = "outpost.db"
 VERSION = 1
 COMPRESSION_LEVEL = 3
-FULL_SHARE = 0.8
-"""Share of the size limit at which bodies are evicted."""
+FULL_SHARE = 0.8  # Share of the size limit at which bodies are evicted.
 EVICT_ROWS = 64
 MIN_FILE_BYTES = 4 * 1024 * 1024
 

@@ -32,8 +32,7 @@ LARGE_BYTES, LARGE_LEVEL = 256 * 1024, 3
 WITHHELD_DETAIL = "changes at every visit; the outpost will send it again later"
 
 
-FAST_CHANGES = 5
-"""Consecutive visits with a change after which a page counts as changing faster than it is visited."""
+FAST_CHANGES = 5  # Consecutive visits with a change after which a page counts as changing faster than it is visited.
 
 
 class SharedExchange(NamedTuple):
@@ -146,12 +145,9 @@ def decode_result(item: JobResult, request: Request, exchange: Exchange | None, 
 class ChangeHistory(NamedTuple):
     """What an outpost remembers about the visits of a page."""
 
-    digest: bytes | None = None
-    """Digest of the last answer."""
-    run: int = 0
-    """Consecutive visits that found a change."""
-    sent_us: int = 0
-    """When the page was last sent."""
+    digest: bytes | None = None  # Digest of the last answer.
+    run: int = 0  # Consecutive visits that found a change.
+    sent_us: int = 0  # When the page was last sent.
 
 
 def wire_digest(body: bytes) -> bytes:

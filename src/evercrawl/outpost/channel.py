@@ -20,23 +20,19 @@ from evercrawl.outpost.messages import Message, decode_message, encode_message
 from evercrawl.outpost.pairing import NONCE_BYTES, certificate_pin, client_tls, derive_key, session_key
 
 CONNECT_TIMEOUT_S = 15.0
-HANDSHAKE_TIMEOUT_S = 10.0
-"""The server drops a peer that has not authenticated by then."""
+HANDSHAKE_TIMEOUT_S = 10.0  # The server drops a peer that has not authenticated by then.
 PROTOCOL = b"evercrawl-outpost/1\n"
 CHALLENGE_BYTES = 32
 LENGTH_BYTES = 4
 SIGNATURE_BYTES = 16
-MAX_FRAME_BYTES = 40 * 1024 * 1024
-"""Fits the largest page that is fetched, with its heads. Longer frames are not read."""
-MAX_HANDSHAKE_BYTES = 4096
-"""Limit for frames from an unauthenticated peer."""
+MAX_FRAME_BYTES = 40 * 1024 * 1024  # Fits the largest page that is fetched, with its heads. Longer frames are not read.
+MAX_HANDSHAKE_BYTES = 4096  # Limit for frames from an unauthenticated peer.
 
 FROM_COORDINATOR = b"home"
 FROM_OUTPOST = b"outpost"
 
 
-TLS_RECORD_BYTES = 22
-"""Overhead of a TLS 1.3 record, included in the traffic counts."""
+TLS_RECORD_BYTES = 22  # Overhead of a TLS 1.3 record, included in the traffic counts.
 KEEP_ALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
 """Seconds of silence before the first probe, seconds between probes, and number of probes."""
 

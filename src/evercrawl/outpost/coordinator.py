@@ -58,16 +58,12 @@ from evercrawl.outpost.routing import GrantedLease, SiteRouter, handover_us
 
 log = logging.getLogger("evercrawl")
 
-RESULT_TIMEOUT_S = 900.0
-"""How long to wait for a result from a live outpost."""
-RESULT_LIFETIME = timedelta(minutes=15)
-"""How long to use a result left by a crash before its page is fetched again."""
+RESULT_TIMEOUT_S = 900.0  # How long to wait for a result from a live outpost.
+RESULT_LIFETIME = timedelta(minutes=15)  # How long to use a result left by a crash before its page is fetched again.
 COMMIT_GRACE = timedelta(minutes=1)
 MAX_CONNECTIONS = 256
-FINAL_READ_S = 0.05
-"""How long to read remaining messages before a connected outpost counts as lost."""
-BATCH_DELAY_S = 0.01
-"""How long to collect jobs before they are sent together."""
+FINAL_READ_S = 0.05  # How long to read remaining messages before a connected outpost counts as lost.
+BATCH_DELAY_S = 0.01  # How long to collect jobs before they are sent together.
 
 
 class Coordinator:

@@ -42,8 +42,7 @@ create table result (url text primary key, outpost text not null, at_us integer 
 
 log = logging.getLogger("evercrawl")
 EVENTS_FILE = "events.jsonl"
-MAX_EVENTS_BYTES = 5_000_000
-"""Size at which the log is rotated; one old file is kept."""
+MAX_EVENTS_BYTES = 5_000_000  # Size at which the log is rotated; one old file is kept.
 
 
 class OutpostRow(NamedTuple):

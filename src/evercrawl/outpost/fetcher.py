@@ -44,10 +44,8 @@ from evercrawl.outpost.answers import (
 from evercrawl.outpost.messages import FetchJob, JobResult, ResultKind
 from evercrawl.outpost.routing import HeldLease, is_allowed
 
-MAX_CONCURRENT_FETCHES = 4
-"""Bodies in memory at the same time."""
-MAX_SITES = 256
-"""Sites to keep in memory; the others are in the state file."""
+MAX_CONCURRENT_FETCHES = 4  # Bodies in memory at the same time.
+MAX_SITES = 256  # Sites to keep in memory; the others are in the state file.
 
 
 ComparedAnswer = tuple[JobResult, ChangeHistory | None, SharedExchange | None]

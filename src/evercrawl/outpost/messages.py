@@ -21,8 +21,7 @@ MAX_RESULTS = 4096
 MAX_URL_CHARS = 16_384
 MAX_DETAIL_CHARS = 500
 MAX_SPAN_US = 10**15
-SMALL_TABLE = 96
-"""Tables shorter than this are not compressed."""
+SMALL_TABLE = 96  # Tables shorter than this are not compressed.
 LEVEL = 12
 _HEAD_BYTES = 6
 
@@ -33,13 +32,11 @@ DIGEST_BYTES = 16
 class ResultKind(StrEnum):
     """What the outpost does with an answer."""
 
-    FIRST = "first"
-    """The coordinator holds nothing to compare with: send the whole answer immediately."""
+    FIRST = "first"  # The coordinator holds nothing to compare with: send the whole answer immediately.
     CHANGED = "changed"
     SAME = "same"
     WITHHELD = "withheld"
-    DECLINED = "declined"
-    """The outpost will not fetch this URL; the crawler may."""
+    DECLINED = "declined"  # The outpost will not fetch this URL; the crawler may.
 
 
 class NotUnderstood(ValueError):
@@ -68,12 +65,9 @@ class JobResult(NamedTuple):
 
     number: int
     kind: ResultKind
-    digest: bytes
-    """Digest of the body; empty if the coordinator already holds that body."""
-    blob: bytes
-    """A patch with both heads, and the body unless the coordinator holds it."""
-    base: bytes
-    """Digest of the exchange that the patch builds on; empty if there is none."""
+    digest: bytes  # Digest of the body; empty if the coordinator already holds that body.
+    blob: bytes  # A patch with both heads, and the body unless the coordinator holds it.
+    base: bytes  # Digest of the exchange that the patch builds on; empty if there is none.
     took_us: int
     age_us: int
     """Time from the start of the request until the result is sent; the coordinator dates it by its own clock."""

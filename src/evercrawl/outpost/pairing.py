@@ -20,8 +20,7 @@ from typing import NamedTuple
 from evercrawl.errors import StoreUnavailable
 
 SECRET_BYTES = 10
-PIN_BYTES = 16
-"""128 bits of the certificate's SHA-256."""
+PIN_BYTES = 16  # 128 bits of the certificate's SHA-256.
 GROUP_LETTERS = 6
 NONCE_BYTES = 32
 

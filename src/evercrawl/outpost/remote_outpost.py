@@ -20,8 +20,7 @@ from evercrawl.outpost.coordinator_state import OutpostRow, StoredResult
 from evercrawl.outpost.messages import MAX_JOBS, JobResult, ResultBatch, ResultKind, encode_message
 from evercrawl.outpost.routing import GrantedLease
 
-MAX_ABANDONED = 4096
-"""Requests to remember after their caller has gone; their results are still stored."""
+MAX_ABANDONED = 4096  # Requests to remember after their caller has gone; their results are still stored.
 
 
 GZIP_LEVEL = 6
@@ -69,8 +68,7 @@ class RemoteOutpost:
     assigned: dict[int, PendingFetch] = field(default_factory=dict)
     sent_requests: dict[int, Request] = field(default_factory=dict)
     has_work: asyncio.Event = field(default_factory=asyncio.Event)
-    reported: tuple[int, int] = (0, 0)
-    """Bytes received and sent on this channel that are already counted."""
+    reported: tuple[int, int] = (0, 0)  # Bytes received and sent on this channel that are already counted.
 
     def add(self, pending: PendingFetch) -> None:
         """Queue a fetch."""

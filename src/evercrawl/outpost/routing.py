@@ -19,10 +19,8 @@ from evercrawl.core.url import canonical, site_of, site_parts
 SITE, DOMAIN, SUFFIX = 3, 2, 1
 
 
-HEARTBEATS_PER_LEASE = 4
-"""How often an agent renews its lease while it lasts."""
-MAX_OPEN_HEARTBEATS = 64
-"""Unanswered heartbeats to remember."""
+HEARTBEATS_PER_LEASE = 4  # How often an agent renews its lease while it lasts.
+MAX_OPEN_HEARTBEATS = 64  # Unanswered heartbeats to remember.
 
 
 def normalise_route(text: str) -> str:

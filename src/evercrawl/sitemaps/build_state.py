@@ -24,29 +24,22 @@ NAME_CHARS = 40
 class PageEntry(NamedTuple):
     """A page as a build found it."""
 
-    key: str
-    """The file's path below the folder, or the page's URL."""
-    fingerprint: str
-    """Stays the same while the page's source is not modified."""
+    key: str  # The file's path below the folder, or the page's URL.
+    fingerprint: str  # Stays the same while the page's source is not modified.
     digest: str
-    changed_ms: int
-    """When the content last changed."""
+    changed_ms: int  # When the content last changed.
     title: str
     url: str
-    excluded: str | None = None
-    """Why the page is not listed; None if it is."""
+    excluded: str | None = None  # Why the page is not listed; None if it is.
 
 
 @dataclass(frozen=True, slots=True)
 class BuildState:
     """What one build leaves for the next."""
 
-    source: str = ""
-    """Identifies the rules of the entries; other rules require reading every page again."""
-    built_ms: int | None = None
-    """None before the first build."""
-    files: tuple[str, ...] = ()
-    """The files that the build wrote."""
+    source: str = ""  # Identifies the rules of the entries; other rules require reading every page again.
+    built_ms: int | None = None  # None before the first build.
+    files: tuple[str, ...] = ()  # The files that the build wrote.
     entries: Mapping[str, PageEntry] = field(default_factory=dict)
 
 

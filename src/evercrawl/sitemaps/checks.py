@@ -22,24 +22,18 @@ from evercrawl.model.sitemap import SitemapEntry, SitemapType
 from evercrawl.sitemaps.survey import ListedEntry, SitemapSurvey, SurveyedPage
 
 MAX_URL_CHARS = 2048
-MIN_EQUAL_DATES = 5
-"""Fewer equal dates may well be correct."""
-CLOCK_SKEW = timedelta(hours=1)
-"""Tolerated clock error; a date without a time may be ahead by its day."""
-DATE_TOLERANCE = timedelta(days=1)
-"""Dates this close count as equal, because of time zones and delayed publication."""
+MIN_EQUAL_DATES = 5  # Fewer equal dates may well be correct.
+CLOCK_SKEW = timedelta(hours=1)  # Tolerated clock error; a date without a time may be ahead by its day.
+DATE_TOLERANCE = timedelta(days=1)  # Dates this close count as equal, because of time zones and delayed publication.
 GENERATED_WITHIN = timedelta(minutes=2)
 """A Last-Modified this close to the response is the time of generation, not of a change."""
 ONE_DAY = timedelta(days=1)
-MAX_CHECKED_DATES = 2000
-"""Dates to check; reading a page's history takes some milliseconds."""
+MAX_CHECKED_DATES = 2000  # Dates to check; reading a page's history takes some milliseconds.
 
 
-DateCheck = tuple[str, str]
-"""`true`, `false` or `old`, and the evidence."""
+DateCheck = tuple[str, str]  # `true`, `false` or `old`, and the evidence.
 MAX_EXAMPLES = 5
-FULL_COST_SHARE = 0.25
-"""Share of bad entries at which an issue costs all its points."""
+FULL_COST_SHARE = 0.25  # Share of bad entries at which an issue costs all its points.
 BEST_SCORE = 100
 
 
@@ -136,15 +130,13 @@ def sitemap_score(findings: Iterable[SitemapFinding]) -> int:
 class KnownVersion(NamedTuple):
     """A version of a page that a collection has stored."""
 
-    changed_after: datetime | None
-    """Last visit that found the version before; None for the first version."""
+    changed_after: datetime | None  # Last visit that found the version before; None for the first version.
     first_seen: datetime
     last_seen: datetime
     text_digest: bytes | None
 
 
-History = Callable[[str], Sequence[KnownVersion]]
-"""Return the stored versions of a URL, oldest first."""
+History = Callable[[str], Sequence[KnownVersion]]  # Return the stored versions of a URL, oldest first.
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +149,7 @@ class SitemapReport:
     entries: int
     dated: int
     sampled: int
-    verified: int
-    """Dates that could be compared with evidence."""
+    verified: int  # Dates that could be compared with evidence.
     requests: int
 
 

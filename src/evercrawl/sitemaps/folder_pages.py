@@ -21,10 +21,8 @@ from evercrawl.sitemaps.page_content import ContentSummary, read_content
 PAGE_EXTENSIONS = ("html", "htm", "xhtml")
 IGNORED = ("404.html", "50x.html", "500.html", "google*.html", "node_modules", ".*")
 """Names of files and folders that are never pages."""
-MAX_FILE_BYTES = 32 * 1024 * 1024
-"""Only this much of a file is read."""
-MAX_HINT_BYTES = 64 * 1024
-"""Only this much of a file is searched for the site's URL."""
+MAX_FILE_BYTES = 32 * 1024 * 1024  # Only this much of a file is read.
+MAX_HINT_BYTES = 64 * 1024  # Only this much of a file is searched for the site's URL.
 FOLDER_SOURCE = "folder "
 INDEX_NAMES = ("index.html", "index.htm", "index.xhtml")
 
@@ -44,13 +42,10 @@ ROBOTS_REASON = "robots.txt"
 class FolderRules:
     """How files become pages."""
 
-    base_url: str
-    """URL of the folder, with a trailing slash."""
-    clean_urls: bool = False
-    """`about.html` is served as `/about`."""
+    base_url: str  # URL of the folder, with a trailing slash.
+    clean_urls: bool = False  # `about.html` is served as `/about`.
     extensions: tuple[str, ...] = PAGE_EXTENSIONS
-    ignore: tuple[str, ...] = ()
-    """Patterns of names or paths to exclude."""
+    ignore: tuple[str, ...] = ()  # Patterns of names or paths to exclude.
     agent: str = "evercrawl"
 
     def name(self) -> str:
@@ -61,8 +56,7 @@ class FolderRules:
 class PageFile(NamedTuple):
     """A file that is a page."""
 
-    key: str
-    """Its path below the folder, quoted as in a URL."""
+    key: str  # Its path below the folder, quoted as in a URL.
     path: str
     mtime_ns: int
     size: int

@@ -37,11 +37,9 @@ class SitemapTarget:
     """Where to write the files, and how."""
 
     folder: Path
-    base_url: str
-    """URL of the folder, with a trailing slash."""
+    base_url: str  # URL of the folder, with a trailing slash.
     state: Path
-    compressed: bool = False
-    """Also write a .gz next to each .xml file, for servers that can send it."""
+    compressed: bool = False  # Also write a .gz next to each .xml file, for servers that can send it.
     max_urls: int = MAX_URLS
     max_bytes: int = MAX_BYTES
 
@@ -52,17 +50,12 @@ class BuildReport:
 
     pages: int
     added: tuple[str, ...]
-    changed: tuple[str, ...]
-    """Pages whose content differs from the last build."""
+    changed: tuple[str, ...]  # Pages whose content differs from the last build.
     removed: tuple[str, ...]
-    unlisted: tuple[str, ...]
-    """Changed pages that are not in the sitemap, such as redirects."""
-    files: tuple[str, ...]
-    """All files of the sitemap."""
-    written: tuple[str, ...]
-    """Files whose content changed."""
-    excluded: dict[str, int] = field(default_factory=dict)
-    """Number of pages not listed, by reason."""
+    unlisted: tuple[str, ...]  # Changed pages that are not in the sitemap, such as redirects.
+    files: tuple[str, ...]  # All files of the sitemap.
+    written: tuple[str, ...]  # Files whose content changed.
+    excluded: dict[str, int] = field(default_factory=dict)  # Number of pages not listed, by reason.
     is_first: bool = False
     seconds: float = 0.0
 

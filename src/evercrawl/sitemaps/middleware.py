@@ -23,12 +23,9 @@ from evercrawl.core.sitemap.sitemap_discovery import EXTENDED_PARAMETER
 from evercrawl.core.sitemap.sitemap_writer import gzip_bytes
 
 STANDARD, EXTENDED = "sitemap.xml", "sitemap-extended.xml"
-MIN_GZIP_BYTES = 512
-"""Smaller files are not compressed."""
-MAX_CACHE_BYTES = 128 * 1024 * 1024
-"""Limit of cached files; beyond it the oldest ones are dropped."""
-MAX_AGE_S = 300
-"""How long clients may reuse a copy without revalidation."""
+MIN_GZIP_BYTES = 512  # Smaller files are not compressed.
+MAX_CACHE_BYTES = 128 * 1024 * 1024  # Limit of cached files; beyond it the oldest ones are dropped.
+MAX_AGE_S = 300  # How long clients may reuse a copy without revalidation.
 
 _NAME = re.compile(r"/(sitemap[A-Za-z0-9._-]*\.xml(?:\.gz)?)", re.ASCII)
 _ETAG = re.compile(r'(?:W/)?("[^"]*")')
@@ -75,8 +72,7 @@ class SitemapFolder:
     """The sitemaps in a folder. Files are cached in memory until they change."""
 
     folder: Path
-    prefix: str = ""
-    """Path of the site, without a trailing slash."""
+    prefix: str = ""  # Path of the site, without a trailing slash.
     _cache: dict[str, _CachedFile] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 

@@ -52,14 +52,11 @@ _FIELD, _ENTRY = "\x1e", "\x1f"
 class ContentSummary(NamedTuple):
     """What a sitemap needs to know about a page."""
 
-    digest: bytes
-    """Equal for equal content."""
+    digest: bytes  # Equal for equal content.
     title: str = ""
     noindex: bool = False
-    canonical: str | None = None
-    """The page's canonical URL."""
-    moves_to: str | None = None
-    """Target of an immediate redirect."""
+    canonical: str | None = None  # The page's canonical URL.
+    moves_to: str | None = None  # Target of an immediate redirect.
 
 
 def read_content(url: str, headers: Headers, body: bytes, *, agent: str, site: str) -> ContentSummary:

@@ -22,8 +22,7 @@ class RequestSkipped(NamedTuple):
 
     url: str
     detail: str
-    is_forbidden: bool
-    """Whether robots.txt forbids it; otherwise the site's delay is longer than we wait."""
+    is_forbidden: bool  # Whether robots.txt forbids it; otherwise the site's delay is longer than we wait.
 
 
 class PoliteClient:

@@ -28,10 +28,8 @@ from evercrawl.model.sitemap import Sitemap, SitemapEntry, SitemapLimits, Sitema
 from evercrawl.sitemaps.polite_client import PoliteClient, RequestSkipped
 
 MAX_REDIRECTS = 5
-MAX_PROBES = 5
-"""Linked but unlisted pages to fetch, to see whether they exist."""
-MAX_ENTRIES = 500_000
-"""Limit of entries over all files."""
+MAX_PROBES = 5  # Linked but unlisted pages to fetch, to see whether they exist.
+MAX_ENTRIES = 500_000  # Limit of entries over all files.
 
 _DATES = re.compile(rb"<(?:[\w.-]+:)?(lastmod|LAST_UPDATED)\s*>\s*([^<]{1,200})<", re.IGNORECASE)
 _SITEMAP_PATH = re.compile(r"sitemap|\.xml(?:\.gz)?$|\.txt$|\.rss$|\.atom$", re.IGNORECASE)
@@ -44,10 +42,8 @@ class SurveyedFile(NamedTuple):
 
     url: str
     sitemap: Sitemap
-    size: int = 0
-    """Uncompressed bytes."""
-    unreadable: tuple[str, ...] = ()
-    """Dates that cannot be parsed."""
+    size: int = 0  # Uncompressed bytes.
+    unreadable: tuple[str, ...] = ()  # Dates that cannot be parsed.
     failure: str | None = None
 
 
@@ -62,8 +58,7 @@ class SurveyedPage(NamedTuple):
     """The result of fetching a page."""
 
     url: str
-    kind: str
-    """`ok`, `dead`, `moved`, `forbidden`, `failed` or `unavailable` (the site's delay is too long)."""
+    kind: str  # `ok`, `dead`, `moved`, `forbidden`, `failed` or `unavailable` (the site's delay is too long).
     detail: str = ""
     at: datetime | None = None
     document: Document | None = None
@@ -79,16 +74,11 @@ class SitemapSurvey:
     now: datetime
     files: list[SurveyedFile] = field(default_factory=list)
     entries: list[ListedEntry] = field(default_factory=list)
-    forbidden: list[str] = field(default_factory=list)
-    """Listed pages that robots.txt disallows."""
-    sampled: list[SurveyedPage] = field(default_factory=list)
-    """The sampled pages."""
-    candidates: Counter[str] = field(default_factory=Counter)
-    """Linked but unlisted pages, with the number of links."""
-    probed: list[SurveyedPage] = field(default_factory=list)
-    """The candidates that were fetched."""
-    known: list[str] = field(default_factory=list)
-    """Indexable pages that a collection has seen."""
+    forbidden: list[str] = field(default_factory=list)  # Listed pages that robots.txt disallows.
+    sampled: list[SurveyedPage] = field(default_factory=list)  # The sampled pages.
+    candidates: Counter[str] = field(default_factory=Counter)  # Linked but unlisted pages, with the number of links.
+    probed: list[SurveyedPage] = field(default_factory=list)  # The candidates that were fetched.
+    known: list[str] = field(default_factory=list)  # Indexable pages that a collection has seen.
     requests: int = 0
     unavailable: RobotsRecord | None = None
     """The robots.txt record of a site that cannot be contacted: unreachable, private or forbidden."""

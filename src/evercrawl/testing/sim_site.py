@@ -31,10 +31,8 @@ class IncomingRequest(NamedTuple):
 
     path: str
     request: Request
-    at_s: float
-    """Seconds since the beginning of the simulation."""
-    http: HttpSettings
-    """The crawler's timeouts."""
+    at_s: float  # Seconds since the beginning of the simulation.
+    http: HttpSettings  # The crawler's timeouts.
 
 
 class SimResponse(NamedTuple):

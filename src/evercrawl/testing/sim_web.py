@@ -74,8 +74,7 @@ class SiteDemands(NamedTuple):
 
     crawl_delay: timedelta | None
     allows: Callable[[str], bool]
-    robots_site: str
-    """The origin that serves its robots.txt: another one if this origin only redirects."""
+    robots_site: str  # The origin that serves its robots.txt: another one if this origin only redirects.
 
 
 class RequestLog:

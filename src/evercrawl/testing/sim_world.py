@@ -27,10 +27,8 @@ class SimWorld:
     seed: int = 0
     archives: dict[int, MemoryArchive] = field(default_factory=dict)
     clock: SimClock = field(default_factory=SimClock)
-    keeps_bodies: bool = False
-    """Whether archived bodies can be read again."""
-    focus: Focus | None = None
-    """The topic of a focused crawl."""
+    keeps_bodies: bool = False  # Whether archived bodies can be read again.
+    focus: Focus | None = None  # The topic of a focused crawl.
 
     def crawl(self, *, refresh: bool = False, crash_after: timedelta | None = None) -> Ended | None:
         """Run the crawler once; return None if it was made to crash."""

@@ -73,17 +73,12 @@ def _anchor_html(anchor: Anchor) -> str:
     return f'<a href="{anchor.href}"{rel}>{anchor.text}</a>'
 
 
-STATIC_SHARE = 0.25
-"""Pages that never change."""
-RAREST, MOST_OFTEN = -2.5, 0.8
-"""Powers of ten: the others change between once in 300 days and six times a day."""
-NOISY_SHARE = 0.1
-"""Sites whose every response differs in a meaningless line."""
-BIG_REPEATS = 100
-"""How often a big page repeats its text."""
+STATIC_SHARE = 0.25  # Pages that never change.
+RAREST, MOST_OFTEN = -2.5, 0.8  # Powers of ten: the others change between once in 300 days and six times a day.
+NOISY_SHARE = 0.1  # Sites whose every response differs in a meaningless line.
+BIG_REPEATS = 100  # How often a big page repeats its text.
 ALIAS_SHARE = 0.1
-BLOG_EVERY = 10
-"""One site in so many shares another's registrable domain."""
+BLOG_EVERY = 10  # One site in so many shares another's registrable domain.
 
 
 class WebPlan(NamedTuple):
@@ -93,8 +88,7 @@ class WebPlan(NamedTuple):
     sites: int
     pages_per_site: int
     faults: SiteFaults
-    agent: str
-    """The product token in robots.txt files."""
+    agent: str  # The product token in robots.txt files.
 
 
 class SiteContent:

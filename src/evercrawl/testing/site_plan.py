@@ -164,11 +164,9 @@ class RobotsPlan(NamedTuple):
 
     kind: RobotsKind
     text: str
-    disallowed: tuple[str, ...]
-    """Disallowed folders, except `OPENED`."""
+    disallowed: tuple[str, ...]  # Disallowed folders, except `OPENED`.
     delay_s: float | None
-    broken_until_s: float
-    """Seconds from the start during which the file returns 500."""
+    broken_until_s: float  # Seconds from the start during which the file returns 500.
 
     def allows(self, path: str) -> bool:
         """Return whether the rules allow a path."""
@@ -216,25 +214,15 @@ def robots_tag(plan: RobotsPlan) -> str:
 class SiteFaults:
     """Shares of sites, 0 to 1, with each kind of fault. A site may have several."""
 
-    slow: float = 0.08
-    """Responses take seconds."""
-    outages: float = 0.08
-    """Refuses connections for hours, repeatedly."""
-    throttling: float = 0.08
-    """Returns 429 or 503 with Retry-After for minutes to hours, repeatedly."""
-    resets: float = 0.05
-    """Resets one connection in ten."""
-    unresolvable: float = 0.03
-    """The name does not resolve."""
-    refusing: float = 0.02
-    """Refuses every connection."""
-    bad_robots: float = 0.08
-    """robots.txt returns 403, fails for some hours, or never responds."""
-    server_errors: float = 0.03
-    """One response in twenty is 500."""
-    broken_pages: float = 0.03
-    """Share of pages, not of sites, that never respond or always return 500."""
+    slow: float = 0.08  # Responses take seconds.
+    outages: float = 0.08  # Refuses connections for hours, repeatedly.
+    throttling: float = 0.08  # Returns 429 or 503 with Retry-After for minutes to hours, repeatedly.
+    resets: float = 0.05  # Resets one connection in ten.
+    unresolvable: float = 0.03  # The name does not resolve.
+    refusing: float = 0.02  # Refuses every connection.
+    bad_robots: float = 0.08  # robots.txt returns 403, fails for some hours, or never responds.
+    server_errors: float = 0.03  # One response in twenty is 500.
+    broken_pages: float = 0.03  # Share of pages, not of sites, that never respond or always return 500.
 
 
-NO_FAULTS = SiteFaults(0, 0, 0, 0, 0, 0, 0, 0, 0)
-"""A web without faults."""
+NO_FAULTS = SiteFaults(0, 0, 0, 0, 0, 0, 0, 0, 0)  # A web without faults.

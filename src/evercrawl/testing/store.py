@@ -73,8 +73,7 @@ class _State:
     page_ids: dict[bytes, int] = field(default_factory=dict)
     queues: dict[int, dict[int, list[tuple[int, int]]]] = field(default_factory=dict)
     """Site -> band -> sorted pairs of seq and page."""
-    due: list[tuple[int, int]] = field(default_factory=list)
-    """Sorted pairs of due time and page."""
+    due: list[tuple[int, int]] = field(default_factory=list)  # Sorted pairs of due time and page.
     content: dict[bytes, tuple[int, int]] = field(default_factory=dict)
     site_states: dict[tuple[int, str], bytes] = field(default_factory=dict)
     refusals: dict[bytes, Refusal] = field(default_factory=dict)

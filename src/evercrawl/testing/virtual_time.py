@@ -71,8 +71,7 @@ def run(main: Coroutine[Any, Any, T]) -> T:
         return runner.run(main)
 
 
-EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
-"""The start of every simulation."""
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)  # The start of every simulation.
 
 
 class SimClock:

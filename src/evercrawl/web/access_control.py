@@ -43,13 +43,10 @@ _HEADERS = {
 class AllowedOrigins:
     """The origins of the interface, and its cookie."""
 
-    origins: frozenset[str]
-    """Such as `http://127.0.0.1:8787`."""
-    frames: str
-    """Origins of archived pages, for the content security policy."""
+    origins: frozenset[str]  # Such as `http://127.0.0.1:8787`.
+    frames: str  # Origins of archived pages, for the content security policy.
     cookie: str = COOKIE
-    secure: bool = False
-    """Send cookies only over https."""
+    secure: bool = False  # Send cookies only over https.
     hosts: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:

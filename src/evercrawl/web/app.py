@@ -54,10 +54,8 @@ RequestHandler = Callable[[Request], Awaitable[Response]]
 class PublicAccess:
     """Access without a login."""
 
-    token: str | None = None
-    """Token from the command line, with full access."""
-    public_archive: bool = False
-    """Open Memento and CDX to everyone."""
+    token: str | None = None  # Token from the command line, with full access.
+    public_archive: bool = False  # Open Memento and CDX to everyone.
 
 
 def build_app(state: AppState, origins: AllowedOrigins, link: OneTimeLink, public: PublicAccess) -> ASGIApp:

@@ -27,14 +27,11 @@ from evercrawl.web.auth import AuthStore
 from evercrawl.web.cache import WAIT_S, AnswerCache
 
 T = TypeVar("T")
-SEVERAL_MIN_AGE_S = 3.0
-"""Minimum age before several answers of one page are recomputed."""
+SEVERAL_MIN_AGE_S = 3.0  # Minimum age before several answers of one page are recomputed.
 
 TEST_BURST, TESTS_PER_S = 3, 1 / 20
-INDEX_WAIT_S = 0.25
-"""How long a page waits for the index or the link graph before it shows the last one."""
-UNKNOWN_LAG = -1
-"""The index is being updated, and its lag is not known yet."""
+INDEX_WAIT_S = 0.25  # How long a page waits for the index or the link graph before it shows the last one.
+UNKNOWN_LAG = -1  # The index is being updated, and its lag is not known yet.
 
 
 class AppState:

@@ -62,8 +62,7 @@ class User:
     """Token that forms of this session must send; None for bearer tokens, which other sites cannot forge."""
 
 
-ANONYMOUS = User("anonymous", AccessScope.READ, None)
-"""The user of public routes."""
+ANONYMOUS = User("anonymous", AccessScope.READ, None)  # The user of public routes.
 
 
 class StoredToken(NamedTuple):

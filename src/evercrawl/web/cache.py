@@ -9,12 +9,9 @@ from collections.abc import Callable, Hashable
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
-WAIT_S = 0.15
-"""How long a page waits for a first answer."""
-FAST_S = 0.05
-"""An answer computed this fast is waited for instead of showing the old one."""
-COST_FACTOR = 50.0
-"""An answer is recomputed when its age exceeds its cost by this factor."""
+WAIT_S = 0.15  # How long a page waits for a first answer.
+FAST_S = 0.05  # An answer computed this fast is waited for instead of showing the old one.
+COST_FACTOR = 50.0  # An answer is recomputed when its age exceeds its cost by this factor.
 MAX_ENTRIES = 256
 
 

@@ -27,8 +27,7 @@ class Chart:
     svg: Markup
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    legend: tuple[tuple[str, str], ...] = ()
-    """Class and name of each series."""
+    legend: tuple[tuple[str, str], ...] = ()  # Class and name of each series.
 
 
 def _picture(title: str, about: str, parts: Sequence[Markup], *, width: int, height: int) -> Markup:

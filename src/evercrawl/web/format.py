@@ -16,8 +16,7 @@ from evercrawl.model.sanitize import safe_block, safe_line
 from evercrawl.model.time import from_us
 
 LINE_CHARS = 300
-RELATIVE_DAYS = 60
-"""Times further away are shown as a date."""
+RELATIVE_DAYS = 60  # Times further away are shown as a date.
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 

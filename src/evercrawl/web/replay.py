@@ -233,8 +233,7 @@ class ReplayMiddleware:
         return sending
 
 
-REMOVED = "script, object, embed, applet, portal, fencedframe, template"
-"""Elements that run or load something."""
+REMOVED = "script, object, embed, applet, portal, fencedframe, template"  # Elements that run or load something.
 FRAMES = "iframe, frame"
 KEPT_LINKS = frozenset({"stylesheet", "icon", "shortcut"})
 URL_ATTRIBUTES = frozenset(

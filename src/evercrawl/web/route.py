@@ -54,8 +54,7 @@ class View:
     collect: Callable[[AppState, Inputs], dict[str, Any]]
     parameters: tuple[Parameter, ...] = ()
     scope: AccessScope = AccessScope.READ
-    title: str = ""
-    """Label in the navigation; empty if the page is not listed there."""
+    title: str = ""  # Label in the navigation; empty if the page is not listed there.
 
     @property
     def json_path(self) -> str:
@@ -75,8 +74,7 @@ class ActionResult:
     message: str
     location: str = "/"
     data: Mapping[str, Any] | None = None
-    has_secret: bool = False
-    """The message contains a secret: show it now, and put it in no URL."""
+    has_secret: bool = False  # The message contains a secret: show it now, and put it in no URL.
     audit_values: Mapping[str, Any] | None = None
     """Values for the audit log in place of the inputs; None: log the inputs."""
 
@@ -90,8 +88,7 @@ class Action:
     run: Callable[[AppState, Inputs], ActionResult]
     parameters: tuple[Parameter, ...] = ()
     scope: AccessScope = AccessScope.OPERATE
-    secret: frozenset[str] = frozenset()
-    """Parameters that the audit log leaves out."""
+    secret: frozenset[str] = frozenset()  # Parameters that the audit log leaves out.
 
     @property
     def path(self) -> str:

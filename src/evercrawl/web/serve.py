@@ -32,8 +32,7 @@ log = logging.getLogger("evercrawl")
 PORT = 8787
 GRACE_S = 3
 BACKLOG = 256
-RENEW_EVERY_S = 30.0
-"""How often to check for leases to renew; the shortest is renewed a minute before its end."""
+RENEW_EVERY_S = 30.0  # How often to check for leases to renew; the shortest is renewed a minute before its end.
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +40,9 @@ class ServeOptions:
     """Addresses and access of the web service."""
 
     bind: str = "127.0.0.1"
-    port: int = PORT
-    """0: a free one."""
-    replay_port: int | None = None
-    """None: the next one."""
-    public_url: str | None = None
-    """URL of the interface behind a proxy."""
+    port: int = PORT  # 0: a free one.
+    replay_port: int | None = None  # None: the next one.
+    public_url: str | None = None  # URL of the interface behind a proxy.
     replay_url: str | None = None
     token: str | None = None
     read_only: bool = False

@@ -270,12 +270,10 @@ class ProtocolRoute:
     methods: tuple[str, ...] = ("GET",)
     parameters: tuple[Parameter, ...] = ()
     body: tuple[Parameter, ...] = ()
-    scope: AccessScope | None = AccessScope.READ
-    """None: open to everyone."""
+    scope: AccessScope | None = AccessScope.READ  # None: open to everyone.
     in_path: str = ""
     statuses: Mapping[str, str] = field(default_factory=dict)
-    is_archive: bool = False
-    """Open to everyone with `--public-archive`."""
+    is_archive: bool = False  # Open to everyone with `--public-archive`.
 
     @property
     def openapi_path(self) -> str:

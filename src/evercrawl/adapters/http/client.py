@@ -34,12 +34,10 @@ from evercrawl.errors import ConfigError, LeaseLost
 from evercrawl.model.fetch import Exchange, Failed, Fault, FetchResult, Request
 from evercrawl.model.settings import HttpSettings, Settings
 
-IDLE_PER_REQUEST = 4
-"""Idle connections to keep per concurrent request."""
+IDLE_PER_REQUEST = 4  # Idle connections to keep per concurrent request.
 
 
-MAX_ADDRESSES_TRIED = 4
-"""Addresses of a site to try for one request."""
+MAX_ADDRESSES_TRIED = 4  # Addresses of a site to try for one request.
 _TLS_ERRORS = {
     "WRONG_VERSION_NUMBER": "the server does not speak TLS on this port",
     "HTTP_REQUEST": "the server does not speak TLS on this port",

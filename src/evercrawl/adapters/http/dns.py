@@ -20,10 +20,8 @@ from evercrawl.model.settings import DnsSettings, HttpSettings
 PRIVATE_HINT = "to allow it, crawl with --allow-private --refresh"
 """`--refresh`, because pages refused before are not due yet."""
 LOOPBACK = ("127.0.0.1", "::1")
-MAX_ADDRESSES = 32
-"""Addresses to keep per host."""
-TEMPORARY_FAILURE_S = 5.0
-"""How long to cache a temporary failure, such as a silent name server."""
+MAX_ADDRESSES = 32  # Addresses to keep per host.
+TEMPORARY_FAILURE_S = 5.0  # How long to cache a temporary failure, such as a silent name server.
 
 _DEFINITE = frozenset((pycares.errno.ARES_ENODATA, pycares.errno.ARES_ENOTFOUND, pycares.errno.ARES_EBADNAME))
 

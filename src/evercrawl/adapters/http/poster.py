@@ -15,8 +15,7 @@ from evercrawl.core.url import path_of, site_of, site_parts
 from evercrawl.model.fetch import Headers
 from evercrawl.model.settings import Settings
 
-MAX_RESPONSE_BYTES = 64 * 1024
-"""Only this much of a response is read."""
+MAX_RESPONSE_BYTES = 64 * 1024  # Only this much of a response is read.
 
 
 class PostResult(NamedTuple):

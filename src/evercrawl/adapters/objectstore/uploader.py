@@ -22,16 +22,13 @@ from evercrawl.adapters.warc.shard_archive import intact_length, shard_of_worker
 from evercrawl.errors import StoreUnavailable
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0
-FINISH_TIMEOUT_S = 120.0
-"""How long the end of a run waits for uploads; the next run or a command uploads the rest."""
+FINISH_TIMEOUT_S = 120.0  # How long the end of a run waits for uploads; the next run or a command uploads the rest.
 
 log = logging.getLogger(__name__)
 
 
-ADDRESS_FILE = "objects"
-"""File with the address of the storage, for everything that reads the archive."""
-JOURNAL_FILE = "uploaded"
-"""File with a line `name size` for each confirmed upload."""
+ADDRESS_FILE = "objects"  # File with the address of the storage, for everything that reads the archive.
+JOURNAL_FILE = "uploaded"  # File with a line `name size` for each confirmed upload.
 
 
 @dataclass(slots=True)
@@ -40,8 +37,7 @@ class UploadStats:
 
     files: int = 0
     bytes: int = 0
-    busy: int = 0
-    """Files that are still being written."""
+    busy: int = 0  # Files that are still being written.
 
 
 def upload_pending(

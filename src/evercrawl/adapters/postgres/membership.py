@@ -24,8 +24,7 @@ from evercrawl.adapters.sql.statements import read_statements
 from evercrawl.errors import LeaseLost
 
 _SQL = read_statements(__package__, "cluster.sql")
-SURPLUS = 1
-"""How many shards above its share a worker keeps, so that shards do not move back and forth."""
+SURPLUS = 1  # How many shards above its share a worker keeps, so that shards do not move back and forth.
 
 
 class ClusterQueries(Protocol):
@@ -83,8 +82,7 @@ class ShardShare(NamedTuple):
 
     least: int
     most: int
-    lacking: int
-    """Shards that workers lack to their least share."""
+    lacking: int  # Shards that workers lack to their least share.
     free: int
     members: int
 

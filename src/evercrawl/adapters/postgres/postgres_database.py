@@ -27,8 +27,7 @@ from evercrawl.adapters.sql.database import Row
 from evercrawl.adapters.sql.statements import SHARD, SQL, Column, Statement
 
 T = TypeVar("T")
-READER_CONNECTIONS = 4
-"""Most connections of one process that reads; further reads wait."""
+READER_CONNECTIONS = 4  # Most connections of one process that reads; further reads wait.
 READ_TIMEOUT_S = 120.0
 _SHARD = "$1::integer"
 _TEXT = "text"
@@ -190,7 +189,8 @@ class PostgresReader:
 
     def __init__(self, address: DatabaseAddress) -> None:
         self._loop = asyncio.new_event_loop()
-        threading.Thread(target=self._loop.run_forever, name="postgres", daemon=True).start()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="postgres", daemon=True)
+        self._thread.start()
         self._pool: asyncpg.Pool = self._wait(open_pool(address, None, most=READER_CONNECTIONS))
 
     def shard(self, shard: int) -> BlockingShard:
@@ -205,6 +205,8 @@ class PostgresReader:
         """Close the connections and end the thread."""
         self._wait(close_pool(self._pool, timeout_s=CLOSE_TIMEOUT_S))
         self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
 
     def fetch(self, text: str, *arguments: object) -> list[Row]:
         """Return the rows of a query."""

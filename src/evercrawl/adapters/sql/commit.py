@@ -15,12 +15,10 @@ from evercrawl.model.page import Batch, CompletedVisit, NewPage, Refusal, Requeu
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.site import Site
 
-WAITING = (Outcome.QUEUED.value, Reason.WAITING.value)
-"""Outcome and reason of a page before its first visit."""
+WAITING = (Outcome.QUEUED.value, Reason.WAITING.value)  # Outcome and reason of a page before its first visit.
 CONFIRMING = frozenset({Outcome.UNCHANGED, Outcome.DUPLICATE, Outcome.TRUNCATED})
 """Outcomes that confirm the newest version although they store none."""
-VERSION_COLUMNS = Version._fields.index("text")
-"""Text and analysis are in tables of their own."""
+VERSION_COLUMNS = Version._fields.index("text")  # Text and analysis are in tables of their own.
 
 _id = itemgetter(NewPage._fields.index("id"))
 _site_id = itemgetter(NewPage._fields.index("site_id"))

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
-Row = Any
-"""A sequence of values; a tuple or the driver's own record."""
+Row = Any  # A sequence of values; a tuple or the driver's own record.
 
 
 class DuplicateKey(Exception):

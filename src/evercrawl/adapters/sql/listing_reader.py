@@ -19,10 +19,8 @@ from evercrawl.model.reason import Reason
 
 _SITE_KEY_BYTES = 4
 _LAST_KEY = b"\xff" * 12
-MAX_IDLE_READERS = 512
-"""Readers that stay open: those of all shards for a few requests at a time."""
-MAX_ORIGINS = 1000
-"""Origins of one registrable domain."""
+MAX_IDLE_READERS = 512  # Readers that stay open: those of all shards for a few requests at a time.
+MAX_ORIGINS = 1000  # Origins of one registrable domain.
 
 
 def site_key_prefix(site: str) -> bytes:
@@ -155,8 +153,7 @@ class VersionFilter(NamedTuple):
     since_us: int | None = None
     until_us: int | None = None
     lang: str | None = None
-    newest_only: bool = True
-    """Of each page only the newest version up to `until_us`."""
+    newest_only: bool = True  # Of each page only the newest version up to `until_us`.
 
 
 class VersionReader(ShardReader):

@@ -23,12 +23,10 @@ from evercrawl.model.alerts import Event, EventKind
 from evercrawl.model.document import Outline
 from evercrawl.model.reason import Reason
 
-GONE_REASONS = frozenset({Reason.GONE.value, Reason.NOT_FOUND.value})
-"""Reasons of visits that found the page missing."""
+GONE_REASONS = frozenset({Reason.GONE.value, Reason.NOT_FOUND.value})  # Reasons of visits that found the page missing.
 MAX_EDITS = 5
 _CHANGED = frozenset({EventKind.CONTENT.value, EventKind.METADATA.value})
-VersionNumber = tuple[int, int]
-"""Page and number of a version."""
+VersionNumber = tuple[int, int]  # Page and number of a version.
 
 
 class LogEntry(NamedTuple):
@@ -46,10 +44,8 @@ class FollowedVisit(NamedTuple):
     page_id: int
     at_us: int
     reason: str
-    version: int
-    """The newest version after it; 0: none."""
-    brought: int | None
-    """The version that it stored."""
+    version: int  # The newest version after it; 0: none.
+    brought: int | None  # The version that it stored.
     reason_before: str | None
 
     @property
@@ -233,11 +229,6 @@ def log_reader(collection: Path, shard: int) -> Iterator[LogReader]:
 
 
 # Events
-
-
-def last_visit_id(state: ShardReader) -> int:
-    """Return the number of the newest visit; 0: the log is empty."""
-    return state.last_visit_id()
 
 
 def events_between(state: ShardReader, shard: int, after: int, upto: int) -> list[Event]:

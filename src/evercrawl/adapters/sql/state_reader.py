@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from evercrawl.adapters.sql.database import BlockingQueries
 from evercrawl.adapters.sql.records import change_from, refusal_from, site_from, text_of
@@ -35,11 +36,11 @@ from evercrawl.model.site import Site
 
 ROWS_AT_A_TIME = 1000
 """A step reads no more rows: a long read transaction would keep SQLite from checkpointing the log of a crawl."""
-VISITS_AT_A_TIME = 50_000
-"""Visits of the log that one step counts."""
-MAX_ID = 2**63 - 1
-"""Greater than or equal to every page number."""
+VISITS_AT_A_TIME = 50_000  # Visits of the log that one step counts.
+MAX_ID = 2**63 - 1  # Greater than or equal to every page number.
 AnalysisFields = dict[str, Any]
+K = TypeVar("K", int, bytes)
+T = TypeVar("T")
 
 
 def open_queries(collection: Path, shard: int) -> BlockingQueries:
@@ -240,11 +241,8 @@ class StateReader:
     @contextmanager
     def shard(self, shard: int) -> Iterator[ShardReader]:
         """Open a reader of one shard for the block."""
-        reader = ShardReader(open_queries(self._collection, shard))
-        try:
+        with closing(ShardReader(open_queries(self._collection, shard))) as reader:
             yield reader
-        finally:
-            reader.close()
 
     def decisions(self) -> Decisions:
         """Return the number of URLs by outcome and reason, over all shards."""
@@ -264,27 +262,21 @@ class StateReader:
 
     def refusals(self) -> Iterator[Refusal]:
         """Yield every stored refusal."""
-        for shard in self.shards():
-            with self.shard(shard) as reader:
-                after = b""
-                while portion := reader.refusals(after):
-                    yield from portion
-                    after = portion[-1].key
+        return self._portions(ShardReader.refusals, b"", attrgetter("key"))
 
     def sites(self) -> Iterator[Site]:
         """Yield every site."""
-        for shard in self.shards():
-            with self.shard(shard) as reader:
-                after = 0
-                while portion := reader.sites(after):
-                    yield from portion
-                    after = portion[-1].id
+        return self._portions(ShardReader.sites, 0, attrgetter("id"))
 
     def rejected_pages(self) -> Iterator[RejectedPage]:
         """Yield every page that was refused at its turn."""
+        return self._portions(ShardReader.rejected_pages, 0, attrgetter("id"))
+
+    def _portions(self, read: Callable[[ShardReader, K], list[T]], first: K, key: Callable[[T], K]) -> Iterator[T]:
+        """Yield what `read` returns after each key, shard by shard."""
         for shard in self.shards():
             with self.shard(shard) as reader:
-                after = 0
-                while portion := reader.rejected_pages(after):
+                after = first
+                while portion := read(reader, after):
                     yield from portion
-                    after = portion[-1].id
+                    after = key(portion[-1])

@@ -33,12 +33,9 @@ class Statement(NamedTuple):
 
     name: str
     text: str
-    parameters: tuple[str, ...]
-    """Without the shard."""
-    columns: tuple[Column, ...]
-    """Empty: the statement takes single values."""
-    target: str | None
-    """The table that it changes; None: it is a query."""
+    parameters: tuple[str, ...]  # Without the shard.
+    columns: tuple[Column, ...]  # Empty: the statement takes single values.
+    target: str | None  # The table that it changes; None: it is a query.
 
     def render(self, mark: Callable[[str], str]) -> str:
         """Return the text with every parameter replaced by `mark` of its name."""

@@ -14,12 +14,10 @@ from evercrawl.model.time import from_us
 
 ROWS_AT_A_TIME = 10_000
 
-VersionKey = tuple[int, int]
-"""Page and number of a version."""
+VersionKey = tuple[int, int]  # Page and number of a version.
 KeepVersions = Callable[[Sequence[datetime]], set[int]]
 """First sights of a page's versions, oldest first -> the places of those that stay."""
-NewLocation = Callable[[str, int], tuple[str, int]]
-"""File and offset of a record -> where it lies now."""
+NewLocation = Callable[[str, int], tuple[str, int]]  # File and offset of a record -> where it lies now.
 
 
 class PrunedVersion(NamedTuple):
@@ -36,8 +34,7 @@ class PrunePlan:
 
     versions: dict[VersionKey, PrunedVersion] = field(default_factory=dict)
     kept: int = 0
-    kept_for_others: int = 0
-    """Versions that stay because versions that stay share their bytes."""
+    kept_for_others: int = 0  # Versions that stay because versions that stay share their bytes.
 
     def pages(self) -> list[int]:
         """The pages that lose something."""

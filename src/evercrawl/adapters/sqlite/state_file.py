@@ -17,18 +17,13 @@ from evercrawl.errors import BugFound, EvercrawlError, StoreUnavailable
 SCHEMA = files(__package__).joinpath("schema.sql").read_text(encoding="utf-8")
 SCHEMA_VERSION = 6
 PAGE_BYTES = 4096
-BUSY_TIMEOUT_S = 10.0
-"""How long a statement waits for a reader or a checkpoint of another process."""
-WAL_PAGES = 4000
-"""SQLite moves the write-ahead log into the file when the log has this many pages."""
-WAL_BYTES = 64 * 1024 * 1024
-"""SQLite truncates a longer log to this size after a checkpoint."""
+BUSY_TIMEOUT_S = 10.0  # How long a statement waits for a reader or a checkpoint of another process.
+WAL_PAGES = 4000  # SQLite moves the write-ahead log into the file when the log has this many pages.
+WAL_BYTES = 64 * 1024 * 1024  # SQLite truncates a longer log to this size after a checkpoint.
 CACHED_STATEMENTS = 256
 _SYNCHRONOUS = {"process": "normal", "power": "full"}
-DATABASE_FILE = "postgres"
-"""File in the state folder with the address of the database that holds the state."""
-_PRIVATE = 0o600
-"""The address may contain a password."""
+DATABASE_FILE = "postgres"  # File in the state folder with the address of the database that holds the state.
+_PRIVATE = 0o600  # The address may contain a password.
 _SHARD_FILE = re.compile(r"s(\d{2,})\.sqlite")
 _FIRST_ROW = """
 insert into shard
@@ -241,8 +236,7 @@ _REMEDIES: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_CANTOPEN: ("cannot be opened", "check that the folder exists and that you may read and write it"),
     sqlite3.SQLITE_IOERR: ("could not be read or written", "check the disk; the system log may say more"),
 }
-_PRIMARY = 0xFF
-"""The low byte of SQLite's extended result codes is the general code."""
+_PRIMARY = 0xFF  # The low byte of SQLite's extended result codes is the general code.
 
 
 def translate_error(error: sqlite3.Error, path: Path) -> EvercrawlError:

@@ -9,8 +9,7 @@ from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection, SqliteDa
 from evercrawl.adapters.sqlite.state_file import TranslateErrors, open_for_writing, set_cache, shard_path, shards_in
 from evercrawl.model.settings import StoreSettings
 
-MIN_CACHE_BYTES = 2 * 1024 * 1024
-"""The page cache of a shard never gets smaller, whatever the number of open shards."""
+MIN_CACHE_BYTES = 2 * 1024 * 1024  # The page cache of a shard never gets smaller, whatever the number of open shards.
 
 
 class SqliteShard(SqlShard):

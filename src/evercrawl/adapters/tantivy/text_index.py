@@ -15,16 +15,12 @@ import tantivy
 from evercrawl.core.search.tokenizer import normalize_for_index, url_words
 from evercrawl.errors import EvercrawlError, StoreUnavailable
 
-MIN_HEAP_BYTES = 15_000_000
-"""tantivy's minimum per thread."""
+MIN_HEAP_BYTES = 15_000_000  # tantivy's minimum per thread.
 
 
-FORMAT = 1
-"""Part of the folder's name; indexes of other formats are ignored."""
-FOREVER_US = 2**62
-"""End of a version that is still the newest."""
-WORDS = "words"
-"""The analyser of all texts: runs of letters and digits, lower-case, without accents."""
+FORMAT = 1  # Part of the folder's name; indexes of other formats are ignored.
+FOREVER_US = 2**62  # End of a version that is still the newest.
+WORDS = "words"  # The analyser of all texts: runs of letters and digits, lower-case, without accents.
 STEMMERS = {
     "ar": "arabic", "da": "danish", "de": "german", "el": "greek", "en": "english", "es": "spanish",
     "fi": "finnish", "fr": "french", "hu": "hungarian", "it": "italian", "nl": "dutch", "no": "norwegian",
@@ -32,10 +28,8 @@ STEMMERS = {
     "sv": "swedish", "ta": "tamil", "tr": "turkish",
 }  # fmt: skip
 """Languages with stemming."""
-MAX_FOLDERS = 6
-"""Folders of a URL that `site:` can name."""
-PAGE_BITS = 44
-"""Bits of the page id; the bits above hold the shard."""
+MAX_FOLDERS = 6  # Folders of a URL that `site:` can name.
+PAGE_BITS = 44  # Bits of the page id; the bits above hold the shard.
 
 
 class IndexBusy(EvercrawlError):
@@ -194,8 +188,7 @@ class IndexedVersion(NamedTuple):
     number: int
     url: str
     from_us: int
-    to_us: int | None
-    """When the next version was seen; None for the newest version."""
+    to_us: int | None  # When the next version was seen; None for the newest version.
     gone_us: int | None
     lang: str | None
     title: str

@@ -15,17 +15,12 @@ from evercrawl.core.search.tokenizer import normalize_for_index
 from evercrawl.model.search import Query, QueryField, Term
 from evercrawl.model.time import to_us
 
-MAX_FORMS = 12
-"""Forms per word and language, most frequent first."""
-MAX_SIMILAR_WORDS = 4000
-"""Indexed words to check for forms of one word."""
-MAX_SUFFIX = 8
-"""Longer endings do not belong to a form of a word."""
+MAX_FORMS = 12  # Forms per word and language, most frequent first.
+MAX_SIMILAR_WORDS = 4000  # Indexed words to check for forms of one word.
+MAX_SUFFIX = 8  # Longer endings do not belong to a form of a word.
 MIN_STEMMED = 3
-MIN_MATCHED_SHARE = 0.7
-"""Share of the words of a long query that must match."""
-MAX_LATIN_LANGUAGES = 4
-"""Languages with Latin letters to search in, most frequent first."""
+MIN_MATCHED_SHARE = 0.7  # Share of the words of a long query that must match.
+MAX_LATIN_LANGUAGES = 4  # Languages with Latin letters to search in, most frequent first.
 SCRIPTS = {
     "ar": ("\u0600", "\u06ff"),
     "el": ("\u0370", "\u03ff"),
@@ -33,8 +28,7 @@ SCRIPTS = {
     "ta": ("\u0b80", "\u0bff"),
 }
 """Languages identified by their script."""
-LONG_STEM = 5
-"""From this length on, the last letter may differ between forms: journal, journaux."""
+LONG_STEM = 5  # From this length on, the last letter may differ between forms: journal, journaux.
 
 IndexQuery = tantivy.Query
 Clause = tuple[tantivy.Occur, IndexQuery]
@@ -42,8 +36,7 @@ MUST, SHOULD, NOT = tantivy.Occur.Must, tantivy.Occur.Should, tantivy.Occur.Must
 
 
 ANCHOR_HEAP_BYTES = 32_000_000
-MAX_ANCHOR_PAGES = 100
-"""Pages that may be added to the hits because of their anchor texts."""
+MAX_ANCHOR_PAGES = 100  # Pages that may be added to the hits because of their anchor texts.
 
 
 def index_words(text: str) -> list[str]:

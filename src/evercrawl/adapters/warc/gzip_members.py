@@ -15,13 +15,10 @@ from isal.igzip_lib import IsalError
 Buffer = bytes | mmap.mmap
 
 GZIP_MAGIC = b"\x1f\x8b\x08"
-MAX_RECORD_BYTES = 64 * 1024 * 1024
-"""Size limit of a decompressed record; more counts as damage."""
+MAX_RECORD_BYTES = 64 * 1024 * 1024  # Size limit of a decompressed record; more counts as damage.
 
-_GZIP = 31
-"""Window bits for a gzip header with time 0, so that equal records compress to equal bytes."""
-_RAW = -15
-"""Window bits for raw deflate blocks."""
+_GZIP = 31  # Window bits for a gzip header with time 0, so that equal records compress to equal bytes.
+_RAW = -15  # Window bits for raw deflate blocks.
 _CHUNK = 1 << 18
 _HEADER = GZIP_MAGIC + bytes((0, 0, 0, 0, 0, 0, 0xFF))
 _TRAILER = Struct("<II")

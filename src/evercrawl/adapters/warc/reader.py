@@ -21,8 +21,7 @@ _BETWEEN = b"\r\n \t"
 _STRAY = "bytes outside of any record"
 
 
-MAX_HEADER_BYTES = 256 * 1024
-"""Size limit of a record's header."""
+MAX_HEADER_BYTES = 256 * 1024  # Size limit of a record's header.
 _MARK = b"WARC/"
 _VERSION = re.compile(rb"WARC/[01]\.\d+[ \t]*\r?\Z")
 _HEADER_END = (b"\r\n\r\n", b"\n\n")
@@ -50,8 +49,7 @@ class ArchivedResponse:
     wire_body: bytes
     ip: str | None
     truncated: str | None
-    refers_to: str | None
-    """WARC-Refers-To of a revisit record."""
+    refers_to: str | None  # WARC-Refers-To of a revisit record.
 
 
 def read_record(folder: Path, file: str, offset: int, length: int) -> ArchivedResponse:

@@ -25,8 +25,7 @@ class _Member(NamedTuple):
     end: int
     kind: str
     own_id: str
-    of: str
-    """The record it belongs to: a revisit's original, or a request's response."""
+    of: str  # The record it belongs to: a revisit's original, or a request's response.
 
 
 class RewritePlan(NamedTuple):

@@ -29,8 +29,7 @@ class ResumePoint(NamedTuple):
 
     file: Path | None
     next_number: int
-    missing_bytes: int
-    """Acknowledged bytes that are lost."""
+    missing_bytes: int  # Acknowledged bytes that are lost.
 
 
 def truncate_archive(folder: Path, shard: int, end: ArchiveEnd | None) -> ResumePoint:

@@ -71,11 +71,9 @@ class ExchangeRecords(NamedTuple):
     """Two uncompressed records and the response record's UUID."""
 
     response: bytes
-    request: bytes
-    """Empty if the request is unknown, as in some imported archives."""
+    request: bytes  # Empty if the request is unknown, as in some imported archives.
     record_id: bytes
-    packed: int
-    """Number of already compressed bytes at the end of the response record."""
+    packed: int  # Number of already compressed bytes at the end of the response record.
 
 
 def random_uuid() -> bytes:

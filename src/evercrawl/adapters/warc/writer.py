@@ -20,8 +20,7 @@ from evercrawl.model.fetch import Exchange, Headers
 from evercrawl.model.page import ArchiveEnd, OriginalRecord
 from evercrawl.model.settings import ArchiveSettings
 
-BUFFER_BYTES = 256 * 1024
-"""Records are buffered up to this size or until `flush`."""
+BUFFER_BYTES = 256 * 1024  # Records are buffered up to this size or until `flush`.
 
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
 _OLD_FILE = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC

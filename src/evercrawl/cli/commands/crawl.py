@@ -40,8 +40,7 @@ FLAG_KEYS = {
 }
 """The setting that each flag overrides for one run."""
 
-SAVED_SECTION = "scope."
-"""Flags of this section describe the collection, so a new collection saves them."""
+SAVED_SECTION = "scope."  # Flags of this section describe the collection, so a new collection saves them.
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +52,8 @@ class RunPlan:
     urls: tuple[str, ...]
     configured: LoadedSettings
     refresh: bool
-    forever: bool = False
-    """Wait for pages to become due instead of ending."""
-    focus: str | None = None
-    """The topic; None keeps the current one."""
+    forever: bool = False  # Wait for pages to become due instead of ending.
+    focus: str | None = None  # The topic; None keeps the current one.
 
 
 def _setting(flag: str, *names: str, **attributes: Any) -> Callable[[Any], Any]:

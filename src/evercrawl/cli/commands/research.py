@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from evercrawl.collection.simulation import PolicyTrial, Trace
     from evercrawl.collection.tools import Tool
 
-DEFAULT_PAGES = 600
-"""Enough pages for a comparison that takes seconds."""
+DEFAULT_PAGES = 600  # Enough pages for a comparison that takes seconds.
 DEFAULT_BUDGETS = "0.02,0.05,0.1,0.2,0.5"
 
 

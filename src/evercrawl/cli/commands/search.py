@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from evercrawl.model.search import Hit, SearchResults
 
 _TITLE_CHARS = 100
-SLOW_LAG = 2000
-"""From so many visits to index on, the search says that it takes a moment."""
+SLOW_LAG = 2000  # From so many visits to index on, the search says that it takes a moment.
 
 
 @click.command("search")

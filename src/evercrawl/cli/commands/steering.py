@@ -254,8 +254,7 @@ def pace_undo(cli: CliContext, site: str, as_json: bool) -> int:
 
 
 _URL_CHARS = 90
-_SPENT = 0.95
-"""A plan that spends less than this share has more budget than it needs."""
+_SPENT = 0.95  # A plan that spends less than this share has more budget than it needs.
 
 
 @click.command("plan")

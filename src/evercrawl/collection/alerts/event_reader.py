@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
-from evercrawl.adapters.sql.log_reader import MAX_EDITS, events_between, last_visit_id, text_after, text_before
+from evercrawl.adapters.sql.log_reader import MAX_EDITS, events_between, text_after, text_before
 from evercrawl.adapters.sql.state_reader import ShardReader, StateReader
 from evercrawl.adapters.sqlite.state_file import shard_path
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MatchedEvent, StoredAlert
@@ -21,10 +21,8 @@ from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import Event
 from evercrawl.model.history import Mute
 
-LINES_AT_A_TIME = 5000
-"""Lines of a log per transaction."""
-SETTLED_S = 1.0
-"""A file that was written less than this ago may change again within the resolution of its time stamp."""
+LINES_AT_A_TIME = 5000  # Lines of a log per transaction.
+SETTLED_S = 1.0  # A file that was written less than this ago may change again within the resolution of its time stamp.
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -80,8 +78,7 @@ def _says(query: str, page: PageText) -> bool:
     return page_matches(query, page, cut=index_words, stem=stem_words)
 
 
-BY_WORDS = EventJudges(_says, _tone)
-"""Queries have the same meaning as in search."""
+BY_WORDS = EventJudges(_says, _tone)  # Queries have the same meaning as in search.
 
 
 class EventReader:
@@ -165,7 +162,7 @@ class _StoredLog:
         self._mutes = mutes
 
     def end(self) -> int:
-        return last_visit_id(self._state)
+        return self._state.last_visit_id()
 
     def events(self, after: int, upto: int) -> list[Event]:
         found = events_between(self._state, self._shard, after, upto)

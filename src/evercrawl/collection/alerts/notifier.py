@@ -19,8 +19,7 @@ from evercrawl.model.settings import Settings
 from evercrawl.model.time import to_us
 
 LOCK = "alerts.lock"
-FINISH_S = 10.0
-"""How long to wait for running deliveries at the end."""
+FINISH_S = 10.0  # How long to wait for running deliveries at the end.
 DELETE_EVERY = timedelta(hours=1)
 
 log = logging.getLogger(__name__)

@@ -31,8 +31,7 @@ from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Eve
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us, to_us
 
-SINGLE, BUNDLE, DIGEST = 1, 50, 200
-"""Default number of changes in one message: to a program, to people, in a digest."""
+SINGLE, BUNDLE, DIGEST = 1, 50, 200  # Default number of changes in one message: to a program, to people, in a digest.
 MAX_RETRIED = 100_000
 
 
@@ -50,8 +49,7 @@ class MessageLogEntry:
 
     message: AlertMessage
     changes: int
-    place: int
-    """Its place in the order of all messages."""
+    place: int  # Its place in the order of all messages.
 
     def fields(self) -> dict[str, Any]:
         """Return the JSON fields."""
@@ -209,8 +207,7 @@ def _refuse(url: str) -> str:
     raise ConfigError(f"{url!r} is not a URL; write it like https://example.org/")
 
 
-PREVIEW_LINES = 4000
-"""Log lines that a preview reads, over all shards."""
+PREVIEW_LINES = 4000  # Log lines that a preview reads, over all shards.
 MIN_LINES_PER_SHARD = 50
 MAX_EXAMPLES = 10
 PREVIEW_TIMEOUT_S = 2.0
@@ -221,10 +218,8 @@ class AlertPreview(NamedTuple):
 
     matched: int
     checked: int
-    since: datetime | None
-    """The oldest event checked; None: there was none."""
-    examples: tuple[Event, ...]
-    """The newest, newest first."""
+    since: datetime | None  # The oldest event checked; None: there was none.
+    examples: tuple[Event, ...]  # The newest, newest first.
 
 
 def preview_alert(

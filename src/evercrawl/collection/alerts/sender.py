@@ -44,8 +44,7 @@ from evercrawl.model.time import from_us, to_us
 from evercrawl.model.user_agent import user_agent
 
 PASSWORD_VARIABLE = "EVERCRAWL_MAIL_PASSWORD"
-ATOM_ENTRIES = 100
-"""Maximum number of entries of a feed."""
+ATOM_ENTRIES = 100  # Maximum number of entries of a feed.
 LONGEST_DETAIL = 300
 
 log = logging.getLogger(__name__)
@@ -57,10 +56,8 @@ class OutgoingMessage(NamedTuple):
     alert: Alert
     message: AlertMessage
     events: Sequence[PendingEvent]
-    recent: Sequence[PendingEvent]
-    """For a feed: the newest events up to and including this message."""
-    uid: str
-    """Identifies the outbox."""
+    recent: Sequence[PendingEvent]  # For a feed: the newest events up to and including this message.
+    uid: str  # Identifies the outbox.
 
 
 class MessageSender(Protocol):
@@ -220,8 +217,7 @@ def send_mail(mail: EmailMessage, settings: AlertSettings, password: str | None)
         server.send_message(mail)
 
 
-MAX_CONCURRENT = 256
-"""Alerts that are delivered at the same time."""
+MAX_CONCURRENT = 256  # Alerts that are delivered at the same time.
 
 T = TypeVar("T")
 

@@ -48,8 +48,7 @@ MAX_BODY_BYTES = 4 * 1024 * 1024
 """The callback route reads no more of a notification; a longer one only says that the topic changed."""
 TOKEN_BYTES, SECRET_BYTES = 18, 24
 
-RequestVisits = Callable[[Sequence[str], str], object]
-"""Requests visits of URLs, with the name of who announced them."""
+RequestVisits = Callable[[Sequence[str], str], object]  # Requests visits of URLs, with the name of who announced them.
 log = logging.getLogger(__name__)
 
 

@@ -42,23 +42,19 @@ def selection_bounds(selection: VersionSelection) -> VersionFilter:
     )
 
 
-MAX_DAMAGE = 100
-"""Damaged records listed in a report; all are counted."""
+MAX_DAMAGE = 100  # Damaged records listed in a report; all are counted.
 
 
 @dataclass(slots=True)
 class ExportReport:
     """The result of an export."""
 
-    path: str | None = None
-    """The file or folder; None: standard output."""
+    path: str | None = None  # The file or folder; None: standard output.
     pages: int = 0
     versions: int = 0
-    bytes: int = 0
-    """Bytes of stored records read."""
+    bytes: int = 0  # Bytes of stored records read.
     damaged: int = 0
-    damage: list[str] = field(default_factory=list)
-    """Descriptions of the first damaged records."""
+    damage: list[str] = field(default_factory=list)  # Descriptions of the first damaged records.
 
 
 OnProgress = Callable[[ExportReport], None]
@@ -78,8 +74,7 @@ class ExportedPage(NamedTuple):
     stored: StoredRecord
     body: bytes
     document: Document
-    analysis: Mapping[str, Any]
-    """The results of analysers."""
+    analysis: Mapping[str, Any]  # The results of analysers.
 
 
 @dataclass(slots=True)
@@ -138,8 +133,7 @@ class ExportRun:
             self.report.damage.append(f"version {version.number} of {version.url}: {error}")
 
 
-MAPPING = "mapping.jsonl"
-"""This file identifies a folder as an export of evercrawl."""
+MAPPING = "mapping.jsonl"  # This file identifies a folder as an export of evercrawl.
 
 
 def require_writable(target: Path, *, force: bool) -> None:

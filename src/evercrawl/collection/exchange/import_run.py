@@ -34,11 +34,9 @@ from evercrawl.model import __version__
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import to_us
 
-WORK_FOLDER = "import-"
-"""Prefix of the temporary folder of an import, inside the collection."""
+WORK_FOLDER = "import-"  # Prefix of the temporary folder of an import, inside the collection.
 
-CAPTURES = ("response", "revisit")
-"""Types of records that mean a visit."""
+CAPTURES = ("response", "revisit")  # Types of records that mean a visit.
 
 OnImport = Callable[[ImportReport], None]
 

@@ -39,34 +39,24 @@ from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
 from evercrawl.model.time import from_us, to_us
 
-MAX_DAMAGE = 100
-"""Damaged records listed in a report; all are counted."""
-IMPORTED_DEPTH = 1
-"""Not 0, because only URLs given by the user are seeds."""
+MAX_DAMAGE = 100  # Damaged records listed in a report; all are counted.
+IMPORTED_DEPTH = 1  # Not 0, because only URLs given by the user are seeds.
 
 
 @dataclass(slots=True)
 class ImportReport:
     """The result of an import; each of the `records` is also counted in one of the other fields."""
 
-    records: int = 0
-    """Response and revisit records found."""
+    records: int = 0  # Response and revisit records found.
     new_pages: int = 0
-    versions: int = 0
-    """Records that became versions."""
-    unchanged: int = 0
-    """Unchanged pages, redirects and errors: logged, without a version."""
-    already: int = 0
-    """Records that the collection already had."""
-    older: int = 0
-    """Records older than the newest visit of their page; history is only appended."""
-    ignored: int = 0
-    """Records that are not the response to a GET request for a web page."""
-    unresolved: int = 0
-    """Revisit records whose original is missing."""
+    versions: int = 0  # Records that became versions.
+    unchanged: int = 0  # Unchanged pages, redirects and errors: logged, without a version.
+    already: int = 0  # Records that the collection already had.
+    older: int = 0  # Records older than the newest visit of their page; history is only appended.
+    ignored: int = 0  # Records that are not the response to a GET request for a web page.
+    unresolved: int = 0  # Revisit records whose original is missing.
     damaged: int = 0
-    damage: list[str] = field(default_factory=list)
-    """Descriptions of the first damaged records."""
+    damage: list[str] = field(default_factory=list)  # Descriptions of the first damaged records.
 
     def add_damage(self, text: str) -> None:
         """Count a damaged record."""

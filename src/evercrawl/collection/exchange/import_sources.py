@@ -35,8 +35,7 @@ from evercrawl.model.settings import HttpSettings
 ImportFormat = Literal["warc", "wacz"]
 IMPORT_FORMATS: tuple[ImportFormat, ...] = get_args(ImportFormat)
 OPEN_FILES = 16
-MAGIC_BYTES = 64
-"""Bytes read to detect the type of a file; some writers start with blank lines."""
+MAGIC_BYTES = 64  # Bytes read to detect the type of a file; some writers start with blank lines.
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 ZIP_MAGIC = b"PK\x03\x04"
 _HASHES = {"sha1": sha1, "sha-1": sha1, "sha256": sha256, "sha-256": sha256, "sha512": sha512, "md5": md5}
@@ -198,8 +197,7 @@ def _digest_values(value: str, size: int) -> Iterator[bytes]:
         pass
 
 
-IMPORTED_TAG = '"imported"'
-"""The condition of an archived request, so that 304 is a valid response."""
+IMPORTED_TAG = '"imported"'  # The condition of an archived request, so that 304 is a valid response.
 CHUNK_LINE_BYTES = 4096
 
 
@@ -321,8 +319,7 @@ class CatalogueEntry(NamedTuple):
 
     shard: int
     at_us: int
-    url: str
-    """Canonical."""
+    url: str  # Canonical.
     kind: str
     source: int
     offset: int

@@ -28,8 +28,7 @@ from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.url import DEFAULT_PORTS, PAGE_SCHEMES, join, path_of, site_of, site_parts
 from evercrawl.model.time import from_us
 
-PAUSE_US = 60 * 60 * 1_000_000
-"""A longer pause between stored versions separates two crawls."""
+PAUSE_US = 60 * 60 * 1_000_000  # A longer pause between stored versions separates two crawls.
 _MINUTE_US = 60 * 1_000_000
 _ENDINGS = {
     "application/pdf": ".pdf",
@@ -187,10 +186,8 @@ def _moment(at_us: int) -> str:
     return from_us(at_us).strftime("%Y-%m-%dT%H-%M-%SZ")
 
 
-MAX_NAME_CHARS = 120
-"""Characters of one name, all ASCII. File systems allow 255 bytes."""
-MAX_PATH_CHARS = 600
-"""Characters of the whole path in the tree. macOS allows 1,024 bytes, Linux 4,096."""
+MAX_NAME_CHARS = 120  # Characters of one name, all ASCII. File systems allow 255 bytes.
+MAX_PATH_CHARS = 600  # Characters of the whole path in the tree. macOS allows 1,024 bytes, Linux 4,096.
 KEPT_OF_LONG = 80
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._~%=+,@-]")
@@ -203,8 +200,7 @@ class MirrorPath(NamedTuple):
     """Folders and a file name, relative to the tree."""
 
     parts: tuple[str, ...]
-    is_renamed: bool
-    """Some name differs from the URL."""
+    is_renamed: bool  # Some name differs from the URL.
 
 
 def mirror_path(url: str, *, ending: str) -> MirrorPath:
@@ -271,8 +267,7 @@ def _digest(text: str) -> str:
     return sha1(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()[:16]
 
 
-MAX_DEPTH = 100
-"""Nesting of elements; of deeper ones only the text is used."""
+MAX_DEPTH = 100  # Nesting of elements; of deeper ones only the text is used.
 
 _HEADINGS = {f"h{level}": "#" * level for level in range(1, 7)}
 _SKIPPED_NAMES = (
@@ -295,8 +290,7 @@ _SPACE = re.compile(r"[ \t\r\f]*\n[ \t\r\f]*|[ \t\r\f]+")
 class MarkdownBlock(NamedTuple):
     """A block of a page."""
 
-    plain: str
-    """Its text with single spaces."""
+    plain: str  # Its text with single spaces.
     markdown: str
 
 

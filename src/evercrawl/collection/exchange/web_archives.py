@@ -169,8 +169,7 @@ def write_cdxj(run: ExportRun, out: BinaryIO) -> None:
 
 WACZ_VERSION = "1.1.1"
 WARC_NAME = "data.warc.gz"
-INDEX_BLOCK_LINES = 3000
-"""Lines in one gzip member of the index; a viewer decompresses one of them to find a URL."""
+INDEX_BLOCK_LINES = 3000  # Lines in one gzip member of the index; a viewer decompresses one of them to find a URL.
 COPY_BYTES = 1 << 20
 PAGES_HEADER = {"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}
 INDEX_HEADER = {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}

@@ -20,11 +20,9 @@ class MessageState(StrEnum):
     """The state of a message."""
 
     PENDING = "pending"
-    SENDING = "sending"
-    """After a crash the outcome is unknown, so the message is sent again with the same id."""
+    SENDING = "sending"  # After a crash the outcome is unknown, so the message is sent again with the same id.
     SENT = "sent"
-    FAILED = "failed"
-    """Given up; it is kept and can be sent again."""
+    FAILED = "failed"  # Given up; it is kept and can be sent again.
 
 
 class AlertMessage(NamedTuple):
@@ -35,8 +33,7 @@ class AlertMessage(NamedTuple):
     made_us: int
     state: MessageState = MessageState.PENDING
     tries: int = 0
-    next_us: int = 0
-    """No attempt before this time."""
+    next_us: int = 0  # No attempt before this time.
     ended_us: int | None = None
     detail: str = ""
 
@@ -44,10 +41,8 @@ class AlertMessage(NamedTuple):
 class AlertQueue(NamedTuple):
     """What is pending for one alert."""
 
-    head: AlertMessage | None
-    """The oldest message that is neither delivered nor failed."""
-    noted_us: int | None
-    """Time of the oldest notice that is in no message yet."""
+    head: AlertMessage | None  # The oldest message that is neither delivered nor failed.
+    noted_us: int | None  # Time of the oldest notice that is in no message yet.
 
 
 class ComposeMessage(NamedTuple):
@@ -84,8 +79,7 @@ class RetryPolicy(NamedTuple):
 
     first: timedelta
     longest: timedelta
-    total: timedelta
-    """A message undelivered for this long has failed, so that those after it get their turn."""
+    total: timedelta  # A message undelivered for this long has failed, so that those after it get their turn.
 
 
 def next_delivery_step(alert: Alert, queue: AlertQueue, *, now: datetime) -> DeliveryStep:
@@ -127,8 +121,7 @@ def retry_message(message: AlertMessage, *, now: datetime) -> AlertMessage:
     return AlertMessage(message.id, message.alert, made_us=to_us(now))
 
 
-JITTER = 0.2
-"""Each wait is longer by up to this share, so that many messages are not retried at once."""
+JITTER = 0.2  # Each wait is longer by up to this share, so that many messages are not retried at once.
 MAX_DOUBLINGS = 20
 
 

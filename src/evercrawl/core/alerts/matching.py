@@ -18,13 +18,10 @@ from evercrawl.model.alerts import AlertFilter, Event, EventKind, SentimentShift
 from evercrawl.model.search import Query, QueryField, Term
 
 DEFAULT_LANGUAGE = "en"
-_NO_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
-"""Operators that need the current time are refused."""
+_NO_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)  # Operators that need the current time are refused.
 
-CutWords = Callable[[str], list[str]]
-"""Text -> its words, as the search index has them."""
-StemWords = Callable[[Sequence[str], str], list[str]]
-"""Words and their language -> the stem of each."""
+CutWords = Callable[[str], list[str]]  # Text -> its words, as the search index has them.
+StemWords = Callable[[Sequence[str], str], list[str]]  # Words and their language -> the stem of each.
 
 
 class PageText(NamedTuple):
@@ -100,13 +97,10 @@ class _PageWords:
         return self._stems[place]
 
 
-CLEAR_SENTIMENT = 0.1
-"""A sentiment nearer to 0 is neutral."""
+CLEAR_SENTIMENT = 0.1  # A sentiment nearer to 0 is neutral.
 
-MatchesQuery = Callable[[str, PageText], bool]
-"""Query and page -> whether the page matches."""
-ScoreText = Callable[[str], float | None]
-"""Text -> its sentiment, -1 to 1; None if it cannot be scored."""
+MatchesQuery = Callable[[str, PageText], bool]  # Query and page -> whether the page matches.
+ScoreText = Callable[[str], float | None]  # Text -> its sentiment, -1 to 1; None if it cannot be scored.
 
 
 class EventTexts(NamedTuple):

@@ -18,12 +18,10 @@ MAX_SITE_LOCATIONS = 256
 MAX_SITE_TEXTS = 2048
 MAX_SITE_EDITS = 160
 MAX_PAGE_EDITS = 12
-RECENT_COMPARISONS = 48
-"""Counts of a location are halved beyond this, so that one that settles is soon trusted again."""
+RECENT_COMPARISONS = 48  # Counts of a location are halved beyond this, so that one that settles is soon trusted again.
 MAX_PAGE_COUNT = 0xFFFF
 MAX_REMOVALS = 0xFF
-MIN_SHARED_PAGES = 5
-"""A text on fewer pages is not the site's."""
+MIN_SHARED_PAGES = 5  # A text on fewer pages is not the site's.
 PAGE_MARK_BITS = 16
 
 _VERSION = 1
@@ -77,8 +75,7 @@ class PageChangeHistory:
 
     visit: int = 0
     locations: dict[Location, LocationHistory] = field(default_factory=dict)
-    edits: tuple[int, ...] = ()
-    """Keys of the newest edits on this page: later visits to it do not count against them."""
+    edits: tuple[int, ...] = ()  # Keys of the newest edits on this page: later visits to it do not count against them.
 
     def after_unchanged(self, visits: int) -> PageChangeHistory:
         """Return the history after visits that found the page unchanged."""
@@ -114,12 +111,9 @@ class LocationStats(NamedTuple):
 
     compared: int = 0
     differed: int = 0
-    rotated: int = 0
-    """How often a text of other pages replaced another such text."""
-    minor: int = 0
-    """How often the differences were a small part of the page."""
-    page_bits: int = 0
-    """Some of the pages on which it differed, one bit each."""
+    rotated: int = 0  # How often a text of other pages replaced another such text.
+    minor: int = 0  # How often the differences were a small part of the page.
+    page_bits: int = 0  # Some of the pages on which it differed, one bit each.
 
     @property
     def pages(self) -> int:
@@ -153,12 +147,9 @@ class LocationStats(NamedTuple):
 class TextSpread(NamedTuple):
     """How a text is spread over a site."""
 
-    pages: int
-    """Pages that have it now."""
-    page: int
-    """Mark of the page that had it last."""
-    removals: int = 0
-    """How often a page no longer had it."""
+    pages: int  # Pages that have it now.
+    page: int  # Mark of the page that had it last.
+    removals: int = 0  # How often a page no longer had it.
 
 
 class EditSpread(NamedTuple):
@@ -173,8 +164,7 @@ class SiteChangeHistory:
     """What the pages of a site share: locations that change by themselves, texts, recent edits."""
 
     pages: int = 0
-    visits: int = 0
-    """Visits to known pages, unchanged ones too."""
+    visits: int = 0  # Visits to known pages, unchanged ones too.
     locations: dict[Location, LocationStats] = field(default_factory=dict)
     texts: dict[int, TextSpread] = field(default_factory=dict)
     edits: dict[int, EditSpread] = field(default_factory=dict)

@@ -36,8 +36,7 @@ from evercrawl.core.change.snapshot_diff import (
 )
 from evercrawl.model.change import NO_CHANGE, Change, ChangeClass, Edit
 
-MAX_TODAY_WORDS = 14
-"""In a longer text a date is that of an event."""
+MAX_TODAY_WORDS = 14  # In a longer text a date is that of an event.
 
 
 class ChangeThreshold(NamedTuple):
@@ -58,21 +57,16 @@ ROTATION_THRESHOLD = ChangeThreshold(pages=3, differed=4, rate=0.7)
 UNSEEN_ROTATION_THRESHOLD = ChangeThreshold(pages=4, differed=4, rate=0.9)
 
 MIN_ROTATIONS = 2
-MIN_ROTATION_SHARE = 0.12
-"""Share of the differences at a location that must have been rotations."""
+MIN_ROTATION_SHARE = 0.12  # Share of the differences at a location that must have been rotations.
 MIN_ROTATION_RATE = 0.3
-MIN_MINOR_SHARE = 0.7
-"""Share of the differences at a location that must have left the rest of the page alone."""
+MIN_MINOR_SHARE = 0.7  # Share of the differences at a location that must have left the rest of the page alone.
 STABLE_PAGES, STABLE_RATE = 3, 0.5
 """A location that differs less often on so many pages is content that changes a lot on this one."""
 RECENT_VISITS, MANY_RECENT, SOME_RECENT = 6, 5, 2
-MIN_REMOVALS = 3
-"""A text that was removed so often is recurring."""
+MIN_REMOVALS = 3  # A text that was removed so often is recurring.
 SITEWIDE_PAGES = 3
-SITEWIDE_SHARE = 0.8
-"""Share of the visits since an edit was first seen that must have seen it too."""
-TEMPLATE_SHARE = 0.75
-"""A text on this share of the site's pages belongs to the template."""
+SITEWIDE_SHARE = 0.8  # Share of the visits since an edit was first seen that must have seen it too.
+TEMPLATE_SHARE = 0.75  # A text on this share of the site's pages belongs to the template.
 
 
 class ChangeContext(NamedTuple):
@@ -250,10 +244,8 @@ def _recent_differences(location: Location, context: ChangeContext) -> int:
 MAX_EDITS = 8
 MAX_EDIT_CHARS = 200
 METADATA_FIELDS = 4
-PAGE_MAJORITY = 0.5
-"""A page with this share of its own words set aside as noise is about that noise."""
-MAX_HUNKS = 300
-"""A page with more differences is another page; the rest are not classified."""
+PAGE_MAJORITY = 0.5  # A page with this share of its own words set aside as noise is about that noise.
+MAX_HUNKS = 300  # A page with more differences is another page; the rest are not classified.
 
 
 class HunkClass(Enum):

@@ -33,8 +33,7 @@ class AsciiCountDetector:
         return NO_CHANGE if before == after else Change(ChangeClass.CONTENT, 1.0)
 
 
-DEFAULT_DETECTOR = "meaning"
-"""`classify_visit` decides, with the histories of page and site."""
+DEFAULT_DETECTOR = "meaning"  # `classify_visit` decides, with the histories of page and site.
 DETECTORS = (DEFAULT_DETECTOR, "text", "bytes", AsciiCountDetector.name)
 
 
@@ -42,8 +41,7 @@ class FetchedContent(NamedTuple):
     """A page's content at one visit."""
 
     body: bytes
-    text: str | None
-    """Main text; None if there is no document."""
+    text: str | None  # Main text; None if there is no document.
 
 
 def detect_change(detector: str, before: FetchedContent, after: FetchedContent) -> Change:

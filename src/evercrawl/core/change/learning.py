@@ -44,8 +44,7 @@ from evercrawl.core.change.snapshot import Snapshot
 from evercrawl.core.change.snapshot_diff import MOVED, Hunk, RowPosition, edits_in, own_block_test, title_parts
 from evercrawl.model.change import Change
 
-MAX_SHARED_TEXT_CHARS = 400
-"""Longer blocks are the page's own; the site does not store them."""
+MAX_SHARED_TEXT_CHARS = 400  # Longer blocks are the page's own; the site does not store them.
 MAX_UNCHANGED_VISITS = 8
 """Unchanged visits counted for a location, so that pages visited often do not outweigh the others."""
 FIRST_VISIT = 1

@@ -125,10 +125,8 @@ IDENTITY_WORDS = (
 SHORT_WORDS = 14
 SHORT_CHARS = 140
 TINY_WORDS = 7
-PROSE_WORDS = 8
-"""From this length on a text is a statement rather than a label."""
-DENSE_CHARS_PER_WORD = 2
-"""For scripts without spaces."""
+PROSE_WORDS = 8  # From this length on a text is a statement rather than a label.
+DENSE_CHARS_PER_WORD = 2  # For scripts without spaces.
 MAX_CACHED_TEXTS = 4096
 YEAR_DIGITS = 4
 

@@ -60,18 +60,15 @@ def filter_read(views: Iterable[ChangeRecord], marks: ReadMarks, *, read: bool) 
     return kept
 
 
-MIN_SHARED_VISITS = 0.6
-"""Edits form one group if this share of their visits is the same."""
-MAX_COMPARED_EDITS = 200
-"""Larger groups that an edit is compared with."""
+MIN_SHARED_VISITS = 0.6  # Edits form one group if this share of their visits is the same.
+MAX_COMPARED_EDITS = 200  # Larger groups that an edit is compared with.
 
 
 class EditGroup(NamedTuple):
     """Pages that changed in the same way."""
 
     kind: ChangeClass
-    size: float
-    """The largest change among them."""
+    size: float  # The largest change among them.
     pages: tuple[str, ...]
     edits: tuple[Edit, ...]
     is_template: bool
@@ -136,8 +133,7 @@ def _significance(group: EditGroup) -> tuple[int, float, int]:
     return _rank(group.kind), group.size, len(group.pages)
 
 
-MIN_LETTERS = 3
-"""Fewer letters would mute more than was meant."""
+MIN_LETTERS = 3  # Fewer letters would mute more than was meant.
 MAX_PATTERN_CHARS = 500
 SLACK_CHARS = 40
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")

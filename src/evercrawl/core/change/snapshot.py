@@ -22,8 +22,7 @@ from evercrawl.core.document.elements import Attributes, Elements, parse_tree, t
 
 MAX_CACHED_NAMES = 20_000
 MAX_NAMES_CHARS = 500
-MAX_WORD_CHARS = 24
-"""Longer words are generated."""
+MAX_WORD_CHARS = 24  # Longer words are generated.
 
 
 def _word_set(words: str) -> frozenset[str]:
@@ -63,10 +62,8 @@ class NameClass(NamedTuple):
     """What the names of an element say: a stable number for its path, and whether it is part of the site."""
 
     mark: int
-    is_site: bool
-    """Part of the site wherever it stands."""
-    is_site_outside: bool
-    """Part of the site unless inside the main element."""
+    is_site: bool  # Part of the site wherever it stands.
+    is_site_outside: bool  # Part of the site unless inside the main element.
 
 
 UNNAMED = NameClass(0, is_site=False, is_site_outside=False)
@@ -82,8 +79,7 @@ class _NameClasses(dict[str, NameClass]):
         return found
 
 
-NAME_CLASSES = _NameClasses()
-"""Class of the space-separated classes and id of an element."""
+NAME_CLASSES = _NameClasses()  # Class of the space-separated classes and id of an element.
 
 
 def is_site_role(role: str | None) -> bool:
@@ -116,10 +112,8 @@ def _is_random(name: str) -> bool:
 BODY, ARTICLE, MAIN, SITE_BY_NAME, SITE = range(5)
 """Regions: anywhere, in an article, in the main element, part of the site by name or by element."""
 REGION_BITS = 0b111
-LINKED = 0b1000
-"""Most of the block is link text, or it is the short text below a link in a list."""
-HEADLINE = 0b1_0000
-"""The block is a first-level heading."""
+LINKED = 0b1000  # Most of the block is link text, or it is the short text below a link in a list.
+HEADLINE = 0b1_0000  # The block is a first-level heading.
 PARAGRAPH = 0b10_0000
 
 MAX_BLOCKS = 20_000
@@ -397,17 +391,14 @@ def _region(kind: int, region: int, names: NameClass) -> int:
     return region
 
 
-COMPRESSION_LEVEL = 1
-"""Level 3 saves 3 % of the bytes and takes 40 % longer."""
-MAX_SNAPSHOT_BYTES = 4 * MAX_CHARS + 16 * MAX_BLOCKS + 1_000_000
-"""A larger snapshot is damaged."""
+COMPRESSION_LEVEL = 1  # Level 3 saves 3 % of the bytes and takes 40 % longer.
+MAX_SNAPSHOT_BYTES = 4 * MAX_CHARS + 16 * MAX_BLOCKS + 1_000_000  # A larger snapshot is damaged.
 
 METADATA_TEXTS = 4
 
 _VERSION = 1
 _HEAD = Struct("<BIII")
-_SEPARATOR = "\x1e"
-"""Occurs in no block, since blocks have normalized space and this counts as space."""
+_SEPARATOR = "\x1e"  # Occurs in no block, since blocks have normalized space and this counts as space.
 
 
 @lru_cache(maxsize=1)

@@ -32,11 +32,9 @@ from evercrawl.core.change.snapshot import (
     SnapshotMetadata,
 )
 
-MAIN_SHARE = 0.4
-"""Share of the text outside links and site parts that makes the main element the only own region."""
+MAIN_SHARE = 0.4  # Share of the text outside links and site parts that makes the main element the only own region.
 MIN_PAGE_PROSE_CHARS = 200
-MAX_LINKS_PER_PROSE = 2
-"""A page with more link text per prose is a list of links, and these are its content."""
+MAX_LINKS_PER_PROSE = 2  # A page with more link text per prose is a list of links, and these are its content.
 MAX_NAMED_SITE_RATIO = 2
 """A part that is the site's by name but larger than this many times the rest is the page's own."""
 
@@ -76,12 +74,9 @@ def own_block_test(snapshot: Snapshot) -> IsOwnBlock:
 
 TITLE, DESCRIPTION, CANONICAL, ROBOTS, MOVED = range(0xFFFFFFF0, 0xFFFFFFF5)
 """Paths of metadata and of the order of paragraphs."""
-MAX_SIMILARITY_PAIRS = 400
-"""Pairs of blocks of one path that are compared for similarity."""
-MIN_PROSE_CHARS = 40
-"""Shorter paragraphs are labels, whose order means little."""
-MIN_VARIATION_SIMILARITY = 0.4
-"""Texts at least this similar are variations of each other."""
+MAX_SIMILARITY_PAIRS = 400  # Pairs of blocks of one path that are compared for similarity.
+MIN_PROSE_CHARS = 40  # Shorter paragraphs are labels, whose order means little.
+MIN_VARIATION_SIMILARITY = 0.4  # Texts at least this similar are variations of each other.
 
 _SESSION = re.compile(
     r"([?&;](?:sid|s|phpsessid|jsessionid|sess\w*|token|csrf\w*|nonce|_|ts?|time|rand\w*|cb|v|utm_\w+)=)[^&#;]*"
@@ -118,8 +113,7 @@ class Hunk(NamedTuple):
     is_own: bool
     is_linked: bool
     position: RowPosition = RowPosition.ALONE
-    is_balanced: bool = True
-    """As many blocks of this path were removed as added."""
+    is_balanced: bool = True  # As many blocks of this path were removed as added.
     is_metadata: bool = False
 
     @property
@@ -139,8 +133,7 @@ class SnapshotDiff(NamedTuple):
     """All differences between two versions."""
 
     hunks: list[Hunk]
-    moved: list[str]
-    """The page's own paragraphs that changed their order."""
+    moved: list[str]  # The page's own paragraphs that changed their order.
 
 
 def diff_snapshots(before: Snapshot, after: Snapshot) -> SnapshotDiff:
@@ -331,8 +324,7 @@ def _without_space(text: str) -> str:
     return "".join(text.split())
 
 
-MAX_CACHED_EDITS = 2048
-"""Each edit is looked up several times while a page is classified."""
+MAX_CACHED_EDITS = 2048  # Each edit is looked up several times while a page is classified.
 
 
 class KeyedEdit(NamedTuple):

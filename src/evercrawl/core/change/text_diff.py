@@ -15,16 +15,11 @@ from typing import NamedTuple
 
 from evercrawl.model.change import BlockEdit, Sign, TextDiff, Words
 
-MAX_SEARCH_CELLS = 10_000
-"""A gap is searched thoroughly up to this product of its lengths."""
-MAX_ROUNDS = 16
-"""How often a gap is divided by its unique items."""
-MAX_PAIRINGS = 2_500
-"""In a gap with more pairs of blocks, no block counts as edited."""
-MAX_BLOCK_CHARS = 50_000
-"""Longer blocks are compared as a whole."""
-MIN_BLOCK_SIMILARITY = 0.4
-"""From this share of common words on, two blocks are one edited block."""
+MAX_SEARCH_CELLS = 10_000  # A gap is searched thoroughly up to this product of its lengths.
+MAX_ROUNDS = 16  # How often a gap is divided by its unique items.
+MAX_PAIRINGS = 2_500  # In a gap with more pairs of blocks, no block counts as edited.
+MAX_BLOCK_CHARS = 50_000  # Longer blocks are compared as a whole.
+MIN_BLOCK_SIMILARITY = 0.4  # From this share of common words on, two blocks are one edited block.
 
 _TOKEN = re.compile(
     # Scripts without spaces are compared by character.
@@ -223,8 +218,7 @@ def _has_words(tokens: list[str]) -> bool:
 
 
 CONTEXT_WORDS = 6
-MAX_RUN_CHARS = 400
-"""Characters of a run of changed words that are shown."""
+MAX_RUN_CHARS = 400  # Characters of a run of changed words that are shown.
 ELLIPSIS = "…"
 MARKS = {" ": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}
 

@@ -85,8 +85,7 @@ _WORD_BORDER = re.compile(r"[-_:.]+")
 
 MAX_CACHED_NAMES = 20_000
 MAX_CLASS_CHARS = 500
-MAX_ID_CHARS = 24
-"""Longer ids are generated."""
+MAX_ID_CHARS = 24  # Longer ids are generated.
 _cache: dict[str, int] = {}
 
 
@@ -143,14 +142,10 @@ def _is_random(name: str, words: list[str]) -> bool:
     return name.isalnum() and len(words) > 2 and sum(map(len, words)) < 4 * len(words)
 
 
-MAX_SMALL_ASIDE_CHARS = 400
-"""Characters of a byline, a caption or a row of share buttons."""
-MIN_LARGE_CHARS = 250
-"""Fewer characters cannot be the content by mistake."""
-MAX_ASIDE_PROSE_CHARS = 1000
-"""Characters of paragraphs outside links in a sidebar."""
-USUAL_LINK_CHARS = 15
-"""Characters of a link in a list of links."""
+MAX_SMALL_ASIDE_CHARS = 400  # Characters of a byline, a caption or a row of share buttons.
+MIN_LARGE_CHARS = 250  # Fewer characters cannot be the content by mistake.
+MAX_ASIDE_PROSE_CHARS = 1000  # Characters of paragraphs outside links in a sidebar.
+USUAL_LINK_CHARS = 15  # Characters of a link in a list of links.
 MAX_DOUBTED_CHARS = 2_000_000
 """Characters of parts checked in vain; beyond this nothing more is excluded, since checking takes time."""
 
@@ -226,12 +221,10 @@ def _is_believed(node: LexborNode, place: int, size: int) -> bool:
     return True
 
 
-KEEP, DROP_LINE, DROP_SECTION = range(3)
-"""Keep a line, drop it, or drop it with the section it announces."""
+KEEP, DROP_LINE, DROP_SECTION = range(3)  # Keep a line, drop it, or drop it with the section it announces.
 
 MAX_PHRASE_CHARS = 60
-MAX_LINE_CHARS = 120
-"""Longer paragraphs are always kept."""
+MAX_LINE_CHARS = 120  # Longer paragraphs are always kept.
 KEY_CHARS = 4
 
 # Whole lines, with any punctuation at the end.

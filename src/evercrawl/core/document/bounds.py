@@ -9,15 +9,12 @@ from __future__ import annotations
 import re
 from itertools import islice
 
-HARMLESS_BYTES = 131_072
-"""The worst page of this size takes a second or two."""
+HARMLESS_BYTES = 131_072  # The worst page of this size takes a second or two.
 HARMLESS_TAGS = 20_000
 MAX_MARKUP_BYTES = 8 * 1024 * 1024
-MAX_TAGS = 500_000
-"""The longest specifications on the web have fewer."""
+MAX_TAGS = 500_000  # The longest specifications on the web have fewer.
 MAX_NESTING = 2_000
-MAX_TAG_PIECES = 16_384
-"""Characters and quoted values of one tag."""
+MAX_TAG_PIECES = 16_384  # Characters and quoted values of one tag.
 
 _LONG_TAG = re.compile(rb"<[A-Za-z](?:[^<>\"']|\"[^\"]*+\"|'[^']*+'){%d}" % MAX_TAG_PIECES)
 # A cheap test that every long tag passes: others have at most 31 quoted values, less than 512 characters apart.

@@ -17,8 +17,7 @@ import zstandard
 from evercrawl.model.document import Document, Link, Outline
 from evercrawl.model.page import PackedText
 
-MIN_WINDOW_LOG, MAX_WINDOW_LOG = 10, 27
-"""zstd's window as a power of two; it must hold the base and the bytes."""
+MIN_WINDOW_LOG, MAX_WINDOW_LOG = 10, 27  # zstd's window as a power of two; it must hold the base and the bytes.
 
 
 def make_patch(plain: bytes, base: bytes, *, level: int) -> bytes:
@@ -58,19 +57,13 @@ def decompress_start(frame: bytes, most_bytes: int) -> bytes:
         raise ValueError(f"a frame is damaged: {error}") from error
 
 
-FULL_EVERY = 32
-"""Versions 1, 33, 65 ... are stored in full."""
-MAX_CHAIN = 2 * FULL_EVERY
-"""A text that needs more frames is damaged."""
-CHEAP_DELTA_SHARE = 1 / 8
-"""A delta below this share of the plain text is kept without trying a full frame."""
-MAX_DELTA_SHARE = 0.6
-"""A delta above this share of the full frame is not worth another link in the chain."""
-MAX_TEXT_BYTES = 64 * 1024 * 1024
-"""A larger frame is damaged."""
+FULL_EVERY = 32  # Versions 1, 33, 65 ... are stored in full.
+MAX_CHAIN = 2 * FULL_EVERY  # A text that needs more frames is damaged.
+CHEAP_DELTA_SHARE = 1 / 8  # A delta below this share of the plain text is kept without trying a full frame.
+MAX_DELTA_SHARE = 0.6  # A delta above this share of the full frame is not worth another link in the chain.
+MAX_TEXT_BYTES = 64 * 1024 * 1024  # A larger frame is damaged.
 DELTA_LEVEL = 3
-FULL_LEVEL = 1
-"""Every page of a first crawl is stored in full: speed matters more than space."""
+FULL_LEVEL = 1  # Every page of a first crawl is stored in full: speed matters more than space.
 
 _FULL = zstandard.ZstdCompressor(level=FULL_LEVEL)
 
@@ -130,10 +123,8 @@ def _to_bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-OUTLINE_LEVEL = 1
-"""Every page of a first crawl has an outline: speed matters."""
-MAX_OUTLINE_BYTES = 64 * 1024 * 1024
-"""A larger frame is damaged."""
+OUTLINE_LEVEL = 1  # Every page of a first crawl has an outline: speed matters.
+MAX_OUTLINE_BYTES = 64 * 1024 * 1024  # A larger frame is damaged.
 
 _COMPRESSOR = zstandard.ZstdCompressor(level=OUTLINE_LEVEL)
 

@@ -34,8 +34,7 @@ def text_node_id() -> int:
 
 
 _PARSER = LexborHTMLParser("")
-WITHOUT_EVENTS: Final = 1
-"""Lexbor option that skips mutation events."""
+WITHOUT_EVENTS: Final = 1  # Lexbor option that skips mutation events.
 MAX_NOSCRIPTS: Final = 100
 MAX_METAS: Final = 1000
 
@@ -45,8 +44,7 @@ A, AREA, BASE, HEAD, LINK, META, NOSCRIPT, SVG, TITLE = (
     tag_id(name) for name in ("a", "area", "base", "head", "link", "meta", "noscript", "svg", "title")
 )
 EMBED_TAGS: Final = tag_ids("img script source video audio track embed object input")
-CODE_TAGS: Final = tag_ids("script style noscript template")
-"""Elements whose text is not content."""
+CODE_TAGS: Final = tag_ids("script style noscript template")  # Elements whose text is not content.
 HEADING_TAGS: Final = tag_ids("h1 h2 h3")
 _WANTED: Final = EMBED_TAGS | CODE_TAGS | HEADING_TAGS | tag_ids("frame iframe") | {A, AREA, BASE, LINK, META, TITLE}
 _NOSCRIPT_SELECTOR = "a,area,iframe,img"

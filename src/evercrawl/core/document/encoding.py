@@ -94,8 +94,7 @@ _NOT_ASCII_COMPATIBLE = frozenset(("iso-2022-jp", "utf-16be", "utf-16le", "repla
 
 DECODE_ONLY = frozenset(("utf-16be", "utf-16le", "replacement", "x-user-defined"))
 """Encodings that are only decoded; the standard encodes as UTF-8 instead."""
-USER_DEFINED_SHIFT = 0xF700
-"""x-user-defined maps byte 0x80 to U+F780 and so on."""
+USER_DEFINED_SHIFT = 0xF700  # x-user-defined maps byte 0x80 to U+F780 and so on.
 
 
 def decode_body(body: bytes, encoding: str) -> str:
@@ -140,8 +139,7 @@ def _byte_table(encoding: str) -> str:
 PRESCAN_BYTES = 1024
 MAX_CACHED_HEADS = 256
 DEFAULT_ENCODING = "windows-1252"
-MAX_UTF8_TAIL_BYTES = 3
-"""Bytes of one character that a truncated body may end with."""
+MAX_UTF8_TAIL_BYTES = 3  # Bytes of one character that a truncated body may end with.
 
 _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
 _PARAMETER = re.compile(r';[\t\n\r ]*([^;="]*)(?:=(?:"((?:[^"\\]|\\.)*)"?[^;]*|([^;]*)))?', re.DOTALL)

@@ -37,8 +37,7 @@ from evercrawl.model.settings import ParseSettings
 from evercrawl.model.user_agent import product_token
 
 MAX_ALTERNATES = 1000
-MAX_LANG_CHARS = 35
-"""RFC 5646 section 4.4.1."""
+MAX_LANG_CHARS = 35  # RFC 5646 section 4.4.1.
 FEED_TYPES = frozenset(("application/rss+xml", "application/atom+xml", "application/feed+json"))
 
 

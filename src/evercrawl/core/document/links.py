@@ -132,8 +132,7 @@ def _are_valid(descriptors: list[str]) -> bool:
 
 
 MAX_EMBEDS = 10_000
-SPACE_FACTOR = 4
-"""Multiple of a text's limit that is read before its space is collapsed."""
+SPACE_FACTOR = 4  # Multiple of a text's limit that is read before its space is collapsed.
 
 _IMAGE, _OBJECT, _INPUT = tag_id("img"), tag_id("object"), tag_id("input")
 

@@ -38,29 +38,22 @@ from evercrawl.core.document.paragraphs import (
     split_paragraphs,
 )
 
-MIN_TEXT_CHARS: Final = 250
-"""With less text than this, search again."""
-MAX_EXCLUDED_RATIO: Final = 3
-"""An excluded part with more than this many times the text found was excluded by mistake."""
-MAX_PASSES = 2
-"""Passes over parts excluded by mistake; layouts can be nested."""
+MIN_TEXT_CHARS: Final = 250  # With less text than this, search again.
+MAX_EXCLUDED_RATIO: Final = 3  # An excluded part with more than this many times the text found was excluded by mistake.
+MAX_PASSES = 2  # Passes over parts excluded by mistake; layouts can be nested.
 MAX_DESCENDANTS = 20_000
 CLEARLY_BETTER_RATIO = 1.2
-BODY_SHARE = 0.8
-"""Share of the score that a part marked as text must have."""
+BODY_SHARE = 0.8  # Share of the score that a part marked as text must have.
 MAX_TEASER_CHARS = 600
 MIN_TEASERS = 3
-MAX_TEASER_SHARE = 0.8
-"""A page with a greater share of teasers is an index; they are its content."""
+MAX_TEASER_SHARE = 0.8  # A page with a greater share of teasers is an index; they are its content.
 MAX_LEADS = 2
 MIN_LEAD_CHARS = 60
-MIN_TITLE_CHARS: Final = 20
-"""A heading below the first level repeats the title if it is at least this long."""
+MIN_TITLE_CHARS: Final = 20  # A heading below the first level repeats the title if it is at least this long.
 MAX_ANNOUNCEMENT_CHARS: Final = 100
 MAX_LOOSE_LINE_CHARS: Final = 120
 MAX_LAST_LINE_CHARS: Final = 200
-MAX_LOOSE_ENDS = 3
-"""More short lines at the end are a list."""
+MAX_LOOSE_ENDS = 3  # More short lines at the end are a list.
 _score_of = itemgetter(2)
 
 

@@ -48,8 +48,7 @@ def check_file_types(names: Iterable[str]) -> frozenset[str]:
     return asked
 
 
-SNIFFED_BYTES = 1445
-"""MIME Sniffing standard, section 5."""
+SNIFFED_BYTES = 1445  # MIME Sniffing standard, section 5.
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 _ESSENCE = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+\Z")
 _MARKUP = re.compile(rb"<(?:!doctype|!--|\?xml|/?[a-z][a-z0-9]*[\s/>])", re.IGNORECASE)

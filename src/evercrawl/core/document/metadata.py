@@ -20,8 +20,7 @@ MAX_DATE_CHARS = 64
 MAX_AUTHORS = 20
 MAX_SCRIPTS = 20
 MAX_SCRIPT_CHARS = 500_000
-MAX_JSON_VALUES = 5_000
-"""Objects and lists of JSON-LD that are read."""
+MAX_JSON_VALUES = 5_000  # Objects and lists of JSON-LD that are read.
 
 _SCRIPT = tag_id("script")
 _AUTHOR_KEYS = "author article:author dc.creator dcterms.creator citation_author parsely-author sailthru.author byl"

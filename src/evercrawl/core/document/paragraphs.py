@@ -13,35 +13,26 @@ from selectolax.lexbor import LexborNode
 from evercrawl.core.document.boilerplate import ASIDE, CONTENT, NEUTRAL, BoilerplateFilter, classify_attributes
 from evercrawl.core.document.elements import CODE_TAGS, tag_id, tag_ids, text_node_id
 
-MAX_LINKED_SHARE: Final = 0.7
-"""Share of link characters above which a paragraph counts as navigation."""
-SHORT_CHARS: Final = 60
-"""A shorter text that is no sentence says little."""
+MAX_LINKED_SHARE: Final = 0.7  # Share of link characters above which a paragraph counts as navigation.
+SHORT_CHARS: Final = 60  # A shorter text that is no sentence says little.
 SENTENCE_ENDS: Final = ".!?:;。！？…؟।”»」"
 STUB_COST: Final = 12
 ITEM_COST: Final = 2
 MIN_LINKS_COST: Final = 2
-MAX_LINKS_COST: Final = 30
-"""Links cost as many characters as they have, and a little more, up to this."""
-LONG_LINK_CHARS: Final = 200
-"""Longer anchors are checked: old pages leave `<a name>` open."""
-SHORT_CELL_CHARS: Final = 40
-"""Cells up to this length form one paragraph with their row."""
+MAX_LINKS_COST: Final = 30  # Links cost as many characters as they have, and a little more, up to this.
+LONG_LINK_CHARS: Final = 200  # Longer anchors are checked: old pages leave `<a name>` open.
+SHORT_CELL_CHARS: Final = 40  # Cells up to this length form one paragraph with their row.
 
 TEXT: Final = 0
 LINKS: Final = 1
 STUB: Final = 2
 ITEM: Final = 3
-PRE: Final = 4
-"""Kinds of paragraphs; an item is a stub in a list or table."""
+PRE: Final = 4  # Kinds of paragraphs; an item is a stub in a list or table.
 HEADING: Final = 10
-LINKED_HEADING: Final = 20
-"""The level of the heading is added to these; a linked heading leads to another page."""
+LINKED_HEADING: Final = 20  # The level of the heading is added to these; a linked heading leads to another page.
 
-Paragraph = tuple[str, int, int]
-"""Text, kind and score; a plain tuple, since a page has hundreds."""
-ParagraphRange = tuple[int, int]
-"""The first paragraph and the one after the last."""
+Paragraph = tuple[str, int, int]  # Text, kind and score; a plain tuple, since a page has hundreds.
+ParagraphRange = tuple[int, int]  # The first paragraph and the one after the last.
 
 # Kinds of nodes; the walk compares them, so their order matters.
 _INLINE: Final = 0
@@ -88,10 +79,8 @@ class Paragraphs(NamedTuple):
 
     all: list[Paragraph]
     containers: list[ParagraphRange]
-    bodies: list[ParagraphRange]
-    """The containers that the page marks as its content."""
-    linked_headings: list[int]
-    """Indexes of the headings that lead to other pages."""
+    bodies: list[ParagraphRange]  # The containers that the page marks as its content.
+    linked_headings: list[int]  # Indexes of the headings that lead to other pages.
     asides: list[tuple[LexborNode, int, int]]
     """The larger parts excluded for their names, with what the names say and their characters."""
 

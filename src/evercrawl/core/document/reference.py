@@ -11,8 +11,7 @@ from functools import lru_cache
 from evercrawl.core.document.encoding import encode_text
 from evercrawl.core.url import PAGE_SCHEMES, join, parse
 
-MAX_CACHED_REFERENCES = 200_000
-"""References over all folders; beyond this the cache is cleared."""
+MAX_CACHED_REFERENCES = 200_000  # References over all folders; beyond this the cache is cleared.
 MAX_CACHED_FOLDERS = 1024
 
 # A path of unreserved characters without empty segments, with dot segments only in front, is appended to the

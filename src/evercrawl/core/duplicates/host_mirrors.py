@@ -17,27 +17,20 @@ from xxhash import xxh32_intdigest
 
 from evercrawl.core.url import DEFAULT_PORTS, SiteName, path_of, site_parts
 
-MIN_SAME = 24
-"""Different contents that two hosts must share at the same paths: small sites can look alike."""
-MIN_REDIRECTED = 8
-"""Pages of a host that must redirect to the same path of another before it counts as its mirror."""
-MIN_SAME_VARIANTS = 3
-"""The same where names differ only by www or scheme."""
-MIN_SHARE = 0.8
-"""Least share of compared paths with the same content, at the lower bound of the estimate."""
+MIN_SAME = 24  # Different contents that two hosts must share at the same paths: small sites can look alike.
+MIN_REDIRECTED = 8  # Pages of a host that must redirect to the same path of another before it counts as its mirror.
+MIN_SAME_VARIANTS = 3  # The same where names differ only by www or scheme.
+MIN_SHARE = 0.8  # Least share of compared paths with the same content, at the lower bound of the estimate.
 MIN_SHARE_VARIANTS = 0.4
-CONFIDENCE = 1.64
-"""Standard deviations of a one-sided 95 % estimate."""
+CONFIDENCE = 1.64  # Standard deviations of a one-sided 95 % estimate.
 
 
 class HostEvidence(NamedTuple):
     """What decides which of two mirrors is the original."""
 
     site: str
-    credit: int
-    """Of all its pages together."""
-    redirected_to: int = 0
-    """Pages of the other host that redirect here or name a canonical page here."""
+    credit: int  # Of all its pages together.
+    redirected_to: int = 0  # Pages of the other host that redirect here or name a canonical page here.
 
 
 class HostMirror(NamedTuple):
@@ -112,31 +105,23 @@ def _preference(host: HostEvidence) -> tuple[int, bool, int, int, str]:
     return (-host.redirected_to, not host.site.startswith("https:"), -host.credit, len(host.site), host.site)
 
 
-MAX_SAMPLES = 32
-"""Paths of a site that are compared."""
-MAX_SITES = 4096
-"""Sites with samples, the last seen; about 6 KB each."""
-MAX_CONTENTS = 65_536
-"""Contents by which mirrors are noticed, the last seen."""
+MAX_SAMPLES = 32  # Paths of a site that are compared.
+MAX_SITES = 4096  # Sites with samples, the last seen; about 6 KB each.
+MAX_CONTENTS = 65_536  # Contents by which mirrors are noticed, the last seen.
 MAX_MIRRORS = 10_000
 MIN_REDIRECT_SHARE = 0.8
 """Least share of a site's redirects that lead to the same path of the other, at the lower bound."""
-MIRRORS_KEY = (0, "mirrors")
-"""Storage key of the mirrors; no site has this number."""
+MIRRORS_KEY = (0, "mirrors")  # Storage key of the mirrors; no site has this number.
 
 
 @dataclass(slots=True)
 class _Sample:
     """Sampled pages and redirects of a site."""
 
-    contents: dict[str, bytes] = field(default_factory=dict)
-    """Path -> content digest."""
-    hash_limit: int = 1 << 32
-    """Hashes of sampled paths are smaller."""
-    redirects: dict[str, int] = field(default_factory=dict)
-    """Site -> pages here that redirect to the same path there."""
-    other_redirects: int = 0
-    """Pages here that redirect anywhere else."""
+    contents: dict[str, bytes] = field(default_factory=dict)  # Path -> content digest.
+    hash_limit: int = 1 << 32  # Hashes of sampled paths are smaller.
+    redirects: dict[str, int] = field(default_factory=dict)  # Site -> pages here that redirect to the same path there.
+    other_redirects: int = 0  # Pages here that redirect anywhere else.
 
     def add(self, path: str, digest: bytes) -> bool:
         """Sample the paths with the smallest hashes; return whether this is one of them."""

@@ -18,22 +18,15 @@ from typing import NamedTuple
 from rensa import RMinHash
 
 PERMUTATIONS = 64
-SEED = 42
-"""Part of the stored format: signatures of different seeds cannot be compared."""
-SIGNED_CHARS = 8_000
-"""More text does not improve a signature."""
+SEED = 42  # Part of the stored format: signatures of different seeds cannot be compared.
+SIGNED_CHARS = 8_000  # More text does not improve a signature.
 SIGNED_LINKS = 500
-RUN_CHARS = 4
-"""Length of the runs that replace word pairs in scripts without spaces."""
-MIN_UNSPACED_SHARE = 0.3
-"""Share of such characters from which on a text counts as unspaced."""
-MIN_SIMILARITY = 0.5
-"""Similarity from which on two texts are near duplicates."""
+RUN_CHARS = 4  # Length of the runs that replace word pairs in scripts without spaces.
+MIN_UNSPACED_SHARE = 0.3  # Share of such characters from which on a text counts as unspaced.
+MIN_SIMILARITY = 0.5  # Similarity from which on two texts are near duplicates.
 SHORT_CHARS = 400
-MIN_SHORT_SIMILARITY = 0.75
-"""The same for short texts, in which a name or a number makes the difference."""
-MIN_SIZE_SHARE = 0.6
-"""A text shorter than this share of another is not its duplicate."""
+MIN_SHORT_SIMILARITY = 0.75  # The same for short texts, in which a name or a number makes the difference.
+MIN_SIZE_SHARE = 0.6  # A text shorter than this share of another is not its duplicate.
 EMPTY_SIGNATURE = b"\xff" * PERMUTATIONS
 
 _CHANCE = 1 / 256
@@ -116,10 +109,8 @@ def is_near_duplicate(one: bytes, other: bytes, *, sizes: tuple[int, int]) -> bo
 
 BAND_BYTES = 4
 BANDS = PERMUTATIONS // BAND_BYTES
-MAX_BAND_ENTRIES = 64
-"""Signatures read per band; a band with more says little."""
-MAX_CANDIDATES = 64
-"""Candidates compared in full, those with the most common bands first."""
+MAX_BAND_ENTRIES = 64  # Signatures read per band; a band with more says little.
+MAX_CANDIDATES = 64  # Candidates compared in full, those with the most common bands first.
 
 _BANDS = Struct(f"<{BANDS}I")
 
@@ -127,8 +118,7 @@ _BANDS = Struct(f"<{BANDS}I")
 class SignatureEntry(NamedTuple):
     """An indexed text."""
 
-    page: int
-    """Number of the page; its meaning is up to the owner of the index."""
+    page: int  # Number of the page; its meaning is up to the owner of the index.
     signature: bytes
     chars: int
 

@@ -15,8 +15,7 @@ from evercrawl.model.page import DuplicateCandidate
 
 MIN_CANONICAL_SIMILARITY = 0.1
 """Least similarity of a page to its canonical page: sites that name their front page everywhere exist."""
-MIN_CONFIRMED_VISITS = 2
-"""A duplicate with so many visits was compared with its representative more than once."""
+MIN_CONFIRMED_VISITS = 2  # A duplicate with so many visits was compared with its representative more than once.
 GONE_STATUSES = frozenset((404, 410))
 
 

@@ -16,11 +16,9 @@ from rbloom import Bloom
 
 from evercrawl.model.settings import UrlSeenSettings
 
-FALSE_POSITIVES = 0.001
-"""Share of new keys that one filter of the chain takes for known; each costs a store lookup."""
+FALSE_POSITIVES = 0.001  # Share of new keys that one filter of the chain takes for known; each costs a store lookup.
 FIRST_FILTER_KEYS = 500_000
-GROWTH = 2
-"""Each filter of the chain holds this many times the keys of the one before."""
+GROWTH = 2  # Each filter of the chain holds this many times the keys of the one before.
 
 Key = TypeVar("Key", bytes, str)
 _LAST_8 = Struct(">8xq")
@@ -161,8 +159,7 @@ class BloomChain:
         self._next_keys = keys * GROWTH
 
 
-_BITS_PER_KEY = 15
-"""A little more than log2(1 / FALSE_POSITIVES) / ln 2 = 14.4, so that the limit holds."""
+_BITS_PER_KEY = 15  # A little more than log2(1 / FALSE_POSITIVES) / ln 2 = 14.4, so that the limit holds.
 
 
 def _filter_bytes(one: Bloom) -> int:
@@ -177,8 +174,7 @@ class UrlSeenCounts:
     cache_hits: int = 0
     new_by_filter: int = 0
     store_lookups: int = 0
-    false_positives: int = 0
-    """Store lookups that found nothing."""
+    false_positives: int = 0  # Store lookups that found nothing.
 
     @property
     def cache_hit_rate(self) -> float:

@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 from evercrawl.core.focus.page_features import Blocks
 
-MAX_LOGIT = 30.0
-"""Logits are cut here."""
+MAX_LOGIT = 30.0  # Logits are cut here.
 CURVE_ROUNDS = 30
 RIDGE = 1e-3
 MIN_SLOPE, MAX_SLOPE = 0.1, 20.0
@@ -38,8 +37,7 @@ class ClassifierSettings:
     cost: float = 0.03
     rounds: int = 10
     added_count: float = 1.0
-    least_pages: int = 3
-    """Features of fewer examples are ignored; with few positive examples the limit is lower."""
+    least_pages: int = 3  # Features of fewer examples are ignored; with few positive examples the limit is lower.
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +68,7 @@ class Classifier:
         return probability(self.logit(blocks))
 
 
-UNDECIDED = Classifier({}, {}, 1.0, 0.0)
-"""An untrained classifier."""
+UNDECIDED = Classifier({}, {}, 1.0, 0.0)  # An untrained classifier.
 
 
 def probability(logit: float) -> float:
@@ -202,10 +199,8 @@ def _fit_curve(margins: Sequence[float], labels: Sequence[bool]) -> tuple[float,
 
 
 LOGISTIC_ROUNDS = 25
-LOGISTIC_RIDGE = 1.0
-"""Ridge penalty of every weight except the constant."""
-SignalValues = Mapping[str, float]
-"""Signal -> value; a missing signal is 0."""
+LOGISTIC_RIDGE = 1.0  # Ridge penalty of every weight except the constant.
+SignalValues = Mapping[str, float]  # Signal -> value; a missing signal is 0.
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,13 +239,10 @@ def fit_logistic(rows: Sequence[SignalValues], labels: Sequence[bool]) -> Logist
     return LogisticModel(dict(zip(["", *names], map(float, weights), strict=True)))
 
 
-MIN_FEATURE_PAGES = 4
-"""Features of fewer pages are dropped."""
-PARTS = 1000
-"""Shares are stored in parts of a thousand."""
+MIN_FEATURE_PAGES = 4  # Features of fewer pages are dropped.
+PARTS = 1000  # Shares are stored in parts of a thousand.
 
-FeatureShares = dict[str, dict[str, float]]
-"""Block -> feature -> share of pages."""
+FeatureShares = dict[str, dict[str, float]]  # Block -> feature -> share of pages.
 
 
 def feature_shares(pages: Iterable[Blocks]) -> FeatureShares:

@@ -40,17 +40,13 @@ from evercrawl.core.focus.page_features import (
 from evercrawl.model.document import Document, Link
 from evercrawl.model.settings import ParseSettings
 
-MIN_LINKS = 10
-"""Links of a level needed to learn about it."""
-UNKNOWN_HUB_LOGIT = -1.5
-"""Log odds of a hub if nothing was learned about hubs."""
-ENOUGH_OFF_TOPIC = 100
-"""Negative examples that make the background unnecessary."""
+MIN_LINKS = 10  # Links of a level needed to learn about it.
+UNKNOWN_HUB_LOGIT = -1.5  # Log odds of a hub if nothing was learned about hubs.
+ENOUGH_OFF_TOPIC = 100  # Negative examples that make the background unnecessary.
 FORMAT = 2
 
 
-LinkLogits = tuple[float, ...]
-"""The log odds of each level, without the location of the target."""
+LinkLogits = tuple[float, ...]  # The log odds of each level, without the location of the target.
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +165,7 @@ def _learn_level(
     return LinkLevel(classifier, fit_logistic(signs, labels))
 
 
-LEVELS = 2
-"""Pages on topic, and pages that link to them."""
+LEVELS = 2  # Pages on topic, and pages that link to them.
 
 
 class ExamplePage(NamedTuple):
@@ -187,8 +182,7 @@ class LinkExample(NamedTuple):
     source: str
     link: Link
     blocks: Blocks
-    leads_to: tuple[bool, ...]
-    """For each level, whether the target belongs to it."""
+    leads_to: tuple[bool, ...]  # For each level, whether the target belongs to it.
 
 
 def link_examples(pages: Sequence[ExamplePage]) -> list[LinkExample]:
@@ -226,8 +220,7 @@ def page_name(url: str) -> str:
 
 
 OUTSIDE = "outside"
-MAX_FOLDERS = 200_000
-"""Folders kept."""
+MAX_FOLDERS = 200_000  # Folders kept.
 
 
 class TopicFolders:
@@ -262,8 +255,7 @@ class TopicFolders:
 
 VIEW_WEIGHTS = {"text": 1.0, "title": 1.5, "url": 1.0, "anchors": 0.3}
 SLOPE = 3.0
-SHIFT = -3.5
-"""All words in the text alone are not enough; with the title or URL they are."""
+SHIFT = -3.5  # All words in the text alone are not enough; with the title or URL they are.
 
 
 def focus_from_query(query: str) -> Focus:
@@ -279,8 +271,7 @@ def focus_from_query(query: str) -> Focus:
     return Focus(Classifier(scales, weights, SLOPE, SHIFT), LogisticModel({}), levels)
 
 
-SEED = 7
-"""Learning shuffles its examples. The same examples give the same scores."""
+SEED = 7  # Learning shuffles its examples. The same examples give the same scores.
 _HTML = (("Content-Type", "text/html; charset=utf-8"),)
 _LIMITS = ParseSettings()
 

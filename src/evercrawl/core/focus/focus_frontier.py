@@ -20,8 +20,7 @@ from evercrawl.core.focus.link_scorer import LinkScorer, Prospect
 from evercrawl.core.focus.page_features import url_features
 from evercrawl.model.document import Document
 
-HITS_ROUNDS = 12
-"""Enough for a stable order of the first hundred on the webs that we tried."""
+HITS_ROUNDS = 12  # Enough for a stable order of the first hundred on the webs that we tried.
 
 
 class TopicHubs(NamedTuple):
@@ -65,20 +64,13 @@ def _largest_one(values: dict[str, float]) -> dict[str, float]:
     return {page: value / largest for page, value in values.items()}
 
 
-UPDATE_EVERY = 10
-"""Pages between two updates of the waiting URLs."""
-MAX_UPDATED = 5_000
-"""Best waiting URLs that are updated at a time. Others wait for a new link."""
-MAX_LINKS_IN = 5
-"""Links kept per waiting page."""
-MAX_WAITING = 100_000
-"""Beyond this, new links are judged only by their URL. Seeds never are."""
-MAX_SOURCES = 5_000
-"""Most recent pages whose links the hub scores use."""
-MAX_SAVED = 20_000
-"""Best waiting URLs whose value is stored. Others are judged by their URL after a restart."""
-MAX_URL_VALUE = 0.3
-"""Largest value of a URL without a known link to it."""
+UPDATE_EVERY = 10  # Pages between two updates of the waiting URLs.
+MAX_UPDATED = 5_000  # Best waiting URLs that are updated at a time. Others wait for a new link.
+MAX_LINKS_IN = 5  # Links kept per waiting page.
+MAX_WAITING = 100_000  # Beyond this, new links are judged only by their URL. Seeds never are.
+MAX_SOURCES = 5_000  # Most recent pages whose links the hub scores use.
+MAX_SAVED = 20_000  # Best waiting URLs whose value is stored. Others are judged by their URL after a restart.
+MAX_URL_VALUE = 0.3  # Largest value of a URL without a known link to it.
 MIN_PROMISE = 0.05
 """If no example taught what hubs are, a smaller chance counts as none, or every long list would be one."""
 ON_TOPIC = 0.5

@@ -17,8 +17,7 @@ from evercrawl.core.focus.focus import LEVELS, Focus, LinkLogits, TopicFolders, 
 from evercrawl.core.focus.page_features import Blocks, folder_of
 from evercrawl.model.document import Document
 
-SOURCE_WEIGHT = 2.0
-"""Weight of the source page relative to the words of a link: where one link led, others lead too."""
+SOURCE_WEIGHT = 2.0  # Weight of the source page relative to the words of a link: where one link led, others lead too.
 Key = tuple[str, str]
 Weights = dict[Key, float]
 
@@ -27,17 +26,12 @@ Weights = dict[Key, float]
 class LinkScorerPolicy:
     """How strongly a crawl learns. Tuned by hand on two small webs."""
 
-    level_values: tuple[float, ...] = (1.0, 1.0)
-    """Values of a page on topic and of a hub."""
-    proximity_value: float = 0.1
-    """Value of a link from a seed, halved with each further step."""
-    hub_bonus: float = 0.1
-    """Bonus for a link of the strongest hub."""
+    level_values: tuple[float, ...] = (1.0, 1.0)  # Values of a page on topic and of a hub.
+    proximity_value: float = 0.1  # Value of a link from a seed, halved with each further step.
+    hub_bonus: float = 0.1  # Bonus for a link of the strongest hub.
     rate: float = 0.5
-    caution: float = 1.0
-    """Log odds by which a page must exceed even chances before its links count as good."""
-    max_features: int = 200_000
-    """Words, folders and sources that are learned."""
+    caution: float = 1.0  # Log odds by which a page must exceed even chances before its links count as good.
+    max_features: int = 200_000  # Words, folders and sources that are learned.
 
 
 class Prospect(NamedTuple):

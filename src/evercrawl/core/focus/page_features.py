@@ -13,16 +13,13 @@ from itertools import pairwise
 
 from evercrawl.model.document import Document, Link
 
-Blocks = dict[str, Counter[str]]
-"""Block -> feature -> count."""
+Blocks = dict[str, Counter[str]]  # Block -> feature -> count.
 
-MAX_TEXT_CHARS = 20_000
-"""Characters of a text that are used."""
+MAX_TEXT_CHARS = 20_000  # Characters of a text that are used.
 MAX_ANCHOR_CHARS = 200
 MAX_LINKS = 500
 MAX_DIGITS = 4
-MAX_LEVELS = 3
-"""Path levels, counted from the end, that are told apart."""
+MAX_LEVELS = 3  # Path levels, counted from the end, that are told apart.
 
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 _SUFFIX = re.compile(r"\.(?:[sx]?html?|php\d?|aspx?|jsp)\Z")
@@ -132,8 +129,7 @@ def link_direction(source: str, target: str) -> str:
     return "aside" if source.split("/")[2:3] == target.split("/")[2:3] else "other site"
 
 
-CONTEXT_CHARS = 100
-"""Characters around an anchor that count as its context."""
+CONTEXT_CHARS = 100  # Characters around an anchor that count as its context.
 
 
 def link_contexts(document: Document) -> list[str]:

@@ -17,19 +17,15 @@ from isal import isal_zlib
 from evercrawl.core.http.http1 import split_list
 from evercrawl.model.fetch import Headers, Truncation
 
-MAX_CODINGS = 3
-"""Maximum number of stacked codings."""
-MAX_MEMBERS = 1000
-"""Maximum number of gzip members or zstd frames in one body."""
-RATIO_FROM_BYTES = 1024 * 1024
-"""Decoded bytes from which the ratio is checked."""
+MAX_CODINGS = 3  # Maximum number of stacked codings.
+MAX_MEMBERS = 1000  # Maximum number of gzip members or zstd frames in one body.
+RATIO_FROM_BYTES = 1024 * 1024  # Decoded bytes from which the ratio is checked.
 ZSTD_WINDOW_BYTES = 8 * 1024 * 1024
 
 _STEP_BYTES = 256 * 1024
 _SLICE_BYTES = 64 * 1024
 _ZSTD_BLOCK_BYTES = 128 * 1024
-_ZSTD_LEAST_BLOCK = 4
-"""Encoded bytes that are enough for one block of `_ZSTD_BLOCK_BYTES`."""
+_ZSTD_LEAST_BLOCK = 4  # Encoded bytes that are enough for one block of `_ZSTD_BLOCK_BYTES`.
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _GZIP, _ZLIB, _RAW = 31, 15, -15

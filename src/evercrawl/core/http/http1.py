@@ -12,12 +12,9 @@ from typing import NamedTuple
 
 from evercrawl.model.fetch import Fault, Headers
 
-MAX_CHUNK_LINE_BYTES = 4096
-"""Longest line with a chunk's size and extensions."""
-MAX_TRAILER_BYTES = 16 * 1024
-"""Maximum bytes of fields after the last chunk."""
-MAX_INTERIM_RESPONSES = 16
-"""Maximum number of 1xx answers before the final one."""
+MAX_CHUNK_LINE_BYTES = 4096  # Longest line with a chunk's size and extensions.
+MAX_TRAILER_BYTES = 16 * 1024  # Maximum bytes of fields after the last chunk.
+MAX_INTERIM_RESPONSES = 16  # Maximum number of 1xx answers before the final one.
 DETAIL_CHARS = 80
 
 _STATUS_LINE = re.compile(r"HTTP/1\.([0-9])[ \t]+([1-9][0-9]{2})(?:[ \t].*)?", re.ASCII)
@@ -49,11 +46,9 @@ class ResponseHead(NamedTuple):
     """Status line and fields. No value contains CR, LF or NUL."""
 
     status: int
-    minor: int
-    """0 for HTTP/1.0, 1 for HTTP/1.1."""
+    minor: int  # 0 for HTTP/1.0, 1 for HTTP/1.1.
     headers: Headers
-    framing_fields: dict[str, list[str]]
-    """Fields that decide framing and coding, by lower-case name, in order."""
+    framing_fields: dict[str, list[str]]  # Fields that decide framing and coding, by lower-case name, in order.
     raw: bytes
 
 

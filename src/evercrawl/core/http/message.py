@@ -49,8 +49,7 @@ class RawResponse:
 
     head: ResponseHead
     exchange: Exchange
-    is_cut: bool = False
-    """True if the body was cut at the wire limit."""
+    is_cut: bool = False  # True if the body was cut at the wire limit.
 
 
 def fetch_result(request: Request, answer: RawResponse, *, limits: DecodeLimits) -> FetchResult:
@@ -124,8 +123,7 @@ def _failed(request: Request, answer: RawResponse, fault: Fault, detail: str) ->
 
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 ACCEPT_ENCODING = "gzip, deflate, br, zstd"
-MAX_VALIDATOR_CHARS = 1024
-"""A longer ETag is not sent back."""
+MAX_VALIDATOR_CHARS = 1024  # A longer ETag is not sent back.
 
 _VALIDATOR = re.compile(r"[\t\x20-\x7e\x80-\xff]+")
 _PRINTABLE = re.compile(r"[!-~]+", re.ASCII)

@@ -16,10 +16,8 @@ from typing import NamedTuple
 from xml.sax.saxutils import escape
 
 MAX_ROWS = 120
-MAX_CHILDREN = 14
-"""Rows of one folder; the others are summed up in one row."""
-MAX_SINGLE_PAGES = 5
-"""Rows of single pages, if there are too many to show all."""
+MAX_CHILDREN = 14  # Rows of one folder; the others are summed up in one row.
+MAX_SINGLE_PAGES = 5  # Rows of single pages, if there are too many to show all.
 _ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 
 
@@ -28,8 +26,7 @@ class ChartPage(NamedTuple):
 
     url: str
     rank: float
-    clicks: int | None
-    """Clicks from a seed; None if unreachable."""
+    clicks: int | None  # Clicks from a seed; None if unreachable.
     is_dead: bool = False
 
 
@@ -38,8 +35,7 @@ class FolderNode:
     """A part of a URL with everything below it."""
 
     name: str
-    pages: list[int] = field(default_factory=list)
-    """Pages whose URL ends here."""
+    pages: list[int] = field(default_factory=list)  # Pages whose URL ends here.
     children: dict[str, FolderNode] = field(default_factory=dict)
     count: int = 0
     rank: float = 0.0
@@ -70,8 +66,7 @@ class ChartRow:
     is_rest: bool = False
 
 
-SelectChildren = Callable[[FolderNode], list[FolderNode]]
-"""Folder -> the children that get a row."""
+SelectChildren = Callable[[FolderNode], list[FolderNode]]  # Folder -> the children that get a row.
 
 
 def build_folder_tree(pages: Sequence[ChartPage]) -> FolderNode:
@@ -212,8 +207,7 @@ CHAR_WIDTH = 6.7
 BAR_WIDTH = 150
 ARC_WIDTH = 170
 MAX_FLOWS = 36
-MIN_FLOW_LINKS = 2
-"""Weaker flows are left out if there are many."""
+MIN_FLOW_LINKS = 2  # Weaker flows are left out if there are many.
 CLICK_COLOURS = ("#0b3c5d", "#1d6a96", "#2f8f9d", "#5fae7f", "#a4b84d", "#d9a441", "#d8743c")
 UNREACHED_COLOUR, DEAD_COLOUR = "#9aa0a6", "#c0392b"
 _STYLE = (

@@ -36,14 +36,10 @@ class ForecastPage(NamedTuple):
     url: str
     site: Hashable
     hub: int
-    estimate: PageEstimate = UNVISITED
-    """`visited` is None without a copy."""
-    changes: int = 0
-    """Changes found by visits."""
-    interval: float = 0.0
-    """Days between visits under the current rule; 0 if the value decides."""
-    has_content: bool = True
-    """True if its content can be fresh. A redirect only costs visits."""
+    estimate: PageEstimate = UNVISITED  # `visited` is None without a copy.
+    changes: int = 0  # Changes found by visits.
+    interval: float = 0.0  # Days between visits under the current rule; 0 if the value decides.
+    has_content: bool = True  # True if its content can be fresh. A redirect only costs visits.
 
     @property
     def has_copy(self) -> bool:
@@ -70,12 +66,9 @@ def estimate_from_counts(
     return with_change_rate(page, site, a=a, b=b)
 
 
-PRIOR_CHANGES = 0.5
-"""Changes that the general prior is worth as evidence."""
-SITE_UNCERTAINTY = 0.3
-"""Relative error that the change rates of a site may share, measured on recorded sites."""
-MODEL_UNCERTAINTY = 0.1
-"""The same for all sites together."""
+PRIOR_CHANGES = 0.5  # Changes that the general prior is worth as evidence.
+SITE_UNCERTAINTY = 0.3  # Relative error that the change rates of a site may share, measured on recorded sites.
+MODEL_UNCERTAINTY = 0.1  # The same for all sites together.
 NOTHING_KNOWN = SiteModel()
 
 
@@ -87,10 +80,8 @@ class FreshnessSums(NamedTuple):
     chance: float = 0.0
     square: float = 0.0
     bernoulli: float = 0.0
-    slope: float = 0.0
-    """Change of the summed probabilities if all rates change by their own size."""
-    prior_slope: float = 0.0
-    """The same if only the site's prior changes."""
+    slope: float = 0.0  # Change of the summed probabilities if all rates change by their own size.
+    prior_slope: float = 0.0  # The same if only the site's prior changes.
     changes: int = 0
 
     def add_page(
@@ -114,10 +105,8 @@ class FreshShare(NamedTuple):
 
     freshness: float = 0.0
     error: float = 0.0
-    pages: int = 0
-    """Pages in the sample, including those without a copy."""
-    missing: int = 0
-    """Pages without a copy, which count as not fresh."""
+    pages: int = 0  # Pages in the sample, including those without a copy.
+    missing: int = 0  # Pages without a copy, which count as not fresh.
 
     @property
     def of_copies(self) -> float:
@@ -185,13 +174,10 @@ def _estimate(sums: FreshnessSums, common: float, share: float) -> FreshShare:
     return FreshShare(mean, sqrt(variance), pages, sums.missing)
 
 
-MIN_THRESHOLD, MAX_THRESHOLD = 1e-6, 1e4
-"""Bounds of the threshold, in days of a current copy."""
-THRESHOLD_PRECISION = 0.002
-"""Relative precision of the threshold."""
+MIN_THRESHOLD, MAX_THRESHOLD = 1e-6, 1e4  # Bounds of the threshold, in days of a current copy.
+THRESHOLD_PRECISION = 0.002  # Relative precision of the threshold.
 MAX_PICKS = 10
-ROBOTS_DAYS = 1.0
-"""Days between two requests for the robots.txt of a visited site."""
+ROBOTS_DAYS = 1.0  # Days between two requests for the robots.txt of a visited site.
 SOON = 1e-6
 
 
@@ -201,8 +187,7 @@ class ForecastInput(NamedTuple):
     pages: Sequence[ForecastPage]
     site_models: Mapping[Hashable, SiteModel]
     now: float
-    share: float = 1.0
-    """Share of all pages in the sample."""
+    share: float = 1.0  # Share of all pages in the sample.
 
     def site_model(self, page: ForecastPage) -> SiteModel:
         return self.site_models.get(page.site, NOTHING_KNOWN)
@@ -218,16 +203,12 @@ class NextPick(NamedTuple):
 class BudgetForecast(NamedTuple):
     """The expected result of a budget."""
 
-    threshold: float | None
-    """None if the budget cannot even pay for the longest interval."""
-    requests: float
-    """Requests per day, including robots.txt and sitemaps."""
+    threshold: float | None  # None if the budget cannot even pay for the longest interval.
+    requests: float  # Requests per day, including robots.txt and sitemaps.
     expected: FreshnessEstimates
-    due: float
-    """Pages that are worth a visit now."""
+    due: float  # Pages that are worth a visit now.
     first: tuple[NextPick, ...]
-    by_site: Mapping[Hashable, float]
-    """Requests per day."""
+    by_site: Mapping[Hashable, float]  # Requests per day.
 
 
 def forecast_budget(given: ForecastInput, level: BudgetLevel, *, per_day: float | None) -> BudgetForecast:

@@ -10,19 +10,15 @@ from math import exp, inf, sqrt
 
 from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate, change_rate
 
-MAX_RECALL = 0.995
-"""Some changes are assumed silent on any site, so unannounced pages are still visited (C5)."""
+MAX_RECALL = 0.995  # Some changes are assumed silent on any site, so unannounced pages are still visited (C5).
 
 MIN_BETWEEN_POLLS, MAX_BETWEEN_POLLS = 3, 200
-FIRST_BETWEEN_POLLS = 10
-"""Requests before the second poll of a source that has announced nothing."""
-CLEAN_SIGNAL = 0.1
-"""Below this mean false share, announced pages stand out and a simple index is enough."""
+FIRST_BETWEEN_POLLS = 10  # Requests before the second poll of a source that has announced nothing.
+CLEAN_SIGNAL = 0.1  # Below this mean false share, announced pages stand out and a simple index is enough.
 MAX_DOUBLINGS = 20
 MIN_FALSE_RATE = 1e-7
 MIN_FALSE_ODDS, MAX_FALSE_ODDS = 1e-4, 1e3
-MAX_SURPRISE = 2.0
-"""Limit of what one visit says about the share of false announcements."""
+MAX_SURPRISE = 2.0  # Limit of what one visit says about the share of false announcements.
 _INERTIA = 0.5
 _FADING = 0.999
 

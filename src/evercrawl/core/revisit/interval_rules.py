@@ -13,13 +13,10 @@ class RuleState(NamedTuple):
     due: float = 0.0
     interval: float = 0.0
     visited: float = 0.0
-    changed_at: float = 0.0
-    """When the content was last found new."""
+    changed_at: float = 0.0  # When the content was last found new.
     visits: int = 0
-    history: int = 0
-    """The newest visits as bits, the last one lowest; 1 means changed."""
-    threshold: float = 0.4
-    """Share of changed neighbours at which an unchanged page is visited anyway (A10)."""
+    history: int = 0  # The newest visits as bits, the last one lowest; 1 means changed.
+    threshold: float = 0.4  # Share of changed neighbours at which an unchanged page is visited anyway (A10).
 
 
 class IntervalRule(Protocol):
@@ -52,8 +49,7 @@ def record_visit(state: RuleState, *, now: float, changed: bool) -> RuleState:
     )
 
 
-HISTORY_MASK = (1 << 62) - 1
-"""Fits a signed 64-bit column."""
+HISTORY_MASK = (1 << 62) - 1  # Fits a signed 64-bit column.
 
 
 class Uniform(AlwaysVisit):
@@ -77,10 +73,8 @@ class Fixed(AlwaysVisit):
         return state._replace(interval=self.interval_days, due=now + self.interval_days)
 
 
-ADAPTIVE_LIMIT = 20
-"""Records examined for changes."""
-ADAPTIVE_ROUND_DAYS = 1.0
-"""One crawl per day."""
+ADAPTIVE_LIMIT = 20  # Records examined for changes.
+ADAPTIVE_ROUND_DAYS = 1.0  # One crawl per day.
 FIRST_FR_MAX = 1
 
 
@@ -196,8 +190,7 @@ def to_download(rows: Iterable[SitemapRow], last_visited_ms: Mapping[str, int]) 
 NUTCH_FIRST_DAYS = 30.0
 NUTCH_MIN_DAYS = 60.0 / 86400.0
 NUTCH_MAX_DAYS = 365.0
-NUTCH_MAX_WAIT_DAYS = 90.0
-"""db.fetch.interval.max: after this a page is fetched in any case."""
+NUTCH_MAX_WAIT_DAYS = 90.0  # db.fetch.interval.max: after this a page is fetched in any case.
 NUTCH_GROWTH = 0.4
 NUTCH_SHRINKAGE = 0.2
 NUTCH_SYNC_RATE = 0.3

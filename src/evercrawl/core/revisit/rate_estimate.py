@@ -18,22 +18,14 @@ MIN_SCALE_DAYS = 0.02
 class PageEstimate(NamedTuple):
     """The estimate of one page. `change_rate` combines it with its site."""
 
-    a: float = 0.0
-    """Evidence of changes beyond the site's prior."""
-    b: float = 0.0
-    """Days without change beyond the site's prior and exposure."""
-    visited: float | None = None
-    """The last visit; None without a copy."""
-    announcements: float = 0.0
-    """Announcements newer than the last visit."""
-    announced_evidence: float = 0.0
-    """What they added to `a`, taken back if they prove false."""
-    silent_change: float = 0.0
-    """Weight of an unannounced change found by the last visit, until the next poll."""
-    last_announced: float = -inf
-    """Date of the newest announcement. Older or equal ones are repetitions."""
-    weight: float = 1.0
-    """Importance divided by cost of a visit."""
+    a: float = 0.0  # Evidence of changes beyond the site's prior.
+    b: float = 0.0  # Days without change beyond the site's prior and exposure.
+    visited: float | None = None  # The last visit; None without a copy.
+    announcements: float = 0.0  # Announcements newer than the last visit.
+    announced_evidence: float = 0.0  # What they added to `a`, taken back if they prove false.
+    silent_change: float = 0.0  # Weight of an unannounced change found by the last visit, until the next poll.
+    last_announced: float = -inf  # Date of the newest announcement. Older or equal ones are repetitions.
+    weight: float = 1.0  # Importance divided by cost of a visit.
 
 
 class BulkChange(NamedTuple):
@@ -49,38 +41,23 @@ class SiteEstimate(NamedTuple):
     """The prior of one site, and how far its announcements can be trusted."""
 
     a: float = 0.5
-    b: float = 25.0
-    """The prior of its pages: Gamma(a, b)."""
-    recall: float = 0.5
-    """Share of changes that are announced."""
-    false_rate: float = 0.0025
-    """False announcements per page and day."""
-    silent_changes: float = 0.0
-    """Unannounced changes found by visits without an announcement."""
-    announced_changes: float = 0.0
-    """Expected number of announced changes over the same days."""
-    false_odds: float = 0.25
-    """Odds of a false announcement on a page of mean rate."""
-    false_curvature: float = 0.0
-    """Sum of squared slopes of the logarithm of `false_odds`."""
-    exposure: float = 0.0
-    """Days in which announced changes would have been seen, times recall, over all polls."""
-    polled: float | None = None
-    """The last poll, if any."""
-    has_signal: bool = False
-    """True after the first announcement."""
-    hub_trust: float = 1.0
-    """How far a bulk change of a directory is believed, 0 to 1."""
-    hub_curvature: float = 0.0
-    """Sum of squared slopes of `hub_trust`."""
-    site_change: BulkChange = BulkChange()
-    """The bulk change of the whole site."""
+    b: float = 25.0  # The prior of its pages: Gamma(a, b).
+    recall: float = 0.5  # Share of changes that are announced.
+    false_rate: float = 0.0025  # False announcements per page and day.
+    silent_changes: float = 0.0  # Unannounced changes found by visits without an announcement.
+    announced_changes: float = 0.0  # Expected number of announced changes over the same days.
+    false_odds: float = 0.25  # Odds of a false announcement on a page of mean rate.
+    false_curvature: float = 0.0  # Sum of squared slopes of the logarithm of `false_odds`.
+    exposure: float = 0.0  # Days in which announced changes would have been seen, times recall, over all polls.
+    polled: float | None = None  # The last poll, if any.
+    has_signal: bool = False  # True after the first announcement.
+    hub_trust: float = 1.0  # How far a bulk change of a directory is believed, 0 to 1.
+    hub_curvature: float = 0.0  # Sum of squared slopes of `hub_trust`.
+    site_change: BulkChange = BulkChange()  # The bulk change of the whole site.
     site_trust: float = 0.5
     site_curvature: float = 0.0
-    mean_rate: float = 0.02
-    """Mean change rate of its pages."""
-    pending_silent: float = 0.0
-    """Sum of the pages' `silent_change` since the last poll."""
+    mean_rate: float = 0.02  # Mean change rate of its pages.
+    pending_silent: float = 0.0  # Sum of the pages' `silent_change` since the last poll.
 
 
 def change_rate(page: PageEstimate, site: SiteEstimate) -> tuple[float, float]:
@@ -97,8 +74,7 @@ def with_change_rate(page: PageEstimate, site: SiteEstimate, *, a: float, b: flo
     return page._replace(a=a - site.a, b=b - site.b - site.exposure)
 
 
-MAX_SHAPE = 30.0
-"""Largest shape a. More evidence than thirty changes is ignored, so old evidence fades."""
+MAX_SHAPE = 30.0  # Largest shape a. More evidence than thirty changes is ignored, so old evidence fades.
 _NEAR_ONE = 1e-6
 _NEWTON_STEPS = 40
 _PRECISION = 1e-7

@@ -16,16 +16,12 @@ from evercrawl.core.revisit.rate_estimate import SiteEstimate, time_to_reach
 from evercrawl.core.revisit.visit_schedule import BudgetLevel
 from evercrawl.core.revisit.visit_value import adjust_threshold
 
-WATCH_BURST_DAYS = 1.0 / 24.0
-"""Longest saving while watching, so a day's budget is not spent in a minute."""
-RUN_BURST_DAYS = 1.0
-"""A single run may spend what a day allows."""
-UNUSED_TOKEN_FACTOR = 0.97
-"""The threshold falls by this factor for each unused token."""
+WATCH_BURST_DAYS = 1.0 / 24.0  # Longest saving while watching, so a day's budget is not spent in a minute.
+RUN_BURST_DAYS = 1.0  # A single run may spend what a day allows.
+UNUSED_TOKEN_FACTOR = 0.97  # The threshold falls by this factor for each unused token.
 MIN_THRESHOLD = 1e-4
 _ROUNDING = 1e-6
-BUDGET_KEY = (0, "budget")
-"""Where the budget's state is stored. No site has this number."""
+BUDGET_KEY = (0, "budget")  # Where the budget's state is stored. No site has this number.
 
 
 @dataclass(slots=True)
@@ -38,10 +34,8 @@ class RequestBudget:
     per_day: float | None
     threshold: float
     burst_days: float = WATCH_BURST_DAYS
-    pages: int = 0
-    """Pages to keep fresh."""
-    tokens: float = inf
-    """Full at first."""
+    pages: int = 0  # Pages to keep fresh.
+    tokens: float = inf  # Full at first.
     at: float | None = None
     spent: int = 0
 

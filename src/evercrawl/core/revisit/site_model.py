@@ -14,12 +14,9 @@ from xxhash import xxh32_intdigest
 from evercrawl.core.revisit.rate_estimate import BulkChange, PageEstimate, SiteEstimate, change_rate, with_prior
 from evercrawl.core.revisit.visit_update import after_visit, escape_chances
 
-MAX_HUBS = 64
-"""Directories kept per site: those visited last."""
-PRIOR_MEMORY_DAYS = 3000.0
-"""Page-days after which the past counts half."""
-TRUSTED_DAYS = 50.0
-"""Page-days before the learned prior replaces the general one."""
+MAX_HUBS = 64  # Directories kept per site: those visited last.
+PRIOR_MEMORY_DAYS = 3000.0  # Page-days after which the past counts half.
+TRUSTED_DAYS = 50.0  # Page-days before the learned prior replaces the general one.
 _FORM = 1
 
 
@@ -37,8 +34,7 @@ class SiteModel(NamedTuple):
     estimate: SiteEstimate = SiteEstimate()
     hubs: dict[int, BulkChange] = {}  # noqa: RUF012 - a value; every change makes a new one
     moments: PriorMoments = PriorMoments()
-    false_validators: int = 0
-    """Validators that did not change although the content did."""
+    false_validators: int = 0  # Validators that did not change although the content did.
 
     def escape_chance(self, hub: int, *, now: float) -> float:
         """Return the probability that a page of this directory escaped a current bulk change."""

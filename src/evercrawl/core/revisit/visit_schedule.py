@@ -24,21 +24,17 @@ _ESTIMATE = Struct("<B7d")
 _RULE_STATE = Struct("<B4dqqd")
 assert _RULE_STATE.size == _ESTIMATE.size
 _OPTIMAL_FORM, _RULE_FORM = 1, 2
-_CACHE_MARK = b"c"
-"""Suffix of a stored state whose next visit a cache header postponed."""
+_CACHE_MARK = b"c"  # Suffix of a stored state whose next visit a cache header postponed.
 _NEVER = -1e9
 
 
 class BudgetLevel(NamedTuple):
     """What the budget currently allows."""
 
-    threshold: float
-    """Days of a current copy that a visit must gain."""
-    span: float
-    """Mean days between two visits to a page."""
+    threshold: float  # Days of a current copy that a visit must gain.
+    span: float  # Mean days between two visits to a page.
     shortest: float
-    longest: float
-    """Bounds of every interval, in days."""
+    longest: float  # Bounds of every interval, in days.
 
 
 class VisitSchedule(Protocol):
@@ -186,23 +182,17 @@ def is_marked_cached(state: bytes | None) -> bool:
     return state is not None and state[_ESTIMATE.size :] == _CACHE_MARK
 
 
-MIN_RECALL = 0.5
-"""Minimum recall for trusting the silence of a site."""
+MIN_RECALL = 0.5  # Minimum recall for trusting the silence of a site.
 
 
 class WaitCause(StrEnum):
     """Why a known page is not visited now."""
 
-    SITEMAP = "sitemap"
-    """The site announces its changes, was polled after our visit, and did not name the page."""
-    CACHE = "cache"
-    """The server declared its answer fresh beyond the scheduled visit."""
-    MODEL = "model"
-    """A visit would gain less than the budget requires."""
-    FAILED = "failed"
-    """The last visits failed; it is retried later."""
-    GONE = "gone"
-    """The page is gone or no longer requested."""
+    SITEMAP = "sitemap"  # The site announces its changes, was polled after our visit, and did not name the page.
+    CACHE = "cache"  # The server declared its answer fresh beyond the scheduled visit.
+    MODEL = "model"  # A visit would gain less than the budget requires.
+    FAILED = "failed"  # The last visits failed; it is retried later.
+    GONE = "gone"  # The page is gone or no longer requested.
 
 
 def wait_cause(state: bytes | None, model: SiteModel, *, is_gone: bool = False, tries: int = 0) -> WaitCause:

@@ -29,12 +29,10 @@ from evercrawl.core.revisit.rate_estimate import (
 )
 
 HALF_LIFE_DAYS = 2.0
-HUB_PRIOR_VISITS = 3.0
-"""Unchanged visits assumed beforehand: one changed page is not yet a bulk change."""
+HUB_PRIOR_VISITS = 3.0  # Unchanged visits assumed beforehand: one changed page is not yet a bulk change.
 SITE_PRIOR_VISITS = 6.0
 MAX_BULK_CHANGE = 0.95
-MIN_BULK_CHANGE = 0.02
-"""A smaller bulk change teaches nothing about its credibility."""
+MIN_BULK_CHANGE = 0.02  # A smaller bulk change teaches nothing about its credibility.
 LN_2 = log(2.0)
 _INERTIA = 20.0
 _FADING = 0.999
@@ -115,8 +113,7 @@ def _step(trust: float, curvature: float, *, p_current: float, q: float, changed
     return min(max(trust + slope / (curvature + _INERTIA), 0.0), 1.0), curvature
 
 
-BULK_DISCOUNT = 0.7
-"""How far a bulk change explains a change away: at 1, it says nothing about the page's own rate."""
+BULK_DISCOUNT = 0.7  # How far a bulk change explains a change away: at 1, it says nothing about the page's own rate.
 
 
 class VisitUpdate(NamedTuple):

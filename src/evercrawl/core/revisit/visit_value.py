@@ -43,10 +43,8 @@ def _on_unit(half: Quadrature) -> Quadrature:
     return tuple((0.5 + 0.5 * sign * node, 0.5 * weight) for node, weight in half for sign in (-1.0, 1.0))
 
 
-_FINE = _on_unit(_FINE_HALF)
-"""Twelve points, to order pages by value."""
-_COARSE = _on_unit(_COARSE_HALF)
-"""Six points, good to half a percent for most pages, to search due times."""
+_FINE = _on_unit(_FINE_HALF)  # Twelve points, to order pages by value.
+_COARSE = _on_unit(_COARSE_HALF)  # Six points, good to half a percent for most pages, to search due times.
 
 
 def probability_current(page: PageEstimate, site: SiteEstimate, *, now: float, escape: float = 1.0) -> float:
@@ -146,12 +144,10 @@ def _chance_at(a: float, b: float, site: SiteEstimate, *, goal: float, span: flo
     return exp(-far)
 
 
-LOWER_SHARE = 0.2
-"""Share of the visits that are worth less than the threshold."""
+LOWER_SHARE = 0.2  # Share of the visits that are worth less than the threshold.
 STEP = 0.05
 MIN_THRESHOLD = 1e-6
-MARGIN = 0.75
-"""A page is a candidate from this share of the threshold; the best candidate wins."""
+MARGIN = 0.75  # A page is a candidate from this share of the threshold; the best candidate wins.
 
 
 def adjust_threshold(threshold: float, *, value: float) -> float:

@@ -21,8 +21,7 @@ from evercrawl.model.settings import RobotsSettings
 from evercrawl.model.site import RobotsRecord
 from evercrawl.model.time import from_us, span_us, to_us
 
-MIN_LIFETIME = timedelta(minutes=10)
-"""A copy is used at least this long. `max-age=0` is rarely intended."""
+MIN_LIFETIME = timedelta(minutes=10)  # A copy is used at least this long. `max-age=0` is rarely intended.
 MAX_RETRY = timedelta(days=1)
 
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?(\d{1,10})", re.IGNORECASE | re.ASCII)

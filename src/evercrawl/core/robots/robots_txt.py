@@ -77,8 +77,7 @@ _UNUSUAL = re.compile(r"%([0-9A-Fa-f]{2})|[^\x21-\x7e]|%")
 _KEPT_ESCAPES = frozenset(b"/%")
 _ESCAPED_SLASH = re.compile("%2f", re.IGNORECASE)
 _DIRECTORY_INDEX = "/index.htm"
-MAX_WILDCARD_PARTS = 5000
-"""Wildcard pattern parts that are used, so one verdict costs a millisecond at worst."""
+MAX_WILDCARD_PARTS = 5000  # Wildcard pattern parts that are used, so one verdict costs a millisecond at worst.
 
 
 class RuleVerdict(NamedTuple):
@@ -98,15 +97,11 @@ class RuleLine(NamedTuple):
 
 
 class _Rule(NamedTuple):
-    rank: int
-    """Twice the octets of the pattern, plus one for Allow. The greater rank wins (RFC 9309 section 2.2.2)."""
+    rank: int  # Twice the octets of the pattern, plus one for Allow. The greater rank wins (RFC 9309 section 2.2.2).
     verdict: RuleVerdict
-    parts: tuple[str, ...]
-    """Parts that must follow each other in the path, beginning with the first."""
-    anchored: bool
-    """True if the last part must end the path."""
-    needle: str
-    """The longest part. A path without it cannot match."""
+    parts: tuple[str, ...]  # Parts that must follow each other in the path, beginning with the first.
+    anchored: bool  # True if the last part must end the path.
+    needle: str  # The longest part. A path without it cannot match.
 
 
 NO_RULE = RuleVerdict(allowed=True, line=None, rule=None)
@@ -244,8 +239,7 @@ def _matches(rule: _Rule, path: str) -> bool:
     return path.find(last, position) >= 0
 
 
-PARSE_LIMIT = 512 * 1024
-"""Bytes of a file that are read. RFC 9309 section 2.5 requires at least 500 KiB."""
+PARSE_LIMIT = 512 * 1024  # Bytes of a file that are read. RFC 9309 section 2.5 requires at least 500 KiB.
 MAX_LINE_CHARS = 2083 * 8 - 1
 """Characters of a line that are read, as in Google's parser: eight times the longest URL of old browsers."""
 MAX_SITEMAPS = 1000

@@ -184,8 +184,7 @@ class Scope:
         return None
 
 
-Folders = dict[str, dict[int, tuple[str, ...]]]
-"""Host or domain -> port of a seed -> folders in scope."""
+Folders = dict[str, dict[int, tuple[str, ...]]]  # Host or domain -> port of a seed -> folders in scope.
 
 
 def _folders_by_host(seeds: Iterable[str], kind: str) -> Folders:

@@ -37,8 +37,7 @@ class _Draft:
 
     now: datetime
     query: Query = _EMPTY_QUERY
-    joins: bool = False
-    """OR precedes the next term."""
+    joins: bool = False  # OR precedes the next term.
 
     def add(self, term: Term, *, negative: bool) -> None:
         groups = self.query.groups
@@ -51,8 +50,7 @@ class _Draft:
         self.joins = False
 
 
-_Operator = Callable[[_Draft, str, bool], None]
-"""Draft, value and whether it is excluded."""
+_Operator = Callable[[_Draft, str, bool], None]  # Draft, value and whether it is excluded.
 
 
 def parse_query(text: str, *, now: datetime) -> Query:

@@ -23,17 +23,12 @@ TITLE = 2.0
 HEADINGS = 0.7
 URL = 0.7
 TEXT = 1.0
-OTHER_FORM = 0.8
-"""Another form of the query word."""
-ANCHOR = 0.8
-"""Anchor texts of pages that link here."""
-IMPORTANCE = 0.6
-"""Per doubling of the PageRank over that of an average page."""
+OTHER_FORM = 0.8  # Another form of the query word.
+ANCHOR = 0.8  # Anchor texts of pages that link here.
+IMPORTANCE = 0.6  # Per doubling of the PageRank over that of an average page.
 MAX_IMPORTANCE = 12.0
-GONE = 0.5
-"""A page that is gone."""
-FUSION_DEPTH = 60
-"""Constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009)."""
+GONE = 0.5  # A page that is gone.
+FUSION_DEPTH = 60  # Constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009).
 
 
 class WordForm(NamedTuple):
@@ -81,10 +76,8 @@ def fuse_rankings(rankings: Sequence[Sequence[Item]]) -> list[tuple[Item, float]
     return sorted(scores.items(), key=lambda entry: -entry[1])
 
 
-MAX_FACET_VALUES = 10
-"""The most frequent values of one facet."""
-SPANS = ("1d", "7d", "30d", "365d")
-"""Values of `changed:>`; each includes those before it."""
+MAX_FACET_VALUES = 10  # The most frequent values of one facet.
+SPANS = ("1d", "7d", "30d", "365d")  # Values of `changed:>`; each includes those before it.
 
 
 class FacetRow(NamedTuple):
@@ -132,8 +125,7 @@ def _most_frequent(values: Iterable[str]) -> tuple[FacetValue, ...]:
     return tuple(FacetValue(*pair) for pair in counted[:MAX_FACET_VALUES])
 
 
-CHARS_PER_WORD = 6
-"""Text sizes are compared in words, which the store knows."""
+CHARS_PER_WORD = 6  # Text sizes are compared in words, which the store knows.
 
 
 class TextFingerprint(NamedTuple):

@@ -18,14 +18,10 @@ from evercrawl.core.search.tokenizer import fold_text, is_single_char_word
 from evercrawl.model.search import Span
 
 WINDOW_CHARS = 220
-MAX_TEXT_CHARS = 100_000
-"""The rest of a text is not searched."""
-FIRST_PASS_CHARS = 20_000
-"""If everything is found in this much, the rest is not searched."""
-MAX_MATCHES = 40
-"""Matches per term."""
-MAX_CUT_DISTANCE = 24
-"""How far from the ideal position a space is searched."""
+MAX_TEXT_CHARS = 100_000  # The rest of a text is not searched.
+FIRST_PASS_CHARS = 20_000  # If everything is found in this much, the rest is not searched.
+MAX_MATCHES = 40  # Matches per term.
+MAX_CUT_DISTANCE = 24  # How far from the ideal position a space is searched.
 _SPACE = re.compile(r"\s+")
 _JOINING = "\u200c\u200d\ufe0e\ufe0f"
 
@@ -35,8 +31,7 @@ class SnippetTerm(NamedTuple):
 
     text: str
     is_word: bool
-    forms: frozenset[str] = frozenset()
-    """Folded forms of the word; empty: only the text itself."""
+    forms: frozenset[str] = frozenset()  # Folded forms of the word; empty: only the text itself.
 
 
 class _Match(NamedTuple):

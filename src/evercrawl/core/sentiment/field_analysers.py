@@ -9,8 +9,7 @@ from typing import Protocol
 from evercrawl.core.sentiment.sentences import is_english, page_sentiment
 from evercrawl.model.document import Document
 
-FieldValue = str | int | float | bool | None
-"""A value that JSON, SQL and a search index all know."""
+FieldValue = str | int | float | bool | None  # A value that JSON, SQL and a search index all know.
 MAX_ERROR_CHARS = 200
 
 
@@ -25,8 +24,7 @@ class Analyser(Protocol):
         """Return the fields of a document, always the same for the same document."""
 
 
-DetectLanguage = Callable[[str], str | None]
-"""Text -> primary language subtag; None if unclear."""
+DetectLanguage = Callable[[str], str | None]  # Text -> primary language subtag; None if unclear.
 
 
 def _english_or_unknown(text: str) -> str | None:

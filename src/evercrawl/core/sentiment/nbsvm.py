@@ -23,8 +23,7 @@ from evercrawl.core.sentiment.sentences import tokenize
 BUCKETS = 1 << 20
 BYTES_ACROSS, BYTES_INSIDE = 5, 4
 MAX_CACHED_WORDS = 8192
-NEGATED_WORDS = 3
-"""Words after a negation that are negated, up to the next punctuation or `but`."""
+NEGATED_WORDS = 3  # Words after a negation that are negated, up to the next punctuation or `but`.
 _NEGATIONS = frozenset(
     b"not no never nothing nor none neither without cannot hardly cant dont doesnt didnt isnt wasnt wont"
     b" wouldnt couldnt shouldnt".split()

@@ -7,10 +7,8 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-MAX_TEXT_CHARS = 200_000
-"""The rest of a text is ignored."""
-MAX_SENTENCE_CHARS = 2_000
-"""A longer run without an end is cut: tables and lists have no sentences."""
+MAX_TEXT_CHARS = 200_000  # The rest of a text is ignored.
+MAX_SENTENCE_CHARS = 2_000  # A longer run without an end is cut: tables and lists have no sentences.
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?|[!?.,;:]")
 _CONTRACTION = re.compile(r"n't\b")
@@ -82,13 +80,10 @@ def _is_latin(word: str) -> bool:
     return all(letter < "\u0250" for letter in word)
 
 
-CLEAR_SCORE = 0.25
-"""A sentence with a smaller score is neutral."""
-MIN_SENTENCE_WORDS = 3
-"""Shorter lines are labels if a page has other sentences."""
+CLEAR_SCORE = 0.25  # A sentence with a smaller score is neutral.
+MIN_SENTENCE_WORDS = 3  # Shorter lines are labels if a page has other sentences.
 MAX_SENTENCES = 500
-MAX_PAGE_WEIGHT = 100
-"""A page counts in its site by its sentences, up to this."""
+MAX_PAGE_WEIGHT = 100  # A page counts in its site by its sentences, up to this.
 
 
 class Sentiment(NamedTuple):

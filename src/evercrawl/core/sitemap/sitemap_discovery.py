@@ -21,14 +21,10 @@ from evercrawl.core.revisit.rate_estimate import SiteEstimate
 from evercrawl.model.sitemap import Sitemap, SitemapEntry, SitemapType
 
 EXTENDED_PARAMETER = "XTND"
-WELL_KNOWN = ("/sitemap.xml",)
-"""Tried if robots.txt names no sitemap. Each guess costs a request."""
-MAX_FEEDS = 10
-"""Feeds per site. Large sites have one for every page."""
-MAX_FILES = 5_000
-"""Sitemaps read in one round."""
-MAX_INDEX_DEPTH = 3
-"""Nested indexes. The protocol allows one."""
+WELL_KNOWN = ("/sitemap.xml",)  # Tried if robots.txt names no sitemap. Each guess costs a request.
+MAX_FEEDS = 10  # Feeds per site. Large sites have one for every page.
+MAX_FILES = 5_000  # Sitemaps read in one round.
+MAX_INDEX_DEPTH = 3  # Nested indexes. The protocol allows one.
 
 _A_DAY = timedelta(days=1)
 
@@ -202,8 +198,7 @@ def _newer(entry: SitemapEntry, other: SitemapEntry | None) -> SitemapEntry:
 
 
 MIN_POLL_DAYS, MAX_POLL_DAYS = 1.0 / 24.0, 7.0
-ABSENT_DAYS = 30.0
-"""Days before a missing source is requested again."""
+ABSENT_DAYS = 30.0  # Days before a missing source is requested again.
 MAX_SOURCES = 500
 _FORM = 1
 
@@ -212,8 +207,7 @@ class SourceState(NamedTuple):
     """A requested sitemap or feed."""
 
     kind: str
-    read: float | None = None
-    """When it was last read, in days; None if it was missing."""
+    read: float | None = None  # When it was last read, in days; None if it was missing.
     requested: float = 0.0
     etag: str | None = None
     last_modified: str | None = None
@@ -225,12 +219,9 @@ class SitemapState(NamedTuple):
     sources: dict[str, SourceState] = {}  # noqa: RUF012 - a value; every change makes a new one
     feeds: tuple[str, ...] = ()
     polled: float | None = None
-    requests: int = 0
-    """Requests to the site's pages since the last poll."""
-    silent_polls: int = 0
-    """Consecutive polls without announcements."""
-    announced_pages: int = 0
-    """Announced pages that still wait for a visit."""
+    requests: int = 0  # Requests to the site's pages since the last poll.
+    silent_polls: int = 0  # Consecutive polls without announcements.
+    announced_pages: int = 0  # Announced pages that still wait for a visit.
 
     def with_source(self, url: str, source: SourceState) -> SitemapState:
         """Return the state after a source was requested."""

@@ -18,8 +18,7 @@ from evercrawl.model.document import Alternate
 from evercrawl.model.sitemap import Sitemap, SitemapEntry, SitemapLimits, SitemapType
 
 CHANGE_FREQUENCIES = frozenset({"always", "hourly", "daily", "weekly", "monthly", "yearly", "never"})
-EXTENDED_FIELDS = frozenset({"last_updated", "anchor_text"})
-"""Fields that make a sitemap an extended one."""
+EXTENDED_FIELDS = frozenset({"last_updated", "anchor_text"})  # Fields that make a sitemap an extended one.
 
 _STANDARD_FIELDS = frozenset({"loc", "lastmod", "changefreq", "priority"})
 _NEWS_FIELDS = frozenset(
@@ -230,8 +229,7 @@ def _title(own: dict[str, EntryField]) -> str | None:
     return None if title is None else " ".join(title.text.split())[:_MAX_TITLE_CHARS] or None
 
 
-MIN_URL_SHARE = 0.5
-"""Share of lines that are URLs. Below it, a text is prose."""
+MIN_URL_SHARE = 0.5  # Share of lines that are URLs. Below it, a text is prose.
 MAX_HEADING_CHARS = 1000
 MAX_ROW_CHARS = 100_000
 SEPARATORS = "\t|;,"

@@ -23,8 +23,7 @@ from evercrawl.core.sitemap.sitemap_values import absolute_url, parse_date
 from evercrawl.model.sitemap import SitemapEntry, SitemapLimits, SitemapType
 
 PRESCAN_BYTES = 1024
-MAX_PREAMBLE = 64 * 1024
-"""Bytes searched for the start of the sitemap."""
+MAX_PREAMBLE = 64 * 1024  # Bytes searched for the start of the sitemap.
 MAX_DOCTYPE = 16 * 1024
 
 _SLICE_BYTES = 1024 * 1024
@@ -111,8 +110,7 @@ def markup_of(document: bytes) -> bytes | None:
     return document[at:]
 
 
-MAX_TAGS = 2_000_000
-"""Tags examined. The rest of such a document is not read."""
+MAX_TAGS = 2_000_000  # Tags examined. The rest of such a document is not read.
 
 _TAG = re.compile(r"""<(/?)([A-Za-z_][\w.:-]*+)((?:[^<>"']|"[^"<]*+"|'[^'<]*+')*+)>""", re.ASCII)
 _ATTRIBUTE = re.compile(r"""([\w.:-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))""", re.ASCII)
@@ -220,8 +218,7 @@ def _close(name: str, handler: TagHandler, opened: list[str]) -> None:
         handler.end(name)
 
 
-MAX_TOKEN_BYTES = 1024 * 1024
-"""Bytes of one tag or comment. Expat scans an unfinished one again with every slice."""
+MAX_TOKEN_BYTES = 1024 * 1024  # Bytes of one tag or comment. Expat scans an unfinished one again with every slice.
 
 _XML_SLICE_BYTES = 256 * 1024
 
@@ -268,8 +265,7 @@ def _refuse_entity(name: str, *_rest: object) -> None:
     raise LimitExceeded(f"the document declares the entity {name[:40]!r}")
 
 
-MAX_FIELD_CHARS = 16 * 1024
-"""Characters kept of one element's text."""
+MAX_FIELD_CHARS = 16 * 1024  # Characters kept of one element's text.
 CACHED_NAMES = 1024
 
 _TYPES = {

@@ -34,8 +34,7 @@ from evercrawl.core.sitemap.sitemap_markup import (
 from evercrawl.model.sitemap import Sitemap, SitemapLimits, SitemapType
 
 GZIP_MAGIC = b"\x1f\x8b"
-MAX_LAYERS = 2
-"""A gzip file sent with a gzip coding that was not removed."""
+MAX_LAYERS = 2  # A gzip file sent with a gzip coding that was not removed.
 MAX_MEMBERS = 1000
 
 _GZIP = 31
@@ -90,8 +89,7 @@ def _gunzip(body: bytes, max_bytes: int) -> UnpackedBody:
     return UnpackedBody(bytes(out))
 
 
-MAX_BROKEN_BYTES = 16 * 1024 * 1024
-"""Bytes of a broken document that are read tag by tag."""
+MAX_BROKEN_BYTES = 16 * 1024 * 1024  # Bytes of a broken document that are read tag by tag.
 
 _ENTRY_PARSERS: dict[SitemapType, EntryParser] = {
     SitemapType.URLSET: listed_entries,

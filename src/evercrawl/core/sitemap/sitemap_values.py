@@ -13,8 +13,7 @@ from functools import lru_cache
 
 from evercrawl.core import url as urls
 
-MAX_URL_CHARS = 8192
-"""Characters. The protocol's limit is 2048."""
+MAX_URL_CHARS = 8192  # Characters. The protocol's limit is 2048.
 CACHED_SITES = 4096
 
 # URLs that the URL standard leaves unchanged, except for an empty path and the case of the host.
@@ -65,8 +64,7 @@ def is_in_scope(sitemap_url: str, url: str) -> bool:
     return theirs.startswith(folder)
 
 
-MAX_DATE_CHARS = 80
-"""Characters. No valid date is longer."""
+MAX_DATE_CHARS = 80  # Characters. No valid date is longer.
 CACHED_DATES = 4096
 
 _W3C = re.compile(

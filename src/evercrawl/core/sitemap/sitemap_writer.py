@@ -15,8 +15,7 @@ from evercrawl.model.sitemap import SitemapPage
 from evercrawl.model.time import to_us
 
 MAX_URLS = 50_000
-MAX_BYTES = 50 * 1024 * 1024
-"""The protocol's limits of one file, before compression."""
+MAX_BYTES = 50 * 1024 * 1024  # The protocol's limits of one file, before compression.
 NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 
 _DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'

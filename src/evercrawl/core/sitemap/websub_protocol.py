@@ -22,18 +22,14 @@ from evercrawl.core.url import canonical, join
 from evercrawl.model.fetch import Headers, header
 from evercrawl.model.time import from_us, to_us
 
-LEASE = timedelta(days=10)
-"""The lease we request; the hub decides."""
+LEASE = timedelta(days=10)  # The lease we request; the hub decides.
 MIN_LEASE, MAX_LEASE = timedelta(minutes=5), timedelta(days=365)
-RENEWED_SHARE = 0.2
-"""A subscription is renewed when this share of its lease is left."""
+RENEWED_SHARE = 0.2  # A subscription is renewed when this share of its lease is left.
 FIRST_WAIT, MAX_WAIT = timedelta(minutes=10), timedelta(days=1)
 MAX_TRIES = 20
 MAX_HUBS = 5
-MAX_URLS = 1000
-"""Pages of one notice that are visited."""
-HEAD_BYTES = 256 * 1024
-"""Links of a feed or page about itself are at its start."""
+MAX_URLS = 1000  # Pages of one notice that are visited.
+HEAD_BYTES = 256 * 1024  # Links of a feed or page about itself are at its start.
 _SIGNATURE = re.compile(r"(sha1|sha256|sha384|sha512)=([0-9a-f]+)", re.IGNORECASE)
 _SECONDS = re.compile(r"[0-9]{1,9}")
 
@@ -48,27 +44,23 @@ class HubDiscovery(NamedTuple):
 class SubscriptionPhase(StrEnum):
     """The state of a subscription."""
 
-    REQUESTED = "requested"
-    """The hub has not called back yet."""
+    REQUESTED = "requested"  # The hub has not called back yet.
     ACTIVE = "active"
     DENIED = "denied"
-    ENDING = "ending"
-    """We no longer want it; the hub may verify that once."""
+    ENDING = "ending"  # We no longer want it; the hub may verify that once.
 
 
 class Subscription(NamedTuple):
     """One topic at one hub."""
 
-    token: str
-    """The last part of the callback URL; it cannot be guessed."""
+    token: str  # The last part of the callback URL; it cannot be guessed.
     topic: str
     hub: str
     secret: str | None
     phase: SubscriptionPhase = SubscriptionPhase.REQUESTED
     requested_us: int = 0
     tries: int = 0
-    until_us: int | None = None
-    """The end of the lease."""
+    until_us: int | None = None  # The end of the lease.
     lease_s: int = 0
     detail: str = ""
 

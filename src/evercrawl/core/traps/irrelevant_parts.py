@@ -22,35 +22,24 @@ from evercrawl.model.document import Link
 
 MIN_SAME, MIN_SAME_ON_SITE = 6, 12
 """Pairs of equal texts that make a part irrelevant: on one kind of page, on the whole site."""
-SAME_PER_DIFFERENT = 30
-"""Extra pairs needed per contradiction."""
-SAME_PER_UNCLEAR = 2
-"""Extra pairs needed per pair with equal text and different links."""
+SAME_PER_DIFFERENT = 30  # Extra pairs needed per contradiction.
+SAME_PER_UNCLEAR = 2  # Extra pairs needed per pair with equal text and different links.
 MIN_TEXTS, MAX_TEXTS = 3, 24
 """Distinct texts that the pairs must show, and how many are told apart. One text for everything proves nothing."""
-MIN_SAME_ONE_TEXT = 40
-"""Pairs with a new value each time that are enough with a single text."""
-MAX_VALUES = 60
-"""Values of a segment that are told apart."""
-VALUES_PER_SAME = 0.75
-"""New values per pair from which a segment is not a name. Versions and languages recur."""
-MIN_NON_NAMES = 24
-"""Values without a contradiction that also prove it: one session id for all links of a page."""
-MAX_VARIANTS, MAX_VARIANTS_IRRELEVANT = 1024, 8192
-"""URLs kept for comparison; more on a site with irrelevant parts."""
-MAX_PARTS = 64
-"""Parts of one site with evidence."""
+MIN_SAME_ONE_TEXT = 40  # Pairs with a new value each time that are enough with a single text.
+MAX_VALUES = 60  # Values of a segment that are told apart.
+VALUES_PER_SAME = 0.75  # New values per pair from which a segment is not a name. Versions and languages recur.
+MIN_NON_NAMES = 24  # Values without a contradiction that also prove it: one session id for all links of a page.
+MAX_VARIANTS, MAX_VARIANTS_IRRELEVANT = 1024, 8192  # URLs kept for comparison; more on a site with irrelevant parts.
+MAX_PARTS = 64  # Parts of one site with evidence.
 MAX_PARTS_OF_URL = 8
 MIN_PIECE_CHARS, MAX_PIECES = 5, 3
 """Minimum length of a piece that may be a session id, and pieces examined per segment."""
-MAX_GROUPED = 5
-"""Parameters of a URL up to which groups of them are examined too."""
-NO_VALUE = 0
-"""Value of a part that a URL does not have."""
+MAX_GROUPED = 5  # Parameters of a URL up to which groups of them are examined too.
+NO_VALUE = 0  # Value of a part that a URL does not have.
 
 _DIGIT = re.compile(r"\d")
-_NAMED = "named segment"
-"""Marks segments that could be a name."""
+_NAMED = "named segment"  # Marks segments that could be a name.
 
 
 class PartEvidence(NamedTuple):
@@ -58,12 +47,9 @@ class PartEvidence(NamedTuple):
 
     same: int = 0
     different: int = 0
-    texts: int = 0
-    """A bit for each text seen under two values."""
-    values: int = 0
-    """A bit for each of those values."""
-    unclear: int = 0
-    """Pairs with equal text and different links: lists, and pages with random links."""
+    texts: int = 0  # A bit for each text seen under two values.
+    values: int = 0  # A bit for each of those values.
+    unclear: int = 0  # Pairs with equal text and different links: lists, and pages with random links.
 
     def is_irrelevant(self, least: int, *, could_be_name: bool = False) -> bool:
         """True if enough pairs have the same text whatever the part says."""
@@ -82,8 +68,7 @@ class PartialUrl(NamedTuple):
     """What was seen under a URL without one of its parts."""
 
     value: int
-    content: int
-    """Hash of its text."""
+    content: int  # Hash of its text.
     links: LinkSketch = LinkSketch()
 
 
@@ -93,16 +78,14 @@ class UrlPartStats:
 
     evidence: dict[str, PartEvidence] = field(default_factory=dict)
     variants: dict[int, PartialUrl] = field(default_factory=dict)
-    rechecks: int = 0
-    """Pages visited although only an irrelevant part was new."""
+    rechecks: int = 0  # Pages visited although only an irrelevant part was new.
 
 
 class _Part(NamedTuple):
     name: str
     on_site: str
     value: str
-    rest: str
-    """The URL without the part."""
+    rest: str  # The URL without the part.
     place: UrlPart
 
 

@@ -15,18 +15,14 @@ from zlib import crc32
 
 from evercrawl.model.document import Link
 
-MAX_LINKS: Final = 40
-"""Links of one page that are examined, spread over all of them."""
+MAX_LINKS: Final = 40  # Links of one page that are examined, spread over all of them.
 MIN_LINK_TEXTS, MIN_LINK_TEXT_SHARE = 2, 0.6
 """Distinct link texts, and their share, that identify what the links lead to."""
-CACHED_HASHES = 8192
-"""Cached hashes of links and link texts. Most occur on many pages of a site."""
+CACHED_HASHES = 8192  # Cached hashes of links and link texts. Most occur on many pages of a site.
 BUCKETS: Final = 8
 BUCKET_BITS: Final = 8
-MIN_EQUAL_BUCKETS: Final = 3
-"""Buckets of two sketches that agree if about two links in five are equal."""
-PIECES = re.compile(r"([.,;~!=_-])")
-"""Marks between the pieces of a segment. Splitting keeps them."""
+MIN_EQUAL_BUCKETS: Final = 3  # Buckets of two sketches that agree if about two links in five are equal.
+PIECES = re.compile(r"([.,;~!=_-])")  # Marks between the pieces of a segment. Splitting keeps them.
 T = TypeVar("T")
 
 _MIX: Final = 0x9E3779B1
@@ -41,29 +37,23 @@ class SegmentPiece(NamedTuple):
     number: int
 
 
-UrlPart = tuple[str, ...] | int | SegmentPiece
-"""Parameters by name, a segment by number, or a piece of one."""
+UrlPart = tuple[str, ...] | int | SegmentPiece  # Parameters by name, a segment by number, or a piece of one.
 
 
 class _Link(NamedTuple):
     whole: int
-    mixed: int
-    """The whole, spread over all bits."""
+    mixed: int  # The whole, spread over all bits.
     segments: tuple[int, ...]
     parameters: dict[str, int]
-    written: list[str]
-    """The segments as written."""
+    written: list[str]  # The segments as written.
 
 
 class LinkSketch(NamedTuple):
     """The links of a page as numbers."""
 
-    words: int = 0
-    """Hash of the link texts; 0 if they do not identify the links."""
-    whole: int = 0
-    """Hash of the set of links without one part; 0 if there are none."""
-    new: int = 0
-    """Sketch of the new links; 0 if there are none."""
+    words: int = 0  # Hash of the link texts; 0 if they do not identify the links.
+    whole: int = 0  # Hash of the set of links without one part; 0 if there are none.
+    new: int = 0  # Sketch of the new links; 0 if there are none.
 
     def is_similar(self, other: LinkSketch) -> bool:
         """True if both lead to nearly the same pages."""

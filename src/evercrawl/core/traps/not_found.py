@@ -17,12 +17,9 @@ from xxhash import xxh3_64_intdigest, xxh32_intdigest
 from evercrawl.core.duplicates.minhash import signature_similarity, text_signature
 from evercrawl.core.traps.url_pattern import placeholder
 
-MAX_NOT_FOUND_CHARS = 600
-"""Characters. A longer page is about something."""
-READ_CHARS = 4000
-"""Characters searched for phrases, which stand at the top."""
-SURE_CHARS = 200
-"""A text this short with such a phrase says nothing else."""
+MAX_NOT_FOUND_CHARS = 600  # Characters. A longer page is about something.
+READ_CHARS = 4000  # Characters searched for phrases, which stand at the top.
+SURE_CHARS = 200  # A text this short with such a phrase says nothing else.
 
 _NOT_FOUND = re.compile(
     r"\b(?:page|file|document|site|url|address|content|article|item|product|resource|seite|p[aá]gina)\b.{0,60}?"
@@ -58,16 +55,13 @@ def says_only_not_found(title: str | None, text: str) -> bool:
     return len(text) <= SURE_CHARS and says_not_found(title, text)
 
 
-MIN_SIMILARITY = 0.8
-"""Similarity of equal answers, well above two pages of one template."""
-MIN_TEMPLATE_SIMILARITY = 0.2
-"""A not-found page with changing recommendations is not an invented page."""
+MIN_SIMILARITY = 0.8  # Similarity of equal answers, well above two pages of one template.
+MIN_TEMPLATE_SIMILARITY = 0.2  # A not-found page with changing recommendations is not an invented page.
 NEW_LINKS_SHARE = 0.8
 MIN_SIZE_RATIO = 0.7
 NONSENSE_LETTERS = 11
 MIN_YEAR, MAX_YEAR = 1500, 2400
-FIRST_INVENTED_YEAR = 2500
-"""Invented years begin here."""
+FIRST_INVENTED_YEAR = 2500  # Invented years begin here.
 
 _DATE = re.compile(
     r"(?:1[5-9]|2[0-3])\d\d([-_.]?)(?:0?[1-9]|1[0-2])(?:\1(?:0?[1-9]|[12]\d|3[01]))?"
@@ -84,16 +78,11 @@ class ProbeOutcome(IntEnum):
 
     UNPROBED = 0
     NOT_FOUND = 1
-    ANSWERED = 2
-    """With a page for every URL."""
-    INVENTED = 3
-    """With new text and new links for every URL: a maze."""
-    SAME = 4
-    """With the same page for every URL."""
-    LEADS_ON = 5
-    """With a page for every URL that links to more of its kind: the set has no end."""
-    NOT_FOUND_AGAIN = 6
-    """Not found in a second probe either: the site knows its URLs."""
+    ANSWERED = 2  # With a page for every URL.
+    INVENTED = 3  # With new text and new links for every URL: a maze.
+    SAME = 4  # With the same page for every URL.
+    LEADS_ON = 5  # With a page for every URL that links to more of its kind: the set has no end.
+    NOT_FOUND_AGAIN = 6  # Not found in a second probe either: the site knows its URLs.
 
 
 class Soft404Page(NamedTuple):
@@ -108,12 +97,9 @@ class ProbeAnswer(NamedTuple):
 
     status: int
     text: str = ""
-    links: int = 0
-    """Links to pages of the site."""
-    new_links: int = 0
-    """Those that were unknown."""
-    same_shape_links: int = 0
-    """New links with the shape of the invented URL."""
+    links: int = 0  # Links to pages of the site.
+    new_links: int = 0  # Those that were unknown.
+    same_shape_links: int = 0  # New links with the shape of the invented URL.
     title: str = ""
 
 

@@ -12,31 +12,21 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 from zlib import crc32
 
-READ_CHARS: Final = 2500
-"""Reading more does not improve the estimate."""
-SAMPLE: Final = 4
-"""One group in this many is stored; a power of two."""
-MIN_WORDS: Final = 40
-"""A shorter text is used whole."""
+READ_CHARS: Final = 2500  # Reading more does not improve the estimate.
+SAMPLE: Final = 4  # One group in this many is stored; a power of two.
+MIN_WORDS: Final = 40  # A shorter text is used whole.
 MEMORY_BYTES: Final = 1 << 13
-MAX_GROUPS: Final = 6000
-"""Groups in one bitmap. About one in eleven then looks known by chance."""
-MAX_AVERAGE_WORD: Final = 25
-"""Longer words mean a script without spaces, so characters count as words."""
+MAX_GROUPS: Final = 6000  # Groups in one bitmap. About one in eleven then looks known by chance.
+MAX_AVERAGE_WORD: Final = 25  # Longer words mean a script without spaces, so characters count as words.
 
-CHOICES = 1
-"""Seed that separates hashes of URL words from hashes of word groups."""
-ECHO: Final = b"0"
-"""Replaces a known word of the URL."""
-PHRASE_END = b" . "
-"""Marks the end of a phrase."""
+CHOICES = 1  # Seed that separates hashes of URL words from hashes of word groups.
+ECHO: Final = b"0"  # Replaces a known word of the URL.
+PHRASE_END = b" . "  # Marks the end of a phrase.
 
 _DIGIT: Final = re.compile(rb"\d")
 _DIGITS: Final = re.compile(rb"\d+")
-_LOW: Final = (1 << 29) - 1
-"""Bits used of a sum. Products of such numbers fit a machine word."""
-_MIX: Final = 0x9E3779B1 & _LOW
-"""An odd number near the golden ratio of 32 bits, which spreads sums."""
+_LOW: Final = (1 << 29) - 1  # Bits used of a sum. Products of such numbers fit a machine word.
+_MIX: Final = 0x9E3779B1 & _LOW  # An odd number near the golden ratio of 32 bits, which spreads sums.
 _PHRASE_ENDS = bytes.maketrans(b".,;:!?|()", b"\n" * 9)
 _OTHER_PHRASE_ENDS = [mark.encode() for mark in "\u2022\u2013\u2014\u3001\u3002"]
 _BIT: Final = MEMORY_BYTES * 8 - 1
@@ -47,10 +37,8 @@ _DRAWN: Final = SAMPLE - 1
 class NewText(NamedTuple):
     """Shares of a text that are new, 0 to 1."""
 
-    literal: float
-    """Letter by letter."""
-    essential: float
-    """With all numbers equal: a counter or a date is not new text."""
+    literal: float  # Letter by letter.
+    essential: float  # With all numbers equal: a counter or a date is not new text.
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +47,7 @@ class TextMemory:
 
     recent: bytes = b""
     previous: bytes = b""
-    count: int = 0
-    """Groups in the recent bitmap."""
+    count: int = 0  # Groups in the recent bitmap.
 
 
 NOTHING_NEW = NewText(0.0, 0.0)

@@ -21,19 +21,15 @@ from evercrawl.core.traps.pattern_stats import (
 from evercrawl.core.traps.trap_state import TrapState
 from evercrawl.core.traps.url_pattern import Breadth, lengthens, patterns_of
 
-EXPLODING_ABOVE = 2.0
-"""New URLs of the same pattern per request."""
+EXPLODING_ABOVE = 2.0  # New URLs of the same pattern per request.
 MIN_EXPLODING, MIN_EXPLODING_AGAIN = 64, 16
 """Requests before an exploding pattern is probed, however new its text; fewer on a site with a maze."""
 MAX_SOFT_404 = 4
 MAX_MAZES = 16
 MAX_PHRASES = 4
-REQUESTS_BEFORE_RETRY = 4
-"""Requests to a blocked maze before it is probed again."""
-MIN_SECOND_PROBE = 100
-"""Requests before a chain without new words is probed a second time."""
-MIN_MAZE_FOLDERS = 3
-"""Folders with mazes pages that mark the whole site as a maze."""
+REQUESTS_BEFORE_RETRY = 4  # Requests to a blocked maze before it is probed again.
+MIN_SECOND_PROBE = 100  # Requests before a chain without new words is probed a second time.
+MIN_MAZE_FOLDERS = 3  # Folders with mazes pages that mark the whole site as a maze.
 
 
 class ProbeRequest(NamedTuple):

@@ -18,43 +18,32 @@ _PAGING = re.compile(r"\?(?:p|pg|page|paged|pagenum|page_?no|offset|start|from|s
 
 NARROW_PACE, BROAD_PACE = 1 / 12, 1 / 36
 """Weight of the newest request in the averages. Broad patterns need more evidence."""
-NARROW_MIN_REQUESTS, BROAD_MIN_REQUESTS = 12, 30
-"""Requests before a pattern can be throttled."""
+NARROW_MIN_REQUESTS, BROAD_MIN_REQUESTS = 12, 30  # Requests before a pattern can be throttled.
 PRIOR = 0.5
-PRIOR_WEIGHT = 3
-"""The prior counts as much as this many requests."""
-SUSPECT_PRIOR = 0.12
-"""Prior of a pattern that extends an unproductive one."""
+PRIOR_WEIGHT = 3  # The prior counts as much as this many requests.
+SUSPECT_PRIOR = 0.12  # Prior of a pattern that extends an unproductive one.
 THROTTLE_BELOW = 0.1
 BLOCK_BELOW = 0.04
 OPEN_ABOVE = 0.25
-UNBLOCK_ABOVE = 0.5
-"""New text on one page of a blocked pattern that turns the block into a throttle."""
+UNBLOCK_ABOVE = 0.5  # New text on one page of a blocked pattern that turns the block into a throttle.
 DUPLICATES_ABOVE = 0.8
-GROWTH_ABOVE = 0.3
-"""New URLs of the pattern per request; above this, the pattern may have no end."""
-STEADY_ABOVE = 0.75
-"""Share of requests that offered a new URL of the pattern. A finite set soon falls below it."""
+GROWTH_ABOVE = 0.3  # New URLs of the pattern per request; above this, the pattern may have no end.
+STEADY_ABOVE = 0.75  # Share of requests that offered a new URL of the pattern. A finite set soon falls below it.
 MIN_PARAMETER_REQUESTS = 30
 """Requests with parameters after which the absence of new words proves a trap. Paths may be copies for good reasons."""
-MIN_PAGING_REQUESTS = 60
-"""The same for the pages of a list, which may hide new items behind many known ones."""
-MIN_RETURN_REQUESTS = 60
-"""Requests that redirect to known pages, such as a login page."""
+MIN_PAGING_REQUESTS = 60  # The same for the pages of a list, which may hide new items behind many known ones.
+MIN_RETURN_REQUESTS = 60  # Requests that redirect to known pages, such as a login page.
 CYCLES_ABOVE, MIN_CYCLE_REQUESTS = 0.6, 60
 """Share of requests that repeat what a shorter path showed (symbolic links), and requests after which growth is no
 longer required.
 """
 EXPLODES_ABOVE, MIN_EXPLOSION_REQUESTS, MIN_EXPLOSION_REQUESTS_BELOW = 3.0, 100, 16
 """New URLs per request, and the requests after which that counts as an explosion; fewer below an exploding path."""
-MIN_CHAIN_REQUESTS = 40
-"""Requests before a chain of pages that links only to itself is probed, however new its text."""
-UNPROBED_REQUESTS, UNPROBED_REQUESTS_BROAD = 120, 300
-"""Requests before an endless pattern is blocked without a probe."""
+MIN_CHAIN_REQUESTS = 40  # Requests before a chain of pages that links only to itself is probed, however new its text.
+UNPROBED_REQUESTS, UNPROBED_REQUESTS_BROAD = 120, 300  # Requests before an endless pattern is blocked without a probe.
 MIN_PROVEN_REQUESTS, PROVEN_ABOVE = 3, 0.3
 """Requests and new text that make a shape trusted, whatever wider patterns say."""
-LITTLE_NEW = 0.5
-"""Pages of an endless set with less new text than this are not worth a request."""
+LITTLE_NEW = 0.5  # Pages of an endless set with less new text than this are not worth a request.
 INVENTS = "invented URLs are answered with new pages"
 FEEDS_ITSELF = "invented URLs are answered, and each page links only to more of its kind"
 
@@ -72,32 +61,21 @@ class PatternStats(NamedTuple):
 
     breadth: Breadth
     requests: int = 0
-    value: float = PRIOR
-    """New text that a request yielded or led to, ignoring numbers."""
-    literal_value: float = PRIOR
-    """The same, counting new numbers."""
-    page_value: float = PRIOR
-    """New text on the pages themselves."""
+    value: float = PRIOR  # New text that a request yielded or led to, ignoring numbers.
+    literal_value: float = PRIOR  # The same, counting new numbers.
+    page_value: float = PRIOR  # New text on the pages themselves.
     duplicates: float = 0.0
-    growth: float = 0.0
-    """New URLs of this pattern per request."""
-    steady_growth: float = 0.0
-    """Share of requests that offered at least one."""
-    cycles: float = 0.0
-    """Share of requests that repeated what a shorter path showed."""
+    growth: float = 0.0  # New URLs of this pattern per request.
+    steady_growth: float = 0.0  # Share of requests that offered at least one.
+    cycles: float = 0.0  # Share of requests that repeated what a shorter path showed.
     state: PatternState = PatternState.OPEN
     probe_outcome: ProbeOutcome = ProbeOutcome.UNPROBED
-    probes: int = 0
-    """Requests since the block."""
-    probed_at: int = 0
-    """Value of `probes` at the last probe."""
+    probes: int = 0  # Requests since the block.
+    probed_at: int = 0  # Value of `probes` at the last probe.
     first_url: str = ""
-    last_url: str = ""
-    """Two of its URLs: examples, and models for invented URLs."""
-    promise: float = PRIOR
-    """New text expected behind links to other kinds of pages."""
-    redirects_back: float = 0.0
-    """Share of requests that redirected to a known or refused page."""
+    last_url: str = ""  # Two of its URLs: examples, and models for invented URLs.
+    promise: float = PRIOR  # New text expected behind links to other kinds of pages.
+    redirects_back: float = 0.0  # Share of requests that redirected to a known or refused page.
 
     @property
     def is_proven(self) -> bool:

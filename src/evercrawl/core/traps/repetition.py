@@ -12,18 +12,14 @@ from itertools import pairwise
 
 from evercrawl.core.traps.url_parts import UrlParts, percent_decode, percent_decode_all
 
-MAX_IN_A_ROW = 2
-"""Times that a group of segments may occur in a row (Heritrix's rule)."""
-MAX_PLACEHOLDERS_IN_A_ROW = 5
-"""The same for numbers and fillers: /11/11/11/, /list/0/0/0/, /all/all/all/."""
-MIN_SCATTERED = 4
-"""A segment this frequent at equal distances is a cycle."""
+MAX_IN_A_ROW = 2  # Times that a group of segments may occur in a row (Heritrix's rule).
+MAX_PLACEHOLDERS_IN_A_ROW = 5  # The same for numbers and fillers: /11/11/11/, /list/0/0/0/, /all/all/all/.
+MIN_SCATTERED = 4  # A segment this frequent at equal distances is a cycle.
 MIN_ANYWHERE = 6
 MAX_SLASHES_IN_A_ROW = 3
 MAX_EMPTY_SEGMENTS = 5
 MAX_EQUAL_PARAMETERS = 2
-MAX_NESTED = 2
-"""Levels at which a parameter or page may contain itself."""
+MAX_NESTED = 2  # Levels at which a parameter or page may contain itself.
 MAX_ENCODINGS = 2
 
 _PLACEHOLDER = re.compile(r"(?:\d{1,4}|[^\w]+|_+|all|any|none|null|default)\Z")

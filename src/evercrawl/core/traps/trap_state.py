@@ -34,20 +34,13 @@ from evercrawl.model.document import Link
 
 MAX_PATTERNS, KEPT_PATTERNS = 512, 384
 """Patterns kept per site. If there are more, the least used open ones are dropped."""
-MIN_REPEATS, MIN_REPEAT_SHARE = 8, 0.2
-"""Repeated pages, and their share, that make detection compare URL parts."""
-MIN_WASTED = 150
-"""Wasted requests before a site can be overspent."""
-CYCLE_LONGER = 1
-"""Extra path segments of a page that repeats another."""
-MAX_LINKS = 24
-"""New links of one page that are examined."""
-MIN_NEW_TEXT = 0.1
-"""A smaller share of new text is a new date or counter on an old page."""
-MIN_PROMISE = 0.3
-"""Expected new text from which a link adds to the value of its page."""
-TEMPORARY_STATUSES = frozenset((0, 408, 425, 429))
-"""Temporary failures. They and 5xx say nothing about a pattern."""
+MIN_REPEATS, MIN_REPEAT_SHARE = 8, 0.2  # Repeated pages, and their share, that make detection compare URL parts.
+MIN_WASTED = 150  # Wasted requests before a site can be overspent.
+CYCLE_LONGER = 1  # Extra path segments of a page that repeats another.
+MAX_LINKS = 24  # New links of one page that are examined.
+MIN_NEW_TEXT = 0.1  # A smaller share of new text is a new date or counter on an old page.
+MIN_PROMISE = 0.3  # Expected new text from which a link adds to the value of its page.
+TEMPORARY_STATUSES = frozenset((0, 408, 425, 429))  # Temporary failures. They and 5xx say nothing about a pattern.
 
 
 class VisitObservation(NamedTuple):
@@ -56,15 +49,11 @@ class VisitObservation(NamedTuple):
     url: str
     status: int
     new: NewText = NOTHING_NEW
-    duplicate: bool = False
-    """True if the text equals or nearly equals that of another page."""
-    duplicate_of: str = ""
-    """That page, if known."""
+    duplicate: bool = False  # True if the text equals or nearly equals that of another page.
+    duplicate_of: str = ""  # That page, if known.
     soft_404: bool = False
-    new_links: Sequence[str] = ()
-    """URLs of the same site that were unknown before."""
-    redirects_back: bool = False
-    """True for a redirect to a known or refused page of the site."""
+    new_links: Sequence[str] = ()  # URLs of the same site that were unknown before.
+    redirects_back: bool = False  # True for a redirect to a known or refused page of the site.
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +61,18 @@ class TrapState:
     """Everything that trap detection keeps about one site. Bounded, whatever the site does."""
 
     requests: int = 0
-    wasted: int = 0
-    """Requests without new content, except for not-found answers."""
+    wasted: int = 0  # Requests without new content, except for not-found answers.
     patterns: dict[str, PatternStats] = field(default_factory=dict)
     text_memory: TextMemory = field(default_factory=TextMemory)
     url_parts: UrlPartStats = field(default_factory=UrlPartStats)
     soft_404: tuple[Soft404Page, ...] = ()
     not_found_pages: tuple[Soft404Page, ...] = ()
     """Answers to URLs that do not exist. Other answers to invented URLs may be empty pages."""
-    not_found_redirects: tuple[str, ...] = ()
-    """Redirect targets of URLs that do not exist."""
+    not_found_redirects: tuple[str, ...] = ()  # Redirect targets of URLs that do not exist.
     mazes: tuple[str, ...] = ()
     """Patterns that answer invented URLs with invented pages. Everything below them is blocked too."""
-    not_found_phrases: tuple[int, ...] = ()
-    """Hashes of the phrases with which the site reports a missing page."""
-    repeats: int = 0
-    """Requests for pages without new text, even if they led to something."""
+    not_found_phrases: tuple[int, ...] = ()  # Hashes of the phrases with which the site reports a missing page.
+    repeats: int = 0  # Requests for pages without new text, even if they led to something.
 
     @property
     def is_suspicious(self) -> bool:
@@ -232,8 +217,7 @@ def _drop_least_used(known: dict[str, PatternStats]) -> dict[str, PatternStats]:
 
 VERSION = 3
 LEVEL = 6
-DIGITS = 4
-"""Digits of the averages that are stored."""
+DIGITS = 4  # Digits of the averages that are stored.
 
 _LENGTH = struct.Struct("<I")
 _ROW = struct.Struct("<IIIIIQ")

@@ -20,20 +20,17 @@ from evercrawl.core.traps.url_pattern import Breadth, UrlPattern, lengthens, par
 
 MIN_PROBES, PROBE_SHARE = 2, 0.01
 """Requests allowed in a blocked pattern: this number plus this share of the site's requests."""
-PROBE_ONE_IN = 64
-"""One in this many links to a blocked pattern stays queued for probes."""
+PROBE_ONE_IN = 64  # One in this many links to a blocked pattern stays queued for probes.
 
 
-IRRELEVANT = "(does not matter)"
-"""Suffix of a URL part that does not affect the content."""
+IRRELEVANT = "(does not matter)"  # Suffix of a URL part that does not affect the content.
 
 
 class TrapAction(Enum):
     """What to do with a URL."""
 
     ALLOW = "allow"
-    THROTTLE = "throttle"
-    """Queue it after all others."""
+    THROTTLE = "throttle"  # Queue it after all others.
     BLOCK = "block"
 
 
@@ -43,8 +40,7 @@ class TrapVerdict(NamedTuple):
     action: TrapAction
     pattern: str = ""
     evidence: str = ""
-    is_probe: bool = False
-    """True if the URL is blocked but let through to check the block."""
+    is_probe: bool = False  # True if the URL is blocked but let through to check the block.
 
 
 ALLOWED = TrapVerdict(TrapAction.ALLOW)
@@ -150,12 +146,9 @@ def trap_reports(site: TrapState) -> list[TrapReport]:
     return sorted(found, key=lambda one: -one.requests)
 
 
-MIN_HOSTS = 24
-"""Hosts seen before a domain is judged."""
-HOST_PACE = 1 / 24
-"""Weight of the newest host in the average."""
-HOST_PRIOR_WEIGHT = 4
-"""The prior counts as much as this many hosts."""
+MIN_HOSTS = 24  # Hosts seen before a domain is judged.
+HOST_PACE = 1 / 24  # Weight of the newest host in the average.
+HOST_PRIOR_WEIGHT = 4  # The prior counts as much as this many hosts.
 BLOCK_HOSTS_ABOVE, UNBLOCK_HOSTS_BELOW = 0.85, 0.6
 """Share of new hosts among those that a host names: from here a domain is blocked, below here unblocked."""
 
@@ -164,10 +157,8 @@ class HostStats(NamedTuple):
     """Statistics of the hosts of one domain."""
 
     domain: str
-    hosts: int = 0
-    """Hosts with at least one page seen."""
-    fresh: float = 0.5
-    """Share of never-named hosts among those that the first page of a host names."""
+    hosts: int = 0  # Hosts with at least one page seen.
+    fresh: float = 0.5  # Share of never-named hosts among those that the first page of a host names.
     is_blocked: bool = False
 
     @property

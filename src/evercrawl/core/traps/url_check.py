@@ -16,16 +16,11 @@ from evercrawl.core.traps.action import action_of
 from evercrawl.core.traps.repetition import nesting, repetition
 from evercrawl.core.traps.url_parts import UrlParts, looks_random, percent_decode, split_url
 
-MAX_URL_CHARS = 2000
-"""Characters. Servers and caches cut longer URLs."""
-MAX_SEGMENTS = 21
-"""Twenty folders and a file. The deepest source trees stay below."""
-MAX_PARAMETERS = 40
-"""A search form with every field filled in stays below."""
-MAX_HOPS = 20
-"""Links away from a seed."""
-MAX_RUN = 100
-"""Characters over which a group of up to four repetition."""
+MAX_URL_CHARS = 2000  # Characters. Servers and caches cut longer URLs.
+MAX_SEGMENTS = 21  # Twenty folders and a file. The deepest source trees stay below.
+MAX_PARAMETERS = 40  # A search form with every field filled in stays below.
+MAX_HOPS = 20  # Links away from a seed.
+MAX_RUN = 100  # Characters over which a group of up to four repetition.
 MAX_GROUP = 4
 
 
@@ -62,12 +57,9 @@ def _is_periodic(text: str) -> bool:
     return any(text[period:] == text[:-period] for period in range(1, MAX_GROUP + 1))
 
 
-MIN_FACETS = 3
-"""Parameters with several values each, ..."""
-MIN_CHOICES = 7
-"""... and choices in all, that make a combination of facets."""
-MAX_NUMBERED = 5
-"""Facets of one list: f[0]=…&f[1]=…"""
+MIN_FACETS = 3  # Parameters with several values each, ...
+MIN_CHOICES = 7  # ... and choices in all, that make a combination of facets.
+MAX_NUMBERED = 5  # Facets of one list: f[0]=…&f[1]=…
 MAX_TAGS = 8
 MAX_PAGE_NUMBER = 100_000
 
@@ -133,8 +125,7 @@ def _far_page(parts: UrlParts) -> str | None:
     return None
 
 
-MIN_SESSION_CHARS = 4
-"""Minimum length of a value whose name is only used for sessions."""
+MIN_SESSION_CHARS = 4  # Minimum length of a value whose name is only used for sessions.
 
 _SURE = re.compile(
     r"(?:j|php|asp|aspx|asp\.net_?|cf|x?oos?|osc|xtc|zen|mod|smf|ci_|cake|laravel_|plack_|rack\.?)?_?"
@@ -198,15 +189,11 @@ def _in_folder(parts: UrlParts) -> str | None:
     return None
 
 
-CURRENT_YEAR = 2026
-"""The present, for callers without a clock."""
-YEARS_AHEAD = 20
-"""A calendar that shows a later year invents it."""
-EARLIEST_YEAR = 1900
-"""An event calendar that shows an earlier year invents it."""
+CURRENT_YEAR = 2026  # The present, for callers without a clock.
+YEARS_AHEAD = 20  # A calendar that shows a later year invents it.
+EARLIEST_YEAR = 1900  # An event calendar that shows an earlier year invents it.
 YEARS_AHEAD_ANYWHERE = 100
-EARLIEST_ANYWHERE = 1400
-"""Archives outside calendars go back to the first prints."""
+EARLIEST_ANYWHERE = 1400  # Archives outside calendars go back to the first prints.
 MAX_EPOCH_DIGITS = 13
 SECONDS_PER_YEAR = 31_556_952
 
@@ -236,16 +223,13 @@ _EUROPEAN = re.compile(r"(?:0?[1-9]|[12]\d|3[01])[-./](?:0?[1-9]|[12]\d|3[01])[-
 _COMPACT = re.compile(r"(\d{4})(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])?\Z")
 _WORDS = re.compile(r"[a-z]+")
 _LONG_NUMBER = re.compile(r"\d{4,}")
-MAX_CALENDAR_WORDS = 2
-"""`/event-calendar/` is a calendar; `/on-this-day/` and `/what-a-day-it-was/` are not."""
+MAX_CALENDAR_WORDS = 2  # `/event-calendar/` is a calendar; `/on-this-day/` and `/what-a-day-it-was/` are not.
 
 
 class _Date(NamedTuple):
     year: int
-    whole: bool
-    """True for year, month and day, or a form only used for dates."""
-    alone: bool
-    """True where only a date makes sense, so no word must say so."""
+    whole: bool  # True for year, month and day, or a form only used for dates.
+    alone: bool  # True where only a date makes sense, so no word must say so.
 
 
 def far_date(parts: UrlParts, *, year: int = CURRENT_YEAR) -> str | None:
@@ -357,8 +341,7 @@ class UrlVerdict(NamedTuple):
 
 
 NO_TRAP = UrlVerdict(False)
-CACHED_VERDICTS = 4096
-"""Cached verdicts. A link is checked on its page and again when it enters the queue."""
+CACHED_VERDICTS = 4096  # Cached verdicts. A link is checked on its page and again when it enters the queue.
 
 _RULES: tuple[tuple[str, Callable[[UrlParts], str | None]], ...] = (
     ("too-large", too_large),

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-MAX_DECODINGS = 8
-"""Percent-encodings to undo. A URL inside a URL is encoded once more at each level."""
+MAX_DECODINGS = 8  # Percent-encodings to undo. A URL inside a URL is encoded once more at each level.
 
 _JOINT = re.compile(r"[+\s,;|~:!=/]+|%20|%2b|%2c|%7c")
 _ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
@@ -21,8 +20,7 @@ class UrlParts:
     path: str
     segments: tuple[str, ...]
     query: str
-    pairs: tuple[tuple[str, str], ...]
-    """Names in lower case. `;` separates like `&`."""
+    pairs: tuple[tuple[str, str], ...]  # Names in lower case. `;` separates like `&`.
 
 
 def split_url(url: str) -> UrlParts:

@@ -14,13 +14,10 @@ from typing import NamedTuple
 
 from evercrawl.core.traps.url_parts import looks_random
 
-MAX_NAMES = 8
-"""Parameters of one URL that are examined."""
-MAX_FOLDERS = 3
-"""Parent folders that are patterns of their own."""
+MAX_NAMES = 8  # Parameters of one URL that are examined.
+MAX_FOLDERS = 3  # Parent folders that are patterns of their own.
 MAX_PATTERN_CHARS = 160
-CACHED_FOLDERS = 1024
-"""Cached folders. The pages of a folder differ only in their names."""
+CACHED_FOLDERS = 1024  # Cached folders. The pages of a folder differ only in their names.
 
 _DIGIT = re.compile(r"\d")
 _DATE = re.compile(r"\d{4}[-_.]\d{1,2}(?:[-_.]\d{1,2})?(?:t[\d:.z+-]+)?\Z|\d{4}-?w\d{2}\Z", re.IGNORECASE)

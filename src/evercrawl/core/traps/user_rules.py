@@ -150,8 +150,7 @@ def _compile_set(name: str) -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((re.compile(rule.expression), f"{name}: {rule.why}") for rule in RULE_SETS[name])
 
 
-SITE_SEPARATOR = " "
-"""Occurs in no URL and no pattern."""
+SITE_SEPARATOR = " "  # Occurs in no URL and no pattern.
 
 
 def parse_rule(word: RuleAction, text: str) -> UserRule:

@@ -11,8 +11,7 @@ from evercrawl.core.url import key_of
 from evercrawl.model.page import Candidate
 
 _SHARE_FIELDS = 2
-_LAMBDA = ""
-"""Stands for the Lambda page in place of a URL."""
+_LAMBDA = ""  # Stands for the Lambda page in place of a URL.
 
 
 class LinkBatchContents(NamedTuple):

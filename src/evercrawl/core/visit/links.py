@@ -13,8 +13,7 @@ from evercrawl.model.document import Document
 from evercrawl.model.page import Candidate, Page, Refusal
 from evercrawl.model.reason import REASON_TEXT, Reason
 
-MOST_REFUSED_CHARS = 2048
-"""Only this much of a refused URL is stored."""
+MOST_REFUSED_CHARS = 2048  # Only this much of a refused URL is stored.
 
 
 @dataclass(slots=True)
@@ -23,8 +22,7 @@ class FoundLinks:
 
     candidates: list[Candidate] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
-    met: list[str] = field(default_factory=list)
-    """Links that were found lately: known pages, or refused."""
+    met: list[str] = field(default_factory=list)  # Links that were found lately: known pages, or refused.
 
 
 def links_of_document(
@@ -115,8 +113,7 @@ def refusal_key(url: str) -> bytes:
 
 MOST_PARENTS = 10
 MOST_NEIGHBOURS = 10
-LONGEST_NUMBER = 12
-"""Longer numbers are not counted up."""
+LONGEST_NUMBER = 12  # Longer numbers are not counted up.
 
 _LAST_NUMBER = re.compile(r"\d+(?=\D*\Z)")
 

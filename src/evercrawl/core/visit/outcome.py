@@ -14,10 +14,8 @@ from evercrawl.model.page import Page
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.model.time import to_us
 
-RECHECK = timedelta(days=1)
-"""A page that robots.txt or the scope refuses is checked again after this time."""
-MIRROR_RECHECK = timedelta(days=7)
-"""A page of a mirror is checked again after this time."""
+RECHECK = timedelta(days=1)  # A page that robots.txt or the scope refuses is checked again after this time.
+MIRROR_RECHECK = timedelta(days=7)  # A page of a mirror is checked again after this time.
 
 
 class VisitOutcome(NamedTuple):
@@ -26,13 +24,11 @@ class VisitOutcome(NamedTuple):
     outcome: Outcome
     reason: Reason
     detail: str
-    due_us: int | None
-    """When to visit the page again; of a page that was seen the revisit policy sets it."""
+    due_us: int | None  # When to visit the page again; of a page that was seen the revisit policy sets it.
     tries: int
     interval_s: int
     is_new_version: bool
-    changed: bool | None = None
-    """The content differs in meaning from the last visit; None: no content was seen."""
+    changed: bool | None = None  # The content differs in meaning from the last visit; None: no content was seen.
 
 
 def judge_fetched(page: Page, result: Fetched, *, change: Change | None, copy_of: str | None) -> VisitOutcome:
@@ -148,8 +144,7 @@ def _seen(
     return VisitOutcome(outcome, reason, detail, None, 0, 0, is_new_version, changed)
 
 
-MOST_FRESH = timedelta(days=1)
-"""Longer lifetimes are mostly meant for browsers, which can reload."""
+MOST_FRESH = timedelta(days=1)  # Longer lifetimes are mostly meant for browsers, which can reload.
 
 _MAX_AGE = re.compile(r"(?:^|,)\s*max-age\s*=\s*\"?(\d{1,10})", re.IGNORECASE)
 _NOT_STORED = re.compile(r"(?:^|,)\s*(?:no-cache|no-store)\b", re.IGNORECASE)

@@ -15,8 +15,7 @@ from evercrawl.web.auth import MIN_PASSWORD_CHARS, AccessScope
 from evercrawl.web.format import plural
 from evercrawl.web.route import ActionResult, BadRequest, Inputs, parse_cursor
 
-NEWEST = 2**62
-"""After every entry of the audit log."""
+NEWEST = 2**62  # After every entry of the audit log.
 CHANGEABLE = frozenset(
     (
         "identity.contact", "scope.max_depth", "scope.include", "scope.exclude", "scope.max_pages_per_site",

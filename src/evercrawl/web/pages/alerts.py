@@ -32,8 +32,7 @@ from evercrawl.web.app_state import AppState
 from evercrawl.web.format import plural
 from evercrawl.web.route import ActionResult, BadRequest, Inputs, Parameter, parse_cursor
 
-FEEDS = "feeds"
-"""Folder of the collection for feeds that were added here."""
+FEEDS = "feeds"  # Folder of the collection for feeds that were added here.
 ABOUT = {
     "changes": CHANGES,
     "content": frozenset({EventKind.CONTENT}),

@@ -16,14 +16,12 @@ from evercrawl.web.format import link_to
 from evercrawl.web.pages.site_pages import known_site
 from evercrawl.web.route import ActionResult, BadRequest, Inputs
 
-WAIT_S = 5.0
-"""How long the page waits for the changes to be grouped."""
+WAIT_S = 5.0  # How long the page waits for the changes to be grouped.
 READ_MARKS_SHOWN = 5
 MAX_SITES = 5
 LABEL_CHARS = 200
 STATES = ("unread", "read", "muted", "all")
-_KEY_MASK = 2**64 - 1
-"""Keys are signed 64-bit numbers."""
+_KEY_MASK = 2**64 - 1  # Keys are signed 64-bit numbers.
 
 
 def changes(state: AppState, inputs: Inputs) -> dict[str, Any]:

@@ -105,8 +105,7 @@ def is_replay_key(state: AppState, key: str) -> bool:
     return any(state.auth.is_signed(f"replay {(state.now() - timedelta(days=back)).date()}", key) for back in (0, 1))
 
 
-AROUND = 1
-"""Blocks shown before and after an edit."""
+AROUND = 1  # Blocks shown before and after an edit.
 MAX_ROWS = 1000
 
 

@@ -16,8 +16,7 @@ from evercrawl.web.route import BadRequest, Inputs, parse_cursor
 
 SITES_SHOWN = 12
 LIVE_SITES_SHOWN = 10
-WAIT_S = 0.25
-"""How long the page waits for counts that are not cached yet."""
+WAIT_S = 0.25  # How long the page waits for counts that are not cached yet.
 DAYS_SHOWN = 30
 KINDS = (("new", "new or changed"), ("same", "unchanged"), ("304", "not modified (304)"), ("failed", "failed"))
 _KIND_OF = {

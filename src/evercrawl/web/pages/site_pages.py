@@ -21,11 +21,9 @@ GAP_EDGES = (0, 1, 2, 5, 10, 30, 60, 300)
 TIME_EDGES = (0, 50, 100, 250, 500, 1000, 2000, 5000)
 ROBOTS_SHOWN = 20_000
 MAX_GAP_S = int(MAX_RULE_DELAY.total_seconds())
-SLIDER_END_S = 120
-"""Usual end of the slider; the API and the command line go further."""
+SLIDER_END_S = 120  # Usual end of the slider; the API and the command line go further.
 PATTERNS_SHOWN = 500
-TRAPS_WAIT_S = 1.5
-"""How long the page waits for the patterns, which are also computed at the start."""
+TRAPS_WAIT_S = 1.5  # How long the page waits for the patterns, which are also computed at the start.
 
 
 def sites(state: AppState, inputs: Inputs) -> dict[str, Any]:

@@ -23,8 +23,7 @@ from evercrawl.web.route import BadRequest, Inputs, Parameter, limit
 
 CHANGES_PARAMETERS = (Parameter("site", "Only changes on this site."), limit(50, 200))
 SEARCH_FEED_PARAMETERS = (*SEARCH_PARAMETERS, limit(50, 100))
-SPANS = ("7d", "30d", "365d", None)
-"""A feed prefers new hits: older ones are added only if there are few."""
+SPANS = ("7d", "30d", "365d", None)  # A feed prefers new hits: older ones are added only if there are few.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 EDIT_CHARS = 500
 

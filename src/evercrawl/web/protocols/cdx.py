@@ -18,8 +18,7 @@ from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import ANONYMOUS
 from evercrawl.web.route import BadRequest, Inputs, Parameter
 
-MAX_CAPTURES = 20_000
-"""Captures that one response covers; longer lists need several pages."""
+MAX_CAPTURES = 20_000  # Captures that one response covers; longer lists need several pages.
 BLOCK, MAX_PAGES = 1000, 40
 COUNT_WAIT_S = 10.0
 CDX_PARAMETERS = (

@@ -143,8 +143,7 @@ class LiveStream:
         return json_line({**data, "crawl_pid": self.state.crawl.pid})
 
 
-LINES_AT_A_TIME = 200
-"""Lines per chunk of the response."""
+LINES_AT_A_TIME = 200  # Lines per chunk of the response.
 LOG_RANGE = (
     Parameter("since", "Visits since then: 7d, 2026-11-01. To continue: the time of the last line.", "time"),
     Parameter("until", "Visits until then.", "time"),

@@ -22,8 +22,7 @@ from evercrawl.adapters.sqlite.state_file import TranslateErrors, open_for_readi
 from evercrawl.errors import BugFound, StoreUnavailable
 
 ROWS_AT_A_TIME = 2000
-CLUSTER_TABLES = ("worker", "lease", "incarnation", "request", "moved_seed")
-"""The tables of `cluster.sql`."""
+CLUSTER_TABLES = ("worker", "lease", "incarnation", "request", "moved_seed")  # The tables of `cluster.sql`.
 _CHECKSUM_SIZE = 1 << 64
 
 TableRow = Sequence[Any]
