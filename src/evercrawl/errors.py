@@ -1,13 +1,8 @@
 """The exceptions of evercrawl. Expected problems of the web are values, not exceptions.
-
-EvercrawlError
-├── ConfigError        user: invalid setting, flag or file
-├── CollectionBusy     user: another process has the collection open
-├── StoreUnavailable   environment: disk full, file damaged, database unreachable
-├── WorkerLost         environment: worker processes keep dying
-├── LeaseLost          another process owns the shard now; stop this work
-└── BugFound           our defect: an invariant is broken; stop the shard, keep the evidence
-"""
+EvercrawlError ├── ConfigError user: invalid setting, flag or file ├── CollectionBusy user: another process has the
+collection open ├── StoreUnavailable environment: disk full, file damaged, database unreachable ├── WorkerLost
+environment: worker processes keep dying ├── LeaseLost another process owns the shard now; stop this work └── BugFound
+our defect: an invariant is broken; stop the shard, keep the evidence"""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
 """The near-duplicate index on disk: sorted, memory-mapped arrays.
-
 `entries` holds page, size and signature of each text in order of arrival. A run holds, for each LSH band, the sorted
 (hash, entry number) pairs of a range of entries. The newest entries are in memory; at a limit they become a run, and
 runs of similar size are merged. The index derives from the stored versions: a crash loses only unflushed entries, and a
-lost index can be rebuilt. Only one process may write it.
-"""
+lost index can be rebuilt. Only one process may write it."""
 
 from __future__ import annotations
 
@@ -46,9 +44,7 @@ _RUN_NAME = re.compile(r"(\d+)-(\d+)\.run\Z")
 
 class NearDuplicateIndex:
     """Find texts by signature; `find` reads a few places of each run.
-
-    Invariant: the runs cover the entries from 0 without a gap, and all later entries are in memory.
-    """
+    Invariant: the runs cover the entries from 0 without a gap, and all later entries are in memory."""
 
     def __init__(self, folder: Path, *, new_entries: int = NEW_ENTRIES) -> None:
         self._folder = folder

@@ -1,8 +1,6 @@
 """The link graph of a collection on disk: arrays in a folder per generation.
-
 A new generation is written next to the old one and then named in `current`; readers keep theirs open. The graph can be
-rebuilt from the collection.
-"""
+rebuilt from the collection."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Search a collection that another evercrawl serves: `GET URL/api/v1/search?q=...&limit=...`.
-
 A token is written as user name in the URL (`https://TOKEN@archive.example.org`). It is sent only to that host and never
-shown.
-"""
+shown."""
 
 from __future__ import annotations
 

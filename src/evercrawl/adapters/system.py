@@ -30,9 +30,7 @@ _PAD_BYTES = 4 * 1024 * 1024
 
 class CollectionLock:
     """Exclusive write lock on a collection. The OS releases it however the process ends.
-
-    The file names its owner. Other names than `lock` protect a part of the collection.
-    """
+    The file names its owner. Other names than `lock` protect a part of the collection."""
 
     def __init__(self, collection: Path, name: str = "lock") -> None:
         self._path = collection / name
@@ -101,7 +99,6 @@ def sync_folder(folder: Path) -> None:
 
 def write_atomically(path: Path, data: bytes) -> bool:
     """Replace the file with `data`; return False and leave it untouched if it already has this content.
-
     The new file is on disk before it replaces the old one. Leftovers of a crash have a fixed name and are overwritten.
     """
     try:
@@ -164,19 +161,15 @@ class SystemClock:
 
 def reduce_gc_frequency() -> None:
     """Let Python search for reference cycles less often.
-
     Parsing creates thousands of objects and hardly any cycles. Only for our own processes: a library must not decide
-    this for its user.
-    """
+    this for its user."""
     gc.set_threshold(GC_THRESHOLD)
 
 
 def retain_freed_memory() -> bool:
     """Let glibc keep freed memory; return False if the C library does not support it.
-
-    Each page's tree frees blocks of many kilobytes. By default glibc returns them to the system and requests them
-    again for the next page.
-    """
+    Each page's tree frees blocks of many kilobytes. By default glibc returns them to the system and requests them again
+    for the next page."""
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError):

@@ -51,10 +51,8 @@ def build_crawl(
     owner: str = "",
 ) -> Crawl:
     """Build the crawl of a collection on disk over the real network.
-
     `forever`: wait for pages to become due. `store`: an open store. `owner`: a unique id of this process if several
-    processes write archives of the same shards.
-    """
+    processes write archives of the same shards."""
     retain_freed_memory()
     peers = peers or NoPeers()
     clock = SystemClock()
@@ -211,9 +209,7 @@ def _uploader(collection: Path, settings: ArchiveSettings, owner: str) -> Upload
 
 def _wait_for_uploads(settings: Settings, store: Store, uploader: Uploader | None) -> Settings:
     """Make every commit wait until the shard's archive files are uploaded.
-
-    The embedded store cannot wait inside a commit without exposing half of it.
-    """
+    The embedded store cannot wait inside a commit without exposing half of it."""
     if uploader is None or not hasattr(store, "before_commit"):
         raise ConfigError("archive.acknowledge = uploaded needs archive.url and the state in a database: --store")
     store.before_commit = uploader.upload_shard

@@ -24,8 +24,7 @@ _ALLOWED = frozenset({("datetime", name) for name in ("datetime", "timedelta", "
 
 class DatabasePeers:
     """Implements `Peers`. Links stay in the sender's outbox until the receiver confirms them; both sides poll once a
-    second.
-    """
+    second."""
 
     def __init__(self, membership: Membership) -> None:
         self.owned: set[int] = set()

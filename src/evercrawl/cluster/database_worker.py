@@ -29,8 +29,7 @@ RELEASE_SHARE = 0.1  # Share of surplus shards (at least one) to release at a ti
 RECHECK_S = 0.5  # How soon to check again for expired workers and unclaimed shards.
 FIRST_RETRY_S, MAX_RETRY_S = 1.0, 30.0
 """How long to wait before rejoining, at most a third of a lease. The grace period in which no worker is declared dead
-starts when the first one reaches the database again.
-"""
+starts when the first one reaches the database again."""
 
 log = logging.getLogger(__name__)
 

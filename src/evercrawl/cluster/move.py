@@ -1,8 +1,6 @@
 """Move a collection's state from its files into a database, or back.
-
 The file `state/postgres` decides which place counts. Until it appears or disappears, the old place is complete; it is
-cleared only afterwards. Run an interrupted move again.
-"""
+cleared only afterwards. Run an interrupted move again."""
 
 from __future__ import annotations
 

@@ -93,8 +93,7 @@ class Supervisor:
         keep_open: Sequence[int] = (),
     ) -> None:
         """`shares`: each worker's part of the budget. `keep_open`: descriptors that workers inherit, such as the
-        collection's lock.
-        """
+        collection's lock."""
         self.totals = RunTotals()
         self._workers = workers
         self._stop = stop

@@ -1,8 +1,6 @@
 """Requests to visit pages soon, from the operator or from a site owner by IndexNow.
-
 Each request is a small file in the collection's folder, so any process can add one while another crawls. A file is
-deleted once its pages are queued on disk: it may be processed twice but is never lost.
-"""
+deleted once its pages are queued on disk: it may be processed twice but is never lost."""
 
 from __future__ import annotations
 

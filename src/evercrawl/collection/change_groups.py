@@ -40,10 +40,8 @@ def changes_since(
     collection: Path, since: datetime, *, site: str | None = None, noise: bool = False, mutes: Sequence[Mute] = ()
 ) -> list[ChangeGroup]:
     """Return groups of changes since a time, most significant first.
-
     An edit of the template is one group for all its pages. Noise (adverts, counters) is included only with `noise`,
-    changes in muted parts never.
-    """
+    changes in muted parts never."""
     reader = StateReader(collection)
     seen: list[tuple[str, Change]] = []
     for shard in reader.shards():

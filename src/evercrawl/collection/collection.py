@@ -1,7 +1,5 @@
 """The class `Collection`: everything that the command line can do, as typed Python.
-
-Methods import what they need when they are called, so that reading a page does not load the crawler.
-"""
+Methods import what they need when they are called, so that reading a page does not load the crawler."""
 
 from __future__ import annotations
 
@@ -79,11 +77,8 @@ class Collection:
         focus: str | None = None,
     ) -> Summary:
         """Visit the pages that are due, starting from the seeds and `urls`, and send alerts meanwhile.
-
-        With `refresh`, every known page is due. With `forever`, the crawl waits for pages to become due until it
-        is stopped. `focus` is a file of examples, the URL of one, or words; it stays until you give another, or
-        "none".
-        """
+        With `refresh`, every known page is due. With `forever`, the crawl waits for pages to become due until it is
+        stopped. `focus` is a file of examples, the URL of one, or words; it stays until you give another, or "none"."""
         from evercrawl.collection.crawl import RunOptions, StopSignal, add_seeds, run_crawl
 
         self._stop = stop or StopSignal()
@@ -154,9 +149,7 @@ class Collection:
 
     def plan(self, budget: float | str | None = None) -> RevisitPlan:
         """Return which pages a budget would visit and the freshness to expect, without any request.
-
-        The budget is requests per day, or text such as "50/hour"; None: the budget of the settings.
-        """
+        The budget is requests per day, or text such as "50/hour"; None: the budget of the settings."""
         from evercrawl.adapters.sql.state_reader import StateReader
         from evercrawl.collection.forecast import plan_revisits
         from evercrawl.model.time import parse_rate
@@ -203,9 +196,7 @@ class Collection:
         self, since: datetime, *, site: str | None = None, noise: bool = False, muted: bool = False
     ) -> list[ChangeGroup]:
         """Return the changes of known pages since a time, grouped, most significant first.
-
-        Changes in muted parts are included only with `muted`.
-        """
+        Changes in muted parts are included only with `muted`."""
         from evercrawl.collection.change_groups import changes_since
 
         mutes = [] if muted else self.mutes()
@@ -339,9 +330,7 @@ class Collection:
         self, to: str | Path, *, state: str | Path, base_url: str | None = None, gzip: bool = False
     ) -> BuildReport:
         """Write sitemaps of the pages below `base_url` (default: the collection's site) into the folder `to`.
-
-        `state` is the file that the next build compares with.
-        """
+        `state` is the file that the next build compares with."""
         from evercrawl.collection.sitemap import build_from_collection, collection_base_url
         from evercrawl.sitemaps.folder_pages import parse_base_url
         from evercrawl.sitemaps.generator import SitemapTarget
@@ -410,9 +399,7 @@ class Collection:
 
     def links(self, url: str, *, rebuild: bool = True) -> PageLinks:
         """Return the links to and from a page and its importance.
-
-        Without `rebuild`, the existing link graph is used even if it is outdated.
-        """
+        Without `rebuild`, the existing link graph is used even if it is outdated."""
         from evercrawl.collection.link_report import page_links
 
         return page_links(self.path, self.settings, url, rebuild=rebuild)

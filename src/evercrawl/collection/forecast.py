@@ -231,9 +231,7 @@ def plan_revisits(
     reader: StateReader, settings: RevisitSettings, *, budget: float | None, now: datetime
 ) -> RevisitPlan:
     """Return what a budget of requests per day would visit, and the expected freshness.
-
-    Without a budget, that of the settings counts.
-    """
+    Without a budget, that of the settings counts."""
     now_us, per_day = to_us(now), budget if budget is not None else settings.budget
     sample = take_sample(reader, now_us=now_us, policy=settings.policy, limit=MAX_PLANNED)
     allowance = RequestBudget(per_day, settings.min_freshness_gain / DAY, pages=sample.scale_up(len(sample.pages)))
@@ -290,9 +288,7 @@ def _busiest_sites(
 
 def count_wait_causes(reader: StateReader, *, pages: int, since: datetime) -> dict[str, int]:
     """Count, by cause, the `pages` that a run which began at `since` did not visit.
-
-    A large collection is sampled; the counts always add up to `pages`.
-    """
+    A large collection is sampled; the counts always add up to `pages`."""
     if pages <= 0:
         return {}
     since_us = to_us(since)

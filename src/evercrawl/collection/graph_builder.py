@@ -109,9 +109,7 @@ def up_to_date_graph(collection: Path) -> LinkGraphFiles:
 
 def is_outdated(collection: Path, *, max_visits: int | None = None) -> bool:
     """Return whether the graph is missing or outdated.
-
-    With `max_visits`, the graph of a collection with more visits never counts as outdated.
-    """
+    With `max_visits`, the graph of a collection with more visits never counts as outdated."""
     found = current_graph(collection)
     ends = _ends(collection)
     if found is None:

@@ -98,9 +98,7 @@ def page_statistics(collection: Path, settings: Settings, url: str) -> PageStati
 
 def days_between_changes(stored: StoredPage) -> float:
     """Return the days between two changes: -1 if never visited, 0 if changed at every visit.
-
-    A page without a change counts as one change in the time since its first visit.
-    """
+    A page without a change counts as one change in the time since its first visit."""
     page = stored.page
     if page.visits == 0 or page.last_us is None:
         return NEVER_VISITED
@@ -143,13 +141,6 @@ def _site_analyses(collection: Path, settings: Settings, site: str) -> Iterator[
     if shard in reader.shards():
         with reader.shard(shard) as state:
             yield from state.analyses_of_site(site)
-
-
-def sentiment_label(score: float | None) -> str | None:
-    """Return pos, neg or neutral, as in `sentiment:` queries; None: there is no score."""
-    if score is None:
-        return None
-    return "pos" if score >= MIN_CLEAR_SCORE else "neg" if score <= -MIN_CLEAR_SCORE else "neutral"
 
 
 PAGE_HEADERS = ("content-type", "content-language", "x-robots-tag")  # Header fields that describe the page.

@@ -154,9 +154,7 @@ def disk_usage(collection: Path) -> list[DiskUsage]:
 
 def vacuum(collection: Path, settings: Settings) -> int:
     """Compact the state files and delete the rest of unfinished imports; return the number of bytes freed.
-
-    No stored data is lost. It takes the write lock, so no crawl can run meanwhile.
-    """
+    No stored data is lost. It takes the write lock, so no crawl can run meanwhile."""
     with CollectionLock(collection):
         before = sum(part.bytes for part in disk_usage(collection))
         for shard in shards_in(collection):

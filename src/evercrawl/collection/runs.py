@@ -1,7 +1,5 @@
 """The runs of a collection: a line for each past run, and a small file about the running one.
-
-Both are for display in any process; no page depends on them.
-"""
+Both are for display in any process; no page depends on them."""
 
 from __future__ import annotations
 

@@ -24,8 +24,7 @@ from evercrawl.model.settings import SearchSettings
 
 MAX_VISITS_FOR_REBUILD = 30_000
 """Up to this many visits, a search rebuilds an outdated link graph. In a larger collection `watch`, `links` or `graph`
-rebuild it.
-"""
+rebuild it."""
 
 
 def search(

@@ -1,8 +1,6 @@
 """Update the search index from the visit logs.
-
-The index commits its position in each log together with the indexed versions, so it is consistent after a crash.
-A changed number of versions (after pruning or a power failure) causes a rebuild of the shard.
-"""
+The index commits its position in each log together with the indexed versions, so it is consistent after a crash. A
+changed number of versions (after pruning or a power failure) causes a rebuild of the shard."""
 
 from __future__ import annotations
 

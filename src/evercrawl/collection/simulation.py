@@ -45,9 +45,7 @@ def read_trace_file(file: Path, *, max_pages: int) -> Trace:
 
 def trace_of_collection(collection: Path, *, max_pages: int) -> Trace:
     """Return the history of a collection as a trace.
-
-    A page changed at some time between the last visit with the old version and the first with the new one.
-    """
+    A page changed at some time between the last visit with the old version and the first with the new one."""
     reader = StateReader(collection)
     stride = max(1, -(-reader.totals(0).pages // max_pages))
     pages = [moments for shard in reader.shards() for moments in _histories(reader, shard, stride)]

@@ -160,10 +160,8 @@ def _read(
 
 def version_time_us(versions: list[VersionRecord]) -> int:
     """Return when the newest content was created, in microseconds.
-
     That is Last-Modified if it lies between the last visit with other content and the first visit with this content;
-    otherwise the time of that first visit.
-    """
+    otherwise the time of that first visit."""
     newest = versions[-1]
     for newest in reversed(versions):
         if newest.version.change_class != NOISE:

@@ -1,7 +1,5 @@
 """Stored pages: find a page with its versions, and read the responses back from the archive.
-
-A revisit record has no body; the body is read from the version that stored it first.
-"""
+A revisit record has no body; the body is read from the version that stored it first."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """The tools of `evercrawl tool`: JSON lines in, JSON lines out, in order and with the same `id`.
-
-They use the code that a crawl uses, and make no request.
-"""
+They use the code that a crawl uses, and make no request."""
 
 from __future__ import annotations
 

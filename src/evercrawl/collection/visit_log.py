@@ -1,8 +1,6 @@
 """The visit log, and its lines in the format of Heritrix's crawl.log.
-
 A line has twelve fields separated by spaces: time, status, bytes, URL, discovery path, parent, type, worker, start with
-duration, SHA-1, source, annotations. An empty field is `-`; a failure has one of Heritrix's negative codes.
-"""
+duration, SHA-1, source, annotations. An empty field is `-`; a failure has one of Heritrix's negative codes."""
 
 from __future__ import annotations
 

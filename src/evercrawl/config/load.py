@@ -1,7 +1,5 @@
 """Find collections and load settings.
-
-Precedence: flag, environment variable, the collection's file, the user's file, default.
-"""
+Precedence: flag, environment variable, the collection's file, the user's file, default."""
 
 from __future__ import annotations
 
@@ -86,9 +84,7 @@ def read_settings(
     collection: Path | None = None, *, flags: Mapping[str, object] | None = None, env: Mapping[str, str] | None = None
 ) -> LoadedSettings:
     """Load the settings of a collection, or without one those of the user; raise ConfigError if one is invalid.
-
-    `env` is the environment; None: that of this process.
-    """
+    `env` is the environment; None: that of this process."""
     env = os.environ if env is None else env
     values: dict[str, tuple[Any, str]] = {}
     for file in (user_file(env), collection_file(collection) if collection else None):

@@ -1,7 +1,5 @@
 """What follows from a fault: how long to wait, how often to retry, and who is to blame.
-
-One table for all faults; a test checks that it is complete. Waits double with each failure in a row.
-"""
+One table for all faults; a test checks that it is complete. Waits double with each failure in a row."""
 
 from __future__ import annotations
 
@@ -74,9 +72,7 @@ def _doubled(wait: timedelta, times: int, *, longest: timedelta) -> timedelta:
 
 def site_wait(failed: Failed, *, failures: int, asked: timedelta | None) -> timedelta | None:
     """Return how long a site is closed after its `failures`-th failure in a row; None: it is not to blame.
-
-    A Retry-After counts even if the table does not blame the site.
-    """
+    A Retry-After counts even if the table does not blame the site."""
     rule = FAULT_RULES[failed.fault]
     if not rule.blames_site:
         return asked

@@ -1,10 +1,8 @@
 """The frontier: which page of which site is next, or how long to wait.
-
 Mercator's frontier as a state machine without I/O. Front queues by priority hold the sites that wait for a turn. A
 limited number of back queues, each of one site, hold a window of its pages. A heap orders the back queues by the
 earliest moment at which their site may be asked. The rest stays in the store: `needs` says what to read next. A site
-keeps its back queue for one window of pages while others wait: breadth over sites, not depth into one.
-"""
+keeps its back queue for one window of pages while others wait: breadth over sites, not depth into one."""
 
 from __future__ import annotations
 
@@ -93,10 +91,8 @@ Need = PagesNeeded | SitesNeeded
 
 class Frontier:
     """The next step of one shard.
-
     Invariants: a site has at most one queue; a site without a queue is not asked; the head of the heap may be asked if
-    and only if any site may; a page is in at most one window.
-    """
+    and only if any site may; a page is in at most one window."""
 
     def __init__(
         self,
@@ -170,17 +166,13 @@ class Frontier:
 
     def still_needs(self, need: PagesNeeded) -> bool:
         """Return whether the queue is still as it was when the pages were needed.
-
-        While a store is slow, a queue can be given away and another one be opened for the site.
-        """
+        While a store is slow, a queue can be given away and another one be opened for the site."""
         queue = self.queues.get(need.site_id)
         return queue is not None and queue.read_to[need.band] == need.after_seq
 
     def fill(self, need: PagesNeeded, pages: list[Page], *, refused: frozenset[int] = frozenset()) -> None:
         """Put pages that were read into the window of their queue, without those that were refused.
-
-        A refused page counts as decided and not yet committed.
-        """
+        A refused page counts as decided and not yet committed."""
         queue = self.queues[need.site_id]
         queue.window.extend(page for page in pages if page.id not in refused and not self._is_leaving(page))
         queue.uncommitted += len(refused)
@@ -513,9 +505,7 @@ def band_of_worth(worth: float, *, bands: int) -> int:
 
 def biased_order(bands: int, *, random: Random) -> list[int]:
     """Return the priorities in the order in which to look for work; each is twice as likely as the next to be first.
-
-    Urgent pages go first, and every priority still moves (Mercator's biased selector).
-    """
+    Urgent pages go first, and every priority still moves (Mercator's biased selector)."""
     left = list(range(bands))
     order: list[int] = []
     while left:

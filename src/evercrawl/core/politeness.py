@@ -1,8 +1,6 @@
 """How often a site may be asked: the pace of a run, rate overrides, quiet hours, and the queue of one host.
-
 Mercator's rule: wait a multiple of the last response time, and never less than the delay of the mode, a Crawl-delay or
-`--delay`. A slow or refusing site slows us down at once; only a run of good answers speeds us up again.
-"""
+`--delay`. A slow or refusing site slows us down at once; only a run of good answers speeds us up again."""
 
 from __future__ import annotations
 
@@ -51,7 +49,6 @@ def pace_from_settings(
     settings: PaceSettings, *, delay_cap: timedelta, anonymous: bool, per_day: float | None = None
 ) -> Pace:
     """Return the pace that the settings ask for.
-
     `anonymous`: no contact is set, and the hosts may be other people's. `per_day`: most requests to one site per day.
     """
     floor = {"gentle": settings.min_delay, "paper": PAPER_DELAY, "unlimited": timedelta(0)}[settings.mode]
@@ -168,9 +165,7 @@ class SideRequest(NamedTuple):
 @dataclass(slots=True)
 class HostQueue:
     """The queue of one host, with the moment at which it may be asked again.
-
-    Invariant: requests in flight never exceed the site's concurrency, and none starts before `open_us`.
-    """
+    Invariant: requests in flight never exceed the site's concurrency, and none starts before `open_us`."""
 
     site: Site
     robots: RobotsRules | None  # None: robots.txt has to be fetched first.
@@ -273,10 +268,8 @@ class HostQueue:
 
     def ease(self, pace: Pace, *, now_us: int) -> None:
         """Forget a delay that only a rate override asked for; the next answer sets a new one.
-
         The current wait is cut to the longest delay that answers can cause, since the last response time is not known
-        any more.
-        """
+        any more."""
         least = max(pace.floor, min(timedelta(seconds=self.crawl_delay or 0), pace.delay_cap))
         longest_us = now_us + span_us(max(pace.longest, least))
         is_closed = self.site.closed_reason is not None

@@ -1,9 +1,7 @@
 """Parse, join and canonicalise URLs.
-
 Parsing and joining follow the WHATWG URL standard (ada). The canonical form that identifies a page is the WHATWG
 serialisation without fragment, with percent-encoding normalised as in RFC 3986 section 6.2.2 (upper-case hex digits,
-unreserved characters decoded). Parameters are never sorted or dropped here: that needs evidence from the site.
-"""
+unreserved characters decoded). Parameters are never sorted or dropped here: that needs evidence from the site."""
 
 from __future__ import annotations
 
@@ -110,10 +108,8 @@ def path_of(url: str) -> str:
 
 def key_of(url: str) -> bytes:
     """Return 16 bytes that identify a canonical URL.
-
     4 bytes for the site, 4 for the folder, 8 for the whole URL. Keys of one folder are close together, so the links of
-    a page touch few places of the index.
-    """
+    a page touch few places of the index."""
     raw = url.encode()
     slash = raw.find(b"/", raw.index(b"//") + 2)
     query = raw.find(b"?", slash)
@@ -171,10 +167,8 @@ _SESSIONS = tuple(
 
 def surt(url: str) -> str:
     """Return the key under which web archives index a URL, such as `org,example)/a?b=1`.
-
     Like the tools of the Internet Archive: host reversed and without `www`, lower case, no session ids, sorted
-    parameters. Different pages may share a key, so it never identifies a page.
-    """
+    parameters. Different pages may share a key, so it never identifies a page."""
     path, question, query = path_of(url).partition("?")
     key = _host(url) + ")" + _path(path)
     words = _query(query) if question else ""

@@ -81,9 +81,7 @@ class VisitWriter:
 
     def apply(self, page: Page, site: Site, decision: Decision, *, now: datetime) -> CompletedVisit:
         """Write a visit.
-
-        Only the archive write can fail. After it nothing may, so credit is never spent by an unrecorded visit.
-        """
+        Only the archive write can fail. After it nothing may, so credit is never spent by an unrecorded visit."""
         stored = archive_answer(page, decision, self._archive)
         if self._focus is not None and decision.answer is not None:
             decision = self._learn_relevance(self._focus, page, decision)

@@ -26,10 +26,8 @@ class Committed(NamedTuple):
 
 class CommitBuffer:
     """The batch that is being filled.
-
-    Invariant: what is in `batch` is not yet acknowledged; what left it is in the store, together with the
-    archive records that it points to.
-    """
+    Invariant: what is in `batch` is not yet acknowledged; what left it is in the store, together with the archive
+    records that it points to."""
 
     def __init__(
         self,
@@ -41,9 +39,8 @@ class CommitBuffer:
         closing: Callable[[Batch], None] = lambda _: None,
         contents: BloomChain | None = None,
     ) -> None:
-        """`closing` is told when a batch is closed, and may put last things into it. `contents`: knows all
-        content that the store holds; None: only the store does.
-        """
+        """`closing` is told when a batch is closed, and may put last things into it. `contents`: knows all content that
+        the store holds; None: only the store does."""
         self._known_contents = contents
         self.batch = Batch()
         self._store = store
@@ -170,9 +167,7 @@ class LinkChannel:
 
     async def receive(self, batch: LinkBatch) -> None:
         """Receive links and credit from another shard, in the order sent.
-
-        A batch that comes twice changes nothing; one that comes too early is ignored, since it will come again.
-        """
+        A batch that comes twice changes nothing; one that comes too early is ignored, since it will come again."""
         async with self._receiving:
             if self._received is None:
                 self._received = await self._store.received()

@@ -58,10 +58,8 @@ class RuleUpdates(NamedTuple):
 
 class Crawl:
     """The shards of one process and what they share.
-
     Invariant: at most `concurrency` requests are in flight over all shards, and no visit starts once a limit is
-    reached.
-    """
+    reached."""
 
     def __init__(
         self,
@@ -291,9 +289,7 @@ class Crawl:
         return self.blocked_until_us() is None
 
     def blocked_until_us(self) -> int | None:
-        """When requests may begin again: behind quiet hours, or with the next token of the budget; None:
-        now.
-        """
+        """When requests may begin again: behind quiet hours, or with the next token of the budget; None: now."""
         now = self._runtime.clock.now()
         quiet = quiet_until(self._quiet_hours, now=now)
         if quiet is not None:
@@ -395,9 +391,8 @@ class Crawl:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Let go of every shard and of the network. After an error the shards count as crashed: nobody
-        knows their last moments. No request is under way when this returns.
-        """
+        """Let go of every shard and of the network. After an error the shards count as crashed: nobody knows their last
+        moments. No request is under way when this returns."""
         if error is not None:
             await asyncio.gather(*(shard.abandon() for shard in self.shards.values()))
         for shard in list(self.shards.values()):

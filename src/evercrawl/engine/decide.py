@@ -1,8 +1,6 @@
 """What follows from an answer: pure functions, without a store, a clock or a network.
-
 `decide` runs every judgement of `JUDGEMENTS` in order; each fills in one part of the decision. To judge pages by
-something new, write one function and add one line to that tuple (see CONTRIBUTING.md).
-"""
+something new, write one function and add one line to that tuple (see CONTRIBUTING.md)."""
 
 from __future__ import annotations
 
@@ -233,9 +231,7 @@ def judge_links(facts: VisitFacts, decision: Decision) -> Decision:
 
 def pay_credit(facts: VisitFacts, decision: Decision) -> Decision:
     """Let the links have the page's credit; a page whose links were not seen keeps it.
-
-    Links of a duplicate get nothing: the page that it duplicates has paid them.
-    """
+    Links of a duplicate get nothing: the page that it duplicates has paid them."""
     outcome = decision.outcome
     if isinstance(facts.answer, NotModified) or (outcome.changed is None and outcome.due_us is not None):
         return decision

@@ -1,8 +1,6 @@
 """The values that pass between the steps of a visit: `PageKnowledge`, `Related` and `Decision`.
-
 `gather` reads `PageKnowledge` before the request, `look_up` reads `Related` once the answer is there, `decide` turns
-both into a `Decision`, and `apply` writes it. None of these values is ever changed.
-"""
+both into a `Decision`, and `apply` writes it. None of these values is ever changed."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Of what a page is a duplicate: the same bytes, the same canonical page, nearly the same text, a mirrored site.
-
 The near-duplicate index only proposes; verdicts are checked against the store. A duplicate is archived and its links
-are followed, but they get no credit, and its revisits are worth less.
-"""
+are followed, but they get no credit, and its revisits are worth less."""
 
 from __future__ import annotations
 
@@ -125,10 +123,8 @@ def _compare_text(
 
 def _is_near(other: DuplicateCandidate | None, of_text: bytes, title: str | None, settings: DuplicateSettings) -> bool:
     """Return whether the newest text of the proposed page is as near, and the titles agree.
-
-    The index may know what a crash took back, and what has changed since. Pages of one form that differ in a name or
-    a number (a product, a station, a day) say so in their titles.
-    """
+    The index may know what a crash took back, and what has changed since. Pages of one form that differ in a name or a
+    number (a product, a station, a day) say so in their titles."""
     if other is None or other.signature is None or not titles_match(other.title, title):
         return False
     return signature_similarity(of_text, other.signature) >= settings.similarity
@@ -205,9 +201,7 @@ class Duplicates:
 
     async def mirror_copy(self, page: Page, site: str) -> str | None:
         """Return where the page is known from, if its site is a mirror; None: it has to be fetched.
-
-        Some pages are fetched nevertheless, so that a wrong verdict heals.
-        """
+        Some pages are fetched nevertheless, so that a wrong verdict heals."""
         mirror = self.mirrors.of(site)
         if mirror is None or page.depth == 0 or page.key[-1] < PROBED:
             return None

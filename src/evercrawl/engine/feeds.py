@@ -1,8 +1,6 @@
 """Sitemaps and feeds of a shard's sites, polled within their pace and their rules.
-
 New URLs are entered like links. A date newer than our visit announces a change, which the revisit policy weighs by how
-often the announcements of the site have proved right.
-"""
+often the announcements of the site have proved right."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Every read of a visit: what is known before the request, and what the store knows about the answer.
-
-Values of a site are taken after the last wait, so that visits to one site never lose each other's updates.
-"""
+Values of a site are taken after the last wait, so that visits to one site never lose each other's updates."""
 
 from __future__ import annotations
 

@@ -60,9 +60,7 @@ def links_in(page: Page, document: Document | None, *, popular: UrlCache, now_us
 
 def discovered_urls(page: Page, policy: Policy) -> list[str]:
     """Return the folders above a page and its numbered neighbours, where the settings ask for them.
-
-    Only a page that exists suggests others, and only at its first visit.
-    """
+    Only a page that exists suggests others, and only at its first visit."""
     settings = policy.settings.discovery
     if page.version or not (settings.parent_folders or settings.neighbour_numbers):
         return []

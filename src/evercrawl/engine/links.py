@@ -27,9 +27,8 @@ ANNOUNCED = "an announcement"  # What led to a page that somebody asked to be vi
 FINAL_REFUSALS = frozenset(
     {Reason.INVALID_URL, Reason.UNSUPPORTED_SCHEME, Reason.NOFOLLOW, Reason.URL_TOO_LONG, Reason.TOO_MANY_REDIRECTS}
 )
-"""Refusals that no change of settings or robots.txt undoes by itself; of a URL that is too long only the
-beginning was kept.
-"""
+"""Refusals that no change of settings or robots.txt undoes by itself; of a URL that is too long only the beginning was
+kept."""
 
 PlacedLink = tuple[Candidate, Site]
 
@@ -66,10 +65,8 @@ def _link_refusal(candidate: Candidate, target: LinkTarget, pages: int, policy: 
 
 class LinkIntake:
     """The new pages of one shard.
-
     Invariant: a key becomes a page at most once, also when two visits find it at the same time and neither is
-    committed. `reserve` gives it to one of them.
-    """
+    committed. `reserve` gives it to one of them."""
 
     def __init__(
         self,
@@ -278,9 +275,8 @@ class UrlSubmitter:
         shards: int,
         stats: RunStats,
     ) -> None:
-        """`opened`: the shards that are open here; `open_shard` opens any of those that belong here;
-        `shards`: of the whole collection.
-        """
+        """`opened`: the shards that are open here; `open_shard` opens any of those that belong here; `shards`: of the
+        whole collection."""
         self._runtime = runtime
         self._peers = runtime.peers
         self._opened = opened
@@ -316,9 +312,7 @@ class UrlSubmitter:
 
     async def reconsider_refusals(self) -> None:
         """Submit again what was refused, since rules and scope may have changed.
-
-        What is refused again does not count as a refusal of this run.
-        """
+        What is refused again does not count as a refusal of this run."""
         counted = self._stats.refused.copy()
         for shard in list(self._opened.values()):
             after = b""
@@ -359,9 +353,7 @@ class UrlSubmitter:
 
     async def visit_soon(self, urls: Iterable[str]) -> None:
         """Visit announced pages soon: new ones are entered like links, known ones are queued.
-
-        What is outside the scope is refused with its reason. All of it is stored when this returns.
-        """
+        What is outside the scope is refused with its reason. All of it is stored when this returns."""
         found, now_us = FoundLinks(), to_us(self._runtime.clock.now())
         asking = Page(0, b"", ANNOUNCED, 0, 0, 0, 0, 0)
         for url in urls:

@@ -73,9 +73,7 @@ class Archive(Protocol):
 
     def truncate_to(self, end: ArchiveEnd | None) -> int:
         """Remove what follows the acknowledged end, once before the first append.
-
-        Return how many acknowledged bytes are missing: 0 unless the disk itself lost them.
-        """
+        Return how many acknowledged bytes are missing: 0 unless the disk itself lost them."""
 
     def close(self) -> None:
         """Finish the current file."""

@@ -1,8 +1,6 @@
 """Probes: requests for invented URLs that show whether a site knows its pages or answers everything (soft 404).
-
-Two requests for a pattern that explodes or yields nothing, or for a page that looks like an apology, always within
-the site's pace and its robots.txt. Pages that the site also answers invented URLs with are flagged and not expanded.
-"""
+Two requests for a pattern that explodes or yields nothing, or for a page that looks like an apology, always within the
+site's pace and its robots.txt. Pages that the site also answers invented URLs with are flagged and not expanded."""
 
 from __future__ import annotations
 
@@ -258,9 +256,7 @@ class Probes:
 
     async def _answer(self, url: str, site: Site) -> ProbeAnswer | None:
         """Return the answer to an invented URL; None: it must not be fetched, or proves nothing.
-
-        One redirect within the site is followed: some sites invent the URL that they lead to.
-        """
+        One redirect within the site is followed: some sites invent the URL that they lead to."""
         result = await self._answer_to(url, site)
         if isinstance(result, Moved) and result.target != url and site_of(result.target) == site.name:
             result = await self._answer_to(result.target, site) or result

@@ -218,9 +218,7 @@ class DuePages:
 
     async def look_ahead(self, now_us: int) -> bool:
         """With requests to spare, queue what is due next; return whether anything was queued.
-
-        The threshold may have fallen since those pages were put off.
-        """
+        The threshold may have fallen since those pages were put off."""
         budget = self._revisits.budget
         is_too_soon = now_us < self._looked_ahead_us + self._token_us
         if budget.per_day is None or not budget.is_full(now_us / DAY_US) or is_too_soon:

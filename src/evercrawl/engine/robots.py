@@ -1,5 +1,4 @@
 """Requests of a shard within the pace of its sites: pages, robots.txt hop by hop, and side requests.
-
 Redirects of robots.txt, sitemaps and probes need requests to sites that have their own pace: these are side requests.
 """
 

@@ -40,9 +40,7 @@ class Ended(StrEnum):
 
 
 class StopSignal:
-    """How the operator ends a run: first gently, then at once. Safe to call from a signal handler of the
-    same thread.
-    """
+    """How the operator ends a run: first gently, then at once. Safe to call from a signal handler of the same thread."""
 
     def __init__(self) -> None:
         self.stage = 0
@@ -141,9 +139,8 @@ class NoPeers:
 
 
 class TaskSet:
-    """A set of tasks or of awaited answers. One of Python's own goes by memory addresses: what is broken off
-    first would then differ from run to run, and no simulation could be repeated.
-    """
+    """A set of tasks or of awaited answers. One of Python's own goes by memory addresses: what is broken off first
+    would then differ from run to run, and no simulation could be repeated."""
 
     def __init__(self) -> None:
         self._all: dict[asyncio.Future[Any], None] = {}
@@ -260,9 +257,7 @@ class BackgroundTasks(TaskSet):
 
 class FocusGuide:
     """Says what URLs are worth, and learns from every page.
-
-    Invariant: the board knows each URL by the page's canonical name.
-    """
+    Invariant: the board knows each URL by the page's canonical name."""
 
     def __init__(self, focus: Focus, *, window: int, bands: int) -> None:
         self.window = window

@@ -1,7 +1,5 @@
 """Crawler traps: what the URL patterns of a site have yielded, and which links and pages that blocks.
-
-A site with few pages is not judged. Judgements are pure functions; `Traps` holds the state of one shard's sites.
-"""
+A site with few pages is not judged. Judgements are pure functions; `Traps` holds the state of one shard's sites."""
 
 from __future__ import annotations
 
@@ -329,10 +327,8 @@ class Traps:
 
     def check_page(self, page: Page, state: TrapState | None) -> Refused | None:
         """Return why a queued page is not fetched; None: it may be.
-
-        Patterns block only pages that were never visited. Whenever the number of blocked pages has doubled, one of
-        them is let through, so that a wrong verdict heals.
-        """
+        Patterns block only pages that were never visited. Whenever the number of blocked pages has doubled, one of them
+        is let through, so that a wrong verdict heals."""
         rule = self.rules.user_rule(page.url)
         if rule is not None:
             return rule_refusal(rule)

@@ -26,10 +26,8 @@ TRUSTED_AFTER = 8  # Batches that a caller ended by itself before its own pace c
 
 class RequestAllowance:
     """Requests that accrue with time.
-
     Invariant: a caller that asks until it is refused gets at most the accrued budget plus one day. A caller that stops
-    by itself has its own budget and is not limited.
-    """
+    by itself has its own budget and is not limited."""
 
     def __init__(self, per_day: float | None) -> None:
         self.per_day = per_day
@@ -180,9 +178,7 @@ MAX_SPANS = 12.0  # No page waits longer than this many mean intervals.
 
 class OptimalPolicy:
     """Greedy value under one threshold.
-
-    Invariant: every live page is in exactly one place: new, with the caller, ready, or in the calendar by due time.
-    """
+    Invariant: every live page is in exactly one place: new, with the caller, ready, or in the calendar by due time."""
 
     def __init__(self, budget_per_day: float | None) -> None:
         self.allowance = RequestAllowance(budget_per_day)
@@ -447,9 +443,7 @@ class OptimalPolicy:
 
     def _evaluate(self, page: int, t: float) -> None:
         """Offer a page that is announced or value the threshold; else schedule it.
-
-        An announced page that changes fast may never reach the threshold, but is value more than an early page.
-        """
+        An announced page that changes fast may never reach the threshold, but is value more than an early page."""
         value = self._value(page, t)
         if value < MARGIN * self._level() and not self.pages[page].announcements:
             self._schedule(page, not_before=t)

@@ -45,10 +45,8 @@ def gap_closed(*, freshness: float, uniform: float, oracle: float) -> float:
 
 def requests_for(goal: float, curve: Mapping[float, float]) -> float:
     """Return the requests at which a curve (requests to freshness) reaches `goal`.
-
     Missing freshness falls about as a power of the requests, so the interpolation is logarithmic. Below the first point
-    the first point counts; infinite if the curve never gets there.
-    """
+    the first point counts; infinite if the curve never gets there."""
     before: float | None = None
     for requests in sorted(curve):
         if curve[requests] >= goal:

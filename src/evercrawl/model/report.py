@@ -67,8 +67,7 @@ class Summary:
     throttled: bool = False
     url_seen: Mapping[str, float] = field(default_factory=dict)
     """Figures of the URL-seen test: links checked, share answered by the cache, share of the rest that the filter
-    reported as new, lookups in the store, and lookups without a match.
-    """
+    reported as new, lookups in the store, and lookups without a match."""
     harvest_ratio: float | None = None  # Share of pages on topic; None: the run has no focus.
 
 
@@ -241,8 +240,7 @@ class RevisitPlan:
     freshness_now: float
     threshold_days: float | None
     """Days of freshness that a visit must gain; None: the budget does not even cover the longest interval, so that all
-    pages are visited in turn.
-    """
+    pages are visited in turn."""
     pages: int
     pages_due: int  # Pages that are due now.
     without_copy: int  # Pages that must be fetched once before the forecast holds.

@@ -1,5 +1,4 @@
 """Makes crawled text safe to show in terminals and browsers.
-
 Escape sequences can rewrite the screen or the clipboard, and bidirectional controls can disguise a URL (Unicode TR 36).
 """
 

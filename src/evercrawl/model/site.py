@@ -17,8 +17,7 @@ class RobotsRecord(NamedTuple):
     last_modified: str | None
     policy: str
     """`obey` (follow the rules), `allow` (no rules apply), `forbid` (request nothing) or `private` (its address may not
-    be connected to, so request nothing).
-    """
+    be connected to, so request nothing)."""
     detail: str
     unreachable_since_us: int | None = None
 

@@ -51,9 +51,7 @@ _LAST_MOMENT = timedelta(microseconds=1)
 
 def parse_time(text: str, *, now: datetime, at_end: bool = False) -> datetime:
     """Parse a time such as 7d, yesterday or 2026-11-01 and return it in UTC; raises ConfigError.
-
-    Without a zone it is in that of `now`. A date means its first moment, or with `at_end` its last.
-    """
+    Without a zone it is in that of `now`. A date means its first moment, or with `at_end` its last."""
     words = " ".join(text.split()).lower()
     try:
         moment = _parse_moment(words, now=now, at_end=at_end)

@@ -1,8 +1,6 @@
 """The agent of an outpost: connect to the coordinator, run its jobs, and deliver what changed.
-
 The agent opens no port and runs no code that it receives: a job is a URL and a digest. Results stay on disk until the
-coordinator acknowledges them.
-"""
+coordinator acknowledges them."""
 
 from __future__ import annotations
 
@@ -42,8 +40,7 @@ FIRST_RETRY_S, MAX_RETRY_S = 0.25, 3.0
 WELCOME_TIMEOUT_S = 10.0
 BATCH_DELAY_S = 0.25
 """How long to collect results before sending a batch. First answers and the last running job's result go out
-immediately.
-"""
+immediately."""
 LEASE_TIMEOUT_S = 30.0
 MAX_BATCH_RESULTS = 256
 MAX_BATCH_BYTES = 4 * 1024 * 1024
@@ -53,10 +50,7 @@ Connect = Callable[[], Awaitable[SecureChannel]]  # Open a connection to the coo
 
 
 class OutpostAgent:
-    """The agent's process.
-
-    Invariant: a result leaves the disk only after the coordinator has stored it.
-    """
+    """The agent's process. Invariant: a result leaves the disk only after the coordinator has stored it."""
 
     def __init__(
         self,
@@ -285,9 +279,7 @@ class OutpostAgent:
 
     async def _fetch(self, job: FetchJob, key: tuple[str, int]) -> FetchResult:
         """Fetch within a lease; raise TimeoutError or LeaseExpired if no lease lasts long enough.
-
-        If the lease expires before the request is sent, wait for the next one: the coordinator may only be slow.
-        """
+        If the lease expires before the request is sent, wait for the next one: the coordinator may only be slow."""
         last_s = asyncio.get_running_loop().time() + LEASE_TIMEOUT_S
         delay_us = 0
         while True:

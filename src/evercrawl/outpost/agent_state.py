@@ -1,7 +1,5 @@
 """The agent's state on disk: credentials, pages with their digests, and unacknowledged results.
-
-Pages are on disk so that memory use stays constant. The file never exceeds the owner's limit.
-"""
+Pages are on disk so that memory use stays constant. The file never exceeds the owner's limit."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """Compare, encode and decode answers.
-
 An answer travels as a patch of the raw exchange (both heads and the body) against the exchange that the coordinator
 holds. The coordinator parses it with the code for its own connections. Outposts send new content immediately (B11) and
-withhold pages that change at every visit (B12).
-"""
+withhold pages that change at every visit (B12)."""
 
 from __future__ import annotations
 

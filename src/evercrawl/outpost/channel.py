@@ -1,5 +1,4 @@
 """An authenticated, signed and size-limited connection between agent and coordinator.
-
 Each frame carries a truncated HMAC-SHA256 over its direction, sequence number and payload. The key is derived for each
 connection from a challenge, so recorded, repeated, reordered or forged frames are rejected without relying on clocks.
 """

@@ -1,8 +1,6 @@
 """The coordinator: a Fetcher that sends requests through outposts where they exist, and makes the others itself.
-
 Only the holder of a site's lease fetches from it. A result is on disk before the agent gets an acknowledgement, a
-repeated batch is stored once, and unauthenticated messages have no effect.
-"""
+repeated batch is stored once, and unauthenticated messages have no effect."""
 
 from __future__ import annotations
 
@@ -68,10 +66,8 @@ BATCH_DELAY_S = 0.01  # How long to collect jobs before they are sent together.
 
 class Coordinator:
     """Implements `Fetcher`.
-
     Invariant: while an outpost has a lease, only the outpost fetches from its sites; the crawler does so only after the
-    lease and the crawl delay are over.
-    """
+    lease and the crawl delay are over."""
 
     def __init__(self, collection: Path, settings: Settings, clock: Clock, *, direct: Fetcher) -> None:
         self.run = secrets.token_hex(6)

@@ -1,8 +1,6 @@
 """Fetch for an outpost: politely, one request at a time per site, robots.txt first (B9).
-
 The agent enforces the owner's hosts and rate, robots.txt, the crawl delay and the lease with the crawler's own rules,
-whatever the coordinator requests.
-"""
+whatever the coordinator requests."""
 
 from __future__ import annotations
 
@@ -111,9 +109,7 @@ class OutpostFetcher:
 
     async def fetch(self, job: FetchJob, lease: HeldLease, *, on_start: Callable[[], None]) -> FetchResult:
         """Fetch a page; raise Declined, FetchBlocked or LeaseExpired if the request was not made or not completed.
-
-        `on_start` is called when the request itself is sent.
-        """
+        `on_start` is called when the request itself is sent."""
         if canonical(job.url) != job.url or not is_allowed(site_of(job.url), self._allow):
             raise Declined("the outpost's owner does not allow this host")
         site = site_of(job.url)
@@ -308,9 +304,7 @@ def _compare_body(
 
 class FolderFetcher:
     """Serve the files of a folder as a plain web server would (`outpost run --read DIR`), without requests.
-
-    A subfolder named after the host takes precedence. Anything but a file is declined, so the crawler fetches it.
-    """
+    A subfolder named after the host takes precedence. Anything but a file is declined, so the crawler fetches it."""
 
     def __init__(self, folder: Path, clock: Clock, *, http: HttpSettings, user_agent: str) -> None:
         self._folder = folder.resolve(strict=True)

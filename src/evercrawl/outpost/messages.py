@@ -1,8 +1,6 @@
 """The messages between coordinator and outposts, and their encoding.
-
 A message is one byte for its type, a JSON table (compressed if that is shorter) and the blobs that the table counts.
-Decoding is strict and bounded: invalid input raises NotUnderstood.
-"""
+Decoding is strict and bounded: invalid input raises NotUnderstood."""
 
 from __future__ import annotations
 
@@ -45,10 +43,8 @@ class NotUnderstood(ValueError):
 
 class FetchJob(NamedTuple):
     """A request for the outpost to make.
-
     `known_digest` is the digest of the body that the coordinator holds (B5), `base` the digest of the exchange that a
-    patch can build on.
-    """
+    patch can build on."""
 
     number: int
     url: str

@@ -1,9 +1,7 @@
 """Pairing codes, the keys derived from them, and the coordinator's certificate.
-
 A code holds a secret and the start of the certificate's fingerprint, so the agent can verify the coordinator before it
 sends anything. Keys are derived by HMAC-SHA256 (RFC 2104). The outpost's key also depends on a nonce of the agent, so a
-used code is worthless.
-"""
+used code is worthless."""
 
 from __future__ import annotations
 

@@ -54,9 +54,7 @@ class PendingFetch:
 @dataclass(eq=False)
 class RemoteOutpost:
     """The coordinator's state of one outpost.
-
-    Invariant: a pending fetch is either in `queue` (first in, first out) or in `assigned`.
-    """
+    Invariant: a pending fetch is either in `queue` (first in, first out) or in `assigned`."""
 
     row: OutpostRow
     lease: GrantedLease

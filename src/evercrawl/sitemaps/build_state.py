@@ -1,7 +1,5 @@
 """The state of the last build, from which the next one detects changes.
-
-The file has one JSON object for the build, then one JSON array per page. It is replaced atomically.
-"""
+The file has one JSON object for the build, then one JSON array per page. It is replaced atomically."""
 
 from __future__ import annotations
 
@@ -45,8 +43,7 @@ class BuildState:
 
 def state_path(env: Mapping[str, str], target: Path) -> Path:
     """Return the path of the state, in the user's state folder: a site generator may empty the site's folder, and a web
-    server would publish it.
-    """
+    server would publish it."""
     home = env.get("XDG_STATE_HOME") or str(Path(env.get("HOME", "~")).expanduser() / ".local" / "state")
     whole = str(target.resolve())
     fingerprint = hashlib.sha256(whole.encode("utf-8", "surrogateescape")).hexdigest()[:12]

@@ -1,8 +1,6 @@
 """Check a sitemap as a search engine would, and score it.
-
 Dates are compared with the best available evidence: the collection's history of the page, the modification date in the
-page, or the server's Last-Modified.
-"""
+page, or the server's Last-Modified."""
 
 from __future__ import annotations
 

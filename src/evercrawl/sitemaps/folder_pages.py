@@ -30,8 +30,7 @@ _MEDIA_TYPES = {"html": "text/html", "htm": "text/html", "xhtml": "application/x
 _SAFE_PATH_CHARS = "/~!$&'()*+,;=:@-._"
 _FINE_NS, _COARSE_NS = 50_000_000, 2_000_000_000
 """A file modified this shortly before it was read may change again without a new timestamp: within a kernel tick, or
-within a second on coarse file systems.
-"""
+within a second on coarse file systems."""
 _SECOND_NS = 1_000_000_000
 
 
@@ -72,8 +71,7 @@ def parse_base_url(text: str) -> str:
 
 def detect_base_url(folder: Path, state: BuildState) -> str:
     """Find the folder's URL in the last build, robots.txt, an existing sitemap or a CNAME file; raise ConfigError if
-    none names it.
-    """
+    none names it."""
     written = (
         state.source.removeprefix(FOLDER_SOURCE).partition(" ")[0] if state.source.startswith(FOLDER_SOURCE) else None
     )
@@ -220,10 +218,8 @@ def _read(
 
 def change_time_ms(written_ms: int, built_ms: int | None, now_ms: int) -> int:
     """Return when new content was created.
-
     That is the file's time if it is plausible: before now and after the last build. An older time (restored or copied
-    with its timestamp) cannot be that of the change, so the current time is used.
-    """
+    with its timestamp) cannot be that of the change, so the current time is used."""
     if written_ms > now_ms or (built_ms is not None and written_ms < built_ms):
         return now_ms
     return written_ms

@@ -89,10 +89,8 @@ def build_sitemaps(
     now_ns: int | None = None,
 ) -> BuildReport:
     """Detect changes since the last build, write the files, then the state.
-
     The state is written last, so that a build after a crash finds the same changes. `now_ns` defaults to the current
-    time.
-    """
+    time."""
     began = time.monotonic()
     with exclusive_lock(target.state.with_name(target.state.name + ".lock")):
         before = read_state(target.state)
@@ -160,9 +158,7 @@ def publish_files(
     target: SitemapTarget, pages: list[SitemapPage], old_files: Iterable[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Write both sitemaps; return the names of all files and of the changed ones.
-
-    Parts are written before the index that names them; obsolete files are deleted last.
-    """
+    Parts are written before the index that names them; obsolete files are deleted last."""
     if not target.folder.is_dir():
         raise StoreUnavailable(f"the folder {target.folder} does not exist; create it first")
     names: list[str] = []

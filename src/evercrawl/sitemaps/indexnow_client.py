@@ -1,8 +1,6 @@
 """Submit changed URLs to search engines by IndexNow (indexnow.org, as of November 2026).
-
 A key file on the site proves that the sender may submit its URLs. One request holds the host, the key and at most
-10,000 URLs of that host. Participating engines share submissions.
-"""
+10,000 URLs of that host. Participating engines share submissions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Serve sitemaps from a folder in front of a WSGI (PEP 3333) or ASGI application.
-
 Requests with the parameter XTND (paper C, section 4.3) get the extended sitemap, all others the standard one.
-Conditional requests, gzip and HEAD are supported. Other requests go to the application.
-"""
+Conditional requests, gzip and HEAD are supported. Other requests go to the application."""
 
 from __future__ import annotations
 

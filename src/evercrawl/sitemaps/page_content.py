@@ -1,8 +1,6 @@
 """Summarise a page for the sitemap: a digest of its own content, and whether it may be listed.
-
 The digest covers title, description, texts and links of the main part. Menus, sidebars, footers, scripts, styles,
-comments, white space, timestamps and counters are ignored, so a new menu entry does not change every page.
-"""
+comments, white space, timestamps and counters are ignored, so a new menu entry does not change every page."""
 
 from __future__ import annotations
 
@@ -61,9 +59,7 @@ class ContentSummary(NamedTuple):
 
 def read_content(url: str, headers: Headers, body: bytes, *, agent: str, site: str) -> ContentSummary:
     """Summarise a file or a response. For anything but HTML, every byte counts.
-
-    Links below `site` are digested without it, so that moving a whole site does not change its pages.
-    """
+    Links below `site` are digested without it, so that moving a whole site does not change its pages."""
     kind = sniff_media_type(headers, body)
     if kind not in HTML_TYPES:
         return ContentSummary(content_digest(body), noindex=robots_directives(headers, [], agent=agent).noindex)

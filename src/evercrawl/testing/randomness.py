@@ -1,8 +1,6 @@
 """Randomness that depends on names alone.
-
-Each property of the synthetic web has its own stream, named by the seed and the property, so that its value
-does not depend on the order of requests.
-"""
+Each property of the synthetic web has its own stream, named by the seed and the property, so that its value does not
+depend on the order of requests."""
 
 from __future__ import annotations
 

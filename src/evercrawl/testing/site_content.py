@@ -1,7 +1,5 @@
 """Content of a synthetic site: its words, paragraphs and HTML, and how pages change.
-
-All text uses plain letters, so nothing needs to be escaped.
-"""
+All text uses plain letters, so nothing needs to be escaped."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Plan of a synthetic site: its faults, its robots.txt, its pages and how they link to each other.
-
-Ordinary pages form a tree: the nth links to 3n+1, 3n+2 and 3n+3. Special pages (moved, gone, copied,
-private, ...) are leaves of this tree.
-"""
+Ordinary pages form a tree: the nth links to 3n+1, 3n+2 and 3n+3. Special pages (moved, gone, copied, private, ...) are
+leaves of this tree."""
 
 from __future__ import annotations
 
@@ -158,9 +156,7 @@ BROKEN_HOURS = (1, 3, 8, 30)
 
 class RobotsPlan(NamedTuple):
     """A site's rules and what they mean.
-
-    The meaning is written down independently of the crawler's parser, so that tests can compare the two.
-    """
+    The meaning is written down independently of the crawler's parser, so that tests can compare the two."""
 
     kind: RobotsKind
     text: str

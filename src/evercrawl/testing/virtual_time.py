@@ -1,8 +1,6 @@
 """Virtual time: an event loop that moves its clock where a real loop would sleep, and the Clock port on it.
-
-Time is counted in whole microseconds, so `sleep_until` returns at the exact moment. Threads and real sockets
-cannot wake a simulated program: waiting for them raises `SimulationStalled`.
-"""
+Time is counted in whole microseconds, so `sleep_until` returns at the exact moment. Threads and real sockets cannot
+wake a simulated program: waiting for them raises `SimulationStalled`."""
 
 from __future__ import annotations
 

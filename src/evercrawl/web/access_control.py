@@ -1,8 +1,6 @@
 """Middleware that checks host, origin, rate and user of every request.
-
-The Host check stops DNS rebinding; Origin and CSRF checks stop requests that another site makes the browser
-send. Accepted requests have their user in `request.state.user`.
-"""
+The Host check stops DNS rebinding; Origin and CSRF checks stop requests that another site makes the browser send.
+Accepted requests have their user in `request.state.user`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Password, tokens, sessions and the audit log of the web interface.
-
-They live in a small SQLite file in the collection's folder. It holds only hashes of secrets, except for the key
-that signs links.
-"""
+They live in a small SQLite file in the collection's folder. It holds only hashes of secrets, except for the key that
+signs links."""
 
 from __future__ import annotations
 

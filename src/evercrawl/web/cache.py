@@ -32,9 +32,7 @@ class CachedAnswer(Generic[T]):
 
     def get(self, wait_s: float = WAIT_S) -> T | None:
         """Return the last answer; None while the first one is being computed.
-
-        No caller waits longer than `wait_s` after the computation began.
-        """
+        No caller waits longer than `wait_s` after the computation began."""
         with self._lock:
             age = time.monotonic() - self._at
             if not self._busy and age > max(self._min_age_s, COST_FACTOR * self._cost_s):

@@ -74,7 +74,7 @@ def relative_time(at: datetime | int | None, now: datetime) -> str:
     if amount >= RELATIVE_DAYS * 86_400:
         return f"{moment.astimezone(UTC):%Y-%m-%d}"
     for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60)):
-        if amount >= size * (2 if unit == "day" else 1):
+        if amount >= size * (1.5 if unit == "day" else 1):
             text = plural(round(amount / size), unit)
             return f"in {text}" if seconds > 0 else f"{text} ago"
     return "just now" if seconds <= 0 else "in a moment"

@@ -1,7 +1,5 @@
 """The origin of archived pages, where nothing may run scripts or load from elsewhere.
-
-It uses no cookies. A page is opened with a key in its path, valid for a day, or with a token.
-"""
+It uses no cookies. A page is opened with a key in its path, valid for a day, or with a token."""
 
 from __future__ import annotations
 
@@ -251,9 +249,7 @@ _CSS_ADDRESS = re.compile(r"(?:url|src|image|image-set|-webkit-image-set)\([^)]*
 
 def sanitize_page(html: str, base: str, place: Callable[[str], str]) -> str:
     """Return the page without active content; `place` maps a URL to its archived copy.
-
-    This is the second defence; the first is the content security policy.
-    """
+    This is the second defence; the first is the content security policy."""
     tree = LexborHTMLParser(html[:MAX_PAGE_BYTES])
     base = _base(tree, base)
     for node in tree.css(f"{REMOVED}, {FRAMES}, base, meta[http-equiv]"):

@@ -30,10 +30,8 @@ class HttpTimeouts(NamedTuple):
 
 class Connection(asyncio.Protocol):
     """A connection that carries one exchange at a time.
-
     Unexpected bytes between exchanges close the connection. An exchange ends exactly once: complete, failed or
-    cancelled. Unless the connection is reusable, it is closed immediately, so that nothing more is read.
-    """
+    cancelled. Unless the connection is reusable, it is closed immediately, so that nothing more is read."""
 
     def __init__(self, site: SiteName, ip: str, *, on_lost: Callable[[Connection], None]) -> None:
         self.site = site

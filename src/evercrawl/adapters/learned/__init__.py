@@ -1,8 +1,6 @@
 """Models that ship with the package; nothing is downloaded.
-
 Created by `bench/train_sentiment.py` and `bench/train_background.py`; see `docs/concepts/sentiment.md` and
-`docs/concepts/focus.md`.
-"""
+`docs/concepts/focus.md`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """A bucket or a folder: `s3://bucket/prefix?endpoint=https://...` or `file:///path`.
-
-Keys are never part of an address: they come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or the machine's role.
-"""
+Keys are never part of an address: they come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or the machine's role."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Upload finished WARC files to object storage during the crawl and after a crash.
-
 A file is finished when its writer's lock is gone, which the OS releases however the writer ends. The local file stays
-until the storage has confirmed the upload. Files missing in the journal are still to be uploaded.
-"""
+until the storage has confirmed the upload. Files missing in the journal are still to be uploaded."""
 
 from __future__ import annotations
 
@@ -50,10 +48,8 @@ def upload_pending(
     on_file: Callable[[UploadStats], None] | None = None,
 ) -> UploadStats:
     """Upload all finished files that are not stored yet; raise if the storage fails.
-
     `owner`: the id in the names of this process's files, which are always complete. `shard`: only the files of this
-    shard.
-    """
+    shard."""
     done = UploadStats()
     for path in pending_files(folder, "*.warc.gz" if shard is None else f"s{shard:02d}-{owner}-*.warc.gz"):
         with _lock_finished(path) as is_finished:
@@ -204,9 +200,7 @@ def record_upload(path: Path, size: int) -> None:
 
 def pending_files(folder: Path, names: str = "*.warc.gz") -> list[Path]:
     """Return the files that are not uploaded yet, including those still being written.
-
-    Empty files are skipped: they were just created, or their writer died before the first record.
-    """
+    Empty files are skipped: they were just created, or their writer died before the first record."""
     done = uploaded_files(folder)
     sizes = {path: _size(path) for path in sorted(folder.glob(names))}
     return [path for path, size in sizes.items() if size not in (0, done.get(path.name))]

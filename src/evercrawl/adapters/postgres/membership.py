@@ -1,9 +1,7 @@
 """Workers of a collection and the shards that they own: leases with heartbeats, by the database's clock.
-
 A worker may send requests to sites only while its own clock says that the database cannot have declared it dead; it
 counts from before each heartbeat was sent, and its clock runs on while the machine sleeps. No worker is declared dead
-within one lease after a restart or promotion of the database: heartbeats of that time may be lost.
-"""
+within one lease after a restart or promotion of the database: heartbeats of that time may be lost."""
 
 from __future__ import annotations
 
@@ -88,16 +86,14 @@ class ShardShare(NamedTuple):
 
     def wanted(self, owned: int, *, left_over: bool) -> int:
         """Return how many free shards to take. `left_over` ones were free at the last check too: the worker with a
-        claim to them does not take them, so anyone may.
-        """
+        claim to them does not take them, so anyone may."""
         share = self.most if self.free > self.lacking or not self.lacking else self.least
         even = -(-self.free // max(1, self.members)) if left_over else 0
         return min(self.free, max(share - owned, even, 0))
 
     def surplus(self, owned: int) -> int:
-        """Return how many shards to release so that others reach their least share. None while shards are free:
-        the others take those first, or left-over shards would move back and forth.
-        """
+        """Return how many shards to release so that others reach their least share. None while shards are free: the
+        others take those first, or left-over shards would move back and forth."""
         if self.free:
             return 0
         return max(0, owned - (self.least if self.lacking else self.most + SURPLUS))
@@ -181,8 +177,7 @@ class Membership:
 
     async def fair_share(self, capacity: int) -> ShardShare:
         """Return our share of the shards by capacity. The remainder goes to the first to come, but not while a worker
-        has less than the whole part of its share.
-        """
+        has less than the whole part of its share."""
         (row,) = await self.queries.rows("shares", lease=self._lease)
         whole, shards, lacking, free, members = map(int, row)
         least, rest = divmod(shards * capacity, max(whole, capacity))

@@ -1,8 +1,6 @@
 """Executes the store's statements for one shard in PostgreSQL.
-
 Rows of a batch statement travel as one array for each column, and writes to different tables travel together in one
-message: a Bind and Execute for every row would cost both sides more than the work itself.
-"""
+message: a Bind and Execute for every row would cost both sides more than the work itself."""
 
 from __future__ import annotations
 
@@ -73,18 +71,15 @@ class PostgresDatabase:
         self._lock = ReadWriteLock()
 
     async def all(self, name: str, **values: object) -> list[Row]:
-        """Return every row."""
         arguments = query_arguments(SQL[name], self._shard, values)
         async with self._lock.reading():
             return await self._fetch(single_text(name), arguments)
 
     async def one(self, name: str, **values: object) -> Row | None:
-        """Return the first row; None: there is none."""
         rows = await self.all(name, **values)
         return rows[0] if rows else None
 
     async def each(self, name: str, rows: Sequence[tuple[object, ...]]) -> list[Row]:
-        """Run a batch query; return at most one row for each input."""
         if not rows:
             return []
         async with self._lock.reading():
@@ -97,7 +92,6 @@ class PostgresDatabase:
 
     @asynccontextmanager
     async def exclusive(self) -> AsyncIterator[None]:
-        """Hold back the reads of this process."""
         async with self._lock.writing():
             yield
 
@@ -132,7 +126,6 @@ class PostgresTransaction:
         """Table -> statement and its arrays."""
 
     async def all(self, name: str, **values: object) -> list[Row]:
-        """Return every row."""
         await self.flush()
         rows: list[Row] = await self._connection.fetch(
             single_text(name), *query_arguments(SQL[name], self._shard, values)
@@ -140,12 +133,10 @@ class PostgresTransaction:
         return rows
 
     async def one(self, name: str, **values: object) -> Row | None:
-        """Return the first row; None: there is none."""
         rows = await self.all(name, **values)
         return rows[0] if rows else None
 
     async def each(self, name: str, rows: Sequence[tuple[object, ...]]) -> list[Row]:
-        """Run a batch query; return at most one row for each input."""
         await self.flush()
         if not rows:
             return []
@@ -153,7 +144,6 @@ class PostgresTransaction:
         return found
 
     async def execute(self, name: str, **values: object) -> None:
-        """Run one statement without a result."""
         await self.all(name, **values)
 
     async def write(self, name: str, rows: Iterable[tuple[object, ...]]) -> None:
@@ -166,7 +156,6 @@ class PostgresTransaction:
             self._pending[statement.target] = (name, transpose(statement, part))
 
     async def count(self, name: str, rows: Sequence[tuple[object, ...]]) -> int:
-        """Run a batch update now; return how many rows it changed."""
         await self.flush()
         status: str = await self._connection.execute(combined_text((name,)), self._shard, *transpose(SQL[name], rows))
         return int(status.rpartition(" ")[2])
@@ -229,16 +218,13 @@ class BlockingShard:
         self._shard = shard
 
     def rows(self, name: str, **values: object) -> list[Row]:
-        """Return every row."""
         return self._reader.fetch(single_text(name), *query_arguments(SQL[name], self._shard, values))
 
     def row(self, name: str, **values: object) -> Row | None:
-        """Return the first row; None: there is none."""
         rows = self.rows(name, **values)
         return rows[0] if rows else None
 
     def rows_for(self, name: str, rows: Sequence[tuple[object, ...]]) -> list[Row]:
-        """Run a batch query; return at most one row for each input."""
         return self._reader.fetch(lateral_text(name), self._shard, *transpose(SQL[name], rows)) if rows else []
 
     def close(self) -> None:
@@ -284,10 +270,8 @@ def combined_text(names: tuple[str, ...]) -> str:
 
 def _bulk_text(statement: Statement, taken: int) -> str:
     """The statement for arrays: an insert selects from them; an update or delete finds its rows from them.
-
     `offset 0` keeps the planner from turning the search into a join: it may plan while a table is still empty, and a
-    scan that is cheap then is not when the table has grown.
-    """
+    scan that is cheap then is not when the table has grown."""
     text, source = _row_text(statement), _source(statement.columns, taken)
     if text.startswith("insert"):
         head, _, rest = text.partition("values (")

@@ -194,9 +194,7 @@ async def lock_collection(connection: asyncpg.Connection, namespace: str) -> dic
 
 async def create_once(create: Callable[[], Awaitable[T]]) -> T:
     """Create tables, and try again if another process creates them at the same moment.
-
-    `if not exists` does not prevent the conflict: the later process fails at the catalogue's own index.
-    """
+    `if not exists` does not prevent the conflict: the later process fails at the catalogue's own index."""
     for _ in range(CREATE_ATTEMPTS - 1):
         try:
             return await create()

@@ -34,9 +34,7 @@ class PostgresShard(SqlShard):
 
     async def commit(self, epoch: int, batch: Batch) -> None:
         """Apply the batch as `SqlShard` does, and finish even if the caller is cancelled meanwhile.
-
-        Otherwise no one would know whether the batch was stored, and so whether the next one may be.
-        """
+        Otherwise no one would know whether the batch was stored, and so whether the next one may be."""
         await finish(super().commit(epoch, batch))
 
 

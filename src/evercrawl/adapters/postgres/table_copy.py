@@ -1,8 +1,6 @@
 """Copy every row of a collection from state files into a database, or back, and compare both sides.
-
 The columns come from the schema of the files, so a new column needs no change here. Everything in the database happens
-in one transaction: an interrupted move leaves the database as it was.
-"""
+in one transaction: an interrupted move leaves the database as it was."""
 
 from __future__ import annotations
 
@@ -64,9 +62,7 @@ async def open_transaction(
     address: DatabaseAddress, isolation: Literal["read_committed", "repeatable_read"]
 ) -> AsyncIterator[asyncpg.Connection]:
     """Open a connection with one transaction for the block.
-
-    Statements are not cached: the same text with the same cursor means another table each time.
-    """
+    Statements are not cached: the same text with the same cursor means another table each time."""
     with translate_errors():
         connection = await asyncpg.connect(
             address.dsn, statement_cache_size=0, server_settings={"search_path": address.namespace}

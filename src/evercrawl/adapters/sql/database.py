@@ -1,8 +1,6 @@
 """What the store's code needs of a database: SQLite answers at once, PostgreSQL after a while.
-
 Parameters of single statements are named. Rows of batch statements are tuples in the order of the columns that the
-statement declares.
-"""
+statement declares."""
 
 from __future__ import annotations
 

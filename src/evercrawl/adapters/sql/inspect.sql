@@ -285,10 +285,6 @@ select id, key, site_id, depth, version, status, reason, moved_to
 -- The URL of a page.
 select id, url from page where shard = :shard and id = :id
 
--- site_names --
--- Number and name of every site.
-select id, name from site where shard = :shard
-
 -- last_log_entry --
 -- The newest visit in the log: number, moment, page.
 select id, at_us, page_id from visit where shard = :shard order by id desc limit 1

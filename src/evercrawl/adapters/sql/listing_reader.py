@@ -180,9 +180,7 @@ class VersionReader(ShardReader):
 
 class IdleReaders:
     """Readers of files that are not in use: opening a file costs more than most queries.
-
-    An idle reader holds no lock and does not keep anyone from writing.
-    """
+    An idle reader holds no lock and does not keep anyone from writing."""
 
     def __init__(self) -> None:
         self._lock = Lock()

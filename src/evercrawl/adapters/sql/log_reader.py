@@ -1,5 +1,4 @@
 """Read the log of visits in the order of its commits, for search, the link graph and alerts.
-
 Moments would not do as a position in the log: a slow visit that began first may be committed last. The numbers of
 visits come from the only process that may write the shard, so nothing is ever inserted before a number that was read.
 """
@@ -210,10 +209,6 @@ class LogReader(ShardReader):
         """Return the URLs of some pages."""
         rows = self.queries.rows_for("page_url", [(page_id,) for page_id in page_ids])
         return dict(rows)
-
-    def site_names(self) -> dict[int, str]:
-        """Return the names of all sites by number."""
-        return dict(self.queries.rows("site_names"))
 
 
 def open_log(collection: Path, shard: int) -> LogReader:

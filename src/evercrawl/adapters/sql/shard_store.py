@@ -65,10 +65,8 @@ class SqlShard:
 
     async def commit(self, epoch: int, batch: Batch) -> None:
         """Apply the batch in one transaction; raise LeaseLost if the epoch is not the current one.
-
-        The engine's new pages are new as far as it knows, so the first attempt inserts them without a lookup. If a
-        key is known after all (links may arrive twice), the index rejects it and the second attempt filters them.
-        """
+        The engine's new pages are new as far as it knows, so the first attempt inserts them without a lookup. If a key
+        is known after all (links may arrive twice), the index rejects it and the second attempt filters them."""
         async with self.database.exclusive():
             if self._before_commit is not None:
                 await self._before_commit(self.shard)

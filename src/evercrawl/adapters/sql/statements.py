@@ -1,10 +1,8 @@
 """Named SQL statements, read from the `.sql` files of this package; both databases understand every one of them.
-
 A heading `-- name --` begins a statement; a line about its purpose follows. `:word` is a parameter, and `:shard` is
 always the shard of the connection. A heading with columns, `-- name (id bigint key, url text) --`, begins a batch
-statement, which runs for many rows: the columns give the order of the values in a row, their PostgreSQL types, and
-the columns that identify the changed row.
-"""
+statement, which runs for many rows: the columns give the order of the values in a row, their PostgreSQL types, and the
+columns that identify the changed row."""
 
 from __future__ import annotations
 

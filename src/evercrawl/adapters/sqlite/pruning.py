@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection
@@ -16,12 +18,12 @@ ROWS_AT_A_TIME = 10_000
 
 VersionKey = tuple[int, int]  # Page and number of a version.
 KeepVersions = Callable[[Sequence[datetime]], set[int]]
-"""First sights of a page's versions, oldest first -> the places of those that stay."""
-NewLocation = Callable[[str, int], tuple[str, int]]  # File and offset of a record -> where it lies now.
+"""Moments of a page's versions, oldest first -> the indexes of those that stay."""
+NewLocation = Callable[[str, int], tuple[str, int]]  # File and offset of a record -> its new place.
 
 
 class PrunedVersion(NamedTuple):
-    """A version that goes, and its record."""
+    """A version to delete, and its record."""
 
     digest: bytes
     record_id: bytes
@@ -30,25 +32,26 @@ class PrunedVersion(NamedTuple):
 
 @dataclass(slots=True)
 class PrunePlan:
-    """The versions of a shard that a rule takes away."""
+    """The versions of a shard that a rule deletes."""
 
     versions: dict[VersionKey, PrunedVersion] = field(default_factory=dict)
     kept: int = 0
-    kept_for_others: int = 0  # Versions that stay because versions that stay share their bytes.
+    kept_for_others: int = 0  # Versions that stay because other versions share their bytes.
 
     def pages(self) -> list[int]:
-        """The pages that lose something."""
+        """Return the pages that lose versions."""
         return sorted({page_id for page_id, _ in self.versions})
 
     def record_bytes(self) -> int:
-        """What the answers of these versions take in the archive."""
+        """Return the size of the deleted versions' records."""
         return sum(version.length for version in self.versions.values())
 
 
 def plan_prune(db: SqliteConnection, keeps: KeepVersions) -> PrunePlan:
     """Select the versions that a rule deletes, except the originals of versions that stay."""
     plan = PrunePlan()
-    for rows in _pages(db):
+    for _, versions in groupby(_versions(db), key=itemgetter(0)):
+        rows = list(versions)
         stays = keeps([from_us(row[2]) for row in rows])
         plan.kept += len(stays)
         for place, (page_id, number, _, *version) in enumerate(rows):
@@ -58,19 +61,8 @@ def plan_prune(db: SqliteConnection, keeps: KeepVersions) -> PrunePlan:
     return plan
 
 
-def _pages(db: SqliteConnection) -> Iterator[list[tuple[int, int, int, bytes, bytes, int]]]:
-    """Yield the versions of each page, oldest first."""
-    page: list[tuple[int, int, int, bytes, bytes, int]] = []
-    for row in _versions(db):
-        if page and page[0][0] != row[0]:
-            yield page
-            page = []
-        page.append(row)
-    if page:
-        yield page
-
-
 def _versions(db: SqliteConnection) -> Iterator[tuple[int, int, int, bytes, bytes, int]]:
+    """Yield all versions, page by page, oldest first."""
     page_id, number = 0, 0
     while rows := db.rows("prune_candidates", page_id=page_id, number=number, most=ROWS_AT_A_TIME):
         yield from rows
@@ -95,9 +87,7 @@ def apply_prune(
     db: SqliteConnection, plan: PrunePlan, *, moved: NewLocation, files: Iterable[str], archive_end: ArchiveEnd | None
 ) -> None:
     """Delete versions, texts and contents, and set the new places of moved records, all in one transaction.
-
-    `files` are those without references afterwards; the shard lists them until they are deleted.
-    """
+    `files` are those without references afterwards; the shard lists them until they are deleted."""
     dropped = sorted(files)
     with db.transaction():
         for page_id in plan.pages():

@@ -113,27 +113,21 @@ class SqliteDatabase:
         self._is_open = True
 
     async def all(self, name: str, **values: object) -> list[Row]:
-        """Return every row."""
         return self.connection.rows(name, **values)
 
     async def one(self, name: str, **values: object) -> Row | None:
-        """Return the first row; None: there is none."""
         return self.connection.row(name, **values)
 
     async def each(self, name: str, rows: Sequence[tuple[object, ...]]) -> list[Row]:
-        """Run a batch query; return at most one row for each input."""
         return self.connection.rows_for(name, rows)
 
     async def execute(self, name: str, **values: object) -> None:
-        """Run one statement without a result."""
         self.connection.run(name, **values)
 
     async def write(self, name: str, rows: Iterable[tuple[object, ...]]) -> None:
-        """Run a batch statement now."""
         self.connection.run_many(name, rows)
 
     async def count(self, name: str, rows: Sequence[tuple[object, ...]]) -> int:
-        """Run a batch update; return how many rows it changed."""
         return self.connection.run_many(name, rows)
 
     @asynccontextmanager
@@ -143,7 +137,6 @@ class SqliteDatabase:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[SqliteDatabase]:
-        """Commit the whole block or nothing of it."""
         with self.connection.transaction():
             yield self
 

@@ -1,7 +1,5 @@
 """Compress each record as one gzip member, and decompress members within limits.
-
-Compressed payloads are stored as they are (RFC 1951 section 3.2.4), which takes a third of the time.
-"""
+Compressed payloads are stored as they are (RFC 1951 section 3.2.4), which takes a third of the time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Read WARC records: one by its location, or all of a file that may be damaged.
-
-Lengths in files are not trusted: headers, blocks and members have limits.
-"""
+Lengths in files are not trusted: headers, blocks and members have limits."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Rewrite an archive file without some of its records.
-
-Each record is a gzip member, so the others are copied byte for byte and only their offsets shift.
-"""
+Each record is a gzip member, so the others are copied byte for byte and only their offsets shift."""
 
 from __future__ import annotations
 
@@ -52,9 +50,7 @@ class RewriteResult(NamedTuple):
 
 def plan_rewrite(path: Path, record_ids: Collection[bytes]) -> RewritePlan | None:
     """Plan to drop the records with these ids, their revisits and their requests.
-
-    Return None if nothing changes; raise ValueError if the file is damaged.
-    """
+    Return None if nothing changes; raise ValueError if the file is damaged."""
     if path.stat().st_size == 0:
         return None
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:

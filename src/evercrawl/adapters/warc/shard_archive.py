@@ -1,9 +1,7 @@
 """The archive files of a shard: their names, and where to resume after a crash.
-
 A name is `s07-000001.warc.gz`: shard 7, first file. Bytes after the acknowledged end are removed. An archive that is
 shorter (after a power cut without `durability = "power"`) keeps its complete records and is never appended to, because
-the store still refers to offsets beyond its end.
-"""
+the store still refers to offsets beyond its end."""
 
 from __future__ import annotations
 
@@ -34,9 +32,7 @@ class ResumePoint(NamedTuple):
 
 def truncate_archive(folder: Path, shard: int, end: ArchiveEnd | None) -> ResumePoint:
     """Remove everything after the acknowledged end of a shard's archive.
-
-    Files with a worker's id are never truncated: nobody writes to them again, and extra bytes do no harm.
-    """
+    Files with a worker's id are never truncated: nobody writes to them again, and extra bytes do no harm."""
     files = shard_files(folder, shard)
     if end is None:
         return _quarantine(files)

@@ -1,8 +1,6 @@
 """Build WARC/1.1 records (ISO 28500:2017).
-
 Remote content cannot forge headers: URLs are percent-encoded, addresses are validated, and all other values are our own
-numbers and digests.
-"""
+numbers and digests."""
 
 from __future__ import annotations
 
@@ -144,10 +142,8 @@ def exchange_records(
     not_modified: bool,
 ) -> ExchangeRecords:
     """Return the request and response records of an exchange, with references to each other.
-
     The response becomes a revisit record if it repeats the payload of `revisit`. Equal content in other wire bytes
-    (compressed differently) is not the same payload, because it could not be replayed.
-    """
+    (compressed differently) is not the same payload, because it could not be replayed."""
     record_id, request_id = random_uuid(), random_uuid()
     own, other = record_urn(record_id), record_urn(request_id)
     body, cut = exchange.wire_body, truncated_value(truncated)
@@ -215,10 +211,8 @@ def _revisit_fields(original: OriginalRecord, *, not_modified: bool) -> bytes:
 
 def response_block_head(head: bytes, *, body_bytes: int | None) -> bytes:
     """Return a response head for a body without transfer coding, so that readers of the block are not misled.
-
     Framing fields are renamed (RFC 9112 section 7), lines end in CRLF with one empty line at the end (FastWARC and
-    warcio disagree on others), and HTTP/2 becomes HTTP/1.1 text. `body_bytes` None omits the length.
-    """
+    warcio disagree on others), and HTTP/2 becomes HTTP/1.1 text. `body_bytes` None omits the length."""
     clean = _well_formed(head)
     if b"\ntransfer-encoding" not in clean.lower():
         return clean

@@ -35,10 +35,8 @@ class FileOwner(NamedTuple):
 
 class WarcArchive:
     """WARC/1.1 files of one shard, one gzip member per record.
-
     Invariant: files hold only complete records; a failed write is undone. Its records stay in memory, so that `flush`
-    can be repeated.
-    """
+    can be repeated."""
 
     def __init__(
         self,
@@ -53,8 +51,7 @@ class WarcArchive:
         on_finished: Callable[[], None] | None = None,
     ) -> None:
         """`durable`: flushed records survive a power cut. `owner`: write only files with this id. `on_finished`: called
-        for each finished file, which is kept short for uploading.
-        """
+        for each finished file, which is kept short for uploading."""
         self._on_finished = on_finished
         self._started_at: datetime | None = None
         self._owner = owner

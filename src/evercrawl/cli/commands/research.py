@@ -214,9 +214,4 @@ def _experiments() -> dict[str, click.Command]:
 @common_options
 def lab_command() -> None:
     """Rerun the experiments of the papers that evercrawl builds on, in virtual time.
-
-    \b
-    evercrawl lab pdfc --plot pdfc.svg
-    evercrawl lab sitemap --json
-    evercrawl lab d10
-    """
+     evercrawl lab pdfc --plot pdfc.svg evercrawl lab sitemap --json evercrawl lab d10"""

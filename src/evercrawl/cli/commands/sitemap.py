@@ -22,11 +22,8 @@ if TYPE_CHECKING:
 @common_options
 def sitemap_command() -> None:
     """Build, serve, check and announce the sitemap of your own site.
-
-    \b
-    evercrawl sitemap build public/ --base-url https://example.org/
-    evercrawl sitemap check https://example.org/ --json
-    """
+     evercrawl sitemap build public/ --base-url https://example.org/ evercrawl sitemap check https://example.org/
+    --json"""
 
 
 sitemap_command.add_command(sitemap_check)

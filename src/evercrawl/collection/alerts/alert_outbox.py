@@ -1,8 +1,6 @@
 """The durable outbox of a collection: alerts, log positions, pending events and messages.
-
 It is a file of its own (`alerts.sqlite`), readable only by its owner because it holds secrets. Every method is one
-transaction; several processes may use it.
-"""
+transaction; several processes may use it."""
 
 from __future__ import annotations
 
@@ -110,9 +108,7 @@ class AlertOutbox:
 
     def put(self, alert: Alert, *, now_us: int, ends: Mapping[int, int]) -> bool:
         """Add an alert, or replace the one with its name and keep its pending events; return whether it is new.
-
-        The first alert starts at the ends of the logs, because nothing was read before.
-        """
+        The first alert starts at the ends of the logs, because nothing was read before."""
         with self._writing() as db:
             row = db.execute("select id from alert where name = ?", (alert.name,)).fetchone()
             if row is not None:
@@ -162,9 +158,7 @@ class AlertOutbox:
 
     def add_events(self, shard: int, *, before: int, after: int, matched: Sequence[MatchedEvent], now_us: int) -> bool:
         """Store the events between two lines together with the new position.
-
-        Return False, and store nothing, if another process has moved the position from `before`.
-        """
+        Return False, and store nothing, if another process has moved the position from `before`."""
         with self._writing() as db:
             row = db.execute("select line from cursor where shard = ?", (shard,)).fetchone()
             if (row[0] if row else 0) != before:

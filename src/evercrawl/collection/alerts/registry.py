@@ -83,9 +83,7 @@ class AlertRegistry:
 
     def add(self, alert: Alert, *, replacing: bool = False) -> Alert:
         """Add an alert and return it as stored, with a new secret for a webhook.
-
-        Raise ConfigError if it is invalid, or if its name exists and `replacing` is not set.
-        """
+        Raise ConfigError if it is invalid, or if its name exists and `replacing` is not set."""
         alert = self.checked(alert)
         with self._outbox() as outbox:
             known = outbox.named(alert.name)

@@ -242,9 +242,7 @@ class Deliverer:
         on_delivered: Callable[[], None] = lambda: None,
     ) -> None:
         """Deliver by `sender`; `off_loop` runs disk access, `on_delivered` is called after each alert.
-
-        `quiet_hours` apply to alerts without their own.
-        """
+        `quiet_hours` apply to alerts without their own."""
         self._outbox = outbox
         self._sender = sender
         self._clock = clock
@@ -273,11 +271,6 @@ class Deliverer:
     def next_moment(self) -> datetime | None:
         """Return the earliest time at which a pending message can be sent; None: no message is pending."""
         return min(self._next.values(), default=None)
-
-    @property
-    def is_delivering(self) -> bool:
-        """Whether a delivery is running."""
-        return bool(self._running)
 
     async def settle(self, *, within_s: float) -> None:
         """Wait for running deliveries, at most this long, and cancel the rest."""

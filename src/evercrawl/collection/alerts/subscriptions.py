@@ -1,5 +1,4 @@
 """WebSub subscriptions of a served collection.
-
 The callback route of `evercrawl serve` calls `answer_challenge` for GET and `receive` for POST; `renew` runs regularly.
 """
 
@@ -122,10 +121,8 @@ class WebsubClient:
 
     def receive(self, token: str, headers: Mapping[str, str], body: bytes) -> CallbackReply:
         """Answer the POST request of a hub and queue the announced pages; header names are in lower case.
-
-        A wrong signature is acknowledged and ignored (section 7.1), so that nobody can guess the secret; 410 ends
-        an unwanted subscription.
-        """
+        A wrong signature is acknowledged and ignored (section 7.1), so that nobody can guess the secret; 410 ends an
+        unwanted subscription."""
         subscription = self._of(token)
         if subscription is None:
             return CallbackReply(404)

@@ -88,9 +88,7 @@ class IdCounter:
 
 class ShardImporter:
     """Imports captures into one shard, oldest first.
-
-    Invariant: a page is in a batch at most once, so the store has its newest state for each decision.
-    """
+    Invariant: a page is in a batch at most once, so the store has its newest state for each decision."""
 
     def __init__(
         self,
@@ -234,9 +232,7 @@ class ShardImporter:
 
     def _free_time(self, page_id: int, at_us: int, result: FetchResult) -> int | None:
         """Return the time of the capture, slightly later if another capture has it; None: it is already stored.
-
-        Old archives have times in whole seconds, in which a page may have been captured twice.
-        """
+        Old archives have times in whole seconds, in which a page may have been captured twice."""
         while visits := self._reader.visits_at(page_id, at_us):
             if any(_is_same(result, status, digest) for status, digest in visits):
                 return None

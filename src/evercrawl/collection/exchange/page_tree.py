@@ -1,7 +1,5 @@
 """Export versions as files in folders: a mirror (time / domain / path) or Markdown.
-
-Everything is in one new folder; its `mapping.jsonl` maps each file to its URL.
-"""
+Everything is in one new folder; its `mapping.jsonl` maps each file to its URL."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Validation of alerts, their stored form as JSON, and the apprise services allowed over the web.
-
 An apprise address can be a local program, a file with keys or any host of this network. The services here have a fixed
-host on the Internet, so anyone may name them.
-"""
+host on the Internet, so anyone may name them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,5 @@
 """Decides whether an alert matches an event: by kind, size, URL, query and sentiment.
-
-Queries use the search syntax and are evaluated on a single page without an index.
-"""
+Queries use the search syntax and are evaluated on a single page without an index."""
 
 from __future__ import annotations
 

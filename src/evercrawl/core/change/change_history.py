@@ -1,7 +1,5 @@
 """What is stored about a page and a site to tell noise from changes.
-
-Both are values of bounded size with a compact form. Losing them costs a few visits of learning and nothing else.
-"""
+Both are values of bounded size with a compact form. Losing them costs a few visits of learning and nothing else."""
 
 from __future__ import annotations
 

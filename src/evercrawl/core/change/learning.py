@@ -1,8 +1,6 @@
 """What a visit teaches: its change, and the histories of page and site after it.
-
 Noise is forgotten again: the history of a page's location covers its last visits, the stats of a site's location are
-halved, and a text that no other page has is content whatever the location did before.
-"""
+halved, and a text that no other page has is content whatever the location did before."""
 
 from __future__ import annotations
 
@@ -71,10 +69,8 @@ def classify_visit(
     visit: int,
 ) -> tuple[Change, PageChangeHistory, SiteChangeHistory]:
     """Return the change since the last compared version, with both histories after it.
-
     `visit` is the number of this visit to the page, the first being 1. Visits since the last comparison found the page
-    unchanged.
-    """
+    unchanged."""
     number = max(visit, page_history.visit + 1)
     quiet = max(0, number - max(page_history.visit, FIRST_VISIT) - 1)
     mark = _page_mark(page_url)

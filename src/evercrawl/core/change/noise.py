@@ -1,9 +1,7 @@
 """Recognises what in a text is noise: clocks, counts of readers, ages, copyright years, request numbers.
-
 `significant_text` removes these from short texts; numbers in prose stay. `text_shape` replaces numbers and dates, so
 that two texts of one shape differ in numbers only. To add a language, add its words to each list; a language without
-words is learned from visits instead.
-"""
+words is learned from visits instead."""
 
 from __future__ import annotations
 
@@ -220,9 +218,7 @@ def _significant_short_text(text: str) -> str:
 
 def _without_clock(text: str) -> str:
     """Return the text without date and time if it says nothing else, or is about the page's upkeep.
-
-    A date alone stays, since it may be that of an event; so do times alone, which may be opening hours.
-    """
+    A date alone stays, since it may be that of an event; so do times alone, which may be opening hours."""
     without_stamps = _without_timestamps(text)
     is_stamped = without_stamps != text
     dateless = _DATE.sub("#", without_stamps)

@@ -1,8 +1,6 @@
 """The inbox of changes: read marks, groups of equal edits, and mutes.
-
 A mute names what stays the same in a part of a page: `Line * runs every * minutes`, where `*` stands for anything. An
-edit is muted if both its texts match. Versions are stored all the same.
-"""
+edit is muted if both its texts match. Versions are stored all the same."""
 
 from __future__ import annotations
 
@@ -76,9 +74,7 @@ class EditGroup(NamedTuple):
 
 def group_changes(changes: Iterable[tuple[str, Change]], *, with_noise: bool = False) -> list[EditGroup]:
     """Return the groups of the given changes (page URL, change), the most significant first.
-
-    A template edit on a single page is shown only `with_noise`.
-    """
+    A template edit on a single page is shown only `with_noise`."""
     seen = list(changes)
     edits: dict[int, Edit] = {}
     visits_of: dict[int, dict[int, None]] = defaultdict(dict)
@@ -207,9 +203,7 @@ def is_muted(mutes: Iterable[Mute], url: str, removed: str, added: str) -> bool:
 
 def unmuted_part(change: Change, url: str, mutes: Sequence[Mute]) -> Change | None:
     """Return the change without its muted edits; None if all are muted.
-
-    Only the first edits of a change are stored: if there may be more, the change stays as it is.
-    """
+    Only the first edits of a change are stored: if there may be more, the change stays as it is."""
     edits = tuple(edit for edit in change.edits if not is_muted(mutes, url, edit.removed, edit.added))
     if len(edits) == len(change.edits) or (not edits and len(change.edits) >= MAX_EDITS):
         return change

@@ -1,8 +1,6 @@
 """Snapshots of a version for comparison: blocks of text with their paths and regions, and metadata.
-
 A block is a run of text between block elements; its path is a hash of the elements around it and their names, so that a
-place in a template has the same path on every page.
-"""
+place in a template has the same path on every page."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Differences between two snapshots of a page, apart from order, space and noise.
-
 A main element with a good part of the text holds all of the page's own blocks. Without one, everything is the page's
-own unless it is named otherwise; on a page with prose, link lists outside articles are the site's.
-"""
+own unless it is named otherwise; on a page with prose, link lists outside articles are the site's."""
 
 from __future__ import annotations
 
@@ -261,9 +259,7 @@ def _hunk(old: _Block | None, new: _Block | None, was_own: IsOwnBlock, is_own: I
 
 def _moved(before: Snapshot, after: Snapshot, was_own: IsOwnBlock, is_own: IsOwnBlock) -> list[str]:
     """Return own paragraphs of prose that both versions have in another order.
-
-    Lists and cards may be sorted; paragraphs are read in order.
-    """
+    Lists and cards may be sorted; paragraphs are read in order."""
     old, new = _running_prose(before, was_own), _running_prose(after, is_own)
     common = set(old) & set(new)
     old, new = [text for text in old if text in common], [text for text in new if text in common]
@@ -342,10 +338,8 @@ class KeyedEdit(NamedTuple):
 
 def edits_in(hunk: Hunk) -> list[KeyedEdit]:
     """Return the edits of a hunk: one, or two if the texts have nothing in common.
-
     Two, because removed and added text may be unrelated: where adverts rotate, a notice may appear on all pages at
-    once.
-    """
+    once."""
     if hunk.removed and hunk.added and not hunk.is_variation and not hunk.is_metadata:
         return [_keyed_edit(hunk.removed, ""), _keyed_edit("", hunk.added)]
     return [_keyed_edit(hunk.removed, hunk.added)]

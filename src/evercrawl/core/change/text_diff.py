@@ -1,8 +1,6 @@
 """Differences between two texts by blocks (lines), and by words inside edited blocks.
-
 Sequences are aligned by items that are unique in both (patience diff), and only small gaps are searched thoroughly, so
-that the cost stays near linear; what exceeds the limits counts as replaced.
-"""
+that the cost stays near linear; what exceeds the limits counts as replaced."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """Names of versions and retention rules.
-
 A version is named by number (`v3`), by position from the end (`-1`), or by time (`7d`, `2026-11-01`): the newest
 version seen until then. `daily:30 weekly:12 monthly:*` keeps the last version of each of the newest 30 days, 12 weeks
-and all months in UTC; the newest version always stays.
-"""
+and all months in UTC; the newest version always stays."""
 
 from __future__ import annotations
 

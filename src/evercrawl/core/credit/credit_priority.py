@@ -1,8 +1,6 @@
 """Turn "highest credit first" into queue priorities, each for twice the credit of the next.
-
 A page gets the priority of its credit relative to the mean, and rises when it receives shares. Nothing moves down in
-the queue. Dividends are equal for all pages, so they never change the order.
-"""
+the queue. Dividends are equal for all pages, so they never change the order."""
 
 from __future__ import annotations
 
@@ -19,18 +17,14 @@ def mean_credit(ledger: CreditLedger) -> int:
 
 def mean_importance(ledger: CreditLedger) -> float:
     """Return the importance of an average page.
-
     Half of all credit is spent in a generation, nine tenths of it on links, and each generation counts half of the
-    next, so nine tenths of all credit are remembered.
-    """
+    next, so nine tenths of all credit are remembered."""
     return (100 - TAX_PERCENT) / 100 * total_credit(ledger) / max(1, ledger.pages)
 
 
 def importance_weight(importance: float, *, mean: float, influence: float) -> float:
     """Return the weight of a current copy, 1 for an average page; with `influence` 0 all are equal.
-
-    Bounded, so no page is forgotten and none takes the whole budget.
-    """
+    Bounded, so no page is forgotten and none takes the whole budget."""
     if mean <= 0.0 or influence <= 0.0:
         return 1.0
     weight = float((importance / mean) ** influence)

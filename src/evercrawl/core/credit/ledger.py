@@ -1,11 +1,9 @@
 """The flow of credit, in whole numbers (early detection, `mission.md` D3).
-
 N seeds share X. A crawled page gives all its credit away: a tenth to the Lambda page, the rest in equal shares to its
 links. When Lambda holds more than the next page, its credit goes to all pages in equal parts. That step is one number,
 the dividend per page since the beginning: a page's credit is its stored balance plus the dividends since. Remainders
 stay with Lambda, so the sum never changes: not within a shard, not between shards (credit in transit is counted), and
-not in a crash (ledger and pages change in the transaction of the visit).
-"""
+not in a crash (ledger and pages change in the transaction of the visit)."""
 
 from __future__ import annotations
 
@@ -16,8 +14,7 @@ from typing import NamedTuple
 MICROS = 1_000_000  # Units of one credit. All sums are in units.
 SEED_CREDITS = 1_000_000
 """X. Ten million pages hold 100,000 units each on average, and 64-bit numbers can count the flow of nine million times
-the sum.
-"""
+the sum."""
 TAX_PERCENT = 10
 
 
@@ -107,10 +104,8 @@ def settle(page: PageCredit, dividend: int) -> PageCredit:
 
 def importance_of(page: PageCredit, generation: int) -> int:
     """Return what links gave to the page, each generation counting half of the next.
-
     It orders pages like PageRank. Credit does not, because it is 0 after every visit. The total ever earned does not
-    either, because it remembers the seeds for too long.
-    """
+    either, because it remembers the seeds for too long."""
     return page.earned >> (generation - page.generation)
 
 
@@ -122,9 +117,7 @@ def with_share(page: PageCredit, amount: int, *, generation: int) -> PageCredit:
 
 def spend(page: PageCredit, ledger: CreditLedger, *, links: int) -> LinkShares:
     """Spend all credit of a page: a tenth goes to Lambda, the rest in equal shares to its links.
-
-    Without links, or if the page could not be read, everything goes to Lambda. So do remainders.
-    """
+    Without links, or if the page could not be read, everything goes to Lambda. So do remainders."""
     credit = credit_of(page, ledger.dividend)
     share = (credit - credit * TAX_PERCENT // 100) // links if links else 0
     for_links = share * links
@@ -177,17 +170,13 @@ def set_aside(ledger: CreditLedger, amount: int) -> CreditLedger:
 
 def as_stored(ledger: CreditLedger) -> CreditLedger:
     """Return the ledger as stored: unallocated credit belongs to Lambda.
-
-    A crash then forgets for whom it was, and loses nothing.
-    """
+    A crash then forgets for whom it was, and loses nothing."""
     return ledger._replace(unallocated=0, lambda_page=ledger.lambda_page + ledger.unallocated)
 
 
 def adopt_pages(ledger: CreditLedger, pages: int, *, amount: int) -> CreditLedger:
     """Adjust the ledger to a shard with `pages` pages, some added behind its back, such as by an import.
-
-    They are stored with nothing, which is worth the dividend. In a shard without credit, Lambda gets `amount`.
-    """
+    They are stored with nothing, which is worth the dividend. In a shard without credit, Lambda gets `amount`."""
     strangers = max(0, pages - ledger.pages)
     if not strangers:
         return ledger
@@ -200,11 +189,9 @@ def adopt_pages(ledger: CreditLedger, pages: int, *, amount: int) -> CreditLedge
 
 def grant_to_shards(ledger: CreditLedger, pages_elsewhere: Mapping[int, int]) -> LambdaGrants:
     """Give Lambdas of other shards their part, so that Lambda's credit goes to all pages of the collection.
-
-    Each part is in proportion to that shard's pages. Page counts may be old: nothing is lost by that, and
-    the next time mends it. A part that would not give every page one unit stays here. The grants count as
-    sent; who takes one calls `receive` and `hand_out(refused=…)`.
-    """
+    Each part is in proportion to that shard's pages. Page counts may be old: nothing is lost by that, and the next time
+    mends it. A part that would not give every page one unit stays here. The grants count as sent; who takes one calls
+    `receive` and `hand_out(refused=…)`."""
     pages = ledger.pages + sum(pages_elsewhere.values())
     grants = {
         shard: grant
@@ -226,9 +213,7 @@ HALF_LIVES = 2  # Generations in which as much credit is spent as exists.
 
 class CreditAge(NamedTuple):
     """The generation of all shards of a process, and what they spent in it.
-
-    If each shard counted its own, what their pages earned could not be compared.
-    """
+    If each shard counted its own, what their pages earned could not be compared."""
 
     generation: int = 0
     turnover: int = 0

@@ -1,9 +1,7 @@
 """The credit of one shard: what visits pay to links, who gets it, and what the store must know.
-
 Shares of new pages go into their rows. Shares of known pages wait in a pot, by URL, and are written now and then, the
 largest first: a popular page then costs one write for hundreds of links. In the store, what is in the pot or set aside
-for other shards belongs to the Lambda page, so a crash forgets for whom it was and loses nothing.
-"""
+for other shards belongs to the Lambda page, so a crash forgets for whom it was and loses nothing."""
 
 from __future__ import annotations
 
@@ -102,9 +100,7 @@ class Generations:
 
 class ShardCredit:
     """The credit ledger of one shard.
-
-    Invariant: what the store holds after a commit (pages, ledger, link batches on their way) is what was minted.
-    """
+    Invariant: what the store holds after a commit (pages, ledger, link batches on their way) is what was minted."""
 
     def __init__(
         self,
@@ -205,9 +201,7 @@ class ShardCredit:
         self, page: Page, found: FoundLinks, *, new: Sequence[Candidate], sent: Sequence[Candidate], expands: bool
     ) -> CreditShares:
         """Divide the page's credit among its links: new ones, those sent to other shards, and known ones.
-
-        A page that does not expand (a duplicate, or without links) leaves everything to the Lambda page.
-        """
+        A page that does not expand (a duplicate, or without links) leaves everything to the Lambda page."""
         self._visits += 1
         waited = self._pot.pop(page.url, 0)
         self._kept += waited
@@ -231,9 +225,7 @@ class ShardCredit:
 
     def _lambdas_turn(self, held: int) -> tuple[CreditLedger, int]:
         """Return the ledger once the page that holds so much is next, and what is set aside for other shards.
-
-        The Lambda page pays all pages of the collection, if it holds more than that page.
-        """
+        The Lambda page pays all pages of the collection, if it holds more than that page."""
         ledger = self.ledger
         if not is_lambda_next(ledger, highest=held + ledger.dividend):
             return ledger, 0
@@ -275,9 +267,7 @@ class ShardCredit:
 
     def take_richest(self) -> dict[str, int]:
         """Remove and return the links that gained most; the caller reports with `wrote` what became of them.
-
-        If the pot is full, its poorer half goes to the Lambda page.
-        """
+        If the pot is full, its poorer half goes to the Lambda page."""
         writes = (
             max(LEAST_WRITES, self._settings.writes_per_visit * self._visits) if self._settings.writes_per_visit else 0
         )

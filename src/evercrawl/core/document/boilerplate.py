@@ -1,8 +1,6 @@
 """Detection of what is not content: by class and id, by attributes and size, and by known phrases.
-
 Classes and ids are words in some language (`post-meta`, `relatedArticles`, `c-share__list`), split and looked up. The
-result for each combination is cached, since a site uses few of them very often.
-"""
+result for each combination is cached, since a site uses few of them very often."""
 
 from __future__ import annotations
 
@@ -14,8 +12,7 @@ from selectolax.lexbor import LexborNode
 
 NEUTRAL, CONTENT, ASIDE, LAYOUT_ASIDE, SMALL_ASIDE, LINKED_ASIDE, SURE_ASIDE = range(7)
 """What names say: nothing; content; not content, most likely (ASIDE), unless it is a layout around the content, only if
-it is small, only if it holds links, or without doubt.
-"""
+it is small, only if it holds links, or without doubt."""
 
 # Navigation and overlays. Layouts are named after these too.
 _LAYOUT_NAMES = (
@@ -155,9 +152,7 @@ _ASIDE_ROLES = frozenset(_ROLES.split())
 
 class BoilerplateFilter:
     """Decides which parts of one page to exclude.
-
-    Elements in `mistaken` are kept whatever their names say; None keeps all.
-    """
+    Elements in `mistaken` are kept whatever their names say; None keeps all."""
 
     __slots__ = ("_doubted", "_mistaken", "large")
 

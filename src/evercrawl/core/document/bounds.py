@@ -1,8 +1,6 @@
 """Limits on markup that is expensive to parse.
-
 Tree building takes time quadratic in the nesting and in the attributes of one tag, and about 200 bytes of memory per
-tag. Real pages have little of either, so a page is cut where it exceeds the limits. Small pages are harmless.
-"""
+tag. Real pages have little of either, so a page is cut where it exceeds the limits. Small pages are harmless."""
 
 from __future__ import annotations
 

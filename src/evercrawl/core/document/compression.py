@@ -1,8 +1,6 @@
 """Compact stored forms: zstd patches, the main texts of versions, and page outlines.
-
 The first text and every `FULL_EVERY`th is a zstd frame; the others use the text before as dictionary. A chain has at
-most `MAX_CHAIN` frames, so any version is read within milliseconds.
-"""
+most `MAX_CHAIN` frames, so any version is read within milliseconds."""
 
 from __future__ import annotations
 
@@ -145,9 +143,7 @@ def unpack_outline(
     frame: bytes, *, with_links: bool = True, decompressor: zstandard.ZstdDecompressor | None = None
 ) -> Outline:
     """Unpack an outline; raises ValueError if it is damaged.
-
-    Reading is much faster without links, and with one `decompressor` for many outlines of a thread.
-    """
+    Reading is much faster without links, and with one `decompressor` for many outlines of a thread."""
     try:
         size = zstandard.frame_content_size(frame)
         if not 0 <= size <= MAX_OUTLINE_BYTES:

@@ -1,8 +1,6 @@
 """The elements of a page that hold URLs or metadata, collected in one pass over the tree.
-
 The tree is built as if scripts ran, so that `<noscript>` cannot break up the head or move the base. Links inside
-noscript are parsed separately, because no script runs here.
-"""
+noscript are parsed separately, because no script runs here."""
 
 from __future__ import annotations
 
@@ -76,10 +74,8 @@ class Elements:
     def __init__(self, tree: LexborHTMLParser, *, every_anchor: bool = False) -> None:
         self.links: list[tuple[int, LexborNode, Attributes]] = []
         """Tag number, node and attributes of each link.
-
         An anchor whose target an earlier anchor has, but for the fragment, is left out unless every anchor is wanted:
-        six of seven are such.
-        """
+        six of seven are such."""
         self.embeds: list[LexborNode] = []
         self.headings: list[LexborNode] = []
         self.relations: list[tuple[Attributes, frozenset[str], bool]] = []

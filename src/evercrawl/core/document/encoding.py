@@ -1,7 +1,5 @@
 """Character encodings of HTML and text: labels, codecs and detection, as the WHATWG standards describe them.
-
-Encoding standard section 4.2 (labels); HTML standard 13.2.3 (byte order mark, Content-Type, prescan, guess).
-"""
+Encoding standard section 4.2 (labels); HTML standard 13.2.3 (byte order mark, Content-Type, prescan, guess)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Extraction of the main text of a page, without navigation, headers, footers and the like.
-
 The container with the highest score is the main one, or the part of it that the page marks as its text if that has most
-of the score. Teasers, the repeated title, credits, and loose lines at both ends are left out.
-"""
+of the score. Teasers, the repeated title, credits, and loose lines at both ends are left out."""
 
 from __future__ import annotations
 

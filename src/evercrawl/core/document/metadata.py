@@ -187,9 +187,7 @@ _AGENT_NAME = re.compile(r"[A-Za-z0-9_.*/-]+\Z")
 
 def parse_directives(agent: str, metas: Iterable[tuple[str, str]], tags: Iterable[str]) -> Directives:
     """Return the directives for `agent` from meta elements (name, content) and X-Robots-Tag values.
-
-    Only refusals count: `index` or `all` takes nothing back. Case does not matter; unknown rules are ignored.
-    """
+    Only refusals count: `index` or `all` takes nothing back. Case does not matter; unknown rules are ignored."""
     rules: set[str] = set()
     for name, content in metas:
         if _is_addressed(name, agent):

@@ -1,8 +1,6 @@
 """Splits a page into scored paragraphs and the ranges of its containers, in one pass over the tree.
-
 A paragraph scores its characters outside links, or below zero if it is a stub or made of links; headings score 0.
-Boilerplate is left out.
-"""
+Boilerplate is left out."""
 
 from __future__ import annotations
 
@@ -169,10 +167,8 @@ class _ParagraphWalk:
 
 def split_paragraphs(body: LexborNode, *, mistaken: frozenset[int] | None = frozenset()) -> Paragraphs:
     """Split the page into paragraphs without boilerplate.
-
-    Elements in `mistaken` count as content; None: all do. Branches are ordered by frequency. Not recursive, since
-    pages choose their depth.
-    """
+    Elements in `mistaken` count as content; None: all do. Branches are ordered by frequency. Not recursive, since pages
+    choose their depth."""
     boilerplate = BoilerplateFilter(mistaken)
     walk = _ParagraphWalk(boilerplate)
     pieces, stack = walk.pieces, walk.stack

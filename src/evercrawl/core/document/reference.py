@@ -1,7 +1,5 @@
 """Resolution of references against the base URL of a page (WHATWG URL joining), with a cache.
-
-Most references of a page occur on the next page of its site, so results are cached by folder.
-"""
+Most references of a page occur on the next page of its site, so results are cached by folder."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Detection of mirrored hosts: the same paths have the same content on both, or redirect there.
-
 Of each site the paths with the smallest hashes are sampled, so that mirrors share most of their samples. Names only
-lower the required evidence: www and http/https variants are mirrors more often than not.
-"""
+lower the required evidence: www and http/https variants are mirrors more often than not."""
 
 from __future__ import annotations
 
@@ -49,9 +47,7 @@ class HostMirror(NamedTuple):
 
 def are_name_variants(one: str, other: str) -> bool:
     """Return whether the sites differ only by a leading www or by scheme.
-
-    Another port is another site: two servers on one machine mostly are.
-    """
+    Another port is another site: two servers on one machine mostly are."""
     here, there = site_parts(one), site_parts(other)
     if one == other or _bare(here) != _bare(there):
         return False
@@ -70,9 +66,7 @@ def compare_hosts(
     one: HostEvidence, other: HostEvidence, *, samples: tuple[Mapping[str, bytes], Mapping[str, bytes]]
 ) -> HostMirror | None:
     """Compare samples of path -> content digest; None if the sites are no mirrors, or not known to be.
-
-    Each content counts once: a server that answers everything with the same page proves nothing.
-    """
+    Each content counts once: a server that answers everything with the same page proves nothing."""
     here, there = samples
     compared = {(here[path], there[path]) for path in here.keys() & there.keys()}
     same = sum(a == b for a, b in compared)

@@ -1,9 +1,7 @@
 """Near-duplicate detection: MinHash signatures over word pairs, and locality-sensitive hashing in bands.
-
 b-bit MinHash (Li and König 2010): the share of equal bytes, less chance agreement (1 in 256), estimates the Jaccard
 similarity. LSH (Mining of Massive Datasets, 3.4) uses 16 bands of 4 bytes: texts that share 80 % of their pairs share a
-band with 99.9 %, 65 % with 95 %, 20 % with 3 % probability, unrelated ones 1 in 270 million.
-"""
+band with 99.9 %, 65 % with 95 %, 20 % with 3 % probability, unrelated ones 1 in 270 million."""
 
 from __future__ import annotations
 
@@ -45,9 +43,7 @@ def text_signature(text: str) -> bytes:
 
 def page_signatures(text: str, links: Iterable[str]) -> tuple[bytes, bytes]:
     """Return the signature of the text, and of the text with the links.
-
-    On an index page the main text is hardly more than what all pages of its site have.
-    """
+    On an index page the main text is hardly more than what all pages of its site have."""
     minhash = RMinHash(PERMUTATIONS, SEED)
     tokens = _tokens(text[:SIGNED_CHARS])
     minhash.update(tokens)
@@ -99,9 +95,7 @@ def signature_similarity(one: bytes, other: bytes) -> float:
 
 def is_near_duplicate(one: bytes, other: bytes, *, sizes: tuple[int, int]) -> bool:
     """Return whether texts with these signatures and sizes are near duplicates.
-
-    A part of a text is not its duplicate, and beyond `SIGNED_CHARS` only the sizes can tell.
-    """
+    A part of a text is not its duplicate, and beyond `SIGNED_CHARS` only the sizes can tell."""
     shorter, longer = sorted(sizes)
     enough = MIN_SHORT_SIMILARITY if shorter < SHORT_CHARS else MIN_SIMILARITY
     return shorter >= MIN_SIZE_SHARE * longer and signature_similarity(one, other) >= enough

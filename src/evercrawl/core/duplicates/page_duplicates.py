@@ -1,8 +1,6 @@
 """When to recheck a duplicate page, and whether two pages can be duplicates at all.
-
 A duplicate mostly changes with its representative. So the first change of the representative always leads to a recheck;
-later ones as often as a visit to a duplicate is worth.
-"""
+later ones as often as a visit to a duplicate is worth."""
 
 from __future__ import annotations
 
@@ -48,10 +46,8 @@ _DIGIT = re.compile(r"\d")
 
 def titles_match(one: str | None, other: str | None) -> bool:
     """Return whether two titles allow their pages to be duplicates: equal, or with words added at one end.
-
     Other words in between name something else (`a.B - manual`, `a.meta.C - manual`), and an added number makes another
-    page of a series.
-    """
+    page of a series."""
     shorter, longer = sorted((_words(one), _words(other)), key=len)
     if not shorter:
         return True

@@ -1,8 +1,6 @@
 """The URL-seen test: a cache of popular URLs, a Bloom filter that is sure about new ones, then the store.
-
 The cache is Mercator's with the clock rule, since most links lead to few pages. Page keys are unique over the
-collection, so one test serves all shards of a process.
-"""
+collection, so one test serves all shards of a process."""
 
 from __future__ import annotations
 
@@ -31,10 +29,8 @@ def _hashes(keys: Iterable[bytes]) -> list[int]:
 
 class UrlCache:
     """The most recent keys (or URLs), within a fixed number of entries.
-
     About 146 bytes per entry with 16-byte keys: 38 MB for the default of 2^18. Clock replacement: an entry hit since
-    the hand last passed gets a second chance.
-    """
+    the hand last passed gets a second chance."""
 
     def __init__(self, entries: int) -> None:
         self.hits = 0
@@ -100,10 +96,8 @@ class UrlCache:
 
 class BloomChain:
     """A chain of growing Bloom filters: never says that a known key is new.
-
     About 1.8 bytes per key. When the next filter would exceed the limit, a last one takes the remaining bytes; further
-    keys go there too, so the filter is sure of fewer new keys but stays correct.
-    """
+    keys go there too, so the filter is sure of fewer new keys but stays correct."""
 
     def __init__(self, most_bytes: int) -> None:
         self.keys = 0

@@ -1,10 +1,8 @@
 """A linear classifier over blocks of features, trained in seconds from few examples.
-
 Each feature is scaled by its naive Bayes log ratio and each block to length one. A support vector machine (dual
 coordinate descent, squared hinge; Hsieh et al., ICML 2008) learns the weights, with both classes balanced. A logistic
 curve over the margins gives a probability. A topic with only positive examples is trained against pages sampled from
-background feature shares.
-"""
+background feature shares."""
 
 from __future__ import annotations
 
@@ -176,9 +174,7 @@ def _train_svm(
 
 def _fit_curve(margins: Sequence[float], labels: Sequence[bool]) -> tuple[float, float]:
     """Fit slope and shift of a logistic curve to held-out margins (Platt 1999) by Newton's method.
-
-    The share of positive examples is taken as expected, so 0.5 is the fair border.
-    """
+    The share of positive examples is taken as expected, so 0.5 is the fair border."""
     slope, shift = 1.0, 0.0
     for _ in range(CURVE_ROUNDS):
         pull_a = pull_b = 0.0

@@ -1,9 +1,7 @@
 """A topic learned from examples or given by a query: its pages, and the links that lead to them.
-
 A link can lead to a page on topic (level 0) or to a hub, a page that links to such pages (level 1). Examples that link
 to each other teach what such links look like. Otherwise a link is judged as if its anchor were the title of a page at
-its URL.
-"""
+its URL."""
 
 from __future__ import annotations
 
@@ -89,9 +87,7 @@ class Focus:
 
     def location_logit(self, level: int, place: str) -> float:
         """Return what the location of a target adds to a level's log odds.
-
-        Links teach little about it, because links into a folder dominate; the pages themselves teach more.
-        """
+        Links teach little about it, because links into a folder dominate; the pages themselves teach more."""
         added = self.levels[level].signals.weights.get(place, 0.0)
         if level == 0:
             added += self.location_model.weights.get(place, 0.0) - self.location_model.weights.get(OUTSIDE, 0.0)

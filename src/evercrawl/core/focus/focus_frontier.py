@@ -1,8 +1,6 @@
 """The value of everything that waits in a focused crawl, updated as the crawl learns.
-
 Hubs and authorities follow Kleinberg, as in the focused crawler of Chakrabarti, van den Berg and Dom (1999): a link
-counts as much as its target is on topic, so a list of everything is not a hub of the topic.
-"""
+counts as much as its target is on topic, so a list of everything is not a hub of the topic."""
 
 from __future__ import annotations
 

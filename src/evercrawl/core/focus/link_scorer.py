@@ -1,9 +1,7 @@
 """Score links by the topic, corrected by what the crawl has found so far.
-
 A link is value the chance that it leads to a page on topic plus the chance that it leads to a hub, so a crawl tunnels
 through pages off topic. After each page, one step of logistic regression over the words, folders and sources of the
-links that led to it updates both.
-"""
+links that led to it updates both."""
 
 from __future__ import annotations
 

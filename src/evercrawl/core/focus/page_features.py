@@ -1,8 +1,6 @@
 """The features of a page or link that the classifier uses: named blocks of counts.
-
 A block is one view: text, title, URL, anchors, targets, shape. Each is scaled to length one, so a long text cannot
-drown a telling title. Digits become `#`, so what is learned on one site (`cs415`) holds on another (`ee210`).
-"""
+drown a telling title. Digits become `#`, so what is learned on one site (`cs415`) holds on another (`ee210`)."""
 
 from __future__ import annotations
 

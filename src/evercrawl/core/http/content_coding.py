@@ -1,8 +1,6 @@
 """Decode the content codings of a response body.
-
 RFC 9110 section 8.4.1 with br (RFC 7932) and zstd (RFC 8878, window of RFC 9659), from the last coding to the first.
-Output is produced in bounded steps and stops at the limit, so a bomb costs no more than the limit.
-"""
+Output is produced in bounded steps and stops at the limit, so a bomb costs no more than the limit."""
 
 from __future__ import annotations
 
@@ -57,9 +55,7 @@ def decode(
     body: bytes, codings: list[str], *, limits: DecodeLimits, complete: bool = True
 ) -> tuple[bytes, Truncation | None]:
     """Return the decoded body, cut at the limits; `complete` is False if the wire body was cut.
-
-    A body with an unknown coding, or plainly not encoded, is returned as it is.
-    """
+    A body with an unknown coding, or plainly not encoded, is returned as it is."""
     layers = [coding for coding in codings if coding not in ("identity", "none")]
     if len(layers) > MAX_CODINGS:
         raise BadCoding(f"more than {MAX_CODINGS} content codings")

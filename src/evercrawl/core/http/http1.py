@@ -1,7 +1,5 @@
 """Read HTTP/1.1 responses (RFC 9112): strict where framing could be attacked, lenient where servers are careless.
-
-Bytes arrive in any pieces. Nothing here waits, and nothing grows beyond the limits.
-"""
+Bytes arrive in any pieces. Nothing here waits, and nothing grows beyond the limits."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """Build requests and interpret responses.
-
 A request is a GET after RFC 9112 without anything that identifies a person: no cookies, credentials or referrer. URLs
 and validators cannot add a line of their own. The status code decides what a response means (RFC 9110 section 15);
-anything unusual is an error, never a page.
-"""
+anything unusual is an error, never a page."""
 
 from __future__ import annotations
 
@@ -169,9 +167,7 @@ def _is_valid_validator(validator: str) -> bool:
 
 def trusted_last_modified(headers: Headers, *, seen_at: datetime) -> str | None:
     """Return the Last-Modified field, unless it lies in the future.
-
-    RFC 9110 section 8.8.2.1 forbids such dates: a server would call every change before it not modified.
-    """
+    RFC 9110 section 8.8.2.1 forbids such dates: a server would call every change before it not modified."""
     value = header(headers, "last-modified")
     moment = http_date(value) if value is not None else None
     return None if moment is None or moment > seen_at else value

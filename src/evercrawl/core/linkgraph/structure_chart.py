@@ -1,8 +1,6 @@
 """A chart of a site's structure as SVG, one row per folder whatever the number of pages.
-
 Left: the folder tree; a dot's area is the number of pages, its colour their clicks from a seed. Right: a bar for the
-share of PageRank, and arcs for the strongest link flows between folders.
-"""
+share of PageRank, and arcs for the strongest link flows between folders."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """Estimate the freshness of a collection, and forecast what a request budget would achieve.
-
 Each page is visited when its value reaches the threshold, so the threshold gives every page its interval, and the
 intervals give the requests per day and the expected freshness. The standard error covers sampling, the chance of each
-page, and what pages share: the prior of their site, bulk changes, and the model. Nothing is sent. Times are days.
-"""
+page, and what pages share: the prior of their site, bulk changes, and the model. Nothing is sent. Times are days."""
 
 from __future__ import annotations
 
@@ -50,9 +48,7 @@ def estimate_from_counts(
     site: SiteEstimate, *, visited: float, watched: float, visits: int, changes: int
 ) -> PageEstimate:
     """Estimate a page from the number of its visits and changes.
-
-    The visits are assumed evenly spaced over the `watched` days.
-    """
+    The visits are assumed evenly spaced over the `watched` days."""
     page = PageEstimate(b=-site.exposure, visited=visited)
     later = max(visits - 1, 0)
     if not later or watched <= 0.0:

@@ -1,8 +1,6 @@
 """Learn how far a site's change announcements can be trusted.
-
 A change is announced with probability `recall`. False announcements come at `false_rate` per page and day, on slow
-pages as often as on fast ones, so the false share differs from page to page.
-"""
+pages as often as on fast ones, so the false share differs from page to page."""
 
 from __future__ import annotations
 
@@ -46,10 +44,8 @@ def unseen_days(page: PageEstimate, site: SiteEstimate, *, now: float) -> tuple[
 
 def days_between_polls(site: SiteEstimate, *, pages: int, threshold: float) -> float:
     """Return the days between polls at which their cost equals the freshness lost by waiting.
-
     In d days `pages` x rate x recall x d changes are announced, each seen d/2 days late on average. A poll costs one
-    request, worth the `threshold`. Only credible announcements count.
-    """
+    request, worth the `threshold`. Only credible announcements count."""
     announced = max(pages, 1) * site.mean_rate * site.recall * (1.0 - _mean_false(site))
     return sqrt(2.0 * max(threshold, 0.0) / announced) if announced > 0.0 else inf
 
@@ -58,7 +54,6 @@ def requests_between_polls(
     site: SiteEstimate, *, waiting: int, silent_polls: int, pages: int, per_day: float, threshold: float
 ) -> float:
     """Return the requests to this site between two polls; `per_day` is its requests per day.
-
     Polls wait while many announced pages are pending. A source that never announces anything is polled less and less.
     """
     if not site.has_signal:
@@ -118,10 +113,8 @@ def _update_recall(site: SiteEstimate) -> SiteEstimate:
 
 def learn_silent_change(site: SiteEstimate, *, rate: float, tau: float, changed: bool) -> tuple[float, SiteEstimate]:
     """Return the weight of a silent change, and the site after the visit.
-
     Only visits without an announcement count. Silent changes do not depend on announcements, so this is unbiased;
-    counting all changes would overstate recall.
-    """
+    counting all changes would overstate recall."""
     expected = (1.0 - site.recall) * rate * tau
     weight = expected / -_expm1(expected) if changed and expected > 0.0 else float(changed)
     site = site._replace(
@@ -138,10 +131,8 @@ def learn_false_announcement(
     site: SiteEstimate, *, announcements: float, false: float, p_current: float, changed: bool
 ) -> SiteEstimate:
     """Update the rate of false announcements after a visit to an announced page.
-
     One Newton step on the likelihood of what the visit found. A page with many announcements has changed whatever share
-    is false, so it teaches nothing.
-    """
+    is false, so it teaches nothing."""
     slope = announcements * (1.0 - false)
     if changed:
         slope *= -p_current / max(1.0 - p_current, 1e-9)

@@ -87,10 +87,8 @@ def new_fr_max(fr_max: int, *, records: int, counter: int, limit: int = ADAPTIVE
 
 class PaperAdaptive(AlwaysVisit):
     """`paper-adaptive`: paper A, section 3.2 (A9). The frequency follows the share of changed records.
-
     `fr` counts daily crawls down to 0; then the page is crawled and `fr` restarts from `fr_max`, which `interval`
-    holds.
-    """
+    holds."""
 
     def __init__(self, limit: int = ADAPTIVE_LIMIT) -> None:
         self.limit = limit
@@ -116,11 +114,9 @@ def next_threshold(threshold: float, *, share: float) -> float:
 
 class PaperSelective:
     """`paper-selective`: paper A, section 3.3 (A10). An unchanged page is crawled if enough of its links changed.
-
     A page whose last visit found a change is always crawled. Otherwise the share of its changed links must reach a
     threshold, 40 % at first, which moves half of the way to that share at each turn (the paper says "in proportion").
-    Below one percent the page is crawled, so none is lost.
-    """
+    Below one percent the page is crawled, so none is lost."""
 
     def after_visit(self, state: RuleState, *, now: float, changed: bool) -> RuleState:
         state = record_visit(state, now=now, changed=changed)

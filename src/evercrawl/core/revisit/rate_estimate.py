@@ -1,9 +1,7 @@
 """Estimate how fast pages change, from visits and announcements. Times are days.
-
 A page changes as a Poisson process whose rate is distributed as Gamma(a, b) with mean a/b per day. Everything a
 schedule needs has a closed form; "changed after t days" leaves the family and is matched by two moments. A page's
-numbers are evidence beyond its site's prior and exposure, so a better prior or a poll touches no page rows.
-"""
+numbers are evidence beyond its site's prior and exposure, so a better prior or a poll touches no page rows."""
 
 from __future__ import annotations
 
@@ -96,9 +94,7 @@ def time_current(a: float, b: float, t: float) -> float:
 
 def marginal_value(a: float, b: float, tau: float, *, escape: float = 1.0) -> float:
     """Return the marginal freshness of a visit `tau` days after the last; it grows from 0.
-
-    `escape` is the probability that the page escaped a bulk change.
-    """
+    `escape` is the probability that the page escaped a bulk change."""
     return time_current(a, b, tau) - tau * survival(a, b, tau) * escape
 
 
@@ -164,9 +160,7 @@ MIN_PRIOR_SHAPE, MAX_PRIOR_SHAPE = 0.15, 5.0
 
 def update_prior(site: SiteEstimate, pages: Iterable[PageEstimate]) -> SiteEstimate:
     """Return the site with the prior that matches its pages' rates (empirical Bayes).
-
-    Page rows hold evidence beyond the prior, so all of them shift and none is written.
-    """
+    Page rows hold evidence beyond the prior, so all of them shift and none is written."""
     count, total, squares = 0, 0.0, 0.0
     for page in pages:
         a, b = change_rate(page, site)

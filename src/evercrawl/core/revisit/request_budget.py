@@ -1,8 +1,6 @@
 """How many requests may be made, and how much value each must have.
-
 With a budget, the threshold adjusts so that the budget is used up: it rises with every more valuable visit and falls
-while tokens are unused. Without one, it is a setting. Times are days.
-"""
+while tokens are unused. Without one, it is a setting. Times are days."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ BUDGET_KEY = (0, "budget")  # Where the budget's state is stored. No site has th
 @dataclass(slots=True)
 class RequestBudget:
     """The requests that all shards of a process may make together.
-
-    Invariant: over any span of d days at most `per_day` x (d + `burst_days`) + 1 requests are allowed.
-    """
+    Invariant: over any span of d days at most `per_day` x (d + `burst_days`) + 1 requests are allowed."""
 
     per_day: float | None
     threshold: float

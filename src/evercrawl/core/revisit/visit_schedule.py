@@ -1,7 +1,5 @@
 """Decide when a page is visited next, by the optimal policy or by a named rule.
-
-The state of a page is a few bytes, stored with the page. Times are days.
-"""
+The state of a page is a few bytes, stored with the page. Times are days."""
 
 from __future__ import annotations
 

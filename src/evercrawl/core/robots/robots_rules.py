@@ -1,9 +1,7 @@
 """Decide what the response to /robots.txt means for the site.
-
 RFC 9309 section 2.3.1: a success is obeyed; 4xx means no rules; 5xx and timeouts mean that nothing may be requested
 until the file can be read. We are stricter: 401 and 403 forbid (a setting), and 429 counts as unreachable. While the
-file is unreachable, the last copy is obeyed up to a limit.
-"""
+file is unreachable, the last copy is obeyed up to a limit."""
 
 from __future__ import annotations
 

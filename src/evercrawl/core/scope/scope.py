@@ -1,8 +1,6 @@
 """Decide whether a URL belongs to the collection, and if not, why.
-
 Checks run in order of their cost. What depends only on the site is decided once per site and cached. For a seed, which
-the user requested by name, only scheme, length, port, exclude patterns and filters count.
-"""
+the user requested by name, only scheme, length, port, exclude patterns and filters count."""
 
 from __future__ import annotations
 
@@ -85,9 +83,7 @@ class Scope:
 
     def verdict(self, url: str, *, depth: int, hops: int = 0, is_seed: bool = False) -> RefusalReason | None:
         """Return why the canonical URL is refused; None if it is accepted.
-
-        `depth` counts links from a seed, `hops` consecutive redirects.
-        """
+        `depth` counts links from a seed, `hops` consecutive redirects."""
         settings = self._settings
         if len(url) > settings.max_url_length:
             return Reason.URL_TOO_LONG, f"{len(url)} characters, at most {settings.max_url_length}"
@@ -99,9 +95,7 @@ class Scope:
 
     def add_moved_seed(self, seed: str, target: str) -> None:
         """Add the host that a seed moved to within its registrable domain (example.org -> www.example.org).
-
-        Only at default ports: another port is another site.
-        """
+        Only at default ports: another port is another site."""
         before, after = site_parts(site_of(seed)), site_parts(site_of(target))
         is_home = after.port == DEFAULT_PORTS[after.scheme] and before.port == DEFAULT_PORTS[before.scheme]
         is_own = registrable_domain(before.host) == registrable_domain(after.host) and before.host != after.host

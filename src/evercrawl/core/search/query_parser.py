@@ -1,8 +1,6 @@
 """Parser of search queries: words, "literal phrases", -excluded, OR, and operators such as site: and as-of:.
-
 An operator value that cannot be read is an error that shows a valid one. What only looks like an operator (`std::move`,
-`https://...`) is words.
-"""
+`https://...`) is words."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
 """Weights of matches, facets of results, and grouping of near duplicates.
-
 Text is scored by BM25 in the index; links add to it. `bench/search.py` measures how well a page is found by its title.
 """
 
@@ -40,9 +39,7 @@ class WordForm(NamedTuple):
 
 def form_weights(word: str, forms: Iterable[WordForm], *, documents: int) -> dict[str, float]:
     """Return the weight of each form of a word.
-
-    A rare form would count more than the word itself: all forms count as rare as they are together.
-    """
+    A rare form would count more than the word itself: all forms count as rare as they are together."""
     forms = list(forms)
     together = min(documents, sum(form.documents for form in forms))
     weights = {

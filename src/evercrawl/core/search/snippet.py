@@ -1,8 +1,6 @@
 """Selects the passage of a text that best shows why it was found.
-
 The passage with the most different query words wins, the earlier of equals. It is cut between words, or between
-characters in scripts without spaces, and never inside a composed character.
-"""
+characters in scripts without spaces, and never inside a composed character."""
 
 from __future__ import annotations
 
@@ -79,9 +77,7 @@ def _shared_start(one: str, other: str) -> str:
 @lru_cache(maxsize=4096)
 def _whole_word(forms: frozenset[str]) -> tuple[str, re.Pattern[str]]:
     """Return the common start of all forms, and a pattern for any of them as a whole word.
-
-    The pattern begins with plain letters, so that the search can jump to them.
-    """
+    The pattern begins with plain letters, so that the search can jump to them."""
     shared = _shared_start(min(forms), max(forms))
     endings = sorted((form[len(shared) :] for form in forms), key=lambda ending: (-len(ending), ending))
     start = re.escape(shared)

@@ -1,8 +1,6 @@
 """Normalization of texts and queries before they are split into words.
-
 Letters are normalized (NFKC), rarely written marks removed. Each character of a script without spaces, and of Korean,
-stands alone, so that any run is found as a phrase; an emoji becomes a word.
-"""
+stands alone, so that any run is found as a phrase; an emoji becomes a word."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """Default sentiment model: linear SVMs over naive Bayes features (NBSVM; Wang and Manning, ACL 2012).
-
 Features are words, negated words, word pairs, words around `but`, and byte n-grams across and inside words, hashed to
 buckets by CRC-32. Two SVMs, each with one kind of n-grams, are summed. A stored model is a line of JSON, a line feed,
-and the weights as zlib-compressed signed bytes.
-"""
+and the weights as zlib-compressed signed bytes."""
 
 from __future__ import annotations
 

@@ -60,9 +60,7 @@ FOREIGN_WORDS = frozenset(_FOREIGN_TEXT.split())
 
 def is_english(text: str, *, lang: str | None = None) -> bool:
     """Return whether a text is English, by its declared language or else by its words.
-
-    Only signs of another language count against English: short sentences may have no common word.
-    """
+    Only signs of another language count against English: short sentences may have no common word."""
     if lang:
         return lang.lower().split("-")[0].split("_")[0] == "en"
     words = _LETTERS.findall(text[:LANGUAGE_SAMPLE_CHARS].lower())

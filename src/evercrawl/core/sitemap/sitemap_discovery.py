@@ -1,9 +1,7 @@
 """Find a site's sitemaps and feeds, decide when to poll them, and extract what is new.
-
 The extended sitemap is requested first (paper C, section 4.2), else an ordinary one (C4). Feeds are read as well,
 because they are small and name new pages first. The dates of an index save requests for unchanged sitemaps. Polls are
-paid from the requests that a site gets, so they never use up the budget of a small site.
-"""
+paid from the requests that a site gets, so they never use up the budget of a small site."""
 
 from __future__ import annotations
 
@@ -61,8 +59,7 @@ def extended_url(sitemap_url: str) -> str:
 
 def sources_of(site: str, *, named: Iterable[str] = (), feeds: Iterable[str] = ()) -> tuple[SitemapSource, ...]:
     """Return every possible source in request order: Sitemap lines of robots.txt (`named`), and `feeds` that pages link
-    to.
-    """
+    to."""
     found = [SitemapSource(extended_url(site + WELL_KNOWN[0]), SourceKind.EXTENDED)]
     found += [SitemapSource(url, SourceKind.NAMED) for url in named]
     if len(found) == 1:
@@ -78,9 +75,7 @@ def is_superseded(kind: SourceKind, found: Collection[SourceKind]) -> bool:
 
 def found_kind(source: SitemapSource, answer: Sitemap) -> SourceKind | None:
     """Return what an answer turned out to be; None if it is no sitemap.
-
-    A server that does not know XTND sends its ordinary sitemap, which then need not be requested again.
-    """
+    A server that does not know XTND sends its ordinary sitemap, which then need not be requested again."""
     if answer.type is SitemapType.UNKNOWN:
         return None
     if source.kind is SourceKind.EXTENDED and answer.type is not SitemapType.EXTENDED:
@@ -90,7 +85,6 @@ def found_kind(source: SitemapSource, answer: Sitemap) -> SourceKind | None:
 
 class SitemapWalk:
     """Chooses the next sitemap to read: each once, only changed ones, within the limits.
-
     `last_read` is when a sitemap was last read completely. Children must share the registrable domain of their index.
     """
 
@@ -146,9 +140,7 @@ def _domain(url: str) -> str | None:
 
 def may_have_changed(child: SitemapEntry, last_read: datetime | None) -> bool:
     """True if a child of an index is worth a request: never read, undated, or changed since.
-
-    A date without time means any moment of that day.
-    """
+    A date without time means any moment of that day."""
     if last_read is None or child.lastmod is None:
         return True
     is_date = child.lastmod.time() == time.min
@@ -173,10 +165,8 @@ def sitemap_news(
     entries: Iterable[SitemapEntry], known: Mapping[str, datetime | None], *, now: datetime
 ) -> SitemapNews:
     """Return the changes of known pages, and the unknown pages, each once in canonical form.
-
     `known` maps each page to its newest known lastmod or, as in paper C, its last visit; None means that no date is
-    news. A future date counts as now.
-    """
+    news. A future date counts as now."""
     notices: dict[str, datetime] = {}
     new: dict[str, SitemapEntry] = {}
     for entry in entries:

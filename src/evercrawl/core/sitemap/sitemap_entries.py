@@ -1,8 +1,6 @@
 """Read the entries of sitemaps and feeds.
-
 Covers the sitemaps.org protocol, Google's image, video and news elements, paper C's fields, RSS 0.9x to 2.0, Atom 0.3
-and 1.0 (RFC 4287), and plain lists of URLs.
-"""
+and 1.0 (RFC 4287), and plain lists of URLs."""
 
 from __future__ import annotations
 
@@ -127,9 +125,7 @@ def _news(fields: list[EntryField]) -> dict[str, str] | None:
 
 def extended_entries(record: EntryElement) -> list[SitemapEntry]:
     """Return the pages of an unknown element with paper C's fields, as elements or attributes.
-
-    A repeated field begins the next page, so a list around the pages does no harm.
-    """
+    A repeated field begins the next page, so a list around the pages does no harm."""
     pages: list[dict[str, str]] = [{}]
     for name, text in _extended_fields(record):
         if name in pages[-1]:

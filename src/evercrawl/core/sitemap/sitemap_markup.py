@@ -1,11 +1,9 @@
 """Parse the markup of sitemaps and feeds into entry elements.
-
 Valid UTF-8 is UTF-8 whatever the document declares. Byte order marks, warnings before the XML declaration, the
 declaration and the document type are removed, so no entity can expand or name a file. Well-formed XML is parsed by
 expat. Broken markup is read tag by tag, and each error costs at most its own element. The root element tells the
 format. Names are in lower case, without prefix in the root's vocabulary and with a leading colon in another: `loc`,
-`:loc`.
-"""
+`:loc`."""
 
 from __future__ import annotations
 
@@ -170,8 +168,7 @@ def parse_tags(markup: str, handler: TagHandler) -> None:
 
 def _section_end(markup: str, at: int, handler: TagHandler) -> int:
     """Return the position after the comment, CDATA section or instruction at `at`; `at` if there is none, -1 if it
-    never ends.
-    """
+    never ends."""
     for start, end, is_text in _SECTIONS:
         if markup.startswith(start, at):
             end_at = markup.find(end, at + len(start))

@@ -1,8 +1,6 @@
 """Read a sitemap or feed from its bytes.
-
 The bytes decide what it is, not its name or type. If strict XML parsing fails, the tags are read one by one, and the
-result with more entries wins. Nothing is raised and nothing is fetched.
-"""
+result with more entries wins. Nothing is raised and nothing is fetched."""
 
 from __future__ import annotations
 

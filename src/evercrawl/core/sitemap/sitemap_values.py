@@ -1,9 +1,7 @@
 """Read the URLs and dates of sitemaps and feeds.
-
 Sitemaps have W3C datetimes in six precisions (NOTE-datetime), feeds have RFC 822 dates, and both have variants.
 Ambiguous dates (06/05/2024, bare numbers) are refused. A W3C time without zone is UTC; an RFC 822 date without zone is
-refused.
-"""
+refused."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ _UNREADABLE = "�"
 
 def absolute_url(written: str, base: str) -> str | None:
     """Return the absolute http(s) URL of a loc; None if it names no page.
-
-    A plain absolute URL stays as written; anything else gets the URL standard's form. Undecodable bytes are refused.
-    """
+    A plain absolute URL stays as written; anything else gets the URL standard's form. Undecodable bytes are refused."""
     text = written.strip()
     if not text or len(text) > MAX_URL_CHARS or _UNREADABLE in text:
         return None

@@ -1,7 +1,5 @@
 """Write sitemaps: sitemaps.org files with an index, and the extended sitemap of paper C.
-
-The same pages in the same order give the same bytes, so unchanged files need not be written.
-"""
+The same pages in the same order give the same bytes, so unchanged files need not be written."""
 
 from __future__ import annotations
 
@@ -53,9 +51,7 @@ def sitemap_files(
     max_bytes: int = MAX_BYTES,
 ) -> Iterator[SitemapFile]:
     """Yield the files of a standard sitemap, `<stem>.xml` last.
-
-    That file contains the pages if they fit, else it is the index of the compressed files.
-    """
+    That file contains the pages if they fit, else it is the index of the compressed files."""
     parts = _parts(pages, _STANDARD, max_urls=max_urls, max_bytes=max_bytes)
     return _files(parts, _STANDARD, folder_url, stem=stem)
 

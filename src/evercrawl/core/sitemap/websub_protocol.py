@@ -1,7 +1,5 @@
 """The subscriber side of WebSub (W3C): discovery, requests to the hub, and its callbacks.
-
-A notice only says that a page has changed; its content is not trusted, and the page is visited.
-"""
+A notice only says that a page has changed; its content is not trusted, and the page is visited."""
 
 from __future__ import annotations
 

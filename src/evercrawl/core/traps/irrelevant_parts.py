@@ -1,10 +1,8 @@
 """Learn which parts of a site's URLs do not affect the content.
-
 Two URLs that differ in one parameter or segment and have the same text and, apart from that part, nearly the same links
 are evidence against it. Different texts are evidence for it. Parameters that always change together count as one part.
 A part is ignored only after enough evidence without contradiction, and a contradiction takes that back. A segment that
-could be a name (a language, a version) must also have a new value each time, like a session id.
-"""
+could be a name (a language, a version) must also have a new value each time, like a session id."""
 
 from __future__ import annotations
 
@@ -99,9 +97,7 @@ def learn_parts(
     with_names: bool = False,
 ) -> UrlPartStats:
     """Return the evidence with one more page. A page without text is no evidence.
-
-    `with_names` also examines possible names and groups of parameters, which is only needed where pages repeat.
-    """
+    `with_names` also examines possible names and groups of parameters, which is only needed where pages repeat."""
     parts = list(_parts(url, with_names=with_names))
     # A site without such parts needs no memory.
     if not text.strip() or not (parts or known.variants):
@@ -237,9 +233,7 @@ def _parameter_groups(pairs: list[str], *, with_groups: bool) -> list[tuple[str,
 
 def _segment_parts(segments: list[str], query: str, *, with_names: bool) -> Iterator[_Part]:
     """Yield each segment: random ones, and under another name those that could be a name.
-
-    The value is not part of the name, or each session would be a kind of its own.
-    """
+    The value is not part of the name, or each session would be a kind of its own."""
     for place, segment in enumerate(segments[:MAX_PARTS_OF_URL]):
         if with_names and _may_be_session(segment):
             yield from _piece_parts(segments, place, query)

@@ -1,8 +1,6 @@
 """Measure how much of a text a site has not memory before, with bounded memory.
-
 Groups of three words are sampled by hash, the same ones on every page, and stored in a bitmap. When it is full, a new
-one begins and the last one is kept. Old text then counts as new again, which is harmless.
-"""
+one begins and the last one is kept. Old text then counts as new again, which is harmless."""
 
 from __future__ import annotations
 
@@ -55,9 +53,7 @@ NOTHING_NEW = NewText(0.0, 0.0)
 
 def new_text(memory: TextMemory, text: str, *, choices: Set[str] = frozenset()) -> tuple[NewText, TextMemory]:
     """Return the new share of the text, and the memory with the text added.
-
-    `choices`: words of the URL. Known ones in a new combination ("red shirts of linen") are not new text.
-    """
+    `choices`: words of the URL. Known ones in a new combination ("red shirts of linen") are not new text."""
     recent = bytearray(memory.recent or bytes(MEMORY_BYTES))
     previous = memory.previous or bytes(MEMORY_BYTES)
     marks = {choice: crc32(choice.encode("utf-8", "surrogatepass"), CHOICES) & _BIT for choice in choices}
@@ -95,9 +91,7 @@ def _rotate(memory: TextMemory) -> TextMemory:
 
 def _groups(text: str, echoed: Set[bytes]) -> list[tuple[int, int]]:
     """Return the bitmap positions of each sampled group: with equal numbers, and letter by letter.
-
-    A group begins at a word drawn by its hash, so all pages draw the same ones.
-    """
+    A group begins at a word drawn by its hash, so all pages draw the same ones."""
     words = _tokens(text)
     if echoed:
         words = [ECHO if word.lower() in echoed else word for word in words]
@@ -121,10 +115,8 @@ def _groups(text: str, echoed: Set[bytes]) -> list[tuple[int, int]]:
 
 def _group(words: list[int], place: int) -> int | None:
     """Return the bitmap position of three words in a row; None if the phrase ends before the third.
-
     Groups end with the phrase, because the order of list items is not new text. A phrase of fewer than three words is
-    one group.
-    """
+    one group."""
     one, two, three = words[place], words[place + 1], words[place + 2]
     if two == _END_HASH or three == _END_HASH:
         if one == _END_HASH or words[place - 1] != _END_HASH:

@@ -1,8 +1,6 @@
 """Choose the pattern to probe with mazes URLs, and learn from the answers.
-
 A pattern that explodes, or grows without new words, is probed once with two URLs that nobody linked to. An honest site
-answers that there is no such page, however large it is.
-"""
+answers that there is no such page, however large it is."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
 """Statistics of one URL pattern, and the state that follows from them.
-
 Averages run over the last requests. A pattern without new content is throttled, which loses nothing. It is blocked only
 if it also shows no end: its pages keep linking to more of its kind, and the site answers invented URLs. A finite set is
-always finished, even if it consists of copies or dead links.
-"""
+always finished, even if it consists of copies or dead links."""
 
 from __future__ import annotations
 
@@ -35,8 +33,7 @@ MIN_PAGING_REQUESTS = 60  # The same for the pages of a list, which may hide new
 MIN_RETURN_REQUESTS = 60  # Requests that redirect to known pages, such as a login page.
 CYCLES_ABOVE, MIN_CYCLE_REQUESTS = 0.6, 60
 """Share of requests that repeat what a shorter path showed (symbolic links), and requests after which growth is no
-longer required.
-"""
+longer required."""
 EXPLODES_ABOVE, MIN_EXPLOSION_REQUESTS, MIN_EXPLOSION_REQUESTS_BELOW = 3.0, 100, 16
 """New URLs per request, and the requests after which that counts as an explosion; fewer below an exploding path."""
 MIN_CHAIN_REQUESTS = 40  # Requests before a chain of pages that links only to itself is probed, however new its text.
@@ -114,10 +111,7 @@ def suspect_stats(breadth: Breadth, url: str) -> PatternStats:
 def after_request(
     stats: PatternStats, url: str, gain: VisitGain, *, growth: int, overspent: bool = False, lengthens: bool = False
 ) -> PatternStats:
-    """Return the statistics and state after one more request.
-
-    `lengthens`: the pattern only extends a blocked one.
-    """
+    """Return the statistics and state after one more request. `lengthens`: the pattern only extends a blocked one."""
     slowest = NARROW_PACE if stats.breadth < Breadth.FOLDER else BROAD_PACE
     pace = max(slowest, 1 / (stats.requests + PRIOR_WEIGHT))
     if stats.state is PatternState.BLOCKED and _is_wrongly_blocked(stats, gain):
@@ -158,9 +152,7 @@ def _is_wrongly_blocked(stats: PatternStats, gain: VisitGain) -> bool:
 
 def with_state(stats: PatternStats, *, overspent: bool = False, lengthens: bool = False) -> PatternStats:
     """Return the statistics in the state that they call for.
-
-    `overspent`: most requests to the site were wasted. `lengthens`: see `after_request`.
-    """
+    `overspent`: most requests to the site were wasted. `lengthens`: see `after_request`."""
     if stats.probe_outcome is ProbeOutcome.INVENTED:
         return stats._replace(state=PatternState.BLOCKED)
     if feeds_itself(stats):

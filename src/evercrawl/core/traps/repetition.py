@@ -1,8 +1,6 @@
 """Find URLs that repeat themselves: piled-up relative links, symbolic-link cycles, URLs inside URLs.
-
 Twice is normal (`/docs/latest/docs/`, `/org/archive/archive/`). Three times in a row is not, unless the segments are
-numbers or mean "no choice".
-"""
+numbers or mean "no choice"."""
 
 from __future__ import annotations
 
@@ -130,9 +128,7 @@ def _in_query(parts: UrlParts) -> str | None:
 
 def nesting(parts: UrlParts) -> str | None:
     """Return what contains itself (a URL in a URL in a URL), if anything.
-
-    One URL inside another is normal (`login?next=`, translators, archives), as are two of different pages.
-    """
+    One URL inside another is normal (`login?next=`, translators, archives), as are two of different pages."""
     if "?" not in parts.query and "3F" not in parts.query and "3f" not in parts.query:
         return _query_in_path(parts)
     text = percent_decode_all(parts.path + "?" + parts.query)

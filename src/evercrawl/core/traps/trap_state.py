@@ -1,8 +1,6 @@
 """What trap detection knows about one site, and how a visit changes it.
-
 The value of a visit is the new text on the page, or the new text that its best new link promises. The narrowest pattern
-that explains a poor value gets the blame: a folder is not charged for a known bad shape or parameter.
-"""
+that explains a poor value gets the blame: a folder is not charged for a known bad shape or parameter."""
 
 from __future__ import annotations
 
@@ -97,10 +95,7 @@ def observe_visit(
     links: Sequence[Link] = (),
     redirects_back: bool = False,
 ) -> tuple[VisitObservation, TrapState]:
-    """Measure a visit against what the site memory before, and remember its text.
-
-    `links`: all links of the page.
-    """
+    """Measure a visit against what the site memory before, and remember its text. `links`: all links of the page."""
     share, memory = new_text(site.text_memory, text, choices=choices_in(url))
     soft = any(is_soft_404(text, known) for known in site.soft_404)
     seen = VisitObservation(url, status, share, duplicate, duplicate_of, soft, new_links, redirects_back)
@@ -183,10 +178,8 @@ def _best_promise(known: dict[str, PatternStats], seen: VisitObservation) -> flo
 
 def _expected(known: dict[str, PatternStats], url: str, own: str) -> float:
     """Return the average new text of pages of this kind, or of the kind that it extends.
-
     A path that extends the page's own promises nothing until one of its kind was seen: each page of a maze leads
-    deeper.
-    """
+    deeper."""
     shape = patterns_of(url)[0]
     path = path_of_shape(shape)
     stats = known.get(shape.name)
@@ -225,10 +218,8 @@ _ROW = struct.Struct("<IIIIIQ")
 
 def trap_state_bytes(site: TrapState) -> bytes:
     """Return the stored form, with rounded averages.
-
     One byte for the version, then zlib over: the length of the JSON part, the JSON part, the two bitmaps of `novelty`,
-    and the URL variants of `irrelevant_parts` as rows of numbers.
-    """
+    and the URL variants of `irrelevant_parts` as rows of numbers."""
     memory = site.text_memory
     head = orjson.dumps({
         "requests": [site.requests, site.wasted, site.repeats],

@@ -1,9 +1,7 @@
 """Decide whether a URL may be requested, from the statistics of its patterns and its domain.
-
 Throttled URLs come after all others, so a finite pattern is still finished. A few requests for blocked patterns
 continue, so a wrong block heals and a right one costs little. Each host of a domain with endless hosts is a site too
-small to judge, so those are judged together: its hosts keep naming hosts that nobody named before.
-"""
+small to judge, so those are judged together: its hosts keep naming hosts that nobody named before."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Decide whether a URL is a trap from the URL alone.
-
 Structural rules come first. A word counts only with proof beside it: a false alarm costs more than a request. What a
-URL cannot show (empty calendars, endless counters, facets) is left to `trap_state`.
-"""
+URL cannot show (empty calendars, endless counters, facets) is left to `trap_state`."""
 
 from __future__ import annotations
 
@@ -140,10 +138,8 @@ _FOLDER_OF_SESSIONS = frozenset(("session", "sessionid", "session_id", "session-
 
 def session_in(parts: UrlParts) -> str | None:
     """Return where the URL carries a session id, if it does.
-
     A name that only means a session is enough. A name with other meanings (`sid`, `s`, `session`) counts only with a
-    random value.
-    """
+    random value."""
     if "(" in parts.path and _COOKIELESS.search(parts.path):
         return "a session in the path, as ASP.NET writes it without cookies"
     for name, value in _named(parts):
@@ -234,9 +230,7 @@ class _Date(NamedTuple):
 
 def far_date(parts: UrlParts, *, year: int = CURRENT_YEAR) -> str | None:
     """Return the date that is too far away for a calendar, if any.
-
-    Only a complete date counts, never a bare number: `/events/2187` is an event, `/calendar/2187/11/` a month.
-    """
+    Only a complete date counts, never a bare number: `/events/2187` is an event, `/calendar/2187/11/` a month."""
     if not _has_odd_number(parts, year=year):
         return None
     words = _names_of(parts)

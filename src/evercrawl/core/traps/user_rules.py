@@ -1,9 +1,7 @@
 """What is decided about a URL before its site is known: the user's rules, the URL itself, and rule sets.
-
 The user comes first: an allowed URL passes, an excluded one is refused. A pattern is written as `trap list` shows it
 (`/shop?color=`, `/cal/{n}/{n}`, `/old/**`) or as a glob over the whole URL (`https://example.org/shop/*`). The newest
-matching rule decides.
-"""
+matching rule decides."""
 
 from __future__ import annotations
 
@@ -192,9 +190,7 @@ class TrapFilter:
 
     def refusal(self, url: str, *, year: int, is_requested: bool = False) -> RefusalReason | None:
         """Return why the canonical URL is refused; None if it may be requested.
-
-        Only the user can refuse URLs requested by name (`is_requested`: seeds and their redirect targets).
-        """
+        Only the user can refuse URLs requested by name (`is_requested`: seeds and their redirect targets)."""
         rule = self.user_rule(url)
         if rule is not None:
             return rule_refusal(rule)

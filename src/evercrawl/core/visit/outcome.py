@@ -33,10 +33,8 @@ class VisitOutcome(NamedTuple):
 
 def judge_fetched(page: Page, result: Fetched, *, change: Change | None, copy_of: str | None) -> VisitOutcome:
     """Return the outcome of an answer with a body.
-
     `change`: how it differs from the last visit, None: this is the first. `copy_of`: the URL of a page with the same
-    body.
-    """
+    body."""
     is_changed = change is None or change.changed
     if result.truncated is not None:
         outcome, reason, detail = (
@@ -106,9 +104,7 @@ def judge_failed(page: Page, result: Failed, *, asked: timedelta | None, now: da
 
 def _words(result: Failed, reason: Reason) -> str:
     """Return the fault in words; the fetcher's detail is more exact than the text of the reason.
-
-    The detail of a defect is only its name, so the text of the reason comes first.
-    """
+    The detail of a defect is only its name, so the text of the reason comes first."""
     if result.fault is Fault.INTERNAL and result.detail:
         return f"{REASON_TEXT[reason]}: {result.detail}"
     return result.detail or REASON_TEXT[reason]

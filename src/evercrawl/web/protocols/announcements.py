@@ -1,8 +1,6 @@
 """Announcements of changed pages: IndexNow from site owners, WebSub from hubs.
-
-IndexNow owners prove themselves with a key file on their site. It is fetched rarely, through the guarded fetcher,
-and only for sites of the collection, so that nobody can use us to reach others.
-"""
+IndexNow owners prove themselves with a key file on their site. It is fetched rarely, through the guarded fetcher, and
+only for sites of the collection, so that nobody can use us to reach others."""
 
 from __future__ import annotations
 

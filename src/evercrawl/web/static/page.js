@@ -7,7 +7,7 @@ const number = new Intl.NumberFormat("en");
 function relativeTime(date) {
   const seconds = (date - Date.now()) / 1000;
   const amount = Math.abs(seconds);
-  for (const [unit, size, least] of [["day", 86400, 2], ["hour", 3600, 1], ["minute", 60, 1]]) {
+  for (const [unit, size, least] of [["day", 86400, 1.5], ["hour", 3600, 1], ["minute", 60, 1]]) {
     if (amount >= size * least) {
       const count = Math.round(amount / size);
       const text = `${number.format(count)} ${unit}${count === 1 ? "" : "s"}`;
