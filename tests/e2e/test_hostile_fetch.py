@@ -175,7 +175,7 @@ def test_an_address_of_the_catalogue_is_never_connected(row: dict[str, Any]) -> 
                 wanted = canonical(url)
                 assert wanted is not None
                 dns = DnsSettings(servers=(names_at.address,))
-                result = await fetch(wanted, dns=dns, allow_private=False, connect=timedelta(seconds=0.3))
+                result = await fetch(wanted, dns=dns, allow_private=False, connect_timeout=timedelta(seconds=0.3))
         if "dns" in spec:
             assert fault_of(result) in (Fault.CONNECT, Fault.TIMEOUT)
         else:
