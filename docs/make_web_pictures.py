@@ -43,9 +43,9 @@ PATHS = {
     "replay": f"/show?url={PAGE}",
     "traps": "/traps?pattern=/page/2*",
     "links": f"/links?url={PAGE}",
-    "alerts": "/alerts?name=news&patterns=https://gazette.example/*&query=weeks&channel=atom&rhythm=daily",
+    "alerts": "/alerts?name=news&patterns=https://gazette.example/*&query=weeks&channel=atom&frequency=daily",
     "alert": "/alert?name=ferry",
-    "hubs": "/hubs",
+    "websub": "/websub",
     "cluster": "/cluster",
     "outposts": "/outposts",
     "runs": "/runs",
@@ -53,7 +53,7 @@ PATHS = {
     "access": "/access",
     "api": "/api",
 }
-WIDTH, MOST_HEIGHT = 1200, 1500
+WIDTH, MAX_HEIGHT = 1200, 1500
 TELLING_MS = 8000
 """How long the server may take to tell the alert what happened."""
 
@@ -80,7 +80,7 @@ def arrange(collection: Path) -> None:
     now_us = int(time.time() * 1e6)
     held = held._replace(requested_us=now_us, until_us=now_us + 864_000_000_000, lease_s=864_000)
     with closing(AlertOutbox(collection)) as outbox:
-        outbox.put(Alert("ferry", subject, target, most=20), now_us=0, ends={})
+        outbox.put(Alert("ferry", subject, target, max_changes=20), now_us=0, ends={})
         outbox.put_subscription("token", topic, write_subscription(held))
     request_visits(collection, [topic, "https://gazette.example/page/3"], by="WebSub https://hub.example/")
 
@@ -93,7 +93,7 @@ def _take(browser: Browser, address: str, link: str) -> None:
     for name, path in PATHS.items():
         page.goto(address + path)
         page.wait_for_timeout(400)
-        tall = min(MOST_HEIGHT, page.evaluate("document.documentElement.scrollHeight"))
+        tall = min(MAX_HEIGHT, page.evaluate("document.documentElement.scrollHeight"))
         page.set_viewport_size({"width": WIDTH, "height": tall})
         page.screenshot(path=str(PICTURES / f"{name}.png"))
         page.set_viewport_size({"width": WIDTH, "height": 800})

@@ -82,7 +82,7 @@ def test_a_problem_is_shown_beside_the_form(web: Interface):
         {"address": "not a mail address"},
         {"name": "../../escape"},
         {"pages": "not-a-url"},
-        {"quiet": "whenever"},
+        {"quiet_hours": "whenever"},
         {"daily_at": "noon"},
         {"query": "changed:>7d"},
         {"channel": "webhook", "address": ""},
@@ -117,8 +117,8 @@ def test_the_secret_of_a_webhook_is_shown_once_and_signs_the_test(private: Inter
     with _receiver() as (address, taken):
         wish = {"name": "hook", "channel": "webhook", "address": address, "csrf": private.csrf}
         page = private.operator.post("/do/add-alert", data=wish)
-        assert page.status_code == 200, "the secret goes into no address"
-        secret = page.text.split("shown only now: ", 1)[1].split("<", 1)[0].strip()
+        assert page.status_code == 200, "the secret is in no URL"
+        secret = page.text.split("shown only once: ", 1)[1].split("<", 1)[0].strip()
         assert secret not in private.operator.get("/alerts").text
         assert secret not in private.operator.get("/alert.json?name=hook").text
         assert secret not in str(private.service.auth.audit_log())
@@ -179,7 +179,7 @@ def test_a_feed_is_written_only_inside_the_collection(fresh: Interface):
 def test_serve_sends_alerts_without_a_crawl(story: Path, tmp_path: Path):
     """The interface sends changes that happened while no alert process ran, once and in order."""
     collection = tmp_path / "sent.evercrawl"
-    shutil.copytree(story, collection, ignore=shutil.ignore_patterns("web.sqlite*", "notify*"))
+    shutil.copytree(story, collection, ignore=shutil.ignore_patterns("web.sqlite*", "alerts*"))
     with _receiver() as (address, taken):
         subject = AlertFilter(patterns=("https://*",))
         secret = format_secret(b"0" * MIN_SECRET_BYTES)

@@ -35,7 +35,7 @@ def own(story: Path, tmp_path: Path) -> Iterator[Interface]:
     closed(interface)
 
 
-def _groups(web: Interface, state: str = "new", **asked: str) -> list[dict[str, Any]]:
+def _groups(web: Interface, state: str = "unread", **asked: str) -> list[dict[str, Any]]:
     values = {"since": "30d", "limit": "200", "state": state, **asked}
     found: list[dict[str, Any]] = web.operator.get("/changes.json", params=values).json()["groups"]
     return found
@@ -82,17 +82,17 @@ def test_muted_changes_are_hidden_in_feed_command_and_alerts(own: Interface, cap
     path, group = own.service.state.path, _of_one_page(own)
     url = group["pages"][0]
 
-    def told() -> tuple[int, int, int]:
+    def counts() -> tuple[int, int, int]:
         feed = own.operator.get("/changes.atom", params={"site": SITE, "limit": 200}).text
         assert run(["-C", str(path), "changes", SITE, "--since", "30d", "--json"]) == 0
         rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
         alert = preview_alert(AlertFilter(pages=(url,)), CollectionLogs(path))
         return feed.count(url), sum(url in row["pages"] for row in rows), alert.matched
 
-    before = told()
+    before = counts()
     assert run(["-C", str(path), "mute", "add", group["parts"][0], "--page", url, "--json"]) == 0
     number = json.loads(capsys.readouterr().out)["id"]
-    after = told()
+    after = counts()
     assert all(now < then for now, then in zip(after, before, strict=True)), (before, after)
     assert run(["-C", str(path), "changes", SITE, "--since", "30d", "--muted", "--json"]) == 0
     assert url in capsys.readouterr().out
@@ -101,7 +101,7 @@ def test_muted_changes_are_hidden_in_feed_command_and_alerts(own: Interface, cap
     assert run(["-C", str(path), "mute", "undo", str(number)]) == 0
     assert run(["-C", str(path), "mute", "undo", str(number)]) == 1
     capsys.readouterr()
-    assert told() == before
+    assert counts() == before
 
 
 def test_programs_need_a_token_that_may_operate(own: Interface) -> None:

@@ -185,7 +185,7 @@ def test_search_marks_only_the_hits(web: Interface):
 
 def test_a_trap_is_excluded_allowed_and_undone(fresh: Interface):
     preview = fresh.operator.get("/traps", params={"pattern": "/calendar/*"})
-    assert "would touch" in preview.text
+    assert "would affect" in preview.text
     form = {"pattern": "/calendar/*", "csrf": fresh.csrf}
     assert fresh.operator.post("/do/exclude-trap", data=form).status_code == 303
     assert [one["state"] for one in fresh.operator.get("/traps.json").json()["traps"]] == ["excluded"]

@@ -34,21 +34,21 @@ def test_a_site_is_slowed_down_and_reset(own: Interface) -> None:
     page = own.operator.get("/site", params={"name": SITE}).text
     assert 'type="range"' in page
     assert 'min="2"' in page, "never faster than the Crawl-delay"
-    assert "Back to the usual pace" not in page
+    assert "Reset to usual pace" not in page
     form = {"name": SITE, "gap": "45", "csrf": own.csrf}
     answer = own.operator.post("/do/slow-site", data=form)
     assert answer.status_code == 303
     assert _rules(own) == (f"{SITE} 45s",)
     page = own.operator.get(answer.headers["location"]).text
     assert "at least 45 s between" in page
-    assert "one request in 45 s from now on" in page
+    assert "At most one request every 45 s" in page
     assert own.operator.get("/site.json", params={"name": SITE}).json()["slowdown"]["gap_s"] == 45
     why = own.operator.get("/why", params={"url": f"{SITE}/page/1"}).text
     assert "Slowed down by you" in why
     own.operator.post("/do/undo-slow-site", data={"name": SITE, "csrf": own.csrf})
     assert _rules(own) == ()
-    book = [line.what for line in own.service.auth.audit_log()]
-    assert {"slow-site", "undo-slow-site"} <= set(book)
+    actions = [line.what for line in own.service.auth.audit_log()]
+    assert {"slow-site", "undo-slow-site"} <= set(actions)
 
 
 def test_programs_need_a_token_that_may_operate(own: Interface) -> None:

@@ -54,7 +54,7 @@ def test_plural() -> None:
     ("seconds", "text"),
     [
         (-20, "just now"), (20, "in a moment"), (-60, "1 minute ago"), (-7200, "2 hours ago"),
-        (3 * 3600, "in 3 hours"), (-30 * 3600, "30 hours ago"), (4 * 86_400, "in 4 days"),
+        (3 * 3600, "in 3 hours"), (-30 * 3600, "30 hours ago"), (-47 * 3600, "2 days ago"), (4 * 86_400, "in 4 days"),
     ],
 )  # fmt: skip
 def test_relative_times(seconds: int, text: str) -> None:
