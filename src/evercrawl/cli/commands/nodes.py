@@ -57,10 +57,10 @@ def cluster_drain(cli: CliContext, worker: str) -> None:
     from evercrawl.collection.workers import drain_workers
 
     with cli.open_collection() as collection:
-        asked = drain_workers(collection.path, worker, collection.settings.store.url)
-    if not asked:
+        count = drain_workers(collection.path, worker, collection.settings.store.url)
+    if not count:
         raise click.ClickException(f"no worker id starts with {worker!r}; list them with: evercrawl cluster status")
-    cli.note(f"stopping {plural(asked, 'worker')} at the next heartbeat")
+    cli.note(f"stopping {plural(count, 'worker')} at the next heartbeat")
 
 
 CODE_HOURS = 24
