@@ -1,4 +1,4 @@
-"""Load analysers: built-in ones, those of installed packages (entry point `evercrawl.analysers`) and `module:object`."""
+"""Load analysers: built-in ones, those of installed packages (`evercrawl.analysers`) and `module:object`."""
 
 from __future__ import annotations
 

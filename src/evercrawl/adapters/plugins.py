@@ -127,7 +127,7 @@ def _convert_types(result: FetchResult) -> FetchResult:
 
 
 def load_handlers(points: Iterable[EntryPoint] | None = None) -> tuple[dict[str, DocumentHandler], list[str]]:
-    """Return the handler of each media type, and a message for each unusable handler; the first handler of a type wins."""
+    """Return the handler of each media type (the first one wins), and a message for each unusable handler."""
     handlers: dict[str, DocumentHandler] = {}
     warnings: list[str] = []
     for point in sorted(entry_points(group=HANDLER_GROUP) if points is None else points, key=lambda point: point.name):

@@ -31,7 +31,7 @@ ON_TOPIC = 0.5
 
 
 class Ended(StrEnum):
-    """Why a run is over."""
+    """Why a run has ended."""
 
     DONE = "done"
     LIMIT = "limit"
@@ -40,18 +40,18 @@ class Ended(StrEnum):
 
 
 class StopSignal:
-    """How the operator ends a run: first gently, then at once. Safe to call from a signal handler of the same thread."""
+    """Ends a run: first gently, then at once. Safe to call from a signal handler of the same thread."""
 
     def __init__(self) -> None:
         self.stage = 0
         self._changed = asyncio.Event()
 
     def finish(self) -> None:
-        """Start nothing new, let requests in flight end."""
+        """Start nothing new, and let requests in flight end."""
         self._raise_to(1)
 
     def cancel(self) -> None:
-        """Break off requests in flight, then save."""
+        """Cancel requests in flight, then save."""
         self._raise_to(2)
 
     def _raise_to(self, stage: int) -> None:
@@ -139,18 +139,21 @@ class NoPeers:
 
 
 class TaskSet:
-    """A set of tasks or of awaited answers. One of Python's own goes by memory addresses: what is broken off first
-    would then differ from run to run, and no simulation could be repeated."""
+    """A set of tasks or futures in the order in which they were added.
+
+    A Python set is ordered by memory address: what is cancelled first would differ from run to run, and no simulation
+    could be repeated.
+    """
 
     def __init__(self) -> None:
         self._all: dict[asyncio.Future[Any], None] = {}
 
     def add(self, one: asyncio.Future[Any]) -> None:
-        """It has begun."""
+        """Add a task."""
         self._all[one] = None
 
     def discard(self, one: asyncio.Future[Any]) -> None:
-        """It is over."""
+        """Remove a task."""
         self._all.pop(one, None)
 
     def __iter__(self) -> Iterator[asyncio.Future[Any]]:
@@ -186,7 +189,7 @@ class RunStats:
     gone: int = 0  # Pages that we have a version of and that the server does not have any more.
 
     def requested(self, result: FetchResult) -> None:
-        """One request went out and ended like this."""
+        """Count a request that has ended."""
         self.requests += 1
         exchange = result.exchange
         if exchange is None:
@@ -200,7 +203,7 @@ class RunStats:
 
     @property
     def decided(self) -> int:
-        """Visits that have ended."""
+        """The number of visits that have ended."""
         return self.outcomes.total()
 
     @property
@@ -209,7 +212,7 @@ class RunStats:
         return self.on_topic / self.judged if self.judged else None
 
     def visited(self, page: Page, visited: CompletedVisit) -> None:
-        """One visit is decided."""
+        """Count a visit."""
         self.outcomes[visited.outcome, visited.reason] += 1
         self.revisits += page.visits > 0
         if visited.version is not None:
@@ -226,11 +229,11 @@ class RunStats:
             self.first_error = f"{url}: {detail}"
 
     def with_outcome(self, *outcomes: Outcome) -> int:
-        """Visits that ended with one of these."""
+        """Return the number of visits with one of these outcomes."""
         return sum(count for (outcome, _), count in self.outcomes.items() if outcome in outcomes)
 
     def with_reason(self, *reasons: Reason) -> int:
-        """Visits that ended for one of these reasons."""
+        """Return the number of visits with one of these reasons."""
         return sum(count for (_, reason), count in self.outcomes.items() if reason in reasons)
 
 
@@ -256,45 +259,47 @@ class BackgroundTasks(TaskSet):
 
 
 class FocusGuide:
-    """Says what URLs are worth, and learns from every page.
-    Invariant: the board knows each URL by the page's canonical name."""
+    """Rates URLs by the focus of the crawl, and learns from every page.
+
+    Invariant: the board knows each URL by its canonical name.
+    """
 
     def __init__(self, focus: Focus, *, window: int, bands: int) -> None:
         self.window = window
-        """Pages of one site among which the best is looked for."""
+        """Pages of one site among which the best is chosen."""
         self._bands = bands
         self._board = FocusFrontier(LinkScorer(focus))
         self._name = content_digest(focus.to_bytes())
 
     def worth_of(self, url: str) -> float:
-        """What fetching a URL is worth now, larger first."""
+        """Return the value of fetching a URL now."""
         return self._board.value_of(url)
 
     def band_of(self, candidate: Candidate) -> int:
-        """The front queue of a new page; a seed is before all others."""
+        """Return the priority of a new page; seeds are first."""
         if candidate.depth == 0 and not candidate.hops:
             self._board.add_seed(candidate.url)
         return band_of_worth(self.worth_of(candidate.url), bands=self._bands)
 
     def saw(self, page: Page, document: Document) -> float:
-        """Take in a page; gives back how likely it is on topic, 0 to 1."""
+        """Learn from a page; return how likely it is on topic, 0 to 1."""
         links = tuple(link._replace(url=canonical(link.url) or link.url) for link in document.links)
         return self._board.add_page(page.url, replace(document, links=links))
 
     def moved(self, page: Page, result: Moved) -> None:
-        """A redirect leads on."""
+        """Follow a redirect."""
         self._board.follow_redirect(page.url, result.target)
 
     def drop(self, page: Page) -> None:
-        """The page gave nothing."""
+        """Forget a page that could not be fetched."""
         self._board.discard(page.url)
 
     def to_bytes(self) -> bytes:
-        """What was learned on the way, behind the name of the focus."""
+        """Return what was learned, after the digest of the focus."""
         return self._name + self._board.to_bytes()
 
     def recall(self, stored: bytes | None) -> None:
-        """Go on where an earlier run with the same focus ended; what cannot be read is forgotten."""
+        """Continue from an earlier run with the same focus; ignore what cannot be read."""
         try:
             if stored and stored.startswith(self._name):
                 self._board.restore(stored[len(self._name) :])
@@ -314,6 +319,6 @@ class Runtime:
     focus: FocusGuide | None = None  # What the crawl looks for; None: everything.
 
     def adopt(self, seed: str, target: str) -> None:
-        """Add the host that a seed has moved to to the scope, here and at the peers."""
+        """Add the host that a seed has moved to, here and at the peers."""
         self.policy.scope.add_moved_seed(seed, target)
         self.peers.report_moved_seed(seed, target)

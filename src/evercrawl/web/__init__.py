@@ -1,1 +1,1 @@
-"""The web interface, the REST API and the standards that other programs speak. It shows and asks; the library decides."""
+"""The web interface, the REST API and standard protocols. It shows and asks; the collection decides."""
