@@ -111,9 +111,9 @@ def _delay_cause(site: Site | None, now: datetime, override: timedelta | None) -
         reason = _closed_reason(site)
         outcome = Outcome.ERROR if reason in (Reason.DNS, Reason.TLS) else Outcome.DEFERRED
         return outcome, reason, closed_text(site.closed_reason)
-    if site.gap_ms >= LONG_DELAY_MS or override is not None:
+    if site.delay_ms >= LONG_DELAY_MS or override is not None:
         who = "you slowed this site down: it" if override is not None else "this site"
-        detail = f"{who} gets one request every {site.gap_ms / 1000:g} s"
+        detail = f"{who} gets one request every {site.delay_ms / 1000:g} s"
         return Outcome.DEFERRED, Reason.THROTTLED, detail
     return None
 

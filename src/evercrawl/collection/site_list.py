@@ -106,7 +106,7 @@ def site_load(collection: Path, shard: int, site: Site) -> SiteLoad:
         not_modified=sum(visit.reason == Reason.NOT_MODIFIED for visit in asked),
         delays_s=gaps,
         median_ms=int(median(visit.took_ms for visit in asked)) if asked else None,
-        delay_s=site.gap_ms / 1000 if site.gap_ms else None,
+        delay_s=site.delay_ms / 1000 if site.delay_ms else None,
     )
 
 

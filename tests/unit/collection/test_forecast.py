@@ -31,7 +31,7 @@ SETTINGS = RevisitSettings()
 NOW_US = NOON_US + VISITS * STEP_DAYS * DAY_US
 NOW = from_us(NOW_US)
 FAST, GONE, MOVED, NEW = 1, 38, 39, 40
-"""Pages by number: it always changes, it vanished, it leads elsewhere, it was never visited."""
+"""Pages by number: always changing, gone, redirecting, never visited."""
 
 
 def visits_of(page: NewPage, policy: str) -> list[CompletedVisit]:
@@ -97,7 +97,7 @@ def habits(reader: StateReader, policy: str, number: int) -> PageForecast | None
         return page_forecast(reader, state, page, settings_for(policy), now=NOW)
 
 
-def test_freshness_leaves_out_what_is_gone_and_counts_what_is_missing(reader: StateReader, policy: str) -> None:
+def test_freshness_excludes_gone_pages_and_counts_missing_ones(reader: StateReader, policy: str) -> None:
     found = collection_freshness(reader, settings_for(policy), now=NOW)
     assert (found.pages, found.without_copy, found.sampled) == (PAGES - 2, 1, PAGES - 2)
     assert 0.5 < found.freshness < found.of_copies < 1.0
@@ -105,14 +105,14 @@ def test_freshness_leaves_out_what_is_gone_and_counts_what_is_missing(reader: St
     assert [site.site for site in found.sites] == ["https://s1.example"]
 
 
-def test_a_sample_stands_for_the_whole(reader: StateReader, policy: str) -> None:
+def test_a_sample_is_scaled_to_the_collection(reader: StateReader, policy: str) -> None:
     some = take_sample(reader, now_us=NOW_US, policy=policy, limit=10)
     assert some.share == pytest.approx(0.25)
     assert len(some.pages) <= 10
     assert take_sample(reader, now_us=NOW_US, policy=policy, limit=PAGES).share == 1.0
 
 
-def test_what_was_saved_is_counted_from_the_log(reader: StateReader) -> None:
+def test_savings_are_counted_from_the_log(reader: StateReader) -> None:
     saved = savings(reader, now_us=NOW_US)
     answers = (PAGES - 2) * (VISITS - 1) - 2
     assert saved.not_modified == answers
@@ -134,7 +134,7 @@ def test_a_plan_keeps_its_budget(reader: StateReader, policy: str) -> None:
     assert more.expected_freshness >= plan.expected_freshness
 
 
-def test_without_a_budget_the_settings_decide(reader: StateReader, policy: str) -> None:
+def test_without_a_budget_the_settings_apply(reader: StateReader, policy: str) -> None:
     assert plan_revisits(reader, settings_for(policy, 3.0), budget=None, now=NOW).budget_per_day == 3.0
     free = plan_revisits(reader, settings_for(policy), budget=None, now=NOW)
     assert free.budget_per_day is None
@@ -159,7 +159,7 @@ def test_the_forecast_of_a_page_is_explained(reader: StateReader, policy: str) -
 
 
 @pytest.mark.parametrize("policy", ["optimal"])
-def test_signals_and_validators_of_the_site_are_told(reader: StateReader, policy: str) -> None:
+def test_announcements_and_false_validators_are_reported(reader: StateReader, policy: str) -> None:
     found = habits(reader, policy, 2)
     assert found is not None
     assert found.false_validators == 1
@@ -170,7 +170,7 @@ def test_signals_and_validators_of_the_site_are_told(reader: StateReader, policy
 
 
 @pytest.mark.parametrize("policy", ["optimal"])
-def test_the_threshold_is_the_one_that_the_last_run_left(reader: StateReader, policy: str) -> None:
+def test_the_threshold_of_the_last_run_is_used(reader: StateReader, policy: str) -> None:
     assert revisit_status(reader, settings_for(policy, 50.0), pages=PAGES).threshold_days == 3.5
     assert revisit_status(reader, settings_for(policy), pages=PAGES).threshold_days == 0.25
 

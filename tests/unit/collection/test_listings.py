@@ -1,4 +1,4 @@
-"""Where a list goes on, as a word."""
+"""Cursors of paged lists."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from evercrawl.collection.listings import cursor_key, cursor_number, decode_curs
 from evercrawl.errors import ConfigError
 
 
-def test_a_place_comes_back():
+def test_a_cursor_round_trips():
     shard, inside = decode_cursor(encode_cursor(7, b"\x01\xff"))
     assert (shard, cursor_key(inside)) == (7, b"\x01\xff")
     shard, inside = decode_cursor(encode_cursor(3, 255))
@@ -17,7 +17,7 @@ def test_a_place_comes_back():
 
 
 @pytest.mark.parametrize("word", ["x", "1", "1.g", "12345.00", "1." + "0" * 65, "1.00 "])
-def test_other_words_are_refused(word: str):
+def test_invalid_cursors_are_rejected(word: str):
     with pytest.raises(ConfigError):
         decode_cursor(word)
 

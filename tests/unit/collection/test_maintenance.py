@@ -1,4 +1,4 @@
-"""Every version is read back, and what does not hold is named with its file."""
+"""Verify, disk usage and vacuum."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_sound_collection_is_sound(tmp_path):
     ("column", "words"),
     [("digest = zeroblob(16)", "digest"), ("payload_sha1 = zeroblob(20)", "SHA-1"), ("offset = offset + 1", "damaged")],
 )
-def test_what_does_not_hold_is_found(tmp_path, column, words):
+def test_damage_is_found(tmp_path, column, words):
     collection = made(tmp_path)
     change_state(collection, f"update version set {column} where number = 2")
     report = collection.verify()
@@ -69,7 +69,7 @@ def test_a_flipped_byte_is_found(tmp_path):
     assert collection.verify().damaged >= 1
 
 
-def test_space_is_told_by_part_and_given_back(tmp_path):
+def test_disk_usage_is_reported_and_freed(tmp_path):
     collection = made(tmp_path)
     change_state(collection, "create table waste (x blob)")
     change_state(collection, "insert into waste values (zeroblob(2000000))")

@@ -1,4 +1,4 @@
-"""Runs are told while they go and kept when they end."""
+"""Running and past crawls."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-def test_a_run_under_way_is_told_to_other_processes(tmp_path: Path):
+def test_other_processes_see_a_running_crawl(tmp_path: Path):
     heard: list[Progress] = []
     with publish_progress(tmp_path, heard.append, forever=True) as tell:
         tell(Progress(fetched=3))
@@ -32,7 +32,7 @@ def test_a_live_file_that_cannot_be_read_is_none(tmp_path: Path):
     assert live_run(tmp_path, now=_now()) is None
 
 
-def test_runs_come_newest_first_and_in_portions(tmp_path: Path):
+def test_runs_are_paged_newest_first(tmp_path: Path):
     assert past_runs(tmp_path) == []
     for number in range(5):
         record_run(tmp_path, Summary(requests=number), began=_now(), forever=False)

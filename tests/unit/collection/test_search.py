@@ -14,13 +14,13 @@ def hit(url: str, rank: int, day: int = 1) -> Hit:
     return Hit(rank, url, url.upper(), (Span("text", False),), 1.0, day, datetime(2026, 1, day, tzinfo=UTC))
 
 
-def test_what_two_sources_have_comes_first_in_its_newest_form():
+def test_a_page_of_two_sources_ranks_first_with_its_newest_version():
     hits = merge_hits([("one", [hit("a", 1), hit("b", 2, day=3)]), ("two", [hit("c", 1), hit("b", 2, day=5)])])
     assert [found.url for found in hits] == ["b", "a", "c"]
     assert (hits[0].source, hits[0].version, hits[0].rank) == ("one, two", 5, 1)
 
 
-def test_sources_that_fail_or_hang_are_named_and_not_waited_for():
+def test_failing_and_hanging_sources_are_reported_without_waiting():
     release = threading.Event()
 
     def hangs() -> Sequence[Hit]:

@@ -32,7 +32,7 @@ BEGAN_US = 20_000 * DAY_US
 
 
 class Story:
-    """A collection of one shard whose pages the test writes, a day for each commit."""
+    """A collection with one shard; each commit is a day."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -129,7 +129,7 @@ def test_gone_and_back(story: Story):
     assert [hit.is_gone for hit in search(story.folder, SETTINGS, "red").hits] == [False]
 
 
-def test_a_log_that_was_cut_short_is_followed_anew(story: Story):
+def test_a_truncated_log_is_indexed_again(story: Story):
     story.write(("/a", "a red fish"), ("/b", "a blue fish"))
     assert story.found("blue") == [("/b", 1)]
     for table in ("version", "text", "visit"):
@@ -141,7 +141,7 @@ def test_a_log_that_was_cut_short_is_followed_anew(story: Story):
     assert (state.documents, state.versions, state.lag) == (1, 1, 0)
 
 
-def test_a_damaged_index_is_made_anew(story: Story):
+def test_a_damaged_index_is_rebuilt(story: Story):
     story.write(("/a", "a red fish"))
     assert story.found("red") == [("/a", 1)]
     (open_text_index(story.folder).folder / "meta.json").write_text("{broken")
@@ -195,7 +195,7 @@ def test_tone_is_a_filter(story: Story):
 # The link graph
 
 
-def test_the_graph_is_made_when_something_is_new(story: Story):
+def test_the_graph_is_rebuilt_after_new_visits(story: Story):
     story.write(("/a", "one"), ("/b", "two"), ("/c", "three"))
     assert is_outdated(story.folder)
     built = build_graph(story.folder)

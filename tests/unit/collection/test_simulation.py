@@ -1,4 +1,4 @@
-"""What is replayed: trace files, and the versions of a collection."""
+"""Simulations on trace files and on the versions of a collection."""
 
 from __future__ import annotations
 

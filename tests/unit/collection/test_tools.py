@@ -63,7 +63,7 @@ def test_a_lone_surrogate_becomes_the_replacement_character():
     assert answer["id"] == "\ud800"
 
 
-def test_bad_lines_give_an_error_and_the_stream_goes_on():
+def test_bad_lines_give_an_error_and_the_stream_continues():
     good = {"id": 9, "input": "http://x.org/"}
     found = answers("url", "{broken", "[1]", {"id": 3}, {"id": 4, "input": 5}, "", "nonsense \x00", good)
     assert [answer["id"] for answer in found] == [None, None, 3, 4, None, 9]
@@ -197,7 +197,7 @@ def test_what_is_no_sitemap() -> None:
         sitemap({"url": URL})
 
 
-def test_a_trap_comes_with_its_reason() -> None:
+def test_a_trap_has_a_reason() -> None:
     answer = trap({"url": "http://a.test/x/x/x/y"})
     assert answer["trap"] is True
     assert answer["reason"] == "repetition: the path repeats /x/ 3 times in a row"
@@ -213,7 +213,7 @@ def test_hops_count_where_they_are_given() -> None:
     assert trap({"url": "http://a.test/about", "hops": None})["trap"] is False
 
 
-def test_what_is_no_url_is_said() -> None:
+def test_an_invalid_url_is_an_error() -> None:
     with pytest.raises(ValueError, match="url"):
         trap({"url": 7})
     with pytest.raises(KeyError):
@@ -271,7 +271,7 @@ def test_pages_are_scored():
         assert (answer["score"] > 0.5) is ("/classes/" in url)
 
 
-def test_good_examples_alone_will_do():
+def test_positive_examples_are_enough():
     tool = relevance_tool([row for row in examples() if row["on_topic"]])
     pages = web("http://two.test")
     scores = {url: tool({"url": url, "html": html})["score"] for url, html in pages.items()}

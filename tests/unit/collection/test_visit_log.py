@@ -1,4 +1,4 @@
-"""Lines of crawl.log: twelve fields, whatever a URL or a header tries."""
+"""Lines of crawl.log have twelve fields, even with hostile URLs and headers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_visit_is_one_line_of_twelve_fields() -> None:
     ]
 
 
-def test_a_parent_that_is_not_to_be_told_is_left_out() -> None:
+def test_the_parent_can_be_omitted() -> None:
     assert heritrix_line(FETCHED, with_parent=False).split()[5] == "-"
 
 

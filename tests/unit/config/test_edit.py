@@ -1,4 +1,4 @@
-"""One line changes; the rest of the file stays as the user wrote it."""
+"""Editing one setting keeps the rest of the file."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_list_over_several_lines_is_replaced_whole(tmp_path: Path) -> None:
     assert "depth = 3  # enough" in path.read_text()
 
 
-def test_text_with_quotes_and_backslashes_comes_back(tmp_path: Path) -> None:
+def test_text_with_quotes_and_backslashes_round_trips(tmp_path: Path) -> None:
     path = tmp_path / "collection.toml"
     patterns = (r'\.php\?"x"', "ünïcode,", r"\d{1,2}")
     write_setting(path, "scope.exclude", patterns)
@@ -73,7 +73,7 @@ def test_an_unusual_spelling_is_refused_rather_than_broken(tmp_path: Path) -> No
     assert path.read_text() == 'pace = { mode = "gentle" }\n'
 
 
-def test_a_new_collection_holds_its_first_values_and_is_not_made_twice(tmp_path: Path) -> None:
+def test_a_new_collection_has_its_initial_values_and_is_created_once(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "b"
     path = create_collection(folder, {"scope.seeds": ("https://example.org/",), "scope.max_depth": "2"})
     settings = read_settings(folder, env={"XDG_CONFIG_HOME": str(tmp_path)}).settings
@@ -84,7 +84,7 @@ def test_a_new_collection_holds_its_first_values_and_is_not_made_twice(tmp_path:
     assert path.read_text() == before
 
 
-def test_a_folder_that_cannot_be_made_is_an_error_of_the_store(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_a_store_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreUnavailable, match="cannot be created"):
         create_collection(tmp_path / "file" / "inside")

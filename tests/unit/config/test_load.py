@@ -1,4 +1,4 @@
-"""Flag over environment over collection over user over default, each with its origin."""
+"""Precedence: flag, environment, collection, user, default; each with its origin."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_the_contact_has_a_short_variable(tmp_path: Path) -> None:
         ("pace = 3\n", ["section [pace]"]),
     ],
 )
-def test_an_error_in_a_file_names_file_key_value_and_remedy(
+def test_an_error_in_a_file_shows_file_key_value_and_remedy(
     collection: Path, tmp_path: Path, text: str, words: list[str]
 ) -> None:
     file = collection / "collection.toml"
@@ -93,7 +93,7 @@ def test_a_misspelt_variable_is_refused(tmp_path: Path, variable: str) -> None:
         read_settings(env=_env(tmp_path, **{variable: "1"}))
 
 
-def test_variables_of_others_are_left_alone(tmp_path: Path) -> None:
+def test_other_variables_are_ignored(tmp_path: Path) -> None:
     assert read_settings(env=_env(tmp_path, EVERCRAWL_SHARED="elsewhere", EVERCRAWL_COLLECTION="x")).settings
 
 
@@ -110,7 +110,7 @@ def test_a_collection_is_named_after_its_first_host(url: str, name: str) -> None
     assert default_collection_path(url) == Path(name)
 
 
-def test_a_collection_is_found_upwards_or_alone_below(tmp_path: Path, collection: Path) -> None:
+def test_a_collection_is_found_above_or_as_the_only_one_below(tmp_path: Path, collection: Path) -> None:
     inside = collection / "archive" / "deep"
     inside.mkdir(parents=True)
     assert find_collection(inside) == collection
@@ -130,11 +130,11 @@ def live_collection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _touch(live_collection: Path, seconds: int) -> None:
-    """The clock of a file system may be coarse."""
+    """Set the time of the file, because file systems may have coarse clocks."""
     os.utime(collection_file(live_collection), (seconds, seconds))
 
 
-def test_rules_are_heard_when_the_file_was_written(live_collection: Path) -> None:
+def test_rules_are_reloaded_after_a_change(live_collection: Path) -> None:
     rules = watch_trap_rules(live_collection, TrapSettings(min_pages=7))
     assert rules.changed() is None
     write_setting(collection_file(live_collection), "traps.exclude", ("/old/**",))
@@ -151,14 +151,14 @@ def test_a_file_that_cannot_be_used_changes_nothing(live_collection: Path, caplo
     assert "are not reloaded" in caplog.text
 
 
-def test_other_settings_are_not_heard(live_collection: Path) -> None:
+def test_other_settings_are_not_reloaded(live_collection: Path) -> None:
     rules = watch_trap_rules(live_collection, TrapSettings())
     write_setting(collection_file(live_collection), "traps.enabled", False)
     _touch(live_collection, 3)
     assert rules.changed() is None
 
 
-def test_slower_sites_are_heard_and_taken_back(live_collection: Path) -> None:
+def test_rate_overrides_are_reloaded_and_removed(live_collection: Path) -> None:
     slower = watch_rate_overrides(live_collection, ())
     write_setting(collection_file(live_collection), "pace.overrides", ("https://a.test 30s",))
     _touch(live_collection, 4)

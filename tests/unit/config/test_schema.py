@@ -1,4 +1,4 @@
-"""Written values become typed ones, and back."""
+"""Values are parsed and formatted."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def told(outbox: AlertOutbox, *lines: int, name: str = "a") -> list[MatchedEvent
     return [MatchedEvent(known.id, event(line)) for line in lines]
 
 
-def test_events_and_place_are_taken_in_together_and_once(outbox: AlertOutbox) -> None:
+def test_events_and_position_are_stored_together_and_once(outbox: AlertOutbox) -> None:
     outbox.put(ALERT, now_us=0, ends={})
     assert outbox.add_events(0, before=0, after=3, matched=told(outbox, 1, 3), now_us=9)
     assert not outbox.add_events(0, before=0, after=3, matched=told(outbox, 1, 3), now_us=9), "somebody else was first"
@@ -52,7 +52,7 @@ def test_the_first_alert_begins_at_the_end_of_the_logs(outbox: AlertOutbox) -> N
     assert [known.since_us for known in outbox.alerts()] == [5, 6]
 
 
-def test_an_alert_that_is_changed_keeps_what_waits(outbox: AlertOutbox) -> None:
+def test_a_replaced_alert_keeps_its_pending_events(outbox: AlertOutbox) -> None:
     assert outbox.put(ALERT, now_us=0, ends={})
     outbox.add_events(0, before=0, after=1, matched=told(outbox, 1), now_us=1)
     assert not outbox.put(replace(ALERT, max_changes=7), now_us=2, ends={})
@@ -60,7 +60,7 @@ def test_an_alert_that_is_changed_keeps_what_waits(outbox: AlertOutbox) -> None:
     assert (known.alert.max_changes, outbox.counts(known.id).pending) == (7, 1)
 
 
-def test_a_message_is_fixed_when_it_is_made(outbox: AlertOutbox) -> None:
+def test_a_message_does_not_change_after_its_creation(outbox: AlertOutbox) -> None:
     outbox.put(ALERT, now_us=0, ends={})
     outbox.add_events(0, before=0, after=3, matched=told(outbox, 1, 2, 3), now_us=1)
     (known,) = outbox.alerts()
@@ -79,7 +79,7 @@ def test_a_message_is_fixed_when_it_is_made(outbox: AlertOutbox) -> None:
     assert [count for _, count, _ in outbox.messages("a", state=MessageState.SENT, most=9)] == [2]
 
 
-def test_what_waits_is_never_forgotten(outbox: AlertOutbox) -> None:
+def test_pending_messages_are_never_deleted(outbox: AlertOutbox) -> None:
     outbox.put(ALERT, now_us=0, ends={})
     outbox.add_events(0, before=0, after=3, matched=told(outbox, 1, 2, 3), now_us=1)
     (known,) = outbox.alerts()
@@ -91,7 +91,7 @@ def test_what_waits_is_never_forgotten(outbox: AlertOutbox) -> None:
     assert outbox.counts(known.id)[:3] == (1, 0, 0)
 
 
-def test_a_removed_alert_takes_what_waits_along(outbox: AlertOutbox) -> None:
+def test_removing_an_alert_removes_its_pending_events(outbox: AlertOutbox) -> None:
     outbox.put(ALERT, now_us=0, ends={})
     late = told(outbox, 4)
     outbox.add_events(0, before=0, after=3, matched=told(outbox, 1, 2, 3), now_us=1)
@@ -101,7 +101,7 @@ def test_a_removed_alert_takes_what_waits_along(outbox: AlertOutbox) -> None:
     assert outbox.busy_alerts() == set()
 
 
-def test_a_newer_file_is_left_alone_and_a_damaged_one_is_named(tmp_path: Path) -> None:
+def test_a_newer_file_is_kept_and_a_damaged_one_is_reported(tmp_path: Path) -> None:
     AlertOutbox(tmp_path).close()
     with closing(sqlite3.connect(tmp_path / FILE)) as db:
         db.execute("pragma user_version = 99")
@@ -112,7 +112,7 @@ def test_a_newer_file_is_left_alone_and_a_damaged_one_is_named(tmp_path: Path) -
         AlertOutbox(tmp_path)
 
 
-def test_two_collections_never_give_the_same_id(tmp_path: Path) -> None:
+def test_message_ids_differ_between_collections(tmp_path: Path) -> None:
     ids = set()
     for name in ("one", "two"):
         (tmp_path / name).mkdir()

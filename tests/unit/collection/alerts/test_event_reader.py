@@ -18,7 +18,7 @@ TARGET = Destination(Channel.WEBHOOK, "https://example.org/")
 
 @dataclass
 class Log:
-    """The log of one shard that also says which portions were asked for."""
+    """The log of one shard; it records the requested ranges."""
 
     lines: int
     stamped: object | None = None
@@ -68,7 +68,7 @@ def put(outbox: AlertOutbox, name: str, *, since_us: int = 0, query: str | None 
     return known.id
 
 
-def test_a_long_log_is_taken_in_by_portions_and_only_once(outbox: AlertOutbox) -> None:
+def test_a_long_log_is_read_in_parts_and_only_once(outbox: AlertOutbox) -> None:
     number = put(outbox, "a")
     log = Log(2 * LINES_AT_A_TIME + 10)
     follower = EventReader(outbox, log)
@@ -79,7 +79,7 @@ def test_a_long_log_is_taken_in_by_portions_and_only_once(outbox: AlertOutbox) -
     assert outbox.counts(number).pending == 10
 
 
-def test_nothing_is_read_without_alerts_or_news(outbox: AlertOutbox) -> None:
+def test_nothing_is_read_without_alerts_or_new_visits(outbox: AlertOutbox) -> None:
     log = Log(10, stamped="same")
     follower = EventReader(outbox, log)
     follower.read(now_us=1)
@@ -94,13 +94,13 @@ def test_nothing_is_read_without_alerts_or_news(outbox: AlertOutbox) -> None:
     assert log.asked == [(0, 10), (10, 20)]
 
 
-def test_what_was_met_before_an_alert_is_not_told_to_it(outbox: AlertOutbox) -> None:
+def test_events_before_an_alert_are_not_reported(outbox: AlertOutbox) -> None:
     old, young = put(outbox, "old"), put(outbox, "young", since_us=2001)
     EventReader(outbox, Log(3000)).read(now_us=1)
     assert (outbox.counts(old).pending, outbox.counts(young).pending) == (3, 1)
 
 
-def test_a_log_that_was_cut_back_is_followed_from_there(outbox: AlertOutbox) -> None:
+def test_a_truncated_log_is_read_from_its_end(outbox: AlertOutbox) -> None:
     number = put(outbox, "a")
     log = Log(3000)
     follower = EventReader(outbox, log)
@@ -113,7 +113,7 @@ def test_a_log_that_was_cut_back_is_followed_from_there(outbox: AlertOutbox) -> 
     assert outbox.counts(number).pending == 3, "the same visit is not told twice"
 
 
-def test_a_text_that_cannot_be_read_holds_up_nothing(outbox: AlertOutbox) -> None:
+def test_an_unreadable_text_delays_nothing(outbox: AlertOutbox) -> None:
     asking, other = put(outbox, "asking", query="ferry"), put(outbox, "other")
     log = Log(1000)
     EventReader(outbox, log).read(now_us=1)

@@ -36,7 +36,7 @@ class Receiver:
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    """Answers with the status that the path names; /slow waits, /moved leads to /200."""
+    """Answers with the status in the path; /slow waits, /moved redirects to /200."""
     known = Receiver()
 
     class Answer(BaseHTTPRequestHandler):

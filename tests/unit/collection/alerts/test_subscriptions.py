@@ -21,7 +21,7 @@ SETTINGS = Settings(http=HttpSettings(allow_private=True))
 
 
 class Place:
-    """A feed and its hub on one port; the hub calls back while it is being asked, as some do."""
+    """A feed and its hub on one port; the hub calls back during the request, as some do."""
 
     def __init__(self) -> None:
         self.forms: list[dict[str, str]] = []
@@ -75,7 +75,7 @@ def serving(place: Place) -> Iterator[None]:
         thread.join()
 
 
-def test_subscribe_be_verified_hear_and_end(tmp_path: Path) -> None:
+def test_subscribe_verify_receive_and_end(tmp_path: Path) -> None:
     heard: list[tuple[list[str], str]] = []
 
     def queue(urls: Sequence[str], by: str) -> None:
@@ -106,7 +106,7 @@ def test_subscribe_be_verified_hear_and_end(tmp_path: Path) -> None:
             asyncio.run(websub.subscribe(f"{place.url}/other"))
 
 
-def test_a_notice_that_is_not_signed_is_taken_and_ignored(tmp_path: Path) -> None:
+def test_an_unsigned_notification_is_acknowledged_and_ignored(tmp_path: Path) -> None:
     heard: list[Sequence[str]] = []
     websub = WebsubClient(tmp_path, SETTINGS, callback=str, request=lambda urls, _: heard.append(urls))
     subscription = Subscription(

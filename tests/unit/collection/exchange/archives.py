@@ -1,4 +1,4 @@
-"""Archives of others, written by hand, and collections made of them."""
+"""Hand-written archives, and collections made from them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def html(title: str, text: str = "Some words of the page.") -> bytes:
 
 
 def day(number: int) -> datetime:
-    """A moment so many days behind the first."""
+    """Return the time a number of days after the first."""
     return MOMENT + timedelta(days=number)
 
 
 def warc_record(kind: str, fields: dict[str, str], block: bytes, *, digest: bool = True) -> bytes:
-    """One record, not packed; `digest` adds the digest of the block."""
+    """Return one uncompressed record; `digest` adds the digest of the block."""
     lines = {"WARC-Type": kind, "WARC-Record-ID": f"<urn:uuid:{sha1(repr(fields).encode() + block).hexdigest()}>"}
     lines |= fields
     if digest:
@@ -42,7 +42,7 @@ def warc_record(kind: str, fields: dict[str, str], block: bytes, *, digest: bool
 def response(
     url: str, at: datetime, body: bytes, *, status: str = "200 OK", head: str = "Content-Type: text/html", **fields: str
 ) -> bytes:
-    """A response record; further fields of the record by name, `_` for `-`."""
+    """Return a response record; further fields are keywords, with `_` for `-`."""
     more = {name.replace("_", "-"): value for name, value in fields.items()}
     block = f"HTTP/1.1 {status}\r\n{head}\r\n\r\n".encode() + body
     date = at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
@@ -50,12 +50,12 @@ def response(
 
 
 def packed(*records: bytes) -> bytes:
-    """Each record a gzip member."""
+    """Compress each record as a gzip member."""
     return b"".join(gzip.compress(record, mtime=0) for record in records)
 
 
 def collection_of(folder: Path, *records: bytes, name: str = "made") -> Collection:
-    """A collection that holds these records."""
+    """Return a collection with these records."""
     file = folder / f"{name}.warc.gz"
     file.write_bytes(packed(*records))
     collection = evercrawl.open(folder / f"{name}.evercrawl", create=True)
@@ -64,7 +64,7 @@ def collection_of(folder: Path, *records: bytes, name: str = "made") -> Collecti
 
 
 def versions_of(collection: Collection, folder: Path) -> list[dict[str, Any]]:
-    """Every version as `export jsonl` has it, in order of URL and number."""
+    """Return every version as in `export jsonl`, by URL and number."""
     target = folder / "versions-for-a-look.jsonl"
     collection.export("jsonl", target, selection=VersionSelection(all_versions=True), force=True)
     rows = [json.loads(line) for line in target.read_text().splitlines()]

@@ -1,4 +1,4 @@
-"""What was stored comes out, in every form, and independent readers find the same in it."""
+"""Exports in every format, checked by independent readers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FIELDS = ["url", "fetched_at", "status", "content_type", "title", "lang", "text"
 
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory: pytest.TempPathFactory) -> Collection:
-    """A page that goes A, B, A; two copies of A; another site in another language."""
+    """A page with versions A, B, A; two copies of A; another site in another language."""
     german = A.replace(b"lang=en", b"lang=de-AT")
     return collection_of(
         tmp_path_factory.mktemp("exports"),
@@ -64,7 +64,7 @@ def test_a_warc_export_needs_no_other_file(collection, tmp_path):
     assert sum(A in payload or b"The first text." in payload for payload in found) == 5
 
 
-def test_two_warc_exports_hold_the_same_records(collection, tmp_path):
+def test_two_warc_exports_have_the_same_records(collection, tmp_path):
     for name in ("1", "2"):
         collection.export("warc", tmp_path / f"{name}.warc.gz", selection=ALL)
     first, second = (records_without_info(tmp_path / f"{name}.warc.gz") for name in ("1", "2"))
@@ -227,7 +227,7 @@ def test_jsonl_has_the_fields_that_scripts_rely_on(collection, tmp_path):
         (VersionSelection(since=day(1), until=day(1), all_versions=True), 3),
     ],
 )
-def test_a_selection_takes_what_it_names(collection, tmp_path, selection, count):
+def test_a_selection_exports_matching_versions(collection, tmp_path, selection, count):
     assert collection.export("jsonl", tmp_path / "x.jsonl", selection=selection).versions == count
 
 
@@ -279,7 +279,7 @@ def test_sqlite_opens_in_sqlite(collection, tmp_path):
     db.close()
 
 
-def test_a_line_for_a_terminal_holds_nothing_that_it_would_obey():
+def test_a_line_for_a_terminal_has_no_control_characters():
     row = ExportRow(SITE, "", 200, None, "\x1b[2J\u202e", None, "\x9b1m\x7f", "", 1)
     line = json_line(row, is_terminal=True)
     assert line.isascii()

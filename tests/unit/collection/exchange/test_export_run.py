@@ -1,4 +1,4 @@
-"""Outputs are there whole or not at all, and never take another's place unasked."""
+"""Outputs are complete or missing, and replace others only with force."""
 
 from __future__ import annotations
 

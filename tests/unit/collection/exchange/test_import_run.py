@@ -1,4 +1,4 @@
-"""Archives of others become pages with a history."""
+"""Import of foreign archives."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def digest_of(body: bytes) -> str:
     return f"sha1:{b32encode(sha1(body).digest()).decode()}"
 
 
-def test_versions_come_in_the_order_of_time_whatever_the_order_of_the_file(tmp_path):
+def test_versions_are_imported_in_order_of_time(tmp_path):
     a, b = html("A"), html("B")
     records = [response(SITE + "/", day(number), body) for number, body in ((2, a), (0, a), (1, b), (3, a))]
     collection = collection_of(tmp_path, *records)
@@ -261,7 +261,7 @@ def test_export_import_export_gives_the_same_versions(tmp_path, form):
     assert len(third.read_text().splitlines()) == 7
 
 
-def test_files_that_are_something_else_are_refused_with_a_word(tmp_path):
+def test_other_files_are_rejected_with_a_message(tmp_path):
     collection = new_collection(tmp_path)
     wacz = tmp_path / "x.wacz"
     with zipfile.ZipFile(wacz, "w") as package:
@@ -290,7 +290,7 @@ def test_nobody_imports_into_a_collection_that_is_in_use(tmp_path):
         import_bytes(collection, response(SITE + "/", day(0), html("A")))
 
 
-def test_every_archive_of_the_conformance_set_can_be_taken_in(tmp_path):
+def test_every_archive_of_the_conformance_set_can_be_imported(tmp_path):
     folder = shared_path("conformance/warc/files")
     versions = 0
     for number, row in enumerate(conformance_rows("warc/cases.jsonl")):

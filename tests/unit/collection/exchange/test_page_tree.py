@@ -1,4 +1,4 @@
-"""The mirror and the Markdown tree: all inside the folder, nothing overwritten, every new name told."""
+"""The mirror and the Markdown tree: inside the folder, nothing overwritten, every new name listed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evercrawl.collection.collection import Collection
-from evercrawl.collection.exchange.page_tree import MAX_NAME_CHARS, MAX_PATH_CHARS, MAPPING, mirror_path, unique_name
+from evercrawl.collection.exchange.page_tree import MAPPING, MAX_NAME_CHARS, MAX_PATH_CHARS, mirror_path, unique_name
 from evercrawl.core.url import canonical
 from evercrawl.model.listing import VersionSelection
 from tests.shared import conformance_rows
@@ -59,7 +59,7 @@ def hostile_collection(folder: Path) -> Collection:
     return collection_of(folder, *(response(SITE + path, day(0), html(f"Page {n}")) for n, path in enumerate(HOSTILE)))
 
 
-def test_hostile_names_stay_inside_and_overwrite_nothing(tmp_path):
+def test_hostile_names_stay_in_the_folder_and_overwrite_nothing(tmp_path):
     collection = hostile_collection(tmp_path)
     around = set(tmp_path.iterdir())
     for form in ("mirror", "markdown"):
