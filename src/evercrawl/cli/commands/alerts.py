@@ -34,8 +34,12 @@ if TYPE_CHECKING:
 @common_options
 def alert_command() -> None:
     """Get changes by webhook, mail or feed, at once or as a digest.
-     evercrawl alert add prices --page https://example.org/prices --mail you@example.org evercrawl alert test prices
-    evercrawl alert log prices --json"""
+
+    \b
+    evercrawl alert add prices --page https://example.org/prices --mail you@example.org
+    evercrawl alert test prices
+    evercrawl alert log prices --json
+    """
 
 
 CHANNELS = ("webhook", "mail", "atom", "apprise")
@@ -168,7 +172,12 @@ def _report_added(cli: CliContext, alert: Alert, *, as_json: bool) -> None:
 @common_options
 @pass_cli
 def alert_list_command(cli: CliContext, /, as_json: bool) -> int:
-    """List the alerts with sent, pending and failed changes.  evercrawl alert list evercrawl alert list --json"""
+    """List the alerts with sent, pending and failed changes.
+
+    \b
+    evercrawl alert list
+    evercrawl alert list --json
+    """
     from evercrawl.collection.alerts.registry import alert_fields
 
     found = cli.open_collection().alerts.all()
@@ -209,7 +218,11 @@ def _subject_text(status: AlertStatus) -> str:
 @common_options
 @pass_cli
 def alert_test_command(cli: CliContext, /, name: str, allow_private: bool, as_json: bool) -> int:
-    """Send a test message now, even in quiet hours. The exit code is 1 if that fails.  evercrawl alert test prices"""
+    """Send a test message now, even in quiet hours. The exit code is 1 if that fails.
+
+    \b
+    evercrawl alert test prices
+    """
     from evercrawl.collection.alerts.registry import AlertRegistry
 
     path = cli.require_collection()
@@ -234,7 +247,11 @@ def alert_test_command(cli: CliContext, /, name: str, allow_private: bool, as_js
 @pass_cli
 def alert_log_command(cli: CliContext, /, name: str | None, state: str | None, limit: int, as_json: bool) -> int:
     """List messages, newest first, with their state and attempts.
-     evercrawl alert log evercrawl alert log prices --state failed"""
+
+    \b
+    evercrawl alert log
+    evercrawl alert log prices --state failed
+    """
     from evercrawl.collection.alerts.registry import MessageState
 
     chosen = None if state is None else MessageState(state)
@@ -259,7 +276,12 @@ def alert_log_command(cli: CliContext, /, name: str | None, state: str | None, l
 @common_options
 @pass_cli
 def alert_retry_command(cli: CliContext, /, name: str, as_json: bool) -> int:
-    """Retry messages that failed for good.  evercrawl alert log prices --state failed evercrawl alert retry prices"""
+    """Retry messages that failed for good.
+
+    \b
+    evercrawl alert log prices --state failed
+    evercrawl alert retry prices
+    """
     count = cli.open_collection().alerts.retry(name)
     if as_json:
         emit_json("alert-retry", {"name": name, "messages": count})
@@ -274,7 +296,11 @@ def alert_retry_command(cli: CliContext, /, name: str, as_json: bool) -> int:
 @common_options
 @pass_cli
 def alert_remove_command(cli: CliContext, /, name: str, as_json: bool) -> int:
-    """Remove an alert, its log and its pending changes.  evercrawl alert remove prices"""
+    """Remove an alert, its log and its pending changes.
+
+    \b
+    evercrawl alert remove prices
+    """
     dropped = cli.open_collection().alerts.remove(name)
     if as_json:
         emit_json("alert-remove", {"name": name, "dropped": dropped})

@@ -258,7 +258,11 @@ def _show_explanation(found: Explanation) -> None:
 @pass_cli
 def skipped_command(cli: CliContext, site: str | None, by: str | None, as_json: bool) -> None:
     """List the URLs that were found but not fetched, of one SITE or of all.
-     evercrawl skipped --by reason evercrawl skipped example.org --json | jq -r .url"""
+
+    \b
+    evercrawl skipped --by reason
+    evercrawl skipped example.org --json | jq -r .url
+    """
     with cli.open_collection() as collection:
         found = collection.skipped(site)
         if by:

@@ -159,8 +159,13 @@ SCORES = {"pagerank": "ranks", "hubs": "hubs", "authorities": "authorities"}
 @click.pass_context
 def graph_command(ctx: click.Context, as_json: bool) -> None:
     """Summarise, export or draw the link graph.
-     evercrawl graph evercrawl graph top hubs evercrawl graph draw --to site.svg evercrawl graph export graphml --to
-    links.graphml"""
+
+    \b
+    evercrawl graph
+    evercrawl graph top hubs
+    evercrawl graph draw --to site.svg
+    evercrawl graph export graphml --to links.graphml
+    """
     if ctx.invoked_subcommand is None:
         ctx.invoke(graph_stats, as_json=as_json)
 

@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 @click.group("cluster", cls=CommandGroup)
 def cluster_command() -> None:
     """List or stop the workers of a collection in PostgreSQL.
-     evercrawl cluster status --json evercrawl cluster drain 3f9a"""
+
+    \b
+    evercrawl cluster status --json
+    evercrawl cluster drain 3f9a
+    """
 
 
 @cluster_command.command("status")
@@ -53,7 +57,9 @@ def cluster_status(cli: CliContext, as_json: bool) -> None:
 @pass_cli
 def cluster_drain(cli: CliContext, worker: str) -> None:
     """Stop workers after their current requests; their shards pass to others.
-    ID is the start of a worker's id, as `cluster status` shows it."""
+
+    ID is the start of a worker's id, as `cluster status` shows it.
+    """
     from evercrawl.collection.workers import drain_workers
 
     with cli.open_collection() as collection:
@@ -108,8 +114,11 @@ def outpost_pair(
     cli: CliContext, routes: tuple[str, ...], name: str | None, home: str | None, hours: int, as_json: bool
 ) -> None:
     """Print a one-time code that pairs an outpost.
-     evercrawl outpost pair --for .edu evercrawl outpost pair --for example.org --name office --home
-    crawler.example.net:7443"""
+
+    \b
+    evercrawl outpost pair --for .edu
+    evercrawl outpost pair --for example.org --name office --home crawler.example.net:7443
+    """
     from evercrawl.collection.outposts import create_pairing_code
 
     name = name or routes[0]
@@ -152,8 +161,12 @@ def outpost_pair(
 @pass_cli
 def outpost_run(cli: CliContext, /, as_json: bool, **given: Any) -> None:
     """Fetch for home until stopped with Ctrl-C or SIGTERM, which is always safe.
-     evercrawl outpost run --home crawler.example.net:7443 --code CODE --allow example.org evercrawl outpost run again,
-    with the saved options evercrawl outpost run --read /var/www/html --max-rate 30/minute"""
+
+    \b
+    evercrawl outpost run --home crawler.example.net:7443 --code CODE --allow example.org
+    evercrawl outpost run                                    again, with the saved options
+    evercrawl outpost run --read /var/www/html --max-rate 30/minute
+    """
     import asyncio
 
     from evercrawl.collection.outposts import run_outpost
@@ -204,7 +217,11 @@ def _outpost_options(cli: CliContext, given: dict[str, Any]) -> Any:
 @pass_cli
 def outpost_status(cli: CliContext, as_json: bool) -> None:
     """List the outposts with requests, bytes sent, and what a plain crawl would have cost.
-     evercrawl outpost status evercrawl outpost status --json | jq '.outposts[].bytes_sent'"""
+
+    \b
+    evercrawl outpost status
+    evercrawl outpost status --json | jq '.outposts[].bytes_sent'
+    """
     from evercrawl.collection.outposts import list_outposts
 
     found = list_outposts(cli.require_collection())

@@ -40,7 +40,11 @@ def mute_command() -> None:
 @common_options
 @pass_cli
 def mute_list(cli: CliContext, as_json: bool) -> None:
-    """List the muted parts, newest first.  evercrawl mute list --json | jq -r .pattern"""
+    """List the muted parts, newest first.
+
+    \b
+    evercrawl mute list --json | jq -r .pattern
+    """
     with cli.open_collection() as collection:
         found = collection.mutes()
     for one in found:
@@ -62,7 +66,10 @@ def mute_list(cli: CliContext, as_json: bool) -> None:
 @pass_cli
 def mute_add(cli: CliContext, pattern: str, site: str | None, page: str | None, as_json: bool) -> None:
     """Mute edits whose old and new text both match PATTERN, ignoring case and spaces.
-     evercrawl mute add 'Last updated * ago' --page https://example.org/status"""
+
+    \b
+    evercrawl mute add 'Last updated * ago' --page https://example.org/status
+    """
     if (site is None) == (page is None):
         raise click.UsageError("choose where: --site SITE or --page URL")
     with cli.open_collection() as collection:
@@ -80,7 +87,11 @@ def mute_add(cli: CliContext, pattern: str, site: str | None, page: str | None, 
 @common_options
 @pass_cli
 def mute_undo(cli: CliContext, number: int, as_json: bool) -> int:
-    """Remove mute NUMBER. Changes since then show up again.  evercrawl mute undo 3"""
+    """Remove mute NUMBER. Changes since then show up again.
+
+    \b
+    evercrawl mute undo 3
+    """
     with cli.open_collection() as collection:
         done = collection.unmute(number)
     if as_json:
@@ -180,7 +191,10 @@ def websub_subscribe(cli: CliContext, url: str, public_url: str, as_json: bool) 
 @pass_cli
 def websub_unsubscribe(cli: CliContext, topic: str, public_url: str, as_json: bool) -> int:
     """Cancel the subscription to TOPIC, as `websub list` shows it.
-     evercrawl websub unsubscribe https://example.org/feed --public-url https://crawl.example.net"""
+
+    \b
+    evercrawl websub unsubscribe https://example.org/feed --public-url https://crawl.example.net
+    """
     with cli.open_collection() as collection:
         websub = collection.websub(public_url)
         done = asyncio.run(websub.unsubscribe(topic))

@@ -214,4 +214,9 @@ def _experiments() -> dict[str, click.Command]:
 @common_options
 def lab_command() -> None:
     """Rerun the experiments of the papers that evercrawl builds on, in virtual time.
-     evercrawl lab pdfc --plot pdfc.svg evercrawl lab sitemap --json evercrawl lab d10"""
+
+    \b
+    evercrawl lab pdfc --plot pdfc.svg
+    evercrawl lab sitemap --json
+    evercrawl lab d10
+    """

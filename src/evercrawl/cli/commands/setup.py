@@ -39,8 +39,12 @@ _SHELLS = {
 @common_options
 def config_command() -> None:
     """Show or change settings.
-     evercrawl config contact you@example.org your contact, for all your collections evercrawl config show --origin
-    every value and where it comes from evercrawl config set pace.delay 5s for this collection"""
+
+    \b
+    evercrawl config contact you@example.org    your contact, for all your collections
+    evercrawl config show --origin              every value and where it comes from
+    evercrawl config set pace.delay 5s            for this collection
+    """
 
 
 @config_command.command("show")
@@ -107,7 +111,9 @@ def config_set(cli: CliContext, key: str, value: str, for_user: bool, as_json: b
 @pass_cli
 def config_contact(cli: CliContext, address: str, as_json: bool) -> None:
     """Set the mail address or page that sites see in every request.
-    It applies to all your collections, or with -C only to that one."""
+
+    It applies to all your collections, or with -C only to that one.
+    """
     file = _collection_file(cli) if cli.directory else _user_file(cli)
     _write_setting(cli, file, "identity.contact", address, as_json=as_json)
 

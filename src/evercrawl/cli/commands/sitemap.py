@@ -22,8 +22,11 @@ if TYPE_CHECKING:
 @common_options
 def sitemap_command() -> None:
     """Build, serve, check and announce the sitemap of your own site.
-     evercrawl sitemap build public/ --base-url https://example.org/ evercrawl sitemap check https://example.org/
-    --json"""
+
+    \b
+    evercrawl sitemap build public/ --base-url https://example.org/
+    evercrawl sitemap check https://example.org/ --json
+    """
 
 
 sitemap_command.add_command(sitemap_check)

@@ -46,7 +46,10 @@ def trap_command() -> None:
 @pass_cli
 def trap_list(cli: CliContext, as_json: bool) -> None:
     """List throttled, blocked and refused patterns with the evidence; your rules come first.
-     evercrawl trap list --json | jq -r 'select(.state == "blocked") | .pattern'"""
+
+    \b
+    evercrawl trap list --json | jq -r 'select(.state == "blocked") | .pattern'
+    """
     with cli.open_collection() as collection:
         found = collection.traps()
     for one in found:
@@ -90,7 +93,9 @@ def _rule_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @pass_cli
 def trap_exclude(cli: CliContext, pattern: str, site: str | None, yes: bool, dry_run: bool, as_json: bool) -> None:
     """Stop fetching URLs that match PATTERN. Stored versions stay.
-    A running crawl applies it within seconds. Queued pages are skipped when their turn comes."""
+
+    A running crawl applies it within seconds. Queued pages are skipped when their turn comes.
+    """
     with cli.open_collection() as collection:
         rule = partial(collection.trap_exclude, _checked_pattern(pattern), site)
         _apply_rule(cli, rule, "excluded", is_sure=yes or as_json, dry_run=dry_run, as_json=as_json)
@@ -102,8 +107,10 @@ def trap_exclude(cli: CliContext, pattern: str, site: str | None, yes: bool, dry
 @pass_cli
 def trap_allow(cli: CliContext, pattern: str, site: str | None, yes: bool, dry_run: bool, as_json: bool) -> None:
     """Always fetch URLs that match PATTERN, unless robots.txt or the scope forbids it.
-    A running crawl applies it within seconds and queues excluded pages again. Links that were never queued are
-    reconsidered at the next start."""
+
+    A running crawl applies it within seconds and queues excluded pages again. Links that were never queued
+    are reconsidered at the next start.
+    """
     with cli.open_collection() as collection:
         rule = partial(collection.trap_allow, _checked_pattern(pattern), site)
         _apply_rule(cli, rule, "allowed", is_sure=yes or as_json, dry_run=dry_run, as_json=as_json)
@@ -179,7 +186,11 @@ def pace_command() -> None:
 @common_options
 @pass_cli
 def pace_list(cli: CliContext, as_json: bool) -> None:
-    """List the sites that you slowed down, with their delays.  evercrawl pace list --json | jq -r .site"""
+    """List the sites that you slowed down, with their delays.
+
+    \b
+    evercrawl pace list --json | jq -r .site
+    """
     with cli.open_collection() as collection:
         found = collection.rate_overrides()
     for one in found:
@@ -226,7 +237,11 @@ def pace_slow(cli: CliContext, site: str, gap: str, as_json: bool) -> None:
 @common_options
 @pass_cli
 def pace_undo(cli: CliContext, site: str, as_json: bool) -> int:
-    """Stop slowing SITE down.  evercrawl pace undo example.org"""
+    """Stop slowing SITE down.
+
+    \b
+    evercrawl pace undo example.org
+    """
     with cli.open_collection() as collection:
         done = collection.remove_rate_override(site)
     if as_json:
@@ -254,7 +269,12 @@ _SPENT = 0.95  # A plan that spends less than this share has more budget than it
 @pass_cli
 def plan_command(cli: CliContext, budget: float | None, as_json: bool) -> None:
     """Estimate the freshness that a request budget buys, without sending a request.
-     evercrawl plan evercrawl plan --budget 1000/day evercrawl plan --budget 50/hour --json | jq .expected_freshness"""
+
+    \b
+    evercrawl plan
+    evercrawl plan --budget 1000/day
+    evercrawl plan --budget 50/hour --json | jq .expected_freshness
+    """
     with cli.open_collection() as collection:
         plan = collection.plan(budget)
     if as_json:

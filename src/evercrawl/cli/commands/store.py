@@ -22,8 +22,13 @@ if TYPE_CHECKING:
 @click.pass_context
 def store_command(ctx: click.Context, as_json: bool) -> None:
     """Show disk use; prune, compact, move or upload data.
-     evercrawl store evercrawl store vacuum evercrawl store prune --keep "daily:30 weekly:12 monthly:*" evercrawl store
-    move --to postgresql://crawler@db.example.org/crawls"""
+
+    \b
+    evercrawl store
+    evercrawl store vacuum
+    evercrawl store prune --keep "daily:30 weekly:12 monthly:*"
+    evercrawl store move --to postgresql://crawler@db.example.org/crawls
+    """
     if ctx.invoked_subcommand is None:
         ctx.invoke(store_stats, as_json=as_json)
 
