@@ -87,7 +87,7 @@ async def fill(dsn: str, urls: int) -> None:
             await connection.copy_records_to_table("page", schema_name=NAMESPACE, columns=columns, records=rows)
             await connection.copy_records_to_table("seen", schema_name=NAMESPACE, records=seen)
             await connection.executemany(
-                f"insert into {NAMESPACE}.site (shard, id, name, domain, open_us, gap_ms, strain, failures,"
+                f"insert into {NAMESPACE}.site (shard, id, name, domain, open_us, delay_ms, backoff, failures,"
                 " requests, wire_bytes, pages, pending, band)"
                 " values ($1, $2, $3, $4, 0, 0, 0, 0, 0, 0, $5, $5, 1)",
                 sites,

@@ -53,7 +53,7 @@ _VERSION = (
     "values ((select shard from shard), ?, 1, ?, 200, ?, ?, 'text/html', ?, 9000, 500, 's00-000001.warc.gz', 0, 100, ?)"
 )
 _SITE = (
-    "insert into site (shard, id, name, domain, open_us, gap_ms, strain, failures, requests, wire_bytes, pages, "
+    "insert into site (shard, id, name, domain, open_us, delay_ms, backoff, failures, requests, wire_bytes, pages, "
     "pending) values ((select shard from shard), ?, ?, ?, 0, 1000, 1.0, 0, ?, ?, ?, 0)"
 )
 

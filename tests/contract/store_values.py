@@ -12,7 +12,7 @@ NOON_US = 1_700_000_000_000_000
 
 
 def a_site(number: int = 1) -> Site:
-    return Site(number, f"https://s{number}.example", f"s{number}.example", open_us=NOON_US, gap_ms=1000)
+    return Site(number, f"https://s{number}.example", f"s{number}.example", open_us=NOON_US, delay_ms=1000)
 
 
 def a_robots_record() -> RobotsRecord:

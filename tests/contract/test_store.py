@@ -394,7 +394,7 @@ async def test_redirect_target_of_a_page(shard: ShardStore, epoch: int) -> None:
 
 @scenario
 async def test_a_site_is_found_by_name_and_number_with_its_robots(shard: ShardStore, epoch: int) -> None:
-    site = a_site()._replace(robots=a_robots_record(), closed_reason="429", strain=2.5, pages=99, pending=99)
+    site = a_site()._replace(robots=a_robots_record(), closed_reason="429", backoff=2.5, pages=99, pending=99)
     await shard.commit(epoch, Batch(sites={1: site}))
     stored = await shard.site(1)
     assert stored == site._replace(pages=0, pending=0)

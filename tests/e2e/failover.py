@@ -137,8 +137,8 @@ class Cluster:
         """By how many seconds a site's gap is longer than the least: one that answers slowly is asked more
         seldom, and whoever takes it over after a crash waits that long from then on.
         """
-        found = rows(self.server.dsn, f"select name, gap_ms from {self.namespace}.site")
-        return {name.removeprefix("http://"): max(0.0, gap_ms / 1000 - GAP_S) for name, gap_ms in found}
+        found = rows(self.server.dsn, f"select name, delay_ms from {self.namespace}.site")
+        return {name.removeprefix("http://"): max(0.0, delay_ms / 1000 - GAP_S) for name, delay_ms in found}
 
     def _hosts_of(self, number: int) -> frozenset[str]:
         """The sites that a worker has pages to ask of."""

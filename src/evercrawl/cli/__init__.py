@@ -1,1 +1,1 @@
-"""The command line: parse, call the library, show. It decides nothing."""
+"""The command line: parse arguments, call the collection, print the result."""

@@ -57,7 +57,7 @@ def relative_time(at: datetime, *, now: datetime | None = None) -> str:
     seconds = (at - (now or datetime.now(UTC))).total_seconds()
     amount = abs(seconds)
     for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60)):
-        if amount >= size * (2 if unit == "day" else 1):
+        if amount >= size * (1.5 if unit == "day" else 1):
             words = plural(round(amount / size), unit)
             return f"in {words}" if seconds > 0 else f"{words} ago"
     return "just now" if seconds <= 0 else "in a moment"

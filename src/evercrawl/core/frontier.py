@@ -258,7 +258,7 @@ class Frontier:
         self._call_in(eased)
         for queue in self.queues.values():
             site, was = queue.site, pace_at_site(before, queue.site.name).floor
-            if site.name in eased and site.gap_ms * 1000 <= span_us(was):
+            if site.name in eased and site.delay_ms * 1000 <= span_us(was):
                 queue.ease(self._pace_of(queue), now_us=now_us)
             self._apply_override(queue)
             if queue.scheduled and self._worth is None and queue.site.open_us < site.open_us:

@@ -66,23 +66,23 @@ def pace_from_settings(
 
 
 def delay_after(
-    pace: Pace, *, took: timedelta, crawl_delay: float | None, strain: float, gap_before: timedelta
+    pace: Pace, *, took: timedelta, crawl_delay: float | None, backoff: float, gap_before: timedelta
 ) -> timedelta:
     """Return the delay after an answer."""
     demanded = pace.floor
     if crawl_delay is not None:
         demanded = max(demanded, min(timedelta(seconds=crawl_delay), pace.delay_cap))
     longest = max(pace.longest, demanded)
-    wanted = min(max(demanded, took * pace.factor) * strain, longest)
+    wanted = min(max(demanded, took * pace.factor) * backoff, longest)
     # The previous delay may be longer than any can be now, because a rate override was removed.
     return max(wanted, demanded, min(gap_before, longest) * RECOVERY)
 
 
-def backoff_after(strain: float, *, failed: bool) -> float:
+def backoff_after(backoff: float, *, failed: bool) -> float:
     """Return the backoff: doubled after each failure of the site, back to 1 over many good answers."""
     if failed:
-        return min(strain * 2, MAX_BACKOFF)
-    return max(1.0, strain * RECOVERY)
+        return min(backoff * 2, MAX_BACKOFF)
+    return max(1.0, backoff * RECOVERY)
 
 
 def site_concurrency(pace: Pace, *, crawl_delay: float | None) -> int:
@@ -235,13 +235,17 @@ class HostQueue:
     def answered(self, *, now_us: int, took: timedelta, failed: bool, wire_bytes: int, pace: Pace) -> None:
         """Update delay, backoff, next moment and totals after a request."""
         site = self.site
-        strain = backoff_after(site.strain, failed=failed)
+        backoff = backoff_after(site.backoff, failed=failed)
         gap = delay_after(
-            pace, took=took, crawl_delay=self.crawl_delay, strain=strain, gap_before=timedelta(milliseconds=site.gap_ms)
+            pace,
+            took=took,
+            crawl_delay=self.crawl_delay,
+            backoff=backoff,
+            gap_before=timedelta(milliseconds=site.delay_ms),
         )
         self.site = site._replace(
-            strain=strain,
-            gap_ms=int(gap / timedelta(milliseconds=1)),
+            backoff=backoff,
+            delay_ms=int(gap / timedelta(milliseconds=1)),
             open_us=max(site.open_us, now_us + span_us(gap)),
             failures=site.failures + 1 if failed else 0,
             closed_reason=site.closed_reason if failed else None,
@@ -255,15 +259,15 @@ class HostQueue:
             delay = min(timedelta(seconds=self.crawl_delay), pace.delay_cap)
             self.site = self.site._replace(
                 open_us=max(self.site.open_us, now_us + span_us(delay)),
-                gap_ms=max(self.site.gap_ms, span_us(delay) // 1000),
+                delay_ms=max(self.site.delay_ms, span_us(delay) // 1000),
             )
 
     def slow_to(self, gap: timedelta) -> None:
         """Raise the delay since the last answer; a site that was never asked has none."""
-        more_us = span_us(gap) - self.site.gap_ms * 1000
-        if self.site.gap_ms and more_us > 0:
+        more_us = span_us(gap) - self.site.delay_ms * 1000
+        if self.site.delay_ms and more_us > 0:
             self.site = self.site._replace(
-                open_us=self.site.open_us + more_us, gap_ms=self.site.gap_ms + more_us // 1000
+                open_us=self.site.open_us + more_us, delay_ms=self.site.delay_ms + more_us // 1000
             )
 
     def ease(self, pace: Pace, *, now_us: int) -> None:
@@ -274,7 +278,7 @@ class HostQueue:
         longest_us = now_us + span_us(max(pace.longest, least))
         is_closed = self.site.closed_reason is not None
         self.site = self.site._replace(
-            gap_ms=min(self.site.gap_ms, span_us(least) // 1000),
+            delay_ms=min(self.site.delay_ms, span_us(least) // 1000),
             open_us=self.site.open_us if is_closed else min(self.site.open_us, longest_us),
         )
 

@@ -18,7 +18,7 @@ from evercrawl.model.site import Site
 
 
 class Committed(NamedTuple):
-    """A batch that is stored now, and how many requests of each site ended within it."""
+    """A stored batch, and how many requests of each site ended within it."""
 
     batch: Batch
     answers: Counter[int]
@@ -26,8 +26,10 @@ class Committed(NamedTuple):
 
 class CommitBuffer:
     """The batch that is being filled.
-    Invariant: what is in `batch` is not yet acknowledged; what left it is in the store, together with the archive
-    records that it points to."""
+
+    Invariant: what is in `batch` is not committed; what left it is in the store, together with the archive records that
+    it points to.
+    """
 
     def __init__(
         self,
@@ -39,8 +41,9 @@ class CommitBuffer:
         closing: Callable[[Batch], None] = lambda _: None,
         contents: BloomChain | None = None,
     ) -> None:
-        """`closing` is told when a batch is closed, and may put last things into it. `contents`: knows all content that
-        the store holds; None: only the store does."""
+        """`closing` is called when a batch is closed, and may add to it. `contents` knows all content in the store;
+        None: only the store does.
+        """
         self._known_contents = contents
         self.batch = Batch()
         self._store = store
@@ -51,13 +54,13 @@ class CommitBuffer:
         self._answers: Counter[int] = Counter()
         self._contents: dict[bytes, OriginalRecord] = {}
         self._failed: EvercrawlError | None = None
-        """Why a batch is lost. What came after it counts on it and must not be stored without it."""
+        """Why a batch was lost. Later batches depend on it and must not be stored without it."""
         self._committing = asyncio.Lock()
         self._dirty = asyncio.Event()
         self._urgent = asyncio.Event()
 
     def write_visited(self, page: Page, visited: CompletedVisit) -> None:
-        """A visit is decided."""
+        """Write the row of a visit."""
         self.batch.visited.append(visited)
         version = visited.version
         if version is not None:
@@ -70,25 +73,25 @@ class CommitBuffer:
         self.touch()
 
     def write_share(self, page: Page, amount: int, *, generation: int) -> None:
-        """Credit for a page; none is not written."""
+        """Write credit for a page."""
         if amount:
             self.batch.shares.append(CreditShare(page.id, amount, generation))
 
     def note_site(self, site: Site) -> None:
-        """The site's row is written again."""
+        """Write the row of a site."""
         self.batch.sites[site.id] = site
         self.touch()
 
     def count_answer(self, site_id: int) -> None:
-        """A request (or a decision without one) of this site belongs to the batch."""
+        """Count a request of this site, or a decision without one, for this batch."""
         self._answers[site_id] += 1
 
     def touch(self) -> None:
-        """There is something to commit."""
+        """Note that there is something to commit."""
         self._dirty.set()
 
     def hurry(self) -> None:
-        """Commit at once: what a site demands must survive a crash."""
+        """Commit soon: what a site demands must survive a crash."""
         self._urgent.set()
         self.touch()
 
@@ -104,7 +107,7 @@ class CommitBuffer:
         self._urgent.clear()
 
     async def original_of(self, digest: bytes) -> OriginalRecord | None:
-        """The version that holds this content already, committed or not."""
+        """Return the version that holds this content already, committed or not."""
         waiting = self._contents.get(digest)
         if waiting is not None:
             return waiting
@@ -113,7 +116,7 @@ class CommitBuffer:
         return (await self._store.originals([digest])).get(digest)
 
     async def commit(self) -> Committed | None:
-        """Acknowledge everything so far: first the archive, then, in one transaction, what points into it."""
+        """Commit everything so far: first the archive, then, in one transaction, what points into it."""
         async with self._committing:
             if self._failed is not None:
                 raise self._failed
@@ -161,7 +164,7 @@ class LinkChannel:
         self._next_seq += 1
 
     def recall_sent(self, batches: list[LinkBatch]) -> None:
-        """Send everything behind these batches of an earlier owner, which are still on their way."""
+        """Queue new batches behind these of an earlier owner, which are still on their way."""
         for batch in batches:
             self._last_sent[batch.target] = max(batch.seq, self._last_sent.get(batch.target, 0))
 

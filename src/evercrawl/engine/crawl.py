@@ -187,41 +187,41 @@ class Crawl:
         return shard_of_site(site_of(url), self._ports.store.shards)
 
     def _back_queues(self) -> int:
-        """Share B of Mercator out over the open shards."""
+        """Return the number of back queues per open shard (B of Mercator)."""
         in_all = self._settings.frontier.back_queues or 3 * self._settings.crawl.concurrency
         return max(4, in_all // max(1, len(self.shards)))
 
     async def requeue_all(self) -> None:
-        """Put every known page into the queue, whatever the schedule says."""
+        """Queue every known page, whatever the schedule says."""
         for shard in list(self.shards.values()):
             await shard.requeue_all()
 
     @property
     def scope(self) -> Scope:
-        """Which URLs belong."""
+        """The rules for URLs."""
         return self._runtime.policy.scope
 
     # For reports
 
     def now(self) -> datetime:
-        """The run's present moment."""
+        """Return the current time of the run."""
         return self._runtime.clock.now()
 
     def elapsed(self) -> timedelta:
-        """How long the run has lasted."""
+        """Return how long the run has lasted."""
         return self.now() - self.began
 
     def in_flight(self) -> int:
-        """Requests under way."""
+        """Return the number of requests in flight."""
         return sum(shard.in_flight for shard in self.shards.values())
 
     def closed_sites(self) -> list[Site]:
-        """Sites with work that are left alone for now."""
+        """Return sites with work that are closed for now."""
         now_us = to_us(self.now())
         return [site for shard in self.shards.values() for site in shard.frontier.closed_sites(now_us=now_us)]
 
     def url_seen(self) -> dict[str, float]:
-        """How the URL-seen test worked in this run."""
+        """Return how the URL-seen test worked in this run."""
         popular, counts = self._runtime.popular, self.shared.seen.counts
         offered = popular.hits + popular.misses
         tested = counts.new_by_filter + counts.store_lookups
@@ -234,13 +234,13 @@ class Crawl:
         }
 
     def is_throttled(self) -> bool:
-        """Some site with work has asked us to stay away."""
+        """Return whether some site with work has asked us to stay away."""
         return any((site.closed_reason or "").startswith(Reason.SITE_PAUSED) for site in self.closed_sites())
 
     # Running
 
     async def run(self) -> Ended:
-        """Visit what is due until nothing is left, a limit is reached, or the operator stops it."""
+        """Visit what is due until nothing is left, a limit is reached, or the operator stops the run."""
         self._is_open = True
         gc.freeze()
         gc.set_threshold(*GC_THRESHOLDS)
@@ -281,7 +281,7 @@ class Crawl:
             shard.wake.set()
 
     def may_start(self) -> bool:
-        """One more request may begin."""
+        """Return whether one more request may start."""
         if not self._is_open or self._stop.stage or self.limit_reached() is not None:
             return False
         if not self._peers.may_fetch():
@@ -289,7 +289,7 @@ class Crawl:
         return self.blocked_until_us() is None
 
     def blocked_until_us(self) -> int | None:
-        """When requests may begin again: behind quiet hours, or with the next token of the budget; None: now."""
+        """Return when requests may start again, after quiet hours or with the next token of the budget; None: now."""
         now = self._runtime.clock.now()
         quiet = quiet_until(self._quiet_hours, now=now)
         if quiet is not None:
@@ -300,7 +300,7 @@ class Crawl:
         return to_us(now) + int((self.shared.budget.next_token_at(now_days) - now_days) * DAY_US) + 1
 
     def limit_reached(self) -> str | None:
-        """The limit that ends this run, in words; None: none yet."""
+        """Return the limit that ends this run, in words; None: there is none yet."""
         limits = self._settings.crawl
         visits, wire_bytes = self._peers.report_spent(self.stats.visits, self.stats.wire_bytes)
         if limits.max_pages is not None and visits >= limits.max_pages:
@@ -325,7 +325,7 @@ class Crawl:
             await self._wait_for_news()
 
     def _is_budget_spent(self) -> bool:
-        """Work is left that the budget does not pay for today; only who watches waits for tomorrow."""
+        """Return whether work is left that the budget does not pay for today; a watch waits for tomorrow."""
         if self._forever or self.in_flight() or self.shared.budget.may_spend(to_us(self.now()) / DAY_US):
             return False
         return any(shard.frontier.has_sites() for shard in self.shards.values())
@@ -364,7 +364,7 @@ class Crawl:
                 raise _innermost(error)
 
     async def _wind_up(self) -> None:
-        """Let requests in flight end, save everything, let go."""
+        """Let requests in flight end, save everything, and release the shards."""
         self._is_open = False
         patience = timedelta(0) if self._stop.stage >= 2 else self._settings.crawl.shutdown_timeout
         hurry = asyncio.create_task(self._cancel_when_hurried())
@@ -379,7 +379,7 @@ class Crawl:
             await shard.commit()
 
     async def _cancel_when_hurried(self) -> None:
-        """A second word from the operator while requests end: break them off."""
+        """Cancel requests in flight if the operator stops the run a second time."""
         while self._stop.stage < 2:
             await self._stop.changed()
         for shard in self.shards.values():
@@ -391,8 +391,10 @@ class Crawl:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Let go of every shard and of the network. After an error the shards count as crashed: nobody knows their last
-        moments. No request is under way when this returns."""
+        """Release every shard and close the network. No request is in flight when this returns.
+
+        After an error the shards count as crashed: nobody knows their last moments.
+        """
         if error is not None:
             await asyncio.gather(*(shard.abandon() for shard in self.shards.values()))
         for shard in list(self.shards.values()):
@@ -405,12 +407,12 @@ class Crawl:
     # Between shards
 
     def pass_on(self, candidate: Candidate, target: int) -> None:
-        """Send a URL to a shard that is not ours, with the next commit of one that is."""
+        """Send a URL to a shard of a peer, with the next commit of one of ours."""
         if self.shards:
             self.shards[min(self.shards)].send_links(target, [candidate])
 
     async def gain(self, number: int) -> None:
-        """A shard has become ours while the run goes on."""
+        """Take over a shard during the run."""
         shard = await self.shard(number)
         await shard.sitemaps.begin()
         for batch in await shard.store.outbox():
@@ -418,7 +420,7 @@ class Crawl:
         self._news.set()
 
     async def let_go(self, number: int, within: timedelta) -> None:
-        """A shard goes to somebody else: finish what is under way there, save, and release it."""
+        """Give a shard away: finish what is in flight, save, and release it."""
         shard = self.shards[number]
         shard.retire()
         await shard.finish(within)
@@ -431,15 +433,15 @@ class Crawl:
         await shard.close(cleanly=True)
 
     def is_quiet(self) -> bool:
-        """Nothing is under way and nothing waits to be saved."""
+        """Return whether nothing is in flight and nothing is unsaved."""
         return not self.router.deliveries and all(shard.is_quiet for shard in self.shards.values())
 
     async def answer(self, request: Request) -> FetchResult:
-        """Ask one of our sites for a neighbour, in that site's pace."""
+        """Fetch from one of our sites for a peer, in the site's pace."""
         return await self.shared.side_requests.run(request)
 
     def wake(self) -> None:
-        """Something happened outside that may end the run."""
+        """Check whether the run has ended."""
         self._news.set()
 
     async def _send_side_request(self, side_request: SideRequest) -> None:

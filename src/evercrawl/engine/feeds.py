@@ -76,9 +76,9 @@ class SitemapPoller:
         self._settings = runtime.policy.settings.sitemaps
         self._forever = runtime.policy.forever
         self._polled: set[int] = set()
-        """Sites that had their poll in this run."""
+        """Sites that were polled in this run."""
         self._unprobed: dict[int, Site] = {}
-        """Sites whose usual places are tried when there is nothing better to do."""
+        """Sites whose usual places are probed when there is nothing else to do."""
         self._waiting: dict[int, Site] = {}
         self._next_us: dict[int, tuple[int, Site]] = {}
 
@@ -123,7 +123,7 @@ class SitemapPoller:
             self.tasks.wake()
 
     def start_due(self, now_us: int) -> None:
-        """Start the polls whose time has come."""
+        """Start the polls that are due."""
         for site_id, (moment_us, site) in list(self._next_us.items()):
             if moment_us <= now_us:
                 del self._next_us[site_id]
@@ -132,7 +132,7 @@ class SitemapPoller:
             self.tasks.start(self._poll(self._waiting.pop(next(iter(self._waiting)))))
 
     def probe(self) -> bool:
-        """Nothing else is to do: try the usual places of sites that name no sitemap; True: there are some."""
+        """Probe the usual places of sites that name no sitemap; return whether there are any."""
         sites, self._unprobed = self._unprobed, {}
         for site in sites.values():
             self._want(site)
@@ -140,11 +140,11 @@ class SitemapPoller:
 
     @property
     def is_busy(self) -> bool:
-        """Some site is being polled, or has to wait for it."""
+        """Whether some site is being polled or waits for it."""
         return bool(self.tasks or self._waiting)
 
     def next_us(self) -> int | None:
-        """When the next poll is due."""
+        """Return when the next poll is due."""
         return min((moment_us for moment_us, _ in self._next_us.values()), default=None)
 
     # How
@@ -176,7 +176,7 @@ class SitemapPoller:
     async def _read(
         self, source: SitemapSource, site: Site, state: SiteState[SitemapState], outlook: SiteState[SiteModel]
     ) -> tuple[SourceKind | None, int]:
-        """Read a source and all that it leads to; gives what it is, and how much it announced."""
+        """Read a source and everything that it leads to; return its kind and the number of announcements."""
         states = state.value.sources
         last_read = {url: _moment(state.read) for url, state in states.items() if state.read is not None}
         walk = SitemapWalk([source.url], last_read=last_read, max_files=self._settings.max_files)
@@ -201,13 +201,13 @@ class SitemapPoller:
         return kind, announced
 
     def _learn_extended(self, source: SitemapSource, state: SiteState[SitemapState]) -> SourceKind:
-        """Where an index leads to extended sitemaps, it is one itself: the others need not be asked for."""
+        """Mark an index as extended if it leads to extended sitemaps, so that the others need not be fetched."""
         known = state.value.sources[source.url]._replace(kind=SourceKind.EXTENDED.value)
         state.update(state.value.with_source(source.url, known))
         return SourceKind.EXTENDED
 
     async def _ask(self, source: SitemapSource, site: Site, state: SiteState[SitemapState]) -> Sitemap | None:
-        """The sitemap at this address; None where there is none, or none that differs from the last time."""
+        """Fetch a sitemap; None: there is none, or it has not changed."""
         rules, url = self._access.robots_of(site), source.url
         if rules is not None and not rules.verdict(url).allowed:
             return None
@@ -227,7 +227,7 @@ class SitemapPoller:
     def _judge(
         self, source: SitemapSource, known: SourceState, result: FetchResult
     ) -> tuple[Sitemap | None, SourceState]:
-        """What an answer holds, and what is remembered of its source."""
+        """Return the sitemap in an answer, and the new state of its source."""
         now = self._now()
         if isinstance(result, NotModified):
             return None, known._replace(read=now, requested=now)
@@ -311,7 +311,7 @@ def _moment(days: float | None) -> datetime:
 
 
 def _may_be_news(lastmod: datetime, since: float | None) -> bool:
-    """A date alone means any moment of its day."""
+    """Return whether a date may be newer than the last read; a date without a time means any moment of its day."""
     if since is None:
         return True
     latest = lastmod + A_DAY if lastmod.time() == time.min else lastmod
@@ -319,19 +319,19 @@ def _may_be_news(lastmod: datetime, since: float | None) -> bool:
 
 
 def _is_extended(sitemap: Sitemap, before: SourceState | None) -> bool:
-    """It is, or it is the index that led to extended sitemaps the last time: now only dates may be news."""
+    """Return whether a sitemap is extended, or is the index that led to extended ones at the last read."""
     if sitemap.type is SitemapType.INDEX and before is not None and before.read is not None:
         return before.kind == SourceKind.EXTENDED
     return sitemap.type is SitemapType.EXTENDED
 
 
 def _as_parent(url: str) -> Page:
-    """A sitemap as the one who led to a page."""
+    """Return a sitemap as the parent of its pages."""
     return Page(0, b"", url, 0, 0, 0, 0, 0)
 
 
 def _was_just_missing(source: SitemapSource, state: SitemapState) -> bool:
-    """The same file was not there when it was asked for with the parameter: most servers ignore that."""
+    """Return whether the same file was missing when it was requested with the parameter, which most servers ignore."""
     if source.kind is not SourceKind.GUESSED:
         return False
     asked = state.sources.get(extended_url(source.url))

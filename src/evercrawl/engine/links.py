@@ -27,8 +27,7 @@ ANNOUNCED = "an announcement"  # What led to a page that somebody asked to be vi
 FINAL_REFUSALS = frozenset(
     {Reason.INVALID_URL, Reason.UNSUPPORTED_SCHEME, Reason.NOFOLLOW, Reason.URL_TOO_LONG, Reason.TOO_MANY_REDIRECTS}
 )
-"""Refusals that no change of settings or robots.txt undoes by itself; of a URL that is too long only the beginning was
-kept."""
+"""Refusals that no change of settings or robots.txt can undo; only the beginning of a long URL was stored."""
 
 PlacedLink = tuple[Candidate, Site]
 
@@ -275,8 +274,7 @@ class UrlSubmitter:
         shards: int,
         stats: RunStats,
     ) -> None:
-        """`opened`: the shards that are open here; `open_shard` opens any of those that belong here; `shards`: of the
-        whole collection."""
+        """`opened`: the open shards of this process. `open_shard` opens one. `shards`: of the whole collection."""
         self._runtime = runtime
         self._peers = runtime.peers
         self._opened = opened

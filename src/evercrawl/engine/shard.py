@@ -637,7 +637,7 @@ class Shard:
         """Give every site its whole delay after a crash: nobody knows what was requested just before it."""
         if self._crashed_at_us is None:
             return site
-        delay_us = max(span_us(self._shared.restart_delay), site.gap_ms * 1000)
+        delay_us = max(span_us(self._shared.restart_delay), site.delay_ms * 1000)
         return site._replace(open_us=max(site.open_us, self._crashed_at_us + delay_us))
 
 

@@ -1,4 +1,4 @@
-"""What the sites of a shard have taught us: those used last in memory, all of them in the store."""
+"""What a shard has learned about its sites: the sites used last in memory, all of them in the store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evercrawl.core.traps.trap_state import trap_state_bytes, trap_state_of
 from evercrawl.engine.ports import SiteStore
 
 MAX_TEXTS = 200_000
-"""Texts of sites that are held in memory over all shards; what is longest unused goes back to the store."""
+"""Texts of sites in memory over all shards; those used least recently go back to the store."""
 MAX_OUTLOOKS = 20_000  # Sites over all shards of which it is held in memory how they change.
 
 T = TypeVar("T")
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class SiteState(Generic[T]):
-    """What a site has taught us so far, and whether the store has it."""
+    """What was learned about a site, and whether the store has it."""
 
     value: T
     is_saved: bool = True
@@ -34,7 +34,7 @@ class SiteState(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class StateKind(Generic[T]):
-    """One sort of lessons: its name in the store, and how it is written there."""
+    """One kind of state: its name in the store, and how it is stored."""
 
     name: str
     read: Callable[[bytes | None], T]
@@ -61,7 +61,7 @@ TRAPS = StateKind("traps", read=lambda stored: trap_state_of(stored or b""), wri
 
 
 class SiteStates(Generic[T]):
-    """What one shard's sites have taught, of one kind: the sites used last in memory, all of them in the store."""
+    """One kind of state of a shard's sites."""
 
     def __init__(self, store: SiteStore, kind: StateKind[T], *, most: int) -> None:
         self._store = store
@@ -69,7 +69,7 @@ class SiteStates(Generic[T]):
         self._most = most
         self._states: OrderedDict[int, SiteState[T]] = OrderedDict()
         self._evicted: dict[int, SiteState[T]] = {}
-        """No longer held, not saved yet."""
+        """No longer in memory, and not saved yet."""
         self._urgent: set[int] = set()
 
     async def of(self, site_id: int) -> SiteState[T]:

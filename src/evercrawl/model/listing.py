@@ -29,8 +29,8 @@ class SiteRow(NamedTuple):
     name: str
     domain: str
     open_us: int
-    gap_ms: int
-    strain: float
+    delay_ms: int
+    backoff: float
     failures: int
     closed_reason: str | None
     requests: int

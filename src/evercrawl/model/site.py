@@ -29,8 +29,8 @@ class Site(NamedTuple):
     name: str  # Origin: `https://example.org` or `http://example.org:8080`.
     domain: str  # Registrable domain.
     open_us: int = 0  # The earliest time of the next request.
-    gap_ms: int = 0  # The current delay; 0: unknown.
-    strain: float = 1.0  # Factor by which the delay is increased after slow or failed responses; 1: not increased.
+    delay_ms: int = 0  # The current delay; 0: unknown.
+    backoff: float = 1.0  # Factor by which the delay is increased after slow or failed responses; 1: not increased.
     failures: int = 0  # Number of failed requests in a row.
     closed_reason: str | None = None  # Why the site is closed longer than the delay; None: it is not.
     pages: int = 0  # Number of known pages.

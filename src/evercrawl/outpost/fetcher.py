@@ -141,7 +141,7 @@ class OutpostFetcher:
         site = self._state.site(name) or Site(0, name, "")
         if self._crashed_at_us is not None:
             # The last requests before the crash are unknown, so wait one full crawl delay.
-            delay_us = max(span_us(self._pace.floor), site.gap_ms * 1000)
+            delay_us = max(span_us(self._pace.floor), site.delay_ms * 1000)
             site = site._replace(open_us=max(site.open_us, self._crashed_at_us + delay_us))
         robots = None
         if site.robots is not None:
@@ -240,7 +240,7 @@ class OutpostFetcher:
 
     def delay_us(self, host: HostQueue) -> int:
         """Return how long to wait after a response of the site."""
-        return max(host.site.gap_ms * 1000, span_us(self._pace.floor))
+        return max(host.site.delay_ms * 1000, span_us(self._pace.floor))
 
     def _record_result(self, host: HostQueue, result: FetchResult) -> None:
         now = self._clock.now()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 from evercrawl.cli.main import ALIASES, COMMANDS, GROUPS, root, run
@@ -206,3 +208,20 @@ def test_completion_scripts_name_the_line_that_installs_them(shell: str, capsys:
     assert first.startswith("# To turn completion on")
     assert f"evercrawl completion {shell}" in first
     assert "_EVERCRAWL_COMPLETE" in script
+
+
+def _all_commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
+    yield path, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            assert child is not None
+            yield from _all_commands(child, f"{path} {name}")
+
+
+def test_examples_in_help_stay_on_lines_of_their_own() -> None:
+    for path, command in _all_commands(root, "evercrawl"):
+        shown = click.Context(command, info_name=path).get_help()
+        for line in shown.splitlines():
+            assert line.count(" evercrawl ") < 2, (path, line)

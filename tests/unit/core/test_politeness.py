@@ -34,10 +34,10 @@ GENTLE = pace_from_settings(PaceSettings(), delay_cap=CAP, anonymous=False)
 
 
 def gap(
-    pace: Pace = GENTLE, *, took: float = 0.01, delay: float | None = None, strain: float = 1.0, before: float = 0.0
+    pace: Pace = GENTLE, *, took: float = 0.01, delay: float | None = None, backoff: float = 1.0, before: float = 0.0
 ) -> float:
     span = delay_after(
-        pace, took=timedelta(seconds=took), crawl_delay=delay, strain=strain, gap_before=timedelta(seconds=before)
+        pace, took=timedelta(seconds=took), crawl_delay=delay, backoff=backoff, gap_before=timedelta(seconds=before)
     )
     return span.total_seconds()
 
@@ -61,8 +61,8 @@ def test_a_crawl_delay_wins_when_it_is_larger_and_is_capped():
 
 
 def test_strain_multiplies_the_gap():
-    assert gap(strain=8) == 8.0
-    assert gap(strain=1000) == 60.0
+    assert gap(backoff=8) == 8.0
+    assert gap(backoff=1000) == 60.0
 
 
 def test_a_gap_shrinks_slowly():
@@ -170,7 +170,9 @@ def test_an_own_host_that_is_slowed_gets_one_request_at_a_time() -> None:
 
 def test_after_a_rule_is_taken_back_between_two_runs_no_gap_is_longer_than_the_longest() -> None:
     pace = pace_from_settings(PaceSettings(), delay_cap=MINUTE, anonymous=False)
-    gap = delay_after(pace, took=timedelta(milliseconds=9), crawl_delay=None, strain=1.0, gap_before=timedelta(hours=5))
+    gap = delay_after(
+        pace, took=timedelta(milliseconds=9), crawl_delay=None, backoff=1.0, gap_before=timedelta(hours=5)
+    )
     assert gap <= pace.longest
 
 

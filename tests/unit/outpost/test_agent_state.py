@@ -57,7 +57,7 @@ def test_a_batch_keeps_its_number_and_results_until_acknowledged(tmp_path: Path)
 def test_a_site_is_stored_with_its_robots_file(tmp_path: Path) -> None:
     state = AgentState(tmp_path, max_bytes=MAX_BYTES)
     robots = RobotsRecord(1, 2, 200, b"User-agent: *\nDisallow: /\xff\n", None, None, "obey", "read")
-    site = Site(0, "https://example.org", "", open_us=77, gap_ms=1500, strain=2.0, robots=robots)
+    site = Site(0, "https://example.org", "", open_us=77, delay_ms=1500, backoff=2.0, robots=robots)
     state.save_site(site)
     assert state.site("https://example.org") == site
     assert state.site("https://example.com") is None

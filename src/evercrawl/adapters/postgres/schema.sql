@@ -21,8 +21,8 @@ create table site (
   name text collate "C" not null,
   domain text collate "C" not null,
   open_us bigint not null,
-  gap_ms bigint not null,
-  strain double precision not null,
+  delay_ms bigint not null,
+  backoff double precision not null,
   failures bigint not null,
   closed_reason text collate "C",
   requests bigint not null,
@@ -51,7 +51,7 @@ create table robots (
 );
 
 create view site_row as
-select s.shard, s.id, s.name, s.domain, s.open_us, s.gap_ms, s.strain, s.failures, s.closed_reason, s.pages, s.pending,
+select s.shard, s.id, s.name, s.domain, s.open_us, s.delay_ms, s.backoff, s.failures, s.closed_reason, s.pages, s.pending,
        s.band, s.requests, s.wire_bytes, r.fetched_us, r.expires_us, r.status, r.body, r.etag, r.last_modified, r.policy,
        r.detail, r.unreachable_since_us
   from site s left join robots r on r.shard = s.shard and r.site_id = s.id;

@@ -25,7 +25,7 @@ _site_id = itemgetter(NewPage._fields.index("site_id"))
 _seq = itemgetter(NewPage._fields.index("seq"))
 _key_and_id = itemgetter(NewPage._fields.index("key"), NewPage._fields.index("id"))
 _site_row = attrgetter(
-    "id", "name", "domain", "open_us", "gap_ms", "strain", "failures", "closed_reason", "requests", "wire_bytes"
+    "id", "name", "domain", "open_us", "delay_ms", "backoff", "failures", "closed_reason", "requests", "wire_bytes"
 )
 
 

@@ -31,13 +31,13 @@ select refusals_kept from shard where shard = :shard
 -- Number of pages and of queued pages.
 select cast(coalesce(sum(pages), 0) as bigint), cast(coalesce(sum(pending), 0) as bigint) from site where shard = :shard
 
--- write_site (id bigint key, name text, domain text, open_us bigint, gap_ms bigint, strain double precision,
+-- write_site (id bigint key, name text, domain text, open_us bigint, delay_ms bigint, backoff double precision,
 --   failures bigint, closed_reason text, requests bigint, wire_bytes bigint) --
 -- Insert or replace a site, except for its page counts.
-insert into site (shard, id, name, domain, open_us, gap_ms, strain, failures, closed_reason, requests, wire_bytes)
-values (:shard, :id, :name, :domain, :open_us, :gap_ms, :strain, :failures, :closed_reason, :requests, :wire_bytes)
+insert into site (shard, id, name, domain, open_us, delay_ms, backoff, failures, closed_reason, requests, wire_bytes)
+values (:shard, :id, :name, :domain, :open_us, :delay_ms, :backoff, :failures, :closed_reason, :requests, :wire_bytes)
     on conflict (shard, name) do update set domain = excluded.domain, open_us = excluded.open_us,
-       gap_ms = excluded.gap_ms, strain = excluded.strain, failures = excluded.failures,
+       delay_ms = excluded.delay_ms, backoff = excluded.backoff, failures = excluded.failures,
        closed_reason = excluded.closed_reason, requests = excluded.requests, wire_bytes = excluded.wire_bytes
 
 -- write_robots (site_id bigint key, fetched_us bigint, expires_us bigint, status bigint, body bytea, etag text,
@@ -295,19 +295,19 @@ select source, seq from inbox where shard = :shard
 
 -- site_named (name text) --
 -- A site by its origin.
-select id, name, domain, open_us, gap_ms, strain, failures, closed_reason, pages, pending, band, requests, wire_bytes,
+select id, name, domain, open_us, delay_ms, backoff, failures, closed_reason, pages, pending, band, requests, wire_bytes,
        fetched_us, expires_us, status, body, etag, last_modified, policy, detail, unreachable_since_us
   from site_row where shard = :shard and name = :name
 
 -- site_by_id --
 -- A site by its number.
-select id, name, domain, open_us, gap_ms, strain, failures, closed_reason, pages, pending, band, requests, wire_bytes,
+select id, name, domain, open_us, delay_ms, backoff, failures, closed_reason, pages, pending, band, requests, wire_bytes,
        fetched_us, expires_us, status, body, etag, last_modified, policy, detail, unreachable_since_us
   from site_row where shard = :shard and id = :site_id
 
 -- waiting_sites --
 -- The next sites with queued pages whose most urgent band is this one.
-select id, name, domain, open_us, gap_ms, strain, failures, closed_reason, pages, pending, band, requests, wire_bytes,
+select id, name, domain, open_us, delay_ms, backoff, failures, closed_reason, pages, pending, band, requests, wire_bytes,
        fetched_us, expires_us, status, body, etag, last_modified, policy, detail, unreachable_since_us
   from site_row where shard = :shard and pending > 0 and band = :band and id > :after_id order by id limit :most
 

@@ -24,7 +24,7 @@ select outcome, reason, urls from tally where shard = :shard and urls > 0
 
 -- sites --
 -- The next sites.
-select id, name, domain, open_us, gap_ms, strain, failures, closed_reason, pages, pending, band, requests, wire_bytes,
+select id, name, domain, open_us, delay_ms, backoff, failures, closed_reason, pages, pending, band, requests, wire_bytes,
        fetched_us, expires_us, status, body, etag, last_modified, policy, detail, unreachable_since_us
   from site_row where shard = :shard and id > :after order by id limit :most
 
@@ -116,21 +116,21 @@ select c.at_us, c.page_id, p.url, c.kind, c.size, c.edits
 
 -- site_list --
 -- The next sites by number, without the bodies of robots.txt.
-select s.id, s.name, s.domain, s.open_us, s.gap_ms, s.strain, s.failures, s.closed_reason, s.requests, s.wire_bytes,
+select s.id, s.name, s.domain, s.open_us, s.delay_ms, s.backoff, s.failures, s.closed_reason, s.requests, s.wire_bytes,
        s.pages, s.pending, r.status, r.fetched_us
   from site s left join robots r on r.shard = :shard and r.site_id = s.id
  where s.shard = :shard and s.id > :after order by s.id limit :most
 
 -- largest_sites --
 -- The sites with the most pages.
-select s.id, s.name, s.domain, s.open_us, s.gap_ms, s.strain, s.failures, s.closed_reason, s.requests, s.wire_bytes,
+select s.id, s.name, s.domain, s.open_us, s.delay_ms, s.backoff, s.failures, s.closed_reason, s.requests, s.wire_bytes,
        s.pages, s.pending, r.status, r.fetched_us
   from site s left join robots r on r.shard = :shard and r.site_id = s.id
  where s.shard = :shard order by s.pages desc, s.id limit :most
 
 -- busiest_sites --
 -- The sites with the most queued pages.
-select s.id, s.name, s.domain, s.open_us, s.gap_ms, s.strain, s.failures, s.closed_reason, s.requests, s.wire_bytes,
+select s.id, s.name, s.domain, s.open_us, s.delay_ms, s.backoff, s.failures, s.closed_reason, s.requests, s.wire_bytes,
        s.pages, s.pending, r.status, r.fetched_us
   from site s left join robots r on r.shard = :shard and r.site_id = s.id
  where s.shard = :shard and s.pending > 0 order by s.pending desc, s.id limit :most

@@ -23,8 +23,8 @@ create table site (
   name text not null,
   domain text not null,
   open_us integer not null,
-  gap_ms integer not null,
-  strain real not null,
+  delay_ms integer not null,
+  backoff real not null,
   failures integer not null,
   closed_reason text,
   requests integer not null,
@@ -54,7 +54,7 @@ create table robots (
 
 -- A site with its robots record.
 create view site_row as
-select s.shard, s.id, s.name, s.domain, s.open_us, s.gap_ms, s.strain, s.failures, s.closed_reason, s.pages, s.pending,
+select s.shard, s.id, s.name, s.domain, s.open_us, s.delay_ms, s.backoff, s.failures, s.closed_reason, s.pages, s.pending,
        s.band, s.requests, s.wire_bytes, r.fetched_us, r.expires_us, r.status, r.body, r.etag, r.last_modified, r.policy,
        r.detail, r.unreachable_since_us
   from site s left join robots r on r.shard = s.shard and r.site_id = s.id;

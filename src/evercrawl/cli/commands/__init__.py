@@ -1,1 +1,1 @@
-"""One module for each command; each has a click command named `command`."""
+"""The commands; `NAME_command` is the click command of `evercrawl NAME`."""

@@ -43,7 +43,7 @@ def config_command() -> None:
     \b
     evercrawl config contact you@example.org    your contact, for all your collections
     evercrawl config show --origin              every value and where it comes from
-    evercrawl config set pace.delay 5s            for this collection
+    evercrawl config set pace.delay 5s          for this collection
     """
 
 

@@ -1,1 +1,1 @@
-"""The pages: each module collects what a page, its JSON twin and the API show."""
+"""The pages: each module collects the data of pages, their JSON and the API."""

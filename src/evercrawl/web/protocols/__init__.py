@@ -1,1 +1,1 @@
-"""What other programs speak: Memento, CDX, IndexNow, Atom, Prometheus, health, streams of events."""
+"""Standard protocols: Memento, CDX, IndexNow, WebSub, Atom, Prometheus, health checks and event streams."""

@@ -43,7 +43,7 @@ def position_text(lines: LogPosition) -> str:
 
 
 def parse_position(text: str) -> LogPosition:
-    """Return the position that a text stands for; raise BadRequest if it is not valid."""
+    """Parse a position; raise BadRequest if it is not valid."""
     if not text:
         return {}
     if not _POSITION.fullmatch(text):
