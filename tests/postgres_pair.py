@@ -46,30 +46,30 @@ class PostgresPair:
 
     @property
     def dsn(self) -> str:
-        """The server that takes writes, for who looks."""
+        """Address of the server that takes writes."""
         return self.primary.dsn
 
     def new_namespace(self) -> str:
-        """A namespace that no other test has."""
+        """Return a namespace that no other test uses."""
         return f"t{next(self._numbers)}"
 
     def restart_at_once(self) -> None:
-        """What a crash of the primary and its restart do."""
+        """Crash and restart the primary."""
         self.primary.restart_at_once()
 
     def promote(self) -> None:
-        """The primary is killed and stays away; the standby takes its place."""
+        """Kill the primary and promote the standby."""
         kill(self.primary.folder)
         control(self.standby.folder, "promote")
         self.primary, self.standby = self.standby, self.primary
 
     def follow(self) -> None:
-        """The server that was killed comes back as a copy that follows the new primary."""
+        """Bring the killed server back as a standby of the new primary."""
         follow(self.primary, self.standby)
 
 
 def kill(folder: Path) -> None:
-    """kill -9 of the server and of all its processes."""
+    """Kill the server and all its processes with SIGKILL."""
     postmaster = postmaster_of(folder)
     os.kill(postmaster, signal.SIGSTOP)
     for pid in processes_of(folder):
@@ -77,7 +77,7 @@ def kill(folder: Path) -> None:
 
 
 def follow(primary: PostgresServer, standby: PostgresServer) -> None:
-    """A fresh copy of the primary, which commits wait for from now on."""
+    """Create a synchronous standby from a fresh copy of the primary."""
     data = standby.folder / "data"
     shutil.rmtree(data, ignore_errors=True)
     copy = [program("pg_basebackup"), "-D", str(data), "-d", primary.dsn, "-R", "-c", "fast", "--no-sync"]
@@ -107,7 +107,7 @@ async def _wait_for_it(dsn: str) -> None:
 
 @contextmanager
 def running_pair() -> Iterator[PostgresPair]:
-    """Two servers that live as long as the block."""
+    """Run two servers for the block."""
     with server_folder() as one, server_folder() as other:
         make_cluster(one)
         pair = PostgresPair(PostgresServer(free_port(), one), PostgresServer(free_port(), other))

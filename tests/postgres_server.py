@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-BEHIND_DEBIANS_DOOR = Path("/usr/lib/postgresql")
+DEBIAN_PROGRAMS = Path("/usr/lib/postgresql")
 """Debian keeps the server's programs of each version here, outside the path."""
 SERVER_USER = "postgres"
 """The server refuses to run as root."""
@@ -32,22 +32,22 @@ class PostgresServer:
         return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
 
     def new_namespace(self) -> str:
-        """A namespace that no other test has."""
+        """Return a namespace that no other test uses."""
         return f"t{next(self._numbers)}"
 
     @property
     def ports(self) -> list[int]:
-        """Where this server, or one that takes its place, is reached."""
+        """Ports of this server and of its replacements."""
         return [self.port]
 
     def restart_at_once(self) -> None:
-        """What a crash of the server and its restart do."""
+        """Crash and restart the server."""
         control(self.folder, "restart", "-m", "immediate")
 
 
 def program(name: str) -> str:
     found = shutil.which(name) or next(
-        (str(path) for path in sorted(BEHIND_DEBIANS_DOOR.glob(f"*/bin/{name}"), reverse=True)), None
+        (str(path) for path in sorted(DEBIAN_PROGRAMS.glob(f"*/bin/{name}"), reverse=True)), None
     )
     assert found is not None, f"{name} is missing: install PostgreSQL (on Debian: apt-get install postgresql)"
     return found
@@ -66,12 +66,12 @@ def control(folder: Path, *arguments: str) -> None:
 
 
 def postmaster_of(folder: Path) -> int:
-    """The first process of the server."""
+    """Return the id of the server's first process."""
     return int((folder / "data" / "postmaster.pid").read_text().splitlines()[0])
 
 
 def processes_of(folder: Path) -> list[int]:
-    """All processes of the server, the first one last."""
+    """Return the ids of all processes of the server, the first one last."""
     postmaster, found = postmaster_of(folder), []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -85,7 +85,7 @@ def processes_of(folder: Path) -> list[int]:
 
 @contextmanager
 def server_folder() -> Iterator[Path]:
-    """A folder of the server's user, as long as the block."""
+    """Create a folder of the server's user for the block."""
     folder = Path(tempfile.mkdtemp(prefix="evercrawl-postgres-"))
     if os.geteuid() == 0:
         shutil.chown(folder, SERVER_USER, SERVER_USER)
@@ -103,12 +103,12 @@ def free_port() -> int:
 
 
 def make_cluster(folder: Path) -> None:
-    """An empty database below the folder."""
+    """Create an empty database in the folder."""
     as_server(program("initdb"), "-D", str(folder / "data"), "-A", "trust", "-U", "postgres", "--no-sync")
 
 
 def start(folder: Path, port: int, *settings: str) -> None:
-    """The server of that folder, on loopback."""
+    """Start the server of that folder on loopback."""
     common = ("fsync=off", "max_connections=200", "listen_addresses=127.0.0.1")
     flags = "".join(f" -c {setting}" for setting in (*common, *settings))
     control(folder, "-o", f"-p {port} -c unix_socket_directories='{folder}'{flags}", "start")
@@ -116,7 +116,7 @@ def start(folder: Path, port: int, *settings: str) -> None:
 
 @contextmanager
 def running_server(*settings: str) -> Iterator[PostgresServer]:
-    """A server that lives as long as the block."""
+    """Run a server for the block."""
     with server_folder() as folder:
         make_cluster(folder)
         port = free_port()

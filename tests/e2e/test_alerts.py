@@ -192,7 +192,7 @@ def test_every_change_arrives_once_and_in_order_despite_kills(harbour: Harbour) 
 def test_a_crawl_sends_alerts_and_a_feed_lists_the_changes(harbour: Harbour) -> None:
     feed = harbour.folder / "changes.xml"
     harbour.call("alert", "add", "feed", "--atom", str(feed), "--pattern", "*/p1*", "--min-size", "0.001")
-    assert "taken" in harbour.call("alert", "test", "feed")
+    assert "sent" in harbour.call("alert", "test", "feed")
     assert ElementTree.fromstring(feed.read_bytes()).findall(f"{ATOM}entry") == []
     receiver = Receiver()
     with receiver.open():
@@ -334,7 +334,7 @@ def test_invalid_alerts_are_clear_errors(harbour: Harbour) -> None:
         assert process.returncode == 2, err
         return err
 
-    assert "one of --webhook" in refused("add", "x", "--page", harbour.site)
+    assert "--webhook, --mail" in refused("add", "x", "--page", harbour.site)
     assert "is not a URL" in refused("add", "x", "--webhook", "nonsense")
     assert "mail address" in refused("add", "x", "--mail", "nobody")
     assert "no alert 'x'" in refused("test", "x")

@@ -148,11 +148,11 @@ def test_doctor_reads_robots_like_a_crawl(place: Place) -> None:
     checks = json.loads(place.call("doctor", place.site + "/private/x", *flags, code=1))["checks"]
     found = {check["name"]: check for check in checks}
     assert (found["url"]["verdict"], found["url"]["detail"]) == ("fail", "forbidden by line 3")
-    assert "2 s" in found["gap"]["detail"]
+    assert "2 s" in found["delay"]["detail"]
     assert found["sitemap"]["detail"] == place.site + "/map.xml"
     place.call("doctor", place.site + "/", *flags)
     place.web.replies[HOST, "/robots.txt"] = Reply(503, "", "text/plain")
-    assert "nothing may be asked" in place.call("doctor", place.site + "/", *flags, code=1)
+    assert "no page may be fetched" in place.call("doctor", place.site + "/", *flags, code=1)
 
 
 def test_a_site_disallowed_by_robots_has_its_own_exit_code(place: Place) -> None:

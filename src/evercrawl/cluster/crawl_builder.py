@@ -26,7 +26,7 @@ from evercrawl.core.focus.focus import Focus
 from evercrawl.core.politeness import Pace, pace_from_settings
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.traps.user_rules import TrapFilter
-from evercrawl.engine.crawl import Crawl, CrawlPorts, NewRules, NewSlower, RuleUpdates
+from evercrawl.engine.crawl import Crawl, CrawlPorts, NewOverrides, NewRules, RuleUpdates
 from evercrawl.engine.decision import Policy
 from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, OpenNear, Store
 from evercrawl.engine.runtime import FocusGuide, NoPeers, Peers, Runtime, StopSignal
@@ -135,7 +135,7 @@ def assemble_crawl(
     seed: int = 0,
     forever: bool = False,
     new_rules: NewRules | None = None,
-    new_overrides: NewSlower | None = None,
+    new_overrides: NewOverrides | None = None,
     peers: Peers | None = None,
     after: Callable[[], Awaitable[None]] | None = None,
     focus: Focus | None = None,

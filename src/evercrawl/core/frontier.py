@@ -254,7 +254,7 @@ class Frontier:
     def set_pace(self, pace: Pace, *, now_us: int) -> None:
         """Change the pace: slower at once, faster after the next answer."""
         before, self.pace = self.pace, pace
-        eased = {name for name, gap in before.slower.items() if gap > pace_at_site(pace, name).floor}
+        eased = {name for name, delay in before.overrides.items() if delay > pace_at_site(pace, name).floor}
         self._call_in(eased)
         for queue in self.queues.values():
             site, was = queue.site, pace_at_site(before, queue.site.name).floor
@@ -276,12 +276,12 @@ class Frontier:
             heapify(self._asleep)
 
     def _pace_of(self, queue: HostQueue) -> Pace:
-        return pace_at_site(self.pace, queue.site.name) if self.pace.slower else self.pace
+        return pace_at_site(self.pace, queue.site.name) if self.pace.overrides else self.pace
 
     def _apply_override(self, queue: HostQueue) -> None:
-        gap = self.pace.slower.get(queue.site.name)
-        if gap is not None:
-            queue.slow_to(gap)
+        delay = self.pace.overrides.get(queue.site.name)
+        if delay is not None:
+            queue.slow_to(delay)
 
     # Turns
 

@@ -33,15 +33,15 @@ class Pace(NamedTuple):
     factor: float
     concurrency: int
     delay_cap: timedelta
-    slower: Mapping[str, timedelta] = MappingProxyType({})  # Rate overrides: site -> its minimum delay.
+    overrides: Mapping[str, timedelta] = MappingProxyType({})  # Rate overrides: site -> its minimum delay.
 
 
 def pace_at_site(pace: Pace, site: str) -> Pace:
     """Return the pace at one site: slower if there is a rate override, never faster."""
-    gap = pace.slower.get(site)
-    if gap is None:
+    delay = pace.overrides.get(site)
+    if delay is None:
         return pace
-    floor = max(pace.floor, gap)
+    floor = max(pace.floor, delay)
     return pace._replace(floor=floor, longest=max(pace.longest, floor), concurrency=1)
 
 
@@ -61,12 +61,12 @@ def pace_from_settings(
         floor = max(floor, timedelta(days=1) / per_day)
     concurrency = settings.unlimited_concurrency if own and floor == timedelta(0) else 1
     factor = 0.0 if own else settings.response_time_factor
-    slower = parse_delay_rules(settings.overrides)
-    return Pace(floor, max(settings.max_delay, floor), factor, concurrency, delay_cap, slower)
+    overrides = parse_delay_rules(settings.overrides)
+    return Pace(floor, max(settings.max_delay, floor), factor, concurrency, delay_cap, overrides)
 
 
 def delay_after(
-    pace: Pace, *, took: timedelta, crawl_delay: float | None, backoff: float, gap_before: timedelta
+    pace: Pace, *, took: timedelta, crawl_delay: float | None, backoff: float, previous_delay: timedelta
 ) -> timedelta:
     """Return the delay after an answer."""
     demanded = pace.floor
@@ -75,7 +75,7 @@ def delay_after(
     longest = max(pace.longest, demanded)
     wanted = min(max(demanded, took * pace.factor) * backoff, longest)
     # The previous delay may be longer than any can be now, because a rate override was removed.
-    return max(wanted, demanded, min(gap_before, longest) * RECOVERY)
+    return max(wanted, demanded, min(previous_delay, longest) * RECOVERY)
 
 
 def backoff_after(backoff: float, *, failed: bool) -> float:
@@ -107,16 +107,16 @@ def parse_delay_rules(rules: Iterable[str]) -> dict[str, timedelta]:
     return {one[1]: timedelta(seconds=float(one[2])) for one in found if one}
 
 
-def format_delay_rules(gaps: Mapping[str, timedelta]) -> tuple[str, ...]:
+def format_delay_rules(delays: Mapping[str, timedelta]) -> tuple[str, ...]:
     """Return delays as rules of the settings."""
-    return tuple(f"{site} {round(gap.total_seconds(), 3):g}s" for site, gap in gaps.items())
+    return tuple(f"{site} {round(delay.total_seconds(), 3):g}s" for site, delay in delays.items())
 
 
-def replace_delay_rule(rules: Sequence[str], site: str, gap: timedelta | None) -> tuple[str, ...]:
+def replace_delay_rule(rules: Sequence[str], site: str, delay: timedelta | None) -> tuple[str, ...]:
     """Return the rules with another delay for one site; None: with no rule for it."""
-    gaps = parse_delay_rules(rules)
-    gaps.pop(site, None)
-    return format_delay_rules(gaps if gap is None else {**gaps, site: gap})
+    delays = parse_delay_rules(rules)
+    delays.pop(site, None)
+    return format_delay_rules(delays if delay is None else {**delays, site: delay})
 
 
 _HOURS = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-3]):([0-5]\d)")
@@ -236,17 +236,17 @@ class HostQueue:
         """Update delay, backoff, next moment and totals after a request."""
         site = self.site
         backoff = backoff_after(site.backoff, failed=failed)
-        gap = delay_after(
+        delay = delay_after(
             pace,
             took=took,
             crawl_delay=self.crawl_delay,
             backoff=backoff,
-            gap_before=timedelta(milliseconds=site.delay_ms),
+            previous_delay=timedelta(milliseconds=site.delay_ms),
         )
         self.site = site._replace(
             backoff=backoff,
-            delay_ms=int(gap / timedelta(milliseconds=1)),
-            open_us=max(site.open_us, now_us + span_us(gap)),
+            delay_ms=int(delay / timedelta(milliseconds=1)),
+            open_us=max(site.open_us, now_us + span_us(delay)),
             failures=site.failures + 1 if failed else 0,
             closed_reason=site.closed_reason if failed else None,
             requests=site.requests + 1,
@@ -262,9 +262,9 @@ class HostQueue:
                 delay_ms=max(self.site.delay_ms, span_us(delay) // 1000),
             )
 
-    def slow_to(self, gap: timedelta) -> None:
+    def slow_to(self, delay: timedelta) -> None:
         """Raise the delay since the last answer; a site that was never asked has none."""
-        more_us = span_us(gap) - self.site.delay_ms * 1000
+        more_us = span_us(delay) - self.site.delay_ms * 1000
         if self.site.delay_ms and more_us > 0:
             self.site = self.site._replace(
                 open_us=self.site.open_us + more_us, delay_ms=self.site.delay_ms + more_us // 1000

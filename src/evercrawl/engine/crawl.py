@@ -38,7 +38,7 @@ GC_THRESHOLDS = (50_000, 10, 10)
 RELOAD_EVERY = timedelta(seconds=2)  # How often a running crawl checks for new trap rules and rate overrides.
 
 NewRules = Callable[[], TrapSettings | None]
-NewSlower = Callable[[], tuple[str, ...] | None]
+NewOverrides = Callable[[], tuple[str, ...] | None]
 
 
 class CrawlPorts(NamedTuple):
@@ -53,7 +53,7 @@ class RuleUpdates(NamedTuple):
     """Rules that may change during a run; each call returns what has changed since the last one."""
 
     traps: NewRules
-    delays: NewSlower | None = None
+    delays: NewOverrides | None = None
 
 
 class Crawl:
@@ -274,7 +274,7 @@ class Crawl:
 
     def slow_down(self, rules: Iterable[str]) -> None:
         """Replace the rate overrides."""
-        pace = self.shared.pace = self.shared.pace._replace(slower=parse_delay_rules(rules))
+        pace = self.shared.pace = self.shared.pace._replace(overrides=parse_delay_rules(rules))
         now_us = to_us(self._runtime.clock.now())
         for shard in self.shards.values():
             shard.frontier.set_pace(pace, now_us=now_us)

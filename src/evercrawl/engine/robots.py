@@ -143,7 +143,7 @@ class SiteRequests:
 
     async def send(self, request: Request, queue: HostQueue) -> FetchResult:
         """Send a request; if it has to be sent twice, the site's delay lies in between."""
-        return await self._runtime.fetcher.fetch(replace(request, gap_s=queue.site.delay_ms / 1000))
+        return await self._runtime.fetcher.fetch(replace(request, delay_s=queue.site.delay_ms / 1000))
 
     async def _send_and_archive(self, queue: HostQueue, request: Request) -> FetchResult:
         answer = await self.send(request, queue)

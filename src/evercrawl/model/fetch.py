@@ -62,7 +62,7 @@ class Request:
     etag: str | None = None
     last_modified: str | None = None
     body_limit: int | None = None  # Maximum bytes on the wire and decoded; None: the limits of the settings.
-    gap_s: float = 0.0  # Delay in seconds before the request is repeated after a closed keep-alive connection.
+    delay_s: float = 0.0  # Delay in seconds before the request is repeated after a closed keep-alive connection.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The gap after an answer."""
+"""The pace of a run, rate overrides and quiet hours."""
 
 from __future__ import annotations
 
@@ -33,54 +33,54 @@ CAP = timedelta(seconds=60)
 GENTLE = pace_from_settings(PaceSettings(), delay_cap=CAP, anonymous=False)
 
 
-def gap(
+def delay_of(
     pace: Pace = GENTLE, *, took: float = 0.01, delay: float | None = None, backoff: float = 1.0, before: float = 0.0
 ) -> float:
     span = delay_after(
-        pace, took=timedelta(seconds=took), crawl_delay=delay, backoff=backoff, gap_before=timedelta(seconds=before)
+        pace, took=timedelta(seconds=took), crawl_delay=delay, backoff=backoff, previous_delay=timedelta(seconds=before)
     )
     return span.total_seconds()
 
 
 def test_a_quick_site_gets_the_shortest_gap():
-    assert gap() == 1.0
+    assert delay_of() == 1.0
 
 
 def test_a_slow_answer_is_followed_by_ten_times_its_time():
-    assert gap(took=0.7) == pytest.approx(7.0)
+    assert delay_of(took=0.7) == pytest.approx(7.0)
 
 
 def test_no_answer_makes_the_gap_longer_than_the_longest():
-    assert gap(took=30) == 60.0
+    assert delay_of(took=30) == 60.0
 
 
 def test_a_crawl_delay_wins_when_it_is_larger_and_is_capped():
-    assert gap(delay=5) == 5.0
-    assert gap(delay=0.2) == 1.0
-    assert gap(delay=100_000_000) == 60.0
+    assert delay_of(delay=5) == 5.0
+    assert delay_of(delay=0.2) == 1.0
+    assert delay_of(delay=100_000_000) == 60.0
 
 
 def test_strain_multiplies_the_gap():
-    assert gap(backoff=8) == 8.0
-    assert gap(backoff=1000) == 60.0
+    assert delay_of(backoff=8) == 8.0
+    assert delay_of(backoff=1000) == 60.0
 
 
 def test_a_gap_shrinks_slowly():
-    assert gap(before=10.0) == pytest.approx(9.0)
-    assert gap(before=1.05) == 1.0
+    assert delay_of(before=10.0) == pytest.approx(9.0)
+    assert delay_of(before=1.05) == 1.0
 
 
 def test_paper_pace_is_never_under_ten_seconds():
     paper = pace_from_settings(PaceSettings(mode="paper", delay=SECOND), delay_cap=CAP, anonymous=False)
-    assert gap(paper) == PAPER_DELAY.total_seconds()
+    assert delay_of(paper) == PAPER_DELAY.total_seconds()
 
 
 def test_own_pace_has_no_gap_and_several_requests_at_a_time():
     own = pace_from_settings(PaceSettings(mode="unlimited"), delay_cap=CAP, anonymous=False)
-    assert gap(own, took=3) == 0.0
+    assert delay_of(own, took=3) == 0.0
     assert site_concurrency(own, crawl_delay=None) == PaceSettings().unlimited_concurrency
     assert site_concurrency(own, crawl_delay=2.0) == 1
-    assert gap(own, delay=2.0) == 2.0
+    assert delay_of(own, delay=2.0) == 2.0
 
 
 def test_without_a_contact_nobody_is_asked_more_than_once_a_second():
@@ -92,7 +92,7 @@ def test_without_a_contact_nobody_is_asked_more_than_once_a_second():
 def test_an_explicit_gap_is_the_floor_in_every_mode():
     for mode in ("gentle", "unlimited"):
         pace = pace_from_settings(PaceSettings(mode=mode, delay=timedelta(seconds=3)), delay_cap=CAP, anonymous=False)
-        assert gap(pace) == 3.0
+        assert delay_of(pace) == 3.0
 
 
 def test_strain_doubles_at_once_and_eases_slowly():
@@ -171,7 +171,7 @@ def test_an_own_host_that_is_slowed_gets_one_request_at_a_time() -> None:
 def test_after_a_rule_is_taken_back_between_two_runs_no_gap_is_longer_than_the_longest() -> None:
     pace = pace_from_settings(PaceSettings(), delay_cap=MINUTE, anonymous=False)
     gap = delay_after(
-        pace, took=timedelta(milliseconds=9), crawl_delay=None, backoff=1.0, gap_before=timedelta(hours=5)
+        pace, took=timedelta(milliseconds=9), crawl_delay=None, backoff=1.0, previous_delay=timedelta(hours=5)
     )
     assert gap <= pace.longest
 
@@ -191,7 +191,7 @@ def _asked(frontier: Frontier, queue: Queue, now_us: int) -> int:
 
 
 def _slowed(pace: Pace, gap: timedelta | None) -> Pace:
-    return pace._replace(slower={} if gap is None else {SITE: gap})
+    return pace._replace(overrides={} if gap is None else {SITE: gap})
 
 
 def test_a_running_frontier_slows_down_at_once_and_hurries_again_when_it_is_taken_back() -> None:

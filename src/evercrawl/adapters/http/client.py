@@ -110,18 +110,18 @@ class HttpFetcher:
                 return await self._exchange(request, idle, head, began, deadline)
             except StaleConnection:
                 # GET is safe to repeat (RFC 9110 section 9.2.2), but the server may have seen the first request.
-                await self._wait(request.gap_s, deadline)
+                await self._wait(request.delay_s, deadline)
         fresh = await self._connect(site, deadline)
         try:
             return await self._exchange(request, fresh, head, began, deadline)
         except StaleConnection as error:
             raise FetchFailed(Fault.RESET, "the connection was closed before the request was sent") from error
 
-    async def _wait(self, gap_s: float, deadline: float) -> None:
-        if asyncio.get_running_loop().time() + gap_s >= deadline:
+    async def _wait(self, delay_s: float, deadline: float) -> None:
+        if asyncio.get_running_loop().time() + delay_s >= deadline:
             raise FetchFailed(Fault.RESET, "the server closed an idle connection without a response")
-        if gap_s > 0:
-            await asyncio.sleep(gap_s)
+        if delay_s > 0:
+            await asyncio.sleep(delay_s)
 
     async def _connect(self, site: SiteName, deadline: float) -> Connection:
         return await self._connector.connect(site, deadline=deadline)

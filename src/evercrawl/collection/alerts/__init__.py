@@ -1,1 +1,1 @@
-"""Being told: follows what the collection commits, keeps an outbox, and delivers it."""
+"""Alerts: read changes from the visit logs, keep an outbox, and deliver messages."""
