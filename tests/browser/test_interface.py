@@ -47,7 +47,7 @@ def operator(browser: Browser, served: Served) -> Iterator[BrowserContext]:
     context.close()
 
 
-def test_hostile_pages_run_nothing_reach_nothing_and_break_nothing(operator: BrowserContext, served: Served):
+def test_hostile_pages_are_inert(operator: BrowserContext, served: Served):
     page = operator.new_page()
     asked: list[str] = []
     problems: list[str] = []
@@ -85,13 +85,13 @@ def test_hostile_pages_run_nothing_reach_nothing_and_break_nothing(operator: Bro
 def test_a_reader_finds_a_change_and_what_it_was(operator: BrowserContext, served: Served):
     page = operator.new_page()
     page.goto(served.address)
-    page.get_by_role("link", name="What changed in the last week").click()
-    page.locator("a[href*='example%2Fpage%2F']", has_text="history").first.click()
+    page.get_by_role("link", name="Changes of the last week").click()
+    page.locator("a[href*='example%2Fpage%2F']", has_text="History").first.click()
     expect(page.get_by_role("heading", name="Versions", exact=True)).to_be_visible()
     page.get_by_role("button", name="Compare").click()
     expect(page.locator("table.diff del, table.diff ins").first).to_be_visible()
     page.go_back()
-    page.get_by_role("link", name="Show the newest version").click()
+    page.get_by_role("link", name="Show newest version").click()
     expect(page.frame_locator("iframe.replay").locator("body")).to_be_visible()
     expect(page.get_by_text("Archived copy")).to_be_visible()
     page.close()
@@ -104,12 +104,12 @@ def test_a_reader_searches(operator: BrowserContext, served: Served):
     page.get_by_label("Words").press("Enter")
     expect(page.locator("mark").first).to_be_visible()
     assert page.evaluate("window.pwned") is None
-    page.get_by_role("link", name="history").first.click()
+    page.get_by_role("link", name="History").first.click()
     expect(page.get_by_role("heading", name="Versions", exact=True)).to_be_visible()
     page.close()
 
 
-def test_everything_can_be_used_by_everybody(operator: BrowserContext, served: Served):
+def test_every_page_is_accessible(operator: BrowserContext, served: Served):
     page = operator.new_page()
     serious: list[str] = []
     for view in VIEWS:
@@ -127,7 +127,7 @@ def test_everything_can_be_used_by_everybody(operator: BrowserContext, served: S
     page.close()
 
 
-def test_contrast_holds_in_the_dark_too(browser: Browser, operator: BrowserContext, served: Served):
+def test_contrast_in_dark_mode(browser: Browser, operator: BrowserContext, served: Served):
     context = browser.new_context(color_scheme="dark", storage_state=operator.storage_state())
     page = context.new_page()
     for path in (
@@ -146,7 +146,7 @@ def test_contrast_holds_in_the_dark_too(browser: Browser, operator: BrowserConte
     context.close()
 
 
-def test_the_keyboard_suffices(operator: BrowserContext, served: Served):
+def test_keyboard_only_use(operator: BrowserContext, served: Served):
     page = operator.new_page()
     page.goto(f"{served.address}/changes?since=30d")
     page.keyboard.press("Tab")
@@ -156,7 +156,7 @@ def test_the_keyboard_suffices(operator: BrowserContext, served: Served):
     page.keyboard.press("j")
     page.keyboard.press("x")
     page.wait_for_url("**/changes?done=*")
-    page.get_by_text("Last looked at").click()
+    page.get_by_text("Recently read").click()
     page.get_by_role("button", name="Undo").first.click()
     page.goto(f"{served.address}/changes?since=30d")
     page.keyboard.press("j")
@@ -164,7 +164,7 @@ def test_the_keyboard_suffices(operator: BrowserContext, served: Served):
     assert page.evaluate("document.activeElement.matches('.inbox > li:nth-child(2)')")
     for _ in range(40):
         page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.textContent") in ("difference", "The pages"):
+        if page.evaluate("document.activeElement.textContent") in ("Compare", "Pages"):
             break
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid", "focus is visible"
     page.keyboard.press("Enter")
@@ -193,51 +193,51 @@ def test_it_works_without_scripts(browser: Browser, operator: BrowserContext, se
     for view in VIEWS:
         page.goto(served.address + view.path + query_of(view, CALM_PAGE))
         expect(page.get_by_role("heading", level=1)).to_be_visible()
-    _arrange_to_be_told(page, served)
+    _add_an_alert(page, served)
     _look_at_a_change_and_take_it_back(page, served)
     _narrow_a_search(page, served)
-    _mute_a_part_and_hear_it_again(page, served)
-    _slow_a_site_down_and_back(page, served)
+    _mute_and_unmute_a_part(page, served)
+    _slow_a_site_down_and_reset(page, served)
     context.close()
 
 
-def _mute_a_part_and_hear_it_again(page: Page, served: Served) -> None:
+def _mute_and_unmute_a_part(page: Page, served: Served) -> None:
     address = f"{served.address}/changes?since=30d&site=https://harbour.example"
     page.goto(address)
     before = page.locator(".inbox > li").count()
-    change = page.locator(".inbox > li", has=page.get_by_role("link", name="history")).last
+    change = page.locator(".inbox > li", has=page.get_by_role("link", name="History")).last
     change.get_by_text("Mute a part").click()
     change.get_by_role("button", name="Mute on this page").first.click()
-    expect(page.get_by_role("status")).to_contain_text("muted on https://harbour.example/")
+    expect(page.get_by_role("status")).to_contain_text("Muted on https://harbour.example/")
     page.goto(f"{address}&state=muted")
     expect(page.locator(".inbox > li.change").first).to_be_visible()
     page.get_by_text("muted parts").click()
-    page.get_by_role("button", name="Hear again").first.click()
-    expect(page.get_by_role("status")).to_contain_text("muted no more")
+    page.get_by_role("button", name="Unmute").first.click()
+    expect(page.get_by_role("status")).to_contain_text("Unmuted")
     page.goto(address)
     expect(page.locator(".inbox > li")).to_have_count(before)
 
 
-def _slow_a_site_down_and_back(page: Page, served: Served) -> None:
+def _slow_a_site_down_and_reset(page: Page, served: Served) -> None:
     page.goto(f"{served.address}/site?name=https://harbour.example")
-    page.get_by_label("Gap between two requests").press("End")
+    page.get_by_label("Delay between requests").press("End")
     page.get_by_role("button", name="Slow down").click()
-    expect(page.get_by_role("status")).to_contain_text("one request in 2 min")
-    expect(page.get_by_text("You leave at least 2 min")).to_be_visible()
-    page.get_by_role("button", name="Back to the usual pace").click()
-    expect(page.get_by_role("status")).to_contain_text("as it was before")
+    expect(page.get_by_role("status")).to_contain_text("one request every 2 min")
+    expect(page.get_by_text("You set at least 2 min")).to_be_visible()
+    page.get_by_role("button", name="Reset to usual pace").click()
+    expect(page.get_by_role("status")).to_contain_text("no longer slowed down")
 
 
-def _arrange_to_be_told(page: Page, served: Served) -> None:
+def _add_an_alert(page: Page, served: Served) -> None:
     page.goto(f"{served.address}/alerts")
     page.get_by_label("Name", exact=True).fill("tides")
-    page.get_by_label("Or pages of the form").fill("https://harbour.example/*")
-    page.get_by_label("By", exact=True).select_option("atom")
+    page.get_by_label("Or URL pattern").fill("https://harbour.example/*")
+    page.get_by_label("Send by", exact=True).select_option("atom")
     page.get_by_role("button", name="Preview").click()
-    expect(page.get_by_role("heading", name="would have told")).to_be_visible()
+    expect(page.get_by_role("heading", name="would have reported")).to_be_visible()
     page.get_by_role("button", name="Add this alert").click()
-    expect(page.get_by_role("status")).to_contain_text("changes from now on")
-    page.get_by_role("button", name="Send a test").click()
+    expect(page.get_by_role("status")).to_contain_text("changes found from now on")
+    page.get_by_role("button", name="Send test message").click()
     expect(page.get_by_role("status")).to_contain_text("the test was taken")
     page.get_by_role("button", name="Remove").click()
     expect(page.get_by_role("status")).to_contain_text("is removed")
@@ -250,7 +250,7 @@ def _look_at_a_change_and_take_it_back(page: Page, served: Served) -> None:
     expect(page.get_by_role("status")).to_contain_text("looked at")
     page.goto(f"{served.address}/changes?since=30d")
     expect(page.locator(".inbox > li")).to_have_count(before - 1)
-    page.get_by_text("Last looked at").click()
+    page.get_by_text("Recently read").click()
     page.get_by_role("button", name="Undo").first.click()
     page.goto(f"{served.address}/changes?since=30d")
     expect(page.locator(".inbox > li")).to_have_count(before)

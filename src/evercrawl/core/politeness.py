@@ -1,4 +1,4 @@
-"""How often a site may be asked: the pace of a run, rate overrides, quiet hours, and the queue of one host.
+"""How often to request from a site: the pace of a run, rate overrides, quiet hours, and the queue of one host.
 Mercator's rule: wait a multiple of the last response time, and never less than the delay of the mode, a Crawl-delay or
 `--delay`. A slow or refusing site slows us down at once; only a run of good answers speeds us up again."""
 
@@ -20,7 +20,7 @@ from evercrawl.model.site import Site
 from evercrawl.model.time import span_us
 
 PAPER_DELAY = timedelta(seconds=10)  # The lower bound of the source document (A7).
-ANONYMOUS_DELAY = timedelta(seconds=1)  # Without a contact no site is asked more often than this.
+ANONYMOUS_DELAY = timedelta(seconds=1)  # Minimum delay without a contact.
 MAX_BACKOFF = 64.0
 RECOVERY = 0.9  # What remains of the backoff, and of a delay that is longer than needed, after a good answer.
 

@@ -166,11 +166,11 @@ def stop_at_bad_redirects(facts: VisitFacts, decision: Decision) -> Decision:
     """Follow a redirect only if it is one that counts as an answer."""
     if not isinstance(facts.answer, Moved) or decision.outcome.reason is Reason.REDIRECT:
         return decision
-    return decision._replace(found=FoundLinks([], decision.found.refusals, decision.found.met))
+    return decision._replace(found=FoundLinks([], decision.found.refusals, decision.found.recent))
 
 
 def name_parser_limits(facts: VisitFacts, decision: Decision) -> Decision:
-    """Say in the detail which limits of the parser the page has met."""
+    """Name the parser limits that cut the page off in its detail."""
     content = decision.content
     if content is None or content.document is None or not isinstance(facts.answer, Fetched):
         return decision

@@ -45,7 +45,7 @@ MAX_POLLS = 8  # Sites of a shard that are polled at the same time.
 ENTRIES_AT_A_TIME = 500
 LISTED_DEPTH = 1  # Pages that a sitemap names are as near as those that the home page links to.
 MAX_NAMED = 50  # Sitemaps that robots.txt may name; large sites name an index.
-MAX_MISSES = 3  # A site with so many sources that are none is not asked for more of them at this time.
+MAX_MISSES = 3  # After this many missing sources the poll of a site ends.
 A_DAY = timedelta(days=1)
 
 

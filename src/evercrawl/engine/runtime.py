@@ -304,7 +304,7 @@ class FocusGuide:
             if stored and stored.startswith(self._name):
                 self._board.restore(stored[len(self._name) :])
         except ValueError as error:
-            log.warning("the focus begins anew: %s", error)
+            log.warning("the state of the focus is unreadable and starts empty: %s", error)
 
 
 @dataclass(frozen=True, slots=True)

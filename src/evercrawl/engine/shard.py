@@ -210,12 +210,12 @@ class Shard:
 
     @property
     def is_quiet(self) -> bool:
-        """Nothing is under way, nothing is unsaved, and nobody has called since."""
+        """Whether nothing is in flight or unsaved, and no wake-up came since."""
         return self._is_resting and not self.wake.is_set()
 
     @property
     def in_flight(self) -> int:
-        """Requests under way."""
+        """The number of requests in flight."""
         return len(self._tasks)
 
     def robots_of(self, site: Site) -> RobotsRules | None:
@@ -596,7 +596,7 @@ class Shard:
         self._is_retired = True
 
     async def finish(self, within: timedelta) -> None:
-        """Wait for visits under way, but not longer; what is cut off stays in the queue."""
+        """Wait for visits in flight, but not longer; what is cancelled stays in the queue."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=within.total_seconds())
         await self.abandon()
@@ -605,12 +605,12 @@ class Shard:
         await self.commit()
 
     async def abandon(self) -> None:
-        """Cancel everything that is under way, and save nothing."""
+        """Cancel everything that is in flight, and save nothing."""
         self.cancel_visits()
         await asyncio.gather(*self._all_tasks(), return_exceptions=True)
 
     def cancel_visits(self) -> None:
-        """Cancel every visit under way."""
+        """Cancel every visit in flight."""
         for task in self._all_tasks():
             task.cancel()
 

@@ -1,3 +1,1 @@
-"""A collection's content taken out, taken in and put to the test."""
-
-from __future__ import annotations
+"""Export and import of a collection's content."""

@@ -209,13 +209,13 @@ class ShardCredit:
         self._ledger, aside = self._lambdas_turn(held.held)
         self._for_others += aside
         credit = credit_of(held, self._ledger.dividend)
-        links = len(found.met) + len(found.candidates) + len(found.refusals) if expands else 0
+        links = len(found.recent) + len(found.candidates) + len(found.refusals) if expands else 0
         self._ledger, _, share = spend(held, self._ledger, links=links)
         self._generations.spend(credit)
         self._ledger = with_generation(self._ledger, self._generations.age)
         if share:
             known = _known(found.candidates, new, sent)
-            self._put(found.met, share)
+            self._put(found.recent, share)
             self._put(known, share)
             # A link that stands there twice, in two spellings, is a page once.
             doubled = len(found.candidates) - len(new) - len(sent) - len(known)

@@ -22,45 +22,45 @@ class FoundLinks:
 
     candidates: list[Candidate] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
-    met: list[str] = field(default_factory=list)  # Links that were found lately: known pages, or refused.
+    recent: list[str] = field(default_factory=list)  # Links that were found lately: known pages, or refused.
 
 
 def links_of_document(
     document: Document, page: Page, *, scope: Scope, popular: UrlCache, most_hops: int, now_us: int
 ) -> FoundLinks:
     """Return the links of a document that were not found lately, checked by the scope."""
-    offers = FoundLinks()
+    found = FoundLinks()
     hit = popular.hit
     ignores_nofollow = scope.follows_nofollow
     page_nofollow = document.robots.nofollow and not ignores_nofollow
     refresh = document.refresh.url if document.refresh is not None else None
-    met = offers.met.append
+    add_recent = found.recent.append
     for url, nofollow in _leads(document):
         if hit(url):
-            met(url)
+            add_recent(url)
             continue
         if url == refresh:
             continue
         if page_nofollow or (nofollow and not ignores_nofollow):
             # Not remembered as found: another page may link to it without the mark.
             refused = (Reason.NOFOLLOW, REASON_TEXT[Reason.NOFOLLOW])
-            offers.refusals.append(_refusal(url, refused, page.url, page.depth + 1, now_us))
+            found.refusals.append(_refusal(url, refused, page.url, page.depth + 1, now_us))
             continue
         popular.add(url)
-        add_url(offers, url, depth=page.depth + 1, hops=0, parent=page, scope=scope, now_us=now_us)
+        add_url(found, url, depth=page.depth + 1, hops=0, parent=page, scope=scope, now_us=now_us)
     if refresh is not None:
-        _judge_refresh(offers, refresh, page, scope=scope, most_hops=most_hops, now_us=now_us)
-    return offers
+        _judge_refresh(found, refresh, page, scope=scope, most_hops=most_hops, now_us=now_us)
+    return found
 
 
-def _judge_refresh(offers: FoundLinks, url: str, page: Page, *, scope: Scope, most_hops: int, now_us: int) -> None:
+def _judge_refresh(found: FoundLinks, url: str, page: Page, *, scope: Scope, most_hops: int, now_us: int) -> None:
     """Treat a refresh as a redirect, even if a link leads to the same place."""
     if page.hops >= most_hops:
         detail = f"after {page.hops} redirects in a row a refresh is not followed"
         refused = (Reason.TOO_MANY_REDIRECTS, detail)
-        offers.refusals.append(_refusal(url, refused, page.url, page.depth, now_us))
+        found.refusals.append(_refusal(url, refused, page.url, page.depth, now_us))
         return
-    add_url(offers, url, depth=page.depth, hops=page.hops + 1, parent=page, scope=scope, now_us=now_us)
+    add_url(found, url, depth=page.depth, hops=page.hops + 1, parent=page, scope=scope, now_us=now_us)
 
 
 def _leads(document: Document) -> Iterator[tuple[str, bool]]:
@@ -76,20 +76,20 @@ def _leads(document: Document) -> Iterator[tuple[str, bool]]:
 
 
 def add_url(
-    offers: FoundLinks, url: str, *, depth: int, hops: int, parent: Page | None, scope: Scope, now_us: int
+    found: FoundLinks, url: str, *, depth: int, hops: int, parent: Page | None, scope: Scope, now_us: int
 ) -> tuple[Reason, str] | None:
     """Add one URL as a candidate or as a refusal; return the reason of a refusal."""
     parent_url, parent_id = (parent.url, parent.id) if parent is not None else (None, None)
     canonical = canonical_of_href(url, scope.schemes)
     if canonical is None:
         refused = _not_a_page(url)
-        offers.refusals.append(_refusal(url, refused, parent_url, depth, now_us))
+        found.refusals.append(_refusal(url, refused, parent_url, depth, now_us))
         return refused
     verdict = scope.verdict(canonical, depth=depth, hops=hops, is_seed=parent is None)
     if verdict is None:
-        offers.candidates.append(Candidate(canonical, key_of(canonical), depth, hops, parent_url, parent_id))
+        found.candidates.append(Candidate(canonical, key_of(canonical), depth, hops, parent_url, parent_id))
     else:
-        offers.refusals.append(_refusal(canonical, verdict, parent_url, depth, now_us))
+        found.refusals.append(_refusal(canonical, verdict, parent_url, depth, now_us))
     return verdict
 
 

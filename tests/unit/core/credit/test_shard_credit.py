@@ -48,7 +48,7 @@ def test_a_visit_pays_new_links_known_links_and_lambda():
     credits = credits_of()
     page = page_of(credits)
     new, known = candidate("/new"), candidate("/known")
-    found = FoundLinks(candidates=[new, known], met=["https://a.test/menu"])
+    found = FoundLinks(candidates=[new, known], recent=["https://a.test/menu"])
     found.refusals.append(Refusal(b"", "x", Reason.OUT_OF_SCOPE, "", None, 0))
     paid = credits.distribute(page, found, new=[new], sent=[], expands=True)
     share = (SHARE - SHARE // 10) // 4
@@ -82,7 +82,7 @@ def test_links_of_other_shards_are_sent_with_their_share():
 def test_a_visited_page_spends_what_waited_for_it_too():
     credits = credits_of()
     page, other = page_of(credits), page_of(credits, "/other")
-    credits.distribute(page, FoundLinks(met=[other.url]), new=[], sent=[], expands=True)
+    credits.distribute(page, FoundLinks(recent=[other.url]), new=[], sent=[], expands=True)
     paid = credits.distribute(other, FoundLinks(), new=[], sent=[], expands=True)
     share = SHARE - SHARE // 10
     assert (paid.waited, paid.spent) == (share, SHARE + share)
@@ -103,7 +103,7 @@ def test_all_shards_of_a_process_are_in_one_generation():
 def test_what_is_in_hand_is_lambdas_in_the_store():
     credits = credits_of()
     page = page_of(credits)
-    credits.distribute(page, FoundLinks(met=["https://a.test/menu"]), new=[], sent=[], expands=True)
+    credits.distribute(page, FoundLinks(recent=["https://a.test/menu"]), new=[], sent=[], expands=True)
     stored = credits.to_store()
     assert stored.unallocated == 0
     assert stored.lambda_page == SHARE
@@ -152,7 +152,7 @@ def test_a_full_pot_keeps_its_richer_half_and_loses_nothing():
     credits = credits_of(buffer_entries=200, writes_per_visit=0)
     page = page_of(credits)
     met = [f"https://a.test/{number}" for number in range(500)]
-    credits.distribute(page, FoundLinks(met=met), new=[], sent=[], expands=True)
+    credits.distribute(page, FoundLinks(recent=met), new=[], sent=[], expands=True)
     assert credits.is_round_over()
     assert credits.take_richest() == {}
     assert not credits.is_round_over()
