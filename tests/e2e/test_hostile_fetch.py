@@ -98,7 +98,7 @@ PLAYED = [
 
 @pytest.mark.parametrize("row", PLAYED)
 def test_a_response_of_the_catalogue(row: dict[str, Any]) -> None:
-    limits = {"slow": QUICK, "endless": {"wire_bytes": WIRE_BYTES}}.get(row["group"], {})
+    limits = {"slow": QUICK, "endless": {"max_wire_bytes": WIRE_BYTES}}.get(row["group"], {})
 
     async def job() -> tuple[FetchResult, Hostile]:
         async with serving(row["server"]) as server, fetcher(**limits) as one:
