@@ -295,7 +295,7 @@ with evercrawl.open(sys.argv[1]) as collection:
 """
 
 
-@pytest.mark.parametrize("step", ["write_anew", "sync_folder", "take_out", "_delete_dropped"])
+@pytest.mark.parametrize("step", ["rewrite_file", "sync_folder", "apply_prune", "_delete_dropped"])
 def test_a_killed_prune_leaves_the_collection_consistent(harbour: Harbour, step: str) -> None:
     for price in (31, 32):
         harbour.put(1, page(1, price=price))

@@ -169,7 +169,7 @@ def test_the_terminal_shows_safe_marked_snippets(coast: Coast) -> None:
         ("sentiment:angry x", "pos, neg or neutral"),
         ("site: x", "needs a value"),
         ("as-of:never x", "as-of:never cannot be read"),
-        ("\udcff\udcfe", "no word in the query"),
+        ("\udcff\udcfe", "no word that can be searched"),
         ('"', "the query is empty"),
         ("x" * 10_000, "the limit is 2000"),
     ],
