@@ -194,7 +194,7 @@ def test_it_works_without_scripts(browser: Browser, operator: BrowserContext, se
         page.goto(served.address + view.path + query_of(view, CALM_PAGE))
         expect(page.get_by_role("heading", level=1)).to_be_visible()
     _add_an_alert(page, served)
-    _look_at_a_change_and_take_it_back(page, served)
+    _mark_a_change_as_read_and_undo(page, served)
     _narrow_a_search(page, served)
     _mute_and_unmute_a_part(page, served)
     _slow_a_site_down_and_reset(page, served)
@@ -238,16 +238,16 @@ def _add_an_alert(page: Page, served: Served) -> None:
     page.get_by_role("button", name="Add this alert").click()
     expect(page.get_by_role("status")).to_contain_text("changes found from now on")
     page.get_by_role("button", name="Send test message").click()
-    expect(page.get_by_role("status")).to_contain_text("the test was taken")
+    expect(page.get_by_role("status")).to_contain_text("Test message sent")
     page.get_by_role("button", name="Remove").click()
-    expect(page.get_by_role("status")).to_contain_text("is removed")
+    expect(page.get_by_role("status")).to_contain_text("removed")
 
 
-def _look_at_a_change_and_take_it_back(page: Page, served: Served) -> None:
+def _mark_a_change_as_read_and_undo(page: Page, served: Served) -> None:
     page.goto(f"{served.address}/changes?since=30d")
     before = page.locator(".inbox > li").count()
-    page.get_by_role("button", name="Looked at", exact=True).first.click()
-    expect(page.get_by_role("status")).to_contain_text("looked at")
+    page.get_by_role("button", name="Mark as read", exact=True).first.click()
+    expect(page.get_by_role("status")).to_contain_text("Marked as read")
     page.goto(f"{served.address}/changes?since=30d")
     expect(page.locator(".inbox > li")).to_have_count(before - 1)
     page.get_by_text("Recently read").click()

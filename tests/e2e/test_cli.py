@@ -198,6 +198,6 @@ def test_a_bare_host_name_matches_the_collected_site(place: Place) -> None:
     bare = place.site.removeprefix("http://")
     assert json.loads(place.call("pace", "slow", bare, "30s", "--json"))["site"] == place.site
     assert json.loads(place.call("mute", "add", "Visitors: *", "--site", bare, "--json"))["place"] == place.site
-    assert place.call("pace", "slow", "unknown.example", "30s").startswith("https://unknown.example ")
+    assert place.call("pace", "slow", "unknown.example", "30s").startswith("https://unknown.example: ")
     place.call("pace", "undo", bare)
     assert place.site not in place.call("pace", "list")
