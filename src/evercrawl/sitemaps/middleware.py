@@ -172,7 +172,10 @@ class AsgiSitemapMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one connection."""
-        if scope["type"] != "http" or not _may_be_sitemap(scope):
+        # Only HTTP scopes have a path; this check is cheap, since every request of the site passes here.
+        if scope["type"] != "http" or not (
+            "sitemap" in scope["path"] or b"xtnd" in scope.get("query_string", b"").lower()
+        ):
             await self._application(scope, receive, send)
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
@@ -185,11 +188,6 @@ class AsgiSitemapMiddleware:
         fields = [(name.lower().encode(), value.encode("latin-1")) for name, value in response.headers]
         await send({"type": "http.response.start", "status": response.status, "headers": fields})
         await send({"type": "http.response.body", "body": response.body})
-
-
-def _may_be_sitemap(scope: Scope) -> bool:
-    """Filter cheaply, since every request of the site passes here."""
-    return "sitemap" in scope["path"] or b"xtnd" in scope.get("query_string", b"").lower()
 
 
 class WsgiSitemapMiddleware:
