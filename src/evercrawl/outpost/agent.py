@@ -260,7 +260,7 @@ class OutpostAgent:
         except TimeoutError:
             item = unfetched_result(job, ResultKind.DECLINED, "no lease was granted in time")
         except LeaseExpired as expired:
-            item = unfetched_result(job, ResultKind.DECLINED, str(expired), delay_us=expired.delay_us)
+            item = unfetched_result(job, ResultKind.DECLINED, str(expired), delay_us=expired.delay_after_us)
         except Declined as error:
             item = unfetched_result(job, ResultKind.DECLINED, str(error))
         except FetchBlocked as error:

@@ -67,7 +67,8 @@ class LeaseExpired(Exception):
         super().__init__("the lease expired")
         self.delay_us = delay_us
         self.was_sent = was_sent
-        self.delay_us = delay_us if was_sent else 0
+        self.delay_after_us = delay_us if was_sent else 0
+        """The delay the coordinator has to keep before its own request."""
 
 
 @dataclass
@@ -184,7 +185,8 @@ class OutpostFetcher:
             await self._wait_until_open(host, lease)
             async with self._fetch_slots:
                 if self._opens_us(host) <= to_us(self._clock.now()):
-                    self._check_lease(host, lease)
+                    if self._seconds_left(host, lease) <= 0:
+                        raise LeaseExpired(self.delay_us(host), was_sent=False)
                     if on_start is not None:
                         on_start()
                     return await self._send(host, request, lease)
@@ -226,10 +228,6 @@ class OutpostFetcher:
 
     def _opens_us(self, host: HostQueue) -> int:
         return max(host.site.open_us, self._rate_open_us)
-
-    def _check_lease(self, host: HostQueue, lease: HeldLease) -> None:
-        if self._seconds_left(host, lease) <= 0:
-            raise LeaseExpired(self.delay_us(host), was_sent=False)
 
     def _seconds_left(self, host: HostQueue, lease: HeldLease) -> float:
         return lease.remaining_us(to_us(self._clock.now()), self.delay_us(host)) / 1_000_000
