@@ -5,9 +5,10 @@ both into a `Decision`, and `apply` writes it. None of these values is ever chan
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 from evercrawl.core.change.change_history import SiteChangeHistory
@@ -150,8 +151,7 @@ class SiteKnowledge(NamedTuple):
     may_probe: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Related:
+class Related(NamedTuple):
     """What the store knows about an answer: its content, its links and pages like it."""
 
     knowledge: SiteKnowledge
@@ -161,12 +161,12 @@ class Related:
     baseline: Baseline | None = None  # What the last visit saw, for a 304.
     original: OriginalRecord | None = None  # What a 304 refers to.
     is_loop: bool = False  # The target of the redirect leads back to this page.
-    found: FoundLinks = field(default_factory=FoundLinks)
+    found: FoundLinks = FoundLinks()
     own: Sequence[tuple[Candidate, Site]] = ()
     """Links of this shard that are not pages yet; they are reserved for this visit."""
-    others: Mapping[int, list[Candidate]] = field(default_factory=dict)  # Links of other shards, by shard.
-    targets: Mapping[int, LinkTarget] = field(default_factory=dict)  # Site id -> the site of links in `own`.
-    duplicates: DuplicateLookup = field(default_factory=DuplicateLookup)
+    others: Mapping[int, list[Candidate]] = MappingProxyType({})  # Links of other shards, by shard.
+    targets: Mapping[int, LinkTarget] = MappingProxyType({})  # Site id -> the site of links in `own`.
+    duplicates: DuplicateLookup = DuplicateLookup()
     says_not_found: bool = False  # The page looks like an answer to an unknown URL.
     copies: Sequence[Page] = ()  # Pages that duplicate this one, where it has changed.
 

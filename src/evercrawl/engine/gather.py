@@ -4,7 +4,7 @@ Values of a site are taken after the last wait, so that visits to one site never
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, assert_never
 
@@ -197,11 +197,11 @@ class VisitReader:
                 own, others = self._links.split(found.candidates)
                 links = _Links(found, await self._links.place(own), others)
                 related = await self._related(turn, answer, None, links)
-                return replace(related, is_loop=is_loop, targets=self._links.targets(links.own))
+                return related._replace(is_loop=is_loop, targets=self._links.targets(links.own))
             case NotModified():
                 baseline = await self._store.baseline(turn.page.id)
                 original = await self._store.version_original(turn.page.id)
-                return replace(await self._related(turn, answer, None), baseline=baseline, original=original)
+                return (await self._related(turn, answer, None))._replace(baseline=baseline, original=original)
             case Failed():
                 return await self._related(turn, answer, None)
             case unknown:
@@ -222,7 +222,7 @@ class VisitReader:
         content = self._contents.compared(page, answer, content, change, now=now)
         knowledge = self._site_knowledge(turn.queue.site, related.knowledge)
         targets = self._links.targets(links.own)
-        return replace(related, content=content, duplicates=duplicates, knowledge=knowledge, targets=targets)
+        return related._replace(content=content, duplicates=duplicates, knowledge=knowledge, targets=targets)
 
     async def _look_up_target(
         self, page: Page, answer: Moved, known: PageKnowledge, *, now: datetime

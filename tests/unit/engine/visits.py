@@ -112,7 +112,7 @@ def related(
         found = redirect_target(page, answer, now_us=NOW_US, policy=policy)
     own = [(candidate, site_for(candidate)) for candidate in found.candidates]
     targets = {one.id: LinkTarget(one, pages=5, robots=rules()) for one in (SITE, OTHER_SITE)}
-    return replace(Related(knowledge, LEVEL), **{"found": found, "own": own, "targets": targets, **fields})
+    return Related(knowledge, LEVEL)._replace(**{"found": found, "own": own, "targets": targets, **fields})
 
 
 def site_for(candidate: Candidate) -> Site:

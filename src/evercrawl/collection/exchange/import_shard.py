@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import assert_never
@@ -301,7 +301,7 @@ class ShardImporter:
             duplicates=DuplicateLookup(is_original_pending=True),
         )
         if isinstance(result, Moved):
-            related = replace(related, found=redirect_target(page, result, now_us=to_us(now), policy=policy))
+            related = related._replace(found=redirect_target(page, result, now_us=to_us(now), policy=policy))
         return decide(page, result, PageKnowledge(), related, now=now, policy=policy)
 
 
