@@ -16,6 +16,7 @@ from evercrawl.errors import BugFound, EvercrawlError, StoreUnavailable
 
 SCHEMA = files(__package__).joinpath("schema.sql").read_text(encoding="utf-8")
 SCHEMA_VERSION = 6
+MIN_SQLITE = (3, 39)  # `is distinct from`
 PAGE_BYTES = 4096
 BUSY_TIMEOUT_S = 10.0  # How long a statement waits for a reader or a checkpoint of another process.
 WAL_PAGES = 4000  # SQLite moves the write-ahead log into the file when the log has this many pages.
@@ -148,6 +149,11 @@ def _make_folder(folder: Path) -> None:
 
 
 def _connect(uri: str) -> sqlite3.Connection:
+    if sqlite3.sqlite_version_info < MIN_SQLITE:
+        needed = ".".join(map(str, MIN_SQLITE))
+        raise StoreUnavailable(
+            f"this Python has SQLite {sqlite3.sqlite_version}; use one with SQLite {needed} or newer"
+        )
     db = sqlite3.connect(
         uri,
         uri=True,

@@ -42,6 +42,12 @@ def test_other_schema_version_is_refused(tmp_path: Path) -> None:
             opening()
 
 
+def test_old_sqlite_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 37, 2))
+    with pytest.raises(StoreUnavailable, match=r"SQLite 3\.39 or newer"):
+        open_for_writing(tmp_path / "s00.sqlite", durability="process")
+
+
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "s00.sqlite"
     path.write_bytes(b"this was a state file once" * 1000)
