@@ -22,7 +22,7 @@ from plot import COLOURS, LEFT, RIGHT, WIDTH, line, text
 
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.focus.focus import ExamplePage, Focus, learn_focus
-from evercrawl.core.focus.focus_frontier import FocusedQueue
+from evercrawl.core.focus.focus_frontier import FocusFrontier
 from evercrawl.core.focus.link_scorer import LinkScorer
 from evercrawl.model.document import Document, Link
 from evercrawl.model.settings import ParseSettings
@@ -101,12 +101,13 @@ def by_parent(web: Web, start: str, scores: dict[str, float]) -> list[str]:
 
 def ours(web: Web, start: str, focus: Focus) -> list[str]:
     """The order of a focused crawl."""
-    queue = FocusedQueue(LinkScorer(focus), [start], is_allowed=web.__contains__)
-    done = []
-    while (url := queue.next()) is not None:
-        queue.add_page(url, web[url].document)
-        done.append(url)
-    return done
+    frontier = FocusFrontier(LinkScorer(focus), [start], is_allowed=web.__contains__)
+    done: dict[str, None] = {}
+    while waiting := [url for url in frontier.values if url not in done]:
+        url = max(waiting, key=frontier.values.__getitem__)
+        done[url] = None
+        frontier.add_page(url, web[url].document)
+    return list(done)
 
 
 def result_of(web: Web, order: list[str]) -> Result:

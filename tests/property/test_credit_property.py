@@ -15,13 +15,12 @@ from evercrawl.core.credit.ledger import (
     allocate,
     balance,
     credit_of,
-    grant_to_shards,
     is_lambda_next,
     mint_seeds,
     new_page,
     pay_dividend,
     receive,
-    remove_page,
+    set_aside,
     settle,
     spend,
     with_share,
@@ -118,10 +117,12 @@ class CreditMachine(RuleBasedStateMachine):
     @rule(at=shards, counts=st.lists(st.integers(0, 50), min_size=SHARDS, max_size=SHARDS))
     def even_lambdas(self, at: int, counts: list[int]) -> None:
         shard = self.live[at]
-        elsewhere = {number: count for number, count in enumerate(counts) if number != at}
-        shard.ledger, grants = grant_to_shards(shard.ledger, elsewhere)
-        for target, grant in grants.items():
-            shard.post(at, target, (), grant)
+        pages, whole = len(shard.pages) + sum(counts), shard.ledger.lambda_page
+        for target, count in enumerate(counts):
+            if target != at and count:
+                grant = whole * count // pages
+                shard.ledger = allocate(set_aside(shard.ledger, grant), sent=grant)
+                shard.post(at, target, (), grant)
 
     @rule(at=shards, data=st.data())
     def settle_a_page(self, at: int, data: st.DataObject) -> None:
@@ -129,13 +130,6 @@ class CreditMachine(RuleBasedStateMachine):
         if shard.pages:
             page = data.draw(st.sampled_from(sorted(shard.pages)))
             shard.pages[page] = settle(shard.pages[page], shard.ledger.dividend)
-
-    @rule(at=shards, data=st.data())
-    def forget_a_page(self, at: int, data: st.DataObject) -> None:
-        shard = self.live[at]
-        if len(shard.pages) > 1:
-            page = data.draw(st.sampled_from(sorted(shard.pages)))
-            shard.ledger = remove_page(shard.pages.pop(page), shard.ledger)
 
     @rule(at=shards, repeats=st.integers(1, 2))
     def deliver(self, at: int, repeats: int) -> None:

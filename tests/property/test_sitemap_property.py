@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evercrawl.core import url as urls
-from evercrawl.core.sitemap.sitemap_discovery import sitemap_news
 from evercrawl.core.sitemap.sitemap_reader import read_sitemap
 from evercrawl.core.sitemap.sitemap_values import parse_date
 from evercrawl.core.sitemap.sitemap_writer import extended_sitemap, sitemap_files
@@ -83,15 +82,3 @@ def test_a_cut_file_gives_the_first_entries(pages: list[SitemapPage], percent: i
 def test_a_date_is_a_moment_in_utc_or_nothing(text: str):
     moment = parse_date(text)
     assert moment is None or moment.tzinfo is UTC
-
-
-@given(st.lists(PAGES, max_size=12), st.data())
-def test_every_page_is_new_at_most_once(pages: list[SitemapPage], data: st.DataObject):
-    entries = [SitemapEntry(page.url, page.lastmod) for page in pages]
-    known = {page.url: page.lastmod for page in data.draw(st.lists(st.sampled_from(pages)))} if pages else {}
-    now = datetime(2100, 1, 1, tzinfo=UTC)
-    found = sitemap_news(entries, known, now=now)
-    named = [notice.url for notice in found.announcements] + [entry.url for entry in found.new_pages]
-    assert len(named) == len(set(named))
-    assert {entry.url for entry in found.new_pages} == {page.url for page in pages} - known.keys()
-    assert all(notice.announced_at <= now for notice in found.announcements)

@@ -208,15 +208,11 @@ def _query(query: str) -> str:
 def _unescaped(text: str) -> bytes:
     plain = text.encode("utf-8", "surrogatepass")
     for _ in range(MAX_UNESCAPES):
-        following = _ESCAPE_surt.sub(_byte, plain)
+        following = _ESCAPE_surt.sub(lambda escape: bytes((int(escape[1], 16),)), plain)
         if following == plain:
             break
         plain = following
     return plain
-
-
-def _byte(escape: re.Match[bytes]) -> bytes:
-    return bytes((int(escape[1], 16),))
 
 
 def _without_dots(path: bytes) -> bytes:
@@ -233,3 +229,20 @@ def _without_dots(path: bytes) -> bytes:
 
 def _written(plain: bytes) -> str:
     return _ESCAPED.sub(lambda found: b"%%%02x" % found[0][0], plain).decode("ascii").lower()
+
+
+def matches_glob(pattern: str, text: str) -> bool:
+    """Return whether a text matches a pattern in which `*` stands for anything, in linear time."""
+    first, *others = pattern.split("*")
+    if not others:
+        return text == pattern
+    *middle, last = others
+    if not text.startswith(first) or len(text) < len(first) + len(last) or not text.endswith(last):
+        return False
+    at, end = len(first), len(text) - len(last)
+    for piece in middle:
+        found = text.find(piece, at, end)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return True

@@ -301,7 +301,8 @@ class OptimalPolicy:
         while self.ready:
             value, ticket, page = heapq.heappop(self.ready)
             if self.ticket.get(page) == ticket and page in self.pages:
-                self._steer(-value)
+                if value > -inf:
+                    self.threshold = adjust_threshold(self._level(), value=-value)
                 return page
         return None
 
@@ -314,10 +315,6 @@ class OptimalPolicy:
                 self._offer(page, self._value(page, t))
                 taken += 1
         return taken > 0
-
-    def _steer(self, value: float) -> None:
-        if value < inf:
-            self.threshold = adjust_threshold(self._level(), value=value)
 
     def _advance(self, t: float) -> None:
         """Begin a new moment: learn the pace, update the prior, collect what is due."""

@@ -64,11 +64,6 @@ def _missing(freshness: float) -> float:
     return log(max(1.0 - freshness, MIN_MISSING))
 
 
-def share_of_requests(goal: ReplayScore, curve: Mapping[float, float]) -> float:
-    """Return G2 to G4: requests for the freshness of another run, as a share of its requests."""
-    return requests_for(goal.freshness, curve) / goal.requests_per_page_day
-
-
 class OraclePolicy:
     """The greedy rule with each page's true mean rate: the best that learning can reach."""
 

@@ -206,7 +206,8 @@ class Coordinator:
         path, _ = coordinator_certificate(collection)
         host, _, port = address.rpartition(":")
         try:
-            bound = socket.create_server((host.strip("[]"), int(port)), family=_family(host))
+            family = socket.AF_INET6 if ":" in host else socket.AF_INET
+            bound = socket.create_server((host.strip("[]"), int(port)), family=family)
         except (OSError, ValueError) as error:
             raise ConfigError(f"outposts.listen {address!r} cannot be used: {error}; write HOST:PORT") from error
         self._start(self._listen(bound, server_tls(path)))
@@ -395,7 +396,3 @@ class Coordinator:
 
     def _log_event(self, kind: str, remote: RemoteOutpost, **fields: object) -> None:
         self._event_log.emit(kind, at=self._clock.now(), outpost=remote.row.name, **fields)
-
-
-def _family(host: str) -> socket.AddressFamily:
-    return socket.AF_INET6 if ":" in host else socket.AF_INET

@@ -4,7 +4,7 @@ The file has one JSON object for the build, then one JSON array per page. It is 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -84,8 +84,5 @@ def write_state(path: Path, state: BuildState) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreUnavailable(f"{path.parent} cannot be created: {error.strerror or error}") from error
-    write_atomically(path, b"\n".join((orjson.dumps(head), *_lines(state.entries.values()))) + b"\n")
-
-
-def _lines(entries: Iterable[PageEntry]) -> Iterable[bytes]:
-    return (orjson.dumps(tuple(entry)) for entry in entries)
+    lines = (orjson.dumps(row) for row in (head, *map(tuple, state.entries.values())))
+    write_atomically(path, b"\n".join(lines) + b"\n")

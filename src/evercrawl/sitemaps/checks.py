@@ -17,7 +17,7 @@ from evercrawl.core.sitemap.sitemap_values import is_in_scope, parse_date
 from evercrawl.core.sitemap.sitemap_writer import MAX_BYTES, MAX_URLS
 from evercrawl.core.url import canonical
 from evercrawl.model.sitemap import SitemapEntry, SitemapType
-from evercrawl.sitemaps.survey import ListedEntry, SitemapSurvey, SurveyedPage
+from evercrawl.sitemaps.survey import SitemapSurvey, SurveyedPage
 
 MAX_URL_CHARS = 2048
 MIN_EQUAL_DATES = 5  # Fewer equal dates may well be correct.
@@ -206,19 +206,14 @@ def _limit_examples(survey: SitemapSurvey) -> Iterator[IssueExample]:
 
 def _entry_findings(survey: SitemapSurvey) -> Iterator[SitemapFinding]:
     total = len(survey.entries)
-    unauthorized = (
-        IssueExample(one.entry.url, f"in {one.source}") for one in survey.entries if not _is_authorized(one)
-    )
+    elsewhere = (one for one in survey.entries if not is_in_scope(one.source, one.entry.url))
+    unauthorized = (IssueExample(one.entry.url, f"in {one.source}") for one in elsewhere)
     yield from findings_for(SitemapIssue.WRONG_HOST, unauthorized, of=total)
     counts = Counter(canonical(one.entry.url) or one.entry.url for one in survey.entries)
     repeated = (IssueExample(url, f"{count} times") for url, count in counts.items() if count > 1)
     yield from findings_for(SitemapIssue.DUPLICATES, repeated, of=total)
     forbidden = (IssueExample(url, "disallowed by robots.txt") for url in survey.forbidden)
     yield from findings_for(SitemapIssue.DISALLOWED, forbidden, of=total)
-
-
-def _is_authorized(listed: ListedEntry) -> bool:
-    return is_in_scope(listed.source, listed.entry.url)
 
 
 # Dates

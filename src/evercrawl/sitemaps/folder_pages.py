@@ -28,6 +28,7 @@ INDEX_NAMES = ("index.html", "index.htm", "index.xhtml")
 
 _MEDIA_TYPES = {"html": "text/html", "htm": "text/html", "xhtml": "application/xhtml+xml", "txt": "text/plain"}
 _SAFE_PATH_CHARS = "/~!$&'()*+,;=:@-._"
+_TITLE_SPACES = str.maketrans("-_", "  ")
 _FINE_NS, _COARSE_NS = 50_000_000, 2_000_000_000
 """A file modified this shortly before it was read may change again without a new timestamp: within a kernel tick, or
 within a second on coarse file systems."""
@@ -110,13 +111,16 @@ def find_page_files(folder: Path, rules: FolderRules) -> Iterator[PageFile]:
         inner: list[str] = []
         for entry in _entries(folder / below if below else folder):
             key = f"{below}/{entry.name}" if below else entry.name
-            if _is_ignored(entry.name, key, rules.ignore):
+            if any(fnmatch(entry.name, pattern) for pattern in (*IGNORED, *rules.ignore)):
+                continue
+            if any(fnmatch(key, pattern) for pattern in rules.ignore):
                 continue
             if entry.is_dir(follow_symlinks=False):
                 inner.append(key)
             elif entry.name.rpartition(".")[2].lower() in extensions and entry.is_file():
                 stat = entry.stat()
-                yield PageFile(_quoted(key), entry.path, stat.st_mtime_ns, stat.st_size)
+                url_path = quote(os.fsencode(key), safe=_SAFE_PATH_CHARS)  # Byte by byte if it is not valid text.
+                yield PageFile(url_path, entry.path, stat.st_mtime_ns, stat.st_size)
         waiting.extend(reversed(inner))
 
 
@@ -126,17 +130,6 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
             return sorted(found, key=lambda entry: entry.name)
     except OSError as error:
         raise StoreUnavailable(f"{folder} cannot be read: {error.strerror or error}") from error
-
-
-def _is_ignored(name: str, key: str, patterns: tuple[str, ...]) -> bool:
-    if any(fnmatch(name, pattern) for pattern in IGNORED):
-        return True
-    return any(fnmatch(name, pattern) or fnmatch(key, pattern) for pattern in patterns)
-
-
-def _quoted(path: str) -> str:
-    """Quote a path as in a URL, byte by byte if it is not valid text."""
-    return quote(os.fsencode(path), safe=_SAFE_PATH_CHARS)
 
 
 def page_url(key: str, rules: FolderRules) -> str:
@@ -211,9 +204,8 @@ def _read(
     else:
         changed_ms = change_time_ms(file.mtime_ns // 1_000_000, built_ms, now_ns // 1_000_000)
     fingerprint = f"{file.mtime_ns} {file.size} {now_ns}"
-    return PageEntry(
-        file.key, fingerprint, digest, changed_ms, content.title or _title_from_name(file.key), listed, excluded
-    )
+    title = content.title or unquote(file.key.rpartition("/")[2].rpartition(".")[0]).translate(_TITLE_SPACES)
+    return PageEntry(file.key, fingerprint, digest, changed_ms, title, listed, excluded)
 
 
 def change_time_ms(written_ms: int, built_ms: int | None, now_ms: int) -> int:
@@ -236,11 +228,6 @@ def _bytes_of(file: PageFile) -> bytes:
 def _headers(key: str) -> Headers:
     extension = key.rpartition(".")[2].lower()
     return (("Content-Type", _MEDIA_TYPES.get(extension, "application/octet-stream")),)
-
-
-def _title_from_name(key: str) -> str:
-    """Return a title made from the file name."""
-    return unquote(key.rpartition("/")[2].rpartition(".")[0]).replace("-", " ").replace("_", " ")
 
 
 def _listing(key: str, url: str, content: ContentSummary, rules: FolderRules) -> tuple[str, str | None]:

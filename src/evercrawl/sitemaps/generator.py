@@ -102,7 +102,8 @@ def build_sitemaps(
             if on_page is not None:
                 on_page(len(entries))
         listed = listed_entries(entries.values())
-        files, written = publish_files(target, [_listed_page(entry) for entry in listed.values()], before.files)
+        pages = [SitemapPage(one.url, from_us(one.changed_ms * 1000), one.title) for one in listed.values()]
+        files, written = publish_files(target, pages, before.files)
         write_state(target.state, BuildState(source, now_ns // 1_000_000, files, entries))
     changes = _build_changes(before.entries, entries)
     excluded = Counter(entry.excluded for entry in entries.values() if entry.excluded is not None)
@@ -132,10 +133,6 @@ def listed_entries(entries: Iterable[PageEntry]) -> dict[str, PageEntry]:
         if entry.excluded is None:
             found.setdefault(entry.url, entry)
     return dict(sorted(found.items()))
-
-
-def _listed_page(entry: PageEntry) -> SitemapPage:
-    return SitemapPage(entry.url, from_us(entry.changed_ms * 1000), entry.title)
 
 
 class _BuildChanges(NamedTuple):

@@ -9,17 +9,8 @@ from pathlib import Path
 import pytest
 
 from evercrawl.lab import policy
-from evercrawl.lab.policy_score import requests_for, share_of_requests
-from evercrawl.lab.trace_replay import (
-    DAY_S,
-    ReplayScore,
-    Trace,
-    TracePage,
-    poor_signal,
-    read_trace,
-    replay,
-    true_lastmod,
-)
+from evercrawl.lab.policy_score import requests_for
+from evercrawl.lab.trace_replay import DAY_S, Trace, TracePage, poor_signal, read_trace, replay, true_lastmod
 from tests.shared import shared_path
 from tests.unit.lab.synthetic import synthetic_trace
 
@@ -53,7 +44,7 @@ def test_requests_are_interpolated() -> None:
     assert requests_for(1.0 - 0.002 / 0.07, halving) == pytest.approx(0.07)
     assert requests_for(0.4, curve) == 0.01
     assert requests_for(0.95, curve) == float("inf")
-    assert share_of_requests(ReplayScore(0.7, 0.2, 0, 0.0), curve) == pytest.approx(0.5)
+    assert requests_for(0.7, curve) == pytest.approx(0.1)
 
 
 def test_a_trace_file_is_read_in_days_after_its_start(tmp_path: Path) -> None:

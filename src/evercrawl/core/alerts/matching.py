@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from evercrawl.core.search.query_parser import parse_query, primary_language
 from evercrawl.core.search.tokenizer import url_words
-from evercrawl.core.url import path_of, site_of, site_parts
+from evercrawl.core.url import matches_glob, path_of, site_of, site_parts
 from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import AlertFilter, Event, EventKind, SentimentShift
 from evercrawl.model.search import Query, QueryField, Term
@@ -60,12 +60,6 @@ def _is_on_site(url: str, site: str) -> bool:
     return (own == host or own.endswith(f".{host}")) and (not slash or f"{path}/".startswith(f"/{folder}/"))
 
 
-@lru_cache(maxsize=4)
-def _page_words(page: PageText, cut: CutWords, stem: StemWords, lang: str) -> _PageWords:
-    """Return the words of a page, cached since many alerts check the same page."""
-    return _PageWords(page, cut, stem, lang)
-
-
 class _PageWords:
     """The words of a page; stems are computed on demand."""
 
@@ -95,6 +89,8 @@ class _PageWords:
         return self._stems[place]
 
 
+_page_words = lru_cache(maxsize=4)(_PageWords)  # Many alerts check the same page.
+
 CLEAR_SENTIMENT = 0.1  # A sentiment nearer to 0 is neutral.
 
 MatchesQuery = Callable[[str, PageText], bool]  # Query and page -> whether the page matches.
@@ -112,7 +108,8 @@ def match_event(
     subject: AlertFilter, event: Event, texts: EventTexts, *, matches: MatchesQuery, score: ScoreText
 ) -> Event | None:
     """Return the event to report, with its sentiment shift if requested; None if it does not match."""
-    if event.kind not in subject.kinds or not _is_large(subject, event) or not _matches_url(subject, event.url):
+    is_small = event.size < subject.min_size and event.kind not in (EventKind.NEW, EventKind.GONE)
+    if event.kind not in subject.kinds or is_small or not _matches_url(subject, event.url):
         return None
     if subject.query is not None and not matches(subject.query, texts.after()):
         return None
@@ -122,32 +119,10 @@ def match_event(
     return None if shift is None else event._replace(shift=shift)
 
 
-def _is_large(subject: AlertFilter, event: Event) -> bool:
-    """Return whether the change is large enough; new and gone pages have no size."""
-    return event.kind in (EventKind.NEW, EventKind.GONE) or event.size >= subject.min_size
-
-
 def _matches_url(subject: AlertFilter, url: str) -> bool:
     if not subject.pages and not subject.patterns:
         return True
-    return url in subject.pages or any(url_matches(pattern, url) for pattern in subject.patterns)
-
-
-def url_matches(pattern: str, url: str) -> bool:
-    """Return whether the URL matches a pattern in which `*` stands for anything, in linear time."""
-    first, *others = pattern.split("*")
-    if not others:
-        return url == pattern
-    *middle, last = others
-    if not url.startswith(first) or len(url) < len(first) + len(last) or not url.endswith(last):
-        return False
-    at, end = len(first), len(url) - len(last)
-    for piece in middle:
-        found = url.find(piece, at, end)
-        if found < 0:
-            return False
-        at = found + len(piece)
-    return True
+    return url in subject.pages or any(matches_glob(pattern, url) for pattern in subject.patterns)
 
 
 def sentiment_shift(before: float | None, after: float | None) -> SentimentShift | None:

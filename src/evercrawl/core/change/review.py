@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from evercrawl.core.change.classify import MAX_EDIT_CHARS, MAX_EDITS
 from evercrawl.core.change.text_diff import MatchingRun, matching_runs
-from evercrawl.core.url import site_of
+from evercrawl.core.url import matches_glob, site_of
 from evercrawl.model.change import Change, ChangeClass, Edit
 from evercrawl.model.history import Mute, ReadMark
 from evercrawl.model.listing import ChangeRecord
@@ -85,7 +85,7 @@ def group_changes(changes: Iterable[tuple[str, Change]], *, with_noise: bool = F
             visits_of[edit.key][place] = None
     groups = [_group(keys, edits, visits_of, seen) for keys in _group_by_visits(visits_of)]
     shown = [group for group in groups if with_noise or len(group.pages) > 1 or not group.is_template]
-    return sorted(shown, key=_significance, reverse=True)
+    return sorted(shown, key=lambda group: (_rank(group.kind), group.size, len(group.pages)), reverse=True)
 
 
 def _group_by_visits(visits_of: dict[int, dict[int, None]]) -> list[list[int]]:
@@ -123,10 +123,6 @@ def _group(
 
 def _rank(kind: ChangeClass) -> int:
     return list(ChangeClass).index(kind)
-
-
-def _significance(group: EditGroup) -> tuple[int, float, int]:
-    return _rank(group.kind), group.size, len(group.pages)
 
 
 MIN_LETTERS = 3  # Fewer letters would mute more than was meant.
@@ -171,20 +167,8 @@ def pattern_problem(pattern: str) -> str | None:
 
 
 def matches_pattern(pattern: str, text: str) -> bool:
-    """Return whether the text matches, in time linear in the lengths."""
-    first, *others = _fold(pattern).split("*")
-    rest = _fold(text)
-    if not others:
-        return rest == first
-    if not rest.startswith(first):
-        return False
-    rest = rest[len(first) :]
-    *middle, last = others
-    for piece in middle:
-        _, found, rest = rest.partition(piece) if piece else ("", True, rest)
-        if not found:
-            return False
-    return rest.endswith(last)
+    """Return whether the text matches, whatever its case and spaces."""
+    return matches_glob(_fold(pattern), _fold(text))
 
 
 def _fold(text: str) -> str:

@@ -284,8 +284,8 @@ def _metadata_hunks(before: SnapshotMetadata, after: SnapshotMetadata) -> list[H
         return []
     sides = (
         (DESCRIPTION, before.description, after.description, significant_text),
-        (CANONICAL, before.canonical, after.canonical, _without_session),
-        (ROBOTS, before.robots, after.robots, _without_space),
+        (CANONICAL, before.canonical, after.canonical, lambda url: _SESSION.sub("", url)),
+        (ROBOTS, before.robots, after.robots, lambda text: "".join(text.split())),
     )
     return _title_hunks(before.title, after.title) + [
         _metadata_hunk(path, old, new) for path, old, new, normalize in sides if normalize(old) != normalize(new)
@@ -309,15 +309,6 @@ def title_parts(title: str) -> list[str]:
 
 def _metadata_hunk(path: int, old: str, new: str) -> Hunk:
     return Hunk(path, old, new, is_own=True, is_linked=False, is_metadata=True)
-
-
-def _without_session(url: str) -> str:
-    """Return the URL without session or time parameters."""
-    return _SESSION.sub("", url)
-
-
-def _without_space(text: str) -> str:
-    return "".join(text.split())
 
 
 MAX_CACHED_EDITS = 2048  # Each edit is looked up several times while a page is classified.

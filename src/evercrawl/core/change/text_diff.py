@@ -45,7 +45,8 @@ def diff_text(before: str, after: str) -> TextDiff:
     if before == after:
         return TextDiff()
     old, new = text_blocks(before), text_blocks(after)
-    edits = tuple(edit for gap in _gaps_between(old, new) for edit in _edits(old, new, gap))
+    gaps = _between(matching_runs(old, new), _Gap(0, len(old), 0, len(new)))
+    edits = tuple(edit for gap in gaps for edit in _edits(old, new, gap))
     changed = sum(len(words.text) for edit in edits for words in edit.words if words.sign != " ")
     total = sum(map(len, old)) + sum(map(len, new))
     return TextDiff(edits, min(1.0, changed / total) if total else 0.0)
@@ -146,10 +147,6 @@ def _join_runs(runs: list[MatchingRun]) -> list[MatchingRun]:
         else:
             joined.append(run)
     return joined
-
-
-def _gaps_between(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[_Gap]:
-    return list(_between(matching_runs(a, b), _Gap(0, len(a), 0, len(b))))
 
 
 def _edits(old: list[str], new: list[str], gap: _Gap) -> Iterator[BlockEdit]:

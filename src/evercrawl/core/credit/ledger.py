@@ -8,7 +8,6 @@ not in a crash (ledger and pages change in the transaction of the visit)."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import NamedTuple
 
 MICROS = 1_000_000  # Units of one credit. All sums are in units.
@@ -57,13 +56,6 @@ class LinkShares(NamedTuple):
     share: int
 
 
-class LambdaGrants(NamedTuple):
-    """The ledger, and what goes from its Lambda page to those of other shards."""
-
-    ledger: CreditLedger
-    grants: dict[int, int]
-
-
 def mint_seeds(ledger: CreditLedger, seeds: int, *, amount: int = SEED_CREDITS * MICROS) -> SeedCredit:
     """Mint an amount for the seeds. Their shares stay unallocated until `allocate`."""
     share = amount // seeds
@@ -84,12 +76,6 @@ def add_pages(ledger: CreditLedger, pages: int = 1) -> CreditLedger:
 def new_page(ledger: CreditLedger) -> PageCredit:
     """Return a page without credit or claims on past dividends."""
     return PageCredit(0, ledger.dividend, 0, ledger.generation)
-
-
-def remove_page(page: PageCredit, ledger: CreditLedger) -> CreditLedger:
-    """Remove a page. Its credit goes to Lambda."""
-    credit = credit_of(page, ledger.dividend)
-    return ledger._replace(pages=ledger.pages - 1, held=ledger.held - credit, lambda_page=ledger.lambda_page + credit)
 
 
 def credit_of(page: PageCredit, dividend: int) -> int:
@@ -185,22 +171,6 @@ def adopt_pages(ledger: CreditLedger, pages: int, *, amount: int) -> CreditLedge
     if ledger.minted + ledger.received:
         return ledger
     return ledger._replace(minted=amount, lambda_page=amount)
-
-
-def grant_to_shards(ledger: CreditLedger, pages_elsewhere: Mapping[int, int]) -> LambdaGrants:
-    """Give Lambdas of other shards their part, so that Lambda's credit goes to all pages of the collection.
-    Each part is in proportion to that shard's pages. Page counts may be old: nothing is lost by that, and the next time
-    mends it. A part that would not give every page one unit stays here. The grants count as sent; who takes one calls
-    `receive` and `hand_out(refused=…)`."""
-    pages = ledger.pages + sum(pages_elsewhere.values())
-    grants = {
-        shard: grant
-        for shard, count in sorted(pages_elsewhere.items())
-        if count and (grant := ledger.lambda_page * count // pages) >= count
-    }
-    sent = sum(grants.values())
-    ledger = ledger._replace(lambda_page=ledger.lambda_page - sent, sent=ledger.sent + sent)
-    return LambdaGrants(ledger, grants)
 
 
 def balance(ledger: CreditLedger) -> int:

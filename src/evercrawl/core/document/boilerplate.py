@@ -115,7 +115,8 @@ def _combine(classes_found: Sequence[int]) -> int:
 
 def _classify_name(name: str) -> int:
     words = [word for word in _WORD_BORDER.split(_CAMEL.sub("-", name).lower()) if word]
-    if not words or words[0] in _MODIFIER_WORDS or "for" in words or "nav-content" in name or _is_random(name, words):
+    is_random = name.isalnum() and len(words) > 2 and sum(map(len, words)) < 4 * len(words)  # Such as `hJpAdR`.
+    if not words or words[0] in _MODIFIER_WORDS or "for" in words or "nav-content" in name or is_random:
         return NEUTRAL
     if words[-1] in _HIDING_WORDS and len(words) < 3:
         return SMALL_ASIDE
@@ -132,11 +133,6 @@ def _classify_name(name: str) -> int:
     if not _LINKED_ASIDE_WORDS.isdisjoint(words):
         return LINKED_ASIDE
     return NEUTRAL if _BODY_WORDS.isdisjoint(words) and _BODY_PAIRS.isdisjoint(pairs) else CONTENT
-
-
-def _is_random(name: str, words: list[str]) -> bool:
-    """Return whether a name such as `hJpAdR` was generated."""
-    return name.isalnum() and len(words) > 2 and sum(map(len, words)) < 4 * len(words)
 
 
 MAX_SMALL_ASIDE_CHARS = 400  # Characters of a byline, a caption or a row of share buttons.

@@ -150,14 +150,10 @@ def unpack_outline(
             raise ValueError(f"a stored outline claims {size} bytes")
         head, _, links = (decompressor or zstandard.ZstdDecompressor()).decompress(frame).partition(b"\n")
         noindex, headings = orjson.loads(head)
-        found = tuple(map(_link, orjson.loads(links))) if with_links else ()
+        found = tuple(Link(row[0], row[1], len(row) > 2) for row in orjson.loads(links)) if with_links else ()
     except (zstandard.ZstdError, orjson.JSONDecodeError) as error:
         raise ValueError(f"a stored outline is damaged: {error}") from error
     return Outline(tuple(headings), found, bool(noindex))
-
-
-def _link(stored: list[Any]) -> Link:
-    return Link(stored[0], stored[1], len(stored) > 2)
 
 
 def _json(value: Any) -> bytes:

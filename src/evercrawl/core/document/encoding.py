@@ -244,12 +244,6 @@ def _effective_encoding(encoding: str | None) -> str | None:
     return DEFAULT_ENCODING if encoding == "x-user-defined" else encoding
 
 
-@lru_cache(maxsize=MAX_CACHED_HEADS)
-def _prescan_head(head: bytes) -> str | None:
-    # Pages of a site are alike up to the title, so the cache answers most calls.
-    return _prescan_metas(head)
-
-
 def _prescan_metas(start: bytes) -> str | None:
     at = start.find(b"<")
     while at >= 0:
@@ -272,6 +266,9 @@ def _prescan_metas(start: bytes) -> str | None:
             at += 1
         at = start.find(b"<", at) if at >= 0 else -1
     return None
+
+
+_prescan_head = lru_cache(maxsize=MAX_CACHED_HEADS)(_prescan_metas)  # Pages of a site are alike up to the title.
 
 
 def _read_meta(start: bytes, at: int) -> tuple[str | None, int]:

@@ -210,7 +210,8 @@ def _prune(found: Paragraphs, first: int, last: int, title: str) -> list[str]:
             if len(text) < MAX_LINE_CHARS and (meaning := classify_line(text)):
                 if meaning == DROP_SECTION:
                     if ends is None:
-                        ends = _container_ends(found.containers, _headings(paragraphs))
+                        headings = [place for place, (_, kind, _) in enumerate(paragraphs) if kind > HEADING]
+                        ends = _container_ends(found.containers, headings)
                     at = _section_end(paragraphs, at - 1, last, ends)
                 continue
             if kind > HEADING and title and _repeats(title, text, kind):
@@ -219,10 +220,6 @@ def _prune(found: Paragraphs, first: int, last: int, title: str) -> list[str]:
                 continue
         kept.append(paragraph)
     return [text for text, _, _ in _trim(kept)]
-
-
-def _headings(paragraphs: list[Paragraph]) -> list[int]:
-    return [at for at, (_, kind, _) in enumerate(paragraphs) if kind > HEADING]
 
 
 def _repeats(title: str, text: str, kind: int) -> bool:

@@ -134,12 +134,6 @@ def signature_bands(signature: bytes) -> tuple[int, ...]:
     return _BANDS.unpack(signature)
 
 
-def collision_probability(similarity: float) -> float:
-    """Return how likely two texts of this similarity share a band."""
-    equal = similarity + (1 - similarity) / 256
-    return float(1 - (1 - equal**BAND_BYTES) ** BANDS)
-
-
 def top_candidates(numbers: Iterable[int]) -> list[int]:
     """Return the most frequent numbers found band by band, up to a limit."""
     return [number for number, _ in Counter(numbers).most_common(MAX_CANDIDATES)]

@@ -111,7 +111,7 @@ class BloomChain:
     @property
     def size_bytes(self) -> int:
         """Return the memory of all filters."""
-        return sum(_filter_bytes(one) for one in self._filters)
+        return sum(int(one.size_in_bits) // 8 for one in self._filters)
 
     def may_know(self, key: bytes) -> bool:
         """Return False if the key is certainly new."""
@@ -154,10 +154,6 @@ class BloomChain:
 
 
 _BITS_PER_KEY = 15  # A little more than log2(1 / FALSE_POSITIVES) / ln 2 = 14.4, so that the limit holds.
-
-
-def _filter_bytes(one: Bloom) -> int:
-    return int(one.size_in_bits) // 8
 
 
 @dataclass(slots=True)

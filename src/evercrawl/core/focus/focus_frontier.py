@@ -214,24 +214,3 @@ class FocusFrontier:
             self._seen.update(fields["values"])
         except (zlib.error, KeyError, TypeError, AttributeError) as error:
             raise ValueError("not a stored state of a focus") from error
-
-
-class FocusedQueue:
-    """Waiting URLs, best first. Invariant: each URL is returned once."""
-
-    def __init__(self, scorer: LinkScorer, seeds: Iterable[str], *, is_allowed: Callable[[str], bool]) -> None:
-        self.frontier = FocusFrontier(scorer, seeds, is_allowed=is_allowed)
-        self._done: set[str] = set()
-
-    def next(self) -> str | None:
-        """Return the URL to fetch next, if any."""
-        values = self.frontier.values
-        waiting = (url for url in values if url not in self._done)
-        url = max(waiting, key=values.__getitem__, default=None)
-        if url is not None:
-            self._done.add(url)
-        return url
-
-    def add_page(self, url: str, document: Document) -> float:
-        """Add a fetched page; return its score."""
-        return self.frontier.add_page(url, document)

@@ -182,7 +182,9 @@ def _unzstd(data: bytes, most: int) -> _Piece:
             raise BadCoding(f"more than {MAX_MEMBERS} zstd frames")
         frame = opener.decompressobj()
         while not frame.eof and at < len(data) and len(out) < most:
-            piece = data[at : at + _zstd_slice(most - len(out))]
+            # The piece fits the room left, even if every block is one repeated byte.
+            fitting = max(64, (most - len(out)) * _ZSTD_LEAST_BLOCK // _ZSTD_BLOCK_BYTES)
+            piece = data[at : at + min(_SLICE_BYTES, fitting)]
             out += frame.decompress(piece)
             at += len(piece) - len(frame.unused_data)
         if not frame.eof:
@@ -193,11 +195,6 @@ def _unzstd(data: bytes, most: int) -> _Piece:
 def _first(out: bytearray, most: int) -> bytes:
     del out[most:]
     return bytes(out)
-
-
-def _zstd_slice(room: int) -> int:
-    """Return how many encoded bytes fit the room left, even if every block is one repeated byte."""
-    return min(_SLICE_BYTES, max(64, room * _ZSTD_LEAST_BLOCK // _ZSTD_BLOCK_BYTES))
 
 
 _DECODERS: dict[str, Callable[[bytes, int], _Piece]] = {

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import log2, sqrt
 from typing import NamedTuple
+from urllib.parse import unquote
 from xml.sax.saxutils import escape
 
 MAX_ROWS = 120
 MAX_CHILDREN = 14  # Rows of one folder; the others are summed up in one row.
 MAX_SINGLE_PAGES = 5  # Rows of single pages, if there are too many to show all.
-_ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 
 
 class ChartPage(NamedTuple):
@@ -155,9 +155,7 @@ def _append_rows(
     is_open = id(folder) in opened
     members = list(folder.pages) if is_open else list(_all_pages(folder))
     rows.append(
-        ChartRow(
-            unescape_path(folder.name), level, parent, folder.count, folder.rank, folder.clicks, folder.dead, members
-        )
+        ChartRow(unquote(folder.name), level, parent, folder.count, folder.rank, folder.clicks, folder.dead, members)
     )
     if not is_open:
         return
@@ -188,11 +186,6 @@ def _all_pages(folder: FolderNode) -> Iterator[int]:
     yield from folder.pages
     for child in folder.children.values():
         yield from _all_pages(child)
-
-
-def unescape_path(part: str) -> str:
-    """Return a part of a URL with its escapes decoded."""
-    return _ESCAPES.sub(lambda run: bytes.fromhex(run[0].replace("%", "")).decode("utf-8", "replace"), part)
 
 
 ROW_HEIGHT = 19

@@ -46,7 +46,7 @@ def days_between_polls(site: SiteEstimate, *, pages: int, threshold: float) -> f
     """Return the days between polls at which their cost equals the freshness lost by waiting.
     In d days `pages` x rate x recall x d changes are announced, each seen d/2 days late on average. A poll costs one
     request, worth the `threshold`. Only credible announcements count."""
-    announced = max(pages, 1) * site.mean_rate * site.recall * (1.0 - _mean_false(site))
+    announced = max(pages, 1) * site.mean_rate * site.recall * (1.0 - false_share(site.mean_rate, site))
     return sqrt(2.0 * max(threshold, 0.0) / announced) if announced > 0.0 else inf
 
 
@@ -60,10 +60,6 @@ def requests_between_polls(
         return FIRST_BETWEEN_POLLS << min(silent_polls, MAX_DOUBLINGS)
     gap = days_between_polls(site, pages=pages, threshold=threshold) * per_day
     return max(MIN_BETWEEN_POLLS, min(MAX_BETWEEN_POLLS, max(waiting, gap)))
-
-
-def _mean_false(site: SiteEstimate) -> float:
-    return false_share(site.mean_rate, site)
 
 
 def after_announcement(
@@ -140,8 +136,5 @@ def learn_false_announcement(
     curvature = _FADING * site.false_curvature + slope * slope
     odds = site.false_odds * exp(slope / (curvature + _INERTIA))
     odds = min(max(odds, MIN_FALSE_ODDS), MAX_FALSE_ODDS)
-    return _with_false_rate(site._replace(false_odds=odds, false_curvature=curvature))
-
-
-def _with_false_rate(site: SiteEstimate) -> SiteEstimate:
-    return site._replace(false_rate=max(site.false_odds * site.recall * site.mean_rate, MIN_FALSE_RATE))
+    rate = max(odds * site.recall * site.mean_rate, MIN_FALSE_RATE)
+    return site._replace(false_odds=odds, false_curvature=curvature, false_rate=rate)

@@ -64,7 +64,8 @@ class Scope:
         self._include = [compile_pattern(pattern, "scope.include") for pattern in settings.include]
         self._exclude = [compile_pattern(pattern, "scope.exclude") for pattern in settings.exclude]
         self._fetch_types = check_file_types(settings.fetch_types)
-        self._filters = {**_expression_filter(settings.filter), **(filters or {})}
+        own = {} if settings.filter is None else {settings.filter: parse_filter(settings.filter)}
+        self._filters = {**own, **(filters or {})}
         self._sites: dict[str, tuple[str, ...] | RefusalReason] = {}
 
     def is_seed(self, url: str) -> bool:
@@ -113,11 +114,9 @@ class Scope:
             return place
         kind = url_file_type(url)
         if kind is not None and kind not in self._fetch_types and url not in self._seeds:
-            return Reason.FILE_TYPE, f"the file extension means {kind}; fetch_types allows {self._allowed_types()}"
+            allowed = ", ".join(sorted(self._fetch_types)) or "pages only"
+            return Reason.FILE_TYPE, f"the file extension means {kind}; fetch_types allows {allowed}"
         return self._check_exclude(url) or self._check_include(url) or self._check_filters(url)
-
-    def _allowed_types(self) -> str:
-        return ", ".join(sorted(self._fetch_types)) or "pages only"
 
     def _check_location(self, url: str, depth: int, hops: int) -> RefusalReason | None:
         """Check where the URL lies, by the kind of the scope."""
@@ -208,10 +207,6 @@ def _canonical_seed(seed: str, schemes: tuple[str, ...]) -> str:
     if page is None:
         raise ConfigError(f"scope.seeds: {seed!r} is not the URL of a page; write it as https://example.org/")
     return page
-
-
-def _expression_filter(text: str | None) -> dict[str, UrlFilter]:
-    return {} if text is None else {text: parse_filter(text)}
 
 
 def _first_match(patterns: list[re.Pattern[str]], url: str) -> re.Pattern[str] | None:

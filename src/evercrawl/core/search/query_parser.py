@@ -87,13 +87,8 @@ def _add_part(draft: _Draft, match: re.Match[str]) -> None:
         draft.add(Term(f"{match['name']}:{value}"), negative=negative)
     elif match["word"] == "OR" and not match["sign"]:
         draft.joins = True
-    elif _is_searchable(value):
+    elif any(char.isalnum() or char > "\x7f" for char in value):  # Signs beyond ASCII, such as emoji, are searchable.
         draft.add(Term(value.strip(), match["phrase"] is not None), negative=negative)
-
-
-def _is_searchable(text: str) -> bool:
-    """Return whether it has a letter, a digit or a sign beyond ASCII, such as an emoji."""
-    return any(char.isalnum() or char > "\x7f" for char in text)
 
 
 def _apply_operator(draft: _Draft, operator: _Operator, name: str, value: str, *, negative: bool) -> None:

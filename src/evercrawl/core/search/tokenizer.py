@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from urllib.parse import unquote
 
 # Diacritics of Hebrew, Arabic and Latin, Arabic elongation, soft hyphens, joiners, directions, variants.
 _DROPPED_CHARS = (
@@ -41,11 +42,7 @@ def normalize_for_index(text: str) -> str:
         return text
     if _COMPOSED.search(text):
         text = unicodedata.normalize("NFKC", text)
-    return _SPECIAL.sub(_index_match, text)
-
-
-def _index_match(match: re.Match[str]) -> str:
-    return _index_form(match[0])
+    return _SPECIAL.sub(lambda match: _index_form(match[0]), text)
 
 
 @lru_cache(maxsize=16_384)
@@ -103,11 +100,6 @@ _URL_WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _COMMON_NAMES = "http https www html htm php asp aspx jsp index com org net"
 _COMMON_URL_WORDS = frozenset(_COMMON_NAMES.split())
-_ESCAPES = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
-
-
-def _unescape(url: str) -> str:
-    return _ESCAPES.sub(lambda run: bytes.fromhex(run[0].replace("%", "")).decode("utf-8", "replace"), url)
 
 
 def url_words(url: str) -> str:
@@ -117,10 +109,8 @@ def url_words(url: str) -> str:
 
 
 def _words_in(part: str) -> str:
-    readable = _CAMEL.sub(" ", _unescape(part) if "%" in part else part)
+    readable = _CAMEL.sub(" ", unquote(part))
     return " ".join([word for word in _URL_WORD.findall(readable) if word.lower() not in _COMMON_URL_WORDS])
 
 
-@lru_cache(maxsize=4096)
-def _cached_words(part: str) -> str:
-    return _words_in(part)
+_cached_words = lru_cache(maxsize=4096)(_words_in)

@@ -21,14 +21,11 @@ def tokenize(text: str) -> list[str]:
     """Return words in lower case and punctuation; `isn't` becomes `is not`, a pictogram its name."""
     text = text.lower()
     if not text.isascii():
-        text = _SYMBOL.sub(_symbol_name, text.replace("\u2019", "'"))
+        text = text.replace("\u2019", "'")
+        text = _SYMBOL.sub(lambda match: f" {unicodedata.name(match[0], '').lower()} ", text)
     if "'" in text:
         text = _LOOSE_SUFFIX.sub("'", _CONTRACTION.sub(" not", text))
     return _WORD.findall(text)
-
-
-def _symbol_name(match: re.Match[str]) -> str:
-    return f" {unicodedata.name(match[0], '').lower()} "
 
 
 def split_sentences(text: str) -> list[str]:
@@ -65,17 +62,13 @@ def is_english(text: str, *, lang: str | None = None) -> bool:
         return lang.lower().split("-")[0].split("_")[0] == "en"
     words = _LETTERS.findall(text[:LANGUAGE_SAMPLE_CHARS].lower())
     letters = sum(map(len, words))
-    foreign_letters = sum(len(word) for word in words if not _is_latin(word))
+    foreign_letters = sum(len(word) for word in words if max(word) >= "\u0250")
     if foreign_letters > MAX_FOREIGN_SHARE * letters:
         return False
     english = sum(word in ENGLISH_WORDS for word in words)
     foreign = sum(word in FOREIGN_WORDS for word in words)
     accented = sum(not word.isascii() for word in words)
     return foreign == 0 or foreign + accented <= english or (foreign == 1 and not accented and len(words) > 6)
-
-
-def _is_latin(word: str) -> bool:
-    return all(letter < "\u0250" for letter in word)
 
 
 CLEAR_SCORE = 0.25  # A sentence with a smaller score is neutral.

@@ -114,8 +114,9 @@ class SitemapWalk:
         depth = self._depths.get(url, 0) + 1
         if answer.type is not SitemapType.INDEX or depth > self._most_depth:
             return
+        own = _domain(url)
         for child in answer.entries:
-            if child.url in self._depths or not _is_related(url, child.url):
+            if child.url in self._depths or own is None or _domain(child.url) != own:
                 continue
             if may_have_changed(child, self._last_read.get(child.url)):
                 self._add(child.url, depth)
@@ -127,10 +128,6 @@ class SitemapWalk:
         if url not in self._depths and len(self._depths) < self._most_files:
             self._depths[url] = depth
             self._waiting.append(url)
-
-
-def _is_related(index_url: str, child_url: str) -> bool:
-    return _domain(index_url) == _domain(child_url) is not None
 
 
 def _domain(url: str) -> str | None:
@@ -145,46 +142,6 @@ def may_have_changed(child: SitemapEntry, last_read: datetime | None) -> bool:
         return True
     is_date = child.lastmod.time() == time.min
     return child.lastmod + (_A_DAY if is_date else timedelta(0)) > last_read
-
-
-class ChangeAnnouncement(NamedTuple):
-    """An announced change of a page."""
-
-    url: str
-    announced_at: datetime
-
-
-class SitemapNews(NamedTuple):
-    """What a sitemap or feed says that is new."""
-
-    announcements: tuple[ChangeAnnouncement, ...]
-    new_pages: tuple[SitemapEntry, ...]
-
-
-def sitemap_news(
-    entries: Iterable[SitemapEntry], known: Mapping[str, datetime | None], *, now: datetime
-) -> SitemapNews:
-    """Return the changes of known pages, and the unknown pages, each once in canonical form.
-    `known` maps each page to its newest known lastmod or, as in paper C, its last visit; None means that no date is
-    news. A future date counts as now."""
-    notices: dict[str, datetime] = {}
-    new: dict[str, SitemapEntry] = {}
-    for entry in entries:
-        page = urls.canonical(entry.url)
-        if page is None:
-            continue
-        if page not in known:
-            new[page] = _newer(entry._replace(url=page), new.get(page))
-        elif (since := known[page]) is not None and entry.lastmod is not None and entry.lastmod > since:
-            moment = min(entry.lastmod, now)
-            notices[page] = max(moment, notices.get(page, moment))
-    return SitemapNews(tuple(ChangeAnnouncement(page, moment) for page, moment in notices.items()), tuple(new.values()))
-
-
-def _newer(entry: SitemapEntry, other: SitemapEntry | None) -> SitemapEntry:
-    if other is None or other.lastmod is None:
-        return entry
-    return entry if entry.lastmod is not None and entry.lastmod > other.lastmod else other
 
 
 MIN_POLL_DAYS, MAX_POLL_DAYS = 1.0 / 24.0, 7.0

@@ -112,13 +112,9 @@ def _parts(pages: Iterable[SitemapPage], form: _Form, *, max_urls: int, max_byte
             lines, used, newest = [], 0, None
         lines.append(line)
         used += size
-        newest = _later(newest, page.lastmod)
+        newest = max(filter(None, (newest, page.lastmod)), default=None)
     if lines:
         yield _Part(form.document("".join(lines)), newest)
-
-
-def _later(moment: datetime | None, other: datetime | None) -> datetime | None:
-    return max(filter(None, (moment, other)), default=None)
 
 
 def _index(name: str, parts: list[SitemapFile], folder_url: str) -> SitemapFile:

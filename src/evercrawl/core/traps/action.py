@@ -90,13 +90,9 @@ def _logout(parts: UrlParts) -> str | None:
     if not parts.segments or not _LOGOUT.fullmatch(last := _EXTENSION.sub("", parts.segments[-1])):
         return None
     before = parts.segments[:-1]
-    in_account = all(segment in _ACCOUNT_FOLDERS or _is_language(segment) for segment in before)
+    in_account = all(segment in _ACCOUNT_FOLDERS or _LANGUAGE.match(segment) for segment in before)
     with_return = any(_TOKEN.fullmatch(name) or _RETURN_PARAMETER.fullmatch(name) for name, _ in parts.pairs)
     return f"/{last} ends a session" if in_account or with_return else None
-
-
-def _is_language(segment: str) -> bool:
-    return bool(_LANGUAGE.match(segment))
 
 
 def _basket(parts: UrlParts) -> str | None:

@@ -58,12 +58,8 @@ def _probe_candidates(site: TrapState, breadth: Breadth) -> list[tuple[int, str]
         for name, stats in site.patterns.items()
         if stats.breadth is breadth
         and _needs_probe(stats, least)
-        and not any(_is_below(stats.last_url, name, maze) for maze in site.mazes)
+        and not any(name != maze and lengthens(patterns_of(stats.last_url), maze) for maze in site.mazes)
     ]
-
-
-def _is_below(example: str, name: str, maze: str) -> bool:
-    return name != maze and lengthens(patterns_of(example), maze)
 
 
 def _needs_probe(stats: PatternStats, least: int) -> bool:

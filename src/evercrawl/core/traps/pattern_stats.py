@@ -164,7 +164,7 @@ def with_state(stats: PatternStats, *, overspent: bool = False, lengthens: bool 
     if (
         stats.state is PatternState.THROTTLED
         and stats.value < BLOCK_BELOW
-        and _may_block(stats)
+        and stats.breadth is not Breadth.SITE_PARAMETER  # Useless on one kind of page, it may matter on another.
         and blocking_proof(stats, overspent=overspent, lengthens=lengthens)
     ):
         stats = stats._replace(state=PatternState.BLOCKED, probes=0)
@@ -185,11 +185,6 @@ def offers_only_itself(stats: PatternStats) -> bool:
 def _is_known_well(stats: PatternStats) -> bool:
     least = NARROW_MIN_REQUESTS if stats.breadth < Breadth.FOLDER else BROAD_MIN_REQUESTS
     return stats.requests >= least or stats.value < SUSPECT_PRIOR / 2
-
-
-def _may_block(stats: PatternStats) -> bool:
-    """A parameter that is useless on one kind of page may matter on another."""
-    return stats.breadth is not Breadth.SITE_PARAMETER
 
 
 def blocking_proof(stats: PatternStats, *, overspent: bool = True, lengthens: bool = False) -> str:

@@ -52,7 +52,8 @@ def _in_a_row(segments: tuple[str, ...]) -> str | None:
         for start in range(len(segments) - size * (MAX_IN_A_ROW + 1) + 1):
             group = segments[start : start + size]
             times = _times(segments, start, group)
-            if times > _most_in_a_row(group):
+            is_filler = all(_PLACEHOLDER.match(segment) for segment in group)
+            if times > (MAX_PLACEHOLDERS_IN_A_ROW if is_filler else MAX_IN_A_ROW):
                 return f"the path repeats /{'/'.join(group)}/ {times} times in a row"
     return None
 
@@ -62,11 +63,6 @@ def _times(segments: tuple[str, ...], start: int, group: tuple[str, ...]) -> int
     while segments[start + times * size : start + (times + 1) * size] == group:
         times += 1
     return times
-
-
-def _most_in_a_row(group: tuple[str, ...]) -> int:
-    is_filler = all(_PLACEHOLDER.match(segment) for segment in group)
-    return MAX_PLACEHOLDERS_IN_A_ROW if is_filler else MAX_IN_A_ROW
 
 
 def _scattered(segments: tuple[str, ...]) -> str | None:

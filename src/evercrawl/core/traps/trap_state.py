@@ -223,7 +223,10 @@ def trap_state_bytes(site: TrapState) -> bytes:
     memory = site.text_memory
     head = orjson.dumps({
         "requests": [site.requests, site.wasted, site.repeats],
-        "patterns": [[name, *_rounded(stats)] for name, stats in site.patterns.items()],
+        "patterns": [
+            [name, *(round(value, DIGITS) if isinstance(value, float) else value for value in stats)]
+            for name, stats in site.patterns.items()
+        ],
         "text_memory": [memory.count, bool(memory.recent), bool(memory.previous)],
         "soft_404": _packed_pages(site.soft_404),
         "not_found_pages": _packed_pages(site.not_found_pages),
@@ -247,10 +250,6 @@ def _packed_pages(known: tuple[Soft404Page, ...]) -> list[tuple[str, int]]:
 
 def _unpacked_pages(stored: list[list[Any]]) -> tuple[Soft404Page, ...]:
     return tuple(Soft404Page(b64decode(sign), chars) for sign, chars in stored)
-
-
-def _rounded(stats: PatternStats) -> list[Any]:
-    return [round(value, DIGITS) if isinstance(value, float) else value for value in stats]
 
 
 def trap_state_of(blob: bytes) -> TrapState:

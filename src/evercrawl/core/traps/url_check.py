@@ -18,7 +18,7 @@ MAX_URL_CHARS = 2000  # Characters. Servers and caches cut longer URLs.
 MAX_SEGMENTS = 21  # Twenty folders and a file. The deepest source trees stay below.
 MAX_PARAMETERS = 40  # A search form with every field filled in stays below.
 MAX_HOPS = 20  # Links away from a seed.
-MAX_RUN = 100  # Characters over which a group of up to four repetition.
+MAX_RUN = 100  # Characters over which a group of up to four repeats.
 MAX_GROUP = 4
 
 
@@ -41,7 +41,7 @@ def too_far(hops: int | None) -> str | None:
 
 
 def stutter(parts: UrlParts) -> str | None:
-    """Return the segment or value that repetition a few characters, if any."""
+    """Return the segment or value that repeats a few characters, if any."""
     if len(parts.url) < MAX_RUN:
         return None
     for piece in (*parts.segments, *(value for _, value in parts.pairs)):
@@ -70,7 +70,7 @@ _JOINT = re.compile(r"[+,|&]|%2c|%2b|%20", re.IGNORECASE)
 
 
 def combination(parts: UrlParts) -> str | None:
-    """Return the choices that the URL combination beyond what people link to, if any."""
+    """Return the choices that the URL combines beyond what people link to, if any."""
     return _facets(parts) or _tags(parts) or _far_page(parts)
 
 
@@ -278,17 +278,13 @@ def _has_title(after: tuple[str, ...]) -> bool:
 
 
 def _year_first(segments: tuple[str, ...], year: int, *, alone: bool) -> Iterator[_Date]:
-    if len(segments) > 1 and _is_month(segments[1]):
-        whole = len(segments) > 2 and _is_day(segments[2]) and len(segments[1]) > 1
+    if len(segments) > 1 and (segments[1] in _MONTHS or _is_number(segments[1], most=12)):
+        whole = len(segments) > 2 and _is_number(segments[2], most=31) and len(segments[1]) > 1
         yield _Date(year, whole, whole and alone)
 
 
-def _is_month(text: str) -> bool:
-    return text in _MONTHS or (text.isdigit() and len(text) <= 2 and 1 <= int(text) <= 12)
-
-
-def _is_day(text: str) -> bool:
-    return text.isdigit() and len(text) <= 2 and 1 <= int(text) <= 31
+def _is_number(text: str, *, most: int) -> bool:
+    return text.isdigit() and len(text) <= 2 and 1 <= int(text) <= most
 
 
 def _whole_text(text: str, *, alone: bool) -> Iterator[_Date]:

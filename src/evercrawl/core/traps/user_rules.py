@@ -141,11 +141,8 @@ def compile_rule_sets(names: tuple[str, ...]) -> CompiledRuleSet:
     unknown = [name for name in names if name not in RULE_SETS]
     if unknown:
         raise ConfigError(f"there is no rule set {unknown[0]!r}; choose from {', '.join(RULE_SETS)}")
-    return CompiledRuleSet(tuple(pair for name in names for pair in _compile_set(name)))
-
-
-def _compile_set(name: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((re.compile(rule.expression), f"{name}: {rule.why}") for rule in RULE_SETS[name])
+    rules = ((re.compile(rule.expression), f"{name}: {rule.why}") for name in names for rule in RULE_SETS[name])
+    return CompiledRuleSet(tuple(rules))
 
 
 SITE_SEPARATOR = " "  # Occurs in no URL and no pattern.

@@ -12,8 +12,8 @@ from evercrawl.core.alerts.matching import (
     page_matches,
     parse_alert_query,
     sentiment_shift,
-    url_matches,
 )
+from evercrawl.core.url import matches_glob
 from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import AlertFilter, Event, EventKind, SentimentShift
 
@@ -95,7 +95,7 @@ def test_a_sentiment_shift_is_clear_on_both_sides(before: float | None, after: f
     ],
 )
 def test_patterns_match_the_whole_url(pattern: str, url: str, fits: bool) -> None:
-    assert url_matches(pattern, url) is fits
+    assert matches_glob(pattern, url) is fits
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from evercrawl.core.credit.ledger import (
     allocate,
     balance,
     credit_of,
-    grant_to_shards,
     importance_of,
     is_lambda_next,
     join_age,
@@ -23,7 +22,6 @@ from evercrawl.core.credit.ledger import (
     new_page,
     pay_dividend,
     receive,
-    remove_page,
     settle,
     spend,
     with_generation,
@@ -115,14 +113,11 @@ def test_spending_includes_unsettled_dividends() -> None:
     assert share == 13_500_000
 
 
-def test_refused_links_and_removed_pages_pay_to_lambda() -> None:
+def test_refused_links_pay_to_lambda() -> None:
     page, ledger = page_with(100)
     ledger, page, share = spend(page, ledger, links=2)
     ledger = allocate(add_pages(ledger), kept=share, refused=share)
-    other = with_share(new_page(ledger), share, generation=ledger.generation)
-    assert ledger.lambda_page == 55 * MICROS
-    ledger = remove_page(other, ledger)
-    assert (ledger.lambda_page, ledger.held, ledger.pages) == (100 * MICROS, 0, 1)
+    assert (ledger.lambda_page, ledger.held, ledger.pages) == (55 * MICROS, 45 * MICROS, 2)
     assert balance(ledger) == 0
 
 
@@ -133,18 +128,6 @@ def test_credit_in_transit_is_counted() -> None:
     assert here.sent - there.received == 90 * MICROS
     there = allocate(receive(there, share), kept=share)
     assert (balance(here), balance(there), there.held) == (0, 0, 90 * MICROS)
-
-
-def test_grants_follow_the_number_of_pages() -> None:
-    ledger = CreditLedger(lambda_page=1000, pages=10, minted=1000)
-    ledger, grants = grant_to_shards(ledger, {3: 30, 1: 60, 2: 0})
-    assert grants == {1: 600, 3: 300}
-    assert (ledger.lambda_page, ledger.sent, balance(ledger)) == (100, 900, 0)
-
-
-def test_grants_below_one_unit_per_page_are_kept() -> None:
-    ledger = CreditLedger(lambda_page=50, pages=10, minted=50)
-    assert grant_to_shards(ledger, {1: 90}) == (ledger, {})
 
 
 def test_old_earnings_count_less() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from evercrawl.core.digest import content_digest, payload_sha1, text_digest
 from evercrawl.core.duplicates.minhash import (
+    BAND_BYTES,
     BANDS,
     EMPTY_SIGNATURE,
     MAX_CANDIDATES,
@@ -18,7 +19,6 @@ from evercrawl.core.duplicates.minhash import (
     SignatureEntry,
     SignatureMatch,
     best_match,
-    collision_probability,
     is_indexable,
     is_near_duplicate,
     signature_bands,
@@ -128,6 +128,12 @@ def test_each_band_is_a_number() -> None:
 def test_similar_texts_share_a_band() -> None:
     changed = " ".join(MANY_WORDS[:200] + ["new"] * 5 + MANY_WORDS[205:])
     assert set(signature_bands(text_signature(TEXT))) & set(signature_bands(text_signature(changed)))
+
+
+def collision_probability(similarity: float) -> float:
+    """Return how likely two texts of this similarity share a band."""
+    equal = similarity + (1 - similarity) / 256
+    return 1 - (1 - equal**BAND_BYTES) ** BANDS
 
 
 @pytest.mark.parametrize(("alike", "least", "most"), [(0.8, 0.999, 1), (0.65, 0.95, 1), (0.2, 0, 0.03), (0, 0, 1e-8)])

@@ -8,29 +8,31 @@ from random import Random
 import pytest
 
 from evercrawl.core.focus.focus import Focus, learn_focus, parse_page
-from evercrawl.core.focus.focus_frontier import MAX_URL_VALUE, FocusedQueue, FocusFrontier, distill_hubs
+from evercrawl.core.focus.focus_frontier import MAX_URL_VALUE, FocusFrontier, distill_hubs
 from evercrawl.core.focus.link_scorer import LinkScorer, LinkScorerPolicy
 from tests.unit.core.focus.pages import examples, web
 
 FOCUS = learn_focus(examples("http://one.test"), random=Random(0))
 
 
-def crawled(focus: Focus, site: str) -> tuple[list[str], FocusedQueue]:
+def crawled(focus: Focus, site: str) -> tuple[list[str], FocusFrontier]:
+    """Crawl a site, the best waiting URL first."""
     pages = web(site)
-    queue = FocusedQueue(LinkScorer(focus), [f"{site}/"], is_allowed=pages.__contains__)
-    order = []
-    while (url := queue.next()) is not None:
-        queue.add_page(url, parse_page(url, pages[url]))
-        order.append(url)
-    return order, queue
+    frontier = FocusFrontier(LinkScorer(focus), [f"{site}/"], is_allowed=pages.__contains__)
+    order: dict[str, None] = {}
+    while waiting := [url for url in frontier.values if url not in order]:
+        url = max(waiting, key=frontier.values.__getitem__)
+        order[url] = None
+        frontier.add_page(url, parse_page(url, pages[url]))
+    return list(order), frontier
 
 
 def test_pages_on_topic_come_first():
-    order, queue = crawled(FOCUS, "http://two.test")
+    order, frontier = crawled(FOCUS, "http://two.test")
     assert len(order) == len(set(order)) == len(web("http://two.test"))
     last = max(place for place, url in enumerate(order) if "/classes/" in url)
     assert last <= 12 + 3
-    assert queue.frontier.harvest_ratio == 12 / len(order)
+    assert frontier.harvest_ratio == 12 / len(order)
 
 
 def test_the_same_web_is_crawled_in_the_same_order():
@@ -38,8 +40,8 @@ def test_the_same_web_is_crawled_in_the_same_order():
 
 
 def test_harvest_ratio_is_zero_before_the_first_page():
-    queue = FocusedQueue(LinkScorer(FOCUS), [], is_allowed=lambda _: True)
-    assert (queue.next(), queue.frontier.harvest_ratio) == (None, 0.0)
+    frontier = FocusFrontier(LinkScorer(FOCUS))
+    assert (frontier.values, frontier.harvest_ratio) == ({}, 0.0)
 
 
 def test_priorities_change_while_it_learns():

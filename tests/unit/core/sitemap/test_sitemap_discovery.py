@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from evercrawl.core.revisit.change_announcements import FIRST_BETWEEN_POLLS, MAX_BETWEEN_POLLS, MIN_BETWEEN_POLLS
+from evercrawl.core.revisit.interval_rules import SitemapRow, to_download
 from evercrawl.core.revisit.rate_estimate import SiteEstimate
 from evercrawl.core.sitemap.sitemap_discovery import (
     ABSENT_DAYS,
@@ -13,7 +14,6 @@ from evercrawl.core.sitemap.sitemap_discovery import (
     MAX_POLL_DAYS,
     MAX_SOURCES,
     MIN_POLL_DAYS,
-    ChangeAnnouncement,
     SitemapSource,
     SitemapState,
     SitemapWalk,
@@ -25,7 +25,6 @@ from evercrawl.core.sitemap.sitemap_discovery import (
     is_superseded,
     poll_interval,
     should_request,
-    sitemap_news,
     sitemap_state_bytes,
     sitemap_state_of,
     sources_of,
@@ -33,6 +32,7 @@ from evercrawl.core.sitemap.sitemap_discovery import (
 from evercrawl.core.sitemap.sitemap_reader import read_sitemap
 from evercrawl.core.sitemap.sitemap_writer import extended_sitemap
 from evercrawl.model.sitemap import Sitemap, SitemapEntry, SitemapPage, SitemapType
+from evercrawl.model.time import to_us
 
 SITE = "http://site.test"
 NOW = datetime(2024, 5, 6, 12, tzinfo=UTC)
@@ -146,39 +146,7 @@ def test_unchanged_children_are_skipped():
     assert walk.unchanged == ["http://site.test/older", "http://site.test/yesterday"]
 
 
-# News
-
-
-def test_news():
-    entries = [
-        SitemapEntry("http://site.test/older", NOW - HOUR),
-        SitemapEntry("http://site.test/same", NOW),
-        SitemapEntry("http://site.test/newer", NOW - HOUR),
-        SitemapEntry("http://site.test/newer#x", NOW - HOUR / 2),
-        SitemapEntry("http://SITE.test/ahead", NOW + HOUR),
-        SitemapEntry("http://site.test/undated"),
-        SitemapEntry("http://site.test/never", NOW),
-        SitemapEntry("http://site.test/new", NOW - HOUR),
-        SitemapEntry("http://site.test/new", NOW),
-        SitemapEntry("http://site.test/new"),
-        SitemapEntry("http://0/" + "a." * 200),
-        SitemapEntry("mailto:x"),
-    ]
-    known = {
-        "http://site.test/older": NOW,
-        "http://site.test/same": NOW,
-        "http://site.test/newer": NOW - 2 * HOUR,
-        "http://site.test/ahead": NOW - HOUR,
-        "http://site.test/undated": NOW,
-        "http://site.test/never": None,
-        "http://0.0.0.0/" + "a." * 200: None,
-    }
-    found = sitemap_news(entries, known, now=NOW)
-    assert found.announcements == (
-        ChangeAnnouncement("http://site.test/newer", NOW - HOUR / 2),
-        ChangeAnnouncement("http://site.test/ahead", NOW),
-    )
-    assert found.new_pages == (SitemapEntry("http://site.test/new", NOW),)
+# Paper C
 
 
 PAPER_SITEMAP = {
@@ -188,7 +156,7 @@ PAPER_SITEMAP = {
     "results": 1308473495000, "placement": 1308473616000, "alumni": 1309334004000, "contact": 1272964754000,
 }  # fmt: skip
 """Paper C, table 2."""
-FIRST_VISIT = datetime.fromtimestamp(1308111730, UTC)
+FIRST_VISIT_MS = 1308111730_000
 
 
 def test_the_example_of_paper_c():
@@ -201,14 +169,10 @@ def test_the_example_of_paper_c():
     ]
     found = read_sitemap(extended_sitemap(listed), "http://www.xyz.com/sitemap.xml?XTND")
     assert (found.type, len(found.entries)) == (SitemapType.EXTENDED, 14)
-    visited = {page(name): FIRST_VISIT for name in PAPER_SITEMAP if name != "alumni"}
-    news = sitemap_news(found.entries, visited, now=datetime.fromtimestamp(1309453215, UTC))
-    assert [announcement.url for announcement in news.announcements] == [
-        page("faculty/teaching"),
-        page("results"),
-        page("placement"),
-    ]
-    assert [entry.url for entry in news.new_pages] == [page("alumni")]
+    rows = [SitemapRow(entry.text, entry.url, to_us(entry.lastmod) // 1000) for entry in found.entries if entry.lastmod]
+    visited = {page(name): FIRST_VISIT_MS for name in PAPER_SITEMAP if name != "alumni"}
+    wanted = ("faculty/teaching", "results", "placement", "alumni")
+    assert to_download(rows, visited) == [page(name) for name in wanted]
 
 
 MUTE = SiteEstimate()
