@@ -210,6 +210,10 @@ def _become(request: dict[str, Any], files: list[int]) -> None:
             os.dup2(file, target)
         for file in files:
             os.close(file)
+        # The streams of the server remember what kind of file they were opened on.
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)  # noqa: SIM115
         os.chdir(request["cwd"])
         os.environ.clear()
         os.environ.update(request["env"])
