@@ -32,15 +32,18 @@ from evercrawl.core.digest import content_digest
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.duplicates.host_mirrors import MirrorRegistry
 from evercrawl.core.duplicates.minhash import text_signature
+from evercrawl.core.revisit.visit_schedule import BudgetLevel
+from evercrawl.core.scope.scope import Scope
+from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.core.url import key_of, site_of
-from evercrawl.core.visit.links import FoundLinks
 from evercrawl.core.visit.outcome import judge_fetched
-from evercrawl.engine.duplicates import LEAST_CHARS, Duplicates
-from evercrawl.engine.interpret import VisitResult
+from evercrawl.engine.decision import Content, Decision, PageKnowledge, Policy, Related, SiteKnowledge, VisitFacts
+from evercrawl.engine.duplicates import MIN_CHARS, Duplicates, find_duplicate
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Exchange, Fetched
 from evercrawl.model.page import DuplicateCandidate, Page
-from evercrawl.model.settings import DuplicateSettings, ParseSettings
+from evercrawl.model.settings import ParseSettings, Settings
+from evercrawl.model.site import Site
 from evercrawl.testing.memory_archive import MemoryNear
 
 HEADERS = (("content-type", "text/html"),)
@@ -91,28 +94,33 @@ def documents(each: int, percent: int = 50) -> list[tuple[str, Document]]:
 async def verdicts(found: list[tuple[str, Document]]) -> dict[int, int]:
     """Page -> the page that the engine says it repeats."""
     store = Judged()
-    twins = Duplicates(
+    settings = Settings()
+    policy = Policy(settings, Scope(settings.scope), TrapFilter(settings.traps), "bench", lambda _: None)
+    duplicates = Duplicates(
         store,  # type: ignore[arg-type]
         MemoryNear(),
-        settings=DuplicateSettings(),
+        settings=settings.duplicates,
         mirrors=MirrorRegistry(is_on=False),
-        twin_at=store.twin,
+        page_at=store.twin,
     )
     repeats: dict[int, int] = {}
+    now, known, site = datetime.now(UTC), PageKnowledge(), SiteKnowledge(Site(1, "https://site.test", "site.test"))
     for number, (url, document) in enumerate(found, 1):
         page = Page(number, key_of(url), url, 1, 0, 0, 0, 0)
-        exchange = Exchange(b"", b"", b"", None, datetime.now(UTC), timedelta(0))
-        result = Fetched(url, 200, HEADERS, b"", exchange)
-        judgement = judge_fetched(page, result, change=None, copy_of=None)
-        seen = VisitResult(result, judgement, FoundLinks(), document=replace(document, canonical=None))
-        await twins.judge(page, seen)
-        twins.committed()
-        known = DuplicateCandidate(
-            number, url, 1, text_signature(document.text), None, seen.duplicate_of, document.title
+        result = Fetched(url, 200, HEADERS, b"", Exchange(b"", b"", b"", None, now, timedelta(0)))
+        outcome = judge_fetched(page, result, change=None, copy_of=None)
+        content = Content(b"", b"", replace(document, canonical=None))
+        lookup = await duplicates.look_up(page, content, outcome)
+        related = Related(site, BudgetLevel(1.0, 1.0, 1.0, 1.0), duplicates=lookup)
+        facts = VisitFacts(page, result, known, related, now, policy)
+        decision = find_duplicate(facts, Decision(outcome, result, content))
+        duplicates.apply(page, decision)
+        duplicates.committed()
+        store.twins[number] = DuplicateCandidate(
+            number, url, 1, text_signature(document.text), None, decision.duplicate_of, document.title
         )
-        store.twins[number] = known
-        if seen.duplicate_of is not None:
-            repeats[number] = seen.duplicate_of
+        if decision.duplicate_of is not None:
+            repeats[number] = decision.duplicate_of
     return repeats
 
 
@@ -154,8 +162,8 @@ def compare(found: list[tuple[str, Document]], repeats: dict[int, int], *, shows
     by_text: dict[int, int] = {}
     by_all: dict[int, int] = {}
     for page in range(LEAST_PAGES, len(found) + 1):
-        before = alike[page - 1, : page - 1].toarray().ravel() * (chars[: page - 1] >= LEAST_CHARS)
-        if chars[page - 1] < LEAST_CHARS or before.max() < SURE:
+        before = alike[page - 1, : page - 1].toarray().ravel() * (chars[: page - 1] >= MIN_CHARS)
+        if chars[page - 1] < MIN_CHARS or before.max() < SURE:
             continue
         other = by_text[page] = int(before.argmax()) + 1
         same_title = found[page - 1][1].title == found[other - 1][1].title
@@ -204,7 +212,7 @@ EDITS = {"line added": _dated, "1 % of words": _edited(1), "2 % of words": _edit
 def planted(found: list[tuple[str, Document]]) -> dict[str, object]:
     """How many copies with an edit are found, by the edit, of real pages that are long enough."""
     shares: dict[str, object] = {}
-    eligible = [(url, document) for url, document in found if len(document.text) >= LEAST_CHARS][::STEP]
+    eligible = [(url, document) for url, document in found if len(document.text) >= MIN_CHARS][::STEP]
     for name, edit in EDITS.items():
         drawn = Random(name)
         copies = [

@@ -168,9 +168,7 @@ def adopt_pages(ledger: CreditLedger, pages: int, *, amount: int) -> CreditLedge
         return ledger
     gained = strangers * ledger.dividend
     ledger = ledger._replace(pages=pages, held=ledger.held + gained, minted=ledger.minted + gained)
-    if ledger.minted + ledger.received:
-        return ledger
-    return ledger._replace(minted=amount, lambda_page=amount)
+    return ledger if ledger.minted + ledger.received else ledger._replace(minted=amount, lambda_page=amount)
 
 
 def balance(ledger: CreditLedger) -> int:
@@ -222,6 +220,4 @@ def ledger_bytes(ledger: CreditLedger) -> bytes:
 
 def ledger_of(stored: bytes | None) -> CreditLedger:
     """Read the stored form; empty if there is none. Numbers of a later version are ignored."""
-    if stored is None:
-        return CreditLedger()
-    return CreditLedger(*json.loads(stored)[: len(CreditLedger._fields)])
+    return CreditLedger() if stored is None else CreditLedger(*json.loads(stored)[: len(CreditLedger._fields)])

@@ -1,6 +1,6 @@
 """The credit of one shard: what visits pay to links, who gets it, and what the store must know.
 Shares of new pages go into their rows. Shares of known pages wait in a pot, by URL, and are written now and then, the
-largest first: a popular page then costs one write for hundreds of links. In the store, what is in the pot or set aside
+largest first: a popular page then costs one write for hundreds of links. In the store, what is in the pot or reserved
 for other shards belongs to the Lambda page, so a crash forgets for whom it was and loses nothing."""
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class ShardCredit:
         self._pages_elsewhere = pages_elsewhere
         self._pot: dict[str, int] = {}
         self._for_others = 0
-        """Set aside for the Lambda pages of other shards."""
+        """Reserved for the Lambda pages of other shards."""
         self._visits = 0
         self._entered = self._kept = self._sent = self._refused = 0
         """Counted with the next read of the ledger: new pages, their credit, what was sent and refused."""
@@ -224,7 +224,7 @@ class ShardCredit:
         return CreditShares(credit, share, waited)
 
     def _lambdas_turn(self, held: int) -> tuple[CreditLedger, int]:
-        """Return the ledger once the page that holds so much is next, and what is set aside for other shards.
+        """Return the ledger once the page that holds so much is next, and what is reserved for other shards.
         The Lambda page pays all pages of the collection, if it holds more than that page."""
         ledger = self.ledger
         if not is_lambda_next(ledger, highest=held + ledger.dividend):
