@@ -282,7 +282,7 @@ def test_first_run_crawl_live_settings_log_in_and_out(browser: Browser, tmp_path
             page.goto(served.address)
             expect(page.get_by_role("heading", name="Log in")).to_be_visible()
             page.goto(served.first_link)
-            page.get_by_label("Address of the site").fill(f"http://{HOSTS[0]}:{port}/")
+            page.get_by_label("URL of the site").fill(f"http://{HOSTS[0]}:{port}/")
             page.get_by_role("button", name="Crawl", exact=True).click()
             page.wait_for_url("**/live*")
             _watch_the_crawl(page, served)
@@ -303,12 +303,12 @@ def _watch_the_crawl(page: Page, served: Served) -> None:
 
 
 def _exclude_a_trap(page: Page, served: Served) -> None:
-    """While the crawl runs: it takes the word up without being started again."""
+    """While the crawl runs: it applies the rule without a restart."""
     page.goto(f"{served.address}/traps")
     page.get_by_label("Pattern", exact=True).fill("/news/*")
     page.get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Exclude").first.click()
-    expect(page.get_by_role("status")).to_contain_text("/news/* is left out")
+    expect(page.get_by_role("status")).to_contain_text("/news/* excluded")
     expect(page.get_by_role("button", name="Undo")).to_be_visible()
 
 
@@ -317,22 +317,22 @@ def _change_the_budget(page: Page, served: Served, collection: Path) -> None:
     field = page.get_by_label("revisit.budget", exact=True)
     field.fill("240")
     field.press("Enter")
-    expect(page.get_by_role("status")).to_contain_text("revisit.budget is now 240")
+    expect(page.get_by_role("status")).to_contain_text("revisit.budget set to 240")
     assert "budget = 240" in (collection / "collection.toml").read_text()
 
 
 def _log_out_and_in(page: Page, served: Served, collection: Path) -> None:
     page.goto(f"{served.address}/access")
     page.get_by_label("New password").fill("correct horse battery")
-    page.get_by_role("button", name="Set, and end every session").click()
+    page.get_by_role("button", name="Set password and end all sessions").click()
     page.get_by_label("Password").fill("wrong horse")
     page.get_by_role("button", name="Log in").click()
-    expect(page.get_by_role("alert")).to_contain_text("not the password")
+    expect(page.get_by_role("alert")).to_contain_text("wrong password")
     page.get_by_label("Password").fill("correct horse battery")
     page.get_by_role("button", name="Log in").click()
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
-    keyring = AuthStore(collection)
-    assert {"start-crawl", "set-setting", "set-password", "log in"} <= {line.what for line in keyring.book()}
-    keyring.close()
+    auth = AuthStore(collection)
+    assert {"start-crawl", "set-setting", "set-password", "log in"} <= {line.what for line in auth.audit_log()}
+    auth.close()

@@ -25,7 +25,7 @@ from tests.e2e.certificates import Authority
 from tests.web.chromium import Served, serving
 
 HOST = "news.example"
-TOKEN = "a token of the test of hubs"
+TOKEN = "a token of the websub test"
 LEASE_S = 3600
 DEADLINE_S = 40.0
 
@@ -38,7 +38,7 @@ def wait_for(condition: Callable[[], object]) -> None:
 
 
 class Newsroom:
-    """A small site, its feed, and the hub that tells of news."""
+    """A small site, its feed, and its hub."""
 
     def __init__(self) -> None:
         self.articles = 1
@@ -151,7 +151,7 @@ def news(tmp_path: Path) -> Iterator[tuple[Newsroom, Path, dict[str, str]]]:
 
 
 def _only(client: httpx.Client) -> dict[str, object]:
-    (found,) = client.get("/hubs").json()["subscriptions"]
+    (found,) = client.get("/websub").json()["subscriptions"]
     return found
 
 
@@ -163,8 +163,8 @@ def test_a_websub_push_causes_a_visit(news: tuple[Newsroom, Path, dict[str, str]
         wait_for(lambda: newsroom.answers == ["200 c-17"])
         found = _only(client)
         assert (found["phase"], found["signed"]) == ("active", True)
-        assert newsroom.secret not in client.get("/hubs").text
-        assert newsroom.callback.rpartition("/")[2] not in client.get("/hubs").text
+        assert newsroom.secret not in client.get("/websub").text
+        assert newsroom.callback.rpartition("/")[2] not in client.get("/websub").text
 
         newsroom.articles = 2
         assert newsroom.publish(secret="a guess") == 202, "who forges learns nothing"
@@ -190,8 +190,8 @@ def test_a_subscription_is_renewed_and_pushes_wait_for_a_crawl(news: tuple[Newsr
         client.post("/subscribe", json={"url": f"{newsroom.origin}/feed"})
         wait_for(lambda: newsroom.answers == ["200 c-17"])
         assert newsroom.publish() == 202
-        found = client.get("/hubs").json()
-        assert found["waiting"] == 1
+        found = client.get("/websub").json()
+        assert found["pending"] == 1
         assert f"{newsroom.origin}/news/1" in found["announcements"][0]["urls"]
         assert found["announcements"][0]["by"] == f"WebSub {newsroom.origin}/hub"
     with closing(AlertOutbox(collection)) as outbox:
@@ -229,7 +229,7 @@ def test_the_command_subscribes_through_the_running_server(news: tuple[Newsroom,
         assert _only(client)["until"] is not None
         assert not {"token", "secret"} & set(listed)
         assert hub("unsubscribe", f"{feed}/other", *public, code=1) == [
-            {"schema": "evercrawl.hub-unsubscribe/1", "topic": f"{feed}/other", "done": False}
+            {"schema": "evercrawl.websub-unsubscribe/1", "topic": f"{feed}/other", "done": False}
         ]
         hub("unsubscribe", feed, *public)
         wait_for(lambda: newsroom.answers == ["200 c-17"] * 2)

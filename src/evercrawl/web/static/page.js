@@ -66,7 +66,7 @@ function siteRow(site) {
   head.append(link);
   row.append(head);
   cell(row, number.format(site.pending), "num");
-  cell(row, site.gap_ms ? (site.gap_ms / 1000).toFixed(1) + " s" : "–", "num");
+  cell(row, site.delay_ms ? (site.delay_ms / 1000).toFixed(1) + " s" : "–", "num");
   cell(row, "").append(timeElement(site.open));
   cell(row, site.closed_reason ? site.closed_reason.slice(0, 100) : "");
   return row;
