@@ -13,10 +13,10 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from evercrawl.config import create_collection
 from evercrawl.web.auth import AuthStore
 from evercrawl.web.views import VIEWS
-from tests.web.inputs import query_of, tricky_paths, urls_for
 from tests.web.chromium import Served, chromium, serving
 from tests.web.conftest import story  # noqa: F401
 from tests.web.hostile import PAGES
+from tests.web.inputs import query_of, tricky_paths, urls_for
 from tests.worlds.demo_web import HOSTS, DemoWeb
 from tests.worlds.demo_web import serving as demo_serving
 

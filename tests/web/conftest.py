@@ -12,10 +12,10 @@ import evercrawl
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
 from evercrawl.web.auth import AccessScope
 from evercrawl.web.serve import ServeOptions, WebService
-from tests.web.inputs import ALERT
 from tests.web.client import TestClient
-from tests.web.hostile import PAGES, SCRIPT, haunt
 from tests.web.history_fixture import create_history
+from tests.web.hostile import PAGES, SCRIPT, haunt
+from tests.web.inputs import ALERT
 
 DAYS = 6
 

@@ -97,7 +97,9 @@ def haunt(collection: Path) -> None:
         outbox.put_subscription("token", told.topic, write_subscription(told))
         (alert,) = outbox.alerts()
         event = Event(0, 1, 1, next(iter(PAGES)), EventKind.CONTENT, 1.0, 1, 1, TITLE)
-        outbox.add_events(0, before=outbox.cursors().get(0, 0), after=10**9, matched=[MatchedEvent(alert.id, event)], now_us=1)
+        outbox.add_events(
+            0, before=outbox.cursors().get(0, 0), after=10**9, matched=[MatchedEvent(alert.id, event)], now_us=1
+        )
         message = outbox.compose(alert, upto_us=1, now_us=1)
         assert message is not None
         outbox.update_message(message._replace(state=MessageState.FAILED, tries=3, ended_us=2, detail=words))

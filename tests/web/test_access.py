@@ -15,9 +15,9 @@ from evercrawl.web.login import local_path
 from evercrawl.web.route import API
 from evercrawl.web.serve import ServeOptions, WebService, is_loopback
 from evercrawl.web.views import ACTIONS, VIEWS
-from tests.web.inputs import values_of
 from tests.web.conftest import Interface
 from tests.web.hostile import PAGES
+from tests.web.inputs import values_of
 
 PUBLIC = {
     "/login",

@@ -225,9 +225,7 @@ def test_apprise_is_offered_only_for_services_at_fixed_hosts(private: Interface)
     assert "tgram://…" in private.operator.get("/alerts").text
 
 
-def test_without_apprise_the_page_says_how_to_install_it(
-    private: Interface, monkeypatch: pytest.MonkeyPatch
-):
+def test_without_apprise_the_page_says_how_to_install_it(private: Interface, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "apprise", None)
     page = private.operator.get("/alerts").text
     assert '<option value="apprise">' not in page

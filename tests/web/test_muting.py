@@ -78,7 +78,9 @@ def test_a_diff_offers_its_parts_to_mute(own: Interface) -> None:
     assert f'value="{SITE}">Mute on the whole site' in page
 
 
-def test_muted_changes_are_hidden_in_feed_command_and_alerts(own: Interface, capsys: pytest.CaptureFixture[str]) -> None:
+def test_muted_changes_are_hidden_in_feed_command_and_alerts(
+    own: Interface, capsys: pytest.CaptureFixture[str]
+) -> None:
     path, group = own.service.state.path, _of_one_page(own)
     url = group["pages"][0]
 

@@ -12,9 +12,9 @@ from evercrawl.web.access_control import RateLimit
 from evercrawl.web.openapi import openapi_document
 from evercrawl.web.route import API
 from evercrawl.web.views import ACTIONS, VIEWS
-from tests.web.inputs import HOSTILE, query_of, tricky_paths, urls_for
 from tests.web.conftest import Interface
 from tests.web.hostile import SCRIPT
+from tests.web.inputs import HOSTILE, query_of, tricky_paths, urls_for
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)

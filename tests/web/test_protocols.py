@@ -19,8 +19,8 @@ from evercrawl.web.protocols.metrics import METRICS
 from evercrawl.web.route import API
 from evercrawl.web.serve import ServeOptions
 from tests.web.conftest import Interface, closed, opened
-from tests.web.hostile import PAGES
 from tests.web.history_fixture import create_history
+from tests.web.hostile import PAGES
 
 PAGE = "https://harbour.example/page/0"
 HOSTILE = next(iter(PAGES))
@@ -196,7 +196,8 @@ def test_an_event_stream_can_be_resumed(web: Interface):
     first = [json.loads(line) for line in reader.get(f"{API}/events?limit=20").text.splitlines()]
     assert len(first) == 20
     rest = [
-        json.loads(line) for line in reader.get(f"{API}/events", params={"after": first[-1]["position"]}).text.splitlines()
+        json.loads(line)
+        for line in reader.get(f"{API}/events", params={"after": first[-1]["position"]}).text.splitlines()
     ]
     assert {(one["url"], one["at"], one["line"]) for one in first + rest} >= {
         (one["url"], one["at"], one["line"]) for one in whole
