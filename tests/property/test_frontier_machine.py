@@ -18,7 +18,7 @@ from evercrawl.model.site import RobotsRecord, Site
 SECOND_US = 1_000_000
 BANDS = 3
 WINDOW = 3
-LANES = 3
+QUEUES = 3
 SITES = st.integers(1, 8)
 
 
@@ -38,7 +38,7 @@ class FrontierMachine(RuleBasedStateMachine):
         super().__init__()
         pace = Pace(timedelta(seconds=1), timedelta(seconds=60), 10.0, 1, timedelta(seconds=60))
         self.frontier = Frontier(
-            pace=pace, bands=BANDS, window=WINDOW, back_queues=LANES, random=Random(0), robots_of=robots_of
+            pace=pace, bands=BANDS, window=WINDOW, back_queues=QUEUES, random=Random(0), robots_of=robots_of
         )
         self.now_us = 0
         self.sites: dict[int, Site] = {}
@@ -140,8 +140,8 @@ class FrontierMachine(RuleBasedStateMachine):
 
     @invariant()
     def memory_is_bounded(self) -> None:
-        assert len(self.frontier.queues) <= LANES
-        assert self.frontier.in_memory() <= LANES * WINDOW
+        assert len(self.frontier.queues) <= QUEUES
+        assert sum(len(queue.window) for queue in self.frontier.queues.values()) <= QUEUES * WINDOW
 
     def teardown(self) -> None:
         """Whatever happened before: left to run, it comes to every page and then to rest."""

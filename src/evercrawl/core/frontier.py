@@ -286,7 +286,7 @@ class Frontier:
     # Turns
 
     def turn(self, *, now_us: int) -> Turn:
-        """Return the next step, once `needs` is satisfied. It counts as in flight until `answered` or `put_back`."""
+        """Return the next step, once `needs` is satisfied. It counts as in flight until `answered`."""
         if self._worth is not None:
             return self._best_turn(self._worth, now_us)
         while self._heap:
@@ -401,19 +401,6 @@ class Frontier:
         queue.uncommitted += 1
         self._settle(queue)
 
-    def put_back(self, turn: Visit | FetchRobots | FetchSide) -> None:
-        """Take a turn back that was not carried out."""
-        queue = turn.queue
-        queue.ended()
-        match turn:
-            case Visit(page=page):
-                queue.window.appendleft(page)
-            case FetchRobots():
-                queue.fetching_robots = False
-            case FetchSide(side_request=side_request):
-                queue.side_requests.appendleft(side_request)
-        self._settle(queue)
-
     def close_site(self, queue: HostQueue, *, until_us: int, reason: str) -> None:
         """Close a site until then."""
         queue.close_until(until_us, reason)
@@ -458,10 +445,6 @@ class Frontier:
             self._left[queue.site.id] = queue.site
 
     # For reports
-
-    def in_memory(self) -> int:
-        """Return the number of pages in windows."""
-        return sum(len(queue.window) for queue in self.queues.values())
 
     def has_sites(self) -> bool:
         """Return whether some site has pages that were not fetched."""

@@ -42,7 +42,7 @@ def delay_of(
     return span.total_seconds()
 
 
-def test_a_quick_site_gets_the_shortest_gap():
+def test_a_quick_site_gets_the_shortest_delay():
     assert delay_of() == 1.0
 
 
@@ -50,7 +50,7 @@ def test_a_slow_answer_is_followed_by_ten_times_its_time():
     assert delay_of(took=0.7) == pytest.approx(7.0)
 
 
-def test_no_answer_makes_the_gap_longer_than_the_longest():
+def test_no_answer_makes_the_delay_longer_than_the_longest():
     assert delay_of(took=30) == 60.0
 
 
@@ -60,12 +60,12 @@ def test_a_crawl_delay_wins_when_it_is_larger_and_is_capped():
     assert delay_of(delay=100_000_000) == 60.0
 
 
-def test_strain_multiplies_the_gap():
+def test_strain_multiplies_the_delay():
     assert delay_of(backoff=8) == 8.0
     assert delay_of(backoff=1000) == 60.0
 
 
-def test_a_gap_shrinks_slowly():
+def test_a_delay_shrinks_slowly():
     assert delay_of(before=10.0) == pytest.approx(9.0)
     assert delay_of(before=1.05) == 1.0
 
@@ -75,7 +75,7 @@ def test_paper_pace_is_never_under_ten_seconds():
     assert delay_of(paper) == PAPER_DELAY.total_seconds()
 
 
-def test_own_pace_has_no_gap_and_several_requests_at_a_time():
+def test_own_pace_has_no_delay_and_several_requests_at_a_time():
     own = pace_from_settings(PaceSettings(mode="unlimited"), delay_cap=CAP, anonymous=False)
     assert delay_of(own, took=3) == 0.0
     assert site_concurrency(own, crawl_delay=None) == PaceSettings().unlimited_concurrency
@@ -89,7 +89,7 @@ def test_without_a_contact_nobody_is_asked_more_than_once_a_second():
     assert own.concurrency == 1
 
 
-def test_an_explicit_gap_is_the_floor_in_every_mode():
+def test_an_explicit_delay_is_the_floor_in_every_mode():
     for mode in ("gentle", "unlimited"):
         pace = pace_from_settings(PaceSettings(mode=mode, delay=timedelta(seconds=3)), delay_cap=CAP, anonymous=False)
         assert delay_of(pace) == 3.0
@@ -102,7 +102,7 @@ def test_strain_doubles_at_once_and_eases_slowly():
     assert backoff_after(1.0, failed=False) == 1.0
 
 
-def test_a_budget_of_a_site_is_a_gap():
+def test_a_budget_of_a_site_is_a_delay():
     pace = pace_from_settings(PaceSettings(), delay_cap=timedelta(minutes=5), anonymous=False, per_day=144.0)
     assert pace.floor == timedelta(minutes=10)
     assert pace.concurrency == 1
@@ -168,7 +168,7 @@ def test_an_own_host_that_is_slowed_gets_one_request_at_a_time() -> None:
     assert (pace_at_site(pace, SITE).concurrency, pace.concurrency) == (1, settings.unlimited_concurrency)
 
 
-def test_after_a_rule_is_taken_back_between_two_runs_no_gap_is_longer_than_the_longest() -> None:
+def test_after_a_rule_is_taken_back_between_two_runs_no_delay_is_longer_than_the_longest() -> None:
     pace = pace_from_settings(PaceSettings(), delay_cap=MINUTE, anonymous=False)
     gap = delay_after(
         pace, took=timedelta(milliseconds=9), crawl_delay=None, backoff=1.0, previous_delay=timedelta(hours=5)
@@ -223,7 +223,7 @@ def test_a_site_that_sleeps_for_an_hour_is_called_in_when_its_rule_is_taken_back
     assert _asked(frontier, queue, then) - then == SECOND_US
 
 
-def test_a_site_that_has_no_lane_waits_out_the_new_gap_too() -> None:
+def test_a_site_that_has_no_queue_waits_out_the_new_delay_too() -> None:
     frontier, queue = make()
     queue.add(1, 1)
     first = _asked(frontier, queue, 0)
