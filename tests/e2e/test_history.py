@@ -210,26 +210,6 @@ def test_hostile_text_is_escaped_on_the_terminal(harbour: Harbour) -> None:
         assert "\u202e" not in shown
 
 
-def test_a_collection_of_the_first_schema_is_brought_up(harbour: Harbour) -> None:
-    """What the first release wrote can be read, and goes on."""
-    import sqlite3
-
-    for path in (harbour.folder / "site.evercrawl" / "state").glob("*.sqlite"):
-        db = sqlite3.connect(path)
-        db.executescript(
-            "drop table text; drop table dropped_file; drop table look; drop table memory; drop table change;"
-            "alter table page drop column belief; alter table page drop column credit;"
-            "alter table page drop column earned; alter table page drop column generation;"
-            "alter table version drop column change_class;"
-            "alter table version drop column change_size; pragma user_version = 1;"
-        )
-        db.close()
-    assert [version["version"] for version in harbour.lines("history", harbour.url(1))] == [1]
-    harbour.put(1, page(1, price=25))
-    harbour.refresh()
-    assert "{+25+}" in harbour.call("diff", harbour.url(1))
-
-
 def _fill(harbour: Harbour) -> None:
     """Page 1 gets six versions, of which the last two hold what earlier ones held."""
     for price in (31, 32, 33, 31, 30):
