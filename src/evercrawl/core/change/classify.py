@@ -142,9 +142,7 @@ def is_sitewide(hunk: Hunk, context: ChangeContext) -> bool:
 def is_sitewide_key(site: SiteChangeHistory, key: int, *, least: int = SITEWIDE_PAGES) -> bool:
     """Return whether enough pages had the edit, and nearly all since the first."""
     same = site.edits.get(key)
-    if same is None:
-        return False
-    return same.pages >= max(least, SITEWIDE_SHARE * (site.visits - same.visits_before))
+    return same is not None and same.pages >= max(least, SITEWIDE_SHARE * (site.visits - same.visits_before))
 
 
 def _is_noise_number(hunk: Hunk, context: ChangeContext) -> bool:
@@ -238,7 +236,7 @@ def _recent_differences(location: Location, context: ChangeContext) -> int:
 MAX_EDITS = 8
 MAX_EDIT_CHARS = 200
 METADATA_FIELDS = 4
-PAGE_MAJORITY = 0.5  # A page with this share of its own words set aside as noise is about that noise.
+PAGE_MAJORITY = 0.5  # A page with this share of its own words left out as noise is about that noise.
 MAX_HUNKS = 300  # A page with more differences is another page; the rest are not classified.
 
 
@@ -294,13 +292,13 @@ def classify_hunk(hunk: Hunk, context: ChangeContext) -> HunkClass:
 
 
 def _is_doubtful(hunk: Hunk, hunk_class: HunkClass) -> bool:
-    """Return whether an own difference was set aside as a number or a sitewide edit."""
+    """Return whether an own difference was left out as a number or a sitewide edit."""
     set_aside = hunk_class is HunkClass.TEMPLATE or (hunk_class is HunkClass.NOISE and hunk.is_number)
     return set_aside and hunk.is_own and not hunk.is_metadata
 
 
 def _is_most_of_the_page(before: Snapshot, after: Snapshot, classes: list[tuple[Hunk, HunkClass]]) -> bool:
-    """Return whether most of the page was set aside: then the page is about that."""
+    """Return whether most of the page was left out: then the page is about that."""
     doubtful = [hunk for hunk, hunk_class in classes if _is_doubtful(hunk, hunk_class)]
     words = sum(max(len(hunk.removed.split()), len(hunk.added.split())) for hunk in doubtful)
     return bool(doubtful) and words >= PAGE_MAJORITY * max(_own_words(before), _own_words(after))
