@@ -184,7 +184,7 @@ def test_a_retried_request_keeps_the_delay_of_its_site() -> None:
         async with playing(make) as server, fetcher(total_timeout=timedelta(seconds=5)) as one:
             url = f"http://127.0.0.1:{server.port}/"
             first = await one.fetch(Request(url))
-            return [first, await one.fetch(Request(url, delay_s=0.3)), await one.fetch(Request(url, gap_s=60))]
+            return [first, await one.fetch(Request(url, delay_s=0.3)), await one.fetch(Request(url, delay_s=60))]
 
     first, second, third = run(job())
     assert isinstance(first, Fetched)
