@@ -82,11 +82,12 @@ class VisitWriter:
     def apply(self, page: Page, site: Site, decision: Decision, *, now: datetime) -> CompletedVisit:
         """Write a visit.
         Only the archive write can fail. After it nothing may, so credit is never spent by an unrecorded visit."""
-        stored = archive_answer(page, decision, self._archive)
         if self._focus is not None and decision.answer is not None:
             decision = self._learn_relevance(self._focus, page, decision)
+        stored = archive_answer(page, decision, self._archive)
+        visit = visit_row(page, decision, now=now, stored=stored)
         self._learn(page, site, decision)
-        links, send, spent = decision.links, decision.send, 0
+        links, send = decision.links, decision.send
         if decision.credit.pays:
             paid = self._credit.distribute(
                 page,
@@ -95,11 +96,10 @@ class VisitWriter:
                 sent=[candidate for candidates in send.values() for candidate in candidates],
                 expands=decision.credit.expands,
             )
-            spent, share = paid.spent, paid.share
+            share, visit = paid.share, visit._replace(spent=paid.spent)
             links = tuple(link._replace(candidate=link.candidate._replace(credit=share)) for link in links)
             send = {target: [link._replace(credit=share) for link in batch] for target, batch in send.items()}
             self._buffer.write_share(page, paid.waited, generation=self._credit.generation)
-        visit = visit_row(page, decision, now=now, stored=stored, spent=spent)
         self.write_visit(page, visit)
         self._links.release(decision.release)
         self.write_links(links, send, decision.found.refusals, now_us=to_us(now))
@@ -317,10 +317,8 @@ def _packed(page: Page, before: str | None, text: str) -> PackedText:
     return pack_text(text, page.version + 1, None if before is None else (page.version, before))
 
 
-def visit_row(
-    page: Page, decision: Decision, *, now: datetime, stored: Stored | None = None, spent: int = 0
-) -> CompletedVisit:
-    """Return the row that a visit writes. `spent`: credit that leaves the page."""
+def visit_row(page: Page, decision: Decision, *, now: datetime, stored: Stored | None = None) -> CompletedVisit:
+    """Return the row that a visit writes."""
     answer, content, outcome = decision.answer, decision.content, decision.outcome
     exchange = answer.exchange if answer is not None else None
     # Only an answer that stands for the page's content may say how to recognise it.
@@ -352,7 +350,6 @@ def visit_row(
         change=comparison.change if comparison is not None else None,
         belief=decision.belief,
         outline=_outline(content, is_new=outcome.is_new_version) if content is not None else None,
-        spent=spent,
     )
 
 
