@@ -103,7 +103,7 @@ def test_the_epoch_check_rejects_a_worker_that_lost_its_shard(is_fenced: bool):
         ("double_grant", BreachKind.TWO_OWNERS, SMALL),
         ("hasty_burial", BreachKind.TWO_OWNERS, SMALL),
         ("lossy_failover", BreachKind.TWICE, replace(SMALL, seed=2, faults=FAILOVERS)),
-        ("lossy_failover", BreachKind.LOST, replace(SMALL, seed=2, faults=FAILOVERS, days=60 / 86_400)),
+        ("lossy_failover", BreachKind.LOST, replace(SMALL, seed=5, faults=FAILOVERS, days=60 / 86_400)),
         ("no_gap_wait", BreachKind.TOO_SOON, replace(ROUGH, faults=KILLS)),
         ("unasked_lease", BreachKind.TOO_SOON, replace(ROUGH, seed=5, faults=FREEZES)),
     ],

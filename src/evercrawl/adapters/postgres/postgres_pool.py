@@ -103,7 +103,7 @@ async def open_pool(
     with translate_errors():
         pool = await asyncpg.create_pool(
             address.dsn,
-            min_size=1,
+            min_size=0 if settings is None else 1,
             max_size=most,
             connect=(connector or ServerConnector(address.dsn)).connect,
             reset=_roll_back,
