@@ -76,7 +76,7 @@ async def fill(dsn: str, urls: int) -> None:
     """Shards with queued pages, in the same tables that a crawl makes."""
     store = PostgresStore(parse_address(dsn), SETTINGS)
     pool = await store.pool()
-    columns = ["shard", "id", "key", "url", "site_id", "depth", "hops", "band", "seq", "found_us"]
+    columns = ["shard", "id", "key", "url", "site_id", "depth", "hops", "priority", "seq", "found_us"]
     for shard in range(SHARDS):
         await store.open_shard(shard)
         rows = list(page_rows(shard, urls // SHARDS))
@@ -88,7 +88,7 @@ async def fill(dsn: str, urls: int) -> None:
             await connection.copy_records_to_table("seen", schema_name=NAMESPACE, records=seen)
             await connection.executemany(
                 f"insert into {NAMESPACE}.site (shard, id, name, domain, open_us, delay_ms, backoff, failures,"
-                " requests, wire_bytes, pages, pending, band)"
+                " requests, wire_bytes, pages, pending, priority)"
                 " values ($1, $2, $3, $4, 0, 0, 0, 0, 0, 0, $5, $5, 1)",
                 sites,
             )

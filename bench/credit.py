@@ -4,7 +4,7 @@
 
 Plays crawls of the benchmark web (91,555 pages, 4.4 million links) with the functions that production uses;
 no requests are made. Prints one JSON object a measurement; exit code 1 where a bar is missed. The bar for
-traps is for bands of credit and sites that are known by their lists of pages; the exact order, and sites that
+traps is for priorities of credit and sites that are known by their lists of pages; the exact order, and sites that
 are found link by link, are for comparison.
 """
 
@@ -46,7 +46,7 @@ LEAST_CORRELATION = 0.8
 MOST_TRAP_SHARE = 0.02
 REQUESTS = 50_000
 SITES = 20
-BANDS = 8
+PRIORITIES = 8
 TRAP_LINKS = 10
 DAMPING = 0.85
 LinksOf = Callable[[int], Sequence[int]]
@@ -136,10 +136,10 @@ class Sorted:
 
 
 class Banded:
-    """By bands of credit, first come first served in each, as the store has them; pages move up lazily."""
+    """By priorities of credit, first come first served in each, as the store has them; pages move up lazily."""
 
     def __init__(self) -> None:
-        self._queues: list[deque[int]] = [deque() for _ in range(BANDS)]
+        self._queues: list[deque[int]] = [deque() for _ in range(PRIORITIES)]
         self._priority_of: dict[int, int] = {}
         self.moves = 0
 
@@ -147,26 +147,26 @@ class Banded:
         """A page that is queued already moves only over a border."""
         mean = mean_credit(crawl.ledger)
         credit = credit_of(crawl.pages[page], crawl.ledger.dividend)
-        band = self._priority_of.get(page)
-        if band is None:
-            self._queue(page, credit_priority(credit, mean=mean, priorities=BANDS))
-        elif (better := raised_priority(band, credit, mean=mean, priorities=BANDS)) is not None:
+        priority = self._priority_of.get(page)
+        if priority is None:
+            self._queue(page, credit_priority(credit, mean=mean, priorities=PRIORITIES))
+        elif (better := raised_priority(priority, credit, mean=mean, priorities=PRIORITIES)) is not None:
             self.moves += 1
             self._queue(page, better)
 
-    def _queue(self, page: int, band: int) -> None:
-        self._priority_of[page] = band
-        self._queues[band].append(page)
+    def _queue(self, page: int, priority: int) -> None:
+        self._priority_of[page] = priority
+        self._queues[priority].append(page)
 
     def take(self, crawl: Crawl) -> int | None:
-        """The first page of the best band that still deserves its place."""
-        for band, queue in enumerate(self._queues):
+        """The first page of the best priority that still deserves its place."""
+        for priority, queue in enumerate(self._queues):
             while queue:
                 page = queue.popleft()
-                if self._priority_of.get(page) != band:
+                if self._priority_of.get(page) != priority:
                     continue
                 credit, mean = credit_of(crawl.pages[page], crawl.ledger.dividend), mean_credit(crawl.ledger)
-                lower = lowered_priority(band, credit, mean=mean, priorities=BANDS)
+                lower = lowered_priority(priority, credit, mean=mean, priorities=PRIORITIES)
                 if lower is None:
                     del self._priority_of[page]
                     return page

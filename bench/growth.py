@@ -242,7 +242,7 @@ def finished(page: Page, now_us: int) -> CompletedVisit:
         "en", 36_000, 700, '"5f3c-1a2b"', None, "s00-20260101.warc.gz", page.id * 9000, 9000, digest, None,
     )  # fmt: skip
     return CompletedVisit(
-        page.id, page.site_id, page.band, page.seq, now_us, Outcome.FETCHED, Reason.NEW, "", 200, 120, 9000,
+        page.id, page.site_id, page.priority, page.seq, now_us, Outcome.FETCHED, Reason.NEW, "", 200, 120, 9000,
         now_us + 86_400 * MICROSECONDS, 0, 86_400, version, '"5f3c-1a2b"',
     )  # fmt: skip
 

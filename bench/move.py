@@ -36,7 +36,7 @@ def make_pages(collection: Path, pages: int) -> None:
             url = f"https://www.example.org/section-{number % 97}/some-readable-title-of-a-page-{number}.html"
             key = key_of(url)
             db.execute(
-                "insert into page (shard, id, key, url, site_id, depth, hops, band, found_us, visits, version,"
+                "insert into page (shard, id, key, url, site_id, depth, hops, priority, found_us, visits, version,"
                 " outcome, reason, status, last_us, due_us, digest)"
                 " values ((select shard from shard), ?, ?, ?, 1, 3, 0, 2, ?, 1, 1, 'stored', 'new', 200, ?, ?, ?)",
                 (number, key, url, number, number, number + 10**12, key),

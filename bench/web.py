@@ -39,7 +39,7 @@ READING_S = (1.0, 4.0)
 TOKEN = "a token for the benchmark of serve"
 DAY_US = 86_400_000_000
 _PAGE = (
-    "insert into page (shard, id, key, url, site_id, depth, hops, band, found_us, visits, tries, version, "
+    "insert into page (shard, id, key, url, site_id, depth, hops, priority, found_us, visits, tries, version, "
     "interval_s, outcome, reason, detail, status, last_us, confirmed_us, due_us) "
     "values ((select shard from shard), ?, ?, ?, ?, 2, 0, 2, ?, 2, 0, 1, 86400, 'fetched', 'new', '', 200, ?, ?, ?)"
 )

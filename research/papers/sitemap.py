@@ -58,7 +58,9 @@ STRATEGIES = {
     "standard": Strategy("ordinary sitemap with lastmod", "standard"),
     "validators": Strategy("no sitemap, but ETags", validators=True),
     "cautious": Strategy(
-        "extended sitemap, not trusted yet: default settings", "extended", min_gain=Settings().revisit.min_freshness_gain
+        "extended sitemap, not trusted yet: default settings",
+        "extended",
+        min_gain=Settings().revisit.min_freshness_gain,
     ),
 }
 _PATHS = frozenset(page.path for page in PAGES)

@@ -25,10 +25,10 @@ def url_of(number: int, site: int = 1) -> str:
     return f"https://s{site}.example/p/{number}"
 
 
-def a_page(number: int, *, site: int = 1, band: int = 1, seq: int | None = None) -> NewPage:
+def a_page(number: int, *, site: int = 1, priority: int = 1, seq: int | None = None) -> NewPage:
     url = url_of(number, site)
     place = number if seq is None else seq
-    return NewPage(number, key_of(url), url, site, 2, 0, band, place, None, NOON_US + number)
+    return NewPage(number, key_of(url), url, site, 2, 0, priority, place, None, NOON_US + number)
 
 
 def a_version(number: int = 1, *, body: bytes = b"body", etag: str | None = '"v1"') -> Version:
@@ -58,7 +58,7 @@ def a_visit(page: NewPage, *, at_us: int = NOON_US, due_us: int | None = None, *
     visited = CompletedVisit(
         page_id=page.id,
         site_id=page.site_id,
-        band=page.band,
+        priority=page.priority,
         seq=page.seq,
         at_us=at_us,
         outcome=Outcome.FETCHED,

@@ -69,7 +69,7 @@ def pages() -> list[NewPage]:
             site_id=number % 8 + 1,
             depth=number % 3,
             hops=0,
-            band=number % 2,
+            priority=number % 2,
             seq=number,
             parent_id=None if number == 1 else number // 2,
             found_us=NOON_US if number % 2 else LARGEST,
@@ -170,7 +170,7 @@ def visit_of(page: NewPage, place: int) -> Any:
         wire_bytes=2**59,
         moved_to=(None, "", "https://ö.example/")[place % 3],
         duplicate_of=(None, 1)[place in (3, 6, 7)],
-        belief=(None, b"", b"\0")[place % 3],
+        rate_estimate=(None, b"", b"\0")[place % 3],
         baseline=a_baseline(b"%d" % place) if place == 0 else None,
         outline=b"outline" if place % 2 == 0 else None,
         change=edits(place) if place % 2 else None,
@@ -247,9 +247,9 @@ async def read_everything(shard: ShardStore) -> dict[str, Any]:
         "queue_positions": await shard.queue_positions(KEYS[::-1] + unknown),
         "sites_named": await shard.sites_named([*NAMES, "https://none.example", ""]),
         "sites": [await shard.site(number) for number in range(10)],
-        "waiting_sites": [await shard.waiting_sites(band, after, most) for band, after, most in LIMITS],
-        "queue": [await shard.queue(site, band, 0, 100) for site in range(1, 9) for band in (0, 1)],
-        "queue_limit": [await shard.queue(4, band, after, most) for band, after, most in LIMITS],
+        "waiting_sites": [await shard.waiting_sites(priority, after, most) for priority, after, most in LIMITS],
+        "queue": [await shard.queue(site, priority, 0, 100) for site in range(1, 9) for priority in (0, 1)],
+        "queue_limit": [await shard.queue(4, priority, after, most) for priority, after, most in LIMITS],
         "due": [await shard.due(now_us, most) for now_us in (0, 10, 50, LARGEST) for most in (1, 2, 100)],
         "next_due": await shard.next_due(),
         "unfetched": [await shard.unfetched(after, most) for after in (0, 5, LARGEST) for most in (1, 100)],
@@ -269,7 +269,7 @@ async def read_everything(shard: ShardStore) -> dict[str, Any]:
     return found
 
 
-LIMITS = [(band, after, most) for band in (0, 1) for after in (0, 3, LARGEST) for most in (1, 100)]
+LIMITS = [(priority, after, most) for priority in (0, 1) for after in (0, 3, LARGEST) for most in (1, 100)]
 CALLS = [
     *(
         "claim",
@@ -314,7 +314,7 @@ VALUES: dict[str, list[object]] = {
     "after_seq": [0],
     "after_us": [0, 50],
     "at_us": [NOON_US, 0, LARGEST],
-    "band": [0, 1],
+    "priority": [0, 1],
     "before_id": [LARGEST, 3],
     "before_us": [LARGEST, NOON_US],
     "digest": [a_version(body=b"same").digest],

@@ -110,8 +110,8 @@ def with_site(**parts: Any) -> Batch:
     return Batch(sites={1: a_site()}, **parts)
 
 
-async def ids_queued(shard: ShardStore, site: int = 1, band: int = 1) -> list[int]:
-    return [page.id for page in await shard.queue(site, band, 0, 1000)]
+async def ids_queued(shard: ShardStore, site: int = 1, priority: int = 1) -> list[int]:
+    return [page.id for page in await shard.queue(site, priority, 0, 1000)]
 
 
 async def every_key(shard: ShardStore) -> list[bytes]:
@@ -182,18 +182,18 @@ async def test_claim_reports_a_crash_but_not_a_clean_release(opened: OpenStore, 
 
 @scenario
 async def test_new_pages_are_known_queued_and_counted(shard: ShardStore, epoch: int) -> None:
-    pages = [a_page(1, band=1), a_page(2, band=0), a_page(3, band=1)]
+    pages = [a_page(1, priority=1), a_page(2, priority=0), a_page(3, priority=1)]
     await shard.commit(epoch, with_site(new_pages=pages))
     unknown = a_page(4).key
     assert await shard.known([page.key for page in pages] + [unknown]) == {page.key for page in pages}
     assert await every_key(shard) == sorted(page.key for page in pages)
-    assert await ids_queued(shard, band=0) == [2]
-    assert await ids_queued(shard, band=1) == [1, 3]
+    assert await ids_queued(shard, priority=0) == [2]
+    assert await ids_queued(shard, priority=1) == [1, 3]
     first = (await shard.queue(1, 1, 0, 1))[0]
     assert (first.key, first.url, first.depth, first.seq, first.visits) == (pages[0].key, url_of(1), 2, 1, 0)
     site = await shard.site(1)
     assert site is not None
-    assert (site.pages, site.pending, site.band) == (3, 3, 0)
+    assert (site.pages, site.pending, site.priority) == (3, 3, 0)
 
 
 @scenario
@@ -271,10 +271,10 @@ async def test_a_requeued_page_is_queued_and_not_due(shard: ShardStore, epoch: i
     await shard.commit(epoch, Batch(requeued=[Requeue(1, 1, 0, 20)]))
     assert await shard.next_due() is None
     (queued,) = await shard.queue(1, 0, 0, 10)
-    assert (queued.id, queued.band, queued.seq, queued.tries, queued.visits) == (1, 0, 20, 2, 1)
+    assert (queued.id, queued.priority, queued.seq, queued.tries, queued.visits) == (1, 0, 20, 2, 1)
     site = await shard.site(1)
     assert site is not None
-    assert (site.pages, site.pending, site.band) == (1, 1, 0)
+    assert (site.pages, site.pending, site.priority) == (1, 1, 0)
     assert (await shard.claim()).next_seq == 21
 
 
@@ -282,8 +282,8 @@ async def test_a_requeued_page_is_queued_and_not_due(shard: ShardStore, epoch: i
 async def test_a_queued_page_is_not_queued_twice(shard: ShardStore, epoch: int) -> None:
     await shard.commit(epoch, with_site(new_pages=[a_page(1)]))
     await shard.commit(epoch, Batch(requeued=[Requeue(1, 1, 0, 20)]))
-    assert await ids_queued(shard, band=0) == []
-    assert await ids_queued(shard, band=1) == [1]
+    assert await ids_queued(shard, priority=0) == []
+    assert await ids_queued(shard, priority=1) == [1]
     site = await shard.site(1)
     assert site is not None
     assert site.pending == 1
@@ -306,13 +306,13 @@ async def test_credit_shares_add_up_and_earlier_earnings_fade(shard: ShardStore,
 
 @scenario
 async def test_promotion_needs_the_old_queue_position(shard: ShardStore, epoch: int) -> None:
-    await shard.commit(epoch, with_site(new_pages=[a_page(1, band=3), a_page(2, band=3)]))
+    await shard.commit(epoch, with_site(new_pages=[a_page(1, priority=3), a_page(2, priority=3)]))
     await shard.commit(epoch, Batch(promoted=[Promotion(1, 1, 3, 1, 0, 30), Promotion(2, 1, 3, 99, 0, 31)]))
     assert [(page.id, page.seq) for page in await shard.queue(1, 0, 0, 10)] == [(1, 30)]
-    assert await ids_queued(shard, band=3) == [2]
+    assert await ids_queued(shard, priority=3) == [2]
     site = await shard.site(1)
     assert site is not None
-    assert (site.pending, site.band) == (2, 0)
+    assert (site.pending, site.priority) == (2, 0)
     assert (await shard.claim()).next_seq == 32
 
 
@@ -409,7 +409,7 @@ async def test_a_site_is_replaced_and_its_counts_are_not(shard: ShardStore, epoc
     newer = a_robots_record()._replace(expires_us=NOON_US + 9 * HOUR_US, body=b"")
     changed = first._replace(open_us=NOON_US + 5, failures=2, requests=7, wire_bytes=8, robots=newer)
     await shard.commit(epoch, Batch(sites={1: changed}))
-    assert await shard.site(1) == changed._replace(pages=1, pending=1, band=1)
+    assert await shard.site(1) == changed._replace(pages=1, pending=1, priority=1)
     await shard.commit(epoch, Batch(sites={1: changed._replace(robots=None)}))
     stored = await shard.site(1)
     assert stored is not None
@@ -417,10 +417,10 @@ async def test_a_site_is_replaced_and_its_counts_are_not(shard: ShardStore, epoc
 
 
 @scenario
-async def test_waiting_sites_are_listed_by_their_most_urgent_band(shard: ShardStore, epoch: int) -> None:
+async def test_waiting_sites_are_listed_by_their_most_urgent_priority(shard: ShardStore, epoch: int) -> None:
     sites = {number: a_site(number) for number in range(1, 7)}
-    pages = [a_page(number, site=number, band=number % 2) for number in range(1, 6)]
-    pages.append(a_page(7, site=1, band=0))
+    pages = [a_page(number, site=number, priority=number % 2) for number in range(1, 6)]
+    pages.append(a_page(7, site=1, priority=0))
     await shard.commit(epoch, Batch(sites=sites, new_pages=pages))
     assert [site.id for site in await shard.waiting_sites(0, 0, 10)] == [1, 2, 4]
     assert [site.id for site in await shard.waiting_sites(0, 1, 1)] == [2]

@@ -16,7 +16,7 @@ from evercrawl.model.page import Page
 from evercrawl.model.site import RobotsRecord, Site
 
 SECOND_US = 1_000_000
-BANDS = 3
+PRIORITIES = 3
 WINDOW = 3
 QUEUES = 3
 SITES = st.integers(1, 8)
@@ -38,7 +38,7 @@ class FrontierMachine(RuleBasedStateMachine):
         super().__init__()
         pace = Pace(timedelta(seconds=1), timedelta(seconds=60), 10.0, 1, timedelta(seconds=60))
         self.frontier = Frontier(
-            pace=pace, bands=BANDS, window=WINDOW, back_queues=QUEUES, random=Random(0), robots_of=robots_of
+            pace=pace, priorities=PRIORITIES, window=WINDOW, back_queues=QUEUES, random=Random(0), robots_of=robots_of
         )
         self.now_us = 0
         self.sites: dict[int, Site] = {}
@@ -50,14 +50,14 @@ class FrontierMachine(RuleBasedStateMachine):
         self.uncommitted: list[tuple[int, int | None]] = []
         self.visited: set[int] = set()
 
-    @rule(site=SITES, band=st.integers(0, BANDS - 1), pages=st.integers(1, 6))
-    def add_pages(self, site: int, band: int, pages: int) -> None:
+    @rule(site=SITES, priority=st.integers(0, PRIORITIES - 1), pages=st.integers(1, 6))
+    def add_pages(self, site: int, priority: int, pages: int) -> None:
         row = self.sites.setdefault(site, Site(site, f"http://s{site}.test", f"s{site}.test"))
         for _ in range(pages):
-            page = Page(self.next_seq, self.next_seq.to_bytes(16, "big"), "", site, 1, 0, band, self.next_seq)
+            page = Page(self.next_seq, self.next_seq.to_bytes(16, "big"), "", site, 1, 0, priority, self.next_seq)
             self.queued.setdefault(site, {})[self.next_seq] = page
             self.next_seq += 1
-        self.frontier.added(self._current(row), {band}, now_us=self.now_us)
+        self.frontier.added(self._current(row), {priority}, now_us=self.now_us)
 
     def _current(self, row: Site) -> Site:
         queue = self.frontier.queues.get(row.id)
@@ -90,18 +90,20 @@ class FrontierMachine(RuleBasedStateMachine):
                 pages = [
                     page
                     for seq, page in sorted(self.queued.get(need.site_id, {}).items())
-                    if page.band == need.band and seq > need.after_seq
+                    if page.priority == need.priority and seq > need.after_seq
                 ]
                 self.frontier.fill(need, pages[: need.most])
             else:
                 waiting = [
-                    site for site in self.sites.values() if site.id > need.after_id and need.band == self._band(site.id)
+                    site
+                    for site in self.sites.values()
+                    if site.id > need.after_id and need.priority == self._priority(site.id)
                 ]
                 ordered = sorted(waiting, key=lambda site: site.id)
                 self.frontier.offer(need, ordered[: need.most], now_us=self.now_us)
 
-    def _band(self, site: int) -> int | None:
-        return min((page.band for page in self.queued.get(site, {}).values()), default=None)
+    def _priority(self, site: int) -> int | None:
+        return min((page.priority for page in self.queued.get(site, {}).values()), default=None)
 
     @rule(which=st.integers(0, 20), took=st.floats(0.0, 0.5), failed=st.booleans(), delay=st.integers(0, 5))
     def answer(self, which: int, took: float, failed: bool, delay: int) -> None:

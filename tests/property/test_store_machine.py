@@ -22,7 +22,7 @@ from evercrawl.testing.store import MemoryStore
 from tests.contract.store_values import a_page, a_refusal, a_robots_record, a_site, a_version, a_visit, url_of
 
 SITES = (1, 2, 3)
-BANDS = (0, 1, 2)
+PRIORITIES = (0, 1, 2)
 MOST_REFUSALS = 4
 LONGEST_LIST = 6
 
@@ -76,17 +76,17 @@ class Stores(RuleBasedStateMachine):
     def find_pages(self, urls: list[int], site: int) -> None:
         self.batch.sites.setdefault(site, a_site(site))
         for url in urls:
-            named = a_page(url, site=site, band=url % len(BANDS), seq=self.next_seq)
+            named = a_page(url, site=site, priority=url % len(PRIORITIES), seq=self.next_seq)
             self.batch.new_pages.append(named._replace(id=self.next_id))
             self.next_id += 1
             self.next_seq += 1
 
-    @rule(data=st.data(), band=st.sampled_from(BANDS), only_due=st.booleans())
-    def requeue(self, data: st.DataObject, band: int, only_due: bool) -> None:
+    @rule(data=st.data(), priority=st.sampled_from(PRIORITIES), only_due=st.booleans())
+    def requeue(self, data: st.DataObject, priority: int, only_due: bool) -> None:
         pages = self.both("due", 9, 1000) if only_due else self.committed
         if pages:
             page = data.draw(st.sampled_from(pages))
-            self.batch.requeued.append(Requeue(page.id, page.site_id, band, self.next_seq))
+            self.batch.requeued.append(Requeue(page.id, page.site_id, priority, self.next_seq))
             self.next_seq += 1
 
     @rule(
@@ -104,7 +104,9 @@ class Stores(RuleBasedStateMachine):
         body: bytes | None,
         etag: str | None,
     ) -> None:
-        queued = [page for site in SITES for band in BANDS for page in self.both("queue", site, band, 0, 1000)]
+        queued = [
+            page for site in SITES for priority in PRIORITIES for page in self.both("queue", site, priority, 0, 1000)
+        ]
         if queued:
             page = data.draw(st.sampled_from(queued))
             visited = a_visit(page, due_us=due_us, etag=etag, outcome=decision[0], reason=decision[1])
@@ -177,11 +179,11 @@ class Stores(RuleBasedStateMachine):
     def all_answers_agree(self) -> None:
         for site in SITES:
             self.both("site", site)
-            for band in BANDS:
-                self.both("queue", site, band, 2, 3)
-        for band in BANDS:
-            self.both("waiting_sites", band, 0, 2)
-            self.both("waiting_sites", band, 1, 9)
+            for priority in PRIORITIES:
+                self.both("queue", site, priority, 2, 3)
+        for priority in PRIORITIES:
+            self.both("waiting_sites", priority, 0, 2)
+            self.both("waiting_sites", priority, 1, 9)
         for now_us in (0, 5, 9):
             self.both("due", now_us, LONGEST_LIST)
         self.both("next_due")
@@ -199,7 +201,7 @@ class Stores(RuleBasedStateMachine):
         for site_id in SITES:
             site = self.both("site", site_id)
             if site is not None:
-                queued = [self.both("queue", site_id, band, 0, 1000) for band in BANDS]
+                queued = [self.both("queue", site_id, priority, 0, 1000) for priority in PRIORITIES]
                 assert site.pending == sum(map(len, queued))
                 assert site.pages == sum(page.site_id == site_id for page in self.committed)
 

@@ -57,11 +57,11 @@ def _is_current(world: SimWorld, page: Page, now: datetime) -> bool:
 
 
 def _chance(page: Page, outlook: SiteModel, now: float) -> float:
-    belief = page_estimate_of(page.belief)
-    if belief is None:
+    rate_estimate = page_estimate_of(page.rate_estimate)
+    if rate_estimate is None:
         return 0.0
     return probability_current(
-        belief, outlook.estimate, now=now, escape=outlook.escape_chance(hub_of(page.url), now=now)
+        rate_estimate, outlook.estimate, now=now, escape=outlook.escape_chance(hub_of(page.url), now=now)
     )
 
 

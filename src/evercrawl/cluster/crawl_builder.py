@@ -158,7 +158,9 @@ def assemble_crawl(
         FetcherByScheme(fetcher, schemes) if schemes else fetcher,
         popular=UrlCache(settings.url_seen.cache_entries),
         peers=peers or NoPeers(),
-        focus=FocusGuide(focus, window=settings.focus.window, bands=settings.frontier.priorities) if focus else None,
+        focus=FocusGuide(focus, window=settings.focus.window, priorities=settings.frontier.priorities)
+        if focus
+        else None,
     )
     return Crawl(
         CrawlPorts(store, open_archive, open_near),

@@ -176,7 +176,7 @@ def page_forecast(
 ) -> PageForecast | None:
     """Return how a page changes and when it is visited next; None: it was never fetched."""
     (row,) = state.sampled_pages([page.id]) or (None,)
-    if row is None or (row.version == 0 and row.belief is None):
+    if row is None or (row.version == 0 and row.rate_estimate is None):
         return None
     model = FRESHNESS.read(state.site_state(row.site_id, FRESHNESS.name))
     level = budget_level(stored_budget(reader, settings, pages=_count_pages(reader)), settings)
@@ -217,9 +217,9 @@ def _forecast(
 
 def _visit_value(row: SampledPage, model: SiteModel, level: BudgetLevel, *, policy: str, today: float) -> float:
     """Return the value of a visit, computed as the crawl does."""
-    if row.belief is None:
+    if row.rate_estimate is None:
         return inf
-    return named_schedule(policy).value(row.belief, model, hub=hub_of(row.url), now=today, level=level)
+    return named_schedule(policy).value(row.rate_estimate, model, hub=hub_of(row.url), now=today, level=level)
 
 
 def _rate_text(page: PageRecord, rate: float) -> str:
@@ -248,7 +248,7 @@ def _next_visit_text(page: PageRecord, value: float, level: BudgetLevel, *, now:
         return f"tried again at {_minute(due)}, after {_plural(page.tries, 'failure')}"
     if due <= now:
         return "due now; the next run visits more valuable pages first"
-    if is_marked_cached(page.belief):
+    if is_marked_cached(page.rate_estimate):
         return f"not before {_minute(due)}: the server marked the last response as fresh until then"
     if value < needed:
         gain = f"a visit now would gain {format_days(value)} of freshness, {format_days(needed)} are needed"

@@ -153,7 +153,7 @@ def forecast_page(
     if row.outcome is Outcome.REJECTED or row.reason in GONE:
         return None
     hub = hub_of(row.url)
-    if row.version == 0 and row.belief is None:
+    if row.version == 0 and row.rate_estimate is None:
         missing = new_page_estimate(model.estimate, now=now_us / DAY_US, has_copy=False)
         return ForecastPage(row.url, site, hub, missing) if row.is_waiting else None
     return ForecastPage(
@@ -162,14 +162,14 @@ def forecast_page(
         hub,
         estimate_of(row, model),
         changes=max(row.version - 1, 0),
-        interval=_interval(row.belief) if policy != OPTIMAL else 0.0,
+        interval=_interval(row.rate_estimate) if policy != OPTIMAL else 0.0,
         has_content=row.version > 0 and row.reason is not Reason.REDIRECT,
     )
 
 
 def estimate_of(row: SampledPage, model: SiteModel) -> PageEstimate:
     """Return the stored estimate, or one from the counts of visits and versions if another policy was used."""
-    stored = page_estimate_of(row.belief)
+    stored = page_estimate_of(row.rate_estimate)
     if stored is not None:
         return stored
     visited = (row.last_us or row.found_us) / DAY_US
@@ -293,7 +293,7 @@ def count_wait_causes(reader: StateReader, *, pages: int, since: datetime) -> di
         return {}
     since_us = to_us(since)
     counted = Counter(
-        wait_cause(row.belief, model, is_gone=row.due_us is None, tries=row.tries)
+        wait_cause(row.rate_estimate, model, is_gone=row.due_us is None, tries=row.tries)
         for row, model in iterate_sample(reader)
         if _was_not_visited(row, since_us)
     )

@@ -83,10 +83,10 @@ def queued_by_priority(collection: Path) -> list[tuple[int, int, int]]:
     sites: Counter[int] = Counter()
     pages: Counter[int] = Counter()
     for _, reader in each_listing(collection):
-        for band, some, pending in reader.queued_by_band():
-            sites[band] += some
-            pages[band] += pending
-    return [(band, sites[band], pages[band]) for band in sorted(sites)]
+        for priority, some, pending in reader.queued_by_priority():
+            sites[priority] += some
+            pages[priority] += pending
+    return [(priority, sites[priority], pages[priority]) for priority in sorted(sites)]
 
 
 MAX_SCAN_S = 0.25  # A scan for a rare reason ends after this time; the next page of the list continues it.

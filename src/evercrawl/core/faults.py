@@ -61,9 +61,7 @@ SITE_REST = timedelta(days=1)
 def retry_wait(fault: Fault, *, tries: int) -> timedelta | None:
     """Return how long to wait before the next try, after `tries` failures in a row; None: do not retry."""
     rule = FAULT_RULES[fault]
-    if tries >= rule.tries:
-        return None
-    return _doubled(rule.wait, tries - 1, longest=LONGEST_WAIT)
+    return None if tries >= rule.tries else _doubled(rule.wait, tries - 1, longest=LONGEST_WAIT)
 
 
 def _doubled(wait: timedelta, times: int, *, longest: timedelta) -> timedelta:
@@ -93,14 +91,8 @@ def _first_site_wait(fault: Fault) -> timedelta:
 
 
 MAX_RETRY_AFTER = timedelta(days=7)
-
-
 MAX_DATE_CHARS = 64  # No valid date or number has more characters.
-
-
 CACHED_DATES = 1024  # Parsed dates in memory: an answer's date is read more than once.
-
-
 _SECONDS = re.compile(r"([+-]?)([0-9]+(?:\.[0-9]*)?|\.[0-9]+)", re.ASCII)
 
 

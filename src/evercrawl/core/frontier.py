@@ -72,7 +72,7 @@ class PagesNeeded:
     """Read the next queued pages of a site with one priority."""
 
     site_id: int
-    band: int
+    priority: int
     after_seq: int
     most: int
 
@@ -81,7 +81,7 @@ class PagesNeeded:
 class SitesNeeded:
     """Read the next sites that wait with one priority."""
 
-    band: int
+    priority: int
     after_id: int
     most: int
 
@@ -98,7 +98,7 @@ class Frontier:
         self,
         *,
         pace: Pace,
-        bands: int,
+        priorities: int,
         window: int,
         back_queues: int,
         random: Random,
@@ -109,19 +109,19 @@ class Frontier:
         self.pace = pace
         self.back_queues = back_queues
         self.queues: dict[int, HostQueue] = {}
-        self._bands = bands
+        self._priorities = priorities
         self._window = window
         self._random = random
         self._gate_of = robots_of
         self._worth = worth
         self._heap: list[tuple[int, int]] = []
-        self._front: list[deque[Site]] = [deque() for _ in range(bands)]
+        self._front: list[deque[Site]] = [deque() for _ in range(priorities)]
         self._waiting: set[int] = set()
         self._left: dict[int, Site] = {}
         """Sites that wait for a queue and had one meanwhile, as they were left."""
         self._asleep: list[tuple[int, int, Site]] = []
-        self._sites_read_to = [0] * bands
-        self._more_sites = [True] * bands
+        self._sites_read_to = [0] * priorities
+        self._more_sites = [True] * priorities
         self._forgot_some = False
         self._moving: dict[int, int] = {}
         """Pages that move up in the queue with the next commit -> their new seq."""
@@ -142,33 +142,33 @@ class Frontier:
             return None
         if not any(self._more_sites) and self._forgot_some:
             self._read_sites_anew()
-        for band in range(self._bands):
-            if self._more_sites[band]:
-                return SitesNeeded(band, self._sites_read_to[band], self.back_queues)
+        for priority in range(self._priorities):
+            if self._more_sites[priority]:
+                return SitesNeeded(priority, self._sites_read_to[priority], self.back_queues)
         return None
 
     def _pages_needed(self, queue: HostQueue) -> PagesNeeded:
-        for band in self._reading_order():
-            if queue.has_more[band]:
-                return PagesNeeded(queue.site.id, band, queue.read_to[band], self._window)
-        raise AssertionError("a hungry queue has more in some band")
+        for priority in self._reading_order():
+            if queue.has_more[priority]:
+                return PagesNeeded(queue.site.id, priority, queue.read_to[priority], self._window)
+        raise AssertionError("a hungry queue has more in some priority")
 
     def _reading_order(self) -> Iterable[int]:
-        return range(self._bands) if self._worth else biased_order(self._bands, random=self._random)
+        return range(self._priorities) if self._worth else biased_order(self._priorities, random=self._random)
 
     def _waits_in_front(self) -> bool:
         return any(self._front)
 
     def _read_sites_anew(self) -> None:
         self._forgot_some = False
-        self._more_sites = [True] * self._bands
-        self._sites_read_to = [0] * self._bands
+        self._more_sites = [True] * self._priorities
+        self._sites_read_to = [0] * self._priorities
 
     def still_needs(self, need: PagesNeeded) -> bool:
         """Return whether the queue is still as it was when the pages were needed.
         While a store is slow, a queue can be given away and another one be opened for the site."""
         queue = self.queues.get(need.site_id)
-        return queue is not None and queue.read_to[need.band] == need.after_seq
+        return queue is not None and queue.read_to[need.priority] == need.after_seq
 
     def fill(self, need: PagesNeeded, pages: list[Page], *, refused: frozenset[int] = frozenset()) -> None:
         """Put pages that were read into the window of their queue, without those that were refused.
@@ -177,19 +177,19 @@ class Frontier:
         queue.window.extend(page for page in pages if page.id not in refused and not self._is_leaving(page))
         queue.uncommitted += len(refused)
         if pages:
-            queue.read_to[need.band] = pages[-1].seq
-            queue.last_band = need.band
+            queue.read_to[need.priority] = pages[-1].seq
+            queue.last_priority = need.priority
         if len(pages) < need.most:
-            queue.has_more[need.band] = False
+            queue.has_more[need.priority] = False
         if queue.is_drained():
             self._drop(queue)
         else:
             self._settle(queue)
 
-    def is_unread(self, site_id: int, band: int, seq: int) -> bool:
+    def is_unread(self, site_id: int, priority: int, seq: int) -> bool:
         """Return whether no queue has read the store up to this place."""
         queue = self.queues.get(site_id)
-        return queue is None or queue.read_to[band] < seq
+        return queue is None or queue.read_to[priority] < seq
 
     def moving(self, page_id: int, seq: int) -> None:
         """Note that a page leaves its unread place for a better one; `seq` is its new place."""
@@ -206,23 +206,23 @@ class Frontier:
     def offer(self, need: SitesNeeded, sites: list[Site], *, now_us: int) -> None:
         """Line up sites that wait; those that are closed for long sleep until they open."""
         if sites:
-            self._sites_read_to[need.band] = sites[-1].id
+            self._sites_read_to[need.priority] = sites[-1].id
         if len(sites) < need.most:
-            self._more_sites[need.band] = False
+            self._more_sites[need.priority] = False
         for site in sites:
-            self._line_up(site, band=need.band, now_us=now_us)
+            self._line_up(site, priority=need.priority, now_us=now_us)
 
-    def added(self, site: Site, bands: Iterable[int], *, now_us: int) -> None:
+    def added(self, site: Site, priorities: Iterable[int], *, now_us: int) -> None:
         """Note that pages of this site were committed to the queue."""
         queue = self.queues.get(site.id)
         if queue is not None:
-            for band in bands:
-                queue.has_more[band] = True
+            for priority in priorities:
+                queue.has_more[priority] = True
             self._settle(queue)
             return
-        self._line_up(site, band=min(bands), now_us=now_us)
+        self._line_up(site, priority=min(priorities), now_us=now_us)
 
-    def _line_up(self, site: Site, *, band: int, now_us: int) -> None:
+    def _line_up(self, site: Site, *, priority: int, now_us: int) -> None:
         if site.id in self._waiting or site.id in self.queues:
             return
         if len(self._waiting) >= MOST_WAITING:
@@ -232,7 +232,7 @@ class Frontier:
             self._put_to_sleep(site)
         else:
             self._waiting.add(site.id)
-            self._front[band].append(site)
+            self._front[priority].append(site)
 
     def _put_to_sleep(self, site: Site) -> None:
         self._waiting.add(site.id)
@@ -243,7 +243,7 @@ class Frontier:
         queue = self.queues.get(site.id)
         if queue is None:
             site = self._left.pop(site.id, site)
-            queue = HostQueue(site, self._gate_of(site), self._bands)
+            queue = HostQueue(site, self._gate_of(site), self._priorities)
             self._apply_override(queue)
             self.queues[site.id] = queue
             self._hungry.add(site.id)
@@ -326,13 +326,13 @@ class Frontier:
     def _wake(self, now_us: int) -> None:
         while self._asleep and self._asleep[0][0] <= now_us:
             _, _, site = heappop(self._asleep)
-            self._front[site.band].append(site)
+            self._front[site.priority].append(site)
 
     def _open_queues(self) -> None:
         while len(self.queues) < self.back_queues and self._waits_in_front():
-            for band in biased_order(self._bands, random=self._random):
-                if self._front[band]:
-                    site = self._front[band].popleft()
+            for priority in biased_order(self._priorities, random=self._random):
+                if self._front[priority]:
+                    site = self._front[priority].popleft()
                     self._waiting.discard(site.id)
                     self.open_queue(site)
                     break
@@ -423,7 +423,9 @@ class Frontier:
             self._drop(queue)
         elif self._can_leave(queue) and self._should_leave(queue, now_us):
             self._drop(queue)
-            self._line_up(queue.site._replace(band=queue.last_band), band=queue.last_band, now_us=now_us)
+            self._line_up(
+                queue.site._replace(priority=queue.last_priority), priority=queue.last_priority, now_us=now_us
+            )
         else:
             self._settle(queue)
 
@@ -461,35 +463,35 @@ def _opens_soon(queue: HostQueue, now_us: int) -> bool:
     return queue.site.open_us <= now_us + LONG_CLOSED_US
 
 
-_DEPTHS_OF_BAND = (0, 1, 3)
+_DEPTHS_OF_PRIORITY = (0, 1, 3)
 """Greatest depth of each priority but the last: seeds and redirect targets, their links, two steps more."""
 
 
-def band_of(*, depth: int, hops: int, bands: int) -> int:
+def priority_of(*, depth: int, hops: int, priorities: int) -> int:
     """Return the priority of a new page, 0 for the most urgent; targets of redirects are urgent."""
     if hops:
         return 0
-    for band, deepest in enumerate(_DEPTHS_OF_BAND[: bands - 1]):
+    for priority, deepest in enumerate(_DEPTHS_OF_PRIORITY[: priorities - 1]):
         if depth <= deepest:
-            return band
-    return min(bands - 1, len(_DEPTHS_OF_BAND))
+            return priority
+    return min(priorities - 1, len(_DEPTHS_OF_PRIORITY))
 
 
-_WORTH_OF_BAND = (0.5, 0.2, 0.05)  # Least value of each priority but the last in a focused crawl.
+_VALUE_OF_PRIORITY = (0.5, 0.2, 0.05)  # Least value of each priority but the last in a focused crawl.
 
 
-def band_of_worth(worth: float, *, bands: int) -> int:
+def priority_of_value(worth: float, *, priorities: int) -> int:
     """Return the priority of a page in a focused crawl."""
-    for band, least in enumerate(_WORTH_OF_BAND[: bands - 1]):
+    for priority, least in enumerate(_VALUE_OF_PRIORITY[: priorities - 1]):
         if worth >= least:
-            return band
-    return min(bands - 1, len(_WORTH_OF_BAND))
+            return priority
+    return min(priorities - 1, len(_VALUE_OF_PRIORITY))
 
 
-def biased_order(bands: int, *, random: Random) -> list[int]:
+def biased_order(priorities: int, *, random: Random) -> list[int]:
     """Return the priorities in the order in which to look for work; each is twice as likely as the next to be first.
     Urgent pages go first, and every priority still moves (Mercator's biased selector)."""
-    left = list(range(bands))
+    left = list(range(priorities))
     order: list[int] = []
     while left:
         weights = [2.0**-place for place in range(len(left))]

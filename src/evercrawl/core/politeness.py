@@ -169,14 +169,14 @@ class HostQueue:
 
     site: Site
     robots: RobotsRules | None  # None: robots.txt has to be fetched first.
-    bands: int
+    priorities: int
     window: deque[Page] = field(default_factory=deque)
     side_requests: deque[SideRequest] = field(default_factory=deque)
     read_to: list[int] = field(default_factory=list)
     """For each priority, the seq up to which the store's queue was read."""
     has_more: list[bool] = field(default_factory=list)
     """For each priority, whether the store may hold pages behind `read_to`."""
-    last_band: int = 0  # The priority that was read last; the site lines up there when it gives its queue away.
+    last_priority: int = 0  # The priority that was read last; the site lines up there when it gives its queue away.
     in_flight: int = 0
     uncommitted: int = 0  # Visits that ended since the last commit; the queue stays until they are stored.
     served: int = 0
@@ -185,9 +185,9 @@ class HostQueue:
     scheduled: bool = False  # The queue is in the heap of earliest moments.
 
     def __post_init__(self) -> None:
-        self.read_to = [-1] * self.bands
-        self.has_more = [True] * self.bands
-        self.last_band = self.site.band
+        self.read_to = [-1] * self.priorities
+        self.has_more = [True] * self.priorities
+        self.last_priority = self.site.priority
 
     def needs_robots(self, now_us: int) -> bool:
         """Return whether robots.txt is unknown or too old."""

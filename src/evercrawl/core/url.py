@@ -1,7 +1,6 @@
-"""Parse, join and canonicalise URLs.
-Parsing and joining follow the WHATWG URL standard (ada). The canonical form that identifies a page is the WHATWG
-serialisation without fragment, with percent-encoding normalised as in RFC 3986 section 6.2.2 (upper-case hex digits,
-unreserved characters decoded). Parameters are never sorted or dropped here: that needs evidence from the site."""
+"""Parse, join and canonicalise URLs (WHATWG URL standard, by ada).
+The canonical form that identifies a page has no fragment and normal percent-encoding (RFC 3986 section 6.2.2).
+Parameters are never sorted or dropped here: that needs evidence from the site."""
 
 from __future__ import annotations
 
@@ -74,9 +73,7 @@ def site_of(url: str) -> str:
     start = url.index("//") + 2
     end = url.find("/", start)
     authority = url[start:] if end < 0 else url[start:end]
-    if "@" in authority:
-        return url[:start] + authority.rpartition("@")[2]
-    return url[:start] + authority
+    return url[:start] + authority.rpartition("@")[2]
 
 
 @lru_cache(maxsize=65_536)
@@ -107,9 +104,8 @@ def path_of(url: str) -> str:
 
 
 def key_of(url: str) -> bytes:
-    """Return 16 bytes that identify a canonical URL.
-    4 bytes for the site, 4 for the folder, 8 for the whole URL. Keys of one folder are close together, so the links of
-    a page touch few places of the index."""
+    """Return 16 bytes that identify a canonical URL: 4 for the site, 4 for the folder, 8 for the whole URL.
+    Keys of one folder are close together, so the links of a page touch few places of the index."""
     raw = url.encode()
     slash = raw.find(b"/", raw.index(b"//") + 2)
     query = raw.find(b"?", slash)
@@ -167,8 +163,7 @@ _SESSIONS = tuple(
 
 def surt(url: str) -> str:
     """Return the key under which web archives index a URL, such as `org,example)/a?b=1`.
-    Like the tools of the Internet Archive: host reversed and without `www`, lower case, no session ids, sorted
-    parameters. Different pages may share a key, so it never identifies a page."""
+    Host reversed without `www`, lower case, no session ids, sorted parameters. Different pages may share a key."""
     path, question, query = path_of(url).partition("?")
     key = _host(url) + ")" + _path(path)
     words = _query(query) if question else ""

@@ -231,12 +231,14 @@ class CreditPayout:
         self._buffer.touch()
 
     def _promote(self, position: QueuePosition, amount: int) -> None:
-        band = self._credit.better_band(position, amount)
-        if band is None or position.seq is None:
+        priority = self._credit.better_priority(position, amount)
+        if priority is None or position.seq is None:
             return
-        if not self._frontier.is_unread(position.site_id, position.band, position.seq):
+        if not self._frontier.is_unread(position.site_id, position.priority, position.seq):
             return
-        move = Promotion(position.page_id, position.site_id, position.band, position.seq, band, self._links.next_seq())
+        move = Promotion(
+            position.page_id, position.site_id, position.priority, position.seq, priority, self._links.next_seq()
+        )
         self._frontier.moving(move.page_id, move.seq)
         self._buffer.batch.promoted.append(move)
 
@@ -328,7 +330,7 @@ def visit_row(page: Page, decision: Decision, *, now: datetime, stored: Stored |
     return CompletedVisit(
         page_id=page.id,
         site_id=page.site_id,
-        band=page.band,
+        priority=page.priority,
         seq=page.seq,
         at_us=at_us,
         outcome=outcome.outcome,
@@ -348,7 +350,7 @@ def visit_row(page: Page, decision: Decision, *, now: datetime, stored: Stored |
         digest=content.digest if content is not None else None,
         baseline=_baseline(content, stored, at_us=at_us) if content is not None and stored is not None else None,
         change=comparison.change if comparison is not None else None,
-        belief=decision.belief,
+        rate_estimate=decision.rate_estimate,
         outline=_outline(content, is_new=outcome.is_new_version) if content is not None else None,
     )
 

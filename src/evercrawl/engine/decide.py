@@ -260,7 +260,9 @@ def schedule(facts: VisitFacts, decision: Decision) -> Decision:
     )
     outcome = outcome._replace(due_us=planned.due_us, interval_s=planned.interval_s)
     changed = planned.outlook if planned.outlook is not facts.related.knowledge.outlook else None
-    return decision._replace(outcome=outcome, belief=planned.belief, site=decision.site._replace(outlook=changed))
+    return decision._replace(
+        outcome=outcome, rate_estimate=planned.rate_estimate, site=decision.site._replace(outlook=changed)
+    )
 
 
 def note_sitemaps(facts: VisitFacts, decision: Decision) -> Decision:

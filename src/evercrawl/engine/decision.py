@@ -217,7 +217,7 @@ class Decision(NamedTuple):
     signature: bytes | None = None
     text_digest: bytes | None = None
     analysis: Mapping[str, FieldValue] = {}
-    belief: bytes | None = None  # What the revisit policy knows about the page now; None: as before.
+    rate_estimate: bytes | None = None  # What the revisit policy knows about the page now; None: as before.
     found: FoundLinks = FoundLinks()
     links: tuple[NewLink, ...] = ()  # Links of this shard: to enter, or refused.
     send: Mapping[int, list[Candidate]] = {}  # Links for other shards.

@@ -246,11 +246,11 @@ class SitemapPoller:
         state.update(known._replace(polled=now, requests=0, silent_polls=silent, announced_pages=announced))
         if not known.has_source:
             return
-        belief = after_poll(outlook.value.estimate, now=now)
-        outlook.update(outlook.value._replace(estimate=belief))
+        rate_estimate = after_poll(outlook.value.estimate, now=now)
+        outlook.update(outlook.value._replace(estimate=rate_estimate))
         if self._forever and self._revisits.budget.per_day is None:
             threshold = self._revisits.budget.threshold
-            days = poll_interval(belief, pages=site.pages, threshold=threshold)
+            days = poll_interval(rate_estimate, pages=site.pages, threshold=threshold)
             self._next_us[site.id] = (int((now + days) * DAY_US), site)
 
     # What it says
@@ -289,17 +289,19 @@ class SitemapPoller:
         pages = await self._store.pages(list(dates))
         now_us = to_us(self._runtime.clock.now())
         for page in pages:
-            belief = page_estimate_of(page.belief)
-            if belief is None:
+            rate_estimate = page_estimate_of(page.rate_estimate)
+            if rate_estimate is None:
                 continue
             moment = min(to_us(dates[page.key]), now_us) / DAY_US
-            after, site = after_announcement(belief, outlook.value.estimate, announced_at=moment)
+            after, site = after_announcement(rate_estimate, outlook.value.estimate, announced_at=moment)
             outlook.update(outlook.value._replace(estimate=site))
-            if after.announcements > belief.announcements:
+            if after.announcements > rate_estimate.announcements:
                 announced += 1
-                page = page._replace(belief=page_estimate_bytes(after))
+                page = page._replace(rate_estimate=page_estimate_bytes(after))
                 is_worth = self._revisits.weigh(page, outlook.value, now_us=now_us).is_worth
-                self._due.reschedule(Reschedule(page.id, now_us if is_worth else None, page.belief), now_us=now_us)
+                self._due.reschedule(
+                    Reschedule(page.id, now_us if is_worth else None, page.rate_estimate), now_us=now_us
+                )
         return announced
 
     def _now(self) -> float:

@@ -219,7 +219,7 @@ class LinkIntake:
             site.id,
             candidate.depth,
             candidate.hops,
-            self._credit.last_band if link.is_last else self._band_of(candidate),
+            self._credit.last_priority if link.is_last else self._priority_of(candidate),
             self.next_seq(),
             candidate.parent_id,
             now_us,
@@ -229,10 +229,10 @@ class LinkIntake:
         self._page_counts[site.id] = self.pages_of(site) + 1
         return page
 
-    def _band_of(self, candidate: Candidate) -> int:
+    def _priority_of(self, candidate: Candidate) -> int:
         if self._focus is not None:
-            return self._focus.band_of(candidate)
-        return self._credit.band_of(candidate)
+            return self._focus.priority_of(candidate)
+        return self._credit.priority_of(candidate)
 
     def committed(self, batch: Batch) -> None:
         """Forget the keys that are found in the store from now on."""

@@ -85,11 +85,11 @@ class Archive(Protocol):
 class PageQueue(Protocol):
     """The queued and due pages of one shard."""
 
-    async def queue(self, site_id: int, band: int, after_seq: int, most: int) -> list[Page]:
-        """Return the next queued pages of a site in one band, in order of seq."""
+    async def queue(self, site_id: int, priority: int, after_seq: int, most: int) -> list[Page]:
+        """Return the next queued pages of a site in one priority, in order of seq."""
 
-    async def waiting_sites(self, band: int, after_id: int, most: int) -> list[Site]:
-        """Return the next sites with queued pages whose most urgent band is `band`, in order of id."""
+    async def waiting_sites(self, priority: int, after_id: int, most: int) -> list[Site]:
+        """Return the next sites with queued pages whose most urgent priority is `priority`, in order of id."""
 
     async def due(self, now_us: int, most: int) -> list[Page]:
         """Return pages whose due time has passed, earliest first."""

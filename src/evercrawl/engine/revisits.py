@@ -24,7 +24,7 @@ from evercrawl.model.time import DAY_US, span_us
 
 DAY = timedelta(days=1)
 URGENT = 2.0  # A visit worth this many times the threshold gets the urgent priority.
-URGENT_BAND, ORDINARY_BAND = 1, 2
+URGENT_PRIORITY, ORDINARY_PRIORITY = 1, 2
 RECONSIDER_US = 600_000_000  # A page that was not worth a request is considered again no sooner than this.
 AUDIT_FROM = 3  # Visits to a page before its validators are audited.
 MAX_FALSE_VALIDATORS = 1  # After this many wrong validators a site gets no conditional requests.
@@ -38,7 +38,7 @@ class NextVisit(NamedTuple):
 
     due_us: int
     interval_s: int
-    belief: bytes
+    rate_estimate: bytes
     outlook: SiteModel
 
 
@@ -46,7 +46,7 @@ class VisitValue(NamedTuple):
     """Whether a page that is due is worth a request now, and otherwise when to reconsider it."""
 
     is_worth: bool
-    band: int
+    priority: int
     due_us: int
 
 
@@ -64,14 +64,14 @@ def next_visit(
     """Return when to visit a page again. `fresh`: how long the server itself calls the answer fresh."""
     settings, schedule = policy.settings.revisit, policy.schedule
     now, hub = now_us / DAY_US, hub_of(page.url)
-    belief, outlook = schedule.after_visit(page.belief, outlook, hub=hub, now=now, changed=changed)
-    due = schedule.due(belief, outlook, hub=hub, now=now, level=_weighted(level, weight))
+    rate_estimate, outlook = schedule.after_visit(page.rate_estimate, outlook, hub=hub, now=now, changed=changed)
+    due = schedule.due(rate_estimate, outlook, hub=hub, now=now, level=_weighted(level, weight))
     wanted = max(due - now, settings.min_interval / DAY)
     days = max(wanted, fresh / DAY)
     if days > wanted:
-        belief = mark_cached(belief)
+        rate_estimate = mark_cached(rate_estimate)
     days = min(days, settings.max_interval / DAY) * _drift(page, settings.jitter)
-    return NextVisit(now_us + int(days * DAY_US), int(days * 86_400), belief, outlook)
+    return NextVisit(now_us + int(days * DAY_US), int(days * 86_400), rate_estimate, outlook)
 
 
 def _drift(page: Page, drift: float) -> float:
@@ -132,12 +132,12 @@ class Revisits:
 
     def value(self, page: Page, outlook: SiteModel, *, now_us: int) -> float:
         """Return what a visit now would gain, in days of a current copy; infinite: it is mandatory."""
-        if page.belief is None or page.tries:
+        if page.rate_estimate is None or page.tries:
             return inf
         level = self.level()
         level = level._replace(longest=level.longest * self._earliest)
         return self.weight_of(page) * self._policy.schedule.value(
-            page.belief, outlook, hub=hub_of(page.url), now=now_us / DAY_US, level=level
+            page.rate_estimate, outlook, hub=hub_of(page.url), now=now_us / DAY_US, level=level
         )
 
     @property
@@ -156,14 +156,16 @@ class Revisits:
         # A visit that drift made early is worth less, about as the square of its time.
         if value >= MARGIN * threshold * self._earliest**2:
             is_urgent = isfinite(value) and value >= URGENT * threshold
-            return VisitValue(True, URGENT_BAND if is_urgent else ORDINARY_BAND, now_us)
-        assert page.belief is not None
+            return VisitValue(True, URGENT_PRIORITY if is_urgent else ORDINARY_PRIORITY, now_us)
+        assert page.rate_estimate is not None
         level = _weighted(self.level(), self.weight_of(page))
-        due = self._policy.schedule.due(page.belief, outlook, hub=hub_of(page.url), now=now_us / DAY_US, level=level)
+        due = self._policy.schedule.due(
+            page.rate_estimate, outlook, hub=hub_of(page.url), now=now_us / DAY_US, level=level
+        )
         latest_us = now_us + int(self._settings.max_interval / DAY * DAY_US)
         due_us = min(int(due * DAY_US), latest_us)
         soonest_us = min(RECONSIDER_US, latest_us - now_us)
-        return VisitValue(False, ORDINARY_BAND, max(due_us, now_us + soonest_us))
+        return VisitValue(False, ORDINARY_PRIORITY, max(due_us, now_us + soonest_us))
 
 
 class DuePages:
@@ -184,7 +186,7 @@ class DuePages:
         self._buffer = buffer
         self._next_seq = next_seq
         self._commit = commit
-        self._last_band = settings.frontier.priorities - 1
+        self._last_priority = settings.frontier.priorities - 1
         self._longest_us = span_us(settings.revisit.max_interval)
         self.next_us: int | None = 0
         """When a page is due next; None: no page is."""
@@ -206,15 +208,15 @@ class DuePages:
             weighed = self._revisits.weigh(page, outlook, now_us=now_us)
             if weighed.is_worth:
                 queued += 1
-                self.enqueue(page, weighed.band)
+                self.enqueue(page, weighed.priority)
             else:
                 self._buffer.batch.rescheduled.append(Reschedule(page.id, weighed.due_us))
         return queued
 
-    def enqueue(self, page: Page, band: int) -> None:
+    def enqueue(self, page: Page, priority: int) -> None:
         """Queue a known page with the next commit."""
-        band = min(band, self._last_band)
-        self._buffer.batch.requeued.append(Requeue(page.id, page.site_id, band, self._next_seq()))
+        priority = min(priority, self._last_priority)
+        self._buffer.batch.requeued.append(Requeue(page.id, page.site_id, priority, self._next_seq()))
 
     async def look_ahead(self, now_us: int) -> bool:
         """With requests to spare, queue what is due next; return whether anything was queued.
@@ -248,7 +250,7 @@ class DuePages:
         """Queue known pages before those that the schedule has queued."""
         for page in await self._store.pages(keys):
             if not page.seq:
-                self.enqueue(page, URGENT_BAND)
+                self.enqueue(page, URGENT_PRIORITY)
         await self._commit()
 
     async def requeue_all(self, now_us: int) -> None:
@@ -256,7 +258,7 @@ class DuePages:
         far_us = now_us + span_us(FAR)
         while pages := await self._store.due(far_us, DUE_PORTION):
             for page in pages:
-                self.enqueue(page, page.band)
+                self.enqueue(page, page.priority)
             await self._commit()
 
     def reschedule(self, change: Reschedule, *, now_us: int) -> None:

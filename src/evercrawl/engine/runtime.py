@@ -15,7 +15,7 @@ from evercrawl.core.duplicates.url_seen import UrlCache
 from evercrawl.core.focus.focus import Focus
 from evercrawl.core.focus.focus_frontier import FocusFrontier
 from evercrawl.core.focus.link_scorer import LinkScorer
-from evercrawl.core.frontier import band_of_worth
+from evercrawl.core.frontier import priority_of_value
 from evercrawl.core.url import canonical
 from evercrawl.engine.decision import Policy
 from evercrawl.engine.ports import Clock, Fetcher
@@ -264,10 +264,10 @@ class FocusGuide:
     Invariant: the board knows each URL by its canonical name.
     """
 
-    def __init__(self, focus: Focus, *, window: int, bands: int) -> None:
+    def __init__(self, focus: Focus, *, window: int, priorities: int) -> None:
         self.window = window
         """Pages of one site among which the best is chosen."""
-        self._bands = bands
+        self._priorities = priorities
         self._board = FocusFrontier(LinkScorer(focus))
         self._name = content_digest(focus.to_bytes())
 
@@ -275,11 +275,11 @@ class FocusGuide:
         """Return the value of fetching a URL now."""
         return self._board.value_of(url)
 
-    def band_of(self, candidate: Candidate) -> int:
+    def priority_of(self, candidate: Candidate) -> int:
         """Return the priority of a new page; seeds are first."""
         if candidate.depth == 0 and not candidate.hops:
             self._board.add_seed(candidate.url)
-        return band_of_worth(self.worth_of(candidate.url), bands=self._bands)
+        return priority_of_value(self.worth_of(candidate.url), priorities=self._priorities)
 
     def saw(self, page: Page, document: Document) -> float:
         """Learn from a page; return how likely it is on topic, 0 to 1."""

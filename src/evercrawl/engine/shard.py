@@ -28,7 +28,7 @@ from evercrawl.engine.feeds import SitemapPoller
 from evercrawl.engine.gather import ContentReader, ShardKnowledge, VisitReader
 from evercrawl.engine.links import LinkIntake, judge_new_links
 from evercrawl.engine.probes import Probes
-from evercrawl.engine.revisits import URGENT_BAND, DuePages, Revisits
+from evercrawl.engine.revisits import URGENT_PRIORITY, DuePages, Revisits
 from evercrawl.engine.robots import SiteAccess, SiteRequests
 from evercrawl.engine.runtime import FOCUS_KEY, BackgroundTasks, Runtime, TaskSet
 from evercrawl.engine.shared import ShardHost, ShardPorts, SharedState
@@ -92,7 +92,7 @@ class Shard:
         settings, shared, focus = self.policy.settings, self._shared, self._runtime.focus
         self.frontier = Frontier(
             pace=shared.pace,
-            bands=settings.frontier.priorities,
+            priorities=settings.frontier.priorities,
             window=settings.frontier.window if focus is None else focus.window,
             back_queues=1,
             random=Random(f"{shared.seed}/{facts.shard}/{facts.epoch}"),
@@ -111,7 +111,7 @@ class Shard:
             credit_state,
             pages=facts.pages,
             settings=settings.credit,
-            bands=settings.frontier.priorities,
+            priorities=settings.frontier.priorities,
             seeds=len(settings.scope.seeds),
             pages_elsewhere=partial(self._host.pages_elsewhere, self.number),
             generations=shared.generations,
@@ -267,13 +267,13 @@ class Shard:
             if isinstance(need, PagesNeeded):
                 await self._read_pages(need)
             else:
-                sites = await self.store.waiting_sites(need.band, need.after_id, need.most)
+                sites = await self.store.waiting_sites(need.priority, need.after_id, need.most)
                 self.frontier.offer(need, [self._after_crash(site) for site in sites], now_us=self._now_us())
 
     async def _read_pages(self, need: PagesNeeded) -> None:
         site = self.frontier.queues[need.site_id].site
         traps = await self._reader.trap_state(site)
-        pages = await self.store.queue(need.site_id, need.band, need.after_seq, need.most)
+        pages = await self.store.queue(need.site_id, need.priority, need.after_seq, need.most)
         if not self.frontier.still_needs(need):
             return
         now = self.clock.now()
@@ -432,7 +432,7 @@ class Shard:
         if decision.site.sitemaps is not None:
             self.sitemaps.apply(turn.queue.site, decision.site.sitemaps)
         for copy in decision.requeue:
-            self.due.enqueue(copy, URGENT_BAND)
+            self.due.enqueue(copy, URGENT_PRIORITY)
         if decision.requeue:
             self.buffer.hurry()
 
@@ -505,7 +505,7 @@ class Shard:
     # Pages to visit again
 
     def _enqueue(self, page: Page) -> None:
-        self.due.enqueue(page, page.band)
+        self.due.enqueue(page, page.priority)
 
     async def visit_soon(self, keys: list[bytes]) -> None:
         """Queue known pages before those that the schedule has queued."""
@@ -576,14 +576,14 @@ class Shard:
 
     async def _announce(self, batch: Batch, now_us: int) -> None:
         """Tell the frontier about new work, and other shards about link batches."""
-        bands: dict[int, set[int]] = {}
+        priorities: dict[int, set[int]] = {}
         entries: tuple[NewPage | Requeue | Promotion, ...] = (*batch.new_pages, *batch.requeued, *batch.promoted)
         for entry in entries:
-            bands.setdefault(entry.site_id, set()).add(entry.band)
-        for site_id, site_bands in bands.items():
+            priorities.setdefault(entry.site_id, set()).add(entry.priority)
+        for site_id, site_priorities in priorities.items():
             site = await self.links.site_numbered(site_id)
             if site is not None:
-                self.frontier.added(self._after_crash(site), site_bands, now_us=now_us)
+                self.frontier.added(self._after_crash(site), site_priorities, now_us=now_us)
         for sent in batch.sent:
             self._host.deliver(sent)
         for source, seq in batch.received.items():

@@ -26,8 +26,8 @@ TRUSTED_AFTER = 8  # Batches that a caller ended by itself before its own pace c
 
 class RequestAllowance:
     """Requests that accrue with time.
-    Invariant: a caller that asks until it is refused gets at most the accrued budget plus one day. A caller that stops
-    by itself has its own budget and is not limited."""
+    Invariant: a caller that asks until it is refused gets at most the accrued budget plus one day; others are not
+    limited."""
 
     def __init__(self, per_day: float | None) -> None:
         self.per_day = per_day
@@ -56,13 +56,10 @@ class RequestAllowance:
         self.spent += 1
         return True
 
-    def refuse(self) -> None:
-        """Note that nothing was available, so the caller did not stop by itself."""
-        self.refused = True
-
     def give_back(self) -> None:
-        """Return a request that is not made."""
+        """Return a request for which there was no page, so the caller did not stop by itself."""
         self.spent -= 1
+        self.refused = True
 
     def _is_open(self, t: float) -> bool:
         if self.per_day is None or self.unrefused >= TRUSTED_AFTER:
@@ -117,7 +114,6 @@ class RulePolicy:
         page = self._pick(t)
         if page is None:
             self.allowance.give_back()
-            self.allowance.refuse()
         return page
 
     def _pick(self, t: float) -> int | None:
@@ -160,8 +156,6 @@ class RulePolicy:
 
 
 _MIN_WAIT = 1e-3
-
-
 MAX_RESCHEDULED = 5000  # Pages rescheduled at once when their prior or bulk change moved.
 MAX_UPDATED = 2000  # Candidates whose value is updated at each moment. Others keep their old one.
 MAX_EARLY = 64  # Pages compared if none is due. The order of due times is not quite the order of values.
@@ -195,15 +189,10 @@ class OptimalPolicy:
         self.unscheduled: list[tuple[int, int]] = []
         self.calendar: list[tuple[float, int, int]] = []
         self.ready: list[tuple[float, int, int]] = []
-        self.threshold = 0.0
         self.now = -inf
         self.poll_open: float | None = None
-        self.since_poll = 0
-        self.prior_at = 0.0
-        self.rate = 0.0
-        self.batch = 0
-        self.waiting = 0
-        self.silent_polls = 0
+        self.threshold = self.prior_at = self.rate = 0.0
+        self.batch = self.waiting = self.since_poll = self.silent_polls = 0
 
     def add(self, page: int, hub: int, t: float, has_copy: bool) -> None:
         if page in self.pages:
@@ -249,9 +238,7 @@ class OptimalPolicy:
             per_day=len(self.pages) / self.span,
             threshold=self._level(),
         )
-        if self.since_poll < gap or not self.pages:
-            return False
-        if not self.allowance.take(t):
+        if self.since_poll < gap or not self.pages or not self.allowance.take(t):
             return False
         self.since_poll = 0
         self.silent_polls += 1
@@ -265,7 +252,6 @@ class OptimalPolicy:
         page = self._pick(t)
         if page is None:
             self.allowance.give_back()
-            self.allowance.refuse()
             return None
         self.out[page] = t
         self.since_poll += 1
@@ -335,14 +321,7 @@ class OptimalPolicy:
         """Schedule pages found with a copy. They only know the prior, so they all wait equally long."""
         if not self.unscheduled:
             return
-        span, level = self.span, MARGIN * self._level()
-        wait = due_at(
-            new_page_estimate(self.site, now=0.0, has_copy=True),
-            self.site,
-            threshold=level,
-            span=span,
-            longest=MAX_SPANS * span,
-        )
+        wait = self._due_at(new_page_estimate(self.site, now=0.0, has_copy=True))
         entries = []
         for page, ticket in self.unscheduled:
             if self.ticket[page] == ticket:
@@ -439,8 +418,8 @@ class OptimalPolicy:
             self._evaluate(page, t)
 
     def _evaluate(self, page: int, t: float) -> None:
-        """Offer a page that is announced or value the threshold; else schedule it.
-        An announced page that changes fast may never reach the threshold, but is value more than an early page."""
+        """Offer a page that is announced or worth the threshold; else schedule it.
+        An announced page that changes fast may never reach the threshold, but is worth more than an early page."""
         value = self._value(page, t)
         if value < MARGIN * self._level() and not self.pages[page].announcements:
             self._schedule(page, not_before=t)
@@ -459,16 +438,12 @@ class OptimalPolicy:
         heapq.heappush(self.ready, (-value, self._new_ticket(page), page))
 
     def _schedule(self, page: int, *, not_before: float = -inf) -> None:
-        span = self.span
-        due = due_at(
-            self.pages[page],
-            self.site,
-            threshold=MARGIN * self._level(),
-            span=span,
-            longest=MAX_SPANS * span,
-            escape=self._escape_chance(page),
-        )
+        due = self._due_at(self.pages[page], escape=self._escape_chance(page))
         heapq.heappush(self.calendar, (max(due, not_before + 1e-3), self._new_ticket(page), page))
+
+    def _due_at(self, estimate: PageEstimate, *, escape: float = 1.0) -> float:
+        least, span = MARGIN * self._level(), self.span
+        return due_at(estimate, self.site, threshold=least, span=span, longest=MAX_SPANS * span, escape=escape)
 
     def _escape_chance(self, page: int) -> float:
         sums = self.hubs.get(self.hub_of[page], NO_BULK_CHANGE)
@@ -479,8 +454,7 @@ class OptimalPolicy:
         return self.threshold or value_now(UNKNOWN, START, now=FIRST_SPANS * self.span, span=self.span)
 
     def _new_ticket(self, page: int) -> int:
-        ticket = self.ticket.get(page, 0) + 1
-        self.ticket[page] = ticket
+        self.ticket[page] = ticket = self.ticket.get(page, 0) + 1
         return ticket
 
     def _close_poll(self) -> None:

@@ -44,9 +44,8 @@ def gap_closed(*, freshness: float, uniform: float, oracle: float) -> float:
 
 
 def requests_for(goal: float, curve: Mapping[float, float]) -> float:
-    """Return the requests at which a curve (requests to freshness) reaches `goal`.
-    Missing freshness falls about as a power of the requests, so the interpolation is logarithmic. Below the first point
-    the first point counts; infinite if the curve never gets there."""
+    """Return the requests at which a curve (requests to freshness) reaches `goal`; infinite if it never does.
+    Missing freshness falls about as a power of the requests, so the interpolation is logarithmic."""
     before: float | None = None
     for requests in sorted(curve):
         if curve[requests] >= goal:
@@ -93,9 +92,7 @@ class OraclePolicy:
 
     def _value(self, page: int, t: float) -> float:
         rate, tau = self.rates[page], t - self.visited[page]
-        if tau == inf:
-            return inf
-        return 1.0 / rate - (tau + 1.0 / rate) * exp(-rate * tau)
+        return inf if tau == inf else 1.0 / rate - (tau + 1.0 / rate) * exp(-rate * tau)
 
     def observe(self, page: int, t: float, changed: bool, first: bool) -> None:
         self.visited[page] = t

@@ -6,7 +6,7 @@ import gzip
 import heapq
 import json
 import random
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -152,7 +152,7 @@ class _Run:
     def _is_current(self, page: int, at: float) -> bool:
         """True if the copy was current just before `at`."""
         seen = self.copies.get(page)
-        return seen is not None and seen >= _changes_before(self.pages[page].changes, at)
+        return seen is not None and seen >= bisect_left(self.pages[page].changes, at)
 
     def _count(self, until: float) -> None:
         start = max(self.clock, self.from_day)
@@ -195,13 +195,6 @@ class _Run:
             self.polls,
             self.useful / visits,
         )
-
-
-def _changes_before(changes: tuple[float, ...], at: float) -> int:
-    count = bisect_right(changes, at)
-    while count and changes[count - 1] >= at:
-        count -= 1
-    return count
 
 
 def _events(trace: Trace) -> list[tuple[float, int, int]]:

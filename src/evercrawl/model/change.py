@@ -42,8 +42,6 @@ class Change:
 
 
 NO_CHANGE = Change(ChangeClass.NONE)
-
-
 Sign = Literal[" ", "-", "+"]
 
 

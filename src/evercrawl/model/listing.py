@@ -161,7 +161,7 @@ class PageRecord(NamedTuple):
     site: str
     depth: int
     hops: int
-    band: int
+    priority: int
     is_queued: bool
     parent: str | None
     found_us: int
@@ -180,7 +180,7 @@ class PageRecord(NamedTuple):
     last_modified: str | None
     moved_to: str | None
     duplicate_of: str | None
-    belief: bytes | None  # State of the revisit policy (`core/revisit/visit_schedule.py`).
+    rate_estimate: bytes | None  # State of the revisit policy (`core/revisit/visit_schedule.py`).
 
 
 class CreditSummary(NamedTuple):
@@ -248,7 +248,7 @@ class SampledPage(NamedTuple):
     visits: int
     found_us: int
     last_us: int | None  # The last successful visit.
-    belief: bytes | None
+    rate_estimate: bytes | None
     outcome: Outcome | None  # None: not visited yet.
     reason: Reason | None
     is_waiting: bool  # Queued, or with a due time.

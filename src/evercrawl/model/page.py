@@ -19,7 +19,7 @@ class Page(NamedTuple):
     site_id: int
     depth: int
     hops: int  # Number of redirects in a row that led here.
-    band: int  # Priority level (front queue); 0 is the most urgent.
+    priority: int  # Priority level (front queue); 0 is the most urgent.
     seq: int  # Position in the front queue; it only grows within a shard.
     tries: int = 0  # Failed visits in a row.
     visits: int = 0
@@ -28,7 +28,9 @@ class Page(NamedTuple):
     last_modified: str | None = None
     digest: bytes | None = None  # Digest of the last decoded content; it differs from the newest version's after noise.
     interval_s: int = 0  # The current revisit interval; 0: unknown.
-    belief: bytes | None = None  # State of the revisit policy (`core/revisit/visit_schedule.py`); None: none yet.
+    rate_estimate: bytes | None = (
+        None  # State of the revisit policy (`core/revisit/visit_schedule.py`); None: none yet.
+    )
     last_us: int | None = None  # The last visit.
     credit: int = 0  # Credit without the dividends of its shard (`core/credit/ledger.py`).
     earned: int = 0  # Credit received by links, decayed up to `generation`.
@@ -45,7 +47,7 @@ class NewPage(NamedTuple):
     site_id: int
     depth: int
     hops: int
-    band: int
+    priority: int
     seq: int
     parent_id: int | None  # The page that links here, if it is in the same shard.
     found_us: int
@@ -80,7 +82,7 @@ class QueuePosition(NamedTuple):
     key: bytes
     page_id: int
     site_id: int
-    band: int
+    priority: int
     seq: int | None  # None: not queued.
     credit: int
 
@@ -90,9 +92,9 @@ class Promotion(NamedTuple):
 
     page_id: int
     site_id: int
-    old_band: int
+    old_priority: int
     old_seq: int
-    band: int
+    priority: int
     seq: int
 
 
@@ -115,7 +117,7 @@ class Requeue(NamedTuple):
 
     page_id: int
     site_id: int
-    band: int
+    priority: int
     seq: int
 
 
@@ -124,7 +126,7 @@ class Reschedule(NamedTuple):
 
     page_id: int
     due_us: int | None  # None: as before.
-    belief: bytes | None = None  # None: as before.
+    rate_estimate: bytes | None = None  # None: as before.
 
 
 class Refusal(NamedTuple):
@@ -193,7 +195,7 @@ class CompletedVisit(NamedTuple):
 
     page_id: int
     site_id: int
-    band: int
+    priority: int
     seq: int
     at_us: int
     outcome: Outcome
@@ -213,7 +215,7 @@ class CompletedVisit(NamedTuple):
     digest: bytes | None = None  # Of the content; None: no content.
     baseline: Baseline | None = None  # The new baseline; None: as before.
     change: Change | None = None  # How the page differs from the baseline; None: not compared, or no difference.
-    belief: bytes | None = None  # The new state of the revisit policy; None: as before.
+    rate_estimate: bytes | None = None  # The new state of the revisit policy; None: as before.
     outline: bytes | None = None  # Packed headings and links (`core/document/compression.py`); None: as before.
     spent: int = 0  # Credit that the page passes on.
 

@@ -239,8 +239,7 @@ class RevisitPlan:
     uncertainty: float  # One standard error.
     freshness_now: float
     threshold_days: float | None
-    """Days of freshness that a visit must gain; None: the budget does not even cover the longest interval, so that all
-    pages are visited in turn."""
+    """Days of freshness that a visit must gain; None: the budget does not cover the longest interval."""
     pages: int
     pages_due: int  # Pages that are due now.
     without_copy: int  # Pages that must be fetched once before the forecast holds.

@@ -1,6 +1,5 @@
-"""Makes crawled text safe to show in terminals and browsers.
-Escape sequences can rewrite the screen or the clipboard, and bidirectional controls can disguise a URL (Unicode TR 36).
-"""
+"""Makes crawled text safe to show in terminals and browsers (Unicode TR 36).
+Escape sequences can rewrite the screen or the clipboard, and bidirectional controls can disguise a URL."""
 
 from __future__ import annotations
 
@@ -20,9 +19,7 @@ _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 def safe_line(text: str, *, longest: int | None = None) -> str:
     """Return the text as one line of visible characters, cut at `longest` with an ellipsis."""
     line = " ".join(_visible(part) for part in re.split(r"[\t\n\v\f\r\x85\u2028\u2029]+", _SEQUENCES.sub("", text)))
-    if longest is not None and len(line) > longest:
-        return line[: longest - 1] + ELLIPSIS
-    return line
+    return line[: longest - 1] + ELLIPSIS if longest is not None and len(line) > longest else line
 
 
 def safe_block(text: str) -> str:

@@ -16,8 +16,7 @@ class RobotsRecord(NamedTuple):
     etag: str | None
     last_modified: str | None
     policy: str
-    """`obey` (follow the rules), `allow` (no rules apply), `forbid` (request nothing) or `private` (its address may not
-    be connected to, so request nothing)."""
+    """`obey` the rules, `allow` (there are none), `forbid` (request nothing) or `private` (so is its address)."""
     detail: str
     unreachable_since_us: int | None = None
 
@@ -35,7 +34,7 @@ class Site(NamedTuple):
     closed_reason: str | None = None  # Why the site is closed longer than the delay; None: it is not.
     pages: int = 0  # Number of known pages.
     pending: int = 0  # Number of queued pages.
-    band: int = 0  # The most urgent priority of its queued pages; it may be outdated.
+    priority: int = 0  # The most urgent priority of its queued pages; it may be outdated.
     requests: int = 0
     wire_bytes: int = 0
     robots: RobotsRecord | None = None

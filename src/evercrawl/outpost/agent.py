@@ -39,8 +39,7 @@ log = logging.getLogger("evercrawl")
 FIRST_RETRY_S, MAX_RETRY_S = 0.25, 3.0
 WELCOME_TIMEOUT_S = 10.0
 BATCH_DELAY_S = 0.25
-"""How long to collect results before sending a batch. First answers and the last running job's result go out
-immediately."""
+"""How long to collect results before a batch is sent. First and last results go out immediately."""
 LEASE_TIMEOUT_S = 30.0
 MAX_BATCH_RESULTS = 256
 MAX_BATCH_BYTES = 4 * 1024 * 1024

@@ -1,7 +1,6 @@
 """Compare, encode and decode answers.
-An answer travels as a patch of the raw exchange (both heads and the body) against the exchange that the coordinator
-holds. The coordinator parses it with the code for its own connections. Outposts send new content immediately (B11) and
-withhold pages that change at every visit (B12)."""
+An answer travels as a patch of the raw exchange against the one that the coordinator holds, which parses it as its own.
+Outposts send new content immediately (B11) and withhold pages that change at every visit (B12)."""
 
 from __future__ import annotations
 
@@ -28,8 +27,6 @@ from evercrawl.outpost.messages import (
 _LENGTHS = 8
 LARGE_BYTES, LARGE_LEVEL = 256 * 1024, 3
 WITHHELD_DETAIL = "changes at every visit; the outpost will send it again later"
-
-
 FAST_CHANGES = 5  # Consecutive visits with a change after which a page counts as changing faster than it is visited.
 
 

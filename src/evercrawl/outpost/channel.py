@@ -1,7 +1,6 @@
 """An authenticated, signed and size-limited connection between agent and coordinator.
-Each frame carries a truncated HMAC-SHA256 over its direction, sequence number and payload. The key is derived for each
-connection from a challenge, so recorded, repeated, reordered or forged frames are rejected without relying on clocks.
-"""
+Each frame carries a truncated HMAC-SHA256 over its direction, sequence number and payload, with a key for each
+connection, so recorded, repeated, reordered or forged frames are rejected without relying on clocks."""
 
 from __future__ import annotations
 
@@ -29,8 +28,6 @@ MAX_HANDSHAKE_BYTES = 4096  # Limit for frames from an unauthenticated peer.
 
 FROM_COORDINATOR = b"home"
 FROM_OUTPOST = b"outpost"
-
-
 TLS_RECORD_BYTES = 22  # Overhead of a TLS 1.3 record, included in the traffic counts.
 KEEP_ALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 15, "TCP_KEEPCNT": 4}
 """Seconds of silence before the first probe, seconds between probes, and number of probes."""

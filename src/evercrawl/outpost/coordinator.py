@@ -65,9 +65,7 @@ BATCH_DELAY_S = 0.01  # How long to collect jobs before they are sent together.
 
 
 class Coordinator:
-    """Implements `Fetcher`.
-    Invariant: while an outpost has a lease, only the outpost fetches from its sites; the crawler does so only after the
-    lease and the crawl delay are over."""
+    """Implements `Fetcher`. Invariant: while an outpost has a lease, only the outpost fetches from its sites."""
 
     def __init__(self, collection: Path, settings: Settings, clock: Clock, *, direct: Fetcher) -> None:
         self.run = secrets.token_hex(6)
@@ -291,16 +289,10 @@ class Coordinator:
                 await channel.send(JobBatch(tuple(self._job(pending) for pending in fetches)))
 
     def _job(self, pending: PendingFetch) -> FetchJob:
-        request, resend = pending.request, self._settings.outposts.resend_interval
-        return FetchJob(
-            pending.number,
-            request.url,
-            request.etag,
-            request.last_modified,
-            request.body_limit,
-            *self.state.exchange_digests(request.url),
-            None if resend is None else span_us(resend),
-        )
+        url, resend = pending.request.url, self._settings.outposts.resend_interval
+        wanted = (url, pending.request.etag, pending.request.last_modified, pending.request.body_limit)
+        resend_us = None if resend is None else span_us(resend)
+        return FetchJob(pending.number, *wanted, *self.state.exchange_digests(url), resend_us)
 
     async def _handle_messages(self, remote: RemoteOutpost, channel: SecureChannel) -> None:
         while True:

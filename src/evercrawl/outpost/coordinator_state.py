@@ -38,8 +38,6 @@ create index exchange_by_use on exchange (used_us);
 create table result (url text primary key, outpost text not null, at_us integer not null,
     began_us integer not null, item blob not null) strict
 """
-
-
 log = logging.getLogger("evercrawl")
 EVENTS_FILE = "events.jsonl"
 MAX_EVENTS_BYTES = 5_000_000  # Size at which the log is rotated; one old file is kept.

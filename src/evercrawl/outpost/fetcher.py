@@ -44,8 +44,6 @@ from evercrawl.outpost.routing import HeldLease, is_allowed
 
 MAX_CONCURRENT_FETCHES = 4  # Bodies in memory at the same time.
 MAX_SITES = 256  # Sites to keep in memory; the others are in the state file.
-
-
 ComparedAnswer = tuple[JobResult, ChangeHistory | None, SharedExchange | None]
 """The result to send, the page's new history, and the new shared exchange. None means unchanged."""
 INDEX = "index.html"
@@ -147,7 +145,7 @@ class OutpostFetcher:
         robots = None
         if site.robots is not None:
             robots = compile_robots(site.robots, agent=self._settings.identity.product)
-        return HostQueue(site, robots, bands=1)
+        return HostQueue(site, robots, priorities=1)
 
     # robots.txt
 

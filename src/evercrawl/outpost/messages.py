@@ -22,8 +22,6 @@ MAX_SPAN_US = 10**15
 SMALL_TABLE = 96  # Tables shorter than this are not compressed.
 LEVEL = 12
 _HEAD_BYTES = 6
-
-
 DIGEST_BYTES = 16
 
 
@@ -43,8 +41,7 @@ class NotUnderstood(ValueError):
 
 class FetchJob(NamedTuple):
     """A request for the outpost to make.
-    `known_digest` is the digest of the body that the coordinator holds (B5), `base` the digest of the exchange that a
-    patch can build on."""
+    `known_digest` is that of the body (B5), `base` that of the exchange for patches, as the coordinator holds them."""
 
     number: int
     url: str
@@ -183,16 +180,8 @@ def _job_row(job: FetchJob) -> list[Any]:
 
 def _item_row(item: JobResult) -> list[Any]:
     """Return the table row of a result, without the trailing fields if all of them have their defaults."""
-    row: list[Any] = [
-        item.number,
-        item.kind.value[0],
-        item.digest.hex(),
-        len(item.blob),
-        item.base.hex(),
-        item.took_us,
-        item.age_us,
-        item.ip,
-    ]
+    sent = (item.number, item.kind.value[0], item.digest.hex(), len(item.blob), item.base.hex())
+    row: list[Any] = [*sent, item.took_us, item.age_us, item.ip]
     rare: list[Any] = [int(item.is_cut), item.fault, item.detail, item.run, item.url]
     return row + rare if any(rare) else row
 

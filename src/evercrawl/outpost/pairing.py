@@ -1,7 +1,6 @@
 """Pairing codes, the keys derived from them, and the coordinator's certificate.
-A code holds a secret and the start of the certificate's fingerprint, so the agent can verify the coordinator before it
-sends anything. Keys are derived by HMAC-SHA256 (RFC 2104). The outpost's key also depends on a nonce of the agent, so a
-used code is worthless."""
+A code holds a secret and the start of the certificate's fingerprint, so the agent can verify the coordinator first. The
+outpost's key (HMAC-SHA256, RFC 2104) also depends on a nonce of the agent, so a used code is worthless."""
 
 from __future__ import annotations
 
@@ -21,8 +20,6 @@ SECRET_BYTES = 10
 PIN_BYTES = 16  # 128 bits of the certificate's SHA-256.
 GROUP_LETTERS = 6
 NONCE_BYTES = 32
-
-
 FOLDER = "outposts"
 CERTIFICATE_FILE = "home.pem"
 CERTIFICATE_LIFETIME = timedelta(days=36_500)

@@ -21,8 +21,6 @@ from evercrawl.outpost.messages import MAX_JOBS, JobResult, ResultBatch, ResultK
 from evercrawl.outpost.routing import GrantedLease
 
 MAX_ABANDONED = 4096  # Requests to remember after their caller has gone; their results are still stored.
-
-
 GZIP_LEVEL = 6
 KEEP_LEVEL = 3
 _COUNTED_AS = {
@@ -32,8 +30,7 @@ _COUNTED_AS = {
     ResultKind.DECLINED: "declined",
 }
 RequestOf = Callable[[JobResult], tuple[int | None, Request] | None]
-"""Return the job's number in this run (None for an earlier run) and its request; None if the job is not the outpost's.
-"""
+"""Return the job's number in this run (None: an earlier run) and its request; None if it is not the outpost's."""
 
 
 class FetchDirectly(NamedTuple):
@@ -84,14 +81,11 @@ class RemoteOutpost:
         while self.is_ready and self.queue and len(self.assigned) < min(self.capacity, MAX_JOBS):
             pending = self.queue.popleft()
             self.assigned[pending.number] = pending
-            self._remember(pending)
+            self.sent_requests[pending.number] = pending.request
+            if len(self.sent_requests) > MAX_ABANDONED:
+                self.sent_requests.pop(next(iter(self.sent_requests)))
             chosen.append(pending)
         return chosen
-
-    def _remember(self, pending: PendingFetch) -> None:
-        self.sent_requests[pending.number] = pending.request
-        if len(self.sent_requests) > MAX_ABANDONED:
-            self.sent_requests.pop(next(iter(self.sent_requests)))
 
     def attach(self, channel: SecureChannel) -> None:
         """Use a new authenticated connection and close an older one."""

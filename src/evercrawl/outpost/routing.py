@@ -1,12 +1,8 @@
 """Decide which outpost serves a site, and who may fetch from it now.
-
 A route (the paper's domain director, B2) is a suffix (`.edu`), a domain with its subdomains (`example.org`) or one site
 (`https://example.org:8443`). The most precise route wins, then the first one paired.
-
-The agent counts its lease from sending a heartbeat, the coordinator from answering it, which is later. So the agent
-always stops first, whatever the clocks and the network do. It also stops one crawl delay early (at most half a lease),
-so the next fetcher need not know that delay.
-"""
+The agent counts its lease from sending a heartbeat, the coordinator from answering it, so the agent always stops first,
+whatever clocks and network do. It stops one crawl delay early (at most half a lease) for the next fetcher."""
 
 from __future__ import annotations
 
@@ -17,8 +13,6 @@ from functools import lru_cache
 from evercrawl.core.url import canonical, site_of, site_parts
 
 SITE, DOMAIN, SUFFIX = 3, 2, 1
-
-
 HEARTBEATS_PER_LEASE = 4  # How often an agent renews its lease while it lasts.
 MAX_OPEN_HEARTBEATS = 64  # Unanswered heartbeats to remember.
 

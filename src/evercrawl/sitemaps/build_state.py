@@ -42,8 +42,7 @@ class BuildState:
 
 
 def state_path(env: Mapping[str, str], target: Path) -> Path:
-    """Return the path of the state, in the user's state folder: a site generator may empty the site's folder, and a web
-    server would publish it."""
+    """Return the path of the state, in the user's state folder, where no generator empties or server publishes it."""
     home = env.get("XDG_STATE_HOME") or str(Path(env.get("HOME", "~")).expanduser() / ".local" / "state")
     whole = str(target.resolve())
     fingerprint = hashlib.sha256(whole.encode("utf-8", "surrogateescape")).hexdigest()[:12]

@@ -1,6 +1,5 @@
 """Check a sitemap as a search engine would, and score it.
-Dates are compared with the best available evidence: the collection's history of the page, the modification date in the
-page, or the server's Last-Modified."""
+Dates are compared with the collection's history of the page, the date in the page, or the server's Last-Modified."""
 
 from __future__ import annotations
 
@@ -27,8 +26,6 @@ GENERATED_WITHIN = timedelta(minutes=2)
 """A Last-Modified this close to the response is the time of generation, not of a change."""
 ONE_DAY = timedelta(days=1)
 MAX_CHECKED_DATES = 2000  # Dates to check; reading a page's history takes some milliseconds.
-
-
 DateCheck = tuple[str, str]  # `true`, `false` or `old`, and the evidence.
 MAX_EXAMPLES = 5
 FULL_COST_SHARE = 0.25  # Share of bad entries at which an issue costs all its points.
@@ -264,8 +261,7 @@ def _check_dates(survey: SitemapSurvey, history: History | None) -> tuple[int, l
     false: list[IssueExample] = []
     old: list[IssueExample] = []
     verified = 0
-    urls = [*sampled, *(url for url in lastmods if url not in sampled)][:MAX_CHECKED_DATES]
-    for url in urls:
+    for url in [*sampled, *(url for url in lastmods if url not in sampled)][:MAX_CHECKED_DATES]:
         if (lastmod := lastmods.get(url)) is None:
             continue
         versions = history(url) if history is not None else ()
@@ -299,9 +295,7 @@ def _check_by_history(
             last = page.at
         if version.first_seen < lastmod and latest <= last:
             return "false", f"the page was the same from {_date_text(version.first_seen)} to {_date_text(last)}"
-    if any(_matches_change(lastmod, latest, version) for version in versions):
-        return "true", ""
-    return None
+    return ("true", "") if any(_matches_change(lastmod, latest, version) for version in versions) else None
 
 
 def _matches_change(lastmod: datetime, latest: datetime, version: KnownVersion) -> bool:
@@ -350,14 +344,12 @@ def _page_findings(survey: SitemapSurvey) -> Iterator[SitemapFinding]:
     for kind, issue in _KINDS.items():
         cases = (IssueExample(page.url, page.detail) for page in sampled if page.kind == kind)
         yield from findings_for(issue, cases, of=len(sampled))
-    noindex = [page for page in sampled if page.document is not None and page.document.robots.noindex]
-    yield from findings_for(
-        SitemapIssue.NOINDEX, (IssueExample(page.url, "noindex") for page in noindex), of=len(sampled)
-    )
-    other_canonical = (
-        IssueExample(page.url, f"canonical {other}") for page in sampled if (other := _other_canonical(page))
-    )
-    yield from findings_for(SitemapIssue.CANONICAL, other_canonical, of=len(sampled))
+    parsed = [(page, page.document) for page in sampled if page.document is not None]
+    noindex = (IssueExample(page.url, "noindex") for page, document in parsed if document.robots.noindex)
+    yield from findings_for(SitemapIssue.NOINDEX, noindex, of=len(sampled))
+    others = ((page.url, _other_canonical(page)) for page in sampled)
+    moved = (IssueExample(url, f"canonical {other}") for url, other in others if other)
+    yield from findings_for(SitemapIssue.CANONICAL, moved, of=len(sampled))
 
 
 def _other_canonical(page: SurveyedPage) -> str | None:

@@ -33,8 +33,6 @@ _FINE_NS, _COARSE_NS = 50_000_000, 2_000_000_000
 """A file modified this shortly before it was read may change again without a new timestamp: within a kernel tick, or
 within a second on coarse file systems."""
 _SECOND_NS = 1_000_000_000
-
-
 ROBOTS_REASON = "robots.txt"
 
 
@@ -71,8 +69,7 @@ def parse_base_url(text: str) -> str:
 
 
 def detect_base_url(folder: Path, state: BuildState) -> str:
-    """Find the folder's URL in the last build, robots.txt, an existing sitemap or a CNAME file; raise ConfigError if
-    none names it."""
+    """Find the folder's URL in the last build, robots.txt, a sitemap or a CNAME file; raise ConfigError otherwise."""
     written = (
         state.source.removeprefix(FOLDER_SOURCE).partition(" ")[0] if state.source.startswith(FOLDER_SOURCE) else None
     )
@@ -209,12 +206,9 @@ def _read(
 
 
 def change_time_ms(written_ms: int, built_ms: int | None, now_ms: int) -> int:
-    """Return when new content was created.
-    That is the file's time if it is plausible: before now and after the last build. An older time (restored or copied
-    with its timestamp) cannot be that of the change, so the current time is used."""
-    if written_ms > now_ms or (built_ms is not None and written_ms < built_ms):
-        return now_ms
-    return written_ms
+    """Return when new content was created: the file's time if it lies between the last build and now, else now.
+    An older time (restored or copied with its timestamp) cannot be that of the change."""
+    return now_ms if written_ms > now_ms or (built_ms is not None and written_ms < built_ms) else written_ms
 
 
 def _bytes_of(file: PageFile) -> bytes:

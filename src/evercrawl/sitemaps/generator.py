@@ -4,20 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from evercrawl.adapters.system import exclusive_lock, write_atomically
-from evercrawl.core.sitemap.sitemap_writer import (
-    MAX_BYTES,
-    MAX_URLS,
-    SitemapFile,
-    extended_files,
-    gzip_bytes,
-    sitemap_files,
-)
+from evercrawl.core.sitemap.sitemap_writer import MAX_BYTES, MAX_URLS, SitemapFile, gzip_bytes, sitemap_files
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.sitemap import SitemapPage
 from evercrawl.model.time import from_us
@@ -88,9 +80,8 @@ def build_sitemaps(
     on_page: OnPage | None = None,
     now_ns: int | None = None,
 ) -> BuildReport:
-    """Detect changes since the last build, write the files, then the state.
-    The state is written last, so that a build after a crash finds the same changes. `now_ns` defaults to the current
-    time."""
+    """Detect changes since the last build, write the files, then the state, so that a crash loses no change.
+    `now_ns` defaults to the current time."""
     began = time.monotonic()
     with exclusive_lock(target.state.with_name(target.state.name + ".lock")):
         before = read_state(target.state)
@@ -105,14 +96,14 @@ def build_sitemaps(
         pages = [SitemapPage(one.url, from_us(one.changed_ms * 1000), one.title) for one in listed.values()]
         files, written = publish_files(target, pages, before.files)
         write_state(target.state, BuildState(source, now_ns // 1_000_000, files, entries))
-    changes = _build_changes(before.entries, entries)
+    added, changed, removed = _build_changes(before.entries, entries)
     excluded = Counter(entry.excluded for entry in entries.values() if entry.excluded is not None)
     return BuildReport(
         pages=len(listed),
-        added=changes.added,
-        changed=changes.changed,
-        removed=changes.removed,
-        unlisted=tuple(url for url in changes.changed if url not in listed),
+        added=added,
+        changed=changed,
+        removed=removed,
+        unlisted=tuple(url for url in changed if url not in listed),
         files=files,
         written=written,
         excluded=dict(excluded),
@@ -135,20 +126,14 @@ def listed_entries(entries: Iterable[PageEntry]) -> dict[str, PageEntry]:
     return dict(sorted(found.items()))
 
 
-class _BuildChanges(NamedTuple):
-    added: tuple[str, ...]
-    changed: tuple[str, ...]
-    removed: tuple[str, ...]
-
-
-def _build_changes(before: Mapping[str, PageEntry], now: Mapping[str, PageEntry]) -> _BuildChanges:
-    """Return the pages added to and removed from the sitemap, and all pages whose content changed."""
+def _build_changes(before: Mapping[str, PageEntry], now: Mapping[str, PageEntry]) -> Sequence[tuple[str, ...]]:
+    """Return the URLs added to the sitemap, all others whose content changed, and those removed."""
     before_listed, now_listed = listed_entries(before.values()), listed_entries(now.values())
     old = {entry.url: entry.digest for entry in before.values()}
     changed = {entry.url for entry in now.values() if old.get(entry.url, entry.digest) != entry.digest}
     added = [url for url in now_listed if url not in before_listed]
     removed = [url for url in before_listed if url not in now_listed]
-    return _BuildChanges(tuple(added), tuple(sorted(changed.difference(added, removed))), tuple(removed))
+    return tuple(added), tuple(sorted(changed.difference(added, removed))), tuple(removed)
 
 
 def publish_files(
@@ -158,8 +143,7 @@ def publish_files(
     Parts are written before the index that names them; obsolete files are deleted last."""
     if not target.folder.is_dir():
         raise StoreUnavailable(f"the folder {target.folder} does not exist; create it first")
-    names: list[str] = []
-    written: list[str] = []
+    names, written = [], []
     for file in _files(target, pages):
         names.append(file.name)
         if write_atomically(target.folder / file.name, file.data):
@@ -171,9 +155,9 @@ def publish_files(
 
 
 def _files(target: SitemapTarget, pages: list[SitemapPage]) -> Iterator[SitemapFile]:
-    writers = ((extended_files, EXTENDED_STEM), (sitemap_files, STEM))
-    for write, stem in writers:
-        for file in write(pages, target.base_url, stem=stem, max_urls=target.max_urls, max_bytes=target.max_bytes):
+    limits = {"max_urls": target.max_urls, "max_bytes": target.max_bytes}
+    for extended, stem in ((True, EXTENDED_STEM), (False, STEM)):
+        for file in sitemap_files(pages, target.base_url, extended=extended, stem=stem, **limits):
             if target.compressed and not file.name.endswith(GZIP_SUFFIX):
                 yield SitemapFile(file.name + GZIP_SUFFIX, gzip_bytes(file.data), file.lastmod)
             yield file

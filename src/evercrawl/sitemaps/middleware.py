@@ -30,8 +30,6 @@ _ETAG = re.compile(r'(?:W/)?("[^"]*")')
 _TYPES = {".xml": "application/xml; charset=utf-8", ".gz": "application/gzip"}
 
 Fields = tuple[tuple[str, str], ...]
-
-
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

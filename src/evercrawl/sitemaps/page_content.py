@@ -84,15 +84,10 @@ def _headline(tree: LexborHTMLParser) -> str:
 
 def _digest(tree: LexborHTMLParser, elements: Elements, resolver: ReferenceResolver, site: str) -> bytes:
     snapshot = take_snapshot(tree, elements)
-    texts = _ENTRY.join(filter(None, map(_without_noise, own_texts(snapshot))))
+    texts = (significant_text(text) if _DIGIT.search(text) else text for text in own_texts(snapshot))
     links = _ENTRY.join(target.removeprefix(site) for target in _own_links(elements, resolver))
     about = snapshot.metadata
-    return text_digest(_FIELD.join((about.title, about.description, texts, links)))
-
-
-def _without_noise(text: str) -> str:
-    """Return the text without timestamps and counters."""
-    return significant_text(text) if _DIGIT.search(text) else text
+    return text_digest(_FIELD.join((about.title, about.description, _ENTRY.join(filter(None, texts)), links)))
 
 
 def own_texts(snapshot: Snapshot) -> list[str]:

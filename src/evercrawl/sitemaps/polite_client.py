@@ -102,5 +102,5 @@ class PoliteClient:
     def _queue(self, site: str) -> HostQueue:
         if site not in self._queues:
             domain = registrable_domain(site_parts(site).host)
-            self._queues[site] = HostQueue(Site(len(self._queues), site, domain), None, bands=1)
+            self._queues[site] = HostQueue(Site(len(self._queues), site, domain), None, priorities=1)
         return self._queues[site]

@@ -132,21 +132,18 @@ class SitemapSurveyor:
         return survey
 
     async def _fetch_file(self, url: str) -> SurveyedFile:
-        assert self._client is not None
-        limit = _LIMITS.max_bytes
-        result = await self._fetch_following(url, body_limit=limit)
+        result = await self._fetch_following(url, body_limit=_LIMITS.max_bytes)
         if isinstance(result, Fetched):
             return _parse_file(result.body, url, header(result.headers, "content-type"))
         detail = result.detail if isinstance(result, (Failed, RequestSkipped)) else "too many redirects"
         return SurveyedFile(url, Sitemap(SitemapType.UNKNOWN, error=detail), failure=detail)
 
-    async def _fetch_following(self, url: str, *, body_limit: int | None = None) -> FetchResult | RequestSkipped:
+    async def _fetch_following(self, url: str, *, body_limit: int) -> FetchResult | RequestSkipped:
         assert self._client is not None
         result = await self._client.fetch(canonical(url) or url, body_limit=body_limit)
         for _ in range(MAX_REDIRECTS):
-            if not isinstance(result, Moved):
-                break
-            result = await self._client.fetch(result.target, body_limit=body_limit)
+            if isinstance(result, Moved):
+                result = await self._client.fetch(result.target, body_limit=body_limit)
         return result
 
     # Pages
@@ -212,14 +209,8 @@ class SitemapSurveyor:
         document = parse_document(name, result.headers, result.body, agent=agent, limits=limits)
         if sniff_media_type(result.headers, result.body) not in HTML_TYPES:
             document = Document(document.encoding, name, robots=document.robots, text=document.text)
-        return SurveyedPage(
-            url,
-            "ok",
-            at=result.exchange.began,
-            document=document,
-            last_modified=header(result.headers, "last-modified"),
-            date=header(result.headers, "date"),
-        )
+        last_modified, date = (header(result.headers, name) for name in ("last-modified", "date"))
+        return SurveyedPage(url, "ok", "", result.exchange.began, document, last_modified, date)
 
 
 def _site(url: str) -> str:

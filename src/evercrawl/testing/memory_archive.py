@@ -89,20 +89,20 @@ class MemoryNear:
 
     def __init__(self) -> None:
         self._entries: list[SignatureEntry] = []
-        self._bands: dict[tuple[int, int], list[int]] = {}
+        self._priorities: dict[tuple[int, int], list[int]] = {}
 
     def find(self, signature: bytes, *, chars: int) -> SignatureMatch | None:
         """Return the page with the most similar text, if one is similar enough."""
         if not is_indexable(signature):
             return None
-        found = [n for place in enumerate(signature_bands(signature)) for n in self._bands.get(place, ())]
+        found = [n for place in enumerate(signature_bands(signature)) for n in self._priorities.get(place, ())]
         return best_match(signature, chars, (self._entries[number] for number in top_candidates(found)))
 
     def add(self, page: int, signature: bytes, *, chars: int) -> None:
         """Index the text of a page."""
         if is_indexable(signature):
             for place in enumerate(signature_bands(signature)):
-                self._bands.setdefault(place, []).append(len(self._entries))
+                self._priorities.setdefault(place, []).append(len(self._entries))
             self._entries.append(SignatureEntry(page, signature, chars))
 
     def flush(self) -> None:

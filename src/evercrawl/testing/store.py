@@ -72,7 +72,7 @@ class _State:
     records: dict[int, _Record] = field(default_factory=dict)
     page_ids: dict[bytes, int] = field(default_factory=dict)
     queues: dict[int, dict[int, list[tuple[int, int]]]] = field(default_factory=dict)
-    """Site -> band -> sorted pairs of seq and page."""
+    """Site -> priority -> sorted pairs of seq and page."""
     due: list[tuple[int, int]] = field(default_factory=list)  # Sorted pairs of due time and page.
     content: dict[bytes, tuple[int, int]] = field(default_factory=dict)
     site_states: dict[tuple[int, str], bytes] = field(default_factory=dict)
@@ -169,7 +169,7 @@ class MemoryShard:
             _pay(state.records[share.page_id], share)
         for promoted in batch.promoted:
             _promote(state, promoted)
-        _set_bands(state, batch, new_pages)
+        _set_priorities(state, batch, new_pages)
         _write_refusals(state, batch.refusals, most=self._most_refusals)
         for later in batch.rescheduled:
             _reschedule(state, later)
@@ -196,15 +196,15 @@ class MemoryShard:
         """Return a site by its number."""
         return self._state.sites.get(site_id)
 
-    async def waiting_sites(self, band: int, after_id: int, most: int) -> list[Site]:
-        """Return the next sites with queued pages whose most urgent band is `band`, in order of id."""
+    async def waiting_sites(self, priority: int, after_id: int, most: int) -> list[Site]:
+        """Return the next sites with queued pages whose most urgent priority is `priority`, in order of id."""
         sites = self._state.sites.values()
-        waiting = [site for site in sites if site.pending and site.band == band and site.id > after_id]
+        waiting = [site for site in sites if site.pending and site.priority == priority and site.id > after_id]
         return sorted(waiting)[:most]
 
-    async def queue(self, site_id: int, band: int, after_seq: int, most: int) -> list[Page]:
-        """Return the next queued pages of a site in one band, in order of seq."""
-        queue = self._state.queues.get(site_id, {}).get(band, [])
+    async def queue(self, site_id: int, priority: int, after_seq: int, most: int) -> list[Page]:
+        """Return the next queued pages of a site in one priority, in order of seq."""
+        queue = self._state.queues.get(site_id, {}).get(priority, [])
         start = bisect_right(queue, after_seq, key=lambda place: place[0])
         return [self._state.records[page_id].page for _, page_id in queue[start : start + most]]
 
@@ -315,7 +315,7 @@ class MemoryShard:
 def _standing(record: _Record) -> QueuePosition:
     page = record.page
     seq = page.seq if record.is_queued else None
-    return QueuePosition(page.key, page.id, page.site_id, page.band, seq, page.credit)
+    return QueuePosition(page.key, page.id, page.site_id, page.priority, seq, page.credit)
 
 
 def _twin(record: _Record) -> DuplicateCandidate:
@@ -392,24 +392,24 @@ def _write_sites(state: _State, sites: dict[int, Site]) -> None:
         before = state.sites.get(site.id)
         if before is not None:
             del state.site_ids[before.name]
-        pages, pending, band = (before.pages, before.pending, before.band) if before is not None else (0, 0, 0)
-        state.sites[site.id] = site._replace(pages=pages, pending=pending, band=band)
+        pages, pending, priority = (before.pages, before.pending, before.priority) if before is not None else (0, 0, 0)
+        state.sites[site.id] = site._replace(pages=pages, pending=pending, priority=priority)
         state.site_ids[site.name] = site.id
 
 
 def _enter(state: _State, new: NewPage) -> None:
     """A new page enters the table and the queue; it is no refusal any more."""
-    page = Page(new.id, new.key, new.url, new.site_id, new.depth, new.hops, new.band, new.seq)
+    page = Page(new.id, new.key, new.url, new.site_id, new.depth, new.hops, new.priority, new.seq)
     page = page._replace(credit=new.credit, earned=new.earned, generation=new.generation)
     state.records[new.id] = _Record(page)
     state.page_ids[new.key] = new.id
     state.refusals.pop(new.key, None)
-    insort(_queue(state, new.site_id, new.band), (new.seq, new.id))
+    insort(_queue(state, new.site_id, new.priority), (new.seq, new.id))
     _count(state, new.site_id, pages=1, pending=1)
 
 
-def _queue(state: _State, site_id: int, band: int) -> list[tuple[int, int]]:
-    return state.queues.setdefault(site_id, {}).setdefault(band, [])
+def _queue(state: _State, site_id: int, priority: int) -> list[tuple[int, int]]:
+    return state.queues.setdefault(site_id, {}).setdefault(priority, [])
 
 
 def _take_out(pairs: list[tuple[int, int]], pair: tuple[int, int]) -> None:
@@ -421,15 +421,15 @@ def _count(state: _State, site_id: int, *, pages: int, pending: int) -> None:
     state.sites[site_id] = site._replace(pages=site.pages + pages, pending=site.pending + pending)
 
 
-def _set_bands(state: _State, batch: Batch, new_pages: Sequence[NewPage]) -> None:
-    """Set the most urgent band of each site whose queue changed; a site without a queue keeps its last one."""
+def _set_priorities(state: _State, batch: Batch, new_pages: Sequence[NewPage]) -> None:
+    """Set the most urgent priority of each site whose queue changed; a site without a queue keeps its last one."""
     moved = [requeued.page_id for requeued in batch.requeued] + [visited.page_id for visited in batch.visited]
     moved += [promoted.page_id for promoted in batch.promoted]
     touched = {new.site_id for new in new_pages} | {state.records[page_id].page.site_id for page_id in moved}
     for site_id in touched:
-        bands = [band for band, queue in state.queues[site_id].items() if queue]
+        priorities = [priority for priority, queue in state.queues[site_id].items() if queue]
         site = state.sites[site_id]
-        state.sites[site_id] = site._replace(band=min(bands, default=site.band))
+        state.sites[site_id] = site._replace(priority=min(priorities, default=site.priority))
 
 
 def _move_pages(state: _State, batch: Batch) -> None:
@@ -451,8 +451,8 @@ def _enter_again(state: _State, record: _Record, requeues: deque[Requeue]) -> No
     requeued = requeues.popleft()
     _set_due(state, record, None)
     record.is_queued = True
-    record.page = record.page._replace(band=requeued.band, seq=requeued.seq)
-    insort(_queue(state, record.page.site_id, requeued.band), (requeued.seq, record.page.id))
+    record.page = record.page._replace(priority=requeued.priority, seq=requeued.seq)
+    insort(_queue(state, record.page.site_id, requeued.priority), (requeued.seq, record.page.id))
     _count(state, record.page.site_id, pages=0, pending=1)
 
 
@@ -465,17 +465,17 @@ def _pay(record: _Record, share: CreditShare) -> None:
 def _promote(state: _State, move: Promotion) -> None:
     record = state.records[move.page_id]
     page = record.page
-    if record.is_queued and (page.band, page.seq) == (move.old_band, move.old_seq):
-        _take_out(_queue(state, page.site_id, page.band), (page.seq, page.id))
-        record.page = page._replace(band=move.band, seq=move.seq)
-        insort(_queue(state, page.site_id, move.band), (move.seq, page.id))
+    if record.is_queued and (page.priority, page.seq) == (move.old_priority, move.old_seq):
+        _take_out(_queue(state, page.site_id, page.priority), (page.seq, page.id))
+        record.page = page._replace(priority=move.priority, seq=move.seq)
+        insort(_queue(state, page.site_id, move.priority), (move.seq, page.id))
 
 
 def _apply_visit(state: _State, record: _Record, visited: CompletedVisit) -> None:
     page = record.page
-    if record.is_queued and (page.band, page.seq) == (visited.band, visited.seq):
+    if record.is_queued and (page.priority, page.seq) == (visited.priority, visited.seq):
         record.is_queued = False
-        _take_out(_queue(state, page.site_id, page.band), (page.seq, page.id))
+        _take_out(_queue(state, page.site_id, page.priority), (page.seq, page.id))
         _count(state, page.site_id, pages=0, pending=-1)
     _set_due(state, record, None if record.is_queued else visited.due_us)
     record.moved_to, record.status = visited.moved_to, visited.status
@@ -483,7 +483,7 @@ def _apply_visit(state: _State, record: _Record, visited: CompletedVisit) -> Non
         visits=page.visits + 1,
         tries=visited.tries,
         interval_s=visited.interval_s,
-        belief=page.belief if visited.belief is None else visited.belief,
+        rate_estimate=page.rate_estimate if visited.rate_estimate is None else visited.rate_estimate,
         last_us=visited.at_us,
         credit=page.credit - visited.spent,
         duplicate_of=visited.duplicate_of,
@@ -519,8 +519,8 @@ def _reschedule(state: _State, later: Reschedule) -> None:
     if not record.is_queued:
         if later.due_us is not None:
             _set_due(state, record, later.due_us)
-        if later.belief is not None:
-            record.page = record.page._replace(belief=later.belief)
+        if later.rate_estimate is not None:
+            record.page = record.page._replace(rate_estimate=later.rate_estimate)
 
 
 def _write_refusals(state: _State, refusals: Sequence[Refusal], *, most: int) -> None:

@@ -41,7 +41,7 @@ def visits_of(page: NewPage, policy: str) -> list[CompletedVisit]:
         at_us = NOON_US + turn * STEP_DAYS * DAY_US
         changed = turn > 0 and page.id == FAST
         state, _ = schedule.after_visit(state, outlook, hub=hub_of(page.url), now=at_us / DAY_US, changed=changed)
-        visit = a_visit(page, at_us=at_us, due_us=at_us + 9 * DAY_US, seq=0 if turn else page.seq, belief=state)
+        visit = a_visit(page, at_us=at_us, due_us=at_us + 9 * DAY_US, seq=0 if turn else page.seq, rate_estimate=state)
         if changed or not turn:
             version += 1
             body = f"{page.id}/{version}".encode()

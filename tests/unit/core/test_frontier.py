@@ -18,8 +18,8 @@ from evercrawl.core.frontier import (
     PagesNeeded,
     Visit,
     Wait,
-    band_of,
     biased_order,
+    priority_of,
 )
 from evercrawl.core.politeness import Pace, SideRequest
 from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots
@@ -35,7 +35,7 @@ def robots_of(site: Site) -> RobotsRules | None:
 
 
 class Queue:
-    """The store's side of the frontier: queued pages by site and band."""
+    """The store's side of the frontier: queued pages by site and priority."""
 
     def __init__(self, frontier: Frontier) -> None:
         self.frontier = frontier
@@ -44,7 +44,7 @@ class Queue:
         self.next_seq = 0
 
     def add(
-        self, site_id: int, pages: int, *, band: int = 1, robots: RobotsRecord | None = ALLOW, open_us: int = 0
+        self, site_id: int, pages: int, *, priority: int = 1, robots: RobotsRecord | None = ALLOW, open_us: int = 0
     ) -> None:
         site = self.sites.setdefault(
             site_id, Site(site_id, f"http://s{site_id}.test", f"s{site_id}.test", open_us, robots=robots)
@@ -52,27 +52,31 @@ class Queue:
         for _ in range(pages):
             seq = self.next_seq
             self.next_seq += 1
-            page = Page(seq, seq.to_bytes(16, "big"), f"{site.name}/{seq}", site_id, 1, 0, band, seq)
-            self.pages[site_id, band].append(page)
-        self.frontier.added(site, {band}, now_us=0)
+            page = Page(seq, seq.to_bytes(16, "big"), f"{site.name}/{seq}", site_id, 1, 0, priority, seq)
+            self.pages[site_id, priority].append(page)
+        self.frontier.added(site, {priority}, now_us=0)
 
     def serve(self, now_us: int) -> None:
         while (need := self.frontier.needs(now_us=now_us)) is not None:
             if isinstance(need, PagesNeeded):
-                queued = [page for page in self.pages[need.site_id, need.band] if page.seq > need.after_seq]
+                queued = [page for page in self.pages[need.site_id, need.priority] if page.seq > need.after_seq]
                 self.frontier.fill(need, queued[: need.most])
             else:
                 waiting = [
-                    site for site in self.sites.values() if site.id > need.after_id and self._band(site.id) == need.band
+                    site
+                    for site in self.sites.values()
+                    if site.id > need.after_id and self._priority(site.id) == need.priority
                 ]
                 self.frontier.offer(need, waiting[: need.most], now_us=now_us)
 
-    def _band(self, site_id: int) -> int | None:
-        return min((band for (site, band), pages in self.pages.items() if site == site_id and pages), default=None)
+    def _priority(self, site_id: int) -> int | None:
+        return min(
+            (priority for (site, priority), pages in self.pages.items() if site == site_id and pages), default=None
+        )
 
     def finish(self, turn: Visit, now_us: int, *, took: float = 0.01) -> None:
         self.frontier.answered(turn.queue, now_us=now_us, took=timedelta(seconds=took))
-        self.pages[turn.page.site_id, turn.page.band].remove(turn.page)
+        self.pages[turn.page.site_id, turn.page.priority].remove(turn.page)
         self.sites[turn.page.site_id] = turn.queue.site
         self.frontier.committed({turn.page.site_id: 1}, now_us=now_us)
 
@@ -82,7 +86,7 @@ def make(*, floor: float = 1.0, window: int = 4, back_queues: int = 8, concurren
         timedelta(seconds=floor), timedelta(seconds=60), 10.0 if floor else 0.0, concurrency, timedelta(seconds=60)
     )
     frontier = Frontier(
-        pace=pace, bands=3, window=window, back_queues=back_queues, random=Random(0), robots_of=robots_of
+        pace=pace, priorities=3, window=window, back_queues=back_queues, random=Random(0), robots_of=robots_of
     )
     return frontier, Queue(frontier)
 
@@ -247,7 +251,7 @@ def test_pages_that_arrive_while_a_queue_is_drained_are_found():
     frontier, queue = make()
     queue.add(1, 1)
     assert len(run(frontier, queue)) == 1
-    queue.add(1, 2, band=0)
+    queue.add(1, 2, priority=0)
     assert len(run(frontier, queue)) == 2
 
 
@@ -270,19 +274,19 @@ def test_pages_that_come_too_late_for_their_queue_are_not_wanted():
 
 
 def test_near_pages_come_before_far_ones():
-    bands = [band_of(depth=depth, hops=0, bands=4) for depth in range(8)]
-    assert bands == sorted(bands)
-    assert bands[0] == 0
-    assert bands[-1] == 3
+    priorities = [priority_of(depth=depth, hops=0, priorities=4) for depth in range(8)]
+    assert priorities == sorted(priorities)
+    assert priorities[0] == 0
+    assert priorities[-1] == 3
 
 
 def test_the_target_of_a_redirect_is_as_urgent_as_a_seed():
-    assert band_of(depth=9, hops=1, bands=4) == 0
+    assert priority_of(depth=9, hops=1, priorities=4) == 0
 
 
 def test_bands_stay_inside_their_number():
-    assert {band_of(depth=depth, hops=0, bands=2) for depth in range(10)} == {0, 1}
-    assert {band_of(depth=depth, hops=0, bands=1) for depth in range(10)} == {0}
+    assert {priority_of(depth=depth, hops=0, priorities=2) for depth in range(10)} == {0, 1}
+    assert {priority_of(depth=depth, hops=0, priorities=1) for depth in range(10)} == {0}
 
 
 def test_each_band_is_about_twice_as_likely_as_the_next_to_be_first():

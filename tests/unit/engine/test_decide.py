@@ -378,11 +378,11 @@ def test_a_page_keeps_its_credit_while_its_links_are_not_seen(visited: Page, ans
 
 def test_a_seen_page_is_scheduled_and_a_failed_one_is_not():
     seen = decided(page(), fetched())
-    assert seen.belief is not None
+    assert seen.rate_estimate is not None
     assert seen.outcome.due_us is not None
     assert seen.outcome.due_us > NOW_US
-    assert decided(known_page(), not_modified()).belief is not None
-    assert decided(page(), failed(Fault.TIMEOUT)).belief is None
+    assert decided(known_page(), not_modified()).rate_estimate is not None
+    assert decided(page(), failed(Fault.TIMEOUT)).rate_estimate is None
 
 
 def test_a_page_is_not_due_while_the_server_calls_it_fresh():

@@ -11,12 +11,12 @@ from evercrawl.model.fetch import Failed, Fault
 from evercrawl.model.page import CompletedVisit, Page
 from evercrawl.model.reason import Outcome, Reason
 
-PAGE = Page(1, b"k" * 16, "https://example.org/a", site_id=1, depth=1, hops=0, band=1, seq=1)
+PAGE = Page(1, b"k" * 16, "https://example.org/a", site_id=1, depth=1, hops=0, priority=1, seq=1)
 
 
 def _visited(reason: Reason) -> CompletedVisit:
     return CompletedVisit(
-        page_id=1, site_id=1, band=1, seq=1, at_us=0, outcome=Outcome.ERROR, reason=reason, detail="words",
+        page_id=1, site_id=1, priority=1, seq=1, at_us=0, outcome=Outcome.ERROR, reason=reason, detail="words",
         status=None, took_ms=0, wire_bytes=0, due_us=None, tries=1, interval_s=0,
     )  # fmt: skip
 

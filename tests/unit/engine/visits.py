@@ -36,7 +36,7 @@ WORDS = " ".join(f"word{number}" for number in range(600))
 def page(path: str = "a", **fields: Any) -> Page:
     """Return a page of the site that was never visited, changed by `fields`."""
     url = HOME + path
-    defaults: dict[str, Any] = {"depth": 1, "hops": 0, "band": 1, "seq": 1}
+    defaults: dict[str, Any] = {"depth": 1, "hops": 0, "priority": 1, "seq": 1}
     return Page(id=1, key=key_of(url), url=url, site_id=SITE.id, **{**defaults, **fields})
 
 

@@ -18,7 +18,7 @@ from evercrawl.model.document import Document
 from evercrawl.model.settings import ParseSettings
 from tests.worlds.traps.sites import TrapSite
 
-BANDS = 16
+PRIORITIES = 16
 RESTART_EVERY = 200
 LIMITS = ParseSettings()
 HEADERS = (("content-type", "text/html; charset=utf-8"),)
@@ -26,21 +26,21 @@ HEADERS = (("content-type", "text/html; charset=utf-8"),)
 
 @dataclass(slots=True)
 class Duplicates:
-    """Texts seen so far; near duplicates share a band of their signatures."""
+    """Texts seen so far; near duplicates share a priority of their signatures."""
 
-    bands: dict[bytes, tuple[bytes, int, str]] = field(default_factory=dict)
+    priorities: dict[bytes, tuple[bytes, int, str]] = field(default_factory=dict)
 
     def original(self, text: str, url: str) -> str:
         """Return the URL of an equal or near-duplicate text, and remember this one."""
-        sign, width = text_signature(text), 64 // BANDS
-        keys = [bytes([band]) + sign[band * width : (band + 1) * width] for band in range(BANDS)]
+        sign, width = text_signature(text), 64 // PRIORITIES
+        keys = [bytes([priority]) + sign[priority * width : (priority + 1) * width] for priority in range(PRIORITIES)]
         near = [
             where
-            for other, size, where in {self.bands[key] for key in keys if key in self.bands}
+            for other, size, where in {self.priorities[key] for key in keys if key in self.priorities}
             if is_near_duplicate(sign, other, sizes=(len(text), size))
         ]
         for key in keys:
-            self.bands.setdefault(key, (sign, len(text), url))
+            self.priorities.setdefault(key, (sign, len(text), url))
         return min(near, key=len, default="")
 
 

@@ -29,11 +29,11 @@ create table site (
   wire_bytes bigint not null,
   pages bigint not null default 0,
   pending bigint not null default 0,
-  band bigint not null default 0,
+  priority bigint not null default 0,
   primary key (shard, id),
   unique (shard, name)
 );
-create index site_waiting on site (shard, band, id) where pending > 0;
+create index site_waiting on site (shard, priority, id) where pending > 0;
 
 create table robots (
   shard integer not null,
@@ -52,7 +52,7 @@ create table robots (
 
 create view site_row as
 select s.shard, s.id, s.name, s.domain, s.open_us, s.delay_ms, s.backoff, s.failures, s.closed_reason, s.pages, s.pending,
-       s.band, s.requests, s.wire_bytes, r.fetched_us, r.expires_us, r.status, r.body, r.etag, r.last_modified, r.policy,
+       s.priority, s.requests, s.wire_bytes, r.fetched_us, r.expires_us, r.status, r.body, r.etag, r.last_modified, r.policy,
        r.detail, r.unreachable_since_us
   from site s left join robots r on r.shard = s.shard and r.site_id = s.id;
 
@@ -64,7 +64,7 @@ create table page (
   site_id bigint not null,
   depth bigint not null,
   hops bigint not null,
-  band bigint not null,
+  priority bigint not null,
   seq bigint,
   parent_id bigint,
   found_us bigint not null,
@@ -84,13 +84,13 @@ create table page (
   last_modified text collate "C",
   moved_to text collate "C",
   duplicate_of bigint,
-  belief bytea,
+  rate_estimate bytea,
   credit bigint not null default 0,
   earned bigint not null default 0,
   generation bigint not null default 0,
   primary key (shard, id)
 );
-create index page_queued on page (shard, site_id, band, seq) where seq is not null;
+create index page_queued on page (shard, site_id, priority, seq) where seq is not null;
 create index page_due on page (shard, due_us) where due_us is not null;
 create index page_repeats on page (shard, duplicate_of) where duplicate_of is not null;
 

@@ -47,7 +47,7 @@ class PageColumns:
 
     id: int
     site_id: int
-    band: int
+    priority: int
     seq: int | None
     due_us: int | None
     outcome: str | None
@@ -65,7 +65,7 @@ class PageColumns:
     last_modified: str | None
     moved_to: str | None
     duplicate_of: int | None
-    belief: bytes | None
+    rate_estimate: bytes | None
     credit: int
     has_baseline: bool
     has_outline: bool
@@ -171,14 +171,14 @@ async def _touched_pages(db: Transaction, batch: Batch) -> dict[int, PageColumns
 def _enter_queue(page: PageColumns, requeues: deque[Requeue], counts: CountChanges) -> None:
     if page.seq is None and requeues:
         requeue = requeues.popleft()
-        page.band, page.seq, page.due_us = requeue.band, requeue.seq, None
+        page.priority, page.seq, page.due_us = requeue.priority, requeue.seq, None
         counts.pending[page.site_id] += 1
         counts.touched.add(page.site_id)
 
 
 def _apply_visit(page: PageColumns, visit: CompletedVisit, counts: CountChanges) -> None:
     """Update a page from its visit, and remove it from the queue if it is still where the visit took it from."""
-    if page.seq == visit.seq and page.band == visit.band:
+    if page.seq == visit.seq and page.priority == visit.priority:
         page.seq = None
         counts.pending[page.site_id] -= 1
         counts.touched.add(page.site_id)
@@ -189,7 +189,7 @@ def _apply_visit(page: PageColumns, visit: CompletedVisit, counts: CountChanges)
     page.status, page.last_us, page.tries = visit.status, visit.at_us, visit.tries
     page.interval_s, page.moved_to, page.duplicate_of = visit.interval_s, visit.moved_to, visit.duplicate_of
     page.visits += 1
-    page.belief = page.belief if visit.belief is None else visit.belief
+    page.rate_estimate = page.rate_estimate if visit.rate_estimate is None else visit.rate_estimate
     page.credit -= visit.spent
     _apply_content(page, visit)
 
@@ -255,7 +255,7 @@ async def _write_credit(db: Transaction, batch: Batch, counts: CountChanges) -> 
     """Add shares to known pages, and move promoted pages."""
     # In order of the pages, so that adjacent rows change together; shares of one page stay in their order.
     await db.write("add_credit", sorted(map(tuple, batch.shares), key=itemgetter(0)))
-    moves = [(move.page_id, move.old_band, move.old_seq, move.band, move.seq) for move in batch.promoted]
+    moves = [(move.page_id, move.old_priority, move.old_seq, move.priority, move.seq) for move in batch.promoted]
     await db.write("promote", moves)
     counts.touched.update(move.site_id for move in batch.promoted)
 

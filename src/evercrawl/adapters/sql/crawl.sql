@@ -63,17 +63,17 @@ delete from robots
  where robots.shard = :shard and robots.site_id = :site_id
 
 -- count_site (id bigint key, pages bigint, pending bigint) --
--- Add to the page counts of a site and set its most urgent band, which the index of the queue gives in one step.
+-- Add to the page counts of a site and set its most urgent priority, which the index of the queue gives in one step.
 update site set pages = site.pages + :pages, pending = site.pending + :pending,
-       band = coalesce((select q.band from page q where q.shard = :shard and q.site_id = :id and q.seq is not null
-                         order by q.band limit 1), site.band)
+       priority = coalesce((select q.priority from page q where q.shard = :shard and q.site_id = :id and q.seq is not null
+                         order by q.priority limit 1), site.priority)
  where site.shard = :shard and site.id = :id
 
--- insert_page (id bigint, key bytea, url text, site_id bigint, depth bigint, hops bigint, band bigint, seq bigint,
+-- insert_page (id bigint, key bytea, url text, site_id bigint, depth bigint, hops bigint, priority bigint, seq bigint,
 --   parent_id bigint, found_us bigint, credit bigint, earned bigint, generation bigint) --
 -- Insert a new page, in the order of the NewPage tuple.
-insert into page (shard, id, key, url, site_id, depth, hops, band, seq, parent_id, found_us, credit, earned, generation)
-values (:shard, :id, :key, :url, :site_id, :depth, :hops, :band, :seq, :parent_id, :found_us, :credit, :earned,
+insert into page (shard, id, key, url, site_id, depth, hops, priority, seq, parent_id, found_us, credit, earned, generation)
+values (:shard, :id, :key, :url, :site_id, :depth, :hops, :priority, :seq, :parent_id, :found_us, :credit, :earned,
         :generation)
 
 -- insert_seen (key bytea, page_id bigint) --
@@ -119,21 +119,21 @@ values (:shard, :outcome, :reason, :urls)
 
 -- touched_page (id bigint) --
 -- The columns of a page that a commit may change, and whether the page has a baseline and an outline.
-select p.id, p.site_id, p.band, p.seq, p.due_us, p.outcome, p.reason, p.detail, p.status, p.last_us, p.confirmed_us,
+select p.id, p.site_id, p.priority, p.seq, p.due_us, p.outcome, p.reason, p.detail, p.status, p.last_us, p.confirmed_us,
        p.visits, p.tries, p.interval_s, p.version, p.digest, p.etag, p.last_modified, p.moved_to, p.duplicate_of,
-       p.belief, p.credit,
+       p.rate_estimate, p.credit,
        p.visits > 0 and exists (select 1 from baseline l where l.shard = :shard and l.page_id = p.id),
        p.visits > 0 and exists (select 1 from outline o where o.shard = :shard and o.page_id = p.id)
   from page p where p.shard = :shard and p.id = :id
 
--- update_page (id bigint key, band bigint, seq bigint, due_us bigint, outcome text, reason text, detail text,
+-- update_page (id bigint key, priority bigint, seq bigint, due_us bigint, outcome text, reason text, detail text,
 --   status bigint, last_us bigint, confirmed_us bigint, visits bigint, tries bigint, interval_s bigint, version bigint,
---   digest bytea, etag text, last_modified text, moved_to text, duplicate_of bigint, belief bytea, credit bigint) --
+--   digest bytea, etag text, last_modified text, moved_to text, duplicate_of bigint, rate_estimate bytea, credit bigint) --
 -- Write all the columns of a page that a commit may change.
-update page set band = :band, seq = :seq, due_us = :due_us, outcome = :outcome, reason = :reason, detail = :detail,
+update page set priority = :priority, seq = :seq, due_us = :due_us, outcome = :outcome, reason = :reason, detail = :detail,
        status = :status, last_us = :last_us, confirmed_us = :confirmed_us, visits = :visits, tries = :tries,
        interval_s = :interval_s, version = :version, digest = :digest, etag = :etag, last_modified = :last_modified,
-       moved_to = :moved_to, duplicate_of = :duplicate_of, belief = :belief, credit = :credit
+       moved_to = :moved_to, duplicate_of = :duplicate_of, rate_estimate = :rate_estimate, credit = :credit
  where page.shard = :shard and page.id = :id
 
 -- add_credit (page_id bigint key, amount bigint, generation bigint) --
@@ -145,19 +145,19 @@ update page set credit = page.credit + :amount, generation = :generation,
                                else page.earned end
  where page.shard = :shard and page.id = :page_id
 
--- promote (page_id bigint key, old_band bigint, old_seq bigint, band bigint, seq bigint) --
--- Move a queued page to the end of a more urgent band, unless it has left its place.
-update page set band = :band, seq = :seq
- where page.shard = :shard and page.id = :page_id and page.band = :old_band and page.seq = :old_seq
+-- promote (page_id bigint key, old_priority bigint, old_seq bigint, priority bigint, seq bigint) --
+-- Move a queued page to the end of a more urgent priority, unless it has left its place.
+update page set priority = :priority, seq = :seq
+ where page.shard = :shard and page.id = :page_id and page.priority = :old_priority and page.seq = :old_seq
 
--- reschedule (page_id bigint key, due_us bigint, belief bytea) --
+-- reschedule (page_id bigint key, due_us bigint, rate_estimate bytea) --
 -- Set the due time and revisit estimate of a page outside the queue; null keeps the old value.
-update page set due_us = coalesce(:due_us, page.due_us), belief = coalesce(:belief, page.belief)
+update page set due_us = coalesce(:due_us, page.due_us), rate_estimate = coalesce(:rate_estimate, page.rate_estimate)
  where page.shard = :shard and page.id = :page_id and page.seq is null
 
 -- queue_position (key bytea) --
 -- Queue position and credit of a page.
-select k.key, p.id, p.site_id, p.band, p.seq, p.credit
+select k.key, p.id, p.site_id, p.priority, p.seq, p.credit
   from seen k join page p on p.shard = :shard and p.id = k.page_id
  where k.shard = :shard and k.key = :key
 
@@ -295,50 +295,50 @@ select source, seq from inbox where shard = :shard
 
 -- site_named (name text) --
 -- A site by its origin.
-select id, name, domain, open_us, delay_ms, backoff, failures, closed_reason, pages, pending, band, requests, wire_bytes,
+select id, name, domain, open_us, delay_ms, backoff, failures, closed_reason, pages, pending, priority, requests, wire_bytes,
        fetched_us, expires_us, status, body, etag, last_modified, policy, detail, unreachable_since_us
   from site_row where shard = :shard and name = :name
 
 -- site_by_id --
 -- A site by its number.
-select id, name, domain, open_us, delay_ms, backoff, failures, closed_reason, pages, pending, band, requests, wire_bytes,
+select id, name, domain, open_us, delay_ms, backoff, failures, closed_reason, pages, pending, priority, requests, wire_bytes,
        fetched_us, expires_us, status, body, etag, last_modified, policy, detail, unreachable_since_us
   from site_row where shard = :shard and id = :site_id
 
 -- waiting_sites --
--- The next sites with queued pages whose most urgent band is this one.
-select id, name, domain, open_us, delay_ms, backoff, failures, closed_reason, pages, pending, band, requests, wire_bytes,
+-- The next sites with queued pages whose most urgent priority is this one.
+select id, name, domain, open_us, delay_ms, backoff, failures, closed_reason, pages, pending, priority, requests, wire_bytes,
        fetched_us, expires_us, status, body, etag, last_modified, policy, detail, unreachable_since_us
-  from site_row where shard = :shard and pending > 0 and band = :band and id > :after_id order by id limit :most
+  from site_row where shard = :shard and pending > 0 and priority = :priority and id > :after_id order by id limit :most
 
 -- queue --
--- The next queued pages of a site in one band.
-select id, key, url, site_id, depth, hops, band, seq, tries, visits, version, etag, last_modified, digest, interval_s,
-       belief, last_us, credit, earned, generation, duplicate_of
-  from page where shard = :shard and site_id = :site_id and band = :band and seq > :after_seq order by seq limit :most
+-- The next queued pages of a site in one priority.
+select id, key, url, site_id, depth, hops, priority, seq, tries, visits, version, etag, last_modified, digest, interval_s,
+       rate_estimate, last_us, credit, earned, generation, duplicate_of
+  from page where shard = :shard and site_id = :site_id and priority = :priority and seq > :after_seq order by seq limit :most
 
 -- due --
 -- The pages whose due time has passed, earliest first.
-select id, key, url, site_id, depth, hops, band, 0, tries, visits, version, etag, last_modified, digest, interval_s,
-       belief, last_us, credit, earned, generation, duplicate_of
+select id, key, url, site_id, depth, hops, priority, 0, tries, visits, version, etag, last_modified, digest, interval_s,
+       rate_estimate, last_us, credit, earned, generation, duplicate_of
   from page where shard = :shard and due_us <= :now_us order by due_us, id limit :most
 
 -- unfetched --
 -- The next pages that have a due time and no stored version.
-select id, key, url, site_id, depth, hops, band, 0, tries, visits, version, etag, last_modified, digest, interval_s,
-       belief, last_us, credit, earned, generation, duplicate_of
+select id, key, url, site_id, depth, hops, priority, 0, tries, visits, version, etag, last_modified, digest, interval_s,
+       rate_estimate, last_us, credit, earned, generation, duplicate_of
   from page where shard = :shard and id > :after_id and version = 0 and due_us is not null order by id limit :most
 
 -- duplicates_of --
 -- The pages outside the queue that duplicate this one.
-select id, key, url, site_id, depth, hops, band, 0, tries, visits, version, etag, last_modified, digest, interval_s,
-       belief, last_us, credit, earned, generation, duplicate_of
+select id, key, url, site_id, depth, hops, priority, 0, tries, visits, version, etag, last_modified, digest, interval_s,
+       rate_estimate, last_us, credit, earned, generation, duplicate_of
   from page where shard = :shard and duplicate_of = :page_id and seq is null order by id limit :most
 
 -- page_by_key (key bytea) --
 -- A page by its key; seq is 0 outside the queue.
-select p.id, p.key, p.url, p.site_id, p.depth, p.hops, p.band, coalesce(p.seq, 0), p.tries, p.visits, p.version, p.etag,
-       p.last_modified, p.digest, p.interval_s, p.belief, p.last_us, p.credit, p.earned, p.generation, p.duplicate_of
+select p.id, p.key, p.url, p.site_id, p.depth, p.hops, p.priority, coalesce(p.seq, 0), p.tries, p.visits, p.version, p.etag,
+       p.last_modified, p.digest, p.interval_s, p.rate_estimate, p.last_us, p.credit, p.earned, p.generation, p.duplicate_of
   from seen k join page p on p.shard = :shard and p.id = k.page_id
  where k.shard = :shard and k.key = :key
 

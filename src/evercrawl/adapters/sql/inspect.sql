@@ -1,9 +1,9 @@
 -- view_page --
 -- Everything known about a page.
-select p.id, p.key, p.url, s.name, p.depth, p.hops, p.band, p.seq is not null, o.url, p.found_us,
+select p.id, p.key, p.url, s.name, p.depth, p.hops, p.priority, p.seq is not null, o.url, p.found_us,
        coalesce(p.outcome, 'queued'), coalesce(p.reason, 'waiting'), coalesce(p.detail, ''), p.status, p.last_us,
        p.due_us, p.visits, p.tries, p.interval_s, p.version, p.digest, p.etag, p.last_modified, p.moved_to, d.url,
-       p.belief
+       p.rate_estimate
   from seen k join page p on p.shard = :shard and p.id = k.page_id join site s on s.shard = :shard and s.id = p.site_id
        left join page o on o.shard = :shard and o.id = p.parent_id
        left join page d on d.shard = :shard and d.id = p.duplicate_of
@@ -24,7 +24,7 @@ select outcome, reason, urls from tally where shard = :shard and urls > 0
 
 -- sites --
 -- The next sites.
-select id, name, domain, open_us, delay_ms, backoff, failures, closed_reason, pages, pending, band, requests, wire_bytes,
+select id, name, domain, open_us, delay_ms, backoff, failures, closed_reason, pages, pending, priority, requests, wire_bytes,
        fetched_us, expires_us, status, body, etag, last_modified, policy, detail, unreachable_since_us
   from site_row where shard = :shard and id > :after order by id limit :most
 
@@ -65,7 +65,7 @@ select p.url, p.reason, p.detail, o.url, p.id
 
 -- sampled_page (id bigint) --
 -- What forecasts need of a page.
-select id, site_id, url, version, visits, found_us, coalesce(confirmed_us, last_us), belief, outcome, reason,
+select id, site_id, url, version, visits, found_us, coalesce(confirmed_us, last_us), rate_estimate, outcome, reason,
        seq is not null or due_us is not null, due_us, tries
   from page where shard = :shard and id = :id
 
@@ -158,9 +158,9 @@ select id, url, due_us, visits, version, last_us, interval_s
 select (due_us - :from_us) / 3600000000, count(*) from page
  where shard = :shard and due_us > :from_us and due_us <= :until_us group by 1
 
--- queued_by_band --
--- Number of sites with queued pages, and of their pages, by the site's most urgent band.
-select band, count(*), cast(sum(pending) as bigint) from site where shard = :shard and pending > 0 group by band
+-- queued_by_priority --
+-- Number of sites with queued pages, and of their pages, by the site's most urgent priority.
+select priority, count(*), cast(sum(pending) as bigint) from site where shard = :shard and pending > 0 group by priority
 
 -- changes_before --
 -- Changes before a moment and page, newest first, of one site or (null) of any.

@@ -64,9 +64,9 @@ class ListingReader(ShardReader):
         """Return the number of pages that become due in each hour from the first moment on."""
         return dict(self.queries.rows("due_by_hour", from_us=from_us, until_us=until_us))
 
-    def queued_by_band(self) -> list[tuple[int, int, int]]:
-        """Return band, sites and pages."""
-        return list(map(tuple, self.queries.rows("queued_by_band")))
+    def queued_by_priority(self) -> list[tuple[int, int, int]]:
+        """Return priority, sites and pages."""
+        return list(map(tuple, self.queries.rows("queued_by_priority")))
 
     def changes_before(
         self, before: tuple[int, int], *, since_us: int, site_id: int | None, most: int

@@ -139,14 +139,14 @@ class SqlShard:
 
     # The queue
 
-    async def queue(self, site_id: int, band: int, after_seq: int, most: int) -> list[Page]:
-        """Return the next queued pages of a site in one band, in order of seq."""
-        rows = await self.database.all("queue", site_id=site_id, band=band, after_seq=after_seq, most=most)
+    async def queue(self, site_id: int, priority: int, after_seq: int, most: int) -> list[Page]:
+        """Return the next queued pages of a site in one priority, in order of seq."""
+        rows = await self.database.all("queue", site_id=site_id, priority=priority, after_seq=after_seq, most=most)
         return list(map(Page._make, rows))
 
-    async def waiting_sites(self, band: int, after_id: int, most: int) -> list[Site]:
-        """Return the next sites with queued pages whose most urgent band is `band`, in order of id."""
-        rows = await self.database.all("waiting_sites", band=band, after_id=after_id, most=most)
+    async def waiting_sites(self, priority: int, after_id: int, most: int) -> list[Site]:
+        """Return the next sites with queued pages whose most urgent priority is `priority`, in order of id."""
+        rows = await self.database.all("waiting_sites", priority=priority, after_id=after_id, most=most)
         return list(map(site_from, rows))
 
     async def due(self, now_us: int, most: int) -> list[Page]:

@@ -17,7 +17,7 @@ create table shard (
   refusals_dropped integer not null
 );
 
--- The unit of politeness. Every commit updates pages, pending and band from the pages that it moves.
+-- The unit of politeness. Every commit updates pages, pending and priority from the pages that it moves.
 create table site (
   id integer primary key,
   name text not null,
@@ -31,11 +31,11 @@ create table site (
   wire_bytes integer not null,
   pages integer not null default 0,
   pending integer not null default 0,
-  band integer not null default 0,
+  priority integer not null default 0,
   shard integer not null,
   unique (name, shard)
 );
-create index site_waiting on site (band, id) where pending > 0;
+create index site_waiting on site (priority, id) where pending > 0;
 
 create table robots (
   site_id integer not null,
@@ -55,13 +55,13 @@ create table robots (
 -- A site with its robots record.
 create view site_row as
 select s.shard, s.id, s.name, s.domain, s.open_us, s.delay_ms, s.backoff, s.failures, s.closed_reason, s.pages, s.pending,
-       s.band, s.requests, s.wire_bytes, r.fetched_us, r.expires_us, r.status, r.body, r.etag, r.last_modified, r.policy,
+       s.priority, s.requests, s.wire_bytes, r.fetched_us, r.expires_us, r.status, r.body, r.etag, r.last_modified, r.policy,
        r.detail, r.unreachable_since_us
   from site s left join robots r on r.shard = s.shard and r.site_id = s.id;
 
 -- Every page, in the order of discovery: rows are appended, whatever their keys.
 -- credit is what the page holds without the shard's dividends; earned is what links gave to it, faded up to generation.
--- seq is the position in the queue of (site, band), null outside the queue. outcome is null before the first visit.
+-- seq is the position in the queue of (site, priority), null outside the queue. outcome is null before the first visit.
 create table page (
   id integer primary key,
   key blob not null,
@@ -69,7 +69,7 @@ create table page (
   site_id integer not null,
   depth integer not null,
   hops integer not null,
-  band integer not null,
+  priority integer not null,
   seq integer,
   parent_id integer,
   found_us integer not null,
@@ -89,14 +89,14 @@ create table page (
   last_modified text,
   moved_to text,
   duplicate_of integer,
-  belief blob,
+  rate_estimate blob,
   credit integer not null default 0,
   earned integer not null default 0,
   generation integer not null default 0,
   shard integer not null
 );
 -- The queue is an index of the page table, so a page can be in it only once.
-create index page_queued on page (site_id, band, seq) where seq is not null;
+create index page_queued on page (site_id, priority, seq) where seq is not null;
 create index page_due on page (due_us, shard) where due_us is not null;
 create index page_repeats on page (duplicate_of) where duplicate_of is not null;
 

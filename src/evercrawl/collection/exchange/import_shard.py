@@ -20,7 +20,7 @@ from evercrawl.collection.exchange.import_sources import (
     response_parts,
 )
 from evercrawl.core.digest import content_digest
-from evercrawl.core.frontier import band_of
+from evercrawl.core.frontier import priority_of
 from evercrawl.core.revisit.request_budget import RequestBudget
 from evercrawl.core.url import key_of, registrable_domain, site_of, site_parts
 from evercrawl.engine.apply import archive_answer, visit_row
@@ -216,7 +216,7 @@ class ShardImporter:
                 site_id=site.id,
                 depth=known.depth,
                 hops=known.hops,
-                band=known.band,
+                priority=known.priority,
                 seq=-1,
                 tries=known.tries,
                 visits=known.visits,
@@ -225,7 +225,7 @@ class ShardImporter:
                 last_modified=known.last_modified,
                 digest=known.digest,
                 interval_s=known.interval_s,
-                belief=known.belief,
+                rate_estimate=known.rate_estimate,
                 last_us=known.last_us,
             )
             await self._write(page, result, at_us)
@@ -242,12 +242,14 @@ class ShardImporter:
     async def _new_page(self, entry: CatalogueEntry, key: bytes) -> Page:
         site = await self._site(site_of(entry.url))
         numbers = self._numbers
-        band = band_of(depth=IMPORTED_DEPTH, hops=0, bands=self._import.settings.frontier.priorities)
-        new = NewPage(numbers.page, key, entry.url, site.id, IMPORTED_DEPTH, 0, band, numbers.seq, None, entry.at_us)
+        priority = priority_of(depth=IMPORTED_DEPTH, hops=0, priorities=self._import.settings.frontier.priorities)
+        new = NewPage(
+            numbers.page, key, entry.url, site.id, IMPORTED_DEPTH, 0, priority, numbers.seq, None, entry.at_us
+        )
         numbers.page, numbers.seq = numbers.page + 1, numbers.seq + 1
         self._buffer.batch.new_pages.append(new)
         self._report.new_pages += 1
-        return Page(new.id, key, new.url, site.id, new.depth, new.hops, new.band, new.seq)
+        return Page(new.id, key, new.url, site.id, new.depth, new.hops, new.priority, new.seq)
 
     async def _site(self, name: str) -> Site:
         site = self._sites.get(name) or (await self._store.sites_named([name])).get(name)

@@ -1,6 +1,5 @@
 """Validation of alerts, their stored form as JSON, and the apprise services allowed over the web.
-An apprise address can be a local program, a file with keys or any host of this network. The services here have a fixed
-host on the Internet, so anyone may name them."""
+Those have a fixed host on the Internet; other apprise addresses can be programs, files or hosts of this network."""
 
 from __future__ import annotations
 
@@ -77,12 +76,9 @@ def _field_problem(alert: Alert) -> str | None:
     try:
         if alert.filter.query is not None:
             parse_alert_query(alert.filter.query)
-    except ConfigError as error:
-        return str(error)
-    try:
         for hours in alert.quiet_hours:
             parse_hours(hours)
-    except ValueError as error:
+    except (ConfigError, ValueError) as error:
         return str(error)
     try:
         if alert.destination.secret is not None:

@@ -1,6 +1,5 @@
 """The next delivery step of an alert, and the result of an attempt.
-Messages of one alert are sent one after the other. A message is stored as sending before the attempt and as delivered
-after it."""
+Messages of one alert are sent in turn, each stored as sending before the attempt and as delivered after it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Classifies the differences between two versions as content, metadata, template or noise.
-A difference outside the page's own part is the site's: a template edit, or noise where the location changes all the
-time. In the page's own part it is content, unless evidence says noise: how the location behaved before, here and on the
-other pages of the site. Prices and prose need the most evidence, because they look like content."""
+Outside the page's own part a difference is a template edit, or noise where the location changes all the time. In it, it
+is content, unless the location's history here and on other pages says noise. Prices and prose need the most evidence.
+"""
 
 from __future__ import annotations
 
@@ -123,8 +123,7 @@ def is_rotation(hunk: Hunk, context: ChangeContext) -> bool:
 
 def is_sitewide(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether nearly all pages visited since the first one had the same edit.
-    One page before this is enough outside the page's own part, unless the location is volatile, and for a text that
-    nearly all pages had."""
+    One page is enough for a text that nearly all had, and outside the page's own part unless it is volatile there."""
     site = context.site
     least = 1
     is_rare = hunk.is_own and site.page_share(hunk.removed) < TEMPLATE_SHARE
@@ -175,8 +174,7 @@ def _is_noise_text(hunk: Hunk, context: ChangeContext) -> bool:
 
 def _is_rotating_text(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether texts of other pages rotate here, and this difference is such a rotation.
-    At a position that rotates, new texts are noise too. Where other blocks share the location and more were added than
-    removed, one may be content."""
+    At a rotating position new texts are noise too; where blocks share the location, an added one may be content."""
     if _has_rotating_position(hunk, context):
         return True
     stats = context.site.locations.get(Location(hunk.path), LocationStats())

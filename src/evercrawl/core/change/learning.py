@@ -69,8 +69,7 @@ def classify_visit(
     visit: int,
 ) -> tuple[Change, PageChangeHistory, SiteChangeHistory]:
     """Return the change since the last compared version, with both histories after it.
-    `visit` is the number of this visit to the page, the first being 1. Visits since the last comparison found the page
-    unchanged."""
+    `visit` counts the visits to the page from 1; those since the last comparison found it unchanged."""
     number = max(visit, page_history.visit + 1)
     quiet = max(0, number - max(page_history.visit, FIRST_VISIT) - 1)
     mark = _page_mark(page_url)

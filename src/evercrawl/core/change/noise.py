@@ -1,7 +1,6 @@
 """Recognises what in a text is noise: clocks, counts of readers, ages, copyright years, request numbers.
-`significant_text` removes these from short texts; numbers in prose stay. `text_shape` replaces numbers and dates, so
-that two texts of one shape differ in numbers only. To add a language, add its words to each list; a language without
-words is learned from visits instead."""
+`significant_text` removes these from short texts; `text_shape` replaces numbers and dates. To add a language, add its
+words to each list; without them, it is learned from visits."""
 
 from __future__ import annotations
 

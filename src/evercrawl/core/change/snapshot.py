@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from array import array
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from struct import Struct, error
 from typing import NamedTuple
 
@@ -397,16 +397,7 @@ METADATA_TEXTS = 4
 _VERSION = 1
 _HEAD = Struct("<BIII")
 _SEPARATOR = "\x1e"  # Occurs in no block, since blocks have normalized space and this counts as space.
-
-
-@lru_cache(maxsize=1)
-def _compressor() -> ZstdCompressor:
-    return ZstdCompressor(level=COMPRESSION_LEVEL, write_checksum=False)
-
-
-@lru_cache(maxsize=1)
-def _decompressor() -> ZstdDecompressor:
-    return ZstdDecompressor()
+_compressor, _decompressor = cache(ZstdCompressor), cache(ZstdDecompressor)
 
 
 def pack_snapshot(snapshot: Snapshot) -> bytes:
@@ -423,7 +414,7 @@ def pack_snapshot(snapshot: Snapshot) -> bytes:
         array("I", distinct).tobytes(),
         array("H", list(map(number_of.__getitem__, snapshot.paths))).tobytes(),
     ))  # fmt: skip
-    return _compressor().compress(raw)
+    return _compressor(level=COMPRESSION_LEVEL, write_checksum=False).compress(raw)
 
 
 def unpack_snapshot(stored: bytes) -> Snapshot | None:

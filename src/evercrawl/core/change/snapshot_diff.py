@@ -329,8 +329,7 @@ class KeyedEdit(NamedTuple):
 
 def edits_in(hunk: Hunk) -> list[KeyedEdit]:
     """Return the edits of a hunk: one, or two if the texts have nothing in common.
-    Two, because removed and added text may be unrelated: where adverts rotate, a notice may appear on all pages at
-    once."""
+    Where adverts rotate, a notice may appear on all pages at once, unrelated to the removed text."""
     if hunk.removed and hunk.added and not hunk.is_variation and not hunk.is_metadata:
         return [_keyed_edit(hunk.removed, ""), _keyed_edit("", hunk.added)]
     return [_keyed_edit(hunk.removed, hunk.added)]

@@ -1,7 +1,6 @@
-"""Names of versions and retention rules.
-A version is named by number (`v3`), by position from the end (`-1`), or by time (`7d`, `2026-11-01`): the newest
-version seen until then. `daily:30 weekly:12 monthly:*` keeps the last version of each of the newest 30 days, 12 weeks
-and all months in UTC; the newest version always stays."""
+"""Names of versions (`v3`, `-1` from the end, `7d`, `2026-11-01`: the newest seen until then) and retention rules.
+`daily:30 weekly:12 monthly:*` keeps the last version of each of the newest 30 days, 12 weeks and all months in UTC; the
+newest version always stays."""
 
 from __future__ import annotations
 

@@ -17,8 +17,7 @@ def mean_credit(ledger: CreditLedger) -> int:
 
 def mean_importance(ledger: CreditLedger) -> float:
     """Return the importance of an average page.
-    Half of all credit is spent in a generation, nine tenths of it on links, and each generation counts half of the
-    next, so nine tenths of all credit are remembered."""
+    Half of all credit is spent per generation, nine tenths of it on links, and each counts half of the next."""
     return (100 - TAX_PERCENT) / 100 * total_credit(ledger) / max(1, ledger.pages)
 
 

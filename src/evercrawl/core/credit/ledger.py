@@ -1,9 +1,7 @@
 """The flow of credit, in whole numbers (early detection, `mission.md` D3).
-N seeds share X. A crawled page gives all its credit away: a tenth to the Lambda page, the rest in equal shares to its
-links. When Lambda holds more than the next page, its credit goes to all pages in equal parts. That step is one number,
-the dividend per page since the beginning: a page's credit is its stored balance plus the dividends since. Remainders
-stay with Lambda, so the sum never changes: not within a shard, not between shards (credit in transit is counted), and
-not in a crash (ledger and pages change in the transaction of the visit)."""
+A crawled page gives a tenth of its credit to the Lambda page, the rest in equal shares to its links. When Lambda holds
+more than the next page, it pays all pages a dividend: a page's credit is its balance plus the dividends since.
+Remainders stay with Lambda, and credit in transit is counted, so the sum never changes, not even in a crash."""
 
 from __future__ import annotations
 
@@ -12,8 +10,7 @@ from typing import NamedTuple
 
 MICROS = 1_000_000  # Units of one credit. All sums are in units.
 SEED_CREDITS = 1_000_000
-"""X. Ten million pages hold 100,000 units each on average, and 64-bit numbers can count the flow of nine million times
-the sum."""
+"""X. Ten million pages hold 100,000 units each on average; 64 bits count the flow of nine million times the sum."""
 TAX_PERCENT = 10
 
 
@@ -90,8 +87,7 @@ def settle(page: PageCredit, dividend: int) -> PageCredit:
 
 def importance_of(page: PageCredit, generation: int) -> int:
     """Return what links gave to the page, each generation counting half of the next.
-    It orders pages like PageRank. Credit does not, because it is 0 after every visit. The total ever earned does not
-    either, because it remembers the seeds for too long."""
+    It orders pages like PageRank; credit is 0 after every visit, and the total ever earned remembers the seeds."""
     return page.earned >> (generation - page.generation)
 
 

@@ -1,7 +1,6 @@
 """The credit of one shard: what visits pay to links, who gets it, and what the store must know.
-Shares of new pages go into their rows. Shares of known pages wait in a pot, by URL, and are written now and then, the
-largest first: a popular page then costs one write for hundreds of links. In the store, what is in the pot or reserved
-for other shards belongs to the Lambda page, so a crash forgets for whom it was and loses nothing."""
+Shares of new pages go into their rows. Shares of known pages wait in a pot and are written now and then, the largest
+first. In the store, the pot and what is set aside for other shards belong to Lambda, so a crash loses nothing."""
 
 from __future__ import annotations
 
@@ -40,7 +39,7 @@ from evercrawl.core.credit.ledger import (
     total_credit,
     with_generation,
 )
-from evercrawl.core.frontier import band_of
+from evercrawl.core.frontier import priority_of
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.model.page import Candidate, Page, QueuePosition
 from evercrawl.model.settings import CreditSettings
@@ -108,7 +107,7 @@ class ShardCredit:
         *,
         pages: int,
         settings: CreditSettings,
-        bands: int,
+        priorities: int,
         seeds: int,
         pages_elsewhere: Callable[[], Mapping[int, int]],
         generations: Generations,
@@ -121,7 +120,7 @@ class ShardCredit:
         generations.join(self._ledger)
         self._seed_share = amount // max(1, seeds)
         self._settings = settings
-        self._bands = bands
+        self._priorities = priorities
         self._pages_elsewhere = pages_elsewhere
         self._pot: dict[str, int] = {}
         self._for_others = 0
@@ -164,19 +163,19 @@ class ShardCredit:
         return self._settings.order == BY_CREDIT
 
     @property
-    def last_band(self) -> int:
+    def last_priority(self) -> int:
         """The last priority."""
-        return self._bands - 1
+        return self._priorities - 1
 
-    def band_of(self, candidate: Candidate) -> int:
+    def priority_of(self, candidate: Candidate) -> int:
         """Return the priority of a new page; without credit it is breadth first."""
         if candidate.credit is None or not self.is_order:
-            return band_of(depth=candidate.depth, hops=candidate.hops, bands=self._bands)
+            return priority_of(depth=candidate.depth, hops=candidate.hops, priorities=self._priorities)
         if candidate.hops:
             return 0
         if not candidate.credit:
-            return self._bands - 1
-        return credit_priority(candidate.credit, mean=mean_credit(self._ledger), priorities=self._bands)
+            return self._priorities - 1
+        return credit_priority(candidate.credit, mean=mean_credit(self._ledger), priorities=self._priorities)
 
     def entered(self, candidate: Candidate) -> Columns:
         """Enter a new page with its share; the share of a seed is minted."""
@@ -184,9 +183,8 @@ class ShardCredit:
         amount = candidate.credit or 0
         if candidate.parent is None and candidate.depth == 0 and not amount:
             amount = self._seed_share
-            self._ledger = ledger = ledger._replace(
-                minted=ledger.minted + amount, unallocated=ledger.unallocated + amount
-            )
+            minted, unallocated = ledger.minted + amount, ledger.unallocated + amount
+            self._ledger = ledger = ledger._replace(minted=minted, unallocated=unallocated)
         self._entered += 1
         self._kept += amount
         return Columns(amount - ledger.dividend, amount, self.generation)
@@ -302,13 +300,13 @@ class ShardCredit:
         self._ledger = allocate(self.ledger, sent=sent, refused=aside - sent)
         return gifts
 
-    def better_band(self, standing: QueuePosition, gained: int) -> int | None:
+    def better_priority(self, standing: QueuePosition, gained: int) -> int | None:
         """Return the better priority of a queued page that has gained credit; None: it stays."""
         if standing.seq is None or not self.is_order:
             return None
         ledger = self.ledger
         credit = standing.credit + ledger.dividend + gained
-        return raised_priority(standing.band, credit, mean=mean_credit(ledger), priorities=self._bands)
+        return raised_priority(standing.priority, credit, mean=mean_credit(ledger), priorities=self._priorities)
 
     # Importance
 

@@ -11,8 +11,7 @@ from itertools import pairwise
 from selectolax.lexbor import LexborNode
 
 NEUTRAL, CONTENT, ASIDE, LAYOUT_ASIDE, SMALL_ASIDE, LINKED_ASIDE, SURE_ASIDE = range(7)
-"""What names say: nothing; content; not content, most likely (ASIDE), unless it is a layout around the content, only if
-it is small, only if it holds links, or without doubt."""
+"""What names say: nothing; content; not content, most likely (ASIDE), unless a layout, if small, if links, for sure."""
 
 # Navigation and overlays. Layouts are named after these too.
 _LAYOUT_NAMES = (

@@ -74,8 +74,7 @@ class Elements:
     def __init__(self, tree: LexborHTMLParser, *, every_anchor: bool = False) -> None:
         self.links: list[tuple[int, LexborNode, Attributes]] = []
         """Tag number, node and attributes of each link.
-        An anchor whose target an earlier anchor has, but for the fragment, is left out unless every anchor is wanted:
-        six of seven are such."""
+        Unless every anchor is wanted, one with the target of an earlier anchor is left out: six of seven are such."""
         self.embeds: list[LexborNode] = []
         self.headings: list[LexborNode] = []
         self.relations: list[tuple[Attributes, frozenset[str], bool]] = []

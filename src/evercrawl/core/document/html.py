@@ -199,8 +199,7 @@ def parse_document(
     wants_outline: bool = False,
 ) -> Document:
     """Return the document of an answer; types other than HTML and text have no links and no text.
-    Without `all_details` anchor texts, headings and embeds are left out, which saves a tenth of the time; with
-    `wants_outline` only the embeds are. The snapshot for change detection exists for HTML only."""
+    Without `all_details` anchor texts, headings and embeds are left out (`wants_outline`: only the embeds)."""
     kind = sniff_media_type(headers, body)
     if kind in HTML_TYPES:
         return _html_document(

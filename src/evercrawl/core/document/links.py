@@ -74,9 +74,7 @@ def _target(rest: str) -> str:
     name = _URL_NAME.match(rest)
     if name is not None:
         rest = rest[name.end() :]
-    if rest[:1] in ('"', "'"):
-        return rest[1:].partition(rest[0])[0]
-    return rest
+    return rest[1:].partition(rest[0])[0] if rest[:1] in ('"', "'") else rest
 
 
 MAX_CANDIDATES = 200

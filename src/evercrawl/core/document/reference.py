@@ -128,13 +128,11 @@ def _folder_and_origin(base: str) -> tuple[str, str]:
     folder, _, name = bare.rpartition("/")
     folder += "/"
     # With a plain file name only the folder needs the check, which is cached.
-    is_normal = _is_normal(folder) if _PLAIN_PATH.match(name) else parse(bare) == bare
+    is_normal = _parse_folder(folder) == folder if _PLAIN_PATH.match(name) else parse(bare) == bare
     return (folder, bare[:slash]) if is_normal else (base, "")
 
 
-@lru_cache(maxsize=MAX_CACHED_FOLDERS)
-def _is_normal(url: str) -> bool:
-    return parse(url) == url
+_parse_folder = lru_cache(maxsize=MAX_CACHED_FOLDERS)(parse)
 
 
 def _encode_query(reference: str, encoding: str) -> str:
@@ -149,14 +147,9 @@ def _percent_encode(run: str, encoding: str) -> str:
     try:
         return _escape_bytes(encode_text(run, encoding))
     except UnicodeEncodeError:
-        return "".join(_escape_char(character, encoding) for character in run)
-
-
-def _escape_char(character: str, encoding: str) -> str:
-    try:
-        return _escape_bytes(encode_text(character, encoding))
-    except UnicodeEncodeError:
-        return f"%26%23{ord(character)}%3B"
+        if len(run) == 1:
+            return f"%26%23{ord(run)}%3B"
+        return "".join(_percent_encode(character, encoding) for character in run)
 
 
 def _escape_bytes(raw: bytes) -> str:

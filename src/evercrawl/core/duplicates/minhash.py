@@ -1,7 +1,6 @@
 """Near-duplicate detection: MinHash signatures over word pairs, and locality-sensitive hashing in bands.
-b-bit MinHash (Li and König 2010): the share of equal bytes, less chance agreement (1 in 256), estimates the Jaccard
-similarity. LSH (Mining of Massive Datasets, 3.4) uses 16 bands of 4 bytes: texts that share 80 % of their pairs share a
-band with 99.9 %, 65 % with 95 %, 20 % with 3 % probability, unrelated ones 1 in 270 million."""
+b-bit MinHash (Li and König 2010). LSH (Mining of Massive Datasets, 3.4) with 16 bands of 4 bytes: texts that share 80 %
+of their pairs share a band with 99.9 %, 65 % with 95 %, 20 % with 3 % probability."""
 
 from __future__ import annotations
 

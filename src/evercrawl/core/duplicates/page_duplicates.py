@@ -19,9 +19,7 @@ GONE_STATUSES = frozenset((404, 410))
 
 def should_recheck(key: bytes, *, visits: int, version: int, weight: float) -> bool:
     """Return whether to visit a duplicate because its representative has this new version."""
-    if visits < MIN_CONFIRMED_VISITS:
-        return True
-    return xxh32_intdigest(key, seed=version & 0xFFFFFFFF) / 2**32 < weight
+    return visits < MIN_CONFIRMED_VISITS or xxh32_intdigest(key, seed=version & 0xFFFFFFFF) / 2**32 < weight
 
 
 def can_represent(page: DuplicateCandidate) -> bool:
@@ -46,8 +44,7 @@ _DIGIT = re.compile(r"\d")
 
 def titles_match(one: str | None, other: str | None) -> bool:
     """Return whether two titles allow their pages to be duplicates: equal, or with words added at one end.
-    Other words in between name something else (`a.B - manual`, `a.meta.C - manual`), and an added number makes another
-    page of a series."""
+    Other words in between name something else, and an added number makes another page of a series."""
     shorter, longer = sorted((_words(one), _words(other)), key=len)
     if not shorter:
         return True

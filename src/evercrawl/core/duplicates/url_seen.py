@@ -28,9 +28,8 @@ def _hashes(keys: Iterable[bytes]) -> list[int]:
 
 
 class UrlCache:
-    """The most recent keys (or URLs), within a fixed number of entries.
-    About 146 bytes per entry with 16-byte keys: 38 MB for the default of 2^18. Clock replacement: an entry hit since
-    the hand last passed gets a second chance."""
+    """The most recent keys (or URLs), within a fixed number of entries of about 146 bytes each.
+    Clock replacement: an entry hit since the hand last passed gets a second chance."""
 
     def __init__(self, entries: int) -> None:
         self.hits = 0
@@ -95,9 +94,8 @@ class UrlCache:
 
 
 class BloomChain:
-    """A chain of growing Bloom filters: never says that a known key is new.
-    About 1.8 bytes per key. When the next filter would exceed the limit, a last one takes the remaining bytes; further
-    keys go there too, so the filter is sure of fewer new keys but stays correct."""
+    """A chain of growing Bloom filters, of about 1.8 bytes per key: never says that a known key is new.
+    At the memory limit, the last filter takes all further keys and is sure of fewer new ones."""
 
     def __init__(self, most_bytes: int) -> None:
         self.keys = 0

@@ -1,8 +1,7 @@
 """A linear classifier over blocks of features, trained in seconds from few examples.
-Each feature is scaled by its naive Bayes log ratio and each block to length one. A support vector machine (dual
-coordinate descent, squared hinge; Hsieh et al., ICML 2008) learns the weights, with both classes balanced. A logistic
-curve over the margins gives a probability. A topic with only positive examples is trained against pages sampled from
-background feature shares."""
+Features are scaled by their naive Bayes log ratio. A support vector machine (dual coordinate descent; Hsieh et al.,
+ICML 2008) learns the weights, and a logistic curve gives a probability. A topic with only positive examples is trained
+against pages sampled from background feature shares."""
 
 from __future__ import annotations
 

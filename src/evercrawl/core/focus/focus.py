@@ -1,7 +1,6 @@
 """A topic learned from examples or given by a query: its pages, and the links that lead to them.
-A link can lead to a page on topic (level 0) or to a hub, a page that links to such pages (level 1). Examples that link
-to each other teach what such links look like. Otherwise a link is judged as if its anchor were the title of a page at
-its URL."""
+A link can lead to a page on topic (level 0) or to a hub that links to such pages (level 1). Examples that link to each
+other teach this; otherwise a link is judged as if its anchor were the title of a page at its URL."""
 
 from __future__ import annotations
 
@@ -42,8 +41,6 @@ MIN_LINKS = 10  # Links of a level needed to learn about it.
 UNKNOWN_HUB_LOGIT = -1.5  # Log odds of a hub if nothing was learned about hubs.
 ENOUGH_OFF_TOPIC = 100  # Negative examples that make the background unnecessary.
 FORMAT = 2
-
-
 LinkLogits = tuple[float, ...]  # The log odds of each level, without the location of the target.
 
 

@@ -1,7 +1,6 @@
 """Score links by the topic, corrected by what the crawl has found so far.
-A link is value the chance that it leads to a page on topic plus the chance that it leads to a hub, so a crawl tunnels
-through pages off topic. After each page, one step of logistic regression over the words, folders and sources of the
-links that led to it updates both."""
+A link is worth the chance of a page on topic plus that of a hub, so a crawl tunnels through pages off topic. Each page
+updates both by a step of logistic regression over the words, folders and sources of the links to it."""
 
 from __future__ import annotations
 

@@ -209,18 +209,15 @@ class ResponseReader:
                 continue
             end = data.find(b"\n", at)
             if end < 0:
-                self._hold_line(data[at:])
+                if len(data) - at > MAX_CHUNK_LINE_BYTES:
+                    raise BadResponse(Fault.INVALID_HTTP, f"a chunk's line exceeds {MAX_CHUNK_LINE_BYTES} bytes")
+                self._held += data[at:]
                 return
             self._line(data[at:end].removesuffix(b"\r"))
             self._overhead += end + 1 - at
             at = end + 1
         if at < len(data):
             self.reusable = False
-
-    def _hold_line(self, line: bytes) -> None:
-        if len(line) > MAX_CHUNK_LINE_BYTES:
-            raise BadResponse(Fault.INVALID_HTTP, f"a chunk's line exceeds {MAX_CHUNK_LINE_BYTES} bytes")
-        self._held += line
 
     def _take_size(self, line: bytes) -> None:
         match = _CHUNK_SIZE.fullmatch(line)
@@ -314,7 +311,8 @@ def split_list(values: list[str] | None) -> list[str]:
 def response_framing(head: ResponseHead) -> BodyFraming:
     """Return how the body ends (RFC 9112 section 6.3) and whether the connection is reusable."""
     framing_fields = head.framing_fields
-    reusable = _is_persistent(head)
+    options = split_list(framing_fields.get("connection"))
+    reusable = "close" not in options and (head.minor > 0 or "keep-alive" in options)
     length = _content_length(framing_fields["content-length"]) if "content-length" in framing_fields else None
     chunked = "transfer-encoding" in framing_fields and _is_chunked(framing_fields["transfer-encoding"])
     if head.status in _BODILESS:
@@ -323,11 +321,6 @@ def response_framing(head: ResponseHead) -> BodyFraming:
     if chunked:
         return BodyFraming(None, chunked=True, reusable=reusable and length is None and head.minor > 0)
     return BodyFraming(length, chunked=False, reusable=reusable and length is not None)
-
-
-def _is_persistent(head: ResponseHead) -> bool:
-    options = split_list(head.framing_fields.get("connection"))
-    return "close" not in options and (head.minor > 0 or "keep-alive" in options)
 
 
 def _content_length(values: list[str]) -> int:

@@ -1,7 +1,6 @@
-"""Refuse addresses that only we can reach.
-A page or name server must not point us at internal machines. Refused is what the IANA registries of special-purpose
-addresses (RFC 6890) do not call globally reachable, also inside an IPv6 address. Documentation ranges are allowed:
-nobody on the internet answers there, and laboratories use them as public addresses."""
+"""Refuse addresses that only we can reach: a page or name server must not point us at internal machines.
+Refused is what the IANA registries (RFC 6890) do not call globally reachable, also inside an IPv6 address.
+Documentation ranges are allowed: nobody answers there, and laboratories use them as public addresses."""
 
 from __future__ import annotations
 

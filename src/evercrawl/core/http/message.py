@@ -1,7 +1,6 @@
 """Build requests and interpret responses.
-A request is a GET after RFC 9112 without anything that identifies a person: no cookies, credentials or referrer. URLs
-and validators cannot add a line of their own. The status code decides what a response means (RFC 9110 section 15);
-anything unusual is an error, never a page."""
+A request is a GET (RFC 9112) without anything that identifies a person; URLs and validators cannot add a line. The
+status code decides what a response means (RFC 9110 section 15); anything unusual is an error, never a page."""
 
 from __future__ import annotations
 

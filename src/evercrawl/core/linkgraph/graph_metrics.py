@@ -139,9 +139,8 @@ def pagerank(
 def pagerank_steps(
     graph: SparseGraph, *, start: Floats | None = None, damping: float = DAMPING, tolerance: float = PAGERANK_TOLERANCE
 ) -> Iterator[Floats]:
-    """Yield the ranks after each step until they settle.
-    A reader follows a link with probability `damping`, or jumps anywhere; ranks of nodes without links jump too.
-    Starting from earlier ranks converges sooner."""
+    """Yield the ranks after each step until they settle, sooner from earlier ranks.
+    A reader follows a link with probability `damping`, or jumps anywhere, as from nodes without links."""
     nodes = graph.nodes
     if not nodes:
         return

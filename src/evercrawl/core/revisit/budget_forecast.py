@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from heapq import nlargest
 from math import exp, inf, log, sqrt
+from operator import add
 from typing import NamedTuple
 
 from evercrawl.core.revisit.change_announcements import has_announcements, requests_between_polls, unseen_days
@@ -84,16 +85,8 @@ class FreshnessSums(NamedTuple):
         self, chance: float, *, slope: float = 0.0, prior: float = 0.0, changes: int = 0, missing: bool = False
     ) -> FreshnessSums:
         """Return the sums with one more page; `prior` is the share of its estimate that comes from the site."""
-        return FreshnessSums(
-            self.pages + 1,
-            self.missing + missing,
-            self.chance + chance,
-            self.square + chance * chance,
-            self.bernoulli + chance * (1.0 - chance),
-            self.slope + slope,
-            self.prior_slope + slope * prior,
-            self.changes + changes,
-        )
+        added = (1, missing, chance, chance * chance, chance * (1.0 - chance), slope, slope * prior, changes)
+        return FreshnessSums(*map(add, self, added))
 
 
 class FreshShare(NamedTuple):
@@ -245,13 +238,8 @@ def interval_of(page: ForecastPage, model: SiteModel, level: BudgetLevel) -> flo
     """Return the days between visits of a known page without announcements or bulk changes."""
     if page.interval > 0.0:
         return min(max(page.interval, level.shortest), level.longest)
-    wait = due_at(
-        _without_announcements(page.estimate),
-        model.estimate,
-        threshold=MARGIN * level.threshold,
-        span=level.span,
-        longest=level.longest,
-    )
+    page_estimate, least = _without_announcements(page.estimate), MARGIN * level.threshold
+    wait = due_at(page_estimate, model.estimate, threshold=least, span=level.span, longest=level.longest)
     return max(wait, level.shortest)
 
 

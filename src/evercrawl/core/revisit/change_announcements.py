@@ -4,7 +4,7 @@ pages as often as on fast ones, so the false share differs from page to page."""
 
 from __future__ import annotations
 
-from math import exp, inf, sqrt
+from math import exp, expm1, inf, sqrt
 
 from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate, change_rate
 
@@ -43,9 +43,8 @@ def unseen_days(page: PageEstimate, site: SiteEstimate, *, now: float) -> tuple[
 
 
 def days_between_polls(site: SiteEstimate, *, pages: int, threshold: float) -> float:
-    """Return the days between polls at which their cost equals the freshness lost by waiting.
-    In d days `pages` x rate x recall x d changes are announced, each seen d/2 days late on average. A poll costs one
-    request, worth the `threshold`. Only credible announcements count."""
+    """Return the days between polls at which their cost (the `threshold`) equals the freshness lost by waiting.
+    In d days `pages` x rate x recall x d credible changes are announced, each seen d/2 days late on average."""
     announced = max(pages, 1) * site.mean_rate * site.recall * (1.0 - false_share(site.mean_rate, site))
     return sqrt(2.0 * max(threshold, 0.0) / announced) if announced > 0.0 else inf
 
@@ -54,8 +53,7 @@ def requests_between_polls(
     site: SiteEstimate, *, waiting: int, silent_polls: int, pages: int, per_day: float, threshold: float
 ) -> float:
     """Return the requests to this site between two polls; `per_day` is its requests per day.
-    Polls wait while many announced pages are pending. A source that never announces anything is polled less and less.
-    """
+    Polls wait while many announced pages are pending, and become rare if nothing is ever announced."""
     if not site.has_signal:
         return FIRST_BETWEEN_POLLS << min(silent_polls, MAX_DOUBLINGS)
     gap = days_between_polls(site, pages=pages, threshold=threshold) * per_day
@@ -109,26 +107,20 @@ def _update_recall(site: SiteEstimate) -> SiteEstimate:
 
 def learn_silent_change(site: SiteEstimate, *, rate: float, tau: float, changed: bool) -> tuple[float, SiteEstimate]:
     """Return the weight of a silent change, and the site after the visit.
-    Only visits without an announcement count. Silent changes do not depend on announcements, so this is unbiased;
-    counting all changes would overstate recall."""
+    Only visits without an announcement count; counting all changes would overstate recall."""
     expected = (1.0 - site.recall) * rate * tau
-    weight = expected / -_expm1(expected) if changed and expected > 0.0 else float(changed)
+    weight = expected / -expm1(-expected) if changed and expected > 0.0 else float(changed)
     site = site._replace(
         announced_changes=site.announced_changes + site.recall * rate * tau, pending_silent=site.pending_silent + weight
     )
     return weight, _update_recall(site)
 
 
-def _expm1(x: float) -> float:
-    return exp(-x) - 1.0 if x > 1e-6 else -x
-
-
 def learn_false_announcement(
     site: SiteEstimate, *, announcements: float, false: float, p_current: float, changed: bool
 ) -> SiteEstimate:
     """Update the rate of false announcements after a visit to an announced page.
-    One Newton step on the likelihood of what the visit found. A page with many announcements has changed whatever share
-    is false, so it teaches nothing."""
+    One Newton step on the likelihood of the finding. A page with many announcements teaches nothing."""
     slope = announcements * (1.0 - false)
     if changed:
         slope *= -p_current / max(1.0 - p_current, 1e-9)

@@ -87,8 +87,7 @@ def new_fr_max(fr_max: int, *, records: int, counter: int, limit: int = ADAPTIVE
 
 class PaperAdaptive(AlwaysVisit):
     """`paper-adaptive`: paper A, section 3.2 (A9). The frequency follows the share of changed records.
-    `fr` counts daily crawls down to 0; then the page is crawled and `fr` restarts from `fr_max`, which `interval`
-    holds."""
+    `fr` counts daily crawls down to 0, then restarts from `fr_max`, which `interval` holds."""
 
     def __init__(self, limit: int = ADAPTIVE_LIMIT) -> None:
         self.limit = limit

@@ -1,7 +1,6 @@
 """Estimate how fast pages change, from visits and announcements. Times are days.
-A page changes as a Poisson process whose rate is distributed as Gamma(a, b) with mean a/b per day. Everything a
-schedule needs has a closed form; "changed after t days" leaves the family and is matched by two moments. A page's
-numbers are evidence beyond its site's prior and exposure, so a better prior or a poll touches no page rows."""
+A page changes as a Poisson process with a rate from Gamma(a, b); "changed after t days" leaves the family and is
+matched by two moments. Page rows hold evidence beyond the site's prior, so a better prior touches none of them."""
 
 from __future__ import annotations
 
@@ -87,9 +86,7 @@ def survival(a: float, b: float, t: float) -> float:
 def time_current(a: float, b: float, t: float) -> float:
     """Return the expected days within the next `t` in which a copy taken now is current: the integral of `survival`."""
     x = log1p(t / b)
-    if abs(a - 1.0) < _NEAR_ONE:
-        return b * x
-    return b * -expm1((1.0 - a) * x) / (a - 1.0)
+    return b * x if abs(a - 1.0) < _NEAR_ONE else b * -expm1((1.0 - a) * x) / (a - 1.0)
 
 
 def marginal_value(a: float, b: float, tau: float, *, escape: float = 1.0) -> float:

@@ -1,6 +1,5 @@
 """What is expected of a site: its estimate, recent bulk changes, and the source of its prior.
-The prior is learned from visits. Each counts for the days since the one before, so frequently visited pages do not
-dominate."""
+In the prior, each visit counts for the days since the one before, so frequently visited pages do not dominate."""
 
 from __future__ import annotations
 

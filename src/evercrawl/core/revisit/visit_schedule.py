@@ -73,14 +73,8 @@ class OptimalSchedule:
         page = page_estimate_of(state)
         if page is None or page.visited is None:
             return now
-        moment = due_at(
-            page,
-            model.estimate,
-            threshold=MARGIN * level.threshold,
-            span=level.span,
-            longest=level.longest,
-            escape=model.escape_chance(hub, now=now),
-        )
+        least, escape = MARGIN * level.threshold, model.escape_chance(hub, now=now)
+        moment = due_at(page, model.estimate, threshold=least, span=level.span, longest=level.longest, escape=escape)
         return max(moment, page.visited + level.shortest)
 
     def value(self, state: bytes, model: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
@@ -125,16 +119,8 @@ def named_schedule(name: str) -> VisitSchedule:
 def page_estimate_bytes(page: PageEstimate) -> bytes:
     """Return the stored form of a page's estimate, without its weight."""
     visited = _NEVER if page.visited is None else page.visited
-    return _ESTIMATE.pack(
-        _OPTIMAL_FORM,
-        page.a,
-        page.b,
-        visited,
-        page.announcements,
-        page.announced_evidence,
-        page.silent_change,
-        max(page.last_announced, _NEVER),
-    )
+    last_announced = max(page.last_announced, _NEVER)
+    return _ESTIMATE.pack(_OPTIMAL_FORM, page.a, page.b, visited, *page[3:6], last_announced)
 
 
 def page_estimate_of(state: bytes | None) -> PageEstimate | None:
@@ -145,15 +131,8 @@ def page_estimate_of(state: bytes | None) -> PageEstimate | None:
         return None
     if form != _OPTIMAL_FORM:
         return None
-    return PageEstimate(
-        a,
-        b,
-        None if visited <= _NEVER else visited,
-        notices,
-        credit,
-        silent,
-        -inf if announced <= _NEVER else announced,
-    )
+    last_announced = -inf if announced <= _NEVER else announced
+    return PageEstimate(a, b, None if visited <= _NEVER else visited, notices, credit, silent, last_announced)
 
 
 def rule_state_bytes(rule_state: RuleState) -> bytes:

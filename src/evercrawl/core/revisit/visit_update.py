@@ -1,7 +1,6 @@
 """Update the estimates of a page, its site and its directory after a visit.
-Pages of real sites change together. For each directory and site, three decayed sums count visits, changes found and
-changes expected. The excess is q, the share of other pages that changed as well. How far q is believed is learned per
-site."""
+Pages change together: for each directory and site, three decayed sums count visits, changes found and expected. The
+excess is q, the share of other pages that changed as well; how far it is believed is learned per site."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""The value of a visit, and the time at which it reaches the threshold.
-Value is marginal freshness: days of a current copy per request. A page is due when its value reaches the one threshold
-that the budget allows. The threshold follows the lower fifth of the visits made, because steering by queue length
-oscillates."""
+"""The value of a visit (marginal freshness: days of a current copy per request) and when it reaches the threshold.
+There is one threshold, which the budget allows. It follows the lower fifth of the visits made, because steering by
+queue length oscillates."""
 
 from __future__ import annotations
 
@@ -83,8 +82,7 @@ def _expected_gain(
     a: float, b: float, site: SiteEstimate, *, chance: float, reach: float, span: float, rule: Quadrature
 ) -> float:
     """Return the first term of the exact index with announcements, averaged over the rate.
-    The gain of a visit ends with the next false announcement or the next visit. Without the latter, slow pages with
-    mostly false announcements would look worth waiting for."""
+    The gain ends with the next visit too, or slow pages with false announcements would seem worth waiting for."""
     false, recall = site.false_rate + 1.0 / span, site.recall
     unit = 1.0 / (a / b + false)
     end = log1p(reach / unit)

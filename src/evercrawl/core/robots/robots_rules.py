@@ -1,7 +1,6 @@
 """Decide what the response to /robots.txt means for the site.
-RFC 9309 section 2.3.1: a success is obeyed; 4xx means no rules; 5xx and timeouts mean that nothing may be requested
-until the file can be read. We are stricter: 401 and 403 forbid (a setting), and 429 counts as unreachable. While the
-file is unreachable, the last copy is obeyed up to a limit."""
+RFC 9309 section 2.3.1: 4xx means no rules; 5xx and timeouts mean that nothing may be requested. We are stricter: 401
+and 403 forbid (a setting), 429 counts as unreachable. While unreachable, the last copy is obeyed up to a limit."""
 
 from __future__ import annotations
 
@@ -192,16 +191,8 @@ def _unreachable_record(
 
 
 def _record(status: int | None, *, policy: str, detail: str, now: datetime, lifetime: timedelta) -> RobotsRecord:
-    return RobotsRecord(
-        fetched_us=to_us(now),
-        expires_us=to_us(now + lifetime),
-        status=status,
-        body=b"",
-        etag=None,
-        last_modified=None,
-        policy=policy,
-        detail=detail,
-    )
+    """Return a record without a file."""
+    return RobotsRecord(to_us(now), to_us(now + lifetime), status, b"", None, None, policy, detail)
 
 
 def _lifetime(headers: Headers, settings: RobotsSettings) -> timedelta:

@@ -1,5 +1,4 @@
 """Read a robots.txt file as RFC 9309 says and find the rule that decides about a path.
-All groups that name our product token count together; without any, those for `*`; without these, everything is allowed.
 Where real files differ from the standard we are as lenient as Google's parser, but an unknown record is never taken for
 a misspelt Allow. No pattern becomes a regular expression, so none can make matching slow."""
 
@@ -108,17 +107,14 @@ _NO_MATCH = _Rule(-1, NO_RULE, ("",), False, "")
 
 def normalise_escapes(text: str) -> str:
     """Return the normal form of percent-encoding in which patterns and paths are compared.
-    RFC 9309 section 2.2.2 makes an octet and its escape equal. An escaped slash stays different from a slash, and an
-    escaped percent sign from one that begins an escape."""
+    RFC 9309 section 2.2.2: an octet equals its escape, except for an escaped slash or percent sign."""
     return _UNUSUAL.sub(_normal_octets, text)
 
 
 def _normal_octets(match: re.Match[str]) -> str:
     if match[1] is not None:
         code = int(match[1], 16)
-        if 0x21 <= code <= 0x7E and code not in _KEPT_ESCAPES:
-            return chr(code)
-        return match[0].upper()
+        return chr(code) if 0x21 <= code <= 0x7E and code not in _KEPT_ESCAPES else match[0].upper()
     octets = match[0].encode("utf-8", "surrogateescape" if "\udc80" <= match[0] <= "\udcff" else "replace")
     return "".join(f"%{octet:02X}" for octet in octets)
 
@@ -323,8 +319,7 @@ def robots_url(url: str) -> str | None:
 
 
 def sitemap_urls(robots: RobotsTxt, base: str) -> tuple[str, ...]:
-    """Return the sitemaps as absolute URLs, each once. Absolute ones keep their form, except for the case of the
-    scheme."""
+    """Return the sitemaps as absolute URLs, each once; absolute ones keep their form but for the scheme's case."""
     joined = (
         _with_plain_scheme(sitemap) if urls.parse(sitemap) else urls.join(base, sitemap) for sitemap in robots.sitemaps
     )
@@ -373,8 +368,7 @@ def _records(text: str) -> Iterator[tuple[int, str, str]]:
 
 class _Groups:
     """The groups of the file, read line by line.
-    Only Allow and Disallow end the names that begin a group (RFC 9309 section 2.2.4). A Crawl-delay and similar records
-    apply to the names directly before them."""
+    Only Allow and Disallow end the names of a group (RFC 9309 section 2.2.4); others apply to the names before them."""
 
     def __init__(self, *, wanted: set[str]) -> None:
         self.records: dict[str, _GroupRecords] = {}

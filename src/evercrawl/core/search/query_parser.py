@@ -24,8 +24,6 @@ _TONES = {
     "pos": Tone.POSITIVE, "positive": Tone.POSITIVE, "neg": Tone.NEGATIVE, "negative": Tone.NEGATIVE,
     "neutral": Tone.NEUTRAL,
 }  # fmt: skip
-
-
 _EMPTY_QUERY = Query()
 
 

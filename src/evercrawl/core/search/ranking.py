@@ -1,6 +1,5 @@
 """Weights of matches, facets of results, and grouping of near duplicates.
-Text is scored by BM25 in the index; links add to it. `bench/search.py` measures how well a page is found by its title.
-"""
+Text is scored by BM25 in the index; links add to it. `bench/search.py` measures how well titles find their pages."""
 
 from __future__ import annotations
 

@@ -33,9 +33,7 @@ def _english_or_unknown(text: str) -> str | None:
 
 def _language_of(document: Document, detect: DetectLanguage) -> str | None:
     """Return the language that a document declares, else the detected one (RFC 5646, primary subtag)."""
-    if document.lang:
-        return document.lang.replace("_", "-").partition("-")[0].lower()
-    return detect(document.text)
+    return document.lang.replace("_", "-").partition("-")[0].lower() if document.lang else detect(document.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
 """The source paper's naive Bayes classifier with its smoothing as printed (mission D4).
-P(class) is the share of sentences; for each word it is multiplied by count(word, class) / (words(class) + total words),
-and the larger product wins. Smoothing is in the denominator only, so a word that a class never had makes its product 0.
-If both are 0, the class with fewer unknown words wins, then the larger product of the rest: the limit as the count of
-an unknown word goes to 0. `add_one` adds the usual 1."""
+Per word, a class is multiplied by count(word, class) / (words(class) + total words), so a word that it never had makes
+it 0. If both are 0, the class with fewer unknown words wins, then the larger product of the rest: the limit as the
+count of an unknown word goes to 0. `add_one` adds the usual 1."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Default sentiment model: linear SVMs over naive Bayes features (NBSVM; Wang and Manning, ACL 2012).
-Features are words, negated words, word pairs, words around `but`, and byte n-grams across and inside words, hashed to
-buckets by CRC-32. Two SVMs, each with one kind of n-grams, are summed. A stored model is a line of JSON, a line feed,
-and the weights as zlib-compressed signed bytes."""
+Features are words, word pairs and byte n-grams, hashed to buckets by CRC-32; two SVMs are summed. A stored model is a
+line of JSON, a line feed, and the weights as zlib-compressed signed bytes."""
 
 from __future__ import annotations
 

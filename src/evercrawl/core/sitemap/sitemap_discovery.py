@@ -1,7 +1,6 @@
-"""Find a site's sitemaps and feeds, decide when to poll them, and extract what is new.
-The extended sitemap is requested first (paper C, section 4.2), else an ordinary one (C4). Feeds are read as well,
-because they are small and name new pages first. The dates of an index save requests for unchanged sitemaps. Polls are
-paid from the requests that a site gets, so they never use up the budget of a small site."""
+"""Find a site's sitemaps and feeds, and decide when to poll them.
+The extended sitemap is requested first (paper C, section 4.2), else an ordinary one (C4); feeds name new pages first.
+Polls are paid from the requests that a site gets, so they never use up the budget of a small site."""
 
 from __future__ import annotations
 
@@ -58,8 +57,7 @@ def extended_url(sitemap_url: str) -> str:
 
 
 def sources_of(site: str, *, named: Iterable[str] = (), feeds: Iterable[str] = ()) -> tuple[SitemapSource, ...]:
-    """Return every possible source in request order: Sitemap lines of robots.txt (`named`), and `feeds` that pages link
-    to."""
+    """Return every possible source in request order: Sitemap lines of robots.txt (`named`), `feeds` from pages."""
     found = [SitemapSource(extended_url(site + WELL_KNOWN[0]), SourceKind.EXTENDED)]
     found += [SitemapSource(url, SourceKind.NAMED) for url in named]
     if len(found) == 1:
@@ -84,9 +82,8 @@ def found_kind(source: SitemapSource, answer: Sitemap) -> SourceKind | None:
 
 
 class SitemapWalk:
-    """Chooses the next sitemap to read: each once, only changed ones, within the limits.
-    `last_read` is when a sitemap was last read completely. Children must share the registrable domain of their index.
-    """
+    """Chooses the next sitemap to read: each once, only changed since `last_read`, within the limits.
+    Children must share the registrable domain of their index."""
 
     def __init__(
         self,

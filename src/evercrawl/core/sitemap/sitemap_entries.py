@@ -241,9 +241,7 @@ def read_plain(document: bytes, url: str, *, limits: SitemapLimits) -> Sitemap:
         error = f"more than {limits.max_entries} lines; the rest was not read"
         lines.pop()
     separator = _separator_of(lines[0]) if lines else None
-    if separator is not None:
-        return _table(lines, separator, url, error)
-    return _list(lines, url, error)
+    return _table(lines, separator, url, error) if separator is not None else _list(lines, url, error)
 
 
 def _lines(document: bytes) -> Iterator[str]:

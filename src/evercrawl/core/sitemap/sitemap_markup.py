@@ -1,9 +1,7 @@
 """Parse the markup of sitemaps and feeds into entry elements.
-Valid UTF-8 is UTF-8 whatever the document declares. Byte order marks, warnings before the XML declaration, the
-declaration and the document type are removed, so no entity can expand or name a file. Well-formed XML is parsed by
-expat. Broken markup is read tag by tag, and each error costs at most its own element. The root element tells the
-format. Names are in lower case, without prefix in the root's vocabulary and with a leading colon in another: `loc`,
-`:loc`."""
+Valid UTF-8 is UTF-8 whatever the document declares. Declarations and document types are removed, so no entity can
+expand. Broken markup is read tag by tag. Names are in lower case, with a leading colon outside the root's vocabulary.
+"""
 
 from __future__ import annotations
 
@@ -46,9 +44,7 @@ def as_utf8(body: bytes, content_type: str | None) -> bytes:
     for start, encoding in _WIDE_STARTS:
         if body.startswith(start):
             return _from(body, encoding)
-    if _is_utf8(body):
-        return _trimmed(body)
-    return _from(body, _declared(body, content_type))
+    return _trimmed(body) if _is_utf8(body) else _from(body, _declared(body, content_type))
 
 
 def _from(body: bytes, encoding: str) -> bytes:
@@ -167,8 +163,7 @@ def parse_tags(markup: str, handler: TagHandler) -> None:
 
 
 def _section_end(markup: str, at: int, handler: TagHandler) -> int:
-    """Return the position after the comment, CDATA section or instruction at `at`; `at` if there is none, -1 if it
-    never ends."""
+    """Return the position after the comment, CDATA section or instruction at `at`, if any; -1 if it never ends."""
     for start, end, is_text in _SECTIONS:
         if markup.startswith(start, at):
             end_at = markup.find(end, at + len(start))
@@ -352,9 +347,7 @@ class EntryCollector:
             self._open.append(_OpenElement(local, attributes))
 
     def _is_record(self, local: str) -> bool:
-        if self._records:
-            return local in self._records or local in self._feed_dates
-        return self._depth == 2
+        return local in (*self._records, *self._feed_dates) if self._records else self._depth == 2
 
     def _start_root(self, name: str, attributes: dict[str, str]) -> None:
         self.root = name

@@ -1,7 +1,6 @@
 """Read the URLs and dates of sitemaps and feeds.
-Sitemaps have W3C datetimes in six precisions (NOTE-datetime), feeds have RFC 822 dates, and both have variants.
-Ambiguous dates (06/05/2024, bare numbers) are refused. A W3C time without zone is UTC; an RFC 822 date without zone is
-refused."""
+Sitemaps have W3C datetimes (NOTE-datetime; without zone in UTC), feeds RFC 822 dates, and both have variants. Ambiguous
+dates (06/05/2024, bare numbers, RFC 822 without zone) are refused."""
 
 from __future__ import annotations
 
@@ -27,14 +26,12 @@ def absolute_url(written: str, base: str) -> str | None:
     if not text or len(text) > MAX_URL_CHARS or _UNREADABLE in text:
         return None
     if plain := _PLAIN.fullmatch(text):
-        return text if _is_site(plain[1]) else None
+        return text if _parse_site(plain[1]) is not None else None
     href = urls.parse(text) if _ABSOLUTE.match(text) else urls.join(base, _with_host(text, base))
     return href if href is not None and href.startswith(urls.PAGE_SCHEMES) else None
 
 
-@lru_cache(maxsize=CACHED_SITES)
-def _is_site(origin: str) -> bool:
-    return urls.parse(origin) is not None
+_parse_site = lru_cache(maxsize=CACHED_SITES)(urls.parse)
 
 
 def _with_host(reference: str, base: str) -> str:

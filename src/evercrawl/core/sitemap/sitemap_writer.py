@@ -46,27 +46,15 @@ def sitemap_files(
     pages: Iterable[SitemapPage],
     folder_url: str,
     *,
+    extended: bool = False,
     stem: str = "sitemap",
     max_urls: int = MAX_URLS,
     max_bytes: int = MAX_BYTES,
 ) -> Iterator[SitemapFile]:
-    """Yield the files of a standard sitemap, `<stem>.xml` last.
-    That file contains the pages if they fit, else it is the index of the compressed files."""
-    parts = _parts(pages, _STANDARD, max_urls=max_urls, max_bytes=max_bytes)
-    return _files(parts, _STANDARD, folder_url, stem=stem)
-
-
-def extended_files(
-    pages: Iterable[SitemapPage],
-    folder_url: str,
-    *,
-    stem: str = "sitemap-extended",
-    max_urls: int = MAX_URLS,
-    max_bytes: int = MAX_BYTES,
-) -> Iterator[SitemapFile]:
-    """Yield the files of the extended sitemap. Beyond the limits, a standard index leads to its parts."""
-    parts = _parts(pages, _EXTENDED, max_urls=max_urls, max_bytes=max_bytes)
-    return _files(parts, _EXTENDED, folder_url, stem=stem)
+    """Yield the files of a standard or extended sitemap, `<stem>.xml` last.
+    That file contains the pages if they fit, else it is the standard index of the compressed files."""
+    form = _EXTENDED if extended else _STANDARD
+    return _files(_parts(pages, form, max_urls=max_urls, max_bytes=max_bytes), form, folder_url, stem=stem)
 
 
 class _Part(NamedTuple):

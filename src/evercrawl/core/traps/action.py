@@ -1,7 +1,6 @@
 """Find URLs that do something instead of showing a page.
-A word alone proves nothing (`/commands/unsubscribe` and `/operators/delete` are manual pages), nor does a verb after a
-number (`/questions/11/delete`). A verb counts with its object (an id parameter, a number in a folder of things that
-people own) or with a token that permits it."""
+A word alone proves nothing (`/operators/delete` is a manual page), nor does a verb after a number. It counts with its
+object (an id parameter, a number in a folder of things that people own) or with a token that permits it."""
 
 from __future__ import annotations
 

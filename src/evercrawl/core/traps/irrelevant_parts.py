@@ -1,8 +1,7 @@
 """Learn which parts of a site's URLs do not affect the content.
-Two URLs that differ in one parameter or segment and have the same text and, apart from that part, nearly the same links
-are evidence against it. Different texts are evidence for it. Parameters that always change together count as one part.
-A part is ignored only after enough evidence without contradiction, and a contradiction takes that back. A segment that
-could be a name (a language, a version) must also have a new value each time, like a session id."""
+Two URLs that differ in one part, with the same text and nearly the same links, are evidence against it. A part is
+ignored only after enough evidence, and a contradiction takes that back. A segment that could be a name must also have a
+new value each time, like a session id."""
 
 from __future__ import annotations
 
@@ -153,9 +152,7 @@ def _strongest(evidence: dict[str, PartEvidence]) -> dict[str, PartEvidence]:
 
 
 def _newest(variants: dict[int, PartialUrl], most: int) -> dict[int, PartialUrl]:
-    if len(variants) <= most:
-        return variants
-    return dict(list(variants.items())[-most * 3 // 4 :])
+    return variants if len(variants) <= most else dict(list(variants.items())[-most * 3 // 4 :])
 
 
 def irrelevant_parts(known: UrlPartStats) -> tuple[str, ...]:

@@ -1,7 +1,6 @@
 """Compare the links of two pages while ignoring one part of their URLs.
-Lists have little text and link to other pages each time. A session has the same text and links to the same pages under
-other URLs. Each link is a sum over its segments and parameters, so one part can be subtracted. A sketch of the new
-links allows for a link that differs each time, and link texts for sessions in changing places."""
+A list links to other pages each time, a session to the same pages under other URLs. Each link is a sum over its
+segments and parameters, so one part can be subtracted. Link texts allow for sessions in changing places."""
 
 from __future__ import annotations
 

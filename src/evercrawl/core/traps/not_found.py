@@ -1,7 +1,6 @@
 """Recognise sites that answer 200 for pages that do not exist (soft 404).
-A short text with the right words is enough; a manual of status codes uses the same words at length. Otherwise two
-invented URLs tell the site apart: not found, the same text for everything, or a new page every time. Numbers and
-addresses are ignored, because such pages repeat what was requested."""
+A short text with the right words is enough. Otherwise two invented URLs tell the site apart: not found, the same text
+for everything, or a new page every time. Numbers and addresses are ignored: such pages repeat them."""
 
 from __future__ import annotations
 
@@ -103,8 +102,7 @@ class ProbeAnswer(NamedTuple):
 
 def probe_url(first: str, last: str, *, seed: int) -> str:
     """Invent a URL like the two given ones by changing the place where they differ.
-    A year is changed first, then the last number: names must exist, numbers go on. A random value is changed last,
-    since it may be a session id."""
+    A year is changed first, then the last number, a random value last, since it may be a session id."""
     ones, others = _places(first), _places(last)
     places = [
         (start, end)

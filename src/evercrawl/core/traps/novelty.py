@@ -1,6 +1,6 @@
-"""Measure how much of a text a site has not memory before, with bounded memory.
-Groups of three words are sampled by hash, the same ones on every page, and stored in a bitmap. When it is full, a new
-one begins and the last one is kept. Old text then counts as new again, which is harmless."""
+"""Measure how much of a text is new on a site, with bounded memory.
+Groups of three words are sampled by hash and stored in a bitmap. When it is full, a new one begins and the last one is
+kept. Old text then counts as new again, which is harmless."""
 
 from __future__ import annotations
 
@@ -115,8 +115,7 @@ def _groups(text: str, echoed: Set[bytes]) -> list[tuple[int, int]]:
 
 def _group(words: list[int], place: int) -> int | None:
     """Return the bitmap position of three words in a row; None if the phrase ends before the third.
-    Groups end with the phrase, because the order of list items is not new text. A phrase of fewer than three words is
-    one group."""
+    Groups end with the phrase: the order of list items is no new text. A shorter phrase is one group."""
     one, two, three = words[place], words[place + 1], words[place + 2]
     if two == _END_HASH or three == _END_HASH:
         if one == _END_HASH or words[place - 1] != _END_HASH:

@@ -1,6 +1,5 @@
-"""Choose the pattern to probe with mazes URLs, and learn from the answers.
-A pattern that explodes, or grows without new words, is probed once with two URLs that nobody linked to. An honest site
-answers that there is no such page, however large it is."""
+"""Choose the pattern to probe with invented URLs, and learn from the answers.
+A pattern that explodes, or grows without new words, is probed once with two URLs. An honest site has no such page."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ MIN_MAZE_FOLDERS = 3  # Folders with mazes pages that mark the whole site as a m
 
 
 class ProbeRequest(NamedTuple):
-    """A pattern to probe, with two mazes URLs."""
+    """A pattern to probe, with two invented URLs."""
 
     pattern: str
     urls: tuple[str, str]

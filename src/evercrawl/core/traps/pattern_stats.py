@@ -1,7 +1,6 @@
-"""Statistics of one URL pattern, and the state that follows from them.
-Averages run over the last requests. A pattern without new content is throttled, which loses nothing. It is blocked only
-if it also shows no end: its pages keep linking to more of its kind, and the site answers invented URLs. A finite set is
-always finished, even if it consists of copies or dead links."""
+"""Statistics of one URL pattern over its last requests, and the state that follows from them.
+A pattern without new content is throttled. It is blocked only if it also shows no end: its pages keep linking to more
+of its kind, and the site answers invented URLs. A finite set is always finished."""
 
 from __future__ import annotations
 
@@ -32,8 +31,7 @@ MIN_PARAMETER_REQUESTS = 30
 MIN_PAGING_REQUESTS = 60  # The same for the pages of a list, which may hide new items behind many known ones.
 MIN_RETURN_REQUESTS = 60  # Requests that redirect to known pages, such as a login page.
 CYCLES_ABOVE, MIN_CYCLE_REQUESTS = 0.6, 60
-"""Share of requests that repeat what a shorter path showed (symbolic links), and requests after which growth is no
-longer required."""
+"""Share of requests that repeat what a shorter path showed, and after how many growth is no longer required."""
 EXPLODES_ABOVE, MIN_EXPLOSION_REQUESTS, MIN_EXPLOSION_REQUESTS_BELOW = 3.0, 100, 16
 """New URLs per request, and the requests after which that counts as an explosion; fewer below an exploding path."""
 MIN_CHAIN_REQUESTS = 40  # Requests before a chain of pages that links only to itself is probed, however new its text.

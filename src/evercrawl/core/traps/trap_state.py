@@ -178,8 +178,7 @@ def _best_promise(known: dict[str, PatternStats], seen: VisitObservation) -> flo
 
 def _expected(known: dict[str, PatternStats], url: str, own: str) -> float:
     """Return the average new text of pages of this kind, or of the kind that it extends.
-    A path that extends the page's own promises nothing until one of its kind was seen: each page of a maze leads
-    deeper."""
+    A longer path promises nothing until one of its kind was seen: each page of a maze leads deeper."""
     shape = patterns_of(url)[0]
     path = path_of_shape(shape)
     stats = known.get(shape.name)
@@ -217,9 +216,7 @@ _ROW = struct.Struct("<IIIIIQ")
 
 
 def trap_state_bytes(site: TrapState) -> bytes:
-    """Return the stored form, with rounded averages.
-    One byte for the version, then zlib over: the length of the JSON part, the JSON part, the two bitmaps of `novelty`,
-    and the URL variants of `irrelevant_parts` as rows of numbers."""
+    """Return the stored form: a version byte, then zlib over JSON and its length, the bitmaps and the URL variants."""
     memory = site.text_memory
     head = orjson.dumps({
         "requests": [site.requests, site.wasted, site.repeats],

@@ -1,7 +1,6 @@
 """Decide whether a URL may be requested, from the statistics of its patterns and its domain.
-Throttled URLs come after all others, so a finite pattern is still finished. A few requests for blocked patterns
-continue, so a wrong block heals and a right one costs little. Each host of a domain with endless hosts is a site too
-small to judge, so those are judged together: its hosts keep naming hosts that nobody named before."""
+Throttled URLs come after all others. A few requests for blocked patterns continue, so a wrong block heals. The hosts of
+a domain that keeps naming new hosts are judged together, because each is too small to judge."""
 
 from __future__ import annotations
 
@@ -19,8 +18,6 @@ from evercrawl.core.traps.url_pattern import Breadth, UrlPattern, lengthens, par
 MIN_PROBES, PROBE_SHARE = 2, 0.01
 """Requests allowed in a blocked pattern: this number plus this share of the site's requests."""
 PROBE_ONE_IN = 64  # One in this many links to a blocked pattern stays queued for probes.
-
-
 IRRELEVANT = "(does not matter)"  # Suffix of a URL part that does not affect the content.
 
 
@@ -70,9 +67,7 @@ def check_queued(site: TrapState, url: str) -> TrapVerdict:
 
 def _probes(site: TrapState, pattern: str) -> int:
     stats = site.patterns.get(pattern)
-    if pattern.endswith(IRRELEVANT) or stats is None:
-        return site.url_parts.rechecks
-    return stats.probes
+    return site.url_parts.rechecks if pattern.endswith(IRRELEVANT) or stats is None else stats.probes
 
 
 def _strictest(site: TrapState, url: str) -> TrapVerdict:

@@ -35,9 +35,7 @@ def too_large(parts: UrlParts) -> str | None:
 
 def too_far(hops: int | None) -> str | None:
     """Return why the page is too far from a seed, if it is."""
-    if hops is None or hops <= MAX_HOPS:
-        return None
-    return f"{hops} links away from a seed, more than {MAX_HOPS}"
+    return None if hops is None or hops <= MAX_HOPS else f"{hops} links away from a seed, more than {MAX_HOPS}"
 
 
 def stutter(parts: UrlParts) -> str | None:
@@ -47,7 +45,7 @@ def stutter(parts: UrlParts) -> str | None:
     for piece in (*parts.segments, *(value for _, value in parts.pairs)):
         # Numbers are padded with zeros, and some hashes are all zeros.
         if len(piece) >= MAX_RUN and not piece.isdigit() and _is_periodic(piece[-MAX_RUN:]):
-            return f"a part that repetition {piece[:MAX_GROUP]!r} over {len(piece)} characters"
+            return f"a part that repeats {piece[:MAX_GROUP]!r} over {len(piece)} characters"
     return None
 
 
@@ -118,9 +116,7 @@ def _far_page(parts: UrlParts) -> str | None:
     if len(parts.segments) < 2 or parts.segments[-2] not in _PAGE_FOLDERS:
         return None
     number = parts.segments[-1]
-    if number.isdigit() and int(number[:12]) >= MAX_PAGE_NUMBER:
-        return f"page {number} of a list"
-    return None
+    return f"page {number} of a list" if number.isdigit() and int(number[:12]) >= MAX_PAGE_NUMBER else None
 
 
 MIN_SESSION_CHARS = 4  # Minimum length of a value whose name is only used for sessions.
@@ -138,8 +134,7 @@ _FOLDER_OF_SESSIONS = frozenset(("session", "sessionid", "session_id", "session-
 
 def session_in(parts: UrlParts) -> str | None:
     """Return where the URL carries a session id, if it does.
-    A name that only means a session is enough. A name with other meanings (`sid`, `s`, `session`) counts only with a
-    random value."""
+    A name with other meanings (`sid`, `s`, `session`) counts only with a random value."""
     if "(" in parts.path and _COOKIELESS.search(parts.path):
         return "a session in the path, as ASP.NET writes it without cookies"
     for name, value in _named(parts):

@@ -69,17 +69,9 @@ def percent_decode_all(text: str) -> str:
 
 
 MIN_RANDOM_CHARS = 12
-
-
 _RANDOM_TEXT = re.compile(r"[0-9a-z\-_.~%+=]+\Z", re.IGNORECASE)
-
-
 _BETWEEN_WORDS = re.compile(r"[-_.~+]")
-
-
 _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
-
-
 _WORD = re.compile(r"[a-z]{5,}", re.IGNORECASE)
 
 

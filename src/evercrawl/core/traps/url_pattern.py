@@ -1,7 +1,6 @@
 """Generalise URLs into patterns that can be read and compared.
-Numbers, dates, hashes and session ids become placeholders. Words stay in the first segment and become `{word}` after
-it. Only parameter names stay of the query. A URL belongs to several patterns, from its exact shape to the folder and
-the parameters that it shares with others."""
+Numbers, dates, hashes and session ids become placeholders, words after the first segment `{word}`. A URL belongs to
+several patterns, from its exact shape to the folder and the parameters that it shares with others."""
 
 from __future__ import annotations
 

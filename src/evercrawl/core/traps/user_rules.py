@@ -1,7 +1,6 @@
 """What is decided about a URL before its site is known: the user's rules, the URL itself, and rule sets.
-The user comes first: an allowed URL passes, an excluded one is refused. A pattern is written as `trap list` shows it
-(`/shop?color=`, `/cal/{n}/{n}`, `/old/**`) or as a glob over the whole URL (`https://example.org/shop/*`). The newest
-matching rule decides."""
+The user's newest matching rule decides first. A pattern is written as `trap list` shows it (`/shop?color=`,
+`/cal/{n}/{n}`, `/old/**`) or as a glob over the whole URL (`https://example.org/shop/*`)."""
 
 from __future__ import annotations
 

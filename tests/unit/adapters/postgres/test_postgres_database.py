@@ -18,7 +18,7 @@ from evercrawl.adapters.sql.statements import SQL
 
 def test_single_statement_has_numbered_parameters() -> None:
     text = single_text("queue")
-    assert "shard = $1::integer and site_id = $2 and band = $3 and seq > $4 order by seq limit $5" in text
+    assert "shard = $1::integer and site_id = $2 and priority = $3 and seq > $4 order by seq limit $5" in text
 
 
 def test_batch_insert_selects_from_arrays() -> None:
@@ -30,7 +30,7 @@ def test_batch_insert_selects_from_arrays() -> None:
 
 def test_batch_update_and_delete_find_their_rows_by_key() -> None:
     text = combined_text(("promote",))
-    assert "update page set band = batch.p3, seq = batch.p4 from unnest(" in text
+    assert "update page set priority = batch.p3, seq = batch.p4 from unnest(" in text
     assert "where page.shard = $1::integer and page.id = batch.p0 and" in text
     assert text.endswith("offset 0) found where page.ctid = found.place")
     assert combined_text(("delete_link_batch",)).startswith("delete from outbox using unnest($2::bigint[])")

@@ -54,7 +54,7 @@ def test_everything_known_about_a_page(reader: StateReader) -> None:
     assert three is not None
     assert (one.outcome, one.reason, one.version, one.visits) == (Outcome.FETCHED, Reason.CHANGED, 2, 4)
     assert (one.is_queued, one.due_us, one.site) == (False, NOON_US + 50, "https://s1.example")
-    assert (two.is_queued, two.band, two.parent, two.duplicate_of) == (True, 0, ONE.url, ONE.url)
+    assert (two.is_queued, two.priority, two.parent, two.duplicate_of) == (True, 0, ONE.url, ONE.url)
     assert (three.outcome, three.reason, three.visits) == (Outcome.QUEUED, Reason.WAITING, 0)
     assert three.reason is Reason.WAITING
 

@@ -76,8 +76,8 @@ def columns_of(schema: str) -> dict[str, set[str]]:
 @pytest.mark.parametrize(
     ("name", "index"),
     [
-        ("waiting_sites", "site_waiting (band=? AND"),
-        ("queue", "page_queued (site_id=? AND band=? AND seq>?)"),
+        ("waiting_sites", "site_waiting (priority=? AND"),
+        ("queue", "page_queued (site_id=? AND priority=? AND seq>?)"),
         ("due", "page_due (due_us<?)"),
         ("next_due", "page_due"),
         ("unfetched", "page USING INTEGER PRIMARY KEY (rowid>?)"),

@@ -20,7 +20,7 @@ def credits_of(
         None,
         pages=pages,
         settings=CreditSettings(**settings),  # type: ignore[arg-type]
-        bands=8,
+        priorities=8,
         seeds=2,
         pages_elsewhere=lambda: {7: elsewhere} if elsewhere else {},
         generations=generations or Generations(lambda: 2 * SHARE),
@@ -65,7 +65,7 @@ def test_a_duplicate_pays_nobody_but_lambda_and_its_links_come_last():
     new = candidate("/new")
     paid = credits.distribute(page, FoundLinks(candidates=[new]), new=[new], sent=[], expands=False)
     assert paid.share == 0
-    assert credits.band_of(new._replace(credit=0)) == 7
+    assert credits.priority_of(new._replace(credit=0)) == 7
     assert credits.ledger.lambda_page == SHARE
 
 
@@ -132,10 +132,10 @@ def test_a_queued_page_moves_up_when_it_has_gained_enough():
     credits = credits_of()
     page_of(credits)
     queued = QueuePosition(b"k", 2, 1, 7, 5, -credits.ledger.dividend)
-    assert credits.better_band(queued, 10 * SHARE) == 0
-    assert credits.better_band(queued, 0) is None
-    assert credits.better_band(queued._replace(seq=None), 10 * SHARE) is None
-    assert credits_of(order="breadth-first").better_band(queued, 10 * SHARE) is None
+    assert credits.better_priority(queued, 10 * SHARE) == 0
+    assert credits.better_priority(queued, 0) is None
+    assert credits.better_priority(queued._replace(seq=None), 10 * SHARE) is None
+    assert credits_of(order="breadth-first").better_priority(queued, 10 * SHARE) is None
 
 
 def test_importance_weighs_revisits_within_bounds():
