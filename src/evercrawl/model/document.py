@@ -68,3 +68,6 @@ class Outline(NamedTuple):
     headings: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()
     noindex: bool = False  # The page is marked noindex.
+
+
+FieldValue = str | int | float | bool | None  # A value that JSON, SQL and a search index all know.

@@ -164,10 +164,5 @@ def _start_pairing(text: str, state: AgentState) -> None:
     if state.get("outpost") == code.name:
         return
     nonce = secrets.token_bytes(NONCE_BYTES)
-    state.set(
-        outpost=code.name,
-        key=outpost_key(code.key, nonce).hex(),
-        nonce=nonce.hex(),
-        pin=code.pin.hex(),
-        code_key=code.key.hex(),
-    )
+    keys = {"key": outpost_key(code.key, nonce), "nonce": nonce, "pin": code.pin, "code_key": code.key}
+    state.set(outpost=code.name, **{name: value.hex() for name, value in keys.items()})

@@ -11,6 +11,7 @@ import socket
 import ssl
 from collections.abc import Coroutine
 from datetime import timedelta
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -333,12 +334,8 @@ class Coordinator:
         if message.batch <= remote.acknowledged:
             return
         now = self._clock.now()
-        decoder = BatchDecoder(
-            now,
-            self._settings.http,
-            request_of=lambda item: self._request_of(remote, item),
-            exchange_of=self.state.exchange,
-        )
+        request_of = partial(self._request_of, remote)
+        decoder = BatchDecoder(now, self._settings.http, request_of=request_of, exchange_of=self.state.exchange)
         for item in message.items:
             decoder.add(item)
         counts = dict(decoder.counts)

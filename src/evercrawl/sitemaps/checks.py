@@ -164,16 +164,8 @@ def check_sitemap(survey: SitemapSurvey, history: History | None = None) -> Site
         *_missing_findings(survey),
     ]
     findings.sort(key=lambda one: -one.cost)
-    return SitemapReport(
-        sitemap_score(findings),
-        tuple(findings),
-        len(survey.files),
-        len(entries),
-        len(dated),
-        len(survey.sampled),
-        verified,
-        survey.requests,
-    )
+    sizes = (len(survey.files), len(entries), len(dated), len(survey.sampled), verified, survey.requests)
+    return SitemapReport(sitemap_score(findings), tuple(findings), *sizes)
 
 
 # Files and entries

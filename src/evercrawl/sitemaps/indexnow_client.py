@@ -99,14 +99,8 @@ def url_batches(urls: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
 
 def submission_body(site: str, urls: Sequence[str], *, key: str, key_location: str | None) -> bytes:
     """Return the body of one request."""
-    return orjson.dumps(
-        {
-            "host": site_parts(site).host,
-            "key": key,
-            "keyLocation": key_location or f"{site}/{key}.txt",
-            "urlList": list(urls),
-        }
-    )
+    location = key_location or f"{site}/{key}.txt"
+    return orjson.dumps({"host": site_parts(site).host, "key": key, "keyLocation": location, "urlList": list(urls)})
 
 
 async def submit_urls(

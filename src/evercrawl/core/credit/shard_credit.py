@@ -1,6 +1,6 @@
 """The credit of one shard: what visits pay to links, who gets it, and what the store must know.
 Shares of new pages go into their rows. Shares of known pages wait in a pot and are written now and then, the largest
-first. In the store, the pot and what is set aside for other shards belong to Lambda, so a crash loses nothing."""
+first. In the store, the pot and what is reserved for other shards belong to Lambda, so a crash loses nothing."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from heapq import nlargest
 from operator import itemgetter
 from typing import NamedTuple
 
+from evercrawl.core.credit import ledger as ledgers
 from evercrawl.core.credit.credit_priority import (
     credit_priority,
     importance_weight,
@@ -16,29 +17,7 @@ from evercrawl.core.credit.credit_priority import (
     mean_importance,
     raised_priority,
 )
-from evercrawl.core.credit.ledger import (
-    MICROS,
-    SEED_CREDITS,
-    CreditAge,
-    CreditLedger,
-    PageCredit,
-    add_pages,
-    adopt_pages,
-    age_after_spending,
-    allocate,
-    as_stored,
-    credit_of,
-    importance_of,
-    is_lambda_next,
-    join_age,
-    ledger_of,
-    pay_dividend,
-    receive,
-    set_aside,
-    spend,
-    total_credit,
-    with_generation,
-)
+from evercrawl.core.credit.ledger import MICROS, SEED_CREDITS, CreditAge, CreditLedger, PageCredit
 from evercrawl.core.frontier import priority_of
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.model.page import Candidate, Page, QueuePosition
@@ -79,21 +58,21 @@ class Generations:
 
     def join(self, ledger: CreditLedger) -> None:
         """Add the stored ledger of one more shard."""
-        self.age = join_age(self.age, ledger)
+        self.age = ledgers.join_age(self.age, ledger)
 
     def after(self, credit: int) -> int:
         """Return the generation once so much more is spent."""
         unbooked = self._unbooked + credit
         if unbooked <= self._bar:
             return self.age.generation
-        return age_after_spending(self.age, unbooked, whole=self._whole()).generation
+        return ledgers.age_after_spending(self.age, unbooked, whole=self._whole()).generation
 
     def spend(self, credit: int) -> None:
         """Count what was spent; the sum over all shards is made at most a thousand times per generation."""
         self._unbooked += credit
         if self._unbooked > self._bar:
             whole = self._whole()
-            self.age = age_after_spending(self.age, self._unbooked, whole=whole)
+            self.age = ledgers.age_after_spending(self.age, self._unbooked, whole=whole)
             self._unbooked, self._bar = 0, whole // BOOKED_PARTS
 
 
@@ -114,7 +93,7 @@ class ShardCredit:
         shards: int = 1,
     ) -> None:
         amount = SEED_CREDITS * MICROS
-        self._ledger = adopt_pages(ledger_of(stored), pages, amount=amount)
+        self._ledger = ledgers.adopt_pages(ledgers.ledger_of(stored), pages, amount=amount)
         self._generations = generations
         self._shards = shards
         generations.join(self._ledger)
@@ -134,8 +113,8 @@ class ShardCredit:
     def ledger(self) -> CreditLedger:
         """The ledger up to now."""
         if self._entered or self._kept or self._sent or self._refused:
-            ledger = allocate(self._ledger, kept=self._kept, sent=self._sent, refused=self._refused)
-            self._ledger = add_pages(ledger, self._entered) if self._entered else ledger
+            ledger = ledgers.allocate(self._ledger, kept=self._kept, sent=self._sent, refused=self._refused)
+            self._ledger = ledgers.add_pages(ledger, self._entered) if self._entered else ledger
             self._entered = self._kept = self._sent = self._refused = 0
         return self._ledger
 
@@ -147,13 +126,13 @@ class ShardCredit:
     @property
     def whole(self) -> int:
         """All credit of this shard."""
-        return total_credit(self._ledger)
+        return ledgers.total_credit(self._ledger)
 
     def to_store(self) -> CreditLedger:
         """Return the ledger as the next commit has to write it."""
-        self._ledger = with_generation(self.ledger, self._generations.age)
+        self._ledger = ledgers.with_generation(self.ledger, self._generations.age)
         self._mean = mean_importance(self._ledger)
-        return as_stored(self._ledger)
+        return ledgers.as_stored(self._ledger)
 
     # New pages
 
@@ -206,11 +185,11 @@ class ShardCredit:
         held = PageCredit(page.credit + waited, 0)
         self._ledger, aside = self._lambdas_turn(held.held)
         self._for_others += aside
-        credit = credit_of(held, self._ledger.dividend)
+        credit = ledgers.credit_of(held, self._ledger.dividend)
         links = len(found.recent) + len(found.candidates) + len(found.refusals) if expands else 0
-        self._ledger, _, share = spend(held, self._ledger, links=links)
+        self._ledger, _, share = ledgers.spend(held, self._ledger, links=links)
         self._generations.spend(credit)
-        self._ledger = with_generation(self._ledger, self._generations.age)
+        self._ledger = ledgers.with_generation(self._ledger, self._generations.age)
         if share:
             known = _known(found.candidates, new, sent)
             self._put(found.recent, share)
@@ -225,11 +204,11 @@ class ShardCredit:
         """Return the ledger once the page that holds so much is next, and what is reserved for other shards.
         The Lambda page pays all pages of the collection, if it holds more than that page."""
         ledger = self.ledger
-        if not is_lambda_next(ledger, highest=held + ledger.dividend):
+        if not ledgers.is_lambda_next(ledger, highest=held + ledger.dividend):
             return ledger, 0
         elsewhere = sum(self._pages_elsewhere().values())
         aside = ledger.lambda_page * elsewhere // (ledger.pages + elsewhere)
-        return pay_dividend(set_aside(ledger, aside)), aside
+        return ledgers.pay_dividend(ledgers.set_aside(ledger, aside)), aside
 
     def _put(self, urls: Iterable[str], share: int) -> None:
         pot = self._pot
@@ -238,7 +217,7 @@ class ShardCredit:
 
     def received(self, amount: int, *, gift: int, shares: Mapping[str, int]) -> None:
         """Receive credit from another shard."""
-        self._ledger = receive(self.ledger, amount)
+        self._ledger = ledgers.receive(self.ledger, amount)
         self._refused += gift
         for url, share in shares.items():
             self._pot[url] = self._pot.get(url, 0) + share
@@ -288,7 +267,7 @@ class ShardCredit:
 
     def wrote(self, *, kept: int, sent: int, refused: int) -> None:
         """Note what became of shares: paid to pages here, sent to other shards, or refused."""
-        self._ledger = allocate(self.ledger, kept=kept, sent=sent, refused=refused)
+        self._ledger = ledgers.allocate(self.ledger, kept=kept, sent=sent, refused=refused)
 
     def grants(self) -> dict[int, int]:
         """Return what the Lambda pages of other shards get, by their number of pages."""
@@ -297,7 +276,7 @@ class ShardCredit:
         total = sum(pages.values())
         gifts = {shard: gift for shard, count in pages.items() if (gift := aside * count // total) >= count}
         sent = sum(gifts.values())
-        self._ledger = allocate(self.ledger, sent=sent, refused=aside - sent)
+        self._ledger = ledgers.allocate(self.ledger, sent=sent, refused=aside - sent)
         return gifts
 
     def better_priority(self, standing: QueuePosition, gained: int) -> int | None:
@@ -327,7 +306,7 @@ class ShardCredit:
 
     def _weight(self, page: Page, generation: int) -> float:
         earned = PageCredit(0, 0, page.earned, page.generation)
-        importance = importance_of(earned, max(page.generation, generation))
+        importance = ledgers.importance_of(earned, max(page.generation, generation))
         return importance_weight(importance, mean=self._mean, influence=self._settings.importance_exponent)
 
 

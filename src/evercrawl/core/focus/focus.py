@@ -126,14 +126,11 @@ def learn_focus(examples: Iterable[ExamplePage], *, random: Random, background: 
     in_places = [{"page": logit, places.location(page.url): 1.0} for page, logit in zip(pages, held_out, strict=False)]
     logits = {page.url: logit for page, logit in zip(pages, held_out, strict=False)}
     links = link_examples(pages)
-    return Focus(
-        classifier,
-        fit_logistic(in_places, [page.on_topic for page in pages]),
-        tuple(
-            _learn_level(number, links, classifier, places=places, logits=logits, random=random)
-            for number in range(LEVELS)
-        ),
+    curve = fit_logistic(in_places, [page.on_topic for page in pages])
+    levels = (
+        _learn_level(number, links, classifier, places=places, logits=logits, random=random) for number in range(LEVELS)
     )
+    return Focus(classifier, curve, tuple(levels))
 
 
 def _learn_level(

@@ -64,16 +64,10 @@ class LinkScorer:
         score = probability(self.focus.located_logit(logit, self.topic_folders.location(url)))
         if score > 0.5:
             self.topic_folders.add(url)
-        prospects = [
-            Prospect(
-                link.url,
-                url,
-                depth + 1,
-                self.focus.link_logits(url, logit, link, blocks),
-                _features(url, link.url, blocks),
-            )
-            for link, blocks in links_with_blocks(url, document, on_topic=score > 0.5)
-        ]
+        prospects = []
+        for link, blocks in links_with_blocks(url, document, on_topic=score > 0.5):
+            logits, features = self.focus.link_logits(url, logit, link, blocks), _features(url, link.url, blocks)
+            prospects.append(Prospect(link.url, url, depth + 1, logits, features))
         return ScoredPage(score, probability(logit), prospects)
 
     def value(self, prospect: Prospect, *, hub: float = 0.0) -> float:

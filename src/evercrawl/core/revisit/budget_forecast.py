@@ -210,14 +210,9 @@ def forecast_budget(given: ForecastInput, level: BudgetLevel, *, per_day: float 
     stretch = 1.0 if per_day is None else max(1.0, requests / per_day)
     intervals = [interval * stretch for interval in intervals]
     due, first = _due_now(given, level)
-    return BudgetForecast(
-        level.threshold if stretch == 1.0 else None,
-        requests / stretch,
-        _expected(given, intervals),
-        due,
-        first,
-        {site: spent / stretch for site, spent in by_site.items()},
-    )
+    by_site = {site: spent / stretch for site, spent in by_site.items()}
+    threshold = level.threshold if stretch == 1.0 else None
+    return BudgetForecast(threshold, requests / stretch, _expected(given, intervals), due, first, by_site)
 
 
 def _threshold_for(given: ForecastInput, level: BudgetLevel, per_day: float) -> float:

@@ -206,13 +206,8 @@ def _compile(pattern: str, line: RuleLine) -> _Rule:
     octets = sum(map(len, parts)) + len(parts) - 1 + anchored
     parts = [parts[0], *filter(None, parts[1:-1]), *parts[-1:]] if len(parts) > 1 else parts
     text = f"{'Allow' if line.allow else 'Disallow'}: {line.value}"
-    return _Rule(
-        rank=2 * octets + line.allow,
-        verdict=RuleVerdict(line.allow, line.number, text),
-        parts=tuple(parts),
-        anchored=anchored,
-        needle=max(parts, key=len),
-    )
+    verdict = RuleVerdict(line.allow, line.number, text)
+    return _Rule(2 * octets + line.allow, verdict, tuple(parts), anchored, needle=max(parts, key=len))
 
 
 def _matches(rule: _Rule, path: str) -> bool:

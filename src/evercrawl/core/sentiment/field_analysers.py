@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from evercrawl.core.sentiment.sentences import is_english, page_sentiment
-from evercrawl.model.document import Document
+from evercrawl.model.document import Document, FieldValue
 
-FieldValue = str | int | float | bool | None  # A value that JSON, SQL and a search index all know.
 MAX_ERROR_CHARS = 200
 
 

@@ -195,13 +195,8 @@ def answer_callback(subscription: Subscription, query: Mapping[str, str], *, now
     if mode == "unsubscribe":
         return HubCallbackResult(200, challenge, subscription._replace(until_us=None))
     lease = _lease(query.get("hub.lease_seconds", ""))
-    active = subscription._replace(
-        phase=SubscriptionPhase.ACTIVE,
-        until_us=to_us(now + lease),
-        lease_s=int(lease.total_seconds()),
-        tries=0,
-        detail="",
-    )
+    active = subscription._replace(phase=SubscriptionPhase.ACTIVE, tries=0, detail="")
+    active = active._replace(until_us=to_us(now + lease), lease_s=int(lease.total_seconds()))
     return HubCallbackResult(200, challenge, active)
 
 

@@ -251,13 +251,9 @@ def _piece_parts(segments: list[str], place: int, query: str) -> Iterator[_Part]
     for index in able[:MAX_PIECES] if len(pieces) > 1 else ():
         before, after = segments[:place], segments[place + 1 :]
         kind = f"{_NAMED} {place + 1} piece {index // 2 + 1}"
-        yield _Part(
-            f"{path_shape('/' + '/'.join([*before, '*', *after]))} {kind}",
-            f"/** {kind}",
-            pieces[index],
-            f"{'/'.join([*before, blank_piece(segments[place], index), *after])}?{query}",
-            SegmentPiece(place, index),
-        )
+        shape = path_shape("/" + "/".join([*before, "*", *after]))
+        rest = f"{'/'.join([*before, blank_piece(segments[place], index), *after])}?{query}"
+        yield _Part(f"{shape} {kind}", f"/** {kind}", pieces[index], rest, SegmentPiece(place, index))
 
 
 def _may_be_session(piece: str) -> bool:

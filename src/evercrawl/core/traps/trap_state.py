@@ -120,13 +120,9 @@ def record_visit(site: TrapState, seen: VisitObservation) -> TrapState:
     for pattern in charged:
         stats = known.get(pattern.name) or _new_stats(known, pattern, seen.url)
         growth = sum(is_extension(pattern, others) for others in offered)
+        is_longer = _state(known, parent_shape(pattern)) is PatternState.BLOCKED
         known[pattern.name] = after_request(
-            stats,
-            seen.url,
-            gain,
-            growth=growth,
-            overspent=site.is_overspent,
-            lengthens=_state(known, parent_shape(pattern)) is PatternState.BLOCKED,
+            stats, seen.url, gain, growth=growth, overspent=site.is_overspent, lengthens=is_longer
         )
     for name in site.mazes:
         is_charged = any(name == pattern.name for pattern in charged)

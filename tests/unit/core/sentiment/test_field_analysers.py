@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evercrawl.core.sentiment.field_analysers import (
-    Analyser,
-    FieldValue,
-    LanguageAnalyser,
-    SentimentAnalyser,
-    analyse_fields,
-)
-from evercrawl.model.document import Document
+from evercrawl.core.sentiment.field_analysers import Analyser, LanguageAnalyser, SentimentAnalyser, analyse_fields
+from evercrawl.model.document import Document, FieldValue
 
 
 def document(text: str, lang: str | None = None) -> Document:
