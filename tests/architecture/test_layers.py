@@ -39,7 +39,7 @@ IO_MODULES = frozenset({
     "signal", "socket", "sqlite3", "ssl", "subprocess", "sys", "tempfile", "threading", "time", "urllib",
     "uvloop",
 })  # fmt: skip
-PURE_NAMES = frozenset({"random.Random"})
+PURE_NAMES = frozenset({"random.Random", "urllib.parse.unquote"})
 """Only the type, for parameters: creating one without a seed would read the system's entropy."""
 IO_FUNCTIONS = frozenset({"open", "print", "input"})
 CLOCKS = frozenset({"datetime", "date", "time"})

@@ -18,7 +18,7 @@ from evercrawl.core.revisit.site_model import SiteModel
 from evercrawl.core.revisit.visit_schedule import BudgetLevel, VisitSchedule, named_schedule
 from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.core.scope.scope import Scope
-from evercrawl.core.sentiment.field_analysers import Analyser, FieldValue
+from evercrawl.core.sentiment.field_analysers import Analyser
 from evercrawl.core.sitemap.sitemap_discovery import SitemapState
 from evercrawl.core.traps.pattern_probe import ProbeRequest
 from evercrawl.core.traps.trap_state import TrapState
@@ -28,7 +28,7 @@ from evercrawl.core.visit.links import FoundLinks
 from evercrawl.core.visit.outcome import VisitOutcome
 from evercrawl.engine.ports import DocumentHandler
 from evercrawl.model.change import Change
-from evercrawl.model.document import Document
+from evercrawl.model.document import Document, FieldValue
 from evercrawl.model.fetch import FetchResult
 from evercrawl.model.page import Baseline, Candidate, DuplicateCandidate, OriginalRecord, Page
 from evercrawl.model.reason import Reason

@@ -8,9 +8,9 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from evercrawl.adapters.analysers import detect_language, load_analysers
-from evercrawl.core.sentiment.field_analysers import FieldValue, analyse_fields
+from evercrawl.core.sentiment.field_analysers import analyse_fields
 from evercrawl.errors import ConfigError
-from evercrawl.model.document import Document
+from evercrawl.model.document import Document, FieldValue
 
 
 class Shouting:
