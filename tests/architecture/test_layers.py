@@ -40,7 +40,7 @@ IO_MODULES = frozenset({
     "uvloop",
 })  # fmt: skip
 PURE_NAMES = frozenset({"random.Random", "urllib.parse.unquote"})
-"""Only the type, for parameters: creating one without a seed would read the system's entropy."""
+"""Pure names of these modules: a type for parameters, and a function of strings."""
 IO_FUNCTIONS = frozenset({"open", "print", "input"})
 CLOCKS = frozenset({"datetime", "date", "time"})
 CLOCK_READS = frozenset({"now", "utcnow", "today", "time", "monotonic", "perf_counter", "time_ns", "monotonic_ns"})
