@@ -109,7 +109,7 @@ def url_words(url: str) -> str:
 
 
 def _words_in(part: str) -> str:
-    readable = _CAMEL.sub(" ", unquote(part))
+    readable = _CAMEL.sub(" ", unquote(part) if "%" in part else part)
     return " ".join([word for word in _URL_WORD.findall(readable) if word.lower() not in _COMMON_URL_WORDS])
 
 
