@@ -32,7 +32,14 @@ MIN_PYTHON = (3, 11)
 MIN_SQLITE = (3, 35, 0)  # The first version with RETURNING.
 MIN_FREE_BYTES = 1_000_000_000
 EARLIEST_DATE = datetime(2026, 1, 1, tzinfo=UTC)  # A clock that shows an earlier date is wrong.
-EXTRAS = {"pdf": ("pypdf", "text of PDF files")}
+EXTRAS = {
+    "apprise": ("apprise", "alerts through chat and push services"),
+    "outposts": ("cryptography", "outposts"),
+    "parquet": ("duckdb", "Parquet exports"),
+    "pdf": ("pypdf", "text of PDF files"),
+    "postgres": ("asyncpg", "state in PostgreSQL"),
+    "s3": ("obstore", "archives on object storage"),
+}  # Extra -> the module that it installs, and its purpose.
 
 CheckStatus = Literal["ok", "warn", "fail"]
 

@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from evercrawl.errors import StoreUnavailable
+from evercrawl.errors import ConfigError, StoreUnavailable
 
 SECRET_BYTES = 10
 PIN_BYTES = 16  # 128 bits of the certificate's SHA-256.
@@ -95,10 +95,12 @@ def coordinator_certificate(collection: Path) -> tuple[Path, bytes]:
 
 
 def _create_certificate(path: Path) -> None:
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
+    try:
+        from cryptography import x509
+        from cryptography.hazmat.primitives import hashes, serialization
+        from cryptography.hazmat.primitives.asymmetric import ec
+    except ImportError:
+        raise ConfigError("outposts need an extra: pip install 'evercrawl[outposts]'") from None
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "evercrawl home")])
