@@ -172,7 +172,7 @@ man: venv  ## write the man page to build/man/evercrawl.1
 
 .PHONY: picture
 picture: venv  ## draw the picture of the README again, from a crawl of the demo's web
-	$(BIN)/python docs/make_picture.py
+	PYTHONPATH=. $(BIN)/python docs/make_picture.py
 
 .PHONY: web-pictures
 web-pictures: venv  ## take the pictures of the web interface again, from a collection made in virtual time

@@ -20,7 +20,7 @@ from evercrawl.core.credit.ledger import (
     new_page,
     pay_dividend,
     receive,
-    set_aside,
+    reserve,
     settle,
     spend,
     with_share,
@@ -121,7 +121,7 @@ class CreditMachine(RuleBasedStateMachine):
         for target, count in enumerate(counts):
             if target != at and count:
                 grant = whole * count // pages
-                shard.ledger = allocate(set_aside(shard.ledger, grant), sent=grant)
+                shard.ledger = allocate(reserve(shard.ledger, grant), sent=grant)
                 shard.post(at, target, (), grant)
 
     @rule(at=shards, data=st.data())

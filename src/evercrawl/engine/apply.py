@@ -247,7 +247,7 @@ class CreditPayout:
         for target in sorted(others.keys() | grants.keys()):
             shares = others.get(target, {})
             self._credit.wrote(kept=0, sent=sum(shares.values()), refused=0)
-            self._channel.send(target, pack_links((), shares=shares, gift=grants.get(target, 0)))
+            self._channel.send(target, pack_links((), shares=shares, grant=grants.get(target, 0)))
             self._buffer.touch()
 
 

@@ -487,7 +487,7 @@ class Shard:
     async def _receive_contents(self, contents: LinkBatchContents) -> None:
         placed = await self.links.place(contents.candidates)
         now = self.clock.now()
-        self.credit.received(contents.credit, gift=contents.gift, shares=contents.shares)
+        self.credit.received(contents.credit, grant=contents.grant, shares=contents.shares)
         self.credit.known(contents.candidates, [candidate for candidate, _ in placed])
         links = judge_new_links(placed, self.links.targets(placed), year=now.year, policy=self.policy)
         self._writer.write_links(links, {}, [], now_us=to_us(now))

@@ -145,7 +145,7 @@ def pay_dividend(ledger: CreditLedger) -> CreditLedger:
     return ledger._replace(lambda_page=left, dividend=ledger.dividend + each, held=ledger.held + each * ledger.pages)
 
 
-def set_aside(ledger: CreditLedger, amount: int) -> CreditLedger:
+def reserve(ledger: CreditLedger, amount: int) -> CreditLedger:
     """Take credit from Lambda for the Lambda pages of other shards."""
     return ledger._replace(lambda_page=ledger.lambda_page - amount, unallocated=ledger.unallocated + amount)
 

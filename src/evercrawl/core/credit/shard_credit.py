@@ -1,6 +1,6 @@
 """The credit of one shard: what visits pay to links, who gets it, and what the store must know.
-Shares of new pages go into their rows. Shares of known pages wait in a pot and are written now and then, the largest
-first. In the store, the pot and what is reserved for other shards belong to Lambda, so a crash loses nothing."""
+Shares of new pages go into their rows. Shares of known pages wait in a buffer and are written now and then, the largest
+first. In the store, the buffer and what is reserved for other shards belong to Lambda, so a crash loses nothing."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from evercrawl.model.page import Candidate, Page, QueuePosition
 from evercrawl.model.settings import CreditSettings
 
 BY_CREDIT = "credit"
-VISITS_A_ROUND = 500  # The pot is written after this many visits.
+VISITS_A_ROUND = 500  # The buffer is written after this many visits.
 LEAST_WRITES = 200  # At least this many shares are written in each round.
-KEPT_SHARE = 2  # A full pot keeps its richer half; the rest goes to the Lambda page.
+KEPT_SHARE = 2  # A full buffer keeps its richer half; the rest goes to the Lambda page.
 BOOKED_PARTS = 2000  # Spending is counted for generations when it reaches this part of all credit.
 
 
@@ -35,7 +35,7 @@ class CreditShares(NamedTuple):
 
     spent: int
     share: int
-    waited: int = 0  # The part of it that waited for the page in the pot; it is written with the visit.
+    waited: int = 0  # The part of it that waited for the page in the buffer; it is written with the visit.
 
 
 class Columns(NamedTuple):
@@ -101,7 +101,7 @@ class ShardCredit:
         self._settings = settings
         self._priorities = priorities
         self._pages_elsewhere = pages_elsewhere
-        self._pot: dict[str, int] = {}
+        self._buffer: dict[str, int] = {}
         self._for_others = 0
         """Reserved for the Lambda pages of other shards."""
         self._visits = 0
@@ -180,7 +180,7 @@ class ShardCredit:
         """Divide the page's credit among its links: new ones, those sent to other shards, and known ones.
         A page that does not expand (a duplicate, or without links) leaves everything to the Lambda page."""
         self._visits += 1
-        waited = self._pot.pop(page.url, 0)
+        waited = self._buffer.pop(page.url, 0)
         self._kept += waited
         held = PageCredit(page.credit + waited, 0)
         self._ledger, aside = self._lambdas_turn(held.held)
@@ -208,19 +208,19 @@ class ShardCredit:
             return ledger, 0
         elsewhere = sum(self._pages_elsewhere().values())
         aside = ledger.lambda_page * elsewhere // (ledger.pages + elsewhere)
-        return ledgers.pay_dividend(ledgers.set_aside(ledger, aside)), aside
+        return ledgers.pay_dividend(ledgers.reserve(ledger, aside)), aside
 
     def _put(self, urls: Iterable[str], share: int) -> None:
-        pot = self._pot
+        buffer = self._buffer
         for url in urls:
-            pot[url] = pot.get(url, 0) + share
+            buffer[url] = buffer.get(url, 0) + share
 
-    def received(self, amount: int, *, gift: int, shares: Mapping[str, int]) -> None:
+    def received(self, amount: int, *, grant: int, shares: Mapping[str, int]) -> None:
         """Receive credit from another shard."""
         self._ledger = ledgers.receive(self.ledger, amount)
-        self._refused += gift
+        self._refused += grant
         for url, share in shares.items():
-            self._pot[url] = self._pot.get(url, 0) + share
+            self._buffer[url] = self._buffer.get(url, 0) + share
 
     def known(self, candidates: Sequence[Candidate], fresh: Iterable[Candidate]) -> None:
         """Pay the received links that are pages already."""
@@ -236,28 +236,28 @@ class ShardCredit:
     # Known pages
 
     def is_round_over(self) -> bool:
-        """Return whether it is time to write the pot."""
-        return self._visits >= VISITS_A_ROUND or len(self._pot) > self._room()
+        """Return whether it is time to write the buffer."""
+        return self._visits >= VISITS_A_ROUND or len(self._buffer) > self._room()
 
     def _room(self) -> int:
         return max(LEAST_WRITES, self._settings.buffer_entries // max(1, self._shards))
 
     def take_richest(self) -> dict[str, int]:
         """Remove and return the links that gained most; the caller reports with `wrote` what became of them.
-        If the pot is full, its poorer half goes to the Lambda page."""
+        If the buffer is full, its poorer half goes to the Lambda page."""
         writes = (
             max(LEAST_WRITES, self._settings.writes_per_visit * self._visits) if self._settings.writes_per_visit else 0
         )
         self._visits = 0
-        pot, by_amount = self._pot, itemgetter(1)
-        richest = dict(nlargest(writes, pot.items(), key=by_amount)) if len(pot) > writes else dict(pot)
+        buffer, by_amount = self._buffer, itemgetter(1)
+        richest = dict(nlargest(writes, buffer.items(), key=by_amount)) if len(buffer) > writes else dict(buffer)
         for url in richest:
-            del pot[url]
+            del buffer[url]
         room = self._room()
-        if len(pot) > room:
-            kept = dict(nlargest(room // KEPT_SHARE, pot.items(), key=by_amount))
-            self._refused += sum(pot.values()) - sum(kept.values())
-            self._pot = kept
+        if len(buffer) > room:
+            kept = dict(nlargest(room // KEPT_SHARE, buffer.items(), key=by_amount))
+            self._refused += sum(buffer.values()) - sum(kept.values())
+            self._buffer = kept
         return richest
 
     def put_back(self, shares: Mapping[str, int]) -> None:
@@ -274,10 +274,10 @@ class ShardCredit:
         aside, self._for_others = self._for_others, 0
         pages = {shard: count for shard, count in self._pages_elsewhere().items() if count}
         total = sum(pages.values())
-        gifts = {shard: gift for shard, count in pages.items() if (gift := aside * count // total) >= count}
-        sent = sum(gifts.values())
+        grants = {shard: grant for shard, count in pages.items() if (grant := aside * count // total) >= count}
+        sent = sum(grants.values())
         self._ledger = ledgers.allocate(self.ledger, sent=sent, refused=aside - sent)
-        return gifts
+        return grants
 
     def better_priority(self, standing: QueuePosition, gained: int) -> int | None:
         """Return the better priority of a queued page that has gained credit; None: it stays."""
@@ -300,7 +300,7 @@ class ShardCredit:
 
     def weight_after_visit(self, page: Page) -> float:
         """Return the same for a page that is about to spend its credit, which may begin a generation."""
-        held = page.credit + self._pot.get(page.url, 0)
+        held = page.credit + self._buffer.get(page.url, 0)
         ledger, _ = self._lambdas_turn(held)
         return self._weight(page, self._generations.after(held + ledger.dividend))
 

@@ -19,20 +19,20 @@ class LinkBatchContents(NamedTuple):
 
     candidates: list[Candidate]
     shares: dict[str, int]
-    gift: int = 0
+    grant: int = 0
 
     @property
     def credit(self) -> int:
         """All credit in the batch."""
-        return self.gift + sum(self.shares.values()) + sum(c.credit or 0 for c in self.candidates)
+        return self.grant + sum(self.shares.values()) + sum(c.credit or 0 for c in self.candidates)
 
 
-def pack_links(candidates: Sequence[Candidate], *, shares: Mapping[str, int] | None = None, gift: int = 0) -> bytes:
+def pack_links(candidates: Sequence[Candidate], *, shares: Mapping[str, int] | None = None, grant: int = 0) -> bytes:
     """Pack links and credit. Keys follow from the URLs; parent numbers mean nothing in another shard."""
     rows: list[list[object]] = [[c.url, c.depth, c.hops, c.parent, c.credit] for c in candidates]
     rows += [[url, amount] for url, amount in (shares or {}).items()]
-    if gift:
-        rows.append([_LAMBDA, gift])
+    if grant:
+        rows.append([_LAMBDA, grant])
     return orjson.dumps(rows)
 
 
@@ -52,14 +52,14 @@ def unpack_links(links: bytes) -> LinkBatchContents:
     before, _, behind = links.partition(b":")
     links = behind if before.isdigit() else links
     contents = LinkBatchContents([], {})
-    gift = 0
+    grant = 0
     for url, *rest in orjson.loads(links):
         if len(rest) + 1 > _SHARE_FIELDS:
             depth, hops, parent, *credit = rest
             candidate = Candidate(url, key_of(url), depth, hops, parent, None, *credit)
             contents.candidates.append(candidate)
         elif url == _LAMBDA:
-            gift += rest[0]
+            grant += rest[0]
         else:
             contents.shares[url] = contents.shares.get(url, 0) + rest[0]
-    return contents._replace(gift=gift)
+    return contents._replace(grant=grant)

@@ -21,8 +21,8 @@ def test_a_parcel_gives_back_what_was_packed_without_the_senders_numbers():
 
 def test_a_parcel_carries_credit_for_links_for_known_pages_and_for_lambda():
     link = Candidate("http://a.test/", key_of("http://a.test/"), 1, 0, None, None, 7)
-    contents = unpack_links(pack_links([link], shares={"http://b.test/": 5}, gift=3))
-    assert (contents.candidates, contents.shares, contents.gift) == ([link], {"http://b.test/": 5}, 3)
+    contents = unpack_links(pack_links([link], shares={"http://b.test/": 5}, grant=3))
+    assert (contents.candidates, contents.shares, contents.grant) == ([link], {"http://b.test/": 5}, 3)
     assert contents.credit == 15
 
 
