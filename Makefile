@@ -97,10 +97,10 @@ house: $(STAMP)  ## measure the layout of the package against its targets
 	$(BIN)/python tests/architecture/house.py -v
 
 .PHONY: bench
-bench: venv  ## speed beside other crawlers, growth, 200 crashes
+bench: compiled  ## speed beside other crawlers, growth, 200 crashes
 	@$(call need_nginx,to serve the benchmark web)
 	@$(call need,wget,wget,as one of the crawlers in the race)
-	$(BIN)/python bench/race.py 3
+	$(COMPILED)/bin/python bench/race.py 3
 	$(MAKE) bench-growth bench-crash bench-watch
 
 .PHONY: bench-growth
