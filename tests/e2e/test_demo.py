@@ -26,7 +26,7 @@ def test_the_demo_runs() -> None:
     assert "defect" not in story
     assert "Traceback" not in story
     for part in (
-        "robots.txt forbids it", "no such page (404)", "redirects to", "was cut off at the limit",
+        "robots.txt forbids it", "the page does not exist (404)", "redirects to", "was cut off at the limit",
         "already stored under another URL", "changed 3", "new 1 ", "the page is gone", ".warc.gz",
     ):  # fmt: skip
         assert part in story, f"{part!r} is missing in:\n{story}"

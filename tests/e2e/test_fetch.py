@@ -298,7 +298,7 @@ def test_each_timeout_has_its_message() -> None:
     assert run(job([{"hang": True}])) == "no first byte within 0.2 s"
     assert run(job([head, {"hang": True}])) == "no further byte within 0.2 s"
     dripping = {"drip": "X: y\r\n", "every_s": 4, "for_ever": True}
-    assert run(job([{"send": "HTTP/1.1 200 OK\r\n"}, dripping])) == "the answer was not complete within 0.5 s"
+    assert run(job([{"send": "HTTP/1.1 200 OK\r\n"}, dripping])) == "the response was not complete within 0.5 s"
 
 
 CHILD = """

@@ -21,9 +21,9 @@ from tests.worlds.hostile.servers import Hostile, playing, serving
 
 WIRE_BYTES = 4 * 1024 * 1024
 QUICK: dict[str, Any] = {
-    "first_byte": timedelta(seconds=0.3),
-    "idle": timedelta(seconds=0.3),
-    "total": timedelta(seconds=0.8),
+    "first_byte_timeout": timedelta(seconds=0.3),
+    "idle_timeout": timedelta(seconds=0.3),
+    "total_timeout": timedelta(seconds=0.8),
 }
 FAULTS = {
     "slow-headers": Fault.TIMEOUT,

@@ -79,7 +79,7 @@ def test_failures_are_cached_briefly() -> None:
     async def job() -> None:
         async with name_server({"empty.test": [[]]}, silent=frozenset({"silent.test"})) as server:
             clock = HandClock()
-            names = resolver(server, clock, timeout=timedelta(seconds=0.3), tries=1)
+            names = resolver(server, clock, timeout=timedelta(seconds=0.3), attempts=1)
             for name in ("nowhere.test", "empty.test", "silent.test"):
                 for _ in range(2):
                     with pytest.raises(FetchFailed) as caught:
