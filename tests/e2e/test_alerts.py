@@ -342,7 +342,7 @@ def test_invalid_alerts_are_clear_errors(harbour: Harbour) -> None:
     assert "loopback" in refused("add", "x", "--webhook", "http://127.0.0.1:9/")
     assert "secret" in refused("add", "x", "--webhook", "https://example.org/", "--secret", "short")
     harbour.call("alert", "add", "x", "--webhook", "https://example.org/")
-    assert "already" in refused("add", "x", "--webhook", "https://example.org/")
+    assert "the alert 'x' exists; change it with --replace" in refused("add", "x", "--webhook", "https://example.org/")
     harbour.call("alert", "add", "x", "--webhook", "http://localhost:9/", "--replace")
     (test,) = harbour.lines("alert", "test", "x", code=1)
     assert "loopback" in test["detail"]

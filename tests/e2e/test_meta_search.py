@@ -79,7 +79,7 @@ def test_results_of_remote_and_local_collections_are_merged(coasts: Coasts) -> N
     assert all(hit["title"].startswith("Beacon /") and hit["marks"] for hit in hits), "marks come along"
     assert f"! {slow}: no answer within" in err or f"! {slow}: it cannot be reached" in err
     assert f"! {dead}: it cannot be reached" in err
-    assert f"! {north}: it answered with status 401: it wants a token" in err
+    assert f"! {north}: it answered with status 401: it needs a token" in err
     assert TOKEN not in err
     assert "a%20token" not in err + json.dumps(hits)
 

@@ -70,7 +70,7 @@ def test_errors_are_clear_and_have_exit_codes(tmp_path: Path):
     create_collection(collection)
     for flags, word in (
         (("--bind", "0.0.0.0"), "nobody could log in"),
-        (("--bind", "not-an-address"), "is not an address"),
+        (("--bind", "not-an-address"), "is not an IP address"),
         (("--token", "short"), "at least 16 characters"),
         (("--port", "70000"), "70000"),
     ):
@@ -89,7 +89,7 @@ def test_a_used_port_is_a_clear_error(tmp_path: Path):
         taken.listen()
         ended = _run("-C", str(tmp_path / "c.evercrawl"), "serve", "--port", str(taken.getsockname()[1]))
     assert ended.returncode == 2
-    assert "choose another with --port" in ended.stderr
+    assert "choose other ports with --port and --replay-port" in ended.stderr
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 0)])
@@ -224,15 +224,14 @@ def test_several_workers_handle_visit_requests(tmp_path: Path):
 
 async def _while_it_runs(opened: evercrawl.Collection, url: str) -> None:
     """A run that waits for what comes due takes up what is announced meanwhile."""
-    stop = evercrawl.StopSignal()
     before = opened.why(url).visits
-    run = asyncio.create_task(opened.crawl(forever=True, stop=stop))
+    run = asyncio.create_task(opened.crawl(forever=True))
     await asyncio.sleep(0.5)
     request_visits(opened.path, [url], by="test")
     for _ in range(100):
         await asyncio.sleep(0.1)
         if opened.why(url).visits > before:
             break
-    stop.finish()
+    opened.stop()
     await run
     assert opened.why(url).visits == before + 1

@@ -42,7 +42,7 @@ def test_facet_counts_match_their_results(web: Interface):
     assert _counts(found, "kinds") == {"html": found["total"]}
     assert _found(web, q="office", type="html")["total"] == found["total"]
     assert _found(web, q="office", type="pdf")["total"] == 0
-    assert sum(_counts(found, "tones").values()) == found["facets"]["toned"]
+    assert sum(_counts(found, "tones").values()) == found["facets"]["judged"]
 
 
 def test_facets_work_without_scripts(web: Interface):
