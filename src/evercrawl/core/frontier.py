@@ -118,7 +118,7 @@ class Frontier:
         self._front: list[deque[Site]] = [deque() for _ in range(priorities)]
         self._waiting: set[int] = set()
         self._left: dict[int, Site] = {}
-        """Sites that wait for a queue and had one meanwhile, as they were left."""
+        """Waiting sites that had a queue meanwhile, in their state after it."""
         self._asleep: list[tuple[int, int, Site]] = []
         self._sites_read_to = [0] * priorities
         self._more_sites = [True] * priorities
@@ -166,7 +166,7 @@ class Frontier:
 
     def still_needs(self, need: PagesNeeded) -> bool:
         """Return whether the queue is still as it was when the pages were needed.
-        While a store is slow, a queue can be given away and another one be opened for the site."""
+        While a store is slow, a queue can be given away and another one opened for the site."""
         queue = self.queues.get(need.site_id)
         return queue is not None and queue.read_to[need.priority] == need.after_seq
 
@@ -191,11 +191,11 @@ class Frontier:
         queue = self.queues.get(site_id)
         return queue is None or queue.read_to[priority] < seq
 
-    def moving(self, page_id: int, seq: int) -> None:
+    def move_page(self, page_id: int, seq: int) -> None:
         """Note that a page leaves its unread place for a better one; `seq` is its new place."""
         self._moving[page_id] = seq
 
-    def moved(self) -> None:
+    def close_moves(self) -> None:
         """Note that the batch with these moves is closed."""
         self._moved, self._moving = self._moving, {}
 
@@ -204,7 +204,7 @@ class Frontier:
         return self._moving.get(page.id, page.seq) > page.seq or self._moved.get(page.id, page.seq) > page.seq
 
     def offer(self, need: SitesNeeded, sites: list[Site], *, now_us: int) -> None:
-        """Line up sites that wait; those that are closed for long sleep until they open."""
+        """Line up waiting sites; those that stay closed for long sleep until they open."""
         if sites:
             self._sites_read_to[need.priority] = sites[-1].id
         if len(sites) < need.most:
@@ -212,7 +212,7 @@ class Frontier:
         for site in sites:
             self._line_up(site, priority=need.priority, now_us=now_us)
 
-    def added(self, site: Site, priorities: Iterable[int], *, now_us: int) -> None:
+    def add_pages(self, site: Site, priorities: Iterable[int], *, now_us: int) -> None:
         """Note that pages of this site were committed to the queue."""
         queue = self.queues.get(site.id)
         if queue is not None:
@@ -262,7 +262,7 @@ class Frontier:
                 queue.ease(self._pace_of(queue), now_us=now_us)
             self._apply_override(queue)
             if queue.scheduled and self._worth is None and queue.site.open_us < site.open_us:
-                # Its place in the heap is too late now; that of a queue that waits longer mends itself.
+                # Its place in the heap is too late now. A queue that waits longer moves when it reaches the top.
                 heappush(self._heap, (queue.site.open_us, site.id))
 
     def _call_in(self, names: Container[str]) -> None:
@@ -305,7 +305,7 @@ class Frontier:
         return Wait(self._asleep[0][0]) if self._asleep else Idle()
 
     def _best_turn(self, worth: Callable[[str], float], now_us: int) -> Turn:
-        """Return the best page of all sites, but rather wait a little for a good one than fetch a poor one."""
+        """Return the best page of all sites, or wait a little if it is poor and a good one is near."""
         soon = [queue for queue in self.queues.values() if queue.has_work() and _opens_soon(queue, now_us)]
         values = {queue.site.id: queue.best(worth) for queue in soon}
         now = [queue for queue in soon if queue.scheduled and queue.site.open_us <= now_us]
@@ -375,19 +375,19 @@ class Frontier:
         is_busy = any(queue.window and queue.in_flight > 1 for queue in self.queues.values())
         return is_busy and self._worth is None and not self._waits_in_front()
 
-    # What came of it
+    # Results
 
-    def answered(
+    def record_answer(
         self, queue: HostQueue, *, now_us: int, took: timedelta, failed: bool = False, wire_bytes: int = 0
     ) -> None:
         """Note that a request to this site has ended."""
-        queue.ended()
+        queue.end_request()
         queue.uncommitted += 1
         pace = self._pace_of(queue)
-        queue.answered(now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes, pace=pace)
+        queue.record_answer(now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes, pace=pace)
         self._settle(queue)
 
-    def learned_robots(self, queue: HostQueue, robots: RobotsRules, *, now_us: int) -> None:
+    def apply_robots(self, queue: HostQueue, robots: RobotsRules, *, now_us: int) -> None:
         """Apply the rules of robots.txt; its Crawl-delay counts from this answer on."""
         queue.robots = robots
         queue.fetching_robots = False
@@ -395,9 +395,9 @@ class Frontier:
         queue.apply_crawl_delay(now_us=now_us, pace=self.pace)
         self._settle(queue)
 
-    def skipped(self, queue: HostQueue) -> None:
+    def record_skip(self, queue: HostQueue) -> None:
         """Note that a page was decided without a request; the pace is untouched."""
-        queue.ended()
+        queue.end_request()
         queue.uncommitted += 1
         self._settle(queue)
 
@@ -410,7 +410,7 @@ class Frontier:
         queue.side_requests.append(side_request)
         self._settle(queue)
 
-    def committed(self, visits_by_site: dict[int, int], *, now_us: int) -> None:
+    def record_commit(self, visits_by_site: dict[int, int], *, now_us: int) -> None:
         """Note how many visits of each site are stored, and give away queues that are done."""
         for site_id, count in visits_by_site.items():
             queue = self.queues.get(site_id)
@@ -443,7 +443,7 @@ class Frontier:
         del self.queues[queue.site.id]
         self._hungry.discard(queue.site.id)
         if queue.site.id in self._waiting:
-            # A side request had opened the queue early: who waits there knows nothing of what it asked.
+            # A side request opened the queue early, so the waiting copy of the site is out of date.
             self._left[queue.site.id] = queue.site
 
     # For reports

@@ -212,7 +212,7 @@ class HostQueue:
         del self.window[place]
         return page
 
-    def ended(self) -> None:
+    def end_request(self) -> None:
         """Note that a request is no longer in flight."""
         self.in_flight -= 1
         if self.hopes:
@@ -232,7 +232,7 @@ class HostQueue:
         """The Crawl-delay of robots.txt, in seconds."""
         return self.robots.crawl_delay if self.robots is not None else None
 
-    def answered(self, *, now_us: int, took: timedelta, failed: bool, wire_bytes: int, pace: Pace) -> None:
+    def record_answer(self, *, now_us: int, took: timedelta, failed: bool, wire_bytes: int, pace: Pace) -> None:
         """Update delay, backoff, next moment and totals after a request."""
         site = self.site
         backoff = backoff_after(site.backoff, failed=failed)

@@ -158,7 +158,7 @@ _SESSIONS = tuple(
         rb"cfid=[^&]+&cftoken=[^&]+",
     )
 )
-"""The last of each is removed, even at the end of a longer name: keys must agree with those of others."""
+"""The last of each is removed, even at the end of a longer name, as other archive tools do."""
 
 
 def surt(url: str) -> str:

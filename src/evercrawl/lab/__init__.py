@@ -11,7 +11,7 @@ POLICIES = ("optimal", *RULES)
 
 
 def policy(name: str = "optimal", *, budget_per_day: float | None = None) -> PolicyDriver:
-    """Return the named policy, driven from outside in simulated days; without a budget the caller keeps it."""
+    """Return the named policy, driven in simulated days; without a budget, the caller limits the requests."""
     if name == "optimal":
         return OptimalPolicy(budget_per_day)
     if name not in RULES:

@@ -29,12 +29,12 @@ def announcements_of(trace: Trace, signal: str) -> list[TraceAnnouncement] | Non
 
 
 def make_policy(name: str, trace: Trace) -> PolicyDriver:
-    """Return the named policy or the oracle. The replay keeps the budget."""
+    """Return the named policy or the oracle. The replay limits the requests."""
     return OraclePolicy(trace) if name == "oracle" else policy(name)
 
 
 def score(trace: Trace, name: str, *, per_page_day: float, signal: str = "none") -> ReplayScore:
-    """Run a named policy."""
+    """Replay a named policy and return its score."""
     return replay(trace, make_policy(name, trace), per_page_day=per_page_day, notices=announcements_of(trace, signal))
 
 
@@ -86,8 +86,8 @@ class OraclePolicy:
 
     def next(self, t: float) -> int | None:
         if t != self.batch_at:
-            worth = sorted((self._value(page, t), page) for page in self.visited)
-            self.batch, self.batch_at = [page for _, page in worth], t
+            by_value = sorted((self._value(page, t), page) for page in self.visited)
+            self.batch, self.batch_at = [page for _, page in by_value], t
         return self.batch.pop() if self.batch else None
 
     def _value(self, page: int, t: float) -> float:

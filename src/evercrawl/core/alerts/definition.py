@@ -62,9 +62,9 @@ def alert_problem(alert: Alert) -> str | None:
     if not 0.0 <= subject.min_size <= 1.0:
         return "the minimum change must be from 0 to 1"
     if not subject.kinds:
-        return "an alert needs content, metadata, new or removed"
+        return "an alert needs at least one kind: content, metadata, new or removed"
     if subject.sentiment_shift and EventKind.CONTENT not in subject.kinds:
-        return "only a change of content can turn the sentiment"
+        return "an alert about sentiment needs the kind content"
     if not 1 <= alert.max_changes <= MAX_PER_MESSAGE:
         return f"a message holds 1 to {MAX_PER_MESSAGE} changes"
     if target.channel is Channel.MAIL and not _MAIL.fullmatch(target.address):

@@ -27,7 +27,7 @@ class AlertMessage(NamedTuple):
 
     id: str
     alert: str
-    made_us: int
+    created_us: int
     state: MessageState = MessageState.PENDING
     tries: int = 0
     next_us: int = 0  # No attempt before this time.
@@ -105,7 +105,7 @@ def finish_attempt(
     """Return the message after an attempt."""
     if attempt.is_delivered:
         return message._replace(state=MessageState.SENT, ended_us=to_us(now), detail=attempt.detail, next_us=0)
-    if now - from_us(message.made_us) >= policy.total:
+    if now - from_us(message.created_us) >= policy.total:
         return message._replace(state=MessageState.FAILED, ended_us=to_us(now), detail=attempt.detail)
     wait = retry_delay(
         message.tries, first=policy.first, longest=policy.longest, seed=message.id, requested=attempt.retry_after
@@ -115,7 +115,7 @@ def finish_attempt(
 
 def retry_message(message: AlertMessage, *, now: datetime) -> AlertMessage:
     """Return a failed message to send again; the id stays, so that no receiver accepts it twice."""
-    return AlertMessage(message.id, message.alert, made_us=to_us(now))
+    return AlertMessage(message.id, message.alert, created_us=to_us(now))
 
 
 JITTER = 0.2  # Each wait is longer by up to this share, so that many messages are not retried at once.

@@ -24,7 +24,7 @@ _KIND_WORDS = {
     EventKind.CONTENT: "changed",
     EventKind.METADATA: "changed its description",
     EventKind.NEW: "is new",
-    EventKind.GONE: "is removed",
+    EventKind.GONE: "was removed",
 }
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -67,7 +67,7 @@ def change_fields(notice: PendingEvent) -> dict[str, Any]:
 
 
 def webhook_body(
-    alert: Alert, notices: Sequence[PendingEvent], *, message_id: str, collection: str, made_us: int
+    alert: Alert, notices: Sequence[PendingEvent], *, message_id: str, collection: str, created_us: int
 ) -> bytes:
     """Return the body of a webhook, the same at every attempt; without notices it is a test."""
     fields = {
@@ -76,7 +76,7 @@ def webhook_body(
         "id": message_id,
         "alert": alert.name,
         "collection": collection,
-        "timestamp": format_time(made_us),
+        "timestamp": format_time(created_us),
         "changes": [change_fields(notice) for notice in notices],
     }
     # ASCII only: a lone surrogate cannot be encoded otherwise.

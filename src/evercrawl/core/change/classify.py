@@ -82,7 +82,7 @@ def location_of(hunk: Hunk) -> Location:
 
 
 def row_end_locations(hunk: Hunk) -> tuple[Location, ...]:
-    """Return the end of a row of blocks at which a difference stands."""
+    """Return the row end at which a difference stands; empty if it stands elsewhere."""
     return (Location(hunk.path, hunk.position),) if hunk.position in (RowPosition.FIRST, RowPosition.LAST) else ()
 
 
@@ -108,7 +108,7 @@ def is_noise_order(context: ChangeContext) -> bool:
 
 
 def is_volatile(hunk: Hunk, context: ChangeContext) -> bool:
-    """Return whether the location differs often; enough outside the page's own part."""
+    """Return whether the location differs often, which is enough outside the page's own part."""
     return (
         _reaches(Location(hunk.path), VOLATILE_THRESHOLD, context)
         or _recent_differences(location_of(hunk), context) >= SOME_RECENT

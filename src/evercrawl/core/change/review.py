@@ -59,7 +59,7 @@ def filter_read(views: Iterable[ChangeRecord], marks: ReadMarks, *, read: bool) 
 
 
 MIN_SHARED_VISITS = 0.6  # Edits form one group if this share of their visits is the same.
-MAX_COMPARED_EDITS = 200  # Larger groups that an edit is compared with.
+MAX_COMPARED_EDITS = 200  # An edit is compared with this many groups, the largest first.
 
 
 class EditGroup(NamedTuple):

@@ -87,7 +87,7 @@ def settle(page: PageCredit, dividend: int) -> PageCredit:
 
 def importance_of(page: PageCredit, generation: int) -> int:
     """Return what links gave to the page, each generation counting half of the next.
-    It orders pages like PageRank; credit is 0 after every visit, and the total ever earned remembers the seeds."""
+    It orders pages like PageRank. Credit cannot: it is 0 after every visit. The total ever earned favours the seeds."""
     return page.earned >> (generation - page.generation)
 
 
@@ -152,17 +152,17 @@ def reserve(ledger: CreditLedger, amount: int) -> CreditLedger:
 
 def as_stored(ledger: CreditLedger) -> CreditLedger:
     """Return the ledger as stored: unallocated credit belongs to Lambda.
-    A crash then forgets for whom it was, and loses nothing."""
+    A crash then loses no credit, only for whom it was."""
     return ledger._replace(unallocated=0, lambda_page=ledger.lambda_page + ledger.unallocated)
 
 
 def adopt_pages(ledger: CreditLedger, pages: int, *, amount: int) -> CreditLedger:
-    """Adjust the ledger to a shard with `pages` pages, some added behind its back, such as by an import.
+    """Adjust the ledger to a shard with `pages` pages, of which others, such as an import, added some.
     They are stored with nothing, which is worth the dividend. In a shard without credit, Lambda gets `amount`."""
-    strangers = max(0, pages - ledger.pages)
-    if not strangers:
+    added = max(0, pages - ledger.pages)
+    if not added:
         return ledger
-    gained = strangers * ledger.dividend
+    gained = added * ledger.dividend
     ledger = ledger._replace(pages=pages, held=ledger.held + gained, minted=ledger.minted + gained)
     return ledger if ledger.minted + ledger.received else ledger._replace(minted=amount, lambda_page=amount)
 
@@ -215,5 +215,5 @@ def ledger_bytes(ledger: CreditLedger) -> bytes:
 
 
 def ledger_of(stored: bytes | None) -> CreditLedger:
-    """Read the stored form; empty if there is none. Numbers of a later version are ignored."""
+    """Read the stored form; empty if there is none. Fields of a later version are ignored."""
     return CreditLedger() if stored is None else CreditLedger(*json.loads(stored)[: len(CreditLedger._fields)])

@@ -1,4 +1,4 @@
-"""The credit of one shard: what visits pay to links, who gets it, and what the store must know.
+"""The credit of one shard: what visits pay to links, who gets it, and what is stored.
 Shares of new pages go into their rows. Shares of known pages wait in a buffer and are written now and then, the largest
 first. In the store, the buffer and what is reserved for other shards belong to Lambda, so a crash loses nothing."""
 
@@ -35,7 +35,7 @@ class CreditShares(NamedTuple):
 
     spent: int
     share: int
-    waited: int = 0  # The part of it that waited for the page in the buffer; it is written with the visit.
+    waited: int = 0  # The part of `spent` that waited in the buffer; it is written with the visit.
 
 
 class Columns(NamedTuple):
@@ -68,7 +68,7 @@ class Generations:
         return ledgers.age_after_spending(self.age, unbooked, whole=self._whole()).generation
 
     def spend(self, credit: int) -> None:
-        """Count what was spent; the sum over all shards is made at most a thousand times per generation."""
+        """Count what was spent; all shards are summed up at most a thousand times per generation."""
         self._unbooked += credit
         if self._unbooked > self._bar:
             whole = self._whole()
@@ -78,7 +78,7 @@ class Generations:
 
 class ShardCredit:
     """The credit ledger of one shard.
-    Invariant: what the store holds after a commit (pages, ledger, link batches on their way) is what was minted."""
+    Invariant: after a commit, the store (pages, ledger, link batches in transit) holds what was minted."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ class ShardCredit:
         """Reserved for the Lambda pages of other shards."""
         self._visits = 0
         self._entered = self._kept = self._sent = self._refused = 0
-        """Counted with the next read of the ledger: new pages, their credit, what was sent and refused."""
+        """New pages, their credit, and what was sent and refused since the ledger was last read."""
         self._mean = mean_importance(self._ledger)
 
     @property
@@ -194,15 +194,15 @@ class ShardCredit:
             known = _known(found.candidates, new, sent)
             self._put(found.recent, share)
             self._put(known, share)
-            # A link that stands there twice, in two spellings, is a page once.
+            # A link that occurs twice, in two spellings, counts as one page.
             doubled = len(found.candidates) - len(new) - len(sent) - len(known)
             self._sent += share * len(sent)
             self._refused += share * (doubled + len(found.refusals))
         return CreditShares(credit, share, waited)
 
     def _lambdas_turn(self, held: int) -> tuple[CreditLedger, int]:
-        """Return the ledger once the page that holds so much is next, and what is reserved for other shards.
-        The Lambda page pays all pages of the collection, if it holds more than that page."""
+        """Return the ledger before a page with this credit is visited, and what is reserved for other shards.
+        If the Lambda page holds more, it first pays all pages of the collection."""
         ledger = self.ledger
         if not ledgers.is_lambda_next(ledger, highest=held + ledger.dividend):
             return ledger, 0
@@ -228,7 +228,7 @@ class ShardCredit:
         for candidate in candidates:
             if candidate.key not in new and candidate.credit:
                 self._put((candidate.url,), candidate.credit)
-        # A link that stands there twice is a page once.
+        # A link that occurs twice counts as one page.
         counted = {candidate.key: candidate for candidate in candidates if candidate.key in new}
         doubled = [c for c in candidates if c.key in new and counted[c.key] is not c]
         self._refused += sum(candidate.credit or 0 for candidate in doubled)
@@ -261,7 +261,7 @@ class ShardCredit:
         return richest
 
     def put_back(self, shares: Mapping[str, int]) -> None:
-        """Put shares back that could not be written yet."""
+        """Put back shares that could not be written yet."""
         for url, amount in shares.items():
             self._put((url,), amount)
 
@@ -270,7 +270,7 @@ class ShardCredit:
         self._ledger = ledgers.allocate(self.ledger, kept=kept, sent=sent, refused=refused)
 
     def grants(self) -> dict[int, int]:
-        """Return what the Lambda pages of other shards get, by their number of pages."""
+        """Return what the Lambda pages of other shards get, in proportion to their pages."""
         aside, self._for_others = self._for_others, 0
         pages = {shard: count for shard, count in self._pages_elsewhere().items() if count}
         total = sum(pages.values())

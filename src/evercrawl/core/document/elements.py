@@ -74,7 +74,7 @@ class Elements:
     def __init__(self, tree: LexborHTMLParser, *, every_anchor: bool = False) -> None:
         self.links: list[tuple[int, LexborNode, Attributes]] = []
         """Tag number, node and attributes of each link.
-        Unless every anchor is wanted, one with the target of an earlier anchor is left out: six of seven are such."""
+        Unless every anchor is wanted, one with the target of an earlier anchor is left out, as six of seven are."""
         self.embeds: list[LexborNode] = []
         self.headings: list[LexborNode] = []
         self.relations: list[tuple[Attributes, frozenset[str], bool]] = []

@@ -142,7 +142,7 @@ class MirrorRegistry:
         self.is_saved = True
 
     def of(self, site: str) -> HostMirror | None:
-        """Return the original that this site mirrors; None if it is none."""
+        """Return the mirror entry of this site; None if it is no mirror."""
         return self._mirrors.get(site) if self._mirrors else None
 
     def add_page(self, url: str, digest: bytes) -> None:
@@ -220,7 +220,7 @@ class MirrorRegistry:
         self.is_saved = True
         return json.dumps([list(mirror) for mirror in self._mirrors.values()]).encode()
 
-    def recall(self, stored: bytes | None) -> None:
+    def restore(self, stored: bytes | None) -> None:
         """Restore the mirrors of an earlier run."""
         if stored is not None and self._is_on:
             self._mirrors = {row[0]: HostMirror(*row) for row in json.loads(stored)}

@@ -1,6 +1,6 @@
 """When to recheck a duplicate page, and whether two pages can be duplicates at all.
 A duplicate mostly changes with its representative. So the first change of the representative always leads to a recheck;
-later ones as often as a visit to a duplicate is worth."""
+later ones do with the probability `weight`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from evercrawl.core.duplicates.minhash import signature_similarity
 from evercrawl.model.page import DuplicateCandidate
 
 MIN_CANONICAL_SIMILARITY = 0.1
-"""Least similarity of a page to its canonical page: sites that name their front page everywhere exist."""
-MIN_CONFIRMED_VISITS = 2  # A duplicate with so many visits was compared with its representative more than once.
+"""Least similarity of a page to its canonical page: some sites name their front page everywhere."""
+MIN_CONFIRMED_VISITS = 2  # A duplicate with this many visits was compared with its representative more than once.
 GONE_STATUSES = frozenset((404, 410))
 
 

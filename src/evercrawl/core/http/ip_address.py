@@ -1,6 +1,6 @@
 """Refuse addresses that only we can reach: a page or name server must not point us at internal machines.
-Refused is what the IANA registries (RFC 6890) do not call globally reachable, also inside an IPv6 address.
-Documentation ranges are allowed: nobody answers there, and laboratories use them as public addresses."""
+Addresses that the IANA registries (RFC 6890) do not call globally reachable are refused, also inside an IPv6 address.
+Documentation ranges are allowed: nobody answers there, and test networks use them as public addresses."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _embedded_ipv4(address: IPv6Address) -> tuple[IPv4Address, ...]:
 
 
 def parse_ip_literal(host: str) -> tuple[str, ...]:
-    """The address that a URL's host spells, without brackets; empty where it is a name."""
+    """Return the address in a URL's host, without brackets; empty if it is a name."""
     try:
         return (str(ip_address(host.strip("[]"))),)
     except ValueError:

@@ -263,7 +263,7 @@ def _head(title: str, pages: Sequence[ChartPage], label_end: float) -> list[str]
     x = MARGIN + 118.0
     legend = [(colour, f"{clicks}") for clicks, colour in enumerate(CLICK_COLOURS)]
     legend[-1] = (CLICK_COLOURS[-1], f"{len(CLICK_COLOURS) - 1}+")
-    for colour, label in [*legend, (UNREACHED_COLOUR, "no way"), (DEAD_COLOUR, "dead")]:
+    for colour, label in [*legend, (UNREACHED_COLOUR, "no path"), (DEAD_COLOUR, "dead")]:
         parts.append(f'<circle cx="{x + 5:.0f}" cy="62" r="5" fill="{colour}"/>')
         parts.append(f'<text class="s" x="{x + 14:.0f}" y="66">{label}</text>')
         x += 24 + CHAR_WIDTH * len(label)

@@ -80,12 +80,14 @@ def site_model_bytes(model: SiteModel) -> bytes:
 def site_model_of(stored: bytes) -> SiteModel:
     """Read the stored form; empty if it cannot be read."""
     try:
-        form, fields, hubs, sums, lies = orjson.loads(stored)
+        form, fields, hubs, sums, false_validators = orjson.loads(stored)
         if form != _FORM:
             return SiteModel()
         known = {name: value for name, value in fields.items() if name in SiteEstimate._fields}
         estimate = SiteEstimate(**(known | {"site_change": BulkChange(*fields["site_change"])}))
-        return SiteModel(estimate, {key: BulkChange(*rest) for key, *rest in hubs}, PriorMoments(*sums), lies)
+        return SiteModel(
+            estimate, {key: BulkChange(*rest) for key, *rest in hubs}, PriorMoments(*sums), false_validators
+        )
     except (ValueError, TypeError, KeyError):
         return SiteModel()
 

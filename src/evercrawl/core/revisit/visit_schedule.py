@@ -126,13 +126,13 @@ def page_estimate_bytes(page: PageEstimate) -> bytes:
 def page_estimate_of(state: bytes | None) -> PageEstimate | None:
     """Read a stored estimate; None if there is none of this policy."""
     try:
-        form, a, b, visited, notices, credit, silent, announced = _ESTIMATE.unpack_from(state or b"")
+        form, a, b, visited, announcements, evidence, silent, announced = _ESTIMATE.unpack_from(state or b"")
     except error:
         return None
     if form != _OPTIMAL_FORM:
         return None
     last_announced = -inf if announced <= _NEVER else announced
-    return PageEstimate(a, b, None if visited <= _NEVER else visited, notices, credit, silent, last_announced)
+    return PageEstimate(a, b, None if visited <= _NEVER else visited, announcements, evidence, silent, last_announced)
 
 
 def rule_state_bytes(rule_state: RuleState) -> bytes:

@@ -41,7 +41,7 @@ class NewText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TextMemory:
-    """What a site has memory, as far as it is stored."""
+    """The word groups that a site has shown, as far as they are stored."""
 
     recent: bytes = b""
     previous: bytes = b""

@@ -26,7 +26,7 @@ MAX_MAZES = 16
 MAX_PHRASES = 4
 REQUESTS_BEFORE_RETRY = 4  # Requests to a blocked maze before it is probed again.
 MIN_SECOND_PROBE = 100  # Requests before a chain without new words is probed a second time.
-MIN_MAZE_FOLDERS = 3  # Folders with mazes pages that mark the whole site as a maze.
+MIN_MAZE_FOLDERS = 3  # Folders with invented pages that mark the whole site as a maze.
 
 
 class ProbeRequest(NamedTuple):

@@ -95,7 +95,7 @@ def observe_visit(
     links: Sequence[Link] = (),
     redirects_back: bool = False,
 ) -> tuple[VisitObservation, TrapState]:
-    """Measure a visit against what the site memory before, and remember its text. `links`: all links of the page."""
+    """Measure a visit against what the site showed before, and store its text. `links`: all links of the page."""
     share, memory = new_text(site.text_memory, text, choices=choices_in(url))
     soft = any(is_soft_404(text, known) for known in site.soft_404)
     seen = VisitObservation(url, status, share, duplicate, duplicate_of, soft, new_links, redirects_back)
@@ -246,7 +246,7 @@ def _unpacked_pages(stored: list[list[Any]]) -> tuple[Soft404Page, ...]:
 
 
 def trap_state_of(blob: bytes) -> TrapState:
-    """Read the stored form. Empty or from another version, it gives a fresh state."""
+    """Read the stored form; a new state if it is empty or of another version."""
     if not blob or blob[0] != VERSION:
         return TrapState()
     plain = zlib.decompress(blob[1:])
@@ -254,9 +254,9 @@ def trap_state_of(blob: bytes) -> TrapState:
     at = _LENGTH.size + length
     head = orjson.loads(plain[_LENGTH.size : at])
     requests, wasted, repeats = head["requests"]
-    count, has_young, has_old = head["text_memory"]
-    young, at = plain[at : at + MEMORY_BYTES * has_young], at + MEMORY_BYTES * has_young
-    old, at = plain[at : at + MEMORY_BYTES * has_old], at + MEMORY_BYTES * has_old
+    count, has_recent, has_previous = head["text_memory"]
+    recent, at = plain[at : at + MEMORY_BYTES * has_recent], at + MEMORY_BYTES * has_recent
+    previous, at = plain[at : at + MEMORY_BYTES * has_previous], at + MEMORY_BYTES * has_previous
     variants = {
         key: PartialUrl(value, content, LinkSketch(*offered))
         for key, value, content, *offered in _ROW.iter_unpack(plain[at:])
@@ -266,7 +266,7 @@ def trap_state_of(blob: bytes) -> TrapState:
         requests,
         wasted,
         {row[0]: _record(row[1:]) for row in head["patterns"]},
-        TextMemory(young, old, count),
+        TextMemory(recent, previous, count),
         UrlPartStats(evidence, variants, head["rechecks"]),
         _unpacked_pages(head["soft_404"]),
         _unpacked_pages(head["not_found_pages"]),

@@ -83,8 +83,8 @@ def _strictest(site: TrapState, url: str) -> TrapVerdict:
         state, name = PatternState.BLOCKED, cycle
     if state is PatternState.OPEN:
         return ALLOWED
-    ruling = TrapAction.BLOCK if state is PatternState.BLOCKED else TrapAction.THROTTLE
-    return TrapVerdict(ruling, name, evidence(site.patterns[name]))
+    action = TrapAction.BLOCK if state is PatternState.BLOCKED else TrapAction.THROTTLE
+    return TrapVerdict(action, name, evidence(site.patterns[name]))
 
 
 def _variant_evidence(site: TrapState, url: str) -> str:

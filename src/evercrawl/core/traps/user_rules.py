@@ -147,10 +147,10 @@ def compile_rule_sets(names: tuple[str, ...]) -> CompiledRuleSet:
 SITE_SEPARATOR = " "  # Occurs in no URL and no pattern.
 
 
-def parse_rule(word: RuleAction, text: str) -> UserRule:
+def parse_rule(action: RuleAction, text: str) -> UserRule:
     """Parse a rule of the settings: `PATTERN` or `SITE PATTERN`."""
     site, gap, pattern = text.strip().partition(SITE_SEPARATOR)
-    return UserRule(word, pattern.strip(), site) if gap else UserRule(word, site)
+    return UserRule(action, pattern.strip(), site) if gap else UserRule(action, site)
 
 
 def format_rule(pattern: str, site: str | None) -> str:

@@ -42,15 +42,15 @@ def chained(links: bytes, after: int) -> bytes:
 
 
 def chain_of(links: bytes) -> int:
-    """Return the number of the batch that has to be received before."""
+    """Return the number of the batch that must be received first; 0 if there is none."""
     after, colon, _ = links.partition(b":")
     return int(after) if colon and after.isdigit() else 0
 
 
 def unpack_links(links: bytes) -> LinkBatchContents:
     """Unpack links and credit."""
-    before, _, behind = links.partition(b":")
-    links = behind if before.isdigit() else links
+    before, _, body = links.partition(b":")
+    links = body if before.isdigit() else links
     contents = LinkBatchContents([], {})
     grant = 0
     for url, *rest in orjson.loads(links):

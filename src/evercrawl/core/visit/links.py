@@ -22,7 +22,7 @@ class FoundLinks:
 
     candidates: list[Candidate] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
-    recent: list[str] = field(default_factory=list)  # Links that were found lately: known pages, or refused.
+    recent: list[str] = field(default_factory=list)  # Links that were found lately: known pages, or refused URLs.
 
 
 def links_of_document(
@@ -42,7 +42,7 @@ def links_of_document(
         if url == refresh:
             continue
         if page_nofollow or (nofollow and not ignores_nofollow):
-            # Not remembered as found: another page may link to it without the mark.
+            # Not cached as found: another page may link to it without nofollow.
             refused = (Reason.NOFOLLOW, REASON_TEXT[Reason.NOFOLLOW])
             found.refusals.append(_refusal(url, refused, page.url, page.depth + 1, now_us))
             continue
@@ -106,7 +106,7 @@ def _refusal(url: str, refused: tuple[Reason, str], parent: str | None, depth: i
 
 
 def refusal_key(url: str) -> bytes:
-    """Return the key of a refused URL, which need not be canonical; a long one has the key of its beginning."""
+    """Return the key of a refused URL, which need not be canonical; a long one is cut first."""
     url = url[:MOST_REFUSED_CHARS]
     return key_of(url) if url.startswith(("http://", "https://")) and "/" in url[8:] else key_of("x://x/" + url)
 

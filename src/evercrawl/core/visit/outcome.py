@@ -1,4 +1,4 @@
-"""The outcome of a visit: outcome, reason, and when to visit the page again."""
+"""The result of a visit: outcome, reason, and when to visit the page again."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from evercrawl.model.page import Page
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.model.time import to_us
 
-RECHECK = timedelta(days=1)  # A page that robots.txt or the scope refuses is checked again after this time.
-MIRROR_RECHECK = timedelta(days=7)  # A page of a mirror is checked again after this time.
+RECHECK = timedelta(days=1)  # Wait before a page that robots.txt or the scope refuses is checked again.
+MIRROR_RECHECK = timedelta(days=7)  # The same for a page of a mirrored host.
 
 
 class VisitOutcome(NamedTuple):
@@ -24,7 +24,7 @@ class VisitOutcome(NamedTuple):
     outcome: Outcome
     reason: Reason
     detail: str
-    due_us: int | None  # When to visit the page again; of a page that was seen the revisit policy sets it.
+    due_us: int | None  # When to visit the page again; if content was seen, the revisit policy sets it.
     tries: int
     interval_s: int
     is_new_version: bool
