@@ -1,8 +1,4 @@
-"""The exceptions of evercrawl. Expected problems of the web are values, not exceptions.
-EvercrawlError ├── ConfigError user: invalid setting, flag or file ├── CollectionBusy user: another process has the
-collection open ├── StoreUnavailable environment: disk full, file damaged, database unreachable ├── WorkerLost
-environment: worker processes keep dying ├── LeaseLost another process owns the shard now; stop this work └── BugFound
-our defect: an invariant is broken; stop the shard, keep the evidence"""
+"""The exceptions of evercrawl. Expected problems of the web are values, not exceptions."""
 
 from __future__ import annotations
 
@@ -26,7 +22,7 @@ class CollectionBusy(EvercrawlError):
 
 
 class StoreUnavailable(EvercrawlError):
-    """The collection's state or archive cannot be read or written."""
+    """The state or archive cannot be read or written: disk full, file damaged, database unreachable."""
 
     exit_code = 5
 
@@ -42,4 +38,4 @@ class WorkerLost(EvercrawlError):
 
 
 class BugFound(EvercrawlError):
-    """An invariant of evercrawl is broken."""
+    """A bug in evercrawl: an invariant is broken, so the shard stops."""

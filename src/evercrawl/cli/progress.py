@@ -27,7 +27,7 @@ PLAIN_EVERY_S = 30.0
 LIVE_EVERY_S = 0.2
 _NOTE_CHARS = 60
 _HINT = "  [Ctrl-C stops safely]"
-_LEAST_ROOM = 20  # Columns for the counts on a very narrow terminal, which cuts off the hint.
+_MIN_COLUMNS = 20  # Columns for the counts on a very narrow terminal, which cuts off the hint.
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
@@ -110,7 +110,7 @@ class LiveProgress:
         line = Text(no_wrap=True, overflow="ellipsis")
         line.append(_FRAMES[self.frame % len(_FRAMES)] + " ", style="cyan")
         room = self.cli.err.width - len(_HINT) - 2
-        line.append(safe_line(progress_line(progress), longest=max(room, _LEAST_ROOM)))
+        line.append(safe_line(progress_line(progress), longest=max(room, _MIN_COLUMNS)))
         return line.append(_HINT, style="dim")
 
 
@@ -198,7 +198,7 @@ SUMMARY_FIELDS = (
 )  # fmt: skip
 """The fields that scripts rely on, in this order."""
 _MAX_REASONS = 4
-_LONGEST_NOTE = 160
+_MAX_NOTE_CHARS = 160
 _ENDINGS = {
     "limit": "stopped at a limit or the budget",
     "interrupted": "interrupted; the state is saved",
@@ -269,9 +269,9 @@ def _facts(summary: Summary) -> list[str]:
     if summary.stopped in _ENDINGS:
         facts.append(f"{_ENDINGS[summary.stopped]}; {plural(summary.remaining, 'page')} left in the queue")
     if summary.stopped == "closed" and summary.closed_note:
-        facts.append(f"paused: {safe_line(summary.closed_note, longest=_LONGEST_NOTE)}")
+        facts.append(f"paused: {safe_line(summary.closed_note, longest=_MAX_NOTE_CHARS)}")
     if summary.first_error:
-        facts.append(f"first error: {safe_line(summary.first_error, longest=_LONGEST_NOTE)}")
+        facts.append(f"first error: {safe_line(summary.first_error, longest=_MAX_NOTE_CHARS)}")
     return facts
 
 
@@ -293,17 +293,17 @@ def _by_cause(summary: Summary) -> str:
 def _load(summary: Summary) -> str:
     took = format_duration(summary.seconds)
     load = f"site load: {plural(summary.requests, 'request')}, {format_size(summary.bytes)} in {took}"
-    if summary.median_answer_ms is not None:
-        load += f", median {summary.median_answer_ms:,} ms"
-    if summary.longest_parallel_per_site:
-        load += f", at most {summary.longest_parallel_per_site:,} at a time per site"
+    if summary.median_response_ms is not None:
+        load += f", median {summary.median_response_ms:,} ms"
+    if summary.max_concurrent_per_site:
+        load += f", at most {summary.max_concurrent_per_site:,} at a time per site"
     return load
 
 
 def _next_steps(summary: Summary, collection: Path) -> list[tuple[str, str]]:
     command = command_for(collection)
     again = "resume" if summary.remaining else "update"
-    steps = [("data", str(display_path(collection))), (again, f"{command} crawl"), ("look", f"{command} status")]
+    steps = [("data", str(display_path(collection))), (again, f"{command} crawl"), ("status", f"{command} status")]
     if summary.skipped:
         steps.append(("why not", f"{command} skipped"))
     return steps

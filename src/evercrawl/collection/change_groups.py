@@ -197,8 +197,6 @@ def _only_muted(views: Sequence[ChangeRecord], mutes: Sequence[Mute]) -> list[Ch
 
 
 EDITS_CHECKED = 40
-
-
 MAX_PATTERNS = 8
 
 

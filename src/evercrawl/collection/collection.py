@@ -78,7 +78,7 @@ class Collection:
     ) -> Summary:
         """Visit the pages that are due, starting from the seeds and `urls`, and send alerts meanwhile.
         With `refresh`, every known page is due. With `forever`, the crawl waits for pages to become due until it is
-        stopped. `focus` is a file of examples, the URL of one, or words; it stays until you give another, or "none"."""
+        stopped. `focus` is a file of examples, the URL of an example, or words; it stays until you give another, or "none"."""
         from evercrawl.collection.crawl import RunOptions, StopSignal, add_seeds, run_crawl
 
         self._stop = stop or StopSignal()
@@ -115,9 +115,9 @@ class Collection:
         """Return counts by outcome and reason, sites, load, due pages and trap patterns."""
         from evercrawl.adapters.sql.state_reader import StateReader
         from evercrawl.collection.status import status_of
-        from evercrawl.collection.traps import exploding_sites
+        from evercrawl.collection.traps import costliest_traps
 
-        traps = exploding_sites(StateReader(self.path))
+        traps = costliest_traps(StateReader(self.path))
         return replace(status_of(self.path, self.settings), traps=traps, rate_overrides=self.rate_overrides())
 
     def why(self, url: str) -> Explanation:

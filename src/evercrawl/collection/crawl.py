@@ -144,7 +144,7 @@ NO_FOCUS = "none"  # Removes the focus.
 
 
 async def set_focus(collection: Path, settings: Settings, named: str) -> None:
-    """Set the focus by a file of examples, the URL of one, or words; raise ConfigError if that fails."""
+    """Set the focus by a file of examples, the URL of an example, or words; raise ConfigError if that fails."""
     if named == NO_FOCUS:
         save_focus(collection, None)
     elif named.startswith(("http://", "https://")):
@@ -236,7 +236,7 @@ class IndexUpdater:
         except EvercrawlError as error:
             log.warning("the search index is not up to date: %s", error)
         except Exception:
-            log.exception("defect while indexing; the crawl continues without")
+            log.exception("bug while indexing; the crawl continues without indexing")
 
     def _update_until_stopped(self) -> None:
         built = monotonic()

@@ -112,8 +112,8 @@ def _run_query(results: queue.SimpleQueue[_SourceResult], place: int, query: Sou
         results.put((place, query()))
     except EvercrawlError as error:
         results.put((place, str(error)))
-    except Exception as defect:
-        results.put((place, f"{type(defect).__name__}: {defect}"))
+    except Exception as error:
+        results.put((place, f"{type(error).__name__}: {error}"))
 
 
 def _collect(

@@ -129,7 +129,7 @@ class _ShardIndexer:
     def run(self) -> int:
         """Index everything up to the end of the log, with intermediate commits; return the number of versions."""
         indexed = 0
-        while visits := self._reader.followed(self._visit, VISITS_AT_A_TIME):
+        while visits := self._reader.next_visits(self._visit, VISITS_AT_A_TIME):
             indexed += self._index(visits)
             last = visits[-1]
             self._visit = last.id
@@ -165,19 +165,19 @@ class _ShardIndexer:
         fresh: dict[VersionNumber, None] = {}
         again: set[VersionNumber] = set()
         for visit in visits:
-            if visit.brought is not None:
-                fresh[visit.page_id, visit.brought] = None
+            if visit.new_version is not None:
+                fresh[visit.page_id, visit.new_version] = None
                 before = self._version_before(visit)
                 if before is not None:
                     again.add((visit.page_id, before))
-            elif visit.is_turn:
+            elif visit.is_gone_or_back:
                 again.add((visit.page_id, visit.version))
         return fresh, again
 
     def _version_before(self, visit: FollowedVisit) -> int | None:
-        if visit.brought is None or visit.brought <= 1:
+        if visit.new_version is None or visit.new_version <= 1:
             return None
-        return self._reader.version_before(visit.page_id, visit.brought)
+        return self._reader.version_before(visit.page_id, visit.new_version)
 
     def _index_entry(self, row: VersionRow) -> IndexedVersion:
         text = self._reader.text_in(row)

@@ -68,7 +68,7 @@ def _histories(reader: StateReader, shard: int, stride: int) -> Iterator[list[Ve
     """Yield the versions of every `stride`-th page."""
     with reader.shard(shard) as state:
         for after in range(0, state.next_id(), ROWS_AT_A_TIME):
-            rows = state.histories(after, after + ROWS_AT_A_TIME)
+            rows = state.version_times(after, after + ROWS_AT_A_TIME)
             for number, moments in groupby(rows, key=lambda row: row.page_id):
                 if number % stride == 0:
                     yield list(moments)

@@ -75,11 +75,11 @@ def build_from_collection(
 
 
 def collection_base_url(settings: Settings) -> str:
-    """Return the URL of the collection's only site; raise ConfigError if there are several."""
+    """Return the URL of the collection's only site; raise ConfigError if it has several or none."""
     sites = {site_of(seed) for seed in settings.scope.seeds}
     if len(sites) != 1:
         names = ", ".join(sorted(sites)) or "none"
-        raise ConfigError(f"the collection has several sites ({names}); choose one with --base-url URL")
+        raise ConfigError(f"the collection does not have exactly one site ({names}); choose one with --base-url URL")
     return parse_base_url(sites.pop())
 
 

@@ -106,7 +106,7 @@ def savings(reader: StateReader, *, now_us: int) -> Savings:
     answers = body_bytes = not_due = 0
     for shard in reader.shards():
         with reader.shard(shard) as state:
-            some, size = state.spared()
+            some, size = state.saved_bodies()
             answers, body_bytes = answers + some, body_bytes + size
             not_due += state.not_due(now_us)
     return Savings(answers, body_bytes, not_due)

@@ -36,7 +36,7 @@ def trap_patterns(collection: Path, settings: TrapSettings) -> list[TrapPattern]
     return [*_user_rules(settings), *found]
 
 
-def exploding_sites(reader: StateReader) -> tuple[TrapPattern, ...]:
+def costliest_traps(reader: StateReader) -> tuple[TrapPattern, ...]:
     """Return the costliest blocked pattern of a few large sites."""
     worst: list[TrapPattern] = []
     for shard in reader.shards():
@@ -93,7 +93,7 @@ def _by_url_form(reader: StateReader) -> list[TrapPattern]:
 def _user_rules(settings: TrapSettings) -> list[TrapPattern]:
     states = {RuleAction.EXCLUDE: "excluded", RuleAction.ALLOW: "allowed"}
     return [
-        TrapPattern(rule.site or "*", rule.pattern, "operator", "your rule", 0, states[rule.action])
+        TrapPattern(rule.site or "*", rule.pattern, "user", "your rule", 0, states[rule.action])
         for rule in rules_of(settings)
     ]
 
@@ -148,11 +148,11 @@ def match_sites(reader: StateReader, site: str | None) -> tuple[str, ...]:
     if "://" in site:
         page = canonical(site if "/" in site.partition("://")[2] else site + "/")
         if page is None:
-            raise ConfigError(f"{site!r} is not a site; write it as https://example.org")
+            raise ConfigError(f"{site!r} is not a site; write it like https://example.org")
         return (site_of(page),)
     found = tuple(each.name for each in reader.sites() if each.name.partition("://")[2] == site.rstrip("/"))
     if not found:
-        raise ConfigError(f"the collection has no site {site!r}; write a new one as https://{site}")
+        raise ConfigError(f"the collection has no site {site!r}; write a new one like https://{site}")
     return found
 
 

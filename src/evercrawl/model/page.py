@@ -28,9 +28,7 @@ class Page(NamedTuple):
     last_modified: str | None = None
     digest: bytes | None = None  # Digest of the last decoded content; it differs from the newest version's after noise.
     interval_s: int = 0  # The current revisit interval; 0: unknown.
-    rate_estimate: bytes | None = (
-        None  # State of the revisit policy (`core/revisit/visit_schedule.py`); None: none yet.
-    )
+    rate_estimate: bytes | None = None  # State of the revisit policy (`core/revisit/visit_schedule.py`), if any.
     last_us: int | None = None  # The last visit.
     credit: int = 0  # Credit without the dividends of its shard (`core/credit/ledger.py`).
     earned: int = 0  # Credit received by links, decayed up to `generation`.

@@ -137,7 +137,7 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.NOT_FOUND: "the page does not exist (404)",
     Reason.GONE: "the page is gone (410)",
     Reason.SERVER_ERROR: "the server had an internal error (5xx)",
-    Reason.INTERNAL: "a defect in evercrawl; see the log for details",
+    Reason.INTERNAL: "a bug in evercrawl; see the log for details",
 }
 
 RefusalReason = tuple[Reason, str]  # Why a URL is refused, with the evidence.

@@ -56,8 +56,8 @@ class Summary:
     stopped: Stopped = "done"
     skipped_by: Mapping[str, int] = field(default_factory=dict)  # Number of rejected URLs by reason.
     gone: int = 0
-    longest_parallel_per_site: int = 0  # Maximum number of concurrent requests to one site.
-    median_answer_ms: int | None = None
+    max_concurrent_per_site: int = 0  # Maximum number of concurrent requests to one site.
+    median_response_ms: int | None = None
     remaining: int = 0  # Number of queued pages.
     first_error: str | None = None
     closed_note: str | None = None

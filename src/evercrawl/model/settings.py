@@ -144,7 +144,7 @@ class RobotsSettings:
     )
     max_bytes: int = setting(512 * 1024, "Maximum number of bytes of robots.txt to read.")
     max_redirects: int = setting(5, "Maximum number of redirects of robots.txt.")
-    max_crawl_delay: timedelta = setting(_seconds(60), "A longer Crawl-delay is treated as this one.")
+    max_crawl_delay: timedelta = setting(_seconds(60), "A longer Crawl-delay is shortened to this.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +246,7 @@ class RevisitSettings:
     budget: float | None = setting(None, "Maximum number of requests per day; none: no limit.")
     site_budget: float | None = setting(None, "Maximum number of requests per day to one site; none: no limit.")
     min_freshness_gain: timedelta = setting(
-        timedelta(hours=6), "Without a budget: visit a page when this keeps the copy current for at least this long."
+        timedelta(hours=6), "Without a budget: visit a page when that gains at least this much time with a current copy."
     )
     min_interval: timedelta = setting(timedelta(hours=1), "Minimum interval between two visits to a page.")
     max_interval: timedelta = setting(timedelta(days=60), "Maximum interval between two visits to a page.")
@@ -289,7 +289,7 @@ class SitemapSettings:
     probe_after_pages: int = setting(
         12, "Try the usual sitemap URLs after this many pages of a site, if robots.txt names no sitemap."
     )
-    max_files: int = setting(200, "Maximum number of sitemaps of one site per reading.")
+    max_files: int = setting(200, "Maximum number of sitemaps to read per site at a time.")
     max_bytes: int = setting(50 * 1024 * 1024, "Maximum size of one sitemap.")
 
 
@@ -303,7 +303,7 @@ class AlertSettings:
     first_retry_delay: timedelta = setting(_seconds(10), "Delay after the first failed attempt. It doubles each time.")
     max_retry_delay: timedelta = setting(timedelta(hours=1), "Maximum delay between two attempts.")
     retry_timeout: timedelta = setting(
-        timedelta(days=7), "Give up a message after this time, so that later messages can be sent."
+        timedelta(days=7), "Give up on a message after this time, so that later messages can be sent."
     )
     keep_log: timedelta = setting(timedelta(days=30), "How long sent messages stay in the log.")
     quiet_hours: tuple[str, ...] = setting(
@@ -330,7 +330,7 @@ class FocusSettings:
 
 @dataclass(frozen=True, slots=True)
 class DiscoverySettings:
-    """Guessing URLs of pages that nothing links to."""
+    """Guessed URLs, to find pages that nothing links to."""
 
     parent_folders: int = setting(0, "Number of parent folders of each page to request, nearest first.")
     neighbour_numbers: int = setting(

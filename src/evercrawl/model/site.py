@@ -16,7 +16,7 @@ class RobotsRecord(NamedTuple):
     etag: str | None
     last_modified: str | None
     policy: str
-    """`obey` the rules, `allow` (there are none), `forbid` (request nothing) or `private` (so is its address)."""
+    """`obey` the rules, `allow` (there are none), `forbid` (request nothing) or `private` (its address is private)."""
     detail: str
     unreachable_since_us: int | None = None
 
@@ -54,7 +54,7 @@ class TrapPattern:
 
     site: str
     pattern: str
-    kind: str  # The class: endless, duplicates, maze, unproductive; a class of URL forms; or operator.
+    kind: str  # The class: endless, duplicates, maze, unproductive; a class of URL forms; or user.
     evidence: str
     requests: int  # Requests so far.
     state: str  # throttled, blocked, refused (by the form of the URL), excluded or allowed (by your rules).

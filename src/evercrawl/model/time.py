@@ -19,7 +19,7 @@ def to_us(moment: datetime) -> int:
 
 
 def from_us(moment_us: int) -> datetime:
-    """Return the time of so many microseconds since the epoch."""
+    """Return the time of a number of microseconds since the epoch."""
     return _EPOCH + timedelta(microseconds=moment_us)
 
 
@@ -124,7 +124,7 @@ def format_interval(days: float) -> str:
     return f"every {format_days(days)}"
 
 
-RATE_SYNTAX = "a number of requests such as 1000/day, 50/hour or 1000 (a day)"
+RATE_SYNTAX = "a number of requests such as 1000/day, 50/hour or 1000 (per day)"
 """Follows "must be" in messages."""
 MAX_PER_DAY = 1e12  # A larger rate is a typing error.
 _PER_DAY = {
@@ -144,7 +144,7 @@ def parse_rate(text: str) -> float:
         raise ValueError(f"must be {RATE_SYNTAX}")
     unit = (found[2] or "day").lower()
     if unit not in _PER_DAY:
-        raise ValueError(f"must be {RATE_SYNTAX}; there is no {unit!r}, but day, hour, minute, second and week")
+        raise ValueError(f"must be {RATE_SYNTAX}; {unit!r} is not one of second, minute, hour, day and week")
     per_day = float(re.sub("[_,]", "", found[1])) * _PER_DAY[unit]
     if not 0.0 < per_day <= MAX_PER_DAY:
         raise ValueError(f"must be {RATE_SYNTAX}, more than 0")
@@ -152,5 +152,5 @@ def parse_rate(text: str) -> float:
 
 
 def is_total_rate(text: str) -> bool:
-    """Return whether the text names a time unit: requests in all, not requests per page and day."""
+    """Return whether the text names a time unit: requests in total, not per page."""
     return "/" in text or "per" in text.lower()

@@ -1,4 +1,4 @@
-"""The user agent: the product token that robots.txt names (RFC 9309 section 2.2.1) and the operator's contact."""
+"""The user agent: the product token that robots.txt names (RFC 9309 section 2.2.1) and your contact."""
 
 from __future__ import annotations
 

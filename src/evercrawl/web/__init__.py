@@ -1,1 +1,1 @@
-"""The web interface, the REST API and standard protocols. It shows and asks; the collection decides."""
+"""The web interface, the REST API and standard protocols; all logic is in `collection`."""

@@ -135,7 +135,7 @@ class AuthStore:
     # Signed links
 
     def signature(self, text: str) -> str:
-        """Return the signature that proves that we made a link."""
+        """Return the signature that proves that a link is ours."""
         return hmac.new(self._secret, text.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:40]
 
     def is_signed(self, text: str, signature: str) -> bool:

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, made from `views`."""
+"""The OpenAPI 3.1 document, generated from `views`."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _view(view: View) -> dict[str, Any]:
     return {
         "operationId": view.name,
         "summary": view.text,
-        "tags": ["look"],
+        "tags": ["view"],
         "x-scope": view.scope.label,
         "parameters": [_parameter(one) for one in view.parameters],
         "responses": _responses({"application/json": {"schema": _response_schema(view.name)}}),
@@ -134,7 +134,7 @@ def _response_schema(name: str) -> dict[str, Any]:
 
 def _responses(content: dict[str, Any], *, more: Mapping[str, str] | None = None) -> dict[str, Any]:
     error = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
-    found: dict[str, Any] = {"200": {"description": "As inputs.", "content": content}}
+    found: dict[str, Any] = {"200": {"description": "Success.", "content": content}}
     found |= {status: {"description": text} for status, text in (more or {}).items()}
     for status, text in _ERRORS.items():
         found.setdefault(status, {"description": text, "content": error})

@@ -1,6 +1,6 @@
 """Views, actions and their parameters.
-A view is one function that collects data; it gives a page, its JSON and an API path. An action is one function that
-changes something; it gives a form target and an API path. The OpenAPI description is made from them."""
+A view is one function that collects data; it has a page, its JSON and an API path. An action is one function that
+changes something; it has a form target and an API path. The OpenAPI document is generated from them."""
 
 from __future__ import annotations
 

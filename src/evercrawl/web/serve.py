@@ -186,7 +186,7 @@ class WebService:
         warm = asyncio.create_task(asyncio.to_thread(warm_up, self.state))
         crawl = asyncio.create_task(self._crawl(say)) if self.options.crawl else None
         try:
-            async with self._notifying(), self._renewing():
+            async with self._send_alerts(), self._keep_subscriptions():
                 await asyncio.gather(*tasks)
         finally:
             await asyncio.gather(warm, return_exceptions=True)
@@ -206,26 +206,26 @@ class WebService:
         if self.stop_crawl is not None:
             self.stop_crawl.finish() if self.stop_crawl.stage == 0 else self.stop_crawl.cancel()
 
-    def _notifying(self) -> AbstractAsyncContextManager[None]:
+    def _send_alerts(self) -> AbstractAsyncContextManager[None]:
         """Send alerts while serving; a crawl in this process sends them itself."""
         if self.options.crawl or self.options.read_only:
             return nullcontext()
         return run_notifier(self.state.path, self.state.settings)
 
     @asynccontextmanager
-    async def _renewing(self) -> AsyncIterator[None]:
+    async def _keep_subscriptions(self) -> AsyncIterator[None]:
         """Renew subscriptions while serving."""
         if not self.state.is_reachable or self.options.read_only:
             yield
             return
-        task = asyncio.create_task(self._renew())
+        task = asyncio.create_task(self._renew_forever())
         try:
             yield
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    async def _renew(self) -> None:
+    async def _renew_forever(self) -> None:
         while True:
             try:
                 await self.state.websub.renew()

@@ -1,4 +1,4 @@
-"""Render pages from templates; everything is escaped unless it was made here."""
+"""Render pages from templates; everything is escaped, except markup that we generate."""
 
 from __future__ import annotations
 

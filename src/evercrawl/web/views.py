@@ -156,7 +156,7 @@ ACTIONS: tuple[Action, ...] = (
         "slow-site",
         "Set a minimum delay between requests to a site.",
         site_pages.slow_site,
-        (_SITE, Parameter("gap", "Seconds.", "integer", required=True, minimum=1, maximum=site_pages.MAX_GAP_S)),
+        (_SITE, Parameter("gap", "Seconds.", "integer", required=True, minimum=1, maximum=site_pages.MAX_DELAY_S)),
     ),
     Action("undo-slow-site", "Stop slowing a site down.", site_pages.undo_slow_site, (_SITE,)),
     Action(
@@ -287,7 +287,7 @@ PROTOCOLS: tuple[ProtocolRoute, ...] = (
         ("application/x-ndjson", "text/event-stream"), parameters=streams.EVENT_PARAMETERS,
     ),
     ProtocolRoute(
-        "crawl-log", "/crawl.log", "Download every visit, oldest first, as Heritrix's crawl.log.",
+        "crawl-log", "/crawl.log", "Download every visit, oldest first, in the format of Heritrix's crawl.log.",
         ("text/plain",), parameters=streams.LOG_PARAMETERS,
     ),
     ProtocolRoute(

@@ -63,7 +63,7 @@ def test_live_progress_is_only_for_terminals(monkeypatch: pytest.MonkeyPatch) ->
 def test_the_summary_shows_the_folder_and_the_next_commands(tmp_path: Path) -> None:
     summary = Summary(
         requests=313, fetched=313, new=311, errors=2, skipped=57, bytes=41_000_000, seconds=600,
-        skipped_by={"robots": 12, "out_of_scope": 45}, median_answer_ms=180, longest_parallel_per_site=1,
+        skipped_by={"robots": 12, "out_of_scope": 45}, median_response_ms=180, max_concurrent_per_site=1,
         stopped="interrupted", remaining=891, first_error="https://example.org/\x1b[31mx: timeout",
     )  # fmt: skip
     out = io.StringIO()

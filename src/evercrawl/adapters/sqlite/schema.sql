@@ -98,7 +98,7 @@ create table page (
 -- The queue is an index of the page table, so a page can be in it only once.
 create index page_queued on page (site_id, priority, seq) where seq is not null;
 create index page_due on page (due_us, shard) where due_us is not null;
-create index page_repeats on page (duplicate_of) where duplicate_of is not null;
+create index page_duplicates on page (duplicate_of) where duplicate_of is not null;
 
 -- The exact index of known URLs. Keys of one folder are adjacent, so the links of a page touch few places.
 create table seen (
@@ -260,7 +260,7 @@ create table analysis (
   primary key (page_id, number, shard)
 ) without rowid;
 
--- Headings and links of the newest content of each page (core/outline.py), for search and the link graph.
+-- Headings and links of the newest content of each page (core/document/compression.py), for search and the link graph.
 create table outline (
   page_id integer primary key,
   at_us integer not null,

@@ -208,7 +208,7 @@ def _subject_text(status: AlertStatus) -> str:
     where = ", ".join(map(safe_line, (*subject.pages, *subject.patterns))) or "every page"
     more = f", containing {safe_line(subject.query)}" if subject.query else ""
     more += f", at least {subject.min_size:.0%}" if subject.min_size else ""
-    return f"{kinds}: {where}{more}" + (", sentiment turned" if subject.sentiment_shift else "")
+    return f"{kinds}: {where}{more}" + (", sentiment turned positive or negative" if subject.sentiment_shift else "")
 
 
 @alert_command.command("test")
@@ -352,7 +352,7 @@ async def _deliver_once(path: Path, settings: Settings) -> None:
 
 
 async def _deliver_until_stopped(cli: CliContext, path: Path, settings: Settings) -> int | None:
-    """Return the signal that ended it."""
+    """Deliver until a signal arrives, and return its number."""
     from evercrawl.collection.alerts.notifier import deliver_until_stopped
 
     stop, loop = asyncio.Event(), asyncio.get_running_loop()

@@ -297,7 +297,7 @@ def _count_skipped(found: Iterable[SkippedUrl], *, as_json: bool) -> None:
 @common_options
 @pass_cli
 def log_command(cli: CliContext, site: str | None, since: str | None, until: str | None, as_json: bool) -> None:
-    """Print the visits to one SITE or to all, oldest first, as Heritrix's crawl.log.
+    """Print the visits to one SITE or to all, oldest first, in the format of Heritrix's crawl.log.
 
     The twelve fields: time, status, bytes, URL, discovery path, referring page, content type, worker, start and
     duration of the fetch, SHA-1 of the body, source, annotations. Failures have Heritrix's status codes.

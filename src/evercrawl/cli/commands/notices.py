@@ -147,7 +147,7 @@ def _public_url_option(function: Callable[..., Any]) -> Callable[..., Any]:
 def websub_list(cli: CliContext, as_json: bool) -> None:
     """List the subscriptions with their state and end.
 
-    asked: not confirmed yet; active: updates arrive; denied: refused by the hub; ending: being cancelled.
+    requested: not confirmed yet; active: updates arrive; denied: refused by the hub; ending: being cancelled.
 
     \b
     evercrawl websub list --json | jq -r 'select(.phase != "active") | .topic'
@@ -215,7 +215,7 @@ def _show_subscription(one: Subscription, *, as_json: bool) -> None:
         emit_json("websub", fields)
         return
     until = f", until {local_time(fields['until'])}" if fields["until"] else ""
-    click.echo(f"{one.phase.value:<7} {safe_line(one.topic)}{until}")
+    click.echo(f"{one.phase.value:<9} {safe_line(one.topic)}{until}")
     click.echo(f"        by {safe_line(one.hub)}{'' if one.secret else ', unsigned (the hub has no TLS)'}")
     if one.detail:
         click.echo(f"        {safe_line(one.detail, longest=200)}")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evercrawl.model.search import Hit, SearchResults
 
 _TITLE_CHARS = 100
-SLOW_LAG = 2000  # From so many visits to index on, the search says that it takes a moment.
+SLOW_LAG = 2000  # With more visits to index, the search says that it takes a moment.
 
 
 @click.command("search")
@@ -50,7 +50,7 @@ def search_command(cli: CliContext, /, words: tuple[str, ...], as_json: bool, **
     evercrawl search cats --in ./a.evercrawl --in https://archive.example.org
 
     Also: word OR word, url:word, sentiment:pos|neg|neutral, changed:2026-05, changed:<2026-01-01.
-    Pages that are gone are marked. Near duplicates are listed once.
+    Pages that are gone are marked. Near-duplicates are listed once.
     """
     found = _run_search(cli, " ".join(words), **options)
     for trouble in found.source_errors:
@@ -155,7 +155,7 @@ def _snippet(hit: Hit) -> Text:
 def _hit_footer(hit: Hit) -> str:
     parts = [f"v{hit.version}, {local_time(hit.fetched_at)}"]
     if hit.near_duplicates:
-        parts.append(plural(hit.near_duplicates, "near duplicate"))
+        parts.append(plural(hit.near_duplicates, "near-duplicate"))
     if hit.sentiment is not None:
         parts.append(f"sentiment {hit.sentiment:+.2f}")
     if hit.source is not None:

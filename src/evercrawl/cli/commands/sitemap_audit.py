@@ -78,12 +78,12 @@ def sitemap_check(cli: CliContext, /, subject: str, min_score: int, as_json: boo
         )
     if survey.unavailable is not None and not survey.entries:
         return _report_closed(cli, survey)
-    judgement = _judge(survey, collection, settings)
+    report = _judge(survey, collection, settings)
     if as_json:
-        emit_json("sitemap-check", _check_fields(survey, judgement, min_score))
+        emit_json("sitemap-check", _check_fields(survey, report, min_score))
     else:
-        _show_judgement(survey, judgement)
-    return ExitCode.OK if judgement.score >= min_score else ExitCode.ERROR
+        _show_report(survey, report)
+    return ExitCode.OK if report.score >= min_score else ExitCode.ERROR
 
 
 def _report_closed(cli: CliContext, survey: SitemapSurvey) -> int:
@@ -104,13 +104,13 @@ def _judge(survey: SitemapSurvey, collection: Path | None, settings: Settings) -
     return check_with_collection(survey, collection, settings)
 
 
-def _check_fields(survey: SitemapSurvey, judgement: SitemapReport, min_score: int) -> dict[str, Any]:
+def _check_fields(survey: SitemapSurvey, report: SitemapReport, min_score: int) -> dict[str, Any]:
     from evercrawl.collection.sitemap import WEIGHTS
 
     return {
         "site": survey.site,
-        "score": judgement.score,
-        "ok": judgement.score >= min_score,
+        "score": report.score,
+        "ok": report.score >= min_score,
         "files": [
             {
                 "url": file.url,
@@ -121,11 +121,11 @@ def _check_fields(survey: SitemapSurvey, judgement: SitemapReport, min_score: in
             }
             for file in survey.files
         ],
-        "entries": judgement.entries,
-        "dated": judgement.dated,
-        "sampled": judgement.sampled,
-        "verified": judgement.verified,
-        "requests": judgement.requests,
+        "entries": report.entries,
+        "dated": report.dated,
+        "sampled": report.sampled,
+        "verified": report.verified,
+        "requests": report.requests,
         "findings": [
             {
                 "issue": one.issue,
@@ -135,22 +135,22 @@ def _check_fields(survey: SitemapSurvey, judgement: SitemapReport, min_score: in
                 "cost": round(one.cost, 1),
                 "examples": [dict(example._asdict()) for example in one.examples],
             }
-            for one in judgement.findings
+            for one in report.findings
         ],
     }
 
 
-def _show_judgement(survey: SitemapSurvey, judgement: SitemapReport) -> None:
+def _show_report(survey: SitemapSurvey, report: SitemapReport) -> None:
     from evercrawl.collection.sitemap import WEIGHTS
 
-    about = f"{plural(judgement.files, 'file')}, {judgement.entries:,} entries, {judgement.dated:,} with dates"
-    checked = f"{plural(judgement.sampled, 'page')} and {plural(judgement.verified, 'date')} checked"
-    click.echo(f"{safe_line(survey.site)}: score {judgement.score} of 100 ({about}; {checked})")
-    for one in judgement.findings:
+    about = f"{plural(report.files, 'file')}, {report.entries:,} entries, {report.dated:,} with dates"
+    checked = f"{plural(report.sampled, 'page')} and {plural(report.verified, 'date')} checked"
+    click.echo(f"{safe_line(survey.site)}: score {report.score} of 100 ({about}; {checked})")
+    for one in report.findings:
         click.echo(f"  -{one.cost:<4.0f} {one.count:,} of {one.of:,}: {WEIGHTS[one.issue].description} [{one.issue}]")
         for example in one.examples:
             click.echo(f"        {safe_line(example.url)}  {safe_line(example.detail)}")
-    if not judgement.findings:
+    if not report.findings:
         click.echo("  no problems found")
 
 

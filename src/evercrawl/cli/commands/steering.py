@@ -306,7 +306,7 @@ def _show_plan(plan: RevisitPlan) -> None:
 
 def _threshold_text(plan: RevisitPlan) -> str:
     if plan.threshold_days is None:
-        return "none: the budget is below the longest interval, so pages are visited in turn"
+        return "none: the budget does not cover the longest interval, so pages are visited in turn"
     if plan.budget_per_day is not None and plan.requests_per_day < _SPENT * plan.budget_per_day:
         return "none: every page can be visited at its shortest interval"
     return f"a visit must gain {format_days(plan.threshold_days)} of a current copy"

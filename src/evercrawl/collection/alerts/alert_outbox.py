@@ -24,7 +24,7 @@ FILE = "alerts.sqlite"
 VERSION = 1
 BUSY_WAIT_S = 10.0
 OWNER_ONLY = 0o600
-_MESSAGE = "m.id, a.name, m.made_us, m.state, m.tries, m.next_us, m.ended_us, m.detail"
+_MESSAGE = "m.id, a.name, m.created_us, m.state, m.tries, m.next_us, m.ended_us, m.detail"
 _OPEN = "('pending', 'sending')"
 
 
@@ -205,7 +205,7 @@ class AlertOutbox:
                 return None
             message = AlertMessage(f"msg_{self.uid}_{known.id}_{rows[0][0]}", known.alert.name, now_us)
             db.execute(
-                "insert into message (id, alert_id, made_us, state, tries, next_us, detail)"
+                "insert into message (id, alert_id, created_us, state, tries, next_us, detail)"
                 " values (?, ?, ?, ?, 0, 0, '')",
                 (message.id, known.id, now_us, message.state.value),
             )
@@ -230,10 +230,10 @@ class AlertOutbox:
         """Store the state of a message."""
         with self._writing() as db:
             db.execute(
-                "update message set made_us = ?, state = ?, tries = ?, next_us = ?, ended_us = ?, detail = ?"
+                "update message set created_us = ?, state = ?, tries = ?, next_us = ?, ended_us = ?, detail = ?"
                 " where id = ?",
                 (
-                    message.made_us, message.state.value, message.tries, message.next_us, message.ended_us,
+                    message.created_us, message.state.value, message.tries, message.next_us, message.ended_us,
                     message.detail, message.id,
                 ),
             )  # fmt: skip
@@ -289,7 +289,7 @@ def _pending_event(row: Any) -> PendingEvent:
 
 
 def _make_private(path: Path) -> None:
-    """Create the file with access only for its owner; SQLite gives the files beside it the same rights."""
+    """Create the file with access only for its owner; SQLite gives its other files the same rights."""
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY))
     except OSError as error:

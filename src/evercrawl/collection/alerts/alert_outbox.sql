@@ -40,7 +40,7 @@ create table message (
   place integer primary key autoincrement,
   id text not null unique,
   alert_id integer not null,
-  made_us integer not null,
+  created_us integer not null,
   state text not null,
   tries integer not null,
   next_us integer not null,

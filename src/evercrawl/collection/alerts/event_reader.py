@@ -64,7 +64,7 @@ class EventJudges(NamedTuple):
     tone: ScoreText
 
 
-def _tone(text: str) -> float | None:
+def _sentiment(text: str) -> float | None:
     from evercrawl.adapters.learned import load_sentiment_model  # rarely needed
     from evercrawl.core.sentiment.sentences import page_sentiment
 
@@ -72,22 +72,22 @@ def _tone(text: str) -> float | None:
     return None if found is None else found.score
 
 
-def _says(query: str, page: PageText) -> bool:
+def _contains(query: str, page: PageText) -> bool:
     from evercrawl.adapters.tantivy.text_query import index_words, stem_words  # slow to load
 
     return page_matches(query, page, cut=index_words, stem=stem_words)
 
 
-BY_WORDS = EventJudges(_says, _tone)  # Queries have the same meaning as in search.
+DEFAULT_JUDGES = EventJudges(_contains, _sentiment)  # Queries have the same meaning as in search.
 
 
 class EventReader:
     """Reads the logs from the positions in the outbox."""
 
-    def __init__(self, outbox: AlertOutbox, logs: Logs, *, judging: EventJudges = BY_WORDS) -> None:
+    def __init__(self, outbox: AlertOutbox, logs: Logs, *, judges: EventJudges = DEFAULT_JUDGES) -> None:
         self._outbox = outbox
         self._logs = logs
-        self._judging = judging
+        self._judges = judges
         self._stamps: dict[int, object] = {}
 
     def read(self, *, now_us: int) -> int:
@@ -126,7 +126,7 @@ class EventReader:
                 if event.at_us < known.since_us:
                     continue
                 found = match_event(
-                    known.alert.filter, event, texts, matches=self._judging.matches, score=self._judging.tone
+                    known.alert.filter, event, texts, matches=self._judges.matches, score=self._judges.tone
                 )
                 if found is not None:
                     matched.append(MatchedEvent(known.id, found))

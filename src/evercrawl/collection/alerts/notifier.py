@@ -1,4 +1,4 @@
-"""Send alerts: beside a crawl, or alone for a collection that another process crawls."""
+"""Send alerts during a crawl, or for a collection that another process crawls."""
 
 from __future__ import annotations
 

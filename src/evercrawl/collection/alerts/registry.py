@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MessageCounts, outbox_path
-from evercrawl.collection.alerts.event_reader import BY_WORDS, CollectionLogs, EventJudges, Logs, event_texts
+from evercrawl.collection.alerts.event_reader import DEFAULT_JUDGES, CollectionLogs, EventJudges, Logs, event_texts
 from evercrawl.collection.alerts.sender import ChannelSender, OutgoingMessage, require_apprise
 from evercrawl.core.alerts.definition import HOSTED_SERVICES as HOSTED_SERVICES
 from evercrawl.core.alerts.definition import alert_fields as alert_fields
@@ -59,7 +59,7 @@ class MessageLogEntry:
             "alert": message.alert,
             "state": message.state.value,
             "changes": self.changes,
-            "created_at": from_us(message.made_us),
+            "created_at": from_us(message.created_us),
             "attempts": message.tries,
             "next_attempt": from_us(message.next_us) if message.next_us else None,
             "ended_at": None if message.ended_us is None else from_us(message.ended_us),
@@ -221,7 +221,11 @@ class AlertPreview(NamedTuple):
 
 
 def preview_alert(
-    subject: AlertFilter, logs: Logs, *, judging: EventJudges = BY_WORDS, clock: Callable[[], float] = time.monotonic
+    subject: AlertFilter,
+    logs: Logs,
+    *,
+    judges: EventJudges = DEFAULT_JUDGES,
+    clock: Callable[[], float] = time.monotonic,
 ) -> AlertPreview:
     """Return which of the newest events an alert would have reported."""
     shards, end = logs.shards(), clock() + PREVIEW_TIMEOUT_S
@@ -236,7 +240,7 @@ def preview_alert(
                     break
                 checked, oldest_us = checked + 1, min(oldest_us, event.at_us)
                 found = match_event(
-                    subject, event, event_texts(shard_log, event), matches=judging.matches, score=judging.tone
+                    subject, event, event_texts(shard_log, event), matches=judges.matches, score=judges.tone
                 )
                 if found is not None:
                     matched.append(found)

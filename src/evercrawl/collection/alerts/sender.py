@@ -45,7 +45,7 @@ from evercrawl.model.user_agent import user_agent
 
 PASSWORD_VARIABLE = "EVERCRAWL_MAIL_PASSWORD"
 ATOM_ENTRIES = 100  # Maximum number of entries of a feed.
-LONGEST_DETAIL = 300
+MAX_DETAIL_CHARS = 300
 
 log = logging.getLogger(__name__)
 
@@ -92,8 +92,8 @@ class ChannelSender:
         except (EvercrawlError, OSError, ValueError) as error:
             return DeliveryAttempt(False, _shown(error))
         except Exception as error:
-            log.exception("alert %s: defect in delivery", outgoing.alert.name)
-            return DeliveryAttempt(False, f"defect: {_shown(error)}")
+            log.exception("alert %s: bug in delivery", outgoing.alert.name)
+            return DeliveryAttempt(False, f"bug in evercrawl: {_shown(error)}")
 
     async def close(self) -> None:
         """Close the HTTP client."""
@@ -103,12 +103,16 @@ class ChannelSender:
     async def _webhook(self, outgoing: OutgoingMessage, now: datetime) -> DeliveryAttempt:
         message, target = outgoing.message, outgoing.alert.destination
         body = webhook_body(
-            outgoing.alert, outgoing.events, message_id=message.id, collection=self._collection, made_us=message.made_us
+            outgoing.alert,
+            outgoing.events,
+            message_id=message.id,
+            collection=self._collection,
+            created_us=message.created_us,
         )
         headers = webhook_headers(target.secret, message.id, body, now=now)
         posted = await self._open_poster().post(target.address, body, headers=headers)
         if posted.status is None:
-            return DeliveryAttempt(False, posted.detail[:LONGEST_DETAIL])
+            return DeliveryAttempt(False, posted.detail[:MAX_DETAIL_CHARS])
         wait = retry_after(header(posted.headers, "retry-after"), now=now)
         return DeliveryAttempt(200 <= posted.status < 300, f"HTTP {posted.status}", wait)
 
@@ -181,7 +185,7 @@ def _send_by_apprise(address: str, title: str, text: str) -> bool:
 
 
 def _shown(error: BaseException) -> str:
-    return f"{type(error).__name__}: {error}"[:LONGEST_DETAIL]
+    return f"{type(error).__name__}: {error}"[:MAX_DETAIL_CHARS]
 
 
 def build_mail(outgoing: OutgoingMessage, sender: str, *, collection: str) -> EmailMessage:
@@ -189,7 +193,7 @@ def build_mail(outgoing: OutgoingMessage, sender: str, *, collection: str) -> Em
     mail = EmailMessage()
     mail["From"], mail["To"] = sender, outgoing.alert.destination.address
     mail["Subject"] = subject_line(outgoing.alert, outgoing.events)
-    mail["Date"] = format_datetime(from_us(outgoing.message.made_us))
+    mail["Date"] = format_datetime(from_us(outgoing.message.created_us))
     # The same at every attempt, so that mail systems drop duplicates.
     mail["Message-ID"] = f"<{outgoing.message.id}@{sender.rpartition('@')[2]}>"
     mail["Auto-Submitted"] = "auto-generated"

@@ -60,7 +60,7 @@ class ExportReport:
 OnProgress = Callable[[ExportReport], None]
 
 
-class SelectedAnswer(NamedTuple):
+class SelectedResponse(NamedTuple):
     """A selected version and its stored response."""
 
     version: StoredVersion
@@ -93,11 +93,11 @@ class ExportRun:
         """Return the folder of the collection's WARC files."""
         return self.collection / "archive"
 
-    def answers(self) -> Iterator[SelectedAnswer]:
+    def answers(self) -> Iterator[SelectedResponse]:
         """Yield every selected version that can be read."""
         for reader, version in selected_versions(self.collection, self.selection):
             try:
-                answer = SelectedAnswer(version, read_stored_record(self.archive, reader, version))
+                answer = SelectedResponse(version, read_stored_record(self.archive, reader, version))
             except StoreUnavailable as error:
                 self._add_damage(version, error)
                 continue
@@ -154,30 +154,30 @@ def new_file(target: Path, *, force: bool) -> Iterator[Path]:
     require_writable(target, force=force)
     if target.is_dir():
         raise ConfigError(f"{target} is a folder; give a file name with -o")
-    beside = _beside(target)
+    temporary = _temporary_path(target)
     try:
-        yield beside
+        yield temporary
         require_writable(target, force=force)
-        _move_file(beside, target)
+        _move_file(temporary, target)
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 @contextmanager
 def new_folder(target: Path, *, force: bool) -> Iterator[Path]:
     """Yield a temporary folder; rename it to `target` after the block, or delete it after an error."""
     require_writable(target, force=force)
-    beside = _beside(target)
+    temporary = _temporary_path(target)
     try:
-        beside.mkdir()
+        temporary.mkdir()
     except OSError as error:
-        raise _unwritable(beside, error) from error
+        raise _unwritable(temporary, error) from error
     try:
-        yield beside
+        yield temporary
         require_writable(target, force=force)
-        _replace_folder(beside, target)
+        _replace_folder(temporary, target)
     finally:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 @contextmanager
@@ -197,24 +197,24 @@ def standard_output() -> Iterator[BinaryIO]:
     sys.stdout.buffer.flush()
 
 
-def _beside(target: Path) -> Path:
+def _temporary_path(target: Path) -> Path:
     return target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.partial")
 
 
-def _move_file(beside: Path, target: Path) -> None:
+def _move_file(temporary: Path, target: Path) -> None:
     try:
-        beside.replace(target)
+        temporary.replace(target)
     except OSError as error:
         raise _unwritable(target, error) from error
 
 
-def _replace_folder(beside: Path, target: Path) -> None:
+def _replace_folder(temporary: Path, target: Path) -> None:
     """Replace a folder: rename the old one, move the new one in place, then delete the old one."""
-    old = _beside(target) if os.path.lexists(target) else None
+    old = _temporary_path(target) if os.path.lexists(target) else None
     if old is not None:
         _move_file(target, old)
     try:
-        _move_file(beside, target)
+        _move_file(temporary, target)
     except BaseException:
         if old is not None:
             _move_file(old, target)

@@ -1,4 +1,4 @@
-"""Import captures into a shard, as if the pages had been visited at the time."""
+"""Import captures into a shard, as if the pages had been visited at that time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evercrawl.collection.exchange.import_sources import (
     Catalogue,
     CatalogueEntry,
     DamagedRecord,
-    ImportedAnswer,
+    ImportedResponse,
     RecordFiles,
     fetch_result_of,
     response_parts,
@@ -154,7 +154,7 @@ class ShardImporter:
         if http is None:
             self._report.unresolved += 1
             return None
-        capture = ImportedAnswer(
+        capture = ImportedResponse(
             url=entry.url,
             date=from_us(entry.at_us),
             ip=record.headers.get("warc-ip-address"),
@@ -271,22 +271,22 @@ class ShardImporter:
         if decision.site.outlook is not None:
             self._outlooks.update(page.site_id, decision.site.outlook)
         visit = visit_row(page, decision, now=now, stored=stored)._replace(at_us=at_us)
-        if self._is_foreign(page):
+        if self._is_out_of_scope(page):
             visit = visit._replace(due_us=None)
-        self._buffer.write_visited(page, visit)
+        self._buffer.write_visit(page, visit)
         self._in_batch.add(page.key)
         if visit.version is not None:
             self._report.versions += 1
         else:
             self._report.unchanged += 1
 
-    def _is_foreign(self, page: Page) -> bool:
+    def _is_out_of_scope(self, page: Page) -> bool:
         """Return whether the page is outside the scope, so that no crawl visits it."""
         settings, scope = self._import.settings, self._import.policy.scope
         return bool(settings.scope.seeds) and scope.verdict(page.url, depth=page.depth) is not None
 
     async def _decide(self, page: Page, result: FetchResult, now: datetime) -> Decision:
-        """Decide what a record means, as if the page had been visited at its moment."""
+        """Decide what a record means, as if the page had been visited at that time."""
         policy = self._import.policy
         is_304 = isinstance(result, NotModified)
         content = await self._contents.read(page, result, now=now) if isinstance(result, Fetched) else None

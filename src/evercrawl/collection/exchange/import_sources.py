@@ -205,7 +205,7 @@ class DamagedRecord(Exception):
     """The record does not match its digest or length."""
 
 
-class ImportedAnswer(NamedTuple):
+class ImportedResponse(NamedTuple):
     """An archived response."""
 
     url: str
@@ -267,7 +267,7 @@ def _joined_chunks(body: bytes) -> bytes | None:
         pieces.append(piece)
 
 
-def fetch_result_of(capture: ImportedAnswer, settings: HttpSettings) -> FetchResult:
+def fetch_result_of(capture: ImportedResponse, settings: HttpSettings) -> FetchResult:
     """Return the result of the visit by the rules of a crawl."""
     body = capture.http.body
     head = response_block_head(capture.http.head, body_bytes=None if capture.is_cut else len(body))

@@ -186,7 +186,7 @@ def _moment(at_us: int) -> str:
 
 MAX_NAME_CHARS = 120  # Characters of one name, all ASCII. File systems allow 255 bytes.
 MAX_PATH_CHARS = 600  # Characters of the whole path in the tree. macOS allows 1,024 bytes, Linux 4,096.
-KEPT_OF_LONG = 80
+SHORTENED_CHARS = 80
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._~%=+,@-]")
 _ENDING = re.compile(r"(?<=.)\.[A-Za-z0-9]{1,8}\Z")
@@ -237,7 +237,7 @@ def safe_name(name: str, *, room: int = MAX_NAME_CHARS) -> str:
         safe = f"{safe[:-1]}%2E"
     if _RESERVED.match(safe):
         safe = f"_{safe}"
-    return safe if len(safe) <= room else f"{safe[:KEPT_OF_LONG]}~{_digest(name)}"
+    return safe if len(safe) <= room else f"{safe[:SHORTENED_CHARS]}~{_digest(name)}"
 
 
 def _host(url: str) -> str:
@@ -258,7 +258,7 @@ def _split(last: str, ending: str) -> tuple[str, str]:
 
 def _shortened(url: str, folders: list[str], ending: str) -> tuple[str, ...]:
     """Return the start of the path, and a digest for the rest."""
-    return (*folders[:1], f"{folders[1][:KEPT_OF_LONG] if len(folders) > 1 else 'long'}~{_digest(url)}{ending}")
+    return (*folders[:1], f"{folders[1][:SHORTENED_CHARS] if len(folders) > 1 else 'long'}~{_digest(url)}{ending}")
 
 
 def _digest(text: str) -> str:

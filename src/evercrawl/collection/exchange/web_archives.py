@@ -27,7 +27,7 @@ from evercrawl.adapters.warc.warc_records import (
     resolved_response,
     warcinfo_record,
 )
-from evercrawl.collection.exchange.export_run import ExportRun, SelectedAnswer
+from evercrawl.collection.exchange.export_run import ExportRun, SelectedResponse
 from evercrawl.collection.stored_pages import StoredRecord, request_record
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.url import surt
@@ -60,7 +60,7 @@ class WarcFile:
         info = WarcInfo(f"evercrawl/{__version__}", {"description": "Versions exported from an evercrawl collection"})
         self._write(compress_record(warcinfo_record(name, info, now=datetime.now(UTC)), level))
 
-    def add(self, answer: SelectedAnswer) -> WarcPosition:
+    def add(self, answer: SelectedResponse) -> WarcPosition:
         """Write a response and its request, if it is stored; return the position of the response."""
         request = request_record(self._archive, answer.version, answer.stored)
         if not answer.stored.is_revisit:
@@ -70,7 +70,7 @@ class WarcFile:
             return place
         return self._add_resolved(answer, request[1] if request is not None else None)
 
-    def _add_resolved(self, answer: SelectedAnswer, request: WarcRecord | None) -> WarcPosition:
+    def _add_resolved(self, answer: SelectedResponse, request: WarcRecord | None) -> WarcPosition:
         version, stored = answer
         record_id = resolved_record_id(version.record_id)
         concurrent = request.headers.get("warc-record-id") if request is not None else None
@@ -242,11 +242,11 @@ def write_wacz(run: ExportRun, target: Path) -> None:
         package.close(_about(run, main_page))
 
 
-def _write_records(run: ExportRun, out: HashingSink, lines: SortedLines, pages: BinaryIO) -> SelectedAnswer | None:
+def _write_records(run: ExportRun, out: HashingSink, lines: SortedLines, pages: BinaryIO) -> SelectedResponse | None:
     """Write the WARC, its index lines and its list of pages; return the first page."""
     file = WarcFile(out, WARC_NAME, archive=run.archive, level=run.settings.archive.gzip_level)
     pages.write(orjson.dumps(PAGES_HEADER) + b"\n")
-    first: SelectedAnswer | None = None
+    first: SelectedResponse | None = None
     for answer in run.answers():
         place = file.add(answer)
         mime = mime_of(answer.stored)
@@ -261,7 +261,7 @@ def _write_records(run: ExportRun, out: HashingSink, lines: SortedLines, pages: 
     return first
 
 
-def _page_line(answer: SelectedAnswer) -> bytes:
+def _page_line(answer: SelectedResponse) -> bytes:
     version = answer.version
     fields = {"id": version.record_id.hex(), "url": version.url, "ts": _moment(version.seen_us)}
     if version.title:
@@ -284,7 +284,7 @@ def _write_index(package: WaczPackage, lines: SortedLines) -> None:
         out.write(b"".join(blocks))
 
 
-def _about(run: ExportRun, first: SelectedAnswer | None) -> dict[str, Any]:
+def _about(run: ExportRun, first: SelectedResponse | None) -> dict[str, Any]:
     about = {
         "title": run.collection.absolute().name,
         "created": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),

@@ -1,1 +1,1 @@
-"""The pages: each module collects the data of pages, their JSON and the API."""
+"""The pages: each module collects the data of some pages, for their HTML, JSON and API."""

@@ -1,4 +1,4 @@
-"""The pages settings, access, outposts and cluster."""
+"""The pages `settings`, `access`, `outposts` and `cluster`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages alerts, alert and websub, and their actions."""
+"""The pages `alerts`, `alert` and `websub`, and their actions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ ALERT_PARAMETERS = (
     Parameter("query", "Words that the page must contain.", default=""),
     Parameter("about", "Kind of change.", "choice", default="changes", choices=tuple(ABOUT)),
     Parameter("min_size", "Minimum change in percent.", "integer", default=0, maximum=100),
-    Parameter("sentiment_shift", "Only if the sentiment turned.", "bool", default=False),
+    Parameter("sentiment_shift", "Only if the sentiment turned positive or negative.", "bool", default=False),
     Parameter("channel", "How to send messages.", "choice", default="webhook", choices=CHANNELS),
     Parameter("address", "URL of a webhook or Apprise service, or mail address; empty for a feed.", default=""),
     Parameter("frequency", "When to send messages.", "choice", default="at-once", choices=FREQUENCIES),

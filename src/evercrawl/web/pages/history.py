@@ -1,4 +1,4 @@
-"""The pages page, diff and show: versions of a page."""
+"""The pages `page`, `diff` and `show`: versions of a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages overview, live and runs."""
+"""The pages `overview`, `live` and `runs`."""
 
 from __future__ import annotations
 

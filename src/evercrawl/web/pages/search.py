@@ -1,4 +1,4 @@
-"""The pages search and links."""
+"""The pages `search` and `links`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages sites, site, load and traps."""
+"""The pages `sites`, `site`, `load` and `traps`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from evercrawl.web.charts import calendar, histogram
 from evercrawl.web.format import format_duration, link_to, plural
 from evercrawl.web.route import ActionResult, BadRequest, Inputs
 
-GAP_EDGES = (0, 1, 2, 5, 10, 30, 60, 300)
+DELAY_EDGES = (0, 1, 2, 5, 10, 30, 60, 300)
 TIME_EDGES = (0, 50, 100, 250, 500, 1000, 2000, 5000)
 ROBOTS_SHOWN = 20_000
-MAX_GAP_S = int(MAX_RULE_DELAY.total_seconds())
+MAX_DELAY_S = int(MAX_RULE_DELAY.total_seconds())
 SLIDER_END_S = 120  # Usual end of the slider; the API and the command line go further.
 PATTERNS_SHOWN = 500
 TRAPS_WAIT_S = 1.5  # How long the page waits for the patterns, which are also computed at the start.
@@ -66,7 +66,7 @@ def _slowdown(state: AppState, site: Site) -> dict[str, Any]:
     crawl_delay_s = robots_crawl_delay(state.settings, site) or 0.0
     cap_s = state.settings.robots.max_crawl_delay.total_seconds()
     min_s = max(1, ceil(max(min_delay(state.settings).total_seconds(), min(crawl_delay_s, cap_s))))
-    max_s = min(MAX_GAP_S, max(SLIDER_END_S, 2 * min_s, ceil(2 * (gap_s or 0))))
+    max_s = min(MAX_DELAY_S, max(SLIDER_END_S, 2 * min_s, ceil(2 * (gap_s or 0))))
     return {"gap_s": gap_s, "min_s": min_s, "max_s": max_s}
 
 
@@ -125,7 +125,7 @@ def load_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
     found: SiteLoad = data["load"]
     times_ms = [visit.took_ms for visit in found.visits]
     return {
-        "gaps": histogram("Seconds between requests", found.delays_s, GAP_EDGES, noun="requests"),
+        "gaps": histogram("Seconds between requests", found.delays_s, DELAY_EDGES, noun="requests"),
         "times": histogram("Response time in milliseconds", times_ms, TIME_EDGES, noun="requests"),
     }
 

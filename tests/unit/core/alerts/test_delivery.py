@@ -89,7 +89,7 @@ def test_failures_back_off_and_end_after_the_total() -> None:
     assert waits[0] < timedelta(seconds=12.1)
     assert max(waits) <= POLICY.longest * (1 + JITTER)
     assert waits[:8] == sorted(waits[:8])
-    assert retry_message(message, now=now)._replace(made_us=0) == MESSAGE._replace(made_us=0)
+    assert retry_message(message, now=now)._replace(created_us=0) == MESSAGE._replace(created_us=0)
 
 
 def test_a_receiver_may_request_a_longer_wait() -> None:
