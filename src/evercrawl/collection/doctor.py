@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from evercrawl.adapters.http.client import HttpFetcher
+from evercrawl.adapters.sqlite.state_file import MIN_SQLITE
 from evercrawl.adapters.system import SystemClock
 from evercrawl.core.robots.robots_rules import redirect_loop_record, robots_record_of
 from evercrawl.core.robots.robots_txt import parse_robots, robots_url, sitemap_urls, verdict_for
@@ -29,7 +30,6 @@ from evercrawl.model.site import RobotsRecord
 from evercrawl.model.user_agent import user_agent
 
 MIN_PYTHON = (3, 11)
-MIN_SQLITE = (3, 35, 0)  # The first version with RETURNING.
 MIN_FREE_BYTES = 1_000_000_000
 EARLIEST_DATE = datetime(2026, 1, 1, tzinfo=UTC)  # A clock that shows an earlier date is wrong.
 EXTRAS = {
@@ -83,7 +83,8 @@ def _compiled() -> CheckResult:
 
 def _sqlite() -> CheckResult:
     if sqlite3.sqlite_version_info < MIN_SQLITE:
-        return CheckResult("sqlite", "fail", sqlite3.sqlite_version, "use a Python with SQLite 3.35 or newer")
+        needed = ".".join(map(str, MIN_SQLITE))
+        return CheckResult("sqlite", "fail", sqlite3.sqlite_version, f"use a Python with SQLite {needed} or newer")
     return CheckResult("sqlite", "ok", sqlite3.sqlite_version)
 
 
