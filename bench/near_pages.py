@@ -115,7 +115,7 @@ async def verdicts(found: list[tuple[str, Document]]) -> dict[int, int]:
         facts = VisitFacts(page, result, known, related, now, policy)
         decision = find_duplicate(facts, Decision(outcome, result, content))
         duplicates.apply(page, decision)
-        duplicates.committed()
+        duplicates.forget_committed()
         store.twins[number] = DuplicateCandidate(
             number, url, 1, text_signature(document.text), None, decision.duplicate_of, document.title
         )

@@ -50,7 +50,7 @@ async def _simulated(loop: ProcessLoop, scenario: Scenario) -> None:
         line = Connection(server, process, Latency(slow_share=0.0), Random(1), watch)
         queries = SimQueries(server, line, process, watch)
         member = Membership(queries, worker=uuid4(), lease=LEASE, margin=MARGIN, now=process.boot_s)
-        await member.join(shards=SHARDS, capacity=capacity, formerly=None)
+        await member.join(shards=SHARDS, capacity=capacity, previous_id=None)
         return member
 
     await scenario(join)
@@ -62,7 +62,7 @@ async def _real(place: DatabaseAddress, scenario: Scenario) -> None:
     async def join(capacity: int) -> Membership:
         queries = ClusterDatabase(await store.pool())
         member = Membership(queries, worker=uuid4(), lease=LEASE, margin=MARGIN)
-        await member.join(shards=SHARDS, capacity=capacity, formerly=None)
+        await member.join(shards=SHARDS, capacity=capacity, previous_id=None)
         return member
 
     try:

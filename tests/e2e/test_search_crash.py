@@ -33,8 +33,8 @@ def disagreements(collection: Path, index: TextIndex) -> list[str]:
     for shard in shards_of(collection):
         at = int(index.cursor(shard, searcher).get("visit", 0))
         with log_reader(collection, shard) as reader:
-            visits = [visit for visit in reader.followed(0, 1_000_000) if visit.id <= at]
-        told = {(visit.page_id, visit.brought) for visit in visits if visit.brought is not None}
+            visits = [visit for visit in reader.next_visits(0, 1_000_000) if visit.id <= at]
+        told = {(visit.page_id, visit.new_version) for visit in visits if visit.new_version is not None}
         held = index.versions_of(shard, searcher)
         missing = [place for place in told if not index.has_version(shard, *place, searcher)]
         if missing or held != len(told):

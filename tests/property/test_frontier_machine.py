@@ -57,7 +57,7 @@ class FrontierMachine(RuleBasedStateMachine):
             page = Page(self.next_seq, self.next_seq.to_bytes(16, "big"), "", site, 1, 0, priority, self.next_seq)
             self.queued.setdefault(site, {})[self.next_seq] = page
             self.next_seq += 1
-        self.frontier.added(self._current(row), {priority}, now_us=self.now_us)
+        self.frontier.add_pages(self._current(row), {priority}, now_us=self.now_us)
 
     def _current(self, row: Site) -> Site:
         queue = self.frontier.queues.get(row.id)
@@ -117,10 +117,10 @@ class FrontierMachine(RuleBasedStateMachine):
             until_us = self.now_us + 20 * SECOND_US
             self.closed_until[site] = until_us
             self.frontier.close_site(turn.queue, until_us=until_us, reason="failed")
-        self.frontier.answered(turn.queue, now_us=self.now_us, took=timedelta(seconds=took), failed=failed)
+        self.frontier.record_answer(turn.queue, now_us=self.now_us, took=timedelta(seconds=took), failed=failed)
         if isinstance(turn, FetchRobots):
             robots = compile_robots(rules(self.now_us + 60 * SECOND_US, delay), "evercrawl")
-            self.frontier.learned_robots(turn.queue, robots, now_us=self.now_us)
+            self.frontier.apply_robots(turn.queue, robots, now_us=self.now_us)
             self.uncommitted.append((site, None))
         else:
             self.uncommitted.append((site, turn.page.seq))
@@ -134,7 +134,7 @@ class FrontierMachine(RuleBasedStateMachine):
             if seq is not None:
                 self.queued[site].pop(seq)
         self.uncommitted.clear()
-        self.frontier.committed(counts, now_us=self.now_us)
+        self.frontier.record_commit(counts, now_us=self.now_us)
 
     @rule(seconds=st.floats(0.1, 90.0))
     def wait(self, seconds: float) -> None:

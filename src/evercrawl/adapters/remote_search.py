@@ -1,5 +1,5 @@
 """Search a collection that another evercrawl serves: `GET URL/api/v1/search?q=...&limit=...`.
-A token is written as user name in the URL (`https://TOKEN@archive.example.org`). It is sent only to that host and never
+The token is the user name in the URL (`https://TOKEN@archive.example.org`). It is sent only to that host and never
 shown."""
 
 from __future__ import annotations

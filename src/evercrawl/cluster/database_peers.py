@@ -115,7 +115,7 @@ class DatabasePeers:
     async def _send(self, crawl: Crawl) -> None:
         offered, self._offers = self._offers, []
         for candidate, shard in offered:
-            crawl.pass_on(candidate, shard)
+            crawl.forward_url(candidate, shard)
         moved, self._moved_seeds = self._moved_seeds, []
         for seed, target in moved:
             await self._queries.rows("add_moved_seed", seed=seed, target=target)
@@ -130,7 +130,7 @@ class DatabasePeers:
 
     async def _receive_confirmations(self, crawl: Crawl) -> None:
         for source, target, seq in await self._queries.rows("received_links", shards=list(self.owned)):
-            crawl.router.confirmed(source, target, seq)
+            crawl.router.drop_confirmed(source, target, seq)
 
     async def _run_remote_fetches(self, crawl: Crawl) -> None:
         for number, request in await self._queries.rows("open_requests", shards=list(self.owned)):
@@ -139,7 +139,7 @@ class DatabasePeers:
                 crawl.router.start(self._run(number, load_value(request), crawl))
 
     async def _run(self, number: UUID, request: Request, crawl: Crawl) -> None:
-        result = await crawl.answer(request)
+        result = await crawl.fetch_for_peer(request)
         await self._queries.rows("answer_request", id=number, answer=dump_value(result))
 
     async def _receive_results(self) -> None:

@@ -170,7 +170,7 @@ async def _join(
     try:
         membership = await backend.membership()
         capacity = task.settings.crawl.concurrency
-        await membership.join(shards=backend.shards, capacity=capacity, formerly=previous_id)
+        await membership.join(shards=backend.shards, capacity=capacity, previous_id=previous_id)
     except BaseException:
         await backend.close()
         raise
@@ -310,7 +310,7 @@ class WorkerSession:
                 log.warning("cannot balance shards: %s", error)
                 continue
             unopened = sorted(self._peers.owned - self._crawl.shards.keys())
-            await asyncio.gather(*map(self._crawl.gain, unopened))
+            await asyncio.gather(*map(self._crawl.add_shard, unopened))
             if surplus := share.surplus(len(self._peers.owned)):
                 await self._release_shards(math.ceil(surplus * RELEASE_SHARE))
             if self._unclaimed or len(self._peers.owned) < share.least:
@@ -335,7 +335,7 @@ class WorkerSession:
 
     async def _release(self, number: int) -> None:
         if number in self._crawl.shards:
-            await self._crawl.let_go(number, self._settings.crawl.shutdown_timeout)
+            await self._crawl.release_shard(number, self._settings.crawl.shutdown_timeout)
         await self._membership.release(number)
 
     async def _leave(self) -> None:

@@ -133,7 +133,7 @@ class WorkerPeers:
             case DeliverLinks(batch=batch):
                 crawl.router.receive(batch)
             case ConfirmLinks(source=source, target=target, seq=seq):
-                crawl.router.confirmed(source, target, seq)
+                crawl.router.drop_confirmed(source, target, seq)
             case OfferUrl(candidate=candidate):
                 crawl.router.start(crawl.urls.offer(candidate))
             case SeedMoved(seed=seed, target=target):
@@ -146,7 +146,7 @@ class WorkerPeers:
                     waiting.set_result(result)
 
     async def _run(self, request: RemoteFetch, crawl: Crawl) -> None:
-        result = await crawl.answer(request.request)
+        result = await crawl.fetch_for_peer(request.request)
         self._send(RemoteFetchResult(result, request.sender, request.token))
 
 

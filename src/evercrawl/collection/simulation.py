@@ -218,18 +218,18 @@ def _grid(x: ChartScale, y: ChartScale) -> str:
     parts = []
     for step in range(GRID + 1):
         share = step / GRID
-        fresh, asked = y.low + share * (y.high - y.low), x.low + share * (x.high - x.low)
-        level, column = y.at(fresh), x.at(asked)
+        fresh, requests = y.low + share * (y.high - y.low), x.low + share * (x.high - x.low)
+        level, column = y.at(fresh), x.at(requests)
         parts.append(
             f'<line x1="{x.begin}" y1="{level:.1f}" x2="{x.end}" y2="{level:.1f}" stroke="#ddd"/>'
             + _text(LEFT - 6, level + 4, f"{fresh:.2f}", anchor="end")
-            + _text(column, y.begin + 18, f"{10**asked:.2g}", anchor="middle")
+            + _text(column, y.begin + 18, f"{10**requests:.2g}", anchor="middle")
         )
     return "".join(parts)
 
 
 def _line(points: Sequence[tuple[float, float]], x: ChartScale, y: ChartScale, colour: str) -> str:
-    placed = [(x.at(asked), y.at(fresh)) for asked, fresh in points]
+    placed = [(x.at(requests), y.at(fresh)) for requests, fresh in points]
     path = " ".join(f"{across:.1f},{up:.1f}" for across, up in placed)
     dots = "".join(f'<circle cx="{across:.1f}" cy="{up:.1f}" r="3" fill="{colour}"/>' for across, up in placed)
     return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"/>{dots}'

@@ -20,13 +20,13 @@ from evercrawl.model.site import Site
 from evercrawl.model.time import span_us
 
 LONG_CLOSED_US = 5_000_000  # A site that is closed for longer than this gives its queue to another.
-MOST_WAITING = 20_000
+MAX_WAITING = 20_000
 """Sites in memory that wait for a queue or for their opening; others are read again from the store."""
 
 
 POOR_SHARE = 0.5
 """In a focused crawl, a page is poor if it is worth less than this share of one that may be fetched soon."""
-HOPE_SHARE = 0.8  # The same, compared to a page in flight: its links may be as good.
+IN_FLIGHT_SHARE = 0.8  # The same, compared to a page in flight: its links may be as good.
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,21 +103,21 @@ class Frontier:
         back_queues: int,
         random: Random,
         robots_of: Callable[[Site], RobotsRules | None],
-        worth: Callable[[str], float] | None = None,
+        value_of: Callable[[str], float] | None = None,
     ) -> None:
-        """`worth` returns the value of a URL; with it the best page of all sites is next."""
+        """`value_of` returns the value of a URL; with it the best page of all sites is next."""
         self.pace = pace
         self.back_queues = back_queues
         self.queues: dict[int, HostQueue] = {}
         self._priorities = priorities
         self._window = window
         self._random = random
-        self._gate_of = robots_of
-        self._worth = worth
+        self._robots_of = robots_of
+        self._value_of = value_of
         self._heap: list[tuple[int, int]] = []
         self._front: list[deque[Site]] = [deque() for _ in range(priorities)]
         self._waiting: set[int] = set()
-        self._left: dict[int, Site] = {}
+        self._updated_sites: dict[int, Site] = {}
         """Waiting sites that had a queue meanwhile, in their state after it."""
         self._asleep: list[tuple[int, int, Site]] = []
         self._sites_read_to = [0] * priorities
@@ -127,7 +127,7 @@ class Frontier:
         """Pages that move up in the queue with the next commit -> their new seq."""
         self._moved: dict[int, int] = {}
         """The same for the last commit: a read that began before it may still show the old place."""
-        self._hungry: set[int] = set()
+        self._to_refill: set[int] = set()
         """Queues whose window is empty although the store may hold more."""
 
     # What the store holds
@@ -136,12 +136,12 @@ class Frontier:
         """Assign free queues, and return what to read from the store before the next turn; None: nothing."""
         self._wake(now_us)
         self._open_queues()
-        if self._hungry:
-            return self._pages_needed(self.queues[next(iter(self._hungry))])
+        if self._to_refill:
+            return self._pages_needed(self.queues[next(iter(self._to_refill))])
         if len(self.queues) >= self.back_queues or self._waits_in_front():
             return None
         if not any(self._more_sites) and self._forgot_some:
-            self._read_sites_anew()
+            self._reread_sites()
         for priority in range(self._priorities):
             if self._more_sites[priority]:
                 return SitesNeeded(priority, self._sites_read_to[priority], self.back_queues)
@@ -151,15 +151,15 @@ class Frontier:
         for priority in self._reading_order():
             if queue.has_more[priority]:
                 return PagesNeeded(queue.site.id, priority, queue.read_to[priority], self._window)
-        raise AssertionError("a hungry queue has more in some priority")
+        raise AssertionError("a queue to refill has more in some priority")
 
     def _reading_order(self) -> Iterable[int]:
-        return range(self._priorities) if self._worth else biased_order(self._priorities, random=self._random)
+        return range(self._priorities) if self._value_of else biased_order(self._priorities, random=self._random)
 
     def _waits_in_front(self) -> bool:
         return any(self._front)
 
-    def _read_sites_anew(self) -> None:
+    def _reread_sites(self) -> None:
         self._forgot_some = False
         self._more_sites = [True] * self._priorities
         self._sites_read_to = [0] * self._priorities
@@ -225,7 +225,7 @@ class Frontier:
     def _line_up(self, site: Site, *, priority: int, now_us: int) -> None:
         if site.id in self._waiting or site.id in self.queues:
             return
-        if len(self._waiting) >= MOST_WAITING:
+        if len(self._waiting) >= MAX_WAITING:
             self._forgot_some = True
             return
         if site.open_us > now_us + LONG_CLOSED_US:
@@ -242,11 +242,11 @@ class Frontier:
         """Return the queue of a site; open one at once, whatever waits."""
         queue = self.queues.get(site.id)
         if queue is None:
-            site = self._left.pop(site.id, site)
-            queue = HostQueue(site, self._gate_of(site), self._priorities)
+            site = self._updated_sites.pop(site.id, site)
+            queue = HostQueue(site, self._robots_of(site), self._priorities)
             self._apply_override(queue)
             self.queues[site.id] = queue
-            self._hungry.add(site.id)
+            self._to_refill.add(site.id)
         return queue
 
     # Changes of the pace
@@ -255,17 +255,17 @@ class Frontier:
         """Change the pace: slower at once, faster after the next answer."""
         before, self.pace = self.pace, pace
         eased = {name for name, delay in before.overrides.items() if delay > pace_at_site(pace, name).floor}
-        self._call_in(eased)
+        self._wake_named(eased)
         for queue in self.queues.values():
             site, was = queue.site, pace_at_site(before, queue.site.name).floor
             if site.name in eased and site.delay_ms * 1000 <= span_us(was):
                 queue.ease(self._pace_of(queue), now_us=now_us)
             self._apply_override(queue)
-            if queue.scheduled and self._worth is None and queue.site.open_us < site.open_us:
+            if queue.scheduled and self._value_of is None and queue.site.open_us < site.open_us:
                 # Its place in the heap is too late now. A queue that waits longer moves when it reaches the top.
                 heappush(self._heap, (queue.site.open_us, site.id))
 
-    def _call_in(self, names: Container[str]) -> None:
+    def _wake_named(self, names: Container[str]) -> None:
         """Open queues for sleeping sites of these names."""
         sleepers = [row for row in self._asleep if row[2].name in names]
         for row in sleepers:
@@ -287,8 +287,8 @@ class Frontier:
 
     def turn(self, *, now_us: int) -> Turn:
         """Return the next step, once `needs` is satisfied. It counts as in flight until `answered`."""
-        if self._worth is not None:
-            return self._best_turn(self._worth, now_us)
+        if self._value_of is not None:
+            return self._best_turn(self._value_of, now_us)
         while self._heap:
             open_us, site_id = self._heap[0]
             queue = self.queues.get(site_id)
@@ -304,17 +304,17 @@ class Frontier:
             return self._start(queue, now_us)
         return Wait(self._asleep[0][0]) if self._asleep else Idle()
 
-    def _best_turn(self, worth: Callable[[str], float], now_us: int) -> Turn:
+    def _best_turn(self, value_of: Callable[[str], float], now_us: int) -> Turn:
         """Return the best page of all sites, or wait a little if it is poor and a good one is near."""
         soon = [queue for queue in self.queues.values() if queue.has_work() and _opens_soon(queue, now_us)]
-        values = {queue.site.id: queue.best(worth) for queue in soon}
+        values = {queue.site.id: queue.best(value_of) for queue in soon}
         now = [queue for queue in soon if queue.scheduled and queue.site.open_us <= now_us]
         chosen = max(now, key=lambda queue: values[queue.site.id], default=None)
-        hopes = [hope for queue in self.queues.values() for hope in queue.hopes]
-        least = max([POOR_SHARE * max(values.values(), default=0.0), *(HOPE_SHARE * hope for hope in hopes)])
+        in_flight = [value for queue in self.queues.values() for value in queue.values_in_flight]
+        least = max([POOR_SHARE * max(values.values(), default=0.0), *(IN_FLIGHT_SHARE * value for value in in_flight)])
         if chosen is not None and values[chosen.site.id] >= least:
             chosen.scheduled = False
-            chosen.hopes.append(values[chosen.site.id])
+            chosen.values_in_flight.append(values[chosen.site.id])
             return self._start(chosen, now_us)
         opening = [queue.site.open_us for queue in self.queues.values() if queue.scheduled]
         ahead = [open_us for open_us in opening if open_us > now_us] + [row[0] for row in self._asleep[:1]]
@@ -344,26 +344,26 @@ class Frontier:
         if queue.needs_robots(now_us):
             queue.fetching_robots = True
             return FetchRobots(queue)
-        page = queue.window.popleft() if self._worth is None else queue.take_best(self._worth)
+        page = queue.window.popleft() if self._value_of is None else queue.take_best(self._value_of)
         queue.served += 1
         self._settle(queue)
         return Visit(queue, page)
 
     def _settle(self, queue: HostQueue) -> None:
-        """Put the queue where its state says: heap, hungry, or neither."""
+        """Put the queue where its state says: heap, refill, both or neither."""
         site_id = queue.site.id
         if self._wants_pages(queue) and not self._must_yield(queue):
-            self._hungry.add(site_id)
+            self._to_refill.add(site_id)
         else:
-            self._hungry.discard(site_id)
+            self._to_refill.discard(site_id)
         if queue.has_work() and queue.may_start(self._pace_of(queue)) and not queue.scheduled:
             queue.scheduled = True
-            if self._worth is None:
+            if self._value_of is None:
                 heappush(self._heap, (queue.site.open_us, site_id))
 
     def _wants_pages(self, queue: HostQueue) -> bool:
         """Return whether the window needs pages; in a focused crawl it is kept full."""
-        room = 0 if self._worth is None else self._window
+        room = 0 if self._value_of is None else self._window
         return any(queue.has_more) and len(queue.window) <= room
 
     def _must_yield(self, queue: HostQueue) -> bool:
@@ -373,7 +373,7 @@ class Frontier:
     def is_saturated(self) -> bool:
         """Return whether nothing starts because a host has as many requests in flight as it may have."""
         is_busy = any(queue.window and queue.in_flight > 1 for queue in self.queues.values())
-        return is_busy and self._worth is None and not self._waits_in_front()
+        return is_busy and self._value_of is None and not self._waits_in_front()
 
     # Results
 
@@ -441,10 +441,10 @@ class Frontier:
 
     def _drop(self, queue: HostQueue) -> None:
         del self.queues[queue.site.id]
-        self._hungry.discard(queue.site.id)
+        self._to_refill.discard(queue.site.id)
         if queue.site.id in self._waiting:
             # A side request opened the queue early, so the waiting copy of the site is out of date.
-            self._left[queue.site.id] = queue.site
+            self._updated_sites[queue.site.id] = queue.site
 
     # For reports
 
@@ -480,10 +480,10 @@ def priority_of(*, depth: int, hops: int, priorities: int) -> int:
 _VALUE_OF_PRIORITY = (0.5, 0.2, 0.05)  # Least value of each priority but the last in a focused crawl.
 
 
-def priority_of_value(worth: float, *, priorities: int) -> int:
+def priority_of_value(value: float, *, priorities: int) -> int:
     """Return the priority of a page in a focused crawl."""
     for priority, least in enumerate(_VALUE_OF_PRIORITY[: priorities - 1]):
-        if worth >= least:
+        if value >= least:
             return priority
     return min(priorities - 1, len(_VALUE_OF_PRIORITY))
 

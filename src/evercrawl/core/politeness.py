@@ -181,7 +181,7 @@ class HostQueue:
     uncommitted: int = 0  # Visits that ended since the last commit; the queue stays until they are stored.
     served: int = 0
     fetching_robots: bool = False
-    hopes: deque[float] = field(default_factory=deque)  # The values of the requests in flight, in a focused crawl.
+    values_in_flight: deque[float] = field(default_factory=deque)  # Only in a focused crawl.
     scheduled: bool = False  # The queue is in the heap of earliest moments.
 
     def __post_init__(self) -> None:
@@ -201,13 +201,13 @@ class HostQueue:
         """Return whether nothing waits, is in flight or is unsaved, so that the queue can be given away."""
         return not (self.window or self.side_requests or self.in_flight or self.uncommitted or any(self.has_more))
 
-    def best(self, worth: Callable[[str], float]) -> float:
+    def best(self, value_of: Callable[[str], float]) -> float:
         """Return the value of the best page; a side request goes before every page."""
-        return inf if self.side_requests else max([worth(page.url) for page in self.window], default=0.0)
+        return inf if self.side_requests else max([value_of(page.url) for page in self.window], default=0.0)
 
-    def take_best(self, worth: Callable[[str], float]) -> Page:
+    def take_best(self, value_of: Callable[[str], float]) -> Page:
         """Remove and return the best page; among equals the first."""
-        place = max(range(len(self.window)), key=lambda place: worth(self.window[place].url))
+        place = max(range(len(self.window)), key=lambda place: value_of(self.window[place].url))
         page = self.window[place]
         del self.window[place]
         return page
@@ -215,8 +215,8 @@ class HostQueue:
     def end_request(self) -> None:
         """Note that a request is no longer in flight."""
         self.in_flight -= 1
-        if self.hopes:
-            self.hopes.popleft()
+        if self.values_in_flight:
+            self.values_in_flight.popleft()
 
     def may_start(self, pace: Pace) -> bool:
         """Return whether one more request may be in flight."""

@@ -1,1 +1,1 @@
-"""The thin asynchronous shell: it moves values between pure decisions and the ports."""
+"""The asynchronous shell around pure decisions: it reads their input, calls them, and writes their results."""

@@ -50,9 +50,9 @@ TRUNCATIONS = {
     Fault.HEADERS_TOO_LARGE: "length",
     Fault.INVALID_HTTP: "unspecified",
 }
-"""What WARC-Truncated says about an answer that was not read to its end (WARC 1.1 section 5.13)."""
+"""Fault -> value of WARC-Truncated for an answer that was not read to its end (WARC 1.1 section 5.13)."""
 STILL_DUPLICATE = frozenset((Outcome.UNCHANGED, Outcome.DEFERRED, Outcome.ERROR))
-"""Outcomes after which a page is still the duplicate that it was."""
+"""Outcomes after which a page stays a duplicate."""
 
 
 class VisitWriter:
@@ -107,8 +107,8 @@ class VisitWriter:
 
     def write_visit(self, page: Page, visit: CompletedVisit) -> None:
         """Write the row of a visit; the next commit acknowledges it."""
-        self._buffer.write_visited(page, visit)
-        self._stats.visited(page, visit)
+        self._buffer.write_visit(page, visit)
+        self._stats.count_visit(page, visit)
 
     def write_links(
         self,
@@ -140,18 +140,18 @@ class VisitWriter:
         knowledge.duplicates.apply(page, decision)
 
     def _learn_relevance(self, focus: FocusGuide, page: Page, decision: Decision) -> Decision:
-        """Let the focus learn from a page, and add how relevant the page is."""
+        """Let the focus learn from a page, and add the page's relevance."""
         document = decision.content.document if decision.content is not None else None
         if isinstance(decision.answer, Fetched) and document is not None:
-            score = focus.saw(page, document)
+            score = focus.learn_page(page, document)
             self._stats.judged += 1
             self._stats.on_topic += score > ON_TOPIC
             relevance = {RELEVANCE: round(score, RELEVANCE_DIGITS)}
             return decision._replace(analysis={**relevance, **decision.analysis})
         if isinstance(decision.answer, Moved):
-            focus.moved(page, decision.answer)
+            focus.follow_redirect(page, decision.answer)
         else:
-            focus.drop(page)
+            focus.discard(page)
         return decision
 
 
@@ -181,10 +181,10 @@ class CreditPayout:
         self._takes_batches = takes_batches
 
     async def pay_out(self) -> None:
-        """Pay the links that gained most; queued pages among them may move up."""
+        """Pay the links that gained most credit; queued pages among them may move up."""
         own, others = self._by_shard(self._credit.take_richest())
         positions = await self._store.queue_positions(list(own))
-        # From here on nothing waits: shares, ledger and batches are in one commit.
+        # No await from here on: shares, ledger and batches belong to one commit.
         self._pay_own(own, positions)
         self._pay_others(others)
 
@@ -212,7 +212,7 @@ class CreditPayout:
                 of_target[url] = of_target.get(url, 0) + amount
             else:
                 refused += amount
-        self._credit.wrote(kept=0, sent=0, refused=refused)
+        self._credit.record_payments(kept=0, sent=0, refused=refused)
         return own, others
 
     def _pay_own(self, own: Mapping[bytes, tuple[str, int]], positions: Sequence[QueuePosition]) -> None:
@@ -227,7 +227,7 @@ class CreditPayout:
         waiting = {url: amount for key, (url, amount) in missing.items() if self._links.is_uncommitted(key)}
         self._credit.put_back(waiting)
         refused = sum(amount for _, amount in missing.values()) - sum(waiting.values())
-        self._credit.wrote(kept=kept, sent=0, refused=refused)
+        self._credit.record_payments(kept=kept, sent=0, refused=refused)
         self._buffer.touch()
 
     def _promote(self, position: QueuePosition, amount: int) -> None:
@@ -239,14 +239,14 @@ class CreditPayout:
         move = Promotion(
             position.page_id, position.site_id, position.priority, position.seq, priority, self._links.next_seq()
         )
-        self._frontier.moving(move.page_id, move.seq)
+        self._frontier.move_page(move.page_id, move.seq)
         self._buffer.batch.promoted.append(move)
 
     def _pay_others(self, others: Mapping[int, Mapping[str, int]]) -> None:
         grants = self._credit.grants()
         for target in sorted(others.keys() | grants.keys()):
             shares = others.get(target, {})
-            self._credit.wrote(kept=0, sent=sum(shares.values()), refused=0)
+            self._credit.record_payments(kept=0, sent=sum(shares.values()), refused=0)
             self._channel.send(target, pack_links((), shares=shares, grant=grants.get(target, 0)))
             self._buffer.touch()
 
@@ -323,7 +323,7 @@ def visit_row(page: Page, decision: Decision, *, now: datetime, stored: Stored |
     """Return the row that a visit writes."""
     answer, content, outcome = decision.answer, decision.content, decision.outcome
     exchange = answer.exchange if answer is not None else None
-    # Only an answer that stands for the page's content may say how to recognise it.
+    # Only an answer with the page's content may replace its validators.
     headers = answer.headers if isinstance(answer, (Fetched, NotModified)) else ()
     at_us = to_us(exchange.began if exchange is not None else now)
     comparison = content.comparison if content is not None else None
@@ -356,14 +356,14 @@ def visit_row(page: Page, decision: Decision, *, now: datetime, stored: Stored |
 
 
 def _outline(content: Content, *, is_new: bool) -> bytes | None:
-    """Return the links and headings of a page, if they may differ; edits of a template move links too."""
+    """Return the links and headings of a page if they may have changed; edits of a template change links too."""
     if content.document is None or not (is_new or content.comparison is not None):
         return None
     return pack_outline(outline_of(content.document))
 
 
 def _duplicate_of(page: Page, decision: Decision) -> int | None:
-    """Return the page that this one duplicates: found now, or known before and nothing has changed since."""
+    """Return the page that this one duplicates: found now, or found earlier and unchanged since."""
     outcome, answer = decision.outcome.outcome, decision.answer
     if outcome is Outcome.DUPLICATE and answer is not None:
         return decision.duplicate_of

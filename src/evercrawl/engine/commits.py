@@ -1,4 +1,4 @@
-"""The next commit of a shard, and link batches between shards, which are part of commits."""
+"""The next commit of a shard, and the link batches between shards that commits contain."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any, NamedTuple, Protocol
 
 from evercrawl.core.duplicates.url_seen import BloomChain
-from evercrawl.core.visit.link_batch import LinkBatchContents, chain_of, chained, unpack_links
+from evercrawl.core.visit.link_batch import LinkBatchContents, chain_batch, chain_of, unpack_links
 from evercrawl.engine.ports import Archive, LinkStore, ShardStore
 from evercrawl.engine.runtime import Peers, TaskSet
 from evercrawl.errors import EvercrawlError
@@ -17,7 +17,7 @@ from evercrawl.model.page import Batch, CompletedVisit, CreditShare, LinkBatch, 
 from evercrawl.model.site import Site
 
 
-class Committed(NamedTuple):
+class CommitResult(NamedTuple):
     """A stored batch, and how many requests of each site ended within it."""
 
     batch: Batch
@@ -27,8 +27,8 @@ class Committed(NamedTuple):
 class CommitBuffer:
     """The batch that is being filled.
 
-    Invariant: what is in `batch` is not committed; what left it is in the store, together with the archive records that
-    it points to.
+    Invariant: nothing in `batch` is committed; what has left it is in the store, and the archive records that it
+    refers to are flushed.
     """
 
     def __init__(
@@ -38,10 +38,10 @@ class CommitBuffer:
         *,
         epoch: int,
         pages: int,
-        closing: Callable[[Batch], None] = lambda _: None,
+        on_close: Callable[[Batch], None] = lambda _: None,
         contents: BloomChain | None = None,
     ) -> None:
-        """`closing` is called when a batch is closed, and may add to it. `contents` knows all content in the store;
+        """`on_close` is called when a batch is closed, and may add to it. `contents` knows all content in the store;
         None: only the store does.
         """
         self._known_contents = contents
@@ -49,7 +49,7 @@ class CommitBuffer:
         self._store = store
         self._archive = archive
         self._epoch = epoch
-        self._closing = closing
+        self._on_close = on_close
         self._pages = pages
         self._answers: Counter[int] = Counter()
         self._contents: dict[bytes, OriginalRecord] = {}
@@ -59,7 +59,7 @@ class CommitBuffer:
         self._dirty = asyncio.Event()
         self._urgent = asyncio.Event()
 
-    def write_visited(self, page: Page, visited: CompletedVisit) -> None:
+    def write_visit(self, page: Page, visited: CompletedVisit) -> None:
         """Write the row of a visit."""
         self.batch.visited.append(visited)
         version = visited.version
@@ -90,8 +90,8 @@ class CommitBuffer:
         """Note that there is something to commit."""
         self._dirty.set()
 
-    def hurry(self) -> None:
-        """Commit soon: what a site demands must survive a crash."""
+    def commit_soon(self) -> None:
+        """Make the next commit due now: what a site demands must survive a crash."""
         self._urgent.set()
         self.touch()
 
@@ -115,7 +115,7 @@ class CommitBuffer:
             return None
         return (await self._store.originals([digest])).get(digest)
 
-    async def commit(self) -> Committed | None:
+    async def commit(self) -> CommitResult | None:
         """Commit everything so far: first the archive, then, in one transaction, what points into it."""
         async with self._committing:
             if self._failed is not None:
@@ -123,7 +123,7 @@ class CommitBuffer:
             if self.batch.is_empty():
                 return None
             batch, self.batch = self.batch, Batch()
-            self._closing(batch)
+            self._on_close(batch)
             answers, self._answers = self._answers, Counter()
             self._contents = {}
             try:
@@ -132,7 +132,7 @@ class CommitBuffer:
             except EvercrawlError as error:
                 self._failed = error
                 raise
-        return Committed(batch, answers)
+        return CommitResult(batch, answers)
 
 
 class LinkChannel:
@@ -158,19 +158,19 @@ class LinkChannel:
 
     def send(self, target: int, links: bytes) -> None:
         """Send packed links and credit to another shard with the next commit."""
-        links = chained(links, self._last_sent.get(target, 0))
+        links = chain_batch(links, self._last_sent.get(target, 0))
         self._buffer.batch.sent.append(LinkBatch(self._next_seq, self._number, target, links))
         self._last_sent[target] = self._next_seq
         self._next_seq += 1
 
-    def recall_sent(self, batches: list[LinkBatch]) -> None:
-        """Queue new batches behind these of an earlier owner, which are still on their way."""
+    def restore_outbox(self, batches: list[LinkBatch]) -> None:
+        """Remember the undelivered batches of an earlier owner; new ones are queued behind them."""
         for batch in batches:
             self._last_sent[batch.target] = max(batch.seq, self._last_sent.get(batch.target, 0))
 
     async def receive(self, batch: LinkBatch) -> None:
         """Receive links and credit from another shard, in the order sent.
-        A batch that comes twice changes nothing; one that comes too early is ignored, since it will come again."""
+        A repeated batch changes nothing. A batch that arrives too early is ignored: it will be sent again."""
         async with self._receiving:
             if self._received is None:
                 self._received = await self._store.received()
@@ -191,8 +191,8 @@ class LinkEndpoint(Protocol):
     async def receive(self, batch: LinkBatch) -> None:
         """Enter links and credit from another shard."""
 
-    def delivered(self, seq: int) -> None:
-        """Note that one of its batches is stored by the target."""
+    def mark_delivered(self, seq: int) -> None:
+        """Note that the target has stored one of its link batches."""
 
 
 class LinkRouter:
@@ -204,13 +204,13 @@ class LinkRouter:
         *,
         opened: Mapping[int, LinkEndpoint],
         open_shard: Callable[[int], Awaitable[LinkEndpoint]],
-        delivered: Callable[[], None],
+        on_delivery: Callable[[], None],
     ) -> None:
-        """`delivered` is called after each delivery."""
+        """`on_delivery` is called after each delivery."""
         self._peers = peers
         self._opened = opened
         self._open_shard = open_shard
-        self._delivered = delivered
+        self._on_delivery = on_delivery
         self.deliveries = TaskSet()
         self.failed: BaseException | None = None
         """The error of a delivery that has failed."""
@@ -230,7 +230,7 @@ class LinkRouter:
         self.start(self._deliver(batch))
 
     def start(self, delivery: Coroutine[Any, Any, None]) -> None:
-        """Do something for a peer; the run does not end before that is done."""
+        """Start a delivery or a request of a peer; the run does not end before it is done."""
         task = asyncio.create_task(delivery)
         self.deliveries.add(task)
         task.add_done_callback(self._ended)
@@ -243,24 +243,24 @@ class LinkRouter:
         self.deliveries.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             self.failed = error
-        self._delivered()
+        self._on_delivery()
 
     def confirm(self, source: int, target: int, seq: int) -> None:
         """Tell the source that one of our shards has stored its batches up to this one."""
         if self._peers.owns(source):
-            self.confirmed(source, target, seq)
+            self.drop_confirmed(source, target, seq)
         else:
             self._peers.confirm_links(source, target, seq)
 
-    def confirmed(self, source: int, target: int, seq: int) -> None:
+    def drop_confirmed(self, source: int, target: int, seq: int) -> None:
         """Forget the batches up to this one: their target has stored them."""
         waiting = self._unconfirmed.get((source, target), [])
         sender = self._opened.get(source)
         while waiting and waiting[0] <= seq and sender is not None:
-            sender.delivered(waiting.pop(0))
+            sender.mark_delivered(waiting.pop(0))
 
     async def resend(self, is_wanted: Callable[[int], bool]) -> None:
-        """Send once more what shards for which `is_wanted` have not confirmed: their owner has died."""
+        """Send the unconfirmed batches for shards that `is_wanted` selects again: their owner has died."""
         for shard in list(self._opened.values()):
             for batch in await shard.store.outbox():
                 if is_wanted(batch.target):

@@ -98,7 +98,7 @@ class Crawl:
         self.urls = UrlSubmitter(
             runtime, opened=self.shards, open_shard=self.shard, shards=ports.store.shards, stats=self.stats
         )
-        self.router = LinkRouter(runtime.peers, opened=self.shards, open_shard=self.shard, delivered=self._news.set)
+        self.router = LinkRouter(runtime.peers, opened=self.shards, open_shard=self.shard, on_delivery=self._news.set)
         self._host = ShardHost(
             self.may_start,
             self.blocked_until_us,
@@ -128,7 +128,7 @@ class Crawl:
         await self.urls.reconsider_refusals()
 
     async def open_shards(self) -> None:
-        """Take over every shard that holds something, and deliver what was on its way."""
+        """Take over every shard that is not empty, and deliver its pending link batches."""
         for number in await self._ports.store.existing_shards():
             if self._peers.owns(number):
                 await self.shard(number)
@@ -136,8 +136,8 @@ class Crawl:
             store = self.shards[min(self.shards)].store
             self.shared.budget.restore(await store.site_state(*BUDGET_KEY))
             if self._runtime.focus is not None:
-                self._runtime.focus.recall(await store.site_state(*FOCUS_KEY))
-            self.shared.mirrors.recall(await store.site_state(*MIRRORS_KEY))
+                self._runtime.focus.restore(await store.site_state(*FOCUS_KEY))
+            self.shared.mirrors.restore(await store.site_state(*MIRRORS_KEY))
         for shard in list(self.shards.values()):
             for batch in await shard.store.outbox():
                 self.router.send(batch)
@@ -161,7 +161,7 @@ class Crawl:
         ports = ShardPorts(store, archive, self._ports.open_near(number))
         credit = await store.site_state(*CREDIT_KEY)
         shard = Shard(facts, ports, self._runtime, self.shared, self._host, credit_state=credit)
-        shard.channel.recall_sent(await store.outbox())
+        shard.channel.restore_outbox(await store.outbox())
         self.shards[number] = shard
         self.shared.budget.pages += facts.pages
         first, back_queues = min(self.shards), self._back_queues()
@@ -269,7 +269,7 @@ class Crawl:
                 for shard in list(self.shards.values()):
                     await shard.apply_rules()
             except EvercrawlError as error:
-                # Each shard finds out by itself that its store is gone, and says so.
+                # Each shard detects and reports the loss of its store by itself.
                 log.warning("the trap rules are in force but could not be stored: %s", error)
 
     def slow_down(self, rules: Iterable[str]) -> None:
@@ -325,7 +325,7 @@ class Crawl:
             await self._wait_for_news()
 
     def _is_budget_spent(self) -> bool:
-        """Return whether work is left that the budget does not pay for today; a watch waits for tomorrow."""
+        """Return whether work is left that today's budget does not cover; a watch waits for tomorrow."""
         if self._forever or self.in_flight() or self.shared.budget.may_spend(to_us(self.now()) / DAY_US):
             return False
         return any(shard.frontier.has_sites() for shard in self.shards.values())
@@ -393,7 +393,7 @@ class Crawl:
     ) -> None:
         """Release every shard and close the network. No request is in flight when this returns.
 
-        After an error the shards count as crashed: nobody knows their last moments.
+        After an error the shards count as crashed: what they did last is unknown.
         """
         if error is not None:
             await asyncio.gather(*(shard.abandon() for shard in self.shards.values()))
@@ -406,12 +406,12 @@ class Crawl:
 
     # Between shards
 
-    def pass_on(self, candidate: Candidate, target: int) -> None:
+    def forward_url(self, candidate: Candidate, target: int) -> None:
         """Send a URL to a shard of a peer, with the next commit of one of ours."""
         if self.shards:
             self.shards[min(self.shards)].send_links(target, [candidate])
 
-    async def gain(self, number: int) -> None:
+    async def add_shard(self, number: int) -> None:
         """Take over a shard during the run."""
         shard = await self.shard(number)
         await shard.sitemaps.begin()
@@ -419,8 +419,8 @@ class Crawl:
             self.router.send(batch)
         self._news.set()
 
-    async def let_go(self, number: int, within: timedelta) -> None:
-        """Give a shard away: finish what is in flight, save, and release it."""
+    async def release_shard(self, number: int, within: timedelta) -> None:
+        """Release a shard during the run: finish what is in flight, and save."""
         shard = self.shards[number]
         shard.retire()
         await shard.finish(within)
@@ -436,8 +436,8 @@ class Crawl:
         """Return whether nothing is in flight and nothing is unsaved."""
         return not self.router.deliveries and all(shard.is_quiet for shard in self.shards.values())
 
-    async def answer(self, request: Request) -> FetchResult:
-        """Fetch from one of our sites for a peer, in the site's pace."""
+    async def fetch_for_peer(self, request: Request) -> FetchResult:
+        """Fetch from one of our sites for a peer, at the site's pace."""
         return await self.shared.side_requests.run(request)
 
     def wake(self) -> None:

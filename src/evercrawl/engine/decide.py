@@ -118,7 +118,7 @@ def decide(
 
 
 def outcome_of(facts: VisitFacts) -> VisitOutcome:
-    """Return outcome and reason of a visit, before anything but the answer itself is considered."""
+    """Return outcome and reason of a visit, judged by the answer alone."""
     page, answer, related = facts.page, facts.answer, facts.related
     match answer:
         case Fetched():
@@ -163,14 +163,14 @@ def _target_refusal(answer: Moved, found: FoundLinks) -> Refused | None:
 
 
 def stop_at_bad_redirects(facts: VisitFacts, decision: Decision) -> Decision:
-    """Follow a redirect only if it is one that counts as an answer."""
+    """Follow a redirect only if it counts as an answer."""
     if not isinstance(facts.answer, Moved) or decision.outcome.reason is Reason.REDIRECT:
         return decision
     return decision._replace(found=FoundLinks([], decision.found.refusals, decision.found.recent))
 
 
 def name_parser_limits(facts: VisitFacts, decision: Decision) -> Decision:
-    """Name the parser limits that cut the page off in its detail."""
+    """Add the parser limits that truncated the page to the detail."""
     content = decision.content
     if content is None or content.document is None or not isinstance(facts.answer, Fetched):
         return decision
@@ -184,7 +184,7 @@ def name_parser_limits(facts: VisitFacts, decision: Decision) -> Decision:
 
 
 def refer_to_original(facts: VisitFacts, decision: Decision) -> Decision:
-    """Let the archive record refer to the same bytes, where they are archived already."""
+    """Let the archive record refer to the same bytes if they are archived already."""
     content = decision.content
     if content is None:
         return decision._replace(original=facts.related.original)
@@ -230,7 +230,7 @@ def judge_links(facts: VisitFacts, decision: Decision) -> Decision:
 
 
 def pay_credit(facts: VisitFacts, decision: Decision) -> Decision:
-    """Let the links have the page's credit; a page whose links were not seen keeps it.
+    """Pay the page's credit to its links; a page whose links were not seen keeps it.
     Links of a duplicate get nothing: the page that it duplicates has paid them."""
     outcome = decision.outcome
     if isinstance(facts.answer, NotModified) or (outcome.changed is None and outcome.due_us is not None):
@@ -239,7 +239,7 @@ def pay_credit(facts: VisitFacts, decision: Decision) -> Decision:
 
 
 def schedule(facts: VisitFacts, decision: Decision) -> Decision:
-    """Set the next visit, unless the fault has set it, and learn how often pages change."""
+    """Schedule the next visit, unless a failure has done so, and learn how often pages change."""
     page, answer, outcome = facts.page, facts.answer, decision.outcome
     if outcome.changed is None:
         return decision

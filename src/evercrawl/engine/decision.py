@@ -1,5 +1,5 @@
 """The values that pass between the steps of a visit: `PageKnowledge`, `Related` and `Decision`.
-`gather` reads `PageKnowledge` before the request, `look_up` reads `Related` once the answer is there, `decide` turns
+`gather` reads `PageKnowledge` before the request, `look_up` reads `Related` after the answer, `decide` turns
 both into a `Decision`, and `apply` writes it. None of these values is ever changed."""
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Policy:
     """Media type -> the handler that parses it, besides HTML and plain text."""
     analysers: tuple[Analyser, ...] = ()
     is_focused: bool = False
-    forever: bool = False  # Do not end when nothing is due, but wait for it.
+    forever: bool = False  # Wait for pages to become due instead of ending.
 
     @cached_property
     def schedule(self) -> VisitSchedule:
@@ -73,7 +73,7 @@ class Past(NamedTuple):
 
     is_same: bool = False  # The same bytes as at the last visit.
     text: str | None = None  # Main text of the newest version.
-    body: bytes = b""  # Of the newest version; empty where the detector needs none.
+    body: bytes = b""  # Body of the newest version; empty if the detector does not need it.
     baseline: Baseline | None = None
     snapshot: Snapshot | None = None  # Of the last visit; None: there is none, or it cannot be read.
 
@@ -139,15 +139,15 @@ class NewLink(NamedTuple):
 
 
 class SiteKnowledge(NamedTuple):
-    """What the pages of a site have taught so far, as of the moment of the decision."""
+    """What is known about a site at the moment of the decision."""
 
     site: Site
     change: SiteChangeHistory = SiteChangeHistory()
     outlook: SiteModel = SiteModel()
     sitemaps: SitemapState | None = None  # None: sitemaps are switched off.
     traps: TrapState | None = None  # None: the site is too small to judge.
-    soft_404: TrapState | None = None  # What the site is known to answer for pages that do not exist; None: nothing.
-    hosts: HostStats | None = None  # Of the site's domain; None: it has one host, or this site was counted.
+    soft_404: TrapState | None = None  # The site's known answers for pages that do not exist; None: none are known.
+    hosts: HostStats | None = None  # Of the site's domain; None: it has one host, or this site was counted already.
     may_probe: bool = False
 
 
@@ -168,7 +168,7 @@ class Related(NamedTuple):
     targets: Mapping[int, LinkTarget] = MappingProxyType({})  # Site id -> the site of links in `own`.
     duplicates: DuplicateLookup = DuplicateLookup()
     says_not_found: bool = False  # The page looks like an answer to an unknown URL.
-    copies: Sequence[Page] = ()  # Pages that duplicate this one, where it has changed.
+    copies: Sequence[Page] = ()  # Pages that duplicate this one, if it may have changed.
 
 
 class CreditPlan(NamedTuple):
@@ -195,14 +195,14 @@ class Suspicion(NamedTuple):
 
 
 class SiteUpdate(NamedTuple):
-    """What a visit teaches about its site; None: nothing new."""
+    """New state of the site after a visit; None: unchanged."""
 
     change: SiteChangeHistory | None = None
     outlook: SiteModel | None = None
     sitemaps: SitemapState | None = None
     traps: TrapState | None = None
     hosts: HostStats | None = None
-    reopened: bool = False  # A trap pattern was found wrong: what it kept out is queued again.
+    reopened: bool = False  # A trap pattern was found wrong: the pages that it blocked are queued again.
     log: tuple[str, ...] = ()
 
 
@@ -231,7 +231,7 @@ class Decision(NamedTuple):
 
 
 class VisitFacts(NamedTuple):
-    """What a judgement of a page may look at."""
+    """The input of a judgement."""
 
     page: Page
     answer: FetchResult

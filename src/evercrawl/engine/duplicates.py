@@ -1,4 +1,4 @@
-"""Of what a page is a duplicate: the same bytes, the same canonical page, nearly the same text, a mirrored site.
+"""Find the page that another one duplicates: by its bytes, canonical link, main text, or mirrored site.
 The near-duplicate index only proposes; verdicts are checked against the store. A duplicate is archived and its links
 are followed, but they get no credit, and its revisits are worth less."""
 
@@ -29,20 +29,20 @@ from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.model.settings import DuplicateSettings
 
 MIN_CHARS = 400
-"""A shorter main text says too little: "please log in", or what stands below every page of a site."""
-TELLING_CHARS = 2000  # A shorter main text does not make a page a duplicate by itself: its links count too.
+"""A shorter main text says too little: "please log in", or the footer of every page of a site."""
+MIN_CHARS_WITHOUT_LINKS = 2000  # A shorter main text does not make a page a duplicate by itself: its links count too.
 MIN_SIMILARITY_IF_SHORT = 0.95  # How much such pages must have in common, text and links together.
-PROBED = 13  # Of 256 pages of a mirror, this many are fetched nevertheless.
-STANDS_FOR_ITSELF = frozenset((Reason.NEW, Reason.CHANGED))
+MIRROR_PROBES = 13  # Of 256 pages of a mirror, this many are fetched to verify the mirror.
+NEW_CONTENT = frozenset((Reason.NEW, Reason.CHANGED))
 UNCHANGED = frozenset((Reason.SAME_CONTENT, Reason.NOISE))
-MAX_COPIES = 64  # Duplicates that one change queues; others wait for their own time.
+MAX_COPIES = 64  # Duplicates that one change queues; the others wait until they are due.
 
 
 # Judgements
 
 
 def find_duplicate(facts: VisitFacts, decision: Decision) -> Decision:
-    """Say whether a page is a duplicate: by its bytes, its canonical link, or its main text."""
+    """Decide whether a page is a duplicate: by its bytes, its canonical link, or its main text."""
     content, lookup = decision.content, facts.related.duplicates
     if content is None:
         return decision
@@ -55,19 +55,19 @@ def find_duplicate(facts: VisitFacts, decision: Decision) -> Decision:
     if content.document is not None and needs_lookup(facts.page, decision.outcome):
         decision = _find_other(facts, decision, content.document, lookup)
     if previous is not None and decision.duplicate_of is None:
-        detail = f"{decision.outcome.detail}; what it repeated says something else now"
+        detail = f"{decision.outcome.detail}; the page that it duplicated has changed"
         decision = decision._replace(outcome=decision.outcome._replace(detail=detail))
     return decision
 
 
 def needs_lookup(page: Page, outcome: VisitOutcome) -> bool:
-    """Return whether to look for other pages that say the same."""
+    """Return whether to look for other pages with the same content."""
     was_duplicate = page.duplicate_of is not None and outcome.reason in UNCHANGED
-    return was_duplicate or outcome.reason in STANDS_FOR_ITSELF
+    return was_duplicate or outcome.reason in NEW_CONTENT
 
 
 def _check_same_bytes(page: Page, decision: Decision, lookup: DuplicateLookup) -> Decision:
-    """The same body as another page makes a duplicate only while that page still has it."""
+    """Mark a page as duplicate only if the page that first had its bytes still has them."""
     is_copy = decision.outcome.reason is Reason.DUPLICATE and decision.duplicate_of is not None
     if not is_copy or lookup.is_original_pending:
         return decision
@@ -116,15 +116,15 @@ def _compare_text(
         return decision
     if match is not None and match.similarity >= enough and _is_near(other, of_text, document.title, settings):
         assert other is not None
-        detail = f"it says nearly the same as {other.url} ({match.similarity:.0%} alike)"
+        detail = f"nearly the same text as {other.url} ({match.similarity:.0%} similar)"
         return _mark(decision, match.page, Reason.NEAR_DUPLICATE, detail)
     return decision._replace(near_text=TextToIndex(signed, len(document.text), of_text, document.title))
 
 
 def _is_near(other: DuplicateCandidate | None, of_text: bytes, title: str | None, settings: DuplicateSettings) -> bool:
     """Return whether the newest text of the proposed page is as near, and the titles agree.
-    The index may know what a crash took back, and what has changed since. Pages of one form that differ in a name or a
-    number (a product, a station, a day) say so in their titles."""
+    The index may hold texts that a crash undid or that have changed since. Pages of one form that differ in a name or
+    a number (a product, a station, a day) usually have different titles."""
     if other is None or other.signature is None or not titles_match(other.title, title):
         return False
     return signature_similarity(of_text, other.signature) >= settings.similarity
@@ -136,7 +136,7 @@ def _is_canonical(page: Page, canonical: DuplicateCandidate, signature: bytes | 
 
 
 def _contradict(one: bytes | None, other: bytes | None) -> bool:
-    """Return whether two texts have nothing in common; else a site that names its front page would vanish."""
+    """Return whether two texts have nothing in common: some sites name the front page as canonical for every page."""
     if one is None or other is None:
         return False
     return signature_similarity(one, other) < MIN_CANONICAL_SIMILARITY
@@ -200,10 +200,10 @@ class Duplicates:
         return 1.0 if page.duplicate_of is None else self._settings.revisit_weight
 
     async def mirror_copy(self, page: Page, site: str) -> str | None:
-        """Return where the page is known from, if its site is a mirror; None: it has to be fetched.
-        Some pages are fetched nevertheless, so that a wrong verdict heals."""
+        """Return where a copy of the page is known, if its site is a mirror; None: the page has to be fetched.
+        Some pages are fetched anyway, so that a wrong verdict corrects itself."""
         mirror = self.mirrors.of(site)
-        if mirror is None or page.depth == 0 or page.key[-1] < PROBED:
+        if mirror is None or page.depth == 0 or page.key[-1] < MIRROR_PROBES:
             return None
         url = mirror.of + path_of(page.url)
         other = await self._page_at(url)
@@ -235,7 +235,7 @@ class Duplicates:
             lookup = lookup._replace(previous=await self._store.duplicate_candidate(page.duplicate_of))
             if _is_same_body(lookup.previous, content):
                 return lookup
-        elif outcome.reason not in STANDS_FOR_ITSELF and outcome.reason is not Reason.DUPLICATE:
+        elif outcome.reason not in NEW_CONTENT and outcome.reason is not Reason.DUPLICATE:
             return lookup
         if document is None:
             return lookup
@@ -257,7 +257,7 @@ class Duplicates:
         if not may_be_near(document, self._settings):
             return NearText(text_signature(text) if text else None)
         of_page = None
-        if len(text) < TELLING_CHARS:
+        if len(text) < MIN_CHARS_WITHOUT_LINKS:
             of_text, of_page = page_signatures(text, (link.url for link in document.links))
         else:
             of_text = text_signature(text)
@@ -271,13 +271,13 @@ class Duplicates:
         return NearText(of_text, of_page, match, other)
 
     def apply(self, page: Page, decision: Decision) -> None:
-        """Remember what a page says, for later pages and for its site."""
+        """Remember the text of a page, for later pages and for its site."""
         answer, content, index = decision.answer, decision.content, decision.near_text
         if isinstance(answer, Moved):
             self.mirrors.add_redirect(page.url, answer.target)
         if isinstance(answer, Fetched) and content is not None and decision.outcome.changed:
             self._judged.add(page.id)
-            # What a copy of a page has too is its main text, for links may name the host.
+            # Mirrors are compared by main text, because links may contain the host.
             self.mirrors.add_page(page.url, decision.text_digest or content.digest)
         if index is not None:
             self._near.add(page.id, index.signed, chars=index.chars)
@@ -285,8 +285,8 @@ class Duplicates:
                 page.id, page.url, page.version + 1, index.signature, None, None, index.title
             )
 
-    def committed(self) -> None:
-        """Forget what the store knows now."""
+    def forget_committed(self) -> None:
+        """Forget what the commit has stored."""
         self._uncommitted.clear()
         self._judged.clear()
 

@@ -44,8 +44,8 @@ from evercrawl.model.time import DAY_US, from_us, to_us
 MAX_POLLS = 8  # Sites of a shard that are polled at the same time.
 ENTRIES_AT_A_TIME = 500
 LISTED_DEPTH = 1  # Pages that a sitemap names are as near as those that the home page links to.
-MAX_NAMED = 50  # Sitemaps that robots.txt may name; large sites name an index.
-MAX_MISSES = 3  # After this many missing sources the poll of a site ends.
+MAX_NAMED_SITEMAPS = 50  # Sitemaps that robots.txt may name; large sites name an index.
+MAX_MISSES = 3  # After this many missing sources, the poll of a site ends.
 A_DAY = timedelta(days=1)
 
 
@@ -78,26 +78,26 @@ class SitemapPoller:
         self._polled: set[int] = set()
         """Sites that were polled in this run."""
         self._unprobed: dict[int, Site] = {}
-        """Sites whose usual places are probed when there is nothing else to do."""
+        """Sites to probe for sitemaps at the usual places when there is nothing else to do."""
         self._waiting: dict[int, Site] = {}
         self._next_us: dict[int, tuple[int, Site]] = {}
 
-    # When
+    # Schedule
 
     async def begin(self) -> None:
-        """Poll sites whose sources are known before anything is fetched again."""
+        """Poll the sites with known sources before anything is fetched again."""
         if not self._settings.enabled:
             return
         for site_id in await self._store.sites_with_state(SITEMAPS.name):
             site = await self._site_numbered(site_id)
             state = (await self._states.of(site_id)).value
             if site is not None and (state.has_source or state.feeds):
-                self._want(site)
+                self._queue_poll(site)
 
-    def learned_robots(self, site: Site, rules: RobotsRules) -> None:
-        """Poll the sources that robots.txt names at once."""
+    def poll_named(self, site: Site, rules: RobotsRules) -> None:
+        """Poll at once if robots.txt names sitemaps."""
         if rules.sitemaps:
-            self._want(site)
+            self._queue_poll(site)
 
     def apply(self, site: Site, state: SitemapState) -> None:
         """Poll a site after a visit, if its sources are due."""
@@ -105,10 +105,10 @@ class SitemapPoller:
             if not state.sources and state.requests >= self._settings.probe_after_pages:
                 self._unprobed[site.id] = site
         elif self._forever and state.has_source:
-            outlook = self._revisits.outlooks.held(site.id)
+            outlook = self._revisits.outlooks.cached(site.id)
             if outlook is not None and self._is_due(site, state, outlook.value):
                 self._polled.discard(site.id)
-                self._want(site)
+                self._queue_poll(site)
 
     def _is_due(self, site: Site, state: SitemapState, outlook: SiteModel) -> bool:
         level = self._revisits.level()
@@ -116,7 +116,7 @@ class SitemapPoller:
             state, outlook.estimate, pages=site.pages, per_day=site.pages / level.span, threshold=level.threshold
         )
 
-    def _want(self, site: Site) -> None:
+    def _queue_poll(self, site: Site) -> None:
         if self._settings.enabled and site.id not in self._polled:
             self._polled.add(site.id)
             self._waiting[site.id] = site
@@ -135,19 +135,19 @@ class SitemapPoller:
         """Probe the usual places of sites that name no sitemap; return whether there are any."""
         sites, self._unprobed = self._unprobed, {}
         for site in sites.values():
-            self._want(site)
+            self._queue_poll(site)
         return bool(sites)
 
     @property
     def is_busy(self) -> bool:
-        """Whether some site is being polled or waits for it."""
+        """Whether some site is being polled or waits for its poll."""
         return bool(self.tasks or self._waiting)
 
     def next_us(self) -> int | None:
         """Return when the next poll is due."""
         return min((moment_us for moment_us, _ in self._next_us.values()), default=None)
 
-    # How
+    # Poll
 
     async def _poll(self, site: Site) -> None:
         state = await self._states.of(site.id)
@@ -171,7 +171,7 @@ class SitemapPoller:
     def _named(self, site: Site) -> tuple[str, ...]:
         rules = self._access.robots_of(site)
         named = sitemap_urls(rules.robots, f"{site.name}/robots.txt") if rules is not None else ()
-        return named[:MAX_NAMED]
+        return named[:MAX_NAMED_SITEMAPS]
 
     async def _read(
         self, source: SitemapSource, site: Site, state: SiteState[SitemapState], outlook: SiteState[SiteModel]
@@ -186,7 +186,7 @@ class SitemapPoller:
             if site_of(url) != site.name:
                 continue
             before = state.value.sources.get(url)
-            sitemap = await self._ask(SitemapSource(url, source.kind), site, state)
+            sitemap = await self._fetch_source(SitemapSource(url, source.kind), site, state)
             after = state.value.sources.get(url)
             if url == source.url and after is not None and after.read is not None:
                 kind = SourceKind(after.kind)
@@ -197,7 +197,7 @@ class SitemapPoller:
                 kind = self._learn_extended(source, state)
             if sitemap.type is not SitemapType.INDEX:
                 since = before.read if before is not None else None
-                announced += await self._take_in(sitemap.entries, url, outlook, since=since)
+                announced += await self._read_entries(sitemap.entries, url, outlook, since=since)
         return kind, announced
 
     def _learn_extended(self, source: SitemapSource, state: SiteState[SitemapState]) -> SourceKind:
@@ -206,7 +206,7 @@ class SitemapPoller:
         state.update(state.value.with_source(source.url, known))
         return SourceKind.EXTENDED
 
-    async def _ask(self, source: SitemapSource, site: Site, state: SiteState[SitemapState]) -> Sitemap | None:
+    async def _fetch_source(self, source: SitemapSource, site: Site, state: SiteState[SitemapState]) -> Sitemap | None:
         """Fetch a sitemap; None: there is none, or it has not changed."""
         rules, url = self._access.robots_of(site), source.url
         if rules is not None and not rules.verdict(url).allowed:
@@ -253,12 +253,12 @@ class SitemapPoller:
             days = poll_interval(rate_estimate, pages=site.pages, threshold=threshold)
             self._next_us[site.id] = (int((now + days) * DAY_US), site)
 
-    # What it says
+    # Entries
 
-    async def _take_in(
+    async def _read_entries(
         self, entries: Sequence[SitemapEntry], source_url: str, outlook: SiteState[SiteModel], *, since: float | None
     ) -> int:
-        """Offer the listed pages, weigh the new dates, and return the number of announcements."""
+        """Submit the listed pages, weigh the new dates, and return the number of announcements."""
         announced = 0
         for start in range(0, len(entries), ENTRIES_AT_A_TIME):
             portion = entries[start : start + ENTRIES_AT_A_TIME]

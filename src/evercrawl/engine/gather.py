@@ -1,5 +1,5 @@
 """Every read of a visit: what is known before the request, and what the store knows about the answer.
-Values of a site are taken after the last wait, so that visits to one site never lose each other's updates."""
+The state of a site is read after the last await, so that visits to one site never lose each other's updates."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ class ContentReader:
         site = await self._change.of(page.site_id)
         document = parse(answer, self._policy, wants_snapshot=wants_snapshot(page, past, site.value))
         content = Content(digest, payload_sha1(answer.exchange.wire_body), document, original, past)
-        return self.compared(page, answer, content, site, now=now)
+        return self.compare_content(page, answer, content, site, now=now)
 
-    def compared(
+    def compare_content(
         self, page: Page, answer: Fetched, content: Content, site: SiteState[SiteChangeHistory], *, now: datetime
     ) -> Content:
-        """Return the content, compared by what is known about its site now."""
+        """Return the content, compared with the current knowledge of its site."""
         if page.version == 0 or content.past.is_same:
             return content
         before = content.comparison
@@ -175,7 +175,7 @@ class VisitReader:
     def refuse_queued(
         self, pages: list[Page], site: Site, state: SiteState[TrapState] | None, *, now: datetime
     ) -> list[tuple[Page, Decision]]:
-        """Return the queued pages of a site that are not wanted any more, before robots.txt is fetched for them."""
+        """Return the queued pages of a site that are no longer wanted, before robots.txt is fetched for them."""
         traps, refused = self._knowledge.traps, []
         for page in pages:
             outcome = scope_refusal(page, PageKnowledge(), now, self._policy)
@@ -215,11 +215,11 @@ class VisitReader:
         own, others = self._links.split(found.candidates)
         links = _Links(found, await self._links.place(own), others)
         related = await self._related(turn, answer, content, links)
-        # The index of near texts is read last: from there to `apply` nothing waits unless it has a match.
+        # The index of near texts is read last: there is no await from here to `apply` unless it has a match.
         outcome = fetched_outcome(page, answer, content)
         duplicates = await self._knowledge.duplicates.look_up(page, content, outcome)
         change = await self._knowledge.change.of(page.site_id)
-        content = self._contents.compared(page, answer, content, change, now=now)
+        content = self._contents.compare_content(page, answer, content, change, now=now)
         knowledge = self._site_knowledge(turn.queue.site, related.knowledge)
         targets = self._links.targets(links.own)
         return related._replace(content=content, duplicates=duplicates, knowledge=knowledge, targets=targets)
@@ -278,10 +278,10 @@ class VisitReader:
     def _site_knowledge(self, site: Site, before: SiteKnowledge) -> SiteKnowledge:
         """Return what is known about a site now; its states are loaded."""
         knowledge = self._knowledge
-        change = knowledge.change.held(site.id)
-        outlook = knowledge.revisits.outlooks.held(site.id)
-        sitemaps = knowledge.sitemaps.held(site.id) if self._policy.settings.sitemaps.enabled else None
-        traps = knowledge.traps.states.held(site.id)
+        change = knowledge.change.cached(site.id)
+        outlook = knowledge.revisits.outlooks.cached(site.id)
+        sitemaps = knowledge.sitemaps.cached(site.id) if self._policy.settings.sitemaps.enabled else None
+        traps = knowledge.traps.states.cached(site.id)
         return SiteKnowledge(
             site,
             before.change if change is None else change.value,

@@ -20,7 +20,7 @@ from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModifi
 from evercrawl.model.page import Baseline, OriginalRecord, Page
 
 BUILT_IN_TYPES = frozenset(("text/html", "application/xhtml+xml", "text/plain"))
-MAX_FIRST_PAGES = 30  # Pages of a site whose first visit teaches what its pages have in common.
+MAX_FIRST_PAGES = 30  # First visits per site that teach what its pages have in common.
 
 
 def parse(answer: Fetched, policy: Policy, *, wants_snapshot: bool = False) -> Document | None:
@@ -46,7 +46,7 @@ def parse(answer: Fetched, policy: Policy, *, wants_snapshot: bool = False) -> D
 
 
 def links_in(page: Page, document: Document | None, *, popular: UrlCache, now_us: int, policy: Policy) -> FoundLinks:
-    """Return the links of a page that were not seen lately, and the URLs that its own URL suggests."""
+    """Return the links of a page that were not seen recently, and the URLs that its own URL suggests."""
     found = FoundLinks()
     if document is not None:
         redirects = policy.settings.http.max_redirects

@@ -23,7 +23,7 @@ from evercrawl.model.time import to_us
 MAX_SITES = 20_000  # Site rows in memory; others are read again from the store.
 
 REFUSALS_PORTION = 5000
-ANNOUNCED = "an announcement"  # What led to a page that somebody asked to be visited.
+ANNOUNCED = "an announcement"  # The parent of a page that was announced or requested.
 FINAL_REFUSALS = frozenset(
     {Reason.INVALID_URL, Reason.UNSUPPORTED_SCHEME, Reason.NOFOLLOW, Reason.URL_TOO_LONG, Reason.TOO_MANY_REDIRECTS}
 )
@@ -126,7 +126,7 @@ class LinkIntake:
         return placed
 
     async def reserve(self, candidates: Sequence[Candidate]) -> list[Candidate]:
-        """Return the candidates that are not pages yet; nobody else gets them."""
+        """Return the candidates that are not pages yet; other visits do not get them."""
         by_key = {candidate.key: candidate for candidate in candidates}
         fresh, unsure = self._seen.split(list(by_key))
         self._seen.learn(fresh)
@@ -199,7 +199,7 @@ class LinkIntake:
             if link.refused is not None:
                 refusals.append(_refusal_of(link.candidate, link.refused, now_us))
                 self._uncommitted.discard(link.candidate.key)
-                self._credit.refused(link.candidate)
+                self._credit.refuse(link.candidate)
                 continue
             if link.site.id in self._unsaved_sites:
                 batch.sites.setdefault(link.site.id, self._unsaved_sites.pop(link.site.id))
@@ -223,7 +223,7 @@ class LinkIntake:
             self.next_seq(),
             candidate.parent_id,
             now_us,
-            *self._credit.entered(candidate),
+            *self._credit.add_page(candidate),
         )
         self._next_id += 1
         self._page_counts[site.id] = self.pages_of(site) + 1
@@ -234,8 +234,8 @@ class LinkIntake:
             return self._focus.priority_of(candidate)
         return self._credit.priority_of(candidate)
 
-    def committed(self, batch: Batch) -> None:
-        """Forget the keys that are found in the store from now on."""
+    def forget_committed(self, batch: Batch) -> None:
+        """Forget the keys that the commit has stored."""
         self._uncommitted.difference_update(page.key for page in batch.new_pages)
 
 
@@ -293,10 +293,10 @@ class UrlSubmitter:
             found.candidates = [seed for seed in found.candidates if self._owns(seed)]
             for candidate in found.candidates:
                 await self._adopt_new_home(candidate)
-            await self._hand_out(found)
+            await self._distribute(found)
 
     async def _adopt_new_home(self, seed: Candidate) -> None:
-        """Add the host that a seed has moved to in an earlier run to the scope."""
+        """Add the host that a seed moved to in an earlier run to the scope."""
         shard = await self._open_shard(self._shard_of(seed))
         target = await shard.store.moved_to(seed.key)
         if target is not None:
@@ -309,8 +309,8 @@ class UrlSubmitter:
         return self._peers.owns(self._shard_of(candidate))
 
     async def reconsider_refusals(self) -> None:
-        """Submit again what was refused, since rules and scope may have changed.
-        What is refused again does not count as a refusal of this run."""
+        """Submit refused URLs again, since rules and scope may have changed.
+        A URL that is refused again does not count as a refusal of this run."""
         counted = self._stats.refused.copy()
         for shard in list(self._opened.values()):
             after = b""
@@ -318,13 +318,13 @@ class UrlSubmitter:
                 after = refusals[-1].key
                 found = FoundLinks()
                 for refusal in refusals:
-                    if refusal.reason is not Reason.TRAP or not await self._is_trap_still(refusal):
+                    if refusal.reason is not Reason.TRAP or not await self._is_still_trap(refusal):
                         self._judge_again(refusal, found)
-                await self._hand_out(found)
+                await self._distribute(found)
         self._stats.refused = counted
 
-    async def _is_trap_still(self, refusal: Refusal) -> bool:
-        """Return whether a URL is still refused; a trap has too many of them to submit each again."""
+    async def _is_still_trap(self, refusal: Refusal) -> bool:
+        """Return whether trap detection still refuses a URL; a trap has too many URLs to submit all of them again."""
         shard = await self._open_shard(shard_of_site(site_of(refusal.url), self._shards))
         return await shard.is_trap(refusal.url)
 
@@ -334,7 +334,7 @@ class UrlSubmitter:
         if self._runtime.policy.scope.verdict(refusal.url, depth=refusal.depth) is None:
             found.candidates.append(Candidate(refusal.url, refusal.key, refusal.depth, 0, refusal.parent, None))
 
-    async def _hand_out(self, found: FoundLinks) -> None:
+    async def _distribute(self, found: FoundLinks) -> None:
         for candidate in found.candidates:
             await self.offer(candidate)
         if found.refusals and self._peers.is_first():
@@ -351,14 +351,14 @@ class UrlSubmitter:
 
     async def visit_soon(self, urls: Iterable[str]) -> None:
         """Visit announced pages soon: new ones are entered like links, known ones are queued.
-        What is outside the scope is refused with its reason. All of it is stored when this returns."""
+        URLs outside the scope are refused with their reason. Everything is stored when this returns."""
         found, now_us = FoundLinks(), to_us(self._runtime.clock.now())
         asking = Page(0, b"", ANNOUNCED, 0, 0, 0, 0, 0)
         for url in urls:
             href = parse(url) or url
             add_url(found, href, depth=1, hops=0, parent=asking, scope=self._runtime.policy.scope, now_us=now_us)
         found.candidates = [candidate for candidate in found.candidates if self._owns(candidate)]
-        await self._hand_out(found)
+        await self._distribute(found)
         keys: dict[int, list[bytes]] = {}
         for candidate in found.candidates:
             keys.setdefault(self._shard_of(candidate), []).append(candidate.key)

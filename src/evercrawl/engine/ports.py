@@ -31,11 +31,11 @@ class Clock(Protocol):
         """Return the current time in UTC; it never goes backwards within a run."""
 
     async def sleep_until(self, moment: datetime) -> None:
-        """Return at `moment` or at once if it has passed."""
+        """Return at `moment`, or at once if it has passed."""
 
 
 class Fetcher(Protocol):
-    """Sends one request within its limits, and raises no exception of the network."""
+    """Sends one request within its limits; network errors are results, not exceptions."""
 
     async def fetch(self, request: Request) -> FetchResult:
         """Send a request; return its result or failure."""
@@ -212,7 +212,7 @@ class Store(Protocol):
         """Return the state of a shard, created empty if needed."""
 
     async def existing_shards(self) -> list[int]:
-        """Return the shards that hold something."""
+        """Return the shards that are not empty."""
 
     async def close(self) -> None:
         """Close everything."""

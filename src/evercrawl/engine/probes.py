@@ -1,6 +1,6 @@
-"""Probes: requests for invented URLs that show whether a site knows its pages or answers everything (soft 404).
-Two requests for a pattern that explodes or yields nothing, or for a page that looks like an apology, always within the
-site's pace and its robots.txt. Pages that the site also answers invented URLs with are flagged and not expanded."""
+"""Probes: requests for invented URLs that show whether a site answers every URL with a page (soft 404).
+A pattern that explodes or yields nothing, or a page that looks like an error message, gets two probes, within the
+site's pace and its robots.txt. Pages like the answer to an invented URL are flagged, and their links not followed."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ log = logging.getLogger("evercrawl")
 
 MAX_TASKS = 8  # Sites of a shard that are probed at the same time.
 MAX_LINKS = 100  # Links of an answer that are checked for being new.
-SAYS_NOTHING = frozenset((408, 425, 429, 502, 503, 504))
-"""Answers of the moment, which prove nothing. 500 is how many sites answer what makes no sense to them."""
+TEMPORARY_STATUSES = frozenset((408, 425, 429, 502, 503, 504))
+"""Temporary answers, which prove nothing. 500 is not among them: many sites answer invalid URLs with it."""
 MAX_SOFT_404_PROBES = 2  # Per site and run.
 MAX_SOFT_404_PAGES = 4  # Remembered per site.
 MAX_SITES = 100_000  # Sites that are remembered as having soft 404 pages or none.
@@ -53,14 +53,14 @@ COPIES_BEFORE_PROBE = 3  # Copies on one site before it is probed; a few are nor
 
 
 def flag_soft_404(facts: VisitFacts, decision: Decision) -> Decision:
-    """Flag a page that is what its site answers for unknown URLs, and do not follow its links."""
+    """Flag a page that equals its site's answer to unknown URLs, and do not follow its links."""
     state = facts.related.knowledge.traps or facts.related.knowledge.soft_404
     if state is None or facts.policy.traps.user_rule(facts.page.url) is not None:
         return decision
     document = decision.content.document if decision.content is not None else None
     evidence = soft_404_evidence(facts.answer, document, state)
     if evidence:
-        return _flag(decision, f"{evidence}, as for addresses that do not exist", expand=False)
+        return _flag(decision, f"{evidence}, as for URLs that do not exist", expand=False)
     if facts.related.says_not_found and document is not None and says_only_not_found(document.title, document.text):
         return _flag(decision, REASON_TEXT[Reason.SOFT_404], expand=True)
     return decision
@@ -164,7 +164,7 @@ class Probes:
         self._probing: set[int] = set()
         self._probes: Counter[int] = Counter()
         self._unclear: set[tuple[int, str]] = set()
-        """Patterns whose answers proved nothing; they are not probed again in this run."""
+        """Patterns with inconclusive probes; they are not probed again in this run."""
         self._soft_404_probes: Counter[int] = Counter()
         self._soft_404_running: set[int] = set()
         self._copies: Counter[int] = Counter()
@@ -192,7 +192,7 @@ class Probes:
     # Soft 404
 
     async def soft_404_state(self, site_id: int, *, looks_like_not_found: bool) -> TrapState | None:
-        """Return the state of a small site, if it may say that a page is a soft 404."""
+        """Return the state of a small site, if it may identify a page as a soft 404."""
         if not looks_like_not_found:
             if site_id not in self._has_soft_404:
                 if len(self._has_soft_404) >= MAX_SITES:
@@ -252,7 +252,7 @@ class Probes:
         state.update(after_probe(state.value, wanted.pattern, (one, other)))
         record = state.value.patterns.get(wanted.pattern)
         if record is not None and record.probe_outcome is ProbeOutcome.INVENTED:
-            log.info("trap: %s%s invents a page for every address", site.name, wanted.pattern)
+            log.info("trap: %s%s returns a page for every URL", site.name, wanted.pattern)
 
     async def _answer(self, url: str, site: Site) -> ProbeAnswer | None:
         """Return the answer to an invented URL; None: it must not be fetched, or proves nothing.
@@ -268,7 +268,7 @@ class Probes:
             return None
         result = await self._access.fetch(Request(url))
         status = status_of(result)
-        return None if status is None or status in SAYS_NOTHING else result
+        return None if status is None or status in TEMPORARY_STATUSES else result
 
     async def _measure(self, result: FetchResult, asked: str, site: Site) -> ProbeAnswer:
         status = status_of(result) or 0

@@ -86,7 +86,7 @@ def _weighted(level: BudgetLevel, weight: float) -> BudgetLevel:
 
 
 def is_conditional(page: Page, outlook: SiteModel, *, audit: float) -> bool:
-    """Return whether to send validators: not to a site whose validators were wrong, and never always."""
+    """Return whether to send validators: not to a site whose validators were wrong, and not on audited visits."""
     if outlook.false_validators >= MAX_FALSE_VALIDATORS:
         return False
     if page.visits < AUDIT_FROM:
@@ -110,7 +110,7 @@ def budget_level(budget: RequestBudget, settings: RevisitSettings) -> BudgetLeve
 
 
 class Revisits:
-    """What visits of one shard's pages are worth."""
+    """The value of visits to one shard's pages."""
 
     def __init__(
         self,
@@ -153,7 +153,7 @@ class Revisits:
     def weigh(self, page: Page, outlook: SiteModel, *, now_us: int) -> VisitValue:
         """Return whether a page that is due is worth a request now."""
         value, threshold = self.value(page, outlook, now_us=now_us), self.budget.threshold
-        # A visit that drift made early is worth less, about as the square of its time.
+        # Drift may shorten the interval, and a visit's value falls with about the square of it.
         if value >= MARGIN * threshold * self._earliest**2:
             is_urgent = isfinite(value) and value >= URGENT * threshold
             return VisitValue(True, URGENT_PRIORITY if is_urgent else ORDINARY_PRIORITY, now_us)
@@ -262,7 +262,7 @@ class DuePages:
             await self._commit()
 
     def reschedule(self, change: Reschedule, *, now_us: int) -> None:
-        """Change the due time of a page that is not queued, and look at due pages soon."""
+        """Change the due time of a page that is not queued, and check for due pages soon."""
         self._buffer.batch.rescheduled.append(change)
         self._buffer.touch()
         self.note(now_us)

@@ -1,4 +1,4 @@
-"""Requests of a shard within the pace of its sites: pages, robots.txt hop by hop, and side requests.
+"""Requests of a shard at the pace of its sites: pages, robots.txt hop by hop, and side requests.
 Redirects of robots.txt, sitemaps and probes need requests to sites that have their own pace: these are side requests.
 """
 
@@ -27,7 +27,7 @@ from evercrawl.model.time import span_us, to_us
 
 MAX_CACHED = 2000
 NAMED_CLOSURES = frozenset((Reason.SITE_PAUSED, Reason.DNS, Reason.TLS))
-"""Reasons that say more about a closed site than that it is down."""
+"""Reasons that are reported as they are; all others are reported as `site_down`."""
 
 Fetch = Callable[[Request], Awaitable[FetchResult]]
 
@@ -42,7 +42,7 @@ class SiteAccess(NamedTuple):
 async def read_robots(
     site: Site, *, fetch: Fetch, fetch_elsewhere: Fetch, clock: Clock, settings: RobotsSettings
 ) -> RobotsRecord:
-    """Fetch robots.txt of a site. `fetch_elsewhere` follows redirects in the pace of the sites that they lead to."""
+    """Fetch robots.txt of a site. `fetch_elsewhere` follows redirects at the pace of the sites that they lead to."""
     before = site.robots
     answer = await fetch(_request(site.name + "/robots.txt", before, settings))
     for _ in range(settings.max_redirects):
@@ -111,7 +111,7 @@ class SideRequests:
         return self._requests.get(side_request.token, Request(side_request.url))
 
     def done(self, side_request: SideRequest, result: FetchResult) -> None:
-        """Hand the answer to whoever waits for it."""
+        """Pass the answer to the task that waits for it."""
         answer = self._answers.get(side_request.token)
         if answer is not None and not answer.done():
             answer.set_result(result)
@@ -130,7 +130,7 @@ class SiteRequests:
         side_requests: SideRequests,
         stats: RunStats,
         remember: Callable[[Site], None],
-        learned_robots: Callable[[Site, RobotsRules], None],
+        on_robots: Callable[[Site, RobotsRules], None],
     ) -> None:
         self._frontier = frontier
         self._buffer = buffer
@@ -139,10 +139,10 @@ class SiteRequests:
         self._side_requests = side_requests
         self._stats = stats
         self._remember = remember
-        self._learned_robots = learned_robots
+        self._on_robots = on_robots
 
     async def send(self, request: Request, queue: HostQueue) -> FetchResult:
-        """Send a request; if it has to be sent twice, the site's delay lies in between."""
+        """Send a request; if it has to be repeated, wait for the site's delay first."""
         return await self._runtime.fetcher.fetch(replace(request, delay_s=queue.site.delay_ms / 1000))
 
     async def _send_and_archive(self, queue: HostQueue, request: Request) -> FetchResult:
@@ -163,23 +163,23 @@ class SiteRequests:
             settings=policy.settings.robots,
         )
         rules = compile_robots(record, agent=policy.agent)
-        self._frontier.learned_robots(queue, rules, now_us=to_us(clock.now()))
-        self._learned_robots(queue.site, rules)
+        self._frontier.apply_robots(queue, rules, now_us=to_us(clock.now()))
+        self._on_robots(queue.site, rules)
         if rules.is_unreachable:
             reason = f"{Reason.ROBOTS_UNREACHABLE}: {record.detail}"
             self._frontier.close_site(queue, until_us=record.expires_us, reason=reason)
         self._note_site(queue)
-        self._buffer.hurry()
+        self._buffer.commit_soon()
 
     async def fetch_side(self, turn: FetchSide) -> None:
-        """Send a request to a site for somebody else."""
+        """Send a side request to a site."""
         request = self._side_requests.request_of(turn.side_request)
         self._side_requests.done(turn.side_request, await self._send_and_archive(turn.queue, request))
 
     def end(self, queue: HostQueue, answer: FetchResult, *, now: datetime) -> None:
         """Note that a request has ended: the site's delay counts from now on."""
         now_us, exchange = to_us(now), answer.exchange
-        self._stats.requested(answer)
+        self._stats.count_request(answer)
         failed = isinstance(answer, Failed) and FAULT_RULES[answer.fault].blames_site
         took = answer.took if isinstance(answer, Failed) else answer.exchange.took
         wire_bytes = len(exchange.wire_body) + len(exchange.response_head) if exchange is not None else 0
@@ -188,8 +188,8 @@ class SiteRequests:
         if pause is not None:
             reason = _closed_reason(answer, failures)
             self._frontier.close_site(queue, until_us=now_us + span_us(pause), reason=reason)
-            self._buffer.hurry()
-        self._frontier.answered(queue, now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes)
+            self._buffer.commit_soon()
+        self._frontier.record_answer(queue, now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes)
         self._buffer.count_answer(queue.site.id)
         self._note_site(queue)
 

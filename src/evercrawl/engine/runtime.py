@@ -141,8 +141,8 @@ class NoPeers:
 class TaskSet:
     """A set of tasks or futures in the order in which they were added.
 
-    A Python set is ordered by memory address: what is cancelled first would differ from run to run, and no simulation
-    could be repeated.
+    A Python set is ordered by memory address: the order of cancellation would differ from run to run, and simulations
+    could not be repeated.
     """
 
     def __init__(self) -> None:
@@ -181,14 +181,14 @@ class RunStats:
     most_parallel: int = 0
     last_site: str = ""
     reached: bool = False  # Some server has answered.
-    judged: int = 0  # Pages of which a focus said whether they are on topic.
+    judged: int = 0  # Pages that the focus has judged.
     on_topic: int = 0
     new: int = 0
     changed: int = 0
     revisits: int = 0
-    gone: int = 0  # Pages that we have a version of and that the server does not have any more.
+    gone: int = 0  # Pages that we have a version of and the server no longer has.
 
-    def requested(self, result: FetchResult) -> None:
+    def count_request(self, result: FetchResult) -> None:
         """Count a request that has ended."""
         self.requests += 1
         exchange = result.exchange
@@ -211,7 +211,7 @@ class RunStats:
         """The share of pages on topic; None: the run has no focus, or has judged nothing."""
         return self.on_topic / self.judged if self.judged else None
 
-    def visited(self, page: Page, visited: CompletedVisit) -> None:
+    def count_visit(self, page: Page, visited: CompletedVisit) -> None:
         """Count a visit."""
         self.outcomes[visited.outcome, visited.reason] += 1
         self.revisits += page.visits > 0
@@ -261,48 +261,48 @@ class BackgroundTasks(TaskSet):
 class FocusGuide:
     """Rates URLs by the focus of the crawl, and learns from every page.
 
-    Invariant: the board knows each URL by its canonical name.
+    Invariant: URLs are canonical.
     """
 
     def __init__(self, focus: Focus, *, window: int, priorities: int) -> None:
         self.window = window
         """Pages of one site among which the best is chosen."""
         self._priorities = priorities
-        self._board = FocusFrontier(LinkScorer(focus))
+        self._frontier = FocusFrontier(LinkScorer(focus))
         self._name = content_digest(focus.to_bytes())
 
-    def worth_of(self, url: str) -> float:
+    def value_of(self, url: str) -> float:
         """Return the value of fetching a URL now."""
-        return self._board.value_of(url)
+        return self._frontier.value_of(url)
 
     def priority_of(self, candidate: Candidate) -> int:
         """Return the priority of a new page; seeds are first."""
         if candidate.depth == 0 and not candidate.hops:
-            self._board.add_seed(candidate.url)
-        return priority_of_value(self.worth_of(candidate.url), priorities=self._priorities)
+            self._frontier.add_seed(candidate.url)
+        return priority_of_value(self.value_of(candidate.url), priorities=self._priorities)
 
-    def saw(self, page: Page, document: Document) -> float:
+    def learn_page(self, page: Page, document: Document) -> float:
         """Learn from a page; return how likely it is on topic, 0 to 1."""
         links = tuple(link._replace(url=canonical(link.url) or link.url) for link in document.links)
-        return self._board.add_page(page.url, replace(document, links=links))
+        return self._frontier.add_page(page.url, replace(document, links=links))
 
-    def moved(self, page: Page, result: Moved) -> None:
+    def follow_redirect(self, page: Page, result: Moved) -> None:
         """Follow a redirect."""
-        self._board.follow_redirect(page.url, result.target)
+        self._frontier.follow_redirect(page.url, result.target)
 
-    def drop(self, page: Page) -> None:
+    def discard(self, page: Page) -> None:
         """Forget a page that could not be fetched."""
-        self._board.discard(page.url)
+        self._frontier.discard(page.url)
 
     def to_bytes(self) -> bytes:
-        """Return what was learned, after the digest of the focus."""
-        return self._name + self._board.to_bytes()
+        """Return the learned state, preceded by the digest of the focus."""
+        return self._name + self._frontier.to_bytes()
 
-    def recall(self, stored: bytes | None) -> None:
+    def restore(self, stored: bytes | None) -> None:
         """Continue from an earlier run with the same focus; ignore what cannot be read."""
         try:
             if stored and stored.startswith(self._name):
-                self._board.restore(stored[len(self._name) :])
+                self._frontier.restore(stored[len(self._name) :])
         except ValueError as error:
             log.warning("the state of the focus is unreadable and starts empty: %s", error)
 

@@ -48,7 +48,7 @@ STARVED_COMMIT = timedelta(milliseconds=30)
 HELPFUL_COMMIT = timedelta(milliseconds=250)
 """The same while some site waits for its delay and others may have found new pages."""
 SAVE_STATES_EVERY = timedelta(minutes=1)
-"""What was learned about sites is saved with the first commit after this time; a crash costs no more."""
+"""The state of sites is saved with the first commit after this time; a crash loses no more than that."""
 Work = Visit | FetchRobots | FetchSide
 
 
@@ -97,14 +97,14 @@ class Shard:
             back_queues=1,
             random=Random(f"{shared.seed}/{facts.shard}/{facts.epoch}"),
             robots_of=self.robots_of,
-            worth=None if focus is None else focus.worth_of,
+            value_of=None if focus is None else focus.value_of,
         )
         self.buffer = CommitBuffer(
             self.store,
             self._ports.archive,
             epoch=facts.epoch,
             pages=settings.store.commit_pages,
-            closing=self._close_batch,
+            on_close=self._close_batch,
             contents=shared.contents if not facts.pages else None,
         )
         self.credit = ShardCredit(
@@ -176,7 +176,7 @@ class Shard:
             side_requests=self._shared.side_requests,
             stats=self.stats,
             remember=self.links.remember,
-            learned_robots=self.sitemaps.learned_robots,
+            on_robots=self.sitemaps.poll_named,
         )
         contents = ContentReader(
             self.store, archive, knowledge.change, original_of=self.buffer.original_of, policy=self.policy
@@ -210,7 +210,7 @@ class Shard:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nothing is in flight or unsaved, and no wake-up came since."""
+        """Whether nothing is in flight or unsaved, and no wake-up is pending."""
         return self._is_resting and not self.wake.is_set()
 
     @property
@@ -257,7 +257,7 @@ class Shard:
             self._start(turn)
 
     async def _catch_up(self) -> None:
-        """The best page may be among those that were found while we waited for a slot."""
+        """Commit and read new pages: the best one may have been found while we waited for a slot."""
         if self.buffer.batch.new_pages:
             await self.commit()
         await self._read_needed()
@@ -312,7 +312,7 @@ class Shard:
                 case FetchSide():
                     await self._requests.fetch_side(turn)
         except asyncio.CancelledError:
-            # The request may have gone out: the site's delay counts from now, although nothing came of it.
+            # The request may have been sent, so the site's delay counts from now although there is no answer.
             if turn.queue.in_flight >= in_flight:
                 self._requests.end(turn.queue, _no_answer(turn, "cancelled"), now=self.clock.now())
             raise
@@ -322,7 +322,7 @@ class Shard:
             self._write_defect(turn, defect, in_flight)
 
     def _write_defect(self, turn: Work, defect: Exception, in_flight: int) -> None:
-        """Let a defect of ours cost one page, not the crawl; the page is tried again later and says why."""
+        """Let a bug of ours fail one page, not the crawl; the page records the error and is tried again later."""
         log.exception("defect while visiting %r", turn)
         failed = _no_answer(turn, f"{type(defect).__name__}: {defect}")
         if isinstance(turn, Visit):
@@ -336,7 +336,7 @@ class Shard:
             turn.queue.fetching_robots = False
 
     def _fail(self, error: BaseException) -> None:
-        """Note what a background task has failed with."""
+        """Remember the error of a background task."""
         if isinstance(error, EvercrawlError):
             self._broken = error
         else:
@@ -351,12 +351,12 @@ class Shard:
             await self.commit()
             return
         self.quiet_until_us = self._next_moment_us(turn, commit_us, now_us)
-        # A poll that waits for its site to open is no work; one that reads an answer is.
+        # A poll that waits for its site to open is not work; one that reads an answer is.
         is_reading = (self.sitemaps.is_busy or bool(self._probes.tasks)) and isinstance(turn, Idle)
         is_busy = bool(self._tasks) or bool(self._followups) or is_reading
         self._is_resting = not is_busy and self.buffer.batch.is_empty()
         if self.is_quiet:
-            self._host.became_quiet()
+            self._host.on_quiet()
         await self._wait_for_wake()
 
     def _next_moment_us(self, turn: Wait | Idle, commit_us: int | None, now_us: int) -> int | None:
@@ -365,7 +365,7 @@ class Shard:
         moments += [moment for moment in others if moment is not None]
         blocked_us = self._host.blocked_until_us()
         if blocked_us is not None:
-            # What could start earlier may not; what has to be saved is saved all the same.
+            # Nothing may start before that, but unsaved work is committed in time.
             moments = [max(moment, blocked_us) for moment in moments if moment != commit_us] or [blocked_us]
             moments += [commit_us] if commit_us is not None else []
         return min(moments, default=None)
@@ -394,7 +394,7 @@ class Shard:
         return to_us(self.clock.now())
 
     async def _look_ahead(self, turn: Wait | Idle) -> bool:
-        """Spend what is left over on what is due next; return whether something was queued."""
+        """Spend spare requests on pages that are due next; return whether any were queued."""
         return isinstance(turn, Idle) and self._may_start() and await self.due.look_ahead(self._now_us())
 
     def _probe_sitemaps(self, turn: Wait | Idle) -> bool:
@@ -414,7 +414,7 @@ class Shard:
         return answer, self.clock.now()
 
     async def look_up(self, turn: Visit, answer: FetchResult, known: PageKnowledge, *, now: datetime) -> Related:
-        """Read what only the answer tells us to read."""
+        """Read what the store knows about the answer."""
         return await self._reader.look_up(turn, answer, known, now=now)
 
     def apply(self, turn: Visit, decision: Decision, *, now: datetime) -> None:
@@ -422,7 +422,7 @@ class Shard:
         page, site = turn.page, turn.queue.site
         self._write_visit(page, decision, now=now, site=site)
         if decision.answer is None:
-            self.frontier.skipped(turn.queue)
+            self.frontier.record_skip(turn.queue)
             self.buffer.count_answer(site.id)
             return
         self._requests.end(turn.queue, decision.answer, now=now)
@@ -434,7 +434,7 @@ class Shard:
         for copy in decision.requeue:
             self.due.enqueue(copy, URGENT_PRIORITY)
         if decision.requeue:
-            self.buffer.hurry()
+            self.buffer.commit_soon()
 
     def _write_visit(self, page: Page, decision: Decision, *, now: datetime, site: Site | None = None) -> None:
         if site is None or decision.answer is None:
@@ -487,13 +487,13 @@ class Shard:
     async def _receive_contents(self, contents: LinkBatchContents) -> None:
         placed = await self.links.place(contents.candidates)
         now = self.clock.now()
-        self.credit.received(contents.credit, grant=contents.grant, shares=contents.shares)
-        self.credit.known(contents.candidates, [candidate for candidate, _ in placed])
+        self.credit.receive(contents.credit, grant=contents.grant, shares=contents.shares)
+        self.credit.pay_known(contents.candidates, [candidate for candidate, _ in placed])
         links = judge_new_links(placed, self.links.targets(placed), year=now.year, policy=self.policy)
         self._writer.write_links(links, {}, [], now_us=to_us(now))
 
-    def delivered(self, seq: int) -> None:
-        """Note that one of our link batches is stored by its target."""
+    def mark_delivered(self, seq: int) -> None:
+        """Note that the target has stored one of our link batches."""
         self.buffer.batch.delivered.append(seq)
         self.buffer.touch()
 
@@ -536,7 +536,7 @@ class Shard:
             await self.commit()
 
     async def commit(self) -> None:
-        """Commit everything so far, and tell the frontier and other shards."""
+        """Commit everything so far, and notify the frontier and other shards."""
         if self._now_us() - self._states_saved_us >= span_us(SAVE_STATES_EVERY):
             self._save_states()
         if self.credit.is_round_over():
@@ -545,9 +545,9 @@ class Shard:
         if committed is None:
             return
         now_us = self._last_commit_us = self._now_us()
-        self.links.committed(committed.batch)
-        self.knowledge.duplicates.committed()
-        self.frontier.committed(committed.answers, now_us=now_us)
+        self.links.forget_committed(committed.batch)
+        self.knowledge.duplicates.forget_committed()
+        self.frontier.record_commit(committed.answers, now_us=now_us)
         await self._announce(committed.batch, now_us)
         self.wake.set()
 
@@ -569,10 +569,10 @@ class Shard:
             states[FOCUS_KEY] = self._runtime.focus.to_bytes()
 
     def _close_batch(self, batch: Batch) -> None:
-        """Add what must be exactly as of the batch that it is written with."""
+        """Add the state that must match the batch exactly."""
         batch.site_states |= self.knowledge.sitemaps.urgent()
         batch.site_states[CREDIT_KEY] = ledger_bytes(self.credit.to_store())
-        self.frontier.moved()
+        self.frontier.close_moves()
 
     async def _announce(self, batch: Batch, now_us: int) -> None:
         """Tell the frontier about new work, and other shards about link batches."""
@@ -583,20 +583,20 @@ class Shard:
         for site_id, site_priorities in priorities.items():
             site = await self.links.site_numbered(site_id)
             if site is not None:
-                self.frontier.added(self._after_crash(site), site_priorities, now_us=now_us)
+                self.frontier.add_pages(self._after_crash(site), site_priorities, now_us=now_us)
         for sent in batch.sent:
             self._host.deliver(sent)
         for source, seq in batch.received.items():
             self._host.confirm(source, self.number, seq)
 
-    # Ends
+    # End
 
     def retire(self) -> None:
         """Start nothing new: the shard is about to be released."""
         self._is_retired = True
 
     async def finish(self, within: timedelta) -> None:
-        """Wait for visits in flight, but not longer; what is cancelled stays in the queue."""
+        """Wait for visits in flight up to the time limit; cancelled pages stay in the queue."""
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=within.total_seconds())
         await self.abandon()
@@ -626,7 +626,7 @@ class Shard:
         await self.store.close()
 
     def _waits_after_crash(self) -> bool:
-        """Return whether a site may still have its delay from before we took over, which only we know of."""
+        """Return whether delays after a crash may still run; the next owner has to keep them too."""
         if self._crashed_at_us is None:
             return False
         settings = self.policy.settings
@@ -634,7 +634,7 @@ class Shard:
         return self._now_us() < self._crashed_at_us + span_us(longest)
 
     def _after_crash(self, site: Site) -> Site:
-        """Give every site its whole delay after a crash: nobody knows what was requested just before it."""
+        """Give every site its whole delay after a crash: the last requests before it are unknown."""
         if self._crashed_at_us is None:
             return site
         delay_us = max(span_us(self._shared.restart_delay), site.delay_ms * 1000)

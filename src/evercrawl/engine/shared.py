@@ -1,4 +1,4 @@
-"""What the shards of one process share, and what a shard needs of its process."""
+"""State shared by the shards of one process, and what a shard needs from its process."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class ShardPorts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ShardHost:
-    """What a shard asks of its process."""
+    """What a shard needs from its process."""
 
     may_start: Callable[[], bool]
     blocked_until_us: Callable[[], int | None]
-    became_quiet: Callable[[], None]
+    on_quiet: Callable[[], None]
     page_at: Callable[[str], Awaitable[DuplicateCandidate | None]]  # Finds a page in any shard of the process.
     pages_elsewhere: Callable[[int], Mapping[int, int]]  # Pages of every shard of the process but this one.
     takes_batches: Callable[[int], bool]  # Links and credit can be sent to the shard of this number.

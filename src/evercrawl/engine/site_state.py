@@ -1,4 +1,4 @@
-"""What a shard has learned about its sites: the sites used last in memory, all of them in the store."""
+"""The learned state of a shard's sites: recently used sites in memory, all of them in the store."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from evercrawl.core.traps.trap_state import trap_state_bytes, trap_state_of
 from evercrawl.engine.ports import SiteStore
 
 MAX_TEXTS = 200_000
-"""Texts of sites in memory over all shards; those used least recently go back to the store."""
-MAX_OUTLOOKS = 20_000  # Sites over all shards of which it is held in memory how they change.
+"""Texts of sites in memory, over all shards; the least recently used ones are evicted."""
+MAX_OUTLOOKS = 20_000  # Site models in memory, over all shards.
 
 T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class SiteState(Generic[T]):
-    """What was learned about a site, and whether the store has it."""
+    """The learned state of a site, and whether the store has it."""
 
     value: T
     is_saved: bool = True
@@ -39,7 +39,7 @@ class StateKind(Generic[T]):
     name: str
     read: Callable[[bytes | None], T]
     write: Callable[[T], bytes]
-    size: Callable[[T], int]  # What it counts for among those held in memory.
+    size: Callable[[T], int]  # What it counts towards the memory limit.
 
 
 CHANGE = StateKind(
@@ -82,7 +82,7 @@ class SiteStates(Generic[T]):
         self._states.move_to_end(site_id)
         return self._states[site_id]
 
-    def held(self, site_id: int) -> SiteState[T] | None:
+    def cached(self, site_id: int) -> SiteState[T] | None:
         """Return the state of a site, if it is in memory."""
         return self._states.get(site_id)
 

@@ -47,13 +47,13 @@ TRAP_RECHECK = timedelta(days=7)  # A blocked page is checked again after this t
 SAMPLED_FROM = 4
 MAX_REOPENINGS = 20  # Times in one run that the blocked pages of one site are queued again.
 TRUSTED_FROM = 80
-OBSERVE_ONE_IN = 8  # Of a pattern that is known this well only this part of the pages is observed.
+OBSERVE_ONE_IN = 8  # Of a well-known pattern, only one page in this many is observed.
 HOSTS = "trap_hosts"  # The name under which host statistics of a domain are stored.
 MAX_DOMAINS = 10_000  # Domains of a shard that are in memory; only those with more than one host.
 MAX_COUNTED_HOSTS = 100_000  # Hosts that are remembered as counted; the store knows all of them.
 MAX_HOST_LINKS = 200  # Links of one page whose hosts are counted.
 FIRST_HOST_SAMPLE = 8
-"""Of the blocked hosts the one with this number is let through, then one whenever the number has doubled."""
+"""The blocked host with this number is let through, then one whenever the number has doubled."""
 RULES_KEY = (0, "trap_rules")  # Where a shard stores the user rules that it has applied; no site has this number.
 PORTION = 1000  # Pages or refusals that are read in one step.
 
@@ -149,7 +149,7 @@ def _after_visit(before: TrapState, facts: VisitFacts, decision: Decision, new_l
 
 
 def _is_first_visit(facts: VisitFacts, decision: Decision) -> bool:
-    """Return whether the visit says something about new pages: neither a revisit nor an unreadable answer."""
+    """Return whether the visit counts for its patterns: revisits and unreadable answers do not."""
     match facts.answer:
         case Fetched():
             return facts.page.version == 0 and decision.content is not None and decision.content.document is not None
@@ -162,7 +162,7 @@ def _is_first_visit(facts: VisitFacts, decision: Decision) -> bool:
 def _is_worth_observing(state: TrapState, url: str) -> bool:
     """Return whether to measure the text, which costs as much as finding its links."""
     patterns = patterns_of(url)
-    # A name of its own at the top of a site is a shape of its own: then its skeleton says what to expect.
+    # A unique name at the top of a site has a shape of its own; then its skeleton is used.
     record = state.patterns.get(patterns[0].name) or state.patterns.get(patterns[-1].name)
     if record is None or record.requests < TRUSTED_FROM or not _is_settled(record):
         return True
@@ -190,7 +190,7 @@ def _new_blocks(url: str, before: TrapState, after: TrapState) -> tuple[str, ...
     for name, _ in patterns_of(url):
         was, now = before.patterns.get(name), after.patterns.get(name)
         if now is not None and now.state is PatternState.BLOCKED and (was is None or was.state < PatternState.BLOCKED):
-            lines.append(f"trap: {name} like {url} are left out: {evidence(now)}")
+            lines.append(f"trap: {name} is blocked, with URLs like {url}: {evidence(now)}")
     return tuple(lines)
 
 
@@ -218,7 +218,7 @@ def count_hosts(facts: VisitFacts, decision: Decision) -> Decision:
     after = after_host(stats, others=count, fresh=min(fresh, count))
     update = decision.site._replace(hosts=after)
     if after.is_blocked and not stats.is_blocked:
-        line = f"trap: new hosts of {site.domain} are left out: {after.evidence}"
+        line = f"trap: new hosts of {site.domain} are blocked: {after.evidence}"
         update = update._replace(log=(*update.log, line))
     return decision._replace(site=update)
 
@@ -227,7 +227,7 @@ def count_hosts(facts: VisitFacts, decision: Decision) -> Decision:
 
 
 class HostTraps:
-    """Which domains name ever new hosts; a shard owns whole registrable domains."""
+    """Detects domains that name endless new hosts; a shard owns whole registrable domains."""
 
     def __init__(self, store: SiteStore) -> None:
         self._store = store
@@ -237,7 +237,7 @@ class HostTraps:
         self._counted: set[int] = set()
         """Sites of such domains whose links were counted."""
         self._samples: set[int] = set()
-        """Blocked sites that are let through nevertheless."""
+        """Blocked sites that are let through as samples."""
 
     async def load(self, site: Site, named_sites: Sequence[Site]) -> HostStats | None:
         """Return the statistics of the site's domain, if the page names other hosts of it for the first time."""
@@ -251,7 +251,7 @@ class HostTraps:
         return None if site.id in self._counted else self._known.get(site.domain)
 
     def update(self, site: Site, stats: HostStats) -> None:
-        """Keep the statistics of the site's domain; the site counts no second time."""
+        """Store the statistics of the site's domain; the site is not counted again."""
         if len(self._counted) >= MAX_COUNTED_HOSTS:
             self._counted.clear()
         self._counted.add(site.id)
@@ -259,7 +259,7 @@ class HostTraps:
         self._unsaved.add(site.domain)
 
     def refusal(self, site: Site) -> Refused | None:
-        """Return why nothing of a site is fetched that was never asked; None: it may be."""
+        """Return why a site that was never contacted is blocked; None: it is not."""
         known = self._known.get(site.domain)
         is_let_in = site.id in self._counted or site.id in self._samples
         if known is None or not known.is_blocked or site.requests or is_let_in:
@@ -281,7 +281,7 @@ class HostTraps:
 
 
 def key_of_domain(domain: str) -> int:
-    """Return a number for a domain that no site has; those are counted from 1."""
+    """Return a number for a domain that no site has; site numbers start at 1."""
     return xxh3_64_intdigest(domain.encode()) >> 1 | 1 << 62
 
 
@@ -297,7 +297,7 @@ class Traps:
         self._reopenings: Counter[int] = Counter()
         self._kept_out: Counter[tuple[int, str]] = Counter()
         self._samples: set[int] = set()
-        """Blocked pages that are let through."""
+        """Blocked pages that are let through as samples."""
 
     async def load(self, site_id: int, *, pages: int) -> SiteState[TrapState] | None:
         """Return the state of a site; None: it has too few pages to be judged."""
@@ -306,7 +306,7 @@ class Traps:
 
     async def load_for_links(self, site_id: int, *, pages: int) -> None:
         """Load the state of a site that links lead to, unless it blocks nothing."""
-        if site_id in self._open or self.states.held(site_id) is not None:
+        if site_id in self._open or self.states.cached(site_id) is not None:
             return
         state = await self.load(site_id, pages=pages)
         if state is not None and allows_all(state.value):
@@ -314,7 +314,7 @@ class Traps:
 
     def target(self, site: Site, *, pages: int) -> tuple[TrapState | None, Refused | None]:
         """Return the loaded state of a site that links lead to, and why its host is blocked."""
-        held = self.states.held(site.id)
+        held = self.states.cached(site.id)
         blocked = self.hosts.refusal(site) if pages == 0 and self.rules.settings.enabled else None
         return None if held is None else held.value, blocked
 
@@ -328,7 +328,7 @@ class Traps:
     def check_page(self, page: Page, state: TrapState | None) -> Refused | None:
         """Return why a queued page is not fetched; None: it may be.
         Patterns block only pages that were never visited. Whenever the number of blocked pages has doubled, one of them
-        is let through, so that a wrong verdict heals."""
+        is let through, so that a wrong verdict corrects itself."""
         rule = self.rules.user_rule(page.url)
         if rule is not None:
             return rule_refusal(rule)
@@ -340,13 +340,13 @@ class Traps:
         return _blocked(verdict)
 
     def check_first_page(self, page: Page, site: Site) -> Refused | None:
-        """Return why a page of a site that was never asked is not fetched."""
+        """Return why a page of a site that was never contacted is not fetched."""
         if site.requests or not page.depth or not _is_judged_url(page.url, self.rules):
             return None
         return self.hosts.refusal(site)
 
     def _is_sample(self, page: Page, pattern: str) -> bool:
-        """The check runs when a page is read from the queue and again before its request."""
+        """Return whether to let a page through; it is checked when read from the queue and again before its request."""
         if page.id in self._samples:
             self._samples.discard(page.id)
             return True
@@ -379,7 +379,7 @@ class Traps:
         return self.states.unsaved() | self.hosts.unsaved()
 
 
-# What was blocked and is not any more
+# Unblocked pages
 
 
 async def apply_rules(
@@ -425,7 +425,7 @@ async def requeue_reopened(
     after_id = 0
     while pages := await store.unfetched(after_id, PORTION):
         after_id = pages[-1].id
-        # In an order of its own: what was blocked first is what the block was made for.
+        # Sorted by key, not by discovery: the pages found first are those that caused the block.
         for page in sorted(pages, key=lambda page: page.key):
             is_kept_out = page.site_id == site.id and page.tries == 0
             if is_kept_out and traps.check_page(page, state) is None:

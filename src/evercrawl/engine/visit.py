@@ -13,7 +13,7 @@ from evercrawl.model.fetch import FetchResult, Request
 
 
 class VisitSteps(Protocol):
-    """What a visit needs of its shard."""
+    """What a visit needs from its shard."""
 
     clock: Clock
     policy: Policy
@@ -25,7 +25,7 @@ class VisitSteps(Protocol):
         """Send a request to the page's site; return the answer and its moment."""
 
     async def look_up(self, turn: Visit, answer: FetchResult, known: PageKnowledge, *, now: datetime) -> Related:
-        """Read what only the answer tells us to read: same content, new links, near duplicates."""
+        """Read what the store knows about the answer: same content, new links, near duplicates."""
 
     def apply(self, turn: Visit, decision: Decision, *, now: datetime) -> None:
         """Write a decision; nothing else writes."""

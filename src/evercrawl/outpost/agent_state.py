@@ -207,7 +207,7 @@ class AgentState:
                 return
 
     def _delete_oldest_pages(self) -> None:
-        """Delete the pages visited longest ago; their next jobs bring the digests again."""
+        """Delete the pages visited longest ago; their next jobs contain the digests again."""
         self.db.execute(
             "delete from page where url in"
             " (select url from page order by used_us limit 1 + (select count(*) from page) / 10)"

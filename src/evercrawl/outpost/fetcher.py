@@ -249,7 +249,7 @@ class OutpostFetcher:
                 host.close_until(now_us + span_us(pause), f"{result.fault}: {result.detail}")
         took = result.took if isinstance(result, Failed) else result.exchange.took
         size = len(result.exchange.wire_body) if result.exchange is not None else 0
-        host.answered(now_us=now_us, took=took, failed=failed, wire_bytes=size, pace=self._pace)
+        host.record_answer(now_us=now_us, took=took, failed=failed, wire_bytes=size, pace=self._pace)
         self._state.save_site(host.site)
 
 
@@ -334,7 +334,7 @@ class FolderFetcher:
         """Do nothing: no file is kept open."""
 
     def _file_of(self, url: str) -> Path:
-        """Return the file of a URL; never one outside the folder, whatever links and dots say."""
+        """Return the file of a URL; never one outside the folder, whatever symbolic links and dots it contains."""
         path, _, query = path_of(url).partition("?")
         own = self._folder / site_parts(site_of(url)).host
         base = own if own.is_dir() else self._folder

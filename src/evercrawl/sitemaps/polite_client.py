@@ -97,7 +97,7 @@ class PoliteClient:
         if pause is not None:
             detail = result.detail if isinstance(result, Failed) else "the site asks to wait"
             queue.close_until(to_us(now) + span_us(pause), detail)
-        queue.answered(now_us=to_us(now), took=took, failed=failed, wire_bytes=0, pace=self._pace)
+        queue.record_answer(now_us=to_us(now), took=took, failed=failed, wire_bytes=0, pace=self._pace)
 
     def _queue(self, site: str) -> HostQueue:
         if site not in self._queues:

@@ -36,7 +36,7 @@ class IncomingRequest(NamedTuple):
 
 
 class SimResponse(NamedTuple):
-    """A site's response, complete after so many seconds."""
+    """A site's response, complete after `after_s` seconds."""
 
     after_s: float
     status: int
@@ -46,7 +46,7 @@ class SimResponse(NamedTuple):
 
 
 class SimFailure(NamedTuple):
-    """No response: the fault that the crawler sees instead, after so many seconds."""
+    """No response: the fault that the crawler sees after `after_s` seconds."""
 
     after_s: float
     fault: Fault

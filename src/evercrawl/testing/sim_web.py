@@ -64,7 +64,7 @@ DelayRule = Callable[[LoggedRequest, timedelta | None], timedelta]
 
 
 def default_delay(previous: LoggedRequest, crawl_delay: timedelta | None) -> timedelta:
-    """Return the promise of the default settings: 1 s, the Crawl-delay, or ten times the last answer's time."""
+    """Return the delay that the default settings promise: 1 s, the Crawl-delay, or ten times the last answer's time."""
     adaptive = min(10 * (previous.answered - previous.sent), timedelta(minutes=1))
     return max(timedelta(seconds=1), adaptive, crawl_delay or timedelta(0))
 
@@ -78,7 +78,7 @@ class SiteDemands(NamedTuple):
 
 
 class RequestLog:
-    """Every request, in the order of the answers, and a check of politeness that knows nothing of the crawler."""
+    """Every request, in the order of the answers, and a politeness check that is independent of the crawler."""
 
     def __init__(self) -> None:
         self.requests: list[LoggedRequest] = []
@@ -251,7 +251,7 @@ class SimWeb:
         return self._demands(site_of(url)).crawl_delay
 
     def retry_after_spans(self, site: str) -> list[tuple[datetime, datetime]]:
-        """Return the spans during which the site asked for no requests with Retry-After."""
+        """Return the spans in which Retry-After of the site forbids requests."""
         requests = self.log.by_site().get(site, [])
         return [(one.answered, one.answered + one.retry_after) for one in requests if one.retry_after]
 

@@ -76,7 +76,7 @@ RAREST, MOST_OFTEN = -2.5, 0.8  # Powers of ten: the others change between once 
 NOISY_SHARE = 0.1  # Sites whose every response differs in a meaningless line.
 BIG_REPEATS = 100  # How often a big page repeats its text.
 ALIAS_SHARE = 0.1
-BLOG_EVERY = 10  # One site in so many shares another's registrable domain.
+BLOG_EVERY = 10  # One site in this many shares another's registrable domain.
 
 
 class WebPlan(NamedTuple):

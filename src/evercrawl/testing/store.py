@@ -1,4 +1,4 @@
-"""State in memory, for simulations, and as the model that tests compare other stores with."""
+"""The state of a collection in memory, for simulations and as the reference for tests of other stores."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class MemoryStore:
         return opened
 
     async def existing_shards(self) -> list[int]:
-        """Return the shards that hold something."""
+        """Return the shards that are not empty."""
         return sorted(self._states)
 
     async def close(self) -> None:
@@ -242,13 +242,13 @@ class MemoryShard:
     async def queue_positions(self, keys: Sequence[bytes]) -> list[QueuePosition]:
         """Return queue position and credit of the known pages among these keys, in order of key."""
         ids = [self._state.page_ids[key] for key in sorted(keys) if key in self._state.page_ids]
-        return [_standing(self._state.records[page_id]) for page_id in ids]
+        return [_queue_position(self._state.records[page_id]) for page_id in ids]
 
     async def duplicate_candidate(self, page: bytes | int) -> DuplicateCandidate | None:
         """Return what is needed to compare another page with this one, by key or number; None: no such page."""
         page_id = self._state.page_ids.get(page) if isinstance(page, bytes) else page
         record = self._state.records.get(page_id) if page_id is not None else None
-        return None if record is None else _twin(record)
+        return None if record is None else _duplicate_candidate(record)
 
     async def next_due(self) -> int | None:
         """Return the earliest due time of any page, in microseconds."""
@@ -312,13 +312,13 @@ class MemoryShard:
         self.is_open = False
 
 
-def _standing(record: _Record) -> QueuePosition:
+def _queue_position(record: _Record) -> QueuePosition:
     page = record.page
     seq = page.seq if record.is_queued else None
     return QueuePosition(page.key, page.id, page.site_id, page.priority, seq, page.credit)
 
 
-def _twin(record: _Record) -> DuplicateCandidate:
+def _duplicate_candidate(record: _Record) -> DuplicateCandidate:
     page = record.page
     newest = record.versions.get(page.version)
     version = newest.version if newest is not None else None
@@ -364,7 +364,7 @@ def _without_known(state: _State, pages: Sequence[NewPage]) -> list[NewPage]:
 
 
 def _check(state: _State, batch: Batch, new_pages: Sequence[NewPage]) -> None:
-    """Everything that could fail halfway."""
+    """Raise BugFound for a batch that could fail halfway."""
     new_ids = Counter(page.id for page in new_pages)
     if any(count > 1 or page_id in state.records for page_id, count in new_ids.items()):
         raise BugFound("a batch gives the number of a page twice")
@@ -398,7 +398,7 @@ def _write_sites(state: _State, sites: dict[int, Site]) -> None:
 
 
 def _enter(state: _State, new: NewPage) -> None:
-    """A new page enters the table and the queue; it is no refusal any more."""
+    """Add a new page to the table and the queue, and delete its refusal."""
     page = Page(new.id, new.key, new.url, new.site_id, new.depth, new.hops, new.priority, new.seq)
     page = page._replace(credit=new.credit, earned=new.earned, generation=new.generation)
     state.records[new.id] = _Record(page)

@@ -54,7 +54,7 @@ class Queue:
             self.next_seq += 1
             page = Page(seq, seq.to_bytes(16, "big"), f"{site.name}/{seq}", site_id, 1, 0, priority, seq)
             self.pages[site_id, priority].append(page)
-        self.frontier.added(site, {priority}, now_us=0)
+        self.frontier.add_pages(site, {priority}, now_us=0)
 
     def serve(self, now_us: int) -> None:
         while (need := self.frontier.needs(now_us=now_us)) is not None:
@@ -75,10 +75,10 @@ class Queue:
         )
 
     def finish(self, turn: Visit, now_us: int, *, took: float = 0.01) -> None:
-        self.frontier.answered(turn.queue, now_us=now_us, took=timedelta(seconds=took))
+        self.frontier.record_answer(turn.queue, now_us=now_us, took=timedelta(seconds=took))
         self.pages[turn.page.site_id, turn.page.priority].remove(turn.page)
         self.sites[turn.page.site_id] = turn.queue.site
-        self.frontier.committed({turn.page.site_id: 1}, now_us=now_us)
+        self.frontier.record_commit({turn.page.site_id: 1}, now_us=now_us)
 
 
 def make(*, floor: float = 1.0, window: int = 4, back_queues: int = 8, concurrency: int = 1) -> tuple[Frontier, Queue]:
@@ -192,8 +192,8 @@ def test_robots_txt_is_asked_for_before_the_first_page():
     turn = frontier.turn(now_us=0)
     assert isinstance(turn, FetchRobots)
     assert frontier.turn(now_us=0) == Idle(), "nothing else is asked meanwhile"
-    frontier.answered(turn.queue, now_us=SECOND, took=timedelta(seconds=0.01))
-    frontier.learned_robots(turn.queue, compile_robots(ALLOW, "evercrawl"), now_us=SECOND)
+    frontier.record_answer(turn.queue, now_us=SECOND, took=timedelta(seconds=0.01))
+    frontier.apply_robots(turn.queue, compile_robots(ALLOW, "evercrawl"), now_us=SECOND)
     assert frontier.turn(now_us=SECOND) == Wait(2 * SECOND), "the answer counts for the pace"
     assert isinstance(frontier.turn(now_us=2 * SECOND), Visit)
 
@@ -211,7 +211,7 @@ def test_an_errand_goes_first_also_while_robots_txt_is_asked_for():
     queue.serve(0)
     asking = frontier.turn(now_us=0)
     assert isinstance(asking, FetchRobots)
-    frontier.answered(asking.queue, now_us=0, took=timedelta(0))
+    frontier.record_answer(asking.queue, now_us=0, took=timedelta(0))
     frontier.add_side_request(asking.queue, SideRequest("http://s1.test/r", 7))
     assert isinstance(frontier.turn(now_us=SECOND), FetchSide)
 

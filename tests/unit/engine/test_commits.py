@@ -69,7 +69,7 @@ def test_content_that_is_new_for_sure_is_not_looked_up():
 def test_content_is_recalled_before_and_after_its_commit(has_filter: bool):
     store, digest = RecordingStore(), content_digest(b"held")
     buffer = buffer_over(store, BloomChain(1 << 20) if has_filter else None)
-    buffer.write_visited(PAGE, visited(b"held"))
+    buffer.write_visit(PAGE, visited(b"held"))
     assert asyncio.run(buffer.original_of(digest)) is not None
     assert store.asked == []
     asyncio.run(buffer.commit())

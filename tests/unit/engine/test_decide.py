@@ -227,9 +227,9 @@ def test_a_duplicate_is_followed_but_its_links_get_no_credit():
     assert decision.credit == CreditPlan(pays=True, expands=False)
 
 
-def test_what_a_duplicate_repeated_says_something_else():
+def test_a_duplicate_whose_original_has_changed():
     decision = decided(known_page(duplicate_of=9), fetched(OLD), duplicates=DuplicateLookup(previous=candidate()))
-    assert "says something else now" in decision.outcome.detail
+    assert "the page that it duplicated has changed" in decision.outcome.detail
     assert decision.duplicate_of is None
 
 

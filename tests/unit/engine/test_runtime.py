@@ -24,23 +24,23 @@ def _visited(reason: Reason) -> CompletedVisit:
 @pytest.mark.parametrize("reason", [Reason.GONE, Reason.NOT_FOUND])
 def test_only_a_page_that_we_had_can_be_gone(reason: Reason) -> None:
     tally = RunStats()
-    tally.visited(PAGE, _visited(reason))
+    tally.count_visit(PAGE, _visited(reason))
     assert (tally.gone, tally.with_outcome(Outcome.ERROR)) == (0, 1)
-    tally.visited(PAGE._replace(version=3), _visited(reason))
+    tally.count_visit(PAGE._replace(version=3), _visited(reason))
     assert (tally.gone, tally.with_outcome(Outcome.ERROR)) == (1, 2)
 
 
 def test_a_page_that_failed_is_not_gone() -> None:
     tally = RunStats()
-    tally.visited(PAGE._replace(version=3), _visited(Reason.TIMEOUT))
+    tally.count_visit(PAGE._replace(version=3), _visited(Reason.TIMEOUT))
     assert tally.gone == 0
 
 
 def test_a_server_that_cannot_be_reached_is_the_first_error_also_without_a_visit() -> None:
     tally = RunStats()
-    tally.requested(Failed("https://example.org/robots.txt", Fault.INTERNAL, "cancelled", timedelta(0)))
+    tally.count_request(Failed("https://example.org/robots.txt", Fault.INTERNAL, "cancelled", timedelta(0)))
     assert tally.first_error is None
-    tally.requested(Failed("https://example.org/robots.txt", Fault.DNS, "no such name", timedelta(0)))
-    tally.visited(PAGE, _visited(Reason.TIMEOUT))
+    tally.count_request(Failed("https://example.org/robots.txt", Fault.DNS, "no such name", timedelta(0)))
+    tally.count_visit(PAGE, _visited(Reason.TIMEOUT))
     assert tally.first_error == "https://example.org/robots.txt: no such name"
     assert not tally.reached

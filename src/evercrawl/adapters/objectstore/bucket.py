@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from evercrawl.errors import ConfigError, StoreUnavailable
 
 TIMEOUT = timedelta(seconds=60)
-RETRY_TIMEOUT = timedelta(seconds=30)  # How long the library repeats a request; the uploader tries again later.
+RETRY_TIMEOUT = timedelta(seconds=30)  # How long the library retries a request; the uploader tries again later.
 PART_BYTES = 8 * 1024 * 1024  # Larger files are uploaded in parts of this size.
 CONCURRENT_PARTS = 4
 _DEFAULT_REGION = "us-east-1"

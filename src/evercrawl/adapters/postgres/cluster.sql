@@ -58,7 +58,7 @@ select substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), pg_postmaster_start_
     on conflict do nothing
 
 -- declare_dead --
--- Declare workers dead whose lease has expired, unless the database itself came up within that lease.
+-- Declare workers dead whose lease has expired, unless the database itself started within that lease.
 update worker set dead = true
  where not dead and until < clock_timestamp()
    and exists (select 1 from incarnation
@@ -71,9 +71,9 @@ returning id
 select pg_terminate_backend(pid) from pg_stat_activity where application_name = any(cast(:names as text[]))
 
 -- take_shards --
--- Take at most so many shards without a living owner; return them and those that the worker owns already, because an
+-- Take shards without a living owner, up to a number; return them and those that the worker owns already, because an
 -- earlier answer may have been lost. The worker counts as busy until it reports otherwise: if it dies before its next
--- heartbeat, no one may take the run for finished.
+-- heartbeat, the run must not count as finished.
 with free as (select l.shard from lease l left join worker w on w.id = l.owner
                where l.owner is null or w.dead order by l.shard limit :most for update of l skip locked),
      taken as (update lease l set owner = :worker from free where l.shard = free.shard returning l.shard),
@@ -90,7 +90,7 @@ update worker set dead = true where id = :worker
 
 -- shares --
 -- Total capacity of the living workers that stay, number of shards, how many shards workers lack to the whole part of
--- their share (without those not heard of for a third of their lease), number of free shards, number of workers.
+-- their share (except workers silent for a third of their lease), number of free shards, number of workers.
 with member as (select id, capacity, until from worker where not dead and not draining),
      whole as (select coalesce(sum(capacity), 0) as capacity from member),
      shards as (select count(*) as count from lease),

@@ -29,7 +29,7 @@ class ClusterQueries(Protocol):
     """Runs the statements of `cluster.sql`."""
 
     async def create_tables(self) -> None:
-        """Create the tables of the cluster, unless they are there."""
+        """Create the tables of the cluster if they do not exist."""
 
     async def rows(self, name: str, **values: object) -> list[Row]:
         """Run one statement; return its rows."""
@@ -42,7 +42,7 @@ class ClusterDatabase:
         self._pool = pool
 
     async def create_tables(self) -> None:
-        """Create the tables of the cluster, unless they are there."""
+        """Create the tables of the cluster if they do not exist."""
         with translate_errors():
             await create_once(lambda: self._pool.execute(_SQL["cluster_tables"].text))
 
@@ -128,12 +128,12 @@ class Membership:
         """Return how long our shards are ours without another heartbeat."""
         return self._deadline - self._margin_s - self._now()
 
-    async def join(self, *, shards: int, capacity: int, formerly: UUID | None) -> None:
+    async def join(self, *, shards: int, capacity: int, previous_id: UUID | None) -> None:
         """Become a worker of the collection; our former worker id sends no more requests to sites."""
         await self.queries.create_tables()
         await self.queries.rows("create_leases", shards=shards)
-        if formerly is not None:
-            await self.queries.rows("leave", worker=formerly)
+        if previous_id is not None:
+            await self.queries.rows("leave", worker=previous_id)
         before = self._now()
         await self.queries.rows(
             "register", worker=self.id, lease=self._lease, capacity=capacity, host=socket.gethostname(), pid=os.getpid()
@@ -152,7 +152,7 @@ class Membership:
         self._deadline = before + self._lease.total_seconds()
 
     async def declare_dead(self) -> None:
-        """Declare workers with expired leases dead and terminate their connections, whose locks would block an heir."""
+        """Declare workers with expired leases dead, and terminate their connections to free the locks."""
         await self.queries.rows("note_incarnation")
         dead = await self.queries.rows("declare_dead", lease=self._lease)
         if dead:
@@ -176,8 +176,8 @@ class Membership:
         await self.queries.rows("leave", worker=self.id)
 
     async def fair_share(self, capacity: int) -> ShardShare:
-        """Return our share of the shards by capacity. The remainder goes to the first to come, but not while a worker
-        has less than the whole part of its share."""
+        """Return our share of the shards by capacity. The remainder goes to whoever takes it first, but not while a
+        worker has less than the whole part of its share."""
         (row,) = await self.queries.rows("shares", lease=self._lease)
         whole, shards, lacking, free, members = map(int, row)
         least, rest = divmod(shards * capacity, max(whole, capacity))
@@ -210,5 +210,5 @@ async def drain(queries: ClusterQueries, prefix: str) -> Sequence[UUID]:
 
 
 def boot_time() -> float:
-    """Return the seconds since the machine was started, including those in which it slept."""
+    """Return the seconds since the machine started, including those it was suspended."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)

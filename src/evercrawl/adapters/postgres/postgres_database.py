@@ -32,7 +32,7 @@ _TEXT = "text"
 
 
 class ReadWriteLock:
-    """Lets reads run side by side, and a writer only alone."""
+    """Lets reads run concurrently, and a writer only alone."""
 
     def __init__(self) -> None:
         self._readers = 0
@@ -117,7 +117,7 @@ class PostgresDatabase:
 
 
 class PostgresTransaction:
-    """Implements `Transaction` over one connection. Batch writes wait for each other, at most until the next read."""
+    """Implements `Transaction` over one connection. Batch writes are collected, at most until the next read."""
 
     def __init__(self, connection: asyncpg.Connection, shard: int) -> None:
         self._connection = connection
@@ -161,7 +161,7 @@ class PostgresTransaction:
         return int(status.rpartition(" ")[2])
 
     async def flush(self) -> None:
-        """Send the waiting writes in one message."""
+        """Send the collected writes in one message."""
         if not self._pending:
             return
         pending, self._pending = list(self._pending.values()), {}

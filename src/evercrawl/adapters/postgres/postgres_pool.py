@@ -25,10 +25,10 @@ TABLES: tuple[str, ...] = tuple(re.findall(r"^create table (\w+)", SCHEMA, re.MU
 DEFAULT_NAMESPACE = "evercrawl"
 STATEMENT_TIMEOUT_S = 60.0
 CLOSE_TIMEOUT_S = 5.0
-CONNECT_TIMEOUT_S = 5.0  # A server that has not answered by then is skipped for the next one of the address.
+CONNECT_TIMEOUT_S = 5.0  # After this time the next server of the address is tried.
 IDLE_TRANSACTION = timedelta(seconds=10)
 """The server ends a transaction whose client is silent for this long, or for half a lease: its locks must not last."""
-CACHED_STATEMENTS = 300  # Prepared statements of a connection: some sixty, and the combinations of those that write.
+CACHED_STATEMENTS = 300  # Prepared statements per connection: about sixty, and the combinations of those that write.
 CREATE_ATTEMPTS = 5
 WORKER_SETTINGS = {"plan_cache_mode": "force_generic_plan", "jit": "off"}
 """A worker reads and writes by key, a few hundred rows at a time, so it plans each statement once per connection."""
@@ -207,7 +207,7 @@ async def create_once(create: Callable[[], Awaitable[T]]) -> T:
 
 _WRONG_STATEMENT = (asyncpg.SyntaxOrAccessError, asyncpg.DataError)
 _LOST = ("closed", "closing", "released back to the pool")
-"""Words of the driver about a connection that broke during use; it has no class of its own for it."""
+"""The driver's words for a connection that broke during use; it has no exception class for that."""
 
 
 @contextmanager

@@ -92,7 +92,7 @@ create table page (
 );
 create index page_queued on page (shard, site_id, priority, seq) where seq is not null;
 create index page_due on page (shard, due_us) where due_us is not null;
-create index page_repeats on page (shard, duplicate_of) where duplicate_of is not null;
+create index page_duplicates on page (shard, duplicate_of) where duplicate_of is not null;
 
 create table seen (
   shard integer not null,

@@ -58,7 +58,7 @@ class PostgresStore:
     def __init__(self, address: DatabaseAddress, settings: StoreSettings, *, connections: int = 8) -> None:
         self.shards = settings.shards
         self.id = uuid4()
-        """The worker that uses this store: its connections bear the name, so that other workers can end them."""
+        """The worker that uses this store: its connections carry the id, so that other workers can end them."""
         self.before_commit: BeforeCommit | None = None
         self._address = address
         self._settings = settings
@@ -106,7 +106,7 @@ class PostgresStore:
             await close_pool(pool, timeout_s=CLOSE_TIMEOUT_S)
 
     def terminate(self) -> None:
-        """Make everything fail that waits for the database: the next owner of our shards must not wait for us."""
+        """Make everything that waits for the database fail: the next owner of our shards must not wait for us."""
         self._connector.stop()
         if self._pool is not None:
             self._pool.terminate()

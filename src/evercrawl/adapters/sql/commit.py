@@ -31,7 +31,7 @@ _site_row = attrgetter(
 
 @dataclass(slots=True)
 class CountChanges:
-    """What a commit adds to the counts of its shard, summed up so that it writes each row once."""
+    """What a commit adds to the counts of its shard, summed so that each row is written once."""
 
     pages: Counter[int] = field(default_factory=Counter)
     pending: Counter[int] = field(default_factory=Counter)

@@ -1,4 +1,4 @@
-"""What the store's code needs of a database: SQLite answers at once, PostgreSQL after a while.
+"""The database interface of the store's code, for SQLite (immediate) and PostgreSQL (asynchronous).
 Parameters of single statements are named. Rows of batch statements are tuples in the order of the columns that the
 statement declares."""
 
@@ -25,7 +25,7 @@ class Queries(Protocol):
         """Return the first row; None: there is none."""
 
     async def each(self, name: str, rows: Sequence[tuple[object, ...]]) -> list[Row]:
-        """Run a batch query, which gives at most one row for each input; return those rows in any order."""
+        """Run a batch query; return at most one row for each input, in any order."""
 
 
 class Transaction(Queries, Protocol):
@@ -45,7 +45,7 @@ class ShardDatabase(Queries, Protocol):
     """The tables of one shard."""
 
     def exclusive(self) -> AbstractAsyncContextManager[None]:
-        """Hold back the reads of this process: no one sees what memory has handed over and is not stored yet."""
+        """Hold back the reads of this process, so that none sees a state between memory and the store."""
 
     def transaction(self) -> AbstractAsyncContextManager[Transaction]:
         """Begin a transaction, inside `exclusive`; no other owner of the shard can be in one at the same time."""

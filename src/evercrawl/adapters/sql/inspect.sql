@@ -222,7 +222,7 @@ select v.id, v.at_us, p.url, v.outcome, v.reason, v.status, v.took_ms, v.wire_by
  order by v.id
 
 -- selected_versions --
--- The next versions that a selection names. site: origin, host, or host with port. newest_only: the last until until_us.
+-- The next versions that a selection names. site: origin, host, or host with port. newest_only: the last by until_us.
 select p.id, p.url, v.number, v.seen_us, v.status, v.digest, v.payload_sha1, v.content_type, v.encoding, v.title, v.lang,
        v.body_bytes, v.words, v.file, v.offset, v.length, v.record_id, v.truncated
   from version v join page p on p.shard = :shard and p.id = v.page_id
@@ -246,7 +246,7 @@ select t.status, case when t.reason = 'noise' then null else v.digest end
  where t.shard = :shard and t.page_id = :page_id and t.at_us = :at_us
 
 -- events --
--- The visits of a range of the log that found a new version, an edit, or that the page is gone.
+-- The visits of a range of the log that found a new version, an edit, or a missing page.
 select w.id, w.page_id, w.at_us, p.url, w.reason, w.version, v.number, coalesce(v.title, n.title), v.change_class,
        v.change_size, c.kind, c.size, c.edits,
        (select x.reason from visit x where x.shard = :shard and x.page_id = w.page_id and x.id < w.id

@@ -1,5 +1,5 @@
 """Read the log of visits in the order of its commits, for search, the link graph and alerts.
-Moments would not do as a position in the log: a slow visit that began first may be committed last. The numbers of
+Times cannot serve as positions in the log: a slow visit that began first may be committed last. The numbers of
 visits come from the only process that may write the shard, so nothing is ever inserted before a number that was read.
 """
 
@@ -44,12 +44,12 @@ class FollowedVisit(NamedTuple):
     at_us: int
     reason: str
     version: int  # The newest version after it; 0: none.
-    brought: int | None  # The version that it stored.
+    new_version: int | None  # The version that it stored.
     reason_before: str | None
 
     @property
-    def is_turn(self) -> bool:
-        """The page disappeared, or came back."""
+    def is_gone_or_back(self) -> bool:
+        """Whether the page disappeared or came back."""
         return self.version > 0 and (self.reason in GONE_REASONS) != (self.reason_before in GONE_REASONS)
 
 
@@ -126,7 +126,7 @@ class LogReader(ShardReader):
         row = self.queries.row("log_entry", id=number)
         return None if row is None else LogEntry._make(row)
 
-    def followed(self, after: int, most: int) -> list[FollowedVisit]:
+    def next_visits(self, after: int, most: int) -> list[FollowedVisit]:
         """Return the next visits after a number."""
         return list(map(FollowedVisit._make, self.queries.rows("followed_visits", after=after, most=most)))
 
@@ -153,7 +153,7 @@ class LogReader(ShardReader):
     def _plain(self, frame: bytes) -> str:
         """Decompress a frame without a base; one that is larger than any text is damaged."""
         if not 0 <= zstandard.frame_content_size(frame) <= MAX_TEXT_BYTES:
-            raise ValueError("it claims a size that no text has")
+            raise ValueError("its size is larger than any text")
         return self._decompressor.decompress(frame).decode("utf-8", "surrogatepass")
 
     def version_before(self, page_id: int, number: int) -> int | None:
@@ -233,7 +233,7 @@ def events_between(state: ShardReader, shard: int, after: int, upto: int) -> lis
 
 
 def text_after(state: ShardReader, event: Event) -> PageText:
-    """Return title and text of the version that the event left."""
+    """Return title and text of the version after the event."""
     row = state.queries.row("version_title", page_id=event.page_id, number=event.version)
     title, lang = (event.title, None) if row is None else row
     return PageText(event.url, title or "", state.text(event.page_id, event.version) or "", lang)

@@ -1,4 +1,4 @@
-"""Convert rows of the tables to values, where the two are not the same tuple."""
+"""Convert rows of the tables to model values, if they are not the same tuple."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def open_queries(collection: Path, shard: int) -> BlockingQueries:
 
 
 def shards_of(collection: Path) -> list[int]:
-    """Return the shards of a collection that hold something."""
+    """Return the shards of a collection that are not empty."""
     address = database_of(collection)
     if address is not None:
         from evercrawl.adapters.postgres.postgres_database import reader_of  # an optional dependency
@@ -197,7 +197,7 @@ class ShardReader:
         count: int = self._first("count_not_due", now_us=now_us)[0]
         return count
 
-    def spared(self) -> tuple[int, int]:
+    def saved_bodies(self) -> tuple[int, int]:
         """Return the number of 304 answers and the bytes of the bodies that they saved."""
         answers = body_bytes = 0
         for after in range(0, self.last_visit_id(), VISITS_AT_A_TIME):
@@ -205,7 +205,7 @@ class ShardReader:
             answers, body_bytes = answers + some, body_bytes + size
         return answers, body_bytes
 
-    def histories(self, after: int, upto: int) -> list[VersionMoment]:
+    def version_times(self, after: int, upto: int) -> list[VersionMoment]:
         """Return when the versions of a range of pages were seen."""
         return list(map(VersionMoment._make, self.queries.rows("version_times", after=after, upto=upto)))
 
@@ -235,7 +235,7 @@ class StateReader:
         self._collection = collection
 
     def shards(self) -> list[int]:
-        """Return the shards that hold something."""
+        """Return the shards that are not empty."""
         return shards_of(self._collection)
 
     @contextmanager

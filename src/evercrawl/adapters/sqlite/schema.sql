@@ -60,7 +60,7 @@ select s.shard, s.id, s.name, s.domain, s.open_us, s.delay_ms, s.backoff, s.fail
   from site s left join robots r on r.shard = s.shard and r.site_id = s.id;
 
 -- Every page, in the order of discovery: rows are appended, whatever their keys.
--- credit is what the page holds without the shard's dividends; earned is what links gave to it, faded up to generation.
+-- credit is what the page holds without the shard's dividends; earned is what links gave, halved in each generation.
 -- seq is the position in the queue of (site, priority), null outside the queue. outcome is null before the first visit.
 create table page (
   id integer primary key,

@@ -194,7 +194,7 @@ def _version(db: sqlite3.Connection, path: Path) -> int:
 
 
 def _create_schema(db: sqlite3.Connection, path: Path) -> None:
-    """Create the tables in one transaction, unless they are there."""
+    """Create the tables in one transaction if they do not exist."""
     if _version(db, path) == SCHEMA_VERSION:
         return
     with transaction(db):

@@ -81,7 +81,7 @@ def columns_of(schema: str) -> dict[str, set[str]]:
         ("due", "page_due (due_us<?)"),
         ("next_due", "page_due"),
         ("unfetched", "page USING INTEGER PRIMARY KEY (rowid>?)"),
-        ("duplicates_of", "page_repeats (duplicate_of=?)"),
+        ("duplicates_of", "page_duplicates (duplicate_of=?)"),
         ("count_site", "page_queued (site_id=?)"),
         ("visits_of_page", "visit_of_page (page_id=?)"),
         ("changes_before", "change_at"),

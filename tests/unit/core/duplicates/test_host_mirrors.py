@@ -151,7 +151,7 @@ def test_a_mirror_that_diverges_is_dropped():
 def test_mirrors_survive_a_restart_and_samples_are_limited():
     mirrors = filled(ONE, WWW, pages=10 * MAX_SAMPLES)
     later = MirrorRegistry(is_on=True)
-    later.recall(mirrors.to_bytes())
+    later.restore(mirrors.to_bytes())
     assert later.of(WWW) == mirrors.of(WWW)
     assert mirrors.is_saved
     assert all(len(sample.contents) <= MAX_SAMPLES for sample in mirrors._samples.values())
