@@ -187,7 +187,7 @@ def test_serve_sends_alerts_without_a_crawl(story: Path, tmp_path: Path):
         with closing(AlertOutbox(collection)) as outbox:
             outbox.put(wish, now_us=0, ends={})
         with serving(collection, env={"EVERCRAWL_HTTP__ALLOW_PRIVATE": "true"}):
-            wait_for(lambda: taken and AlertRegistry(collection, Settings()).one("all").counts.pending == 0)
+            wait_for(lambda: taken and AlertRegistry(collection, Settings()).get("all").counts.pending == 0)
     numbers = [json.loads(body)["changes"][0]["number"] for _, body in taken]
     assert len(numbers) >= 3
     assert numbers == sorted(set(numbers))
@@ -217,7 +217,7 @@ def test_apprise_is_offered_only_for_services_at_fixed_hosts(private: Interface)
         assert answer.status_code == 400, address
     form = BY_APPRISE | {"address": SERVICE, "csrf": private.csrf}
     assert private.operator.post("/do/add-alert", data=form).status_code == 303
-    kept = AlertRegistry(private.service.state.path, Settings()).one("chat").alert
+    kept = AlertRegistry(private.service.state.path, Settings()).get("chat").alert
     assert (kept.destination.channel, kept.destination.address) == (Channel.APPRISE, SERVICE)
     for path in ("/alerts", "/alert?name=chat", "/alerts.json", "/access"):
         shown = private.operator.get(path).text

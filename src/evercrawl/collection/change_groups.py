@@ -55,9 +55,9 @@ def changes_since(
 def _read_changes(state: ShardReader, since_us: int, site: str | None) -> Iterator[tuple[str, Change]]:
     portion = state.changes_since(since_us)
     while portion:
-        for view in portion:
-            if site is None or _is_on_site(view.url, site):
-                yield view.url, view.change
+        for record in portion:
+            if site is None or _is_on_site(record.url, site):
+                yield record.url, record.change
         portion = state.changes_since(portion[-1].at_us, portion[-1].page_id)
 
 
@@ -103,14 +103,14 @@ Choose = Callable[[Sequence[ChangeRecord]], Sequence[ChangeRecord]]  # Selects c
 
 def recent_changes(
     collection: Path, settings: Settings, *, since: datetime, site: str | None = None, noise: bool = False,
-    choose: Choose = lambda views: views, most: int = MAX_GROUPS,
+    choose: Choose = lambda records: records, limit: int = MAX_GROUPS,
 ) -> RecentChanges:  # fmt: skip
     """Return the most significant groups of changes since a time."""
-    seen = _views(collection, settings, site, to_us(since))
-    newest = nlargest(MAX_CHANGES, seen, key=lambda view: view.at_us)
+    seen = _newest_records(collection, settings, site, to_us(since))
+    newest = nlargest(MAX_CHANGES, seen, key=lambda record: record.at_us)
     complete = len(seen) < MAX_CHANGES
     chosen = choose(newest)
-    groups = group_changes(((view.url, view.change) for view in chosen), with_noise=noise)
+    groups = group_changes(((record.url, record.change) for record in chosen), with_noise=noise)
     moments = _newest_of_edits(chosen)
     # Only shown groups are described, because comparing texts is slow.
     return RecentChanges(
@@ -118,18 +118,18 @@ def recent_changes(
         until=since if complete or not newest else from_us(newest[-1].at_us),
         complete=complete,
         changes=len(chosen),
-        groups=tuple(_listed(group, moments) for group in groups[:most]),
+        groups=tuple(_listed(group, moments) for group in groups[:limit]),
         total_groups=len(groups),
-        newest_us=max((view.at_us for view in chosen), default=0),
+        newest_us=max((record.at_us for record in chosen), default=0),
     )
 
 
-def _newest_of_edits(views: Sequence[ChangeRecord]) -> dict[int, int]:
+def _newest_of_edits(records: Sequence[ChangeRecord]) -> dict[int, int]:
     """Return when each edit was last seen, by its key."""
     found: dict[int, int] = {}
-    for view in views:
-        for edit in view.change.edits:
-            found[edit.key] = max(view.at_us, found.get(edit.key, 0))
+    for record in records:
+        for edit in record.change.edits:
+            found[edit.key] = max(record.at_us, found.get(edit.key, 0))
     return found
 
 
@@ -140,60 +140,60 @@ def _listed(group: EditGroup, moments: Mapping[int, int]) -> RecentChangeGroup:
     return RecentChangeGroup(describe_group(group), keys, max(moments[key] for key in keys), parts)
 
 
-def without_muted(views: Sequence[ChangeRecord], mutes: Sequence[Mute]) -> Sequence[ChangeRecord]:
+def without_muted(records: Sequence[ChangeRecord], mutes: Sequence[Mute]) -> Sequence[ChangeRecord]:
     """Return the changes outside muted parts."""
     if not mutes:
-        return views
-    left = ((view, unmuted_part(view.change, view.url, mutes)) for view in views)
-    return [view._replace(change=change) for view, change in left if change is not None]
+        return records
+    left = ((record, unmuted_part(record.change, record.url, mutes)) for record in records)
+    return [record._replace(change=change) for record, change in left if change is not None]
 
 
 def change_feed(
-    collection: Path, settings: Settings, *, site: str | None, most: int, mutes: Sequence[Mute] = ()
+    collection: Path, settings: Settings, *, site: str | None, limit: int, mutes: Sequence[Mute] = ()
 ) -> list[ChangeRecord]:
     """Return the newest changes without noise and muted parts, newest first."""
-    views = without_muted(_views(collection, settings, site, 0, most=most * FEED_READS), mutes)
-    return nlargest(most, (view for view in views if view.change.changed), key=lambda view: view.at_us)
+    records = without_muted(_newest_records(collection, settings, site, 0, limit=limit * FEED_READS), mutes)
+    return nlargest(limit, (record for record in records if record.change.changed), key=lambda record: record.at_us)
 
 
-def _views(
-    collection: Path, settings: Settings, site: str | None, since_us: int, *, most: int = MAX_CHANGES
+def _newest_records(
+    collection: Path, settings: Settings, site: str | None, since_us: int, *, limit: int = MAX_CHANGES
 ) -> list[ChangeRecord]:
     if site is not None:
         found = find_site(collection, settings, site)
         if found is None:
             return []
-        shard, record = found
+        shard, site_record = found
         with open_listing(collection, shard) as reader:
-            return reader.changes_before(_END, since_us=since_us, site_id=record.id, most=most)
-    since_us = _start_of_newest(collection, since_us, most)
-    views: list[ChangeRecord] = []
+            return reader.changes_before(_END, since_us=since_us, site_id=site_record.id, most=limit)
+    since_us = _start_of_newest(collection, since_us, limit)
+    records: list[ChangeRecord] = []
     for _, reader in each_listing(collection):
-        views += reader.changes_before(_END, since_us=since_us, site_id=None, most=most)
-    return views
+        records += reader.changes_before(_END, since_us=since_us, site_id=None, most=limit)
+    return records
 
 
-def _start_of_newest(collection: Path, since_us: int, most: int) -> int:
-    """Return the time after which there are about `most` changes."""
-    lists = [reader.change_moments(since_us, most) for _, reader in each_listing(collection)]
-    newest = nlargest(most, chain.from_iterable(lists))
-    return newest[-1] - 1 if len(newest) == most else since_us
+def _start_of_newest(collection: Path, since_us: int, limit: int) -> int:
+    """Return the time after which there are about `limit` changes."""
+    lists = [reader.change_moments(since_us, limit) for _, reader in each_listing(collection)]
+    newest = nlargest(limit, chain.from_iterable(lists))
+    return newest[-1] - 1 if len(newest) == limit else since_us
 
 
 def filter_by_state(inbox: ChangeInbox, state: str) -> Choose:
     """Return a filter for unread, read, muted or all changes."""
     mutes = inbox.mutes()
     if state == "all":
-        return lambda views: views
+        return lambda records: records
     if state == "muted":
-        return lambda views: _only_muted(views, mutes)
+        return lambda records: _only_muted(records, mutes)
     was_seen = state == "read"
-    return lambda views: filter_read(without_muted(views, mutes), read_marks(inbox.marks()), read=was_seen)
+    return lambda records: filter_read(without_muted(records, mutes), read_marks(inbox.marks()), read=was_seen)
 
 
-def _only_muted(views: Sequence[ChangeRecord], mutes: Sequence[Mute]) -> list[ChangeRecord]:
-    found = ((view, muted_part(view.change, view.url, mutes)) for view in views)
-    return [view._replace(change=change) for view, change in found if change is not None]
+def _only_muted(records: Sequence[ChangeRecord], mutes: Sequence[Mute]) -> list[ChangeRecord]:
+    found = ((record, muted_part(record.change, record.url, mutes)) for record in records)
+    return [record._replace(change=change) for record, change in found if change is not None]
 
 
 EDITS_CHECKED = 40

@@ -78,7 +78,7 @@ class Collection:
     ) -> Summary:
         """Visit the pages that are due, starting from the seeds and `urls`, and send alerts meanwhile.
         With `refresh`, every known page is due. With `forever`, the crawl waits for pages to become due until it is
-        stopped. `focus` is a file of examples, the URL of an example, or words; it stays until you give another, or "none"."""
+        stopped. `focus` is a file of examples, an example URL, or words; it stays until you give another or "none"."""
         from evercrawl.collection.crawl import RunOptions, StopSignal, add_seeds, run_crawl
 
         self._stop = stop or StopSignal()

@@ -144,7 +144,7 @@ NO_FOCUS = "none"  # Removes the focus.
 
 
 async def set_focus(collection: Path, settings: Settings, named: str) -> None:
-    """Set the focus by a file of examples, the URL of an example, or words; raise ConfigError if that fails."""
+    """Set the focus by a file of examples, an example URL, or words; raise ConfigError if that fails."""
     if named == NO_FOCUS:
         save_focus(collection, None)
     elif named.startswith(("http://", "https://")):

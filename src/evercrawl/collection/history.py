@@ -116,9 +116,9 @@ def page_sentiment_history(collection: Path, settings: Settings, url: str) -> Pa
     """Return the scores of the versions of a page, oldest first, and the mean of its site."""
     stored = load_page(collection, settings, url)
     then = [
-        VersionSentiment(kept.version.number, from_us(kept.seen_us), said["sentiment"], said["sentiment_sentences"])
+        VersionSentiment(kept.version.number, from_us(kept.seen_us), data["sentiment"], data["sentiment_sentences"])
         for kept in stored.versions
-        if "sentiment" in (said := stored.analyses.get(kept.version.number, {}))
+        if "sentiment" in (data := stored.analyses.get(kept.version.number, {}))
     ]
     return PageSentiment(stored.page.url, tuple(then), mean_site_sentiment(collection, settings, stored.page.url))
 
@@ -127,9 +127,9 @@ def mean_site_sentiment(collection: Path, settings: Settings, url: str) -> SiteS
     """Return the mean score of the pages of a URL's site."""
     site = site_of(canonical_page_url(url))
     pages = [
-        Sentiment(said["sentiment"], said["sentiment_sentences"], 0, 0)
-        for _, said in _site_analyses(collection, settings, site)
-        if "sentiment" in said
+        Sentiment(data["sentiment"], data["sentiment_sentences"], 0, 0)
+        for _, data in _site_analyses(collection, settings, site)
+        if "sentiment" in data
     ]
     whole = site_sentiment(pages)
     return SiteSentiment(site, None if whole is None else round(whole.score, 4), len(pages))
@@ -203,8 +203,8 @@ def _side(
 
 
 def _robots(document: Document) -> str | None:
-    asked = document.robots
-    directives = {"noindex": asked.noindex, "nofollow": asked.nofollow, "noarchive": asked.noarchive}
+    robots = document.robots
+    directives = {"noindex": robots.noindex, "nofollow": robots.nofollow, "noarchive": robots.noarchive}
     return ", ".join(name for name, is_set in directives.items() if is_set) or None
 
 

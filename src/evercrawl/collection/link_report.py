@@ -225,10 +225,10 @@ def page_at(collection: Path, settings: Settings, url: str) -> tuple[int, str]:
     raise ConfigError(f"{name} is not in this collection; see why with: evercrawl why {name}")
 
 
-def top_pages(collection: Path, graph: LinkGraphFiles, scores: str, most: int) -> list[RankedPage]:
+def top_pages(collection: Path, graph: LinkGraphFiles, scores: str, limit: int) -> list[RankedPage]:
     """Return the pages with the highest scores."""
     values = graph.array(scores)
-    places = np.argsort(-values, kind="stable")[:most]
+    places = np.argsort(-values, kind="stable")[:limit]
     urls = urls_of(collection, graph.pages[places].tolist())
     return [
         RankedPage(urls[int(graph.pages[place])], float(values[place]))

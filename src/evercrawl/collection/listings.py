@@ -51,7 +51,7 @@ HOURS_AHEAD = 24
 _DIGITS = 16
 
 
-def list_due_pages(collection: Path, *, after: str | None = None, most: int = 50) -> PagedRows[DuePage]:
+def list_due_pages(collection: Path, *, after: str | None = None, limit: int = 50) -> PagedRows[DuePage]:
     """Return the pages that are due next, over all shards."""
     last, inside = decode_cursor(after)
     behind_us, behind_id = cursor_number(inside[:_DIGITS]), cursor_number(inside[_DIGITS:])
@@ -59,13 +59,13 @@ def list_due_pages(collection: Path, *, after: str | None = None, most: int = 50
     for shard, reader in each_listing(collection):
         # Pages that are due at the same time are ordered by shard and id.
         number = behind_id if shard == last else MAX_ID if shard < last else 0
-        rows = reader.due_pages(behind_us, number, most + 1)
+        rows = reader.due_pages(behind_us, number, limit + 1)
         lists.append([(page.due_us, shard, page.id, page) for page in rows])
-    found = list(islice(merge(*lists), most + 1))
-    pages = tuple(row[3] for row in found[:most])
-    if len(found) <= most:
+    found = list(islice(merge(*lists), limit + 1))
+    pages = tuple(row[3] for row in found[:limit])
+    if len(found) <= limit:
         return PagedRows(pages, None)
-    due_us, shard, number, _ = found[most - 1]
+    due_us, shard, number, _ = found[limit - 1]
     return PagedRows(pages, f"{shard}.{due_us:0{_DIGITS}x}{number:0{_DIGITS}x}")
 
 
@@ -100,7 +100,7 @@ class _Found(NamedTuple):
 
 
 def list_skipped(
-    collection: Path, *, reason: str | None = None, after: str | None = None, most: int = 50
+    collection: Path, *, reason: str | None = None, after: str | None = None, limit: int = 50
 ) -> PagedRows[SkippedUrl]:
     """Return skipped URLs of one reason or any: first rejected URLs, then rejected pages."""
     begin, inside = decode_cursor(after)
@@ -112,27 +112,27 @@ def list_skipped(
             continue
         with open_listing(collection, place % PAGES_FROM) as reader:
             behind = inside if place == begin else ""
-            found += _skipped_in(reader, place, behind, reason, most - len(found) + 1)
-        if len(found) > most:
-            return PagedRows(tuple(one.row for one in found[:most]), found[most - 1].place)
+            found += _skipped_in(reader, place, behind, reason, limit - len(found) + 1)
+        if len(found) > limit:
+            return PagedRows(tuple(one.row for one in found[:limit]), found[limit - 1].place)
         if time.monotonic() > end and place != PAGES_FROM + shards[-1]:
             return PagedRows(tuple(one.row for one in found), f"{place + 1}.")
     return PagedRows(tuple(one.row for one in found), None)
 
 
-def _skipped_in(reader: ListingReader, place: int, behind: str, reason: str | None, most: int) -> Iterator[_Found]:
+def _skipped_in(reader: ListingReader, place: int, behind: str, reason: str | None, limit: int) -> Iterator[_Found]:
     if place >= PAGES_FROM:
         number = cursor_number(behind)
         pages = (
-            reader.rejected_pages(number, most)
+            reader.rejected_pages(number, limit)
             if reason is None
-            else reader.rejected_of(reason, after=number, most=most)
+            else reader.rejected_of(reason, after=number, most=limit)
         )
         for page in pages:
             yield _Found(SkippedUrl(page.url, page.reason, page.detail, page.parent), f"{place}.{page.id:x}")
         return
     key = cursor_key(behind)
-    refusals = reader.refusals(key, most) if reason is None else reader.refusals_of(reason, after=key, most=most)
+    refusals = reader.refusals(key, limit) if reason is None else reader.refusals_of(reason, after=key, most=limit)
     for one in refusals:
         yield _Found(SkippedUrl(one.url, one.reason, one.detail, one.parent), f"{place}.{one.key.hex()}")
 

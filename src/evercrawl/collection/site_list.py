@@ -22,7 +22,7 @@ from evercrawl.model.site import Site
 from evercrawl.model.time import to_us
 
 
-def list_sites(collection: Path, *, after: str | None = None, most: int = 50) -> PagedRows[SiteRow]:
+def list_sites(collection: Path, *, after: str | None = None, limit: int = 50) -> PagedRows[SiteRow]:
     """Return sites, shard by shard in the order of discovery."""
     first, inside = decode_cursor(after)
     rows: list[SiteRow] = []
@@ -31,22 +31,22 @@ def list_sites(collection: Path, *, after: str | None = None, most: int = 50) ->
             continue
         with open_listing(collection, shard) as reader:
             behind = cursor_number(inside) if shard == first else 0
-            rows += (found := reader.site_portion(behind, most - len(rows) + 1))
-        if len(rows) > most:
-            return PagedRows(tuple(rows[:most]), encode_cursor(shard, found[-2].id if len(found) > 1 else behind))
+            rows += (found := reader.site_portion(behind, limit - len(rows) + 1))
+        if len(rows) > limit:
+            return PagedRows(tuple(rows[:limit]), encode_cursor(shard, found[-2].id if len(found) > 1 else behind))
     return PagedRows(tuple(rows), None)
 
 
-def largest_sites(collection: Path, most: int) -> list[SiteRow]:
+def largest_sites(collection: Path, limit: int) -> list[SiteRow]:
     """Return the sites with the most pages."""
-    found = (site for _, reader in each_listing(collection) for site in reader.largest_sites(most))
-    return nlargest(most, found, key=lambda site: site.pages)
+    found = (site for _, reader in each_listing(collection) for site in reader.largest_sites(limit))
+    return nlargest(limit, found, key=lambda site: site.pages)
 
 
-def busiest_sites(collection: Path, most: int) -> list[SiteRow]:
+def busiest_sites(collection: Path, limit: int) -> list[SiteRow]:
     """Return the sites with the most queued pages."""
-    found = (site for _, reader in each_listing(collection) for site in reader.busiest_sites(most))
-    return nlargest(most, found, key=lambda site: site.pending)
+    found = (site for _, reader in each_listing(collection) for site in reader.busiest_sites(limit))
+    return nlargest(limit, found, key=lambda site: site.pending)
 
 
 def find_site(collection: Path, settings: Settings, name: str) -> tuple[int, Site] | None:
@@ -77,14 +77,14 @@ def _origins(name: str) -> list[str]:
 
 
 def list_site_pages(
-    collection: Path, shard: int, site: Site, *, after: str | None = None, most: int = 50
+    collection: Path, shard: int, site: Site, *, after: str | None = None, limit: int = 50
 ) -> PagedRows[PageRow]:
     """Return pages of a site, ordered by folder."""
     _, inside = decode_cursor(after)
     with open_listing(collection, shard) as reader:
-        rows = reader.site_pages(site.name, site.id, after=cursor_key(inside), most=most + 1)
-    more = encode_cursor(shard, rows[most - 1].key) if len(rows) > most else None
-    return PagedRows(tuple(rows[:most]), more)
+        rows = reader.site_pages(site.name, site.id, after=cursor_key(inside), most=limit + 1)
+    more = encode_cursor(shard, rows[limit - 1].key) if len(rows) > limit else None
+    return PagedRows(tuple(rows[:limit]), more)
 
 
 LOAD_LOG_LINES = 200_000  # The newest lines of the shard's log that are read.
@@ -96,16 +96,16 @@ def site_load(collection: Path, shard: int, site: Site) -> SiteLoad:
     """Return the requests to a site, the newest with the delays between them."""
     with open_listing(collection, shard) as reader:
         visits = reader.visits_of_site(site.id, lines=LOAD_LOG_LINES, most=MAX_VISITS)
-    asked = [visit for visit in visits if visit.took_ms or visit.status]
-    gaps = tuple((later.at_us - earlier.at_us) / SECOND_US for later, earlier in pairwise(asked))
+    requested = [visit for visit in visits if visit.took_ms or visit.status]
+    delays_s = tuple((later.at_us - earlier.at_us) / SECOND_US for later, earlier in pairwise(requested))
     return SiteLoad(
         site=site.name,
         requests=site.requests,
         wire_bytes=site.wire_bytes,
-        visits=tuple(asked),
-        not_modified=sum(visit.reason == Reason.NOT_MODIFIED for visit in asked),
-        delays_s=gaps,
-        median_ms=int(median(visit.took_ms for visit in asked)) if asked else None,
+        visits=tuple(requested),
+        not_modified=sum(visit.reason == Reason.NOT_MODIFIED for visit in requested),
+        delays_s=delays_s,
+        median_ms=int(median(visit.took_ms for visit in requested)) if requested else None,
         delay_s=site.delay_ms / 1000 if site.delay_ms else None,
     )
 
@@ -144,7 +144,7 @@ def visits_by_day(collection: Path) -> dict[date, dict[str, int]]:
     return {day: dict(counts) for day, counts in sorted(days.items())}
 
 
-def newest_visits(collection: Path, most: int) -> list[VisitRow]:
+def newest_visits(collection: Path, limit: int) -> list[VisitRow]:
     """Return the newest visits of all sites, newest first."""
-    found = (visit for _, reader in each_listing(collection) for visit in reader.last_visits(0, most))
-    return nlargest(most, found, key=lambda visit: visit.at_us)
+    found = (visit for _, reader in each_listing(collection) for visit in reader.last_visits(0, limit))
+    return nlargest(limit, found, key=lambda visit: visit.at_us)

@@ -166,9 +166,9 @@ def version_time_us(versions: list[VersionRecord]) -> int:
     for newest in reversed(versions):
         if newest.version.change_class != NOISE:
             break
-    said = http_date(newest.version.last_modified) if newest.version.last_modified else None
-    if said is not None and (newest.changed_after_us or 0) < to_us(said) <= newest.seen_us:
-        return to_us(said)
+    last_modified = http_date(newest.version.last_modified) if newest.version.last_modified else None
+    if last_modified is not None and (newest.changed_after_us or 0) < to_us(last_modified) <= newest.seen_us:
+        return to_us(last_modified)
     return newest.seen_us
 
 

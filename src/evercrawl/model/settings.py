@@ -246,7 +246,7 @@ class RevisitSettings:
     budget: float | None = setting(None, "Maximum number of requests per day; none: no limit.")
     site_budget: float | None = setting(None, "Maximum number of requests per day to one site; none: no limit.")
     min_freshness_gain: timedelta = setting(
-        timedelta(hours=6), "Without a budget: visit a page when that gains at least this much time with a current copy."
+        timedelta(hours=6), "Without a budget: visit a page when that gains this much time with a current copy."
     )
     min_interval: timedelta = setting(timedelta(hours=1), "Minimum interval between two visits to a page.")
     max_interval: timedelta = setting(timedelta(days=60), "Maximum interval between two visits to a page.")

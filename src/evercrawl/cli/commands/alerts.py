@@ -92,13 +92,13 @@ def _time_of_day(context: click.Context, option: click.Parameter, text: str) -> 
 )
 @click.option("--quiet-hours", multiple=True, metavar="HH:MM-HH:MM", help="Send nothing then (UTC). Repeatable.")
 @click.option("--max-changes", type=click.IntRange(1, 500), metavar="N", help="Maximum changes per message.")
-@click.option("--replace", "replacing", is_flag=True, help="Replace an existing alert of this name.")
+@click.option("--replace", "overwrite", is_flag=True, help="Replace an existing alert of this name.")
 @allow_private_option
 @click.option("--json", "as_json", is_flag=True, help="Print the alert as JSON.")
 @common_options
 @pass_cli
 def alert_add_command(
-    cli: CliContext, /, name: str, replacing: bool, allow_private: bool, as_json: bool, **options: Any
+    cli: CliContext, /, name: str, overwrite: bool, allow_private: bool, as_json: bool, **options: Any
 ) -> int:  # fmt: skip
     """Add an alert. A change must meet all conditions; with several pages or patterns, any of them.
 
@@ -114,7 +114,7 @@ def alert_add_command(
 
     path = cli.require_collection()
     registry = AlertRegistry(path, cli.configured(path, network_flags(allow_private=allow_private)).settings)
-    alert = registry.add(_new_alert(name, options), replacing=replacing)
+    alert = registry.add(_new_alert(name, options), overwrite=overwrite)
     _report_added(cli, alert, as_json=as_json)
     return ExitCode.OK
 
@@ -255,7 +255,7 @@ def alert_log_command(cli: CliContext, /, name: str | None, state: str | None, l
     from evercrawl.collection.alerts.registry import MessageState
 
     chosen = None if state is None else MessageState(state)
-    found = cli.open_collection().alerts.log(name, state=chosen, most=limit)
+    found = cli.open_collection().alerts.log(name, state=chosen, limit=limit)
     for logged in found:
         fields = logged.fields()
         if as_json:
@@ -358,12 +358,12 @@ async def _deliver_until_stopped(cli: CliContext, path: Path, settings: Settings
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     received: list[int] = []
 
-    def end(number: int) -> None:
+    def handle_signal(number: int) -> None:
         received.append(number)
         stop.set()
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, end, int(number))
+        loop.add_signal_handler(number, handle_signal, int(number))
     await deliver_until_stopped(path, settings, stop, say=cli.note)
     return received[0] if received else None
 

@@ -135,8 +135,8 @@ def _bad_link_line(found: BadLink) -> str:
     text = safe_line(found.text, longest=_ANCHOR_CHARS)
     cause = f"status {found.status}" if found.status and found.status >= 400 else found.reason or ""
     way = " -> ".join(safe_line(url) for url in found.chain)
-    said = f"{found.problem.value:<8} {safe_line(found.target)}" + (f" -> {way}" if way else "")
-    return said + (f" ({cause})" if found.problem.value == "dead" else "") + (f'  "{text}"' if text else "")
+    line = f"{found.problem.value:<8} {safe_line(found.target)}" + (f" -> {way}" if way else "")
+    return line + (f" ({cause})" if found.problem.value == "dead" else "") + (f'  "{text}"' if text else "")
 
 
 def _list_orphans(cli: CliContext, *, as_json: bool) -> int:

@@ -137,7 +137,7 @@ def outpost_pair(
 @click.option("--home", metavar="HOST:PORT", help="Address of home. Saved for the next run.")
 @click.option("--code", metavar="CODE", help="Code from `outpost pair`. Needed once.")
 @click.option(
-    "--allow", multiple=True, metavar="HOST", help="Host that may be fetched, written as for pair --for. Saved. Repeatable."
+    "--allow", multiple=True, metavar="HOST", help="Host that may be fetched, as in `pair --for`. Saved. Repeatable."
 )
 @click.option(
     "--state",

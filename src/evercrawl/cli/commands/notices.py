@@ -176,11 +176,11 @@ def websub_subscribe(cli: CliContext, url: str, public_url: str, as_json: bool) 
     evercrawl websub subscribe https://example.org/feed --public-url https://crawl.example.net
     """
     with cli.open_collection() as collection:
-        made = asyncio.run(collection.websub(public_url).subscribe(url))
-    _show_subscription(made, as_json=as_json)
-    if not made.detail:
+        subscription = asyncio.run(collection.websub(public_url).subscribe(url))
+    _show_subscription(subscription, as_json=as_json)
+    if not subscription.detail:
         cli.note("requested; the hub now confirms with `evercrawl serve`. See: evercrawl websub list")
-    return ExitCode.ERROR if made.detail else ExitCode.OK
+    return ExitCode.ERROR if subscription.detail else ExitCode.OK
 
 
 @websub_command.command("unsubscribe")

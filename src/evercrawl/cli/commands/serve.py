@@ -122,13 +122,13 @@ async def _serve_until_stopped(cli: CliContext, service: WebService, *, opens: b
     loop = asyncio.get_running_loop()
     code = ExitCode.OK
 
-    def ended(number: int) -> None:
+    def handle_signal(number: int) -> None:
         nonlocal code
         code = ExitCode.OK if number == signal.SIGINT else ExitCode.TERMINATED
         service.stop()
 
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, ended, number)
+        loop.add_signal_handler(number, handle_signal, number)
 
     def ready() -> None:
         if as_json:

@@ -87,7 +87,7 @@ class AlertOutbox:
             self._db.close()
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
         with self._lock, self._translating, transaction(self._db):
             yield self._db
 
@@ -102,14 +102,14 @@ class AlertOutbox:
         rows = self._rows("select id, since_us, definition from alert order by name")
         return [StoredAlert(number, since_us, alert_from_json(definition)) for number, since_us, definition in rows]
 
-    def named(self, name: str) -> StoredAlert | None:
+    def find(self, name: str) -> StoredAlert | None:
         """Return the alert with this name."""
         return next((known for known in self.alerts() if known.alert.name == name), None)
 
     def put(self, alert: Alert, *, now_us: int, ends: Mapping[int, int]) -> bool:
         """Add an alert, or replace the one with its name and keep its pending events; return whether it is new.
         The first alert starts at the ends of the logs, because nothing was read before."""
-        with self._writing() as db:
+        with self._transaction() as db:
             row = db.execute("select id from alert where name = ?", (alert.name,)).fetchone()
             if row is not None:
                 db.execute("update alert set definition = ? where id = ?", (alert_to_json(alert), row[0]))
@@ -124,7 +124,7 @@ class AlertOutbox:
 
     def remove(self, name: str) -> int | None:
         """Remove an alert and its pending events; return their number, or None if there is no such alert."""
-        with self._writing() as db:
+        with self._transaction() as db:
             row = db.execute("select id from alert where name = ?", (name,)).fetchone()
             if row is None:
                 return None
@@ -159,7 +159,7 @@ class AlertOutbox:
     def add_events(self, shard: int, *, before: int, after: int, matched: Sequence[MatchedEvent], now_us: int) -> bool:
         """Store the events between two lines together with the new position.
         Return False, and store nothing, if another process has moved the position from `before`."""
-        with self._writing() as db:
+        with self._transaction() as db:
             row = db.execute("select line from cursor where shard = ?", (shard,)).fetchone()
             if (row[0] if row else 0) != before:
                 return False
@@ -195,7 +195,7 @@ class AlertOutbox:
 
     def compose(self, known: StoredAlert, *, upto_us: int, now_us: int) -> AlertMessage | None:
         """Put the oldest pending events into a message; return None if there are none."""
-        with self._writing() as db:
+        with self._transaction() as db:
             rows = db.execute(
                 "select number from event where alert_id = ? and message is null and noted_us <= ?"
                 " order by number limit ?",
@@ -217,18 +217,18 @@ class AlertOutbox:
         rows = self._rows("select number, noted_us, event from event where message = ? order by number", message_id)
         return [_pending_event(row) for row in rows]
 
-    def newest_events(self, alert_id: int, *, upto: int, most: int) -> list[PendingEvent]:
+    def newest_events(self, alert_id: int, *, upto: int, limit: int) -> list[PendingEvent]:
         """Return the newest events of an alert up to a number, newest first."""
         rows = self._rows(
             "select number, noted_us, event from event where alert_id = ? and number <= ?"
             " order by number desc limit ?",
-            alert_id, upto, most,
+            alert_id, upto, limit,
         )  # fmt: skip
         return [_pending_event(row) for row in rows]
 
     def update_message(self, message: AlertMessage) -> None:
         """Store the state of a message."""
-        with self._writing() as db:
+        with self._transaction() as db:
             db.execute(
                 "update message set created_us = ?, state = ?, tries = ?, next_us = ?, ended_us = ?, detail = ?"
                 " where id = ?",
@@ -239,7 +239,7 @@ class AlertOutbox:
             )  # fmt: skip
 
     def messages(
-        self, name: str | None = None, *, state: MessageState | None = None, most: int, before: int | None = None
+        self, name: str | None = None, *, state: MessageState | None = None, limit: int, before: int | None = None
     ) -> list[tuple[AlertMessage, int, int]]:
         """Return the newest messages before a place, newest first, with the number of their changes and their place."""
         rows = self._rows(
@@ -247,13 +247,13 @@ class AlertOutbox:
             " from message m join alert a on a.id = m.alert_id"
             " where (?1 is null or a.name = ?1) and (?2 is null or m.state = ?2)"
             " and (?4 is null or m.place < ?4) order by m.place desc limit ?3",
-            name, None if state is None else state.value, most, before,
+            name, None if state is None else state.value, limit, before,
         )  # fmt: skip
         return [(_message(row[:-2]), *row[-2:]) for row in rows]
 
     def delete_sent(self, *, before_us: int) -> int:
         """Delete messages that were sent before a time; return their number."""
-        with self._writing() as db:
+        with self._transaction() as db:
             old = "select id from message where state = 'sent' and ended_us < ?"
             db.execute(f"delete from event where message in ({old})", (before_us,))
             return db.execute("delete from message where state = 'sent' and ended_us < ?", (before_us,)).rowcount
@@ -266,7 +266,7 @@ class AlertOutbox:
 
     def put_subscription(self, token: str, topic: str, state: str) -> None:
         """Store a subscription; it replaces another one with the same topic."""
-        with self._writing() as db:
+        with self._transaction() as db:
             db.execute("delete from subscription where topic = ? and token <> ?", (topic, token))
             db.execute(
                 "insert or replace into subscription (token, topic, state) values (?, ?, ?)", (token, topic, state)

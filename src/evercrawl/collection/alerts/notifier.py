@@ -118,16 +118,16 @@ async def deliver_until_stopped(
 ) -> None:
     """Deliver until stopped; wait while there is no alert or another process delivers."""
     lock = CollectionLock(collection, LOCK)
-    said = ""
+    is_reported = False
     while not stop.is_set():
         try:
             if outbox_path(collection).exists():
                 lock.acquire()
                 break
         except CollectionBusy as busy:
-            if not said:
-                said = f"alerts are delivered by another process: {busy}"
-                say(said)
+            if not is_reported:
+                say(f"alerts are delivered by another process: {busy}")
+                is_reported = True
         await _first_of(stop, within_s=settings.alerts.check_interval.total_seconds())
     else:
         return

@@ -81,13 +81,13 @@ class AlertRegistry:
         self._collection = collection
         self._settings = settings
 
-    def add(self, alert: Alert, *, replacing: bool = False) -> Alert:
+    def add(self, alert: Alert, *, overwrite: bool = False) -> Alert:
         """Add an alert and return it as stored, with a new secret for a webhook.
-        Raise ConfigError if it is invalid, or if its name exists and `replacing` is not set."""
-        alert = self.checked(alert)
+        Raise ConfigError if it is invalid, or if its name exists and `overwrite` is not set."""
+        alert = self.validate(alert)
         with self._outbox() as outbox:
-            known = outbox.named(alert.name)
-            if known is not None and not replacing:
+            known = outbox.find(alert.name)
+            if known is not None and not overwrite:
                 raise ConfigError(f"the alert {alert.name!r} exists; change it with --replace")
             if alert.destination.channel is Channel.WEBHOOK and alert.destination.secret is None:
                 kept = known.alert.destination.secret if known is not None else None
@@ -104,10 +104,10 @@ class AlertRegistry:
         with self._outbox() as outbox:
             return [AlertStatus(known.alert, outbox.counts(known.id)) for known in outbox.alerts()]
 
-    def one(self, name: str) -> AlertStatus:
+    def get(self, name: str) -> AlertStatus:
         """Return the alert with this name; raise ConfigError if there is none."""
         with self._existing(name) as outbox:
-            known = outbox.named(name)
+            known = outbox.find(name)
             assert known is not None
             return AlertStatus(known.alert, outbox.counts(known.id))
 
@@ -117,20 +117,20 @@ class AlertRegistry:
             return outbox.remove(name) or 0
 
     def log(
-        self, name: str | None = None, *, state: MessageState | None = None, most: int = 50, before: int | None = None
+        self, name: str | None = None, *, state: MessageState | None = None, limit: int = 50, before: int | None = None
     ) -> list[MessageLogEntry]:
         """Return the newest messages, newest first; with `before`, those before this place."""
         if name is None and not outbox_path(self._collection).exists():
             return []
         with self._existing(name) if name is not None else self._outbox() as outbox:
-            rows = outbox.messages(name, state=state, most=most, before=before)
+            rows = outbox.messages(name, state=state, limit=limit, before=before)
             return [MessageLogEntry(*row) for row in rows]
 
     def retry(self, name: str) -> int:
         """Send failed messages again; return their number."""
         now = datetime.now(UTC)
         with self._existing(name) as outbox:
-            failed = outbox.messages(name, state=MessageState.FAILED, most=MAX_RETRIED)
+            failed = outbox.messages(name, state=MessageState.FAILED, limit=MAX_RETRIED)
             for message, _, _ in failed:
                 outbox.update_message(retry_message(message, now=now))
             return len(failed)
@@ -138,7 +138,7 @@ class AlertRegistry:
     async def test(self, name: str) -> DeliveryAttempt:
         """Send a test message now, even in quiet hours."""
         with self._existing(name) as outbox:
-            known = outbox.named(name)
+            known = outbox.find(name)
             assert known is not None
             now = datetime.now(UTC)
             message = AlertMessage(f"msg_{outbox.uid}_test_{secrets.token_hex(6)}", name, to_us(now), tries=1)
@@ -162,13 +162,13 @@ class AlertRegistry:
         if not outbox_path(self._collection).exists():
             raise ConfigError(f"there is no alert {name!r}; see: evercrawl alert list")
         with self._outbox() as outbox:
-            if outbox.named(name) is None:
+            if outbox.find(name) is None:
                 raise ConfigError(f"there is no alert {name!r}; see: evercrawl alert list")
             yield outbox
 
-    def checked(self, alert: Alert) -> Alert:
+    def validate(self, alert: Alert) -> Alert:
         """Return the alert in its stored form; raise ConfigError if it is invalid."""
-        alert = replace(alert, destination=self._usable(alert.destination))
+        alert = replace(alert, destination=self._validate_destination(alert.destination))
         pages = tuple(canonical(page) or _refuse(page) for page in alert.filter.pages)
         alert = replace(alert, filter=replace(alert.filter, pages=pages))
         wrong = alert_problem(alert)
@@ -176,7 +176,7 @@ class AlertRegistry:
             raise ConfigError(wrong)
         return alert
 
-    def _usable(self, target: Destination) -> Destination:
+    def _validate_destination(self, target: Destination) -> Destination:
         match target.channel:
             case Channel.WEBHOOK:
                 url = canonical(target.address) or _refuse(target.address)

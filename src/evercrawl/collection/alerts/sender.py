@@ -320,7 +320,7 @@ class Deliverer:
         self._outbox.update_message(message)
         events = self._outbox.message_events(message.id)
         recent = (
-            self._outbox.newest_events(known.id, upto=events[-1].number, most=ATOM_ENTRIES)
+            self._outbox.newest_events(known.id, upto=events[-1].number, limit=ATOM_ENTRIES)
             if known.alert.destination.channel is Channel.ATOM and events
             else []
         )

@@ -107,11 +107,11 @@ class WebsubClient:
 
     def knows(self, token: str) -> bool:
         """Return whether a subscription has this token."""
-        return self._of(token) is not None
+        return self._find(token) is not None
 
     def answer_challenge(self, token: str, query: Mapping[str, str]) -> CallbackReply:
         """Answer the GET request by which a hub verifies a subscription."""
-        subscription = self._of(token)
+        subscription = self._find(token)
         if subscription is None:
             return CallbackReply(404)
         answer = answer_callback(subscription, query, now=datetime.now(UTC))
@@ -123,7 +123,7 @@ class WebsubClient:
         """Answer the POST request of a hub and queue the announced pages; header names are in lower case.
         A wrong signature is acknowledged and ignored (section 7.1), so that nobody can guess the secret; 410 ends an
         unwanted subscription."""
-        subscription = self._of(token)
+        subscription = self._find(token)
         if subscription is None:
             return CallbackReply(404)
         if subscription.phase in (SubscriptionPhase.ENDING, SubscriptionPhase.DENIED):
@@ -200,12 +200,12 @@ class WebsubClient:
 
     def _store_detail(self, token: str, detail: str) -> Subscription:
         """Store the detail in the newest state, because the hub may have called back meanwhile."""
-        subscription = self._of(token)
+        subscription = self._find(token)
         assert subscription is not None
         self._store(subscription._replace(detail=detail or subscription.detail))
         return subscription._replace(detail=detail or subscription.detail)
 
-    def _of(self, token: str) -> Subscription | None:
+    def _find(self, token: str) -> Subscription | None:
         if not outbox_path(self._collection).exists():
             return None
         with closing(AlertOutbox(self._collection)) as outbox:

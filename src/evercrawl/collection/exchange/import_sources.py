@@ -181,7 +181,7 @@ def matches_digest(header: str | None, data: bytes) -> bool | None:
     if compute is None or not value.strip():
         return None
     actual = compute(data, usedforsecurity=False).digest()
-    return any(actual == said for said in _digest_values(value.strip(), len(actual)))
+    return any(actual == digest for digest in _digest_values(value.strip(), len(actual)))
 
 
 def _digest_values(value: str, size: int) -> Iterator[bytes]:
@@ -226,16 +226,16 @@ def response_parts(record: WarcRecord) -> HttpBlock:
     if block is False:
         raise DamagedRecord("the block does not match its digest")
     plain = remove_chunking(parts)
-    said = record.headers.get("warc-payload-digest")
+    digest = record.headers.get("warc-payload-digest")
     is_whole = "warc-truncated" not in record.headers
-    if block is None and is_whole and not _is_payload(said, (plain, parts.body)):
+    if block is None and is_whole and not _matches_any(digest, (plain, parts.body)):
         raise DamagedRecord("the payload does not match its digest")
     return parts._replace(body=plain)
 
 
-def _is_payload(said: str | None, forms: tuple[bytes, ...]) -> bool:
+def _matches_any(digest: str | None, forms: tuple[bytes, ...]) -> bool:
     """Return whether one of the forms matches; writers differ in whether the payload includes chunking."""
-    return any(matches_digest(said, form) is not False for form in forms)
+    return any(matches_digest(digest, form) is not False for form in forms)
 
 
 def remove_chunking(parts: HttpBlock) -> bytes:

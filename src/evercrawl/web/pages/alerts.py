@@ -102,7 +102,7 @@ def alert(state: AppState, inputs: Inputs) -> dict[str, Any]:
     status = _known(registry, inputs["name"])
     before = parse_cursor(inputs["after"])
     chosen = None if chosen_state is None else MessageState(chosen_state)
-    logged = registry.log(inputs["name"], state=chosen, most=inputs["limit"], before=before)
+    logged = registry.log(inputs["name"], state=chosen, limit=inputs["limit"], before=before)
     return {
         "alert": _fields(status),
         "state": chosen_state,
@@ -116,7 +116,7 @@ def add_alert(state: AppState, inputs: Inputs) -> ActionResult:
     new = _alert(state, inputs)
     if new.destination.channel is Channel.ATOM:
         (state.path / FEEDS).mkdir(exist_ok=True)
-    added = registry_of(state).add(new, replacing=inputs["replace"])
+    added = registry_of(state).add(new, overwrite=inputs["replace"])
     location, audit_values = f"/alert?name={added.name}", dict(inputs.values)
     if added.destination.channel is Channel.APPRISE:
         audit_values["address"] = redact_address(added.destination.address)
@@ -171,7 +171,7 @@ def alert_feed(state: AppState, inputs: Inputs) -> Response:
 
 def _known(registry: AlertRegistry, name: str) -> AlertStatus:
     try:
-        return registry.one(name)
+        return registry.get(name)
     except ConfigError as error:
         raise BadRequest(str(error), 404) from error
 
@@ -192,7 +192,7 @@ def _alert(state: AppState, inputs: Inputs) -> Alert:
     if problem is not None:
         raise BadRequest(problem)
     # The folder of feeds is created when an alert is added.
-    return alert if destination.channel is Channel.ATOM else registry_of(state).checked(alert)
+    return alert if destination.channel is Channel.ATOM else registry_of(state).validate(alert)
 
 
 def _filter(inputs: Inputs) -> AlertFilter:
@@ -261,9 +261,9 @@ def subscribe(state: AppState, inputs: Inputs) -> ActionResult:
     if not state.is_reachable:
         raise BadRequest("hubs cannot reach this interface; start it with --public-url", 409)
     url = require_public_url(state.settings, inputs["url"])
-    made = asyncio.run(state.websub.subscribe(url))
-    message = f"Subscription requested at {made.hub}" + (f": {made.detail}" if made.detail else ".")
-    return ActionResult(message, "/websub", {"subscription": subscription_fields(made)})
+    added = asyncio.run(state.websub.subscribe(url))
+    message = f"Subscription requested at {added.hub}" + (f": {added.detail}" if added.detail else ".")
+    return ActionResult(message, "/websub", {"subscription": subscription_fields(added)})
 
 
 def unsubscribe(state: AppState, inputs: Inputs) -> ActionResult:

@@ -52,7 +52,7 @@ def visit_page(state: AppState, inputs: Inputs) -> ActionResult:
 
 def frontier(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return the queue by priority, the pages due per hour, and the next pages."""
-    portion = list_due_pages(state.path, after=inputs["after"], most=inputs["limit"])
+    portion = list_due_pages(state.path, after=inputs["after"], limit=inputs["limit"])
     return {
         "now": state.now(),
         "queue": state.cached("queue", lambda: queued_by_priority(state.path), min_age_s=3) or [],
@@ -72,7 +72,7 @@ def frontier_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
 def skipped(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return skipped URLs, and their number per reason."""
     status = state.cached("status", lambda: state.collection.status(), min_age_s=3)
-    portion = list_skipped(state.path, reason=inputs["reason"], after=inputs["after"], most=inputs["limit"])
+    portion = list_skipped(state.path, reason=inputs["reason"], after=inputs["after"], limit=inputs["limit"])
     by_reason = dict(status.by_reason) if status else {}
     return {
         "reason": inputs["reason"],

@@ -28,7 +28,7 @@ TRAPS_WAIT_S = 1.5  # How long the page waits for the patterns, which are also c
 
 def sites(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return a portion of the sites."""
-    portion = list_sites(state.path, after=inputs["after"], most=inputs["limit"])
+    portion = list_sites(state.path, after=inputs["after"], limit=inputs["limit"])
     return {"sites": portion.rows, "next": portion.next}
 
 
@@ -43,7 +43,7 @@ def known_site(state: AppState, name: str) -> tuple[int, Site]:
 def site(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return a site: pace, robots.txt, pages and changes per day."""
     shard, record = known_site(state, inputs["name"])
-    portion = list_site_pages(state.path, shard, record, after=inputs["after"], most=inputs["limit"])
+    portion = list_site_pages(state.path, shard, record, after=inputs["after"], limit=inputs["limit"])
     days = state.cached(
         f"calendar {record.name}",
         lambda: site_changes_by_day(state.path, shard, record.id, now=state.now()),

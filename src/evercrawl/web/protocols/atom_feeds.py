@@ -43,8 +43,8 @@ def changes_feed(state: AppState, inputs: Inputs) -> Response:
     """Return the changes, newest first."""
     origin = state.own_origin(inputs.host)
     mutes = ChangeInbox(state.path).mutes()
-    views = change_feed(state.path, state.settings, site=inputs["site"], most=inputs["limit"], mutes=mutes)
-    entries = [_of_change(view, origin) for view in views]
+    records = change_feed(state.path, state.settings, site=inputs["site"], limit=inputs["limit"], mutes=mutes)
+    entries = [_of_change(record, origin) for record in records]
     here = origin + link_to("/changes.atom", site=inputs["site"])
     return _feed(f"Changes on {inputs['site'] or state.path.name}", here, entries, now=state.now())
 
@@ -87,16 +87,16 @@ def _feed(title: str, here: str, entries: Sequence[FeedEntry], *, now: datetime)
     return Response(body.encode("utf-8", "replace"), media_type="application/atom+xml")
 
 
-def _of_change(view: ChangeRecord, origin: str) -> FeedEntry:
-    link = origin + link_to("/diff", url=view.url)
+def _of_change(record: ChangeRecord, origin: str) -> FeedEntry:
+    link = origin + link_to("/diff", url=record.url)
     lines = [
         f"{sign} {safe_line(text, longest=EDIT_CHARS)}"
-        for edit in view.change.edits
+        for edit in record.change.edits
         for sign, text in (("-", edit.removed), ("+", edit.added))
         if text
     ]
-    updated, kind = from_us(view.at_us), view.change.kind.value
-    return FeedEntry(view.url, link, f"{link}#{view.at_us}", updated, "\n".join(lines), kind)
+    updated, kind = from_us(record.at_us), record.change.kind.value
+    return FeedEntry(record.url, link, f"{link}#{record.at_us}", updated, "\n".join(lines), kind)
 
 
 def _of_hit(hit: Hit, origin: str) -> FeedEntry:

@@ -64,23 +64,23 @@ class EventStream:
         lines = await run_in_threadpool(end_position, self.state.path) if after == "now" else parse_position(after)
         if self.open >= MAX_STREAMS:
             raise BadRequest("too many open streams; try again later", 503)
-        stream = self._stream(lines, follow=is_sse or values["follow"], most=values["limit"], is_sse=is_sse)
+        stream = self._stream(lines, follow=is_sse or values["follow"], limit=values["limit"], is_sse=is_sse)
         kind = "text/event-stream" if is_sse else "application/x-ndjson"
         return StreamingResponse(stream, media_type=kind, headers={"X-Accel-Buffering": "no"})
 
-    async def _stream(self, lines: LogPosition, *, follow: bool, most: int, is_sse: bool) -> AsyncIterator[bytes]:
+    async def _stream(self, lines: LogPosition, *, follow: bool, limit: int, is_sse: bool) -> AsyncIterator[bytes]:
         self.open += 1
         mtimes: dict[int, int] = {}
         end = asyncio.get_running_loop().time() + MAX_STREAM_S
         try:
-            while most > 0 and asyncio.get_running_loop().time() < end and not self.state.is_stopping:
+            while limit > 0 and asyncio.get_running_loop().time() < end and not self.state.is_stopping:
                 visits = await run_in_threadpool(read_events, self.state.path, lines, mtimes)
-                for shard, visit in visits[:most]:
+                for shard, visit in visits[:limit]:
                     lines[shard] = visit.line
                     position = position_text(lines)
                     line = json_line({"event": "visit", **to_plain(visit), "position": position})
                     yield f"event: visit\nid: {position}\ndata: ".encode() + line + b"\n" if is_sse else line
-                most -= len(visits)
+                limit -= len(visits)
                 if not visits:
                     if not follow:
                         return

@@ -31,7 +31,7 @@ def event(line: int) -> Event:
 
 
 def told(outbox: AlertOutbox, *lines: int, name: str = "a") -> list[MatchedEvent]:
-    known = outbox.named(name)
+    known = outbox.find(name)
     assert known is not None
     return [MatchedEvent(known.id, event(line)) for line in lines]
 
@@ -75,8 +75,8 @@ def test_a_message_does_not_change_after_its_creation(outbox: AlertOutbox) -> No
     outbox.update_message(finish_attempt(begin_attempt(first), DeliveryAttempt(True), PATIENCE, now=from_us(3)))
     assert outbox.queue(known.id).head == second
     assert outbox.busy_alerts() == {known.id}
-    assert [message.id for message, *_ in outbox.messages(most=9)] == [second.id, first.id]
-    assert [count for _, count, _ in outbox.messages("a", state=MessageState.SENT, most=9)] == [2]
+    assert [message.id for message, *_ in outbox.messages(limit=9)] == [second.id, first.id]
+    assert [count for _, count, _ in outbox.messages("a", state=MessageState.SENT, limit=9)] == [2]
 
 
 def test_pending_messages_are_never_deleted(outbox: AlertOutbox) -> None:

@@ -63,7 +63,7 @@ def outbox(tmp_path: Path) -> Iterator[AlertOutbox]:
 
 def put(outbox: AlertOutbox, name: str, *, since_us: int = 0, query: str | None = None) -> int:
     outbox.put(Alert(name, AlertFilter(query=query), TARGET), now_us=since_us, ends={})
-    known = outbox.named(name)
+    known = outbox.find(name)
     assert known is not None
     return known.id
 
