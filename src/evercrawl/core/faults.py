@@ -52,7 +52,7 @@ FAULT_RULES: dict[Fault, FaultRule] = {
     Fault.INTERNAL: FaultRule(_HOUR, 2, False, Outcome.ERROR, Reason.INTERNAL),
 }
 
-LONGEST_WAIT = timedelta(days=7)
+MAX_WAIT = timedelta(days=7)
 SITE_FAILURES_BEFORE_REST = 5
 """After this many failures in a row a site is closed for `SITE_REST`, then for longer and longer."""
 SITE_REST = timedelta(days=1)
@@ -61,7 +61,7 @@ SITE_REST = timedelta(days=1)
 def retry_wait(fault: Fault, *, tries: int) -> timedelta | None:
     """Return how long to wait before the next try, after `tries` failures in a row; None: do not retry."""
     rule = FAULT_RULES[fault]
-    return None if tries >= rule.tries else _doubled(rule.wait, tries - 1, longest=LONGEST_WAIT)
+    return None if tries >= rule.tries else _doubled(rule.wait, tries - 1, longest=MAX_WAIT)
 
 
 def _doubled(wait: timedelta, times: int, *, longest: timedelta) -> timedelta:
@@ -75,7 +75,7 @@ def site_wait(failed: Failed, *, failures: int, asked: timedelta | None) -> time
     if not rule.blames_site:
         return asked
     if failures >= SITE_FAILURES_BEFORE_REST:
-        rest = _doubled(SITE_REST, failures - SITE_FAILURES_BEFORE_REST, longest=LONGEST_WAIT)
+        rest = _doubled(SITE_REST, failures - SITE_FAILURES_BEFORE_REST, longest=MAX_WAIT)
         return max(rest, asked or rest)
     waited = _doubled(_first_site_wait(failed.fault), failures - 1, longest=SITE_REST)
     return max(waited, asked) if asked is not None else waited

@@ -143,8 +143,8 @@ def shard_of_site(site: str, shards: int) -> int:
 MAX_UNESCAPES = 20  # A URL may be escaped repeatedly; beyond this it is taken as it is.
 
 _WWW = re.compile(r"www\d*\.(?=.)")
-_ESCAPE_surt = re.compile(rb"%([0-9A-Fa-f]{2})")
-_ESCAPED = re.compile(rb"[^\x21\x22\x24\x26-\x7e]")
+_ESCAPE_BYTES = re.compile(rb"%([0-9A-Fa-f]{2})")
+_BYTES_TO_ESCAPE = re.compile(rb"[^\x21\x22\x24\x26-\x7e]")
 """Bytes to escape: controls, space, #, % and everything beyond ASCII."""
 _SLASHES = re.compile(rb"/{2,}")
 _ASP_FOLDER = re.compile(rb"/\((?:[a-z0-9]{24}|(?:[a-z]\([0-9a-z]{24}\))+)\)(?=/[^?]+\.aspx)", re.IGNORECASE)
@@ -165,12 +165,12 @@ def surt(url: str) -> str:
     """Return the key under which web archives index a URL, such as `org,example)/a?b=1`.
     Host reversed without `www`, lower case, no session ids, sorted parameters. Different pages may share a key."""
     path, question, query = path_of(url).partition("?")
-    key = _host(url) + ")" + _path(path)
-    words = _query(query) if question else ""
+    key = _surt_host(url) + ")" + _surt_path(path)
+    words = _surt_query(query) if question else ""
     return f"{key}?{words}" if words else key
 
 
-def _host(url: str) -> str:
+def _surt_host(url: str) -> str:
     name = site_parts(site_of(url))
     host = name.host.rstrip(".")
     if host.startswith("["):
@@ -181,29 +181,29 @@ def _host(url: str) -> str:
     return host if name.port == DEFAULT_PORTS.get(name.scheme) else f"{host}:{name.port}"
 
 
-def _path(path: str) -> str:
-    plain = _SLASHES.sub(b"/", _without_dots(_unescaped(path)))
+def _surt_path(path: str) -> str:
+    plain = _SLASHES.sub(b"/", _without_dots(_unescape(path)))
     plain = _ASP_FOLDER.sub(b"", plain)
     if len(plain) > 1:
         plain = plain.removesuffix(b"/")
-    return _written(plain)
+    return _escape(plain)
 
 
-def _query(query: str) -> str:
+def _surt_query(query: str) -> str:
     """Return the parameters sorted by name and value, without session ids."""
-    plain = _unescaped(query)
+    plain = _unescape(query)
     for session in _SESSIONS:
         found = session.match(plain)
         if found:
             plain = found[1] + plain[found.end() :]
     words = sorted(plain.lower().split(b"&"), key=lambda word: word.split(b"=", 1))
-    return _written(b"&".join(words))
+    return _escape(b"&".join(words))
 
 
-def _unescaped(text: str) -> bytes:
+def _unescape(text: str) -> bytes:
     plain = text.encode("utf-8", "surrogatepass")
     for _ in range(MAX_UNESCAPES):
-        following = _ESCAPE_surt.sub(lambda escape: bytes((int(escape[1], 16),)), plain)
+        following = _ESCAPE_BYTES.sub(lambda escape: bytes((int(escape[1], 16),)), plain)
         if following == plain:
             break
         plain = following
@@ -222,8 +222,8 @@ def _without_dots(path: bytes) -> bytes:
     return b"/" + b"/".join(kept)
 
 
-def _written(plain: bytes) -> str:
-    return _ESCAPED.sub(lambda found: b"%%%02x" % found[0][0], plain).decode("ascii").lower()
+def _escape(plain: bytes) -> str:
+    return _BYTES_TO_ESCAPE.sub(lambda found: b"%%%02x" % found[0][0], plain).decode("ascii").lower()
 
 
 def matches_glob(pattern: str, text: str) -> bool:

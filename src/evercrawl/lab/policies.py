@@ -128,10 +128,10 @@ class RulePolicy:
         return None
 
     def _is_wanted(self, page: int, t: float) -> bool:
-        wanted, memory = self.rule.should_visit(self.pages[page], now=t, changed_share=self._changed_share(page))
-        self.pages[page] = memory
+        wanted, state = self.rule.should_visit(self.pages[page], now=t, changed_share=self._changed_share(page))
+        self.pages[page] = state
         if not wanted:
-            self._keep(page, memory._replace(due=max(memory.due, t + _MIN_WAIT)))
+            self._keep(page, state._replace(due=max(state.due, t + _MIN_WAIT)))
         return wanted
 
     def _changed_share(self, page: int) -> float:
@@ -146,13 +146,13 @@ class RulePolicy:
             return
         siblings = self.changed.setdefault(self.hub_of[page], set())
         (siblings.add if changed else siblings.discard)(page)
-        memory = RuleState() if first else self.pages[page]
-        self._keep(page, self.rule.after_visit(memory, now=t, changed=changed))
+        state = RuleState() if first else self.pages[page]
+        self._keep(page, self.rule.after_visit(state, now=t, changed=changed))
 
-    def _keep(self, page: int, memory: RuleState) -> None:
-        self.pages[page] = memory
+    def _keep(self, page: int, state: RuleState) -> None:
+        self.pages[page] = state
         ticket = self.tickets[page] = self.tickets[page] + 1
-        heapq.heappush(self.calendar, (memory.due, ticket, page))
+        heapq.heappush(self.calendar, (state.due, ticket, page))
 
 
 _MIN_WAIT = 1e-3

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 STEP_DAYS = 0.25
 WARM_UP_SHARE = 0.25
-WARM_UP_MOST_DAYS = 365.0
+MAX_WARM_UP_DAYS = 365.0
 POOR_RECALL = 0.7
 POOR_FALSE_SHARE = 0.4
 
@@ -73,10 +73,10 @@ def replay(
     *,
     per_page_day: float,
     notices: Iterable[TraceAnnouncement] | None = None,
-    judged_from: float | None = None,
+    scored_from: float | None = None,
 ) -> ReplayScore:
     """Score a policy that may make `per_page_day` requests per live page and day."""
-    run = _Run(trace, policy, per_page_day, notices, judged_from)
+    run = _Run(trace, policy, per_page_day, notices, scored_from)
     steps = int(trace.days / STEP_DAYS)
     for step in range(steps):
         run.step(step * STEP_DAYS)
@@ -85,7 +85,7 @@ def replay(
 
 def warm_up(trace: Trace) -> float:
     """Return the days of a trace that are not scored."""
-    return min(WARM_UP_SHARE * trace.days, WARM_UP_MOST_DAYS)
+    return min(WARM_UP_SHARE * trace.days, MAX_WARM_UP_DAYS)
 
 
 class _Run:
@@ -97,11 +97,11 @@ class _Run:
         policy: PolicyDriver,
         per_page_day: float,
         notices: Iterable[TraceAnnouncement] | None,
-        judged_from: float | None,
+        scored_from: float | None,
     ) -> None:
         self.policy, self.rate = policy, per_page_day
         self.pages = trace.pages
-        self.from_day = warm_up(trace) if judged_from is None else judged_from
+        self.from_day = warm_up(trace) if scored_from is None else scored_from
         self.events = _events(trace)
         heapq.heapify(self.events)
         self.notices = None if notices is None else list(notices)

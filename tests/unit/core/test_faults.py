@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from evercrawl.core.faults import (
     FAULT_RULES,
-    LONGEST_WAIT,
     MAX_RETRY_AFTER,
+    MAX_WAIT,
     SITE_FAILURES_BEFORE_REST,
     SITE_REST,
     retry_after,
@@ -35,7 +35,7 @@ def test_waits_grow_and_end(fault: Fault):
     assert waits[-1] is None
     given = [wait for wait in waits if wait is not None]
     assert given == sorted(given)
-    assert all(timedelta(0) < wait <= LONGEST_WAIT for wait in given)
+    assert all(timedelta(0) < wait <= MAX_WAIT for wait in given)
 
 
 def test_gone_is_dropped_sooner_than_not_found():

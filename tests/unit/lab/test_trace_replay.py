@@ -17,16 +17,16 @@ from tests.unit.lab.synthetic import synthetic_trace
 
 def test_freshness_is_the_share_of_time_with_a_current_copy() -> None:
     trace = Trace("one", 10.0, (TracePage(0, -1.0, None, (4.1,)),))
-    never = replay(trace, policy(), per_page_day=0.0, judged_from=0.0)
+    never = replay(trace, policy(), per_page_day=0.0, scored_from=0.0)
     assert never.freshness == pytest.approx(0.41)
-    daily = replay(trace, policy("uniform"), per_page_day=1.0, judged_from=0.0)
+    daily = replay(trace, policy("uniform"), per_page_day=1.0, scored_from=0.0)
     assert daily.freshness == pytest.approx(1.0 - 0.65 / 10.0, abs=0.06)
 
 
 def test_a_new_page_is_not_current_until_it_was_fetched() -> None:
     trace = Trace("one", 10.0, (TracePage(0, 2.0, 8.0, ()),))
-    assert replay(trace, policy(), per_page_day=0.0, judged_from=0.0).freshness == 0.0
-    assert replay(trace, policy(), per_page_day=4.0, judged_from=0.0).freshness == pytest.approx(1.0)
+    assert replay(trace, policy(), per_page_day=0.0, scored_from=0.0).freshness == 0.0
+    assert replay(trace, policy(), per_page_day=4.0, scored_from=0.0).freshness == pytest.approx(1.0)
 
 
 def test_poor_signal_misses_changes_and_adds_false_ones() -> None:

@@ -191,20 +191,20 @@ def _metadata(elements: Elements) -> SnapshotMetadata:
     for meta in elements.metas:
         name = (meta.get("name") or "").strip().lower()
         if name in ("description", "robots"):
-            named.setdefault(name, _collapsed(meta.get("content")))
+            named.setdefault(name, _collapse(meta.get("content")))
     canonical = next(
         (attributes["href"] for attributes, rel, is_in_head in elements.relations if is_in_head and "canonical" in rel),
         None,
     )
     return SnapshotMetadata(
-        title=_collapsed(elements.title.text_lexbor() if elements.title is not None else None),
+        title=_collapse(elements.title.text_lexbor() if elements.title is not None else None),
         description=named.get("description", ""),
         canonical="".join((canonical or "").split()),
         robots=named.get("robots", "").lower(),
     )
 
 
-def _collapsed(text: str | None) -> str:
+def _collapse(text: str | None) -> str:
     return " ".join((text or "").split())
 
 

@@ -24,10 +24,10 @@ from evercrawl.model.page import Candidate, Page, QueuePosition
 from evercrawl.model.settings import CreditSettings
 
 BY_CREDIT = "credit"
-VISITS_A_ROUND = 500  # The buffer is written after this many visits.
-LEAST_WRITES = 200  # At least this many shares are written in each round.
+VISITS_PER_ROUND = 500  # The buffer is written after this many visits.
+MIN_WRITES = 200  # At least this many shares are written in each round.
 KEPT_SHARE = 2  # A full buffer keeps its richer half; the rest goes to the Lambda page.
-BOOKED_PARTS = 2000  # Spending is counted for generations when it reaches this part of all credit.
+COUNTED_PART = 2000  # Spending is counted for generations once it exceeds all credit divided by this.
 
 
 class CreditShares(NamedTuple):
@@ -38,7 +38,7 @@ class CreditShares(NamedTuple):
     waited: int = 0  # The part of `spent` that waited in the buffer; it is written with the visit.
 
 
-class Columns(NamedTuple):
+class CreditColumns(NamedTuple):
     """The credit columns of a new page."""
 
     credit: int
@@ -53,8 +53,8 @@ class Generations:
         """`whole` returns all credit in these shards."""
         self.age = CreditAge()
         self._whole = whole
-        self._unbooked = 0
-        self._bar = 0
+        self._uncounted = 0
+        self._count_above = 0
 
     def join(self, ledger: CreditLedger) -> None:
         """Add the stored ledger of one more shard."""
@@ -62,18 +62,18 @@ class Generations:
 
     def after(self, credit: int) -> int:
         """Return the generation once so much more is spent."""
-        unbooked = self._unbooked + credit
-        if unbooked <= self._bar:
+        uncounted = self._uncounted + credit
+        if uncounted <= self._count_above:
             return self.age.generation
-        return ledgers.age_after_spending(self.age, unbooked, whole=self._whole()).generation
+        return ledgers.age_after_spending(self.age, uncounted, whole=self._whole()).generation
 
     def spend(self, credit: int) -> None:
         """Count what was spent; all shards are summed up at most a thousand times per generation."""
-        self._unbooked += credit
-        if self._unbooked > self._bar:
+        self._uncounted += credit
+        if self._uncounted > self._count_above:
             whole = self._whole()
-            self.age = ledgers.age_after_spending(self.age, self._unbooked, whole=whole)
-            self._unbooked, self._bar = 0, whole // BOOKED_PARTS
+            self.age = ledgers.age_after_spending(self.age, self._uncounted, whole=whole)
+            self._uncounted, self._count_above = 0, whole // COUNTED_PART
 
 
 class ShardCredit:
@@ -137,7 +137,7 @@ class ShardCredit:
     # New pages
 
     @property
-    def is_order(self) -> bool:
+    def orders_queue(self) -> bool:
         """Whether the queue is ordered by credit."""
         return self._settings.order == BY_CREDIT
 
@@ -148,7 +148,7 @@ class ShardCredit:
 
     def priority_of(self, candidate: Candidate) -> int:
         """Return the priority of a new page; without credit it is breadth first."""
-        if candidate.credit is None or not self.is_order:
+        if candidate.credit is None or not self.orders_queue:
             return priority_of(depth=candidate.depth, hops=candidate.hops, priorities=self._priorities)
         if candidate.hops:
             return 0
@@ -156,8 +156,8 @@ class ShardCredit:
             return self._priorities - 1
         return credit_priority(candidate.credit, mean=mean_credit(self._ledger), priorities=self._priorities)
 
-    def entered(self, candidate: Candidate) -> Columns:
-        """Enter a new page with its share; the share of a seed is minted."""
+    def add_page(self, candidate: Candidate) -> CreditColumns:
+        """Add a new page with its share and return its columns; the share of a seed is minted."""
         ledger = self._ledger
         amount = candidate.credit or 0
         if candidate.parent is None and candidate.depth == 0 and not amount:
@@ -166,9 +166,9 @@ class ShardCredit:
             self._ledger = ledger = ledger._replace(minted=minted, unallocated=unallocated)
         self._entered += 1
         self._kept += amount
-        return Columns(amount - ledger.dividend, amount, self.generation)
+        return CreditColumns(amount - ledger.dividend, amount, self.generation)
 
-    def refused(self, candidate: Candidate) -> None:
+    def refuse(self, candidate: Candidate) -> None:
         """Give the share of a refused link to the Lambda page."""
         self._refused += candidate.credit or 0
 
@@ -183,8 +183,8 @@ class ShardCredit:
         waited = self._buffer.pop(page.url, 0)
         self._kept += waited
         held = PageCredit(page.credit + waited, 0)
-        self._ledger, aside = self._lambdas_turn(held.held)
-        self._for_others += aside
+        self._ledger, reserved = self._lambdas_turn(held.held)
+        self._for_others += reserved
         credit = ledgers.credit_of(held, self._ledger.dividend)
         links = len(found.recent) + len(found.candidates) + len(found.refusals) if expands else 0
         self._ledger, _, share = ledgers.spend(held, self._ledger, links=links)
@@ -195,9 +195,9 @@ class ShardCredit:
             self._put(found.recent, share)
             self._put(known, share)
             # A link that occurs twice, in two spellings, counts as one page.
-            doubled = len(found.candidates) - len(new) - len(sent) - len(known)
+            repeated = len(found.candidates) - len(new) - len(sent) - len(known)
             self._sent += share * len(sent)
-            self._refused += share * (doubled + len(found.refusals))
+            self._refused += share * (repeated + len(found.refusals))
         return CreditShares(credit, share, waited)
 
     def _lambdas_turn(self, held: int) -> tuple[CreditLedger, int]:
@@ -207,22 +207,22 @@ class ShardCredit:
         if not ledgers.is_lambda_next(ledger, highest=held + ledger.dividend):
             return ledger, 0
         elsewhere = sum(self._pages_elsewhere().values())
-        aside = ledger.lambda_page * elsewhere // (ledger.pages + elsewhere)
-        return ledgers.pay_dividend(ledgers.reserve(ledger, aside)), aside
+        reserved = ledger.lambda_page * elsewhere // (ledger.pages + elsewhere)
+        return ledgers.pay_dividend(ledgers.reserve(ledger, reserved)), reserved
 
     def _put(self, urls: Iterable[str], share: int) -> None:
         buffer = self._buffer
         for url in urls:
             buffer[url] = buffer.get(url, 0) + share
 
-    def received(self, amount: int, *, grant: int, shares: Mapping[str, int]) -> None:
+    def receive(self, amount: int, *, grant: int, shares: Mapping[str, int]) -> None:
         """Receive credit from another shard."""
         self._ledger = ledgers.receive(self.ledger, amount)
         self._refused += grant
         for url, share in shares.items():
             self._buffer[url] = self._buffer.get(url, 0) + share
 
-    def known(self, candidates: Sequence[Candidate], fresh: Iterable[Candidate]) -> None:
+    def pay_known(self, candidates: Sequence[Candidate], fresh: Iterable[Candidate]) -> None:
         """Pay the received links that are pages already."""
         new = {candidate.key for candidate in fresh}
         for candidate in candidates:
@@ -230,23 +230,23 @@ class ShardCredit:
                 self._put((candidate.url,), candidate.credit)
         # A link that occurs twice counts as one page.
         counted = {candidate.key: candidate for candidate in candidates if candidate.key in new}
-        doubled = [c for c in candidates if c.key in new and counted[c.key] is not c]
-        self._refused += sum(candidate.credit or 0 for candidate in doubled)
+        repeated = [c for c in candidates if c.key in new and counted[c.key] is not c]
+        self._refused += sum(candidate.credit or 0 for candidate in repeated)
 
     # Known pages
 
     def is_round_over(self) -> bool:
         """Return whether it is time to write the buffer."""
-        return self._visits >= VISITS_A_ROUND or len(self._buffer) > self._room()
+        return self._visits >= VISITS_PER_ROUND or len(self._buffer) > self._room()
 
     def _room(self) -> int:
-        return max(LEAST_WRITES, self._settings.buffer_entries // max(1, self._shards))
+        return max(MIN_WRITES, self._settings.buffer_entries // max(1, self._shards))
 
     def take_richest(self) -> dict[str, int]:
-        """Remove and return the links that gained most; the caller reports with `wrote` what became of them.
+        """Remove and return the links that gained most; the caller reports with `record_payments` what became of them.
         If the buffer is full, its poorer half goes to the Lambda page."""
         writes = (
-            max(LEAST_WRITES, self._settings.writes_per_visit * self._visits) if self._settings.writes_per_visit else 0
+            max(MIN_WRITES, self._settings.writes_per_visit * self._visits) if self._settings.writes_per_visit else 0
         )
         self._visits = 0
         buffer, by_amount = self._buffer, itemgetter(1)
@@ -265,23 +265,23 @@ class ShardCredit:
         for url, amount in shares.items():
             self._put((url,), amount)
 
-    def wrote(self, *, kept: int, sent: int, refused: int) -> None:
-        """Note what became of shares: paid to pages here, sent to other shards, or refused."""
+    def record_payments(self, *, kept: int, sent: int, refused: int) -> None:
+        """Record what became of shares: paid to pages here, sent to other shards, or refused."""
         self._ledger = ledgers.allocate(self.ledger, kept=kept, sent=sent, refused=refused)
 
     def grants(self) -> dict[int, int]:
         """Return what the Lambda pages of other shards get, in proportion to their pages."""
-        aside, self._for_others = self._for_others, 0
+        reserved, self._for_others = self._for_others, 0
         pages = {shard: count for shard, count in self._pages_elsewhere().items() if count}
         total = sum(pages.values())
-        grants = {shard: grant for shard, count in pages.items() if (grant := aside * count // total) >= count}
+        grants = {shard: grant for shard, count in pages.items() if (grant := reserved * count // total) >= count}
         sent = sum(grants.values())
-        self._ledger = ledgers.allocate(self.ledger, sent=sent, refused=aside - sent)
+        self._ledger = ledgers.allocate(self.ledger, sent=sent, refused=reserved - sent)
         return grants
 
     def better_priority(self, standing: QueuePosition, gained: int) -> int | None:
         """Return the better priority of a queued page that has gained credit; None: it stays."""
-        if standing.seq is None or not self.is_order:
+        if standing.seq is None or not self.orders_queue:
             return None
         ledger = self.ledger
         credit = standing.credit + ledger.dividend + gained

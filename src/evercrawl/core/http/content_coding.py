@@ -23,14 +23,14 @@ ZSTD_WINDOW_BYTES = 8 * 1024 * 1024
 _STEP_BYTES = 256 * 1024
 _SLICE_BYTES = 64 * 1024
 _ZSTD_BLOCK_BYTES = 128 * 1024
-_ZSTD_LEAST_BLOCK = 4  # Encoded bytes that are enough for one block of `_ZSTD_BLOCK_BYTES`.
+_ZSTD_MIN_BLOCK_BYTES = 4  # Encoded bytes that are enough for one block of `_ZSTD_BLOCK_BYTES`.
 _GZIP_MAGIC = b"\x1f\x8b"
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _GZIP, _ZLIB, _RAW = 31, 15, -15
 _ISAL_ERROR: Any = isal_zlib.error  # typed as an instance in its stubs
 _DECODER_ERRORS: tuple[type[Exception], ...] = (_ISAL_ERROR, brotli.error, zstandard.ZstdError)
 _NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
-_LOOKED_AT_BYTES = 512
+_SNIFFED_BYTES = 512
 
 
 class BadCoding(Exception):
@@ -111,7 +111,7 @@ def _undo(
 
 def _looks_plain(body: bytes) -> bool:
     """True for text labelled as encoded: the label is wrong, the page is good."""
-    return _NOT_TEXT.search(body[:_LOOKED_AT_BYTES]) is None and not body.startswith((_GZIP_MAGIC, _ZSTD_MAGIC))
+    return _NOT_TEXT.search(body[:_SNIFFED_BYTES]) is None and not body.startswith((_GZIP_MAGIC, _ZSTD_MAGIC))
 
 
 def _gunzip(data: bytes, most: int) -> _Piece:
@@ -183,7 +183,7 @@ def _unzstd(data: bytes, most: int) -> _Piece:
         frame = opener.decompressobj()
         while not frame.eof and at < len(data) and len(out) < most:
             # The piece fits the room left, even if every block is one repeated byte.
-            fitting = max(64, (most - len(out)) * _ZSTD_LEAST_BLOCK // _ZSTD_BLOCK_BYTES)
+            fitting = max(64, (most - len(out)) * _ZSTD_MIN_BLOCK_BYTES // _ZSTD_BLOCK_BYTES)
             piece = data[at : at + min(_SLICE_BYTES, fitting)]
             out += frame.decompress(piece)
             at += len(piece) - len(frame.unused_data)

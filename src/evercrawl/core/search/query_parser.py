@@ -20,7 +20,7 @@ MAX_TERMS = 64
 _PART = re.compile(r'(?P<sign>[-+]?)(?:(?P<name>[A-Za-z][A-Za-z-]*):)?(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))')
 _LANG = re.compile(r"[a-z]{2,3}(?:[-_][a-z0-9]+)*", re.IGNORECASE)
 _SITE = re.compile(r"[^\s/]+(?:/\S*)?")
-_TONES = {
+_SENTIMENTS = {
     "pos": Tone.POSITIVE, "positive": Tone.POSITIVE, "neg": Tone.NEGATIVE, "negative": Tone.NEGATIVE,
     "neutral": Tone.NEUTRAL,
 }  # fmt: skip
@@ -137,10 +137,10 @@ def _changed(draft: _Draft, value: str, negative: bool) -> None:
         draft.query = replace(draft.query, changed_from=first, changed_until=last)
 
 
-def _tone(draft: _Draft, value: str, negative: bool) -> None:
-    if value.lower() not in _TONES:
+def _sentiment(draft: _Draft, value: str, negative: bool) -> None:
+    if value.lower() not in _SENTIMENTS:
         raise ConfigError(f"sentiment:{value} is not a sentiment; write pos, neg or neutral")
-    draft.query = replace(draft.query, tone=_TONES[value.lower()])
+    draft.query = replace(draft.query, tone=_SENTIMENTS[value.lower()])
 
 
 def _as_of(draft: _Draft, value: str, negative: bool) -> None:
@@ -164,7 +164,7 @@ _OPERATORS: dict[str, _Operator] = {
     "url": _field_operator(QueryField.URL),
     "inurl": _field_operator(QueryField.URL),
     "changed": _changed,
-    "sentiment": _tone,
+    "sentiment": _sentiment,
     "type": _kind,
     "as-of": _as_of,
     "asof": _as_of,

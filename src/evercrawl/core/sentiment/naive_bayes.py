@@ -13,7 +13,7 @@ from typing import NamedTuple
 from evercrawl.core.sentiment.sentences import tokenize
 
 _MARKS = frozenset(".,;:!?")
-_MOST_LOG_ODDS = 700.0
+_MAX_LOG_ODDS = 700.0
 
 
 class ClassProduct(NamedTuple):
@@ -44,7 +44,7 @@ class NaiveBayesModel:
         one, other = (self.product(words, side, add_one=add_one) for side in (self.positive, self.negative))
         if one.zeros != other.zeros:
             return 1.0 if one.zeros < other.zeros else -1.0
-        odds = max(-_MOST_LOG_ODDS, min(_MOST_LOG_ODDS, one.log_rest - other.log_rest))
+        odds = max(-_MAX_LOG_ODDS, min(_MAX_LOG_ODDS, one.log_rest - other.log_rest))
         return 2.0 / (1.0 + exp(-odds)) - 1.0
 
     def product(self, words: Iterable[str], side: ClassCounts, *, add_one: bool = False) -> ClassProduct:

@@ -36,7 +36,7 @@ def pack_links(candidates: Sequence[Candidate], *, shares: Mapping[str, int] | N
     return orjson.dumps(rows)
 
 
-def chained(links: bytes, after: int) -> bytes:
+def chain_batch(links: bytes, after: int) -> bytes:
     """Return a batch that is received only after the batch `after` of the same sender; 0: after none."""
     return b"%d:%b" % (after, links)
 

@@ -13,7 +13,7 @@ from evercrawl.model.document import Document
 from evercrawl.model.page import Candidate, Page, Refusal
 from evercrawl.model.reason import REASON_TEXT, Reason
 
-MOST_REFUSED_CHARS = 2048  # Only this much of a refused URL is stored.
+MAX_REFUSED_CHARS = 2048  # Only this much of a refused URL is stored.
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ def links_of_document(
     page_nofollow = document.robots.nofollow and not ignores_nofollow
     refresh = document.refresh.url if document.refresh is not None else None
     add_recent = found.recent.append
-    for url, nofollow in _leads(document):
+    for url, nofollow in _document_urls(document):
         if hit(url):
             add_recent(url)
             continue
@@ -63,7 +63,7 @@ def _judge_refresh(found: FoundLinks, url: str, page: Page, *, scope: Scope, mos
     add_url(found, url, depth=page.depth, hops=page.hops + 1, parent=page, scope=scope, now_us=now_us)
 
 
-def _leads(document: Document) -> Iterator[tuple[str, bool]]:
+def _document_urls(document: Document) -> Iterator[tuple[str, bool]]:
     for link in document.links:
         yield link.url, link.nofollow
     if document.canonical is not None:
@@ -102,18 +102,18 @@ def _not_a_page(url: str) -> tuple[Reason, str]:
 
 def _refusal(url: str, refused: tuple[Reason, str], parent: str | None, depth: int, now_us: int) -> Refusal:
     reason, detail = refused
-    return Refusal(refusal_key(url), url[:MOST_REFUSED_CHARS], reason, detail, parent, now_us, depth)
+    return Refusal(refusal_key(url), url[:MAX_REFUSED_CHARS], reason, detail, parent, now_us, depth)
 
 
 def refusal_key(url: str) -> bytes:
     """Return the key of a refused URL, which need not be canonical; a long one is cut first."""
-    url = url[:MOST_REFUSED_CHARS]
+    url = url[:MAX_REFUSED_CHARS]
     return key_of(url) if url.startswith(("http://", "https://")) and "/" in url[8:] else key_of("x://x/" + url)
 
 
-MOST_PARENTS = 10
-MOST_NEIGHBOURS = 10
-LONGEST_NUMBER = 12  # Longer numbers are not counted up.
+MAX_PARENTS = 10
+MAX_NEIGHBOURS = 10
+MAX_NUMBER_DIGITS = 12  # Longer numbers are not counted up.
 
 _LAST_NUMBER = re.compile(r"\d+(?=\D*\Z)")
 
@@ -126,16 +126,16 @@ def parent_urls(url: str, most: int) -> list[str]:
     folders = ["/".join(pieces[:count]) + "/" for count in range(len(pieces) - 1, 0, -1)]
     if "?" in url:
         folders.insert(0, path)
-    return [url[:start] + folder for folder in folders[: min(most, MOST_PARENTS)]]
+    return [url[:start] + folder for folder in folders[: min(most, MAX_PARENTS)]]
 
 
 def numbered_neighbours(url: str, most: int) -> list[str]:
     """Return the same URL with numbers near its last one, the nearest first; leading zeros stay."""
     start = url.index("/", url.index("//") + 2)
     found = _LAST_NUMBER.search(url, start)
-    if found is None or len(found[0]) > LONGEST_NUMBER:
+    if found is None or len(found[0]) > MAX_NUMBER_DIGITS:
         return []
     width = len(found[0]) if found[0].startswith("0") else 0
     at = int(found[0])
-    near = [other for step in range(1, min(most, MOST_NEIGHBOURS) + 1) for other in (at - step, at + step)]
+    near = [other for step in range(1, min(most, MAX_NEIGHBOURS) + 1) for other in (at - step, at + step)]
     return [f"{url[: found.start()]}{other:0{width}}{url[found.end() :]}" for other in near if other >= 0]

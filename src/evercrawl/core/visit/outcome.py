@@ -140,7 +140,7 @@ def _seen(
     return VisitOutcome(outcome, reason, detail, None, 0, 0, is_new_version, changed)
 
 
-MOST_FRESH = timedelta(days=1)  # Longer lifetimes are mostly meant for browsers, which can reload.
+MAX_FRESH = timedelta(days=1)  # Longer lifetimes are mostly meant for browsers, which can reload.
 
 _MAX_AGE = re.compile(r"(?:^|,)\s*max-age\s*=\s*\"?(\d{1,10})", re.IGNORECASE)
 _NOT_STORED = re.compile(r"(?:^|,)\s*(?:no-cache|no-store)\b", re.IGNORECASE)
@@ -154,4 +154,4 @@ def fresh_for(headers: Headers) -> timedelta:
         return timedelta(0)
     age = (header(headers, "age") or "").strip()
     left = int(found[1]) - (int(age) if age.isascii() and age.isdigit() and len(age) <= 10 else 0)
-    return min(timedelta(seconds=max(left, 0)), MOST_FRESH)
+    return min(timedelta(seconds=max(left, 0)), MAX_FRESH)

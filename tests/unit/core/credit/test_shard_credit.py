@@ -33,7 +33,7 @@ def candidate(path: str, credit: int | None = None, *, parent: str | None = "htt
 
 
 def page_of(credits: ShardCredit, path: str = "/") -> Page:
-    columns = credits.entered(candidate(path, parent=None))
+    columns = credits.add_page(candidate(path, parent=None))
     return Page(1, b"k", f"https://a.test{path}", 1, 0, 0, 0, 1, credit=columns.credit)
 
 
@@ -54,7 +54,7 @@ def test_a_visit_pays_new_links_known_links_and_lambda():
     share = (SHARE - SHARE // 10) // 4
     assert paid.spent == SHARE
     assert paid.share == share
-    credits.entered(new._replace(credit=share))
+    credits.add_page(new._replace(credit=share))
     assert credits.take_richest() == {"https://a.test/menu": share, "https://a.test/known": share}
     assert balance(credits.ledger) == 0
 

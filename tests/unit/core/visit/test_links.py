@@ -8,7 +8,7 @@ from evercrawl.core.duplicates.url_seen import UrlCache
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.url import key_of
 from evercrawl.core.visit.links import (
-    MOST_NEIGHBOURS,
+    MAX_NEIGHBOURS,
     FoundLinks,
     add_url,
     links_of_document,
@@ -134,4 +134,4 @@ def test_neighbours_keep_the_form_of_the_number() -> None:
     assert numbered_neighbours("https://x.org/about", 3) == []
     assert numbered_neighbours("https://x2.org/about", 3) == []
     assert numbered_neighbours("https://x.org/1234567890123", 3) == []
-    assert len(numbered_neighbours("https://x.org/500", 999)) == 2 * MOST_NEIGHBOURS
+    assert len(numbered_neighbours("https://x.org/500", 999)) == 2 * MAX_NEIGHBOURS

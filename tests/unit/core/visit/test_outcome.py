@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from evercrawl.core.visit.outcome import (
-    MOST_FRESH,
+    MAX_FRESH,
     RECHECK,
     fresh_for,
     judge_failed,
@@ -158,7 +158,7 @@ def test_a_refused_page_is_considered_again_later():
         ("no-store", None, 0),
         ("s-maxage=600", None, 0),
         ("max-age=600", "soon", 600),
-        ("max-age=99999999", None, MOST_FRESH.total_seconds()),
+        ("max-age=99999999", None, MAX_FRESH.total_seconds()),
         ("", None, 0),
     ],
 )
