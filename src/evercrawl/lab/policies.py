@@ -35,21 +35,21 @@ class RequestAllowance:
         self.spent = 0
         self.at = -inf
         self.refused = False
-        self.unrefused = 0
+        self.unrefused_batches = 0
 
-    def turn(self, t: float) -> None:
+    def begin_moment(self, t: float) -> None:
         """Begin a new moment and note whether the caller ended the last batch by itself."""
         if t <= self.at:
             return
         if self.start is None:
             self.start = t
         elif self.at > -inf:
-            self.unrefused = 0 if self.refused else self.unrefused + 1
+            self.unrefused_batches = 0 if self.refused else self.unrefused_batches + 1
         self.at, self.refused = t, False
 
     def take(self, t: float) -> bool:
         """Take one request if allowed."""
-        self.turn(t)
+        self.begin_moment(t)
         if not self._is_open(t):
             self.refused = True
             return False
@@ -62,7 +62,7 @@ class RequestAllowance:
         self.refused = True
 
     def _is_open(self, t: float) -> bool:
-        if self.per_day is None or self.unrefused >= TRUSTED_AFTER:
+        if self.per_day is None or self.unrefused_batches >= TRUSTED_AFTER:
             return True
         assert self.start is not None
         return self.spent + 1 <= self.per_day * (t - self.start + SLACK_DAYS) + 1.0
@@ -165,8 +165,8 @@ BULK_CHANGE_STEP = 0.01
 UNREPORTED_DAYS = 2.0
 FIRST_SPANS = 0.4
 NO_BULK_CHANGE = BulkChange()
-START = SiteEstimate()
-UNKNOWN = PageEstimate(visited=0.0)
+UNKNOWN_SITE = SiteEstimate()
+UNKNOWN_PAGE = PageEstimate(visited=0.0)
 MAX_SPANS = 12.0  # No page waits longer than this many mean intervals.
 
 
@@ -181,18 +181,18 @@ class OptimalPolicy:
         self.hub_of: dict[int, int] = {}
         self.hubs: dict[int, BulkChange] = {}
         self.members: dict[int, set[int]] = {}
-        self.shown: dict[int | None, float] = {}
-        self.touched: set[int] = set()
+        self.last_shares: dict[int | None, float] = {}
+        self.visited_hubs: set[int] = set()
         self.new: deque[int] = deque()
-        self.out: dict[int, float] = {}
+        self.in_flight: dict[int, float] = {}
         self.ticket: dict[int, int] = {}
         self.unscheduled: list[tuple[int, int]] = []
         self.calendar: list[tuple[float, int, int]] = []
         self.ready: list[tuple[float, int, int]] = []
         self.now = -inf
-        self.poll_open: float | None = None
+        self.open_poll: float | None = None
         self.threshold = self.prior_at = self.rate = 0.0
-        self.batch = self.waiting = self.since_poll = self.silent_polls = 0
+        self.batch = self.announced_pages = self.since_poll = self.silent_polls = 0
 
     def add(self, page: int, hub: int, t: float, has_copy: bool) -> None:
         if page in self.pages:
@@ -210,29 +210,29 @@ class OptimalPolicy:
         estimate = self.pages.pop(page, None)
         if estimate is None:
             return
-        self.waiting -= estimate.announcements > 0
+        self.announced_pages -= estimate.announcements > 0
         self.members[self.hub_of.pop(page)].discard(page)
-        self.out.pop(page, None)
+        self.in_flight.pop(page, None)
         self.ticket[page] += 1
 
     def signal(self, page: int, announced_at: float, t: float) -> None:
-        if self.poll_open is None:
-            self.poll_open = t
+        if self.open_poll is None:
+            self.open_poll = t
         estimate = self.pages.get(page)
         if estimate is None:
             return
         after, self.site = after_announcement(estimate, self.site, announced_at=announced_at)
         self.pages[page] = after
         if after.announcements > 0 and estimate.announcements == 0:
-            self.waiting += 1
-        if after.announcements > estimate.announcements and page not in self.out:
+            self.announced_pages += 1
+        if after.announcements > estimate.announcements and page not in self.in_flight:
             self._evaluate(page, t)
 
     def poll_due(self, t: float) -> bool:
         self._advance(t)
         gap = requests_between_polls(
             self.site,
-            waiting=self.waiting,
+            waiting=self.announced_pages,
             silent_polls=self.silent_polls,
             pages=len(self.pages),
             per_day=len(self.pages) / self.span,
@@ -242,7 +242,7 @@ class OptimalPolicy:
             return False
         self.since_poll = 0
         self.silent_polls += 1
-        self.poll_open = t
+        self.open_poll = t
         return True
 
     def next(self, t: float) -> int | None:
@@ -253,7 +253,7 @@ class OptimalPolicy:
         if page is None:
             self.allowance.give_back()
             return None
-        self.out[page] = t
+        self.in_flight[page] = t
         self.since_poll += 1
         self.batch += 1
         return page
@@ -263,20 +263,20 @@ class OptimalPolicy:
         estimate = self.pages.get(page)
         if estimate is None:
             return
-        self.out.pop(page, None)
-        self.waiting -= estimate.announcements > 0
+        self.in_flight.pop(page, None)
+        self.announced_pages -= estimate.announcements > 0
         if first:
             estimate = estimate._replace(visited=None)
         hub = self.hub_of[page]
         update = after_visit(estimate, self.site, self.hubs.get(hub, NO_BULK_CHANGE), now=t, changed=changed)
         self.pages[page], self.site, self.hubs[hub] = update
-        self.touched.add(hub)
+        self.visited_hubs.add(hub)
         self._schedule(page)
 
     def _pick(self, t: float) -> int | None:
         while self.new:
             page = self.new.popleft()
-            if page in self.pages and page not in self.out and self.pages[page].visited is None:
+            if page in self.pages and page not in self.in_flight and self.pages[page].visited is None:
                 return page
         best = self._best()
         if best is None and self._take_early(t):
@@ -309,11 +309,11 @@ class OptimalPolicy:
         if t <= self.now:
             return
         if self.now > -inf:
-            self._pace(t)
+            self._learn_pace(t)
         self.now = t
         if t - self.prior_at >= REFRESH_DAYS:
             self._refresh_prior(t)
-        self._take_back(t)
+        self._requeue_unreported(t)
         self._spread_bulk_changes(t)
         self._collect_due(t)
 
@@ -336,19 +336,19 @@ class OptimalPolicy:
         for entry in entries:
             heapq.heappush(self.calendar, entry)
 
-    def _take_back(self, t: float) -> None:
-        """Put back a page whose visit was never reported."""
-        while self.out:
-            page, since = next(iter(self.out.items()))
+    def _requeue_unreported(self, t: float) -> None:
+        """Requeue pages whose visits were never reported."""
+        while self.in_flight:
+            page, since = next(iter(self.in_flight.items()))
             if t - since < UNREPORTED_DAYS:
                 return
-            del self.out[page]
+            del self.in_flight[page]
             if self.pages[page].visited is None:
                 self.new.append(page)
             else:
                 self._schedule(page)
 
-    def _pace(self, t: float) -> None:
+    def _learn_pace(self, t: float) -> None:
         passed = t - self.now
         if not self.rate:
             self.rate = self.allowance.per_day or 0.0
@@ -368,7 +368,7 @@ class OptimalPolicy:
         self.prior_at = t
         if len(self.pages) <= MAX_RESCHEDULED:
             for page, estimate in self.pages.items():
-                if page in self.out or estimate.visited is None:
+                if page in self.in_flight or estimate.visited is None:
                     continue
                 if estimate.announcements:
                     self._evaluate(page, t)
@@ -377,24 +377,24 @@ class OptimalPolicy:
 
     def _spread_bulk_changes(self, t: float) -> None:
         """Evaluate siblings of unexpectedly changed pages now."""
-        for hub in self.touched:
+        for hub in self.visited_hubs:
             if self._has_risen(hub, bulk_change_share(self.hubs[hub], now=t)):
-                self._weigh_all(self.members[hub], t)
-        self.touched.clear()
+                self._evaluate_all(self.members[hub], t)
+        self.visited_hubs.clear()
         if self._has_risen(None, bulk_change_share(self.site.site_change, now=t, prior_visits=SITE_PRIOR_VISITS)):
-            self._weigh_all(self.pages, t)
+            self._evaluate_all(self.pages, t)
 
     def _has_risen(self, hub: int | None, q: float) -> bool:
-        shown = self.shown.get(hub, 0.0)
-        if q > 1.5 * shown + BULK_CHANGE_STEP:
-            self.shown[hub] = q
+        last = self.last_shares.get(hub, 0.0)
+        if q > 1.5 * last + BULK_CHANGE_STEP:
+            self.last_shares[hub] = q
             return True
-        self.shown[hub] = min(q, shown)
+        self.last_shares[hub] = min(q, last)
         return False
 
-    def _weigh_all(self, pages: Collection[int], t: float) -> None:
+    def _evaluate_all(self, pages: Collection[int], t: float) -> None:
         for page in pages if len(pages) <= MAX_RESCHEDULED else ():
-            if page not in self.out and self.pages[page].visited is not None:
+            if page not in self.in_flight and self.pages[page].visited is not None:
                 self._evaluate(page, t)
 
     def _collect_due(self, t: float) -> None:
@@ -451,13 +451,13 @@ class OptimalPolicy:
 
     def _level(self) -> float:
         """Return the threshold; before any visit, the value of an unknown page early in its interval."""
-        return self.threshold or value_now(UNKNOWN, START, now=FIRST_SPANS * self.span, span=self.span)
+        return self.threshold or value_now(UNKNOWN_PAGE, UNKNOWN_SITE, now=FIRST_SPANS * self.span, span=self.span)
 
     def _new_ticket(self, page: int) -> int:
         self.ticket[page] = ticket = self.ticket.get(page, 0) + 1
         return ticket
 
     def _close_poll(self) -> None:
-        if self.poll_open is not None:
-            self.site = after_poll(self.site, now=self.poll_open)
-            self.poll_open = None
+        if self.open_poll is not None:
+            self.site = after_poll(self.site, now=self.open_poll)
+            self.open_poll = None

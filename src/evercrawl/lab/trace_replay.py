@@ -105,8 +105,8 @@ class _Run:
         self.events = _events(trace)
         heapq.heapify(self.events)
         self.notices = None if notices is None else list(notices)
-        self.read = 0
-        self.credit = 0.0
+        self.notices_read = 0
+        self.allowance = 0.0
         self.live: set[int] = set()
         self.copies: dict[int, int] = {}
         self.current = 0
@@ -116,8 +116,8 @@ class _Run:
 
     def step(self, now: float) -> None:
         self._advance(now)
-        self.credit += self.rate * len(self.live) * STEP_DAYS
-        while self.credit >= 1.0:
+        self.allowance += self.rate * len(self.live) * STEP_DAYS
+        while self.allowance >= 1.0:
             if self.notices is not None and self.policy.poll_due(now):
                 self._poll(now)
                 continue
@@ -125,14 +125,14 @@ class _Run:
             if page is None:
                 break
             self._visit(page, now)
-        self.credit = min(self.credit, 1.0 + self.rate * len(self.live) * STEP_DAYS)
+        self.allowance = min(self.allowance, 1.0 + self.rate * len(self.live) * STEP_DAYS)
 
     def _advance(self, now: float) -> None:
         while self.events and self.events[0][0] <= now:
             at, kind, page = heapq.heappop(self.events)
             self._count(at)
             if kind == 0:
-                self._birth(page, at)
+                self._add_page(page, at)
             elif page in self.live:
                 if self._is_current(page, at):
                     self.current -= 1
@@ -141,7 +141,7 @@ class _Run:
                     self.policy.remove(page, now)
         self._count(now)
 
-    def _birth(self, page: int, at: float) -> None:
+    def _add_page(self, page: int, at: float) -> None:
         self.live.add(page)
         has_copy = at <= 0.0
         if has_copy:
@@ -176,14 +176,14 @@ class _Run:
         self._spend(now)
         self.polls += now >= self.from_day
         assert self.notices is not None
-        while self.read < len(self.notices) and self.notices[self.read].at <= now:
-            notice = self.notices[self.read]
-            self.read += 1
+        while self.notices_read < len(self.notices) and self.notices[self.notices_read].at <= now:
+            notice = self.notices[self.notices_read]
+            self.notices_read += 1
             if notice.page in self.live:
                 self.policy.signal(notice.page, notice.dated, now)
 
     def _spend(self, now: float) -> None:
-        self.credit -= 1.0
+        self.allowance -= 1.0
         self.requests += now >= self.from_day
 
     def score(self, end: float) -> ReplayScore:

@@ -291,8 +291,8 @@ def classify_hunk(hunk: Hunk, context: ChangeContext) -> HunkClass:
 
 def _is_doubtful(hunk: Hunk, hunk_class: HunkClass) -> bool:
     """Return whether an own difference was left out as a number or a sitewide edit."""
-    set_aside = hunk_class is HunkClass.TEMPLATE or (hunk_class is HunkClass.NOISE and hunk.is_number)
-    return set_aside and hunk.is_own and not hunk.is_metadata
+    is_left_out = hunk_class is HunkClass.TEMPLATE or (hunk_class is HunkClass.NOISE and hunk.is_number)
+    return is_left_out and hunk.is_own and not hunk.is_metadata
 
 
 def _is_most_of_the_page(before: Snapshot, after: Snapshot, classes: list[tuple[Hunk, HunkClass]]) -> bool:

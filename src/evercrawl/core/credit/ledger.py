@@ -56,11 +56,11 @@ class LinkShares(NamedTuple):
 def mint_seeds(ledger: CreditLedger, seeds: int, *, amount: int = SEED_CREDITS * MICROS) -> SeedCredit:
     """Mint an amount for the seeds. Their shares stay unallocated until `allocate`."""
     share = amount // seeds
-    in_hand = share * seeds
+    total = share * seeds
     ledger = ledger._replace(
         minted=ledger.minted + amount,
-        unallocated=ledger.unallocated + in_hand,
-        lambda_page=ledger.lambda_page + amount - in_hand,
+        unallocated=ledger.unallocated + total,
+        lambda_page=ledger.lambda_page + amount - total,
     )
     return SeedCredit(ledger, share)
 

@@ -84,7 +84,7 @@ class FocusFrontier:
         self.scorer = scorer
         self.fetched = 0
         self.on_topic = 0
-        self._admits = is_allowed
+        self._is_allowed = is_allowed
         self.waiting: dict[str, list[Prospect]] = {seed: [] for seed in seeds}
         self.values: dict[str, float] = dict.fromkeys(self.waiting, inf)
         self._seen = set(self.waiting)
@@ -139,7 +139,7 @@ class FocusFrontier:
         links_here = self.waiting.pop(url, [])
         self.values.pop(url, None)
         self._seen.add(url)
-        prospects = [prospect for prospect in found.prospects if self._admits(prospect.url)]
+        prospects = [prospect for prospect in found.prospects if self._is_allowed(prospect.url)]
         self._record_page(url, found.score, prospects)
         self.scorer.learn(links_here, found.score, promise=self._add_links(prospects))
         self._update_values(dict.fromkeys(prospect.url for prospect in prospects))
