@@ -19,7 +19,7 @@ from evercrawl.model.settings import PaceSettings
 from evercrawl.model.site import Site
 from evercrawl.model.time import span_us
 
-PAPER_DELAY = timedelta(seconds=10)  # The lower bound of the source document (A7).
+PAPER_DELAY = timedelta(seconds=10)  # The lower bound in paper A.
 ANONYMOUS_DELAY = timedelta(seconds=1)  # Minimum delay without a contact.
 MAX_BACKOFF = 64.0
 RECOVERY = 0.9  # What remains of the backoff, and of a delay that is longer than needed, after a good answer.

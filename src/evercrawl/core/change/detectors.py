@@ -1,4 +1,4 @@
-"""Change detectors without history: by bytes, by text, or by the ASCII count of the source paper (mission B4, B7).
+"""Change detectors without history: by bytes, by text, or by paper B's ASCII count.
 They serve comparison and content that is not HTML; they cannot tell noise from content."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The flow of credit, in whole numbers (early detection, `mission.md` D3).
+"""The flow of credit, in whole numbers (early detection, paper D).
 A crawled page gives a tenth of its credit to the Lambda page, the rest in equal shares to its links. When Lambda holds
 more than the next page, it pays all pages a dividend: a page's credit is its balance plus the dividends since.
 Remainders stay with Lambda, and credit in transit is counted, so the sum never changes, not even in a crash."""

@@ -8,7 +8,7 @@ from math import exp, expm1, inf, sqrt
 
 from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate, change_rate
 
-MAX_RECALL = 0.995  # Some changes are assumed silent on any site, so unannounced pages are still visited (C5).
+MAX_RECALL = 0.995  # Some changes are assumed silent on any site, so unannounced pages are still visited.
 
 MIN_BETWEEN_POLLS, MAX_BETWEEN_POLLS = 3, 200
 FIRST_BETWEEN_POLLS = 10  # Requests before the second poll of a source that has announced nothing.

@@ -1,4 +1,4 @@
-"""Rules that schedule visits from a page's own history: the papers', Nutch's and StormCrawler's."""
+"""Rules that schedule visits from a page's own history, after papers A to C, Nutch and StormCrawler."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class RuleState(NamedTuple):
     changed_at: float = 0.0  # When the content was last found new.
     visits: int = 0
     history: int = 0  # The newest visits as bits, the last one lowest; 1 means changed.
-    threshold: float = 0.4  # Share of changed neighbours at which an unchanged page is visited anyway (A10).
+    threshold: float = 0.4  # Share of changed neighbours at which an unchanged page is visited anyway.
 
 
 class IntervalRule(Protocol):
@@ -86,7 +86,7 @@ def new_fr_max(fr_max: int, *, records: int, counter: int, limit: int = ADAPTIVE
 
 
 class PaperAdaptive(AlwaysVisit):
-    """`paper-adaptive`: paper A, section 3.2 (A9). The frequency follows the share of changed records.
+    """`paper-adaptive`: paper A, section 3.2. The frequency follows the share of changed records.
     `fr` counts daily crawls down to 0, then restarts from `fr_max`, which `interval` holds."""
 
     def __init__(self, limit: int = ADAPTIVE_LIMIT) -> None:
@@ -112,7 +112,7 @@ def next_threshold(threshold: float, *, share: float) -> float:
 
 
 class PaperSelective:
-    """`paper-selective`: paper A, section 3.3 (A10). An unchanged page is crawled if enough of its links changed.
+    """`paper-selective`: paper A, section 3.3. An unchanged page is crawled if enough of its links changed.
     A page whose last visit found a change is always crawled. Otherwise the share of its changed links must reach a
     threshold, 40 % at first, which moves half of the way to that share at each turn (the paper says "in proportion").
     Below one percent the page is crawled, so none is lost."""
@@ -148,17 +148,17 @@ def frequency_of_change(state: RuleState, *, now: float) -> float:
 
 
 def pdfc_is_due(frequency: float, *, last: float, now: float) -> bool:
-    """Comparator at home: skip a page within its period."""
+    """Paper B's comparator at the coordinator: False for a page within its period."""
     return frequency <= PDFC_EVERY_VISIT or now - last > frequency
 
 
 def pdfc_is_sent(old_digest: bytes | None, new_digest: bytes) -> bool:
-    """Comparator at the remote side: skip an unchanged digest."""
+    """Paper B's comparator at the outpost: False for an unchanged digest."""
     return old_digest is None or old_digest != new_digest
 
 
 class PaperPdfc(AlwaysVisit):
-    """`paper-pdfc`: paper B, sections 4.3, 4.6 and 5 (B3, B6). `interval` holds F, the days between changes."""
+    """`paper-pdfc`: paper B, sections 4.3, 4.6 and 5. `interval` holds F, the days between changes."""
 
     def after_visit(self, state: RuleState, *, now: float, changed: bool) -> RuleState:
         since = now - state.changed_at
@@ -178,7 +178,7 @@ class SitemapRow(NamedTuple):
 
 
 def to_download(rows: Iterable[SitemapRow], last_visited_ms: Mapping[str, int]) -> list[str]:
-    """Return the URLs that are new or updated since their last visit (C3, C6), in the sitemap's order."""
+    """Return the URLs that are new or updated since their last visit, in the sitemap's order."""
     return [row.url for row in rows if row.url not in last_visited_ms or row.last_updated_ms > last_visited_ms[row.url]]
 
 

@@ -1,4 +1,4 @@
-"""The source paper's naive Bayes classifier with its smoothing as printed (mission D4).
+"""Paper D's naive Bayes classifier with its smoothing as printed.
 Per word, a class is multiplied by count(word, class) / (words(class) + total words), so a word that it never had makes
 it 0. If both are 0, the class with fewer unknown words wins, then the larger product of the rest: the limit as the
 count of an unknown word goes to 0. `add_one` adds the usual 1."""

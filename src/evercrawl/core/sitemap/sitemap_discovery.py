@@ -1,5 +1,5 @@
 """Find a site's sitemaps and feeds, and decide when to poll them.
-The extended sitemap is requested first (paper C, section 4.2), else an ordinary one (C4); feeds name new pages first.
+The extended sitemap is requested first (paper C, section 4.2), else an ordinary one; feeds name new pages first.
 Polls are a share of the requests that a site gets, so they never use up the budget of a small site."""
 
 from __future__ import annotations
