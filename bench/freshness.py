@@ -34,20 +34,20 @@ LABELS = {
     "none": "optimal, no signal",
     "poor": "optimal, poor signal",
     "true": "optimal, true lastmod",
-    "oracle": "oracle (told the mean rates)",
+    "oracle": "oracle (knows the mean rates)",
 }
 
 
-FITTED = """How far these sites had a say: the policy without a signal was chosen on all eight. What is done
-with a signal was worked out in two rounds. First on endoflife, peps, scoop-extras and tldr-en. Then, at 600
-pages and three years: how false announcements are counted and when to poll on owid-covid, peps, kubernetes-en
-and endoflife; the end of what a doubtful announcement is worth was seen to be missing on the first three, and
-once, twice and three times the mean interval were compared on all eight. On the four sites that started
-nothing in this round (free-books, scoop-extras, sentry-docs, tldr-en) the poor signal needed .47 / .43 / .44
-of uniform's requests before it and .47 / .40 / .39 after it (median, at 0.05 / 0.1 / 0.2). A poll costs as
-much for 200 pages as for 2,000: on larger sites signals save more than here. Requests for a given freshness
-are interpolated between budgets, on log scales of the requests and of what is missing to 1. The figures of
-this second round come from an experiment that weighs every page at every step, not from the queue run below.
+FITTED = """How these sites influenced the policy: the part without a signal was chosen on all eight. The use of
+signals was developed in two rounds. First on endoflife, peps, scoop-extras and tldr-en. Then, at 600 pages and
+three years: how false announcements are counted and when to poll on owid-covid, peps, kubernetes-en and
+endoflife; the first three showed that the value of a doubtful announcement must end, and once, twice and three
+times the mean interval were compared on all eight. On the four sites that influenced nothing in this round
+(free-books, scoop- extras, sentry-docs, tldr-en) the poor signal needed .47 / .43 / .44 of uniform's requests
+before it and .47 / .40 / .39 after it (median, at 0.05 / 0.1 / 0.2). A poll costs as much for 200 pages as for
+2,000: on larger sites signals save more than here. Requests for a given freshness are interpolated between
+budgets, on log scales of the requests and of the distance to 1. The figures of this second round come from an
+experiment that weighs every page at every step, not from the queue run below.
 """
 
 
@@ -141,7 +141,7 @@ def page(results: Results, picture: str, pages: int, days: float) -> str:
     """The whole Markdown page."""
     parts = [
         "# Benchmarks: revisiting\n",
-        f"Made by `python bench/freshness.py TRACES --pages {pages} --days {days:.0f}`."
+        f"Written by `python bench/freshness.py TRACES --pages {pages} --days {days:.0f}`."
         f" Recorded change histories of {len(results.sites)} real sites, at most {pages} pages and"
         f" {days:.0f} days each, the first part as warm-up, decisions every 6 h,"
         " every poll of a signal source counted as a request."
@@ -207,7 +207,7 @@ LINES = (
     ("optimal, no signal", "optimal", "none"),
     ("optimal, poor signal", "optimal", "poor"),
     ("optimal, true lastmod", "optimal", "true"),
-    ("oracle (told the mean rates)", "oracle", "none"),
+    ("oracle (knows the mean rates)", "oracle", "none"),
 )
 
 
