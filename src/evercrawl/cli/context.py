@@ -57,8 +57,8 @@ class CliContext:
             raise ConfigError("no collection here; give one with -C DIR, or create one with: evercrawl crawl URL")
         return found
 
-    def configured(self, collection: Path | None, flags: dict[str, object] | None = None) -> LoadedSettings:
-        """Return the settings in force."""
+    def load_settings(self, collection: Path | None, flags: dict[str, object] | None = None) -> LoadedSettings:
+        """Load the settings in force."""
         from evercrawl.config import read_settings
 
         return read_settings(collection, flags=flags, env=self.env)
@@ -68,7 +68,7 @@ class CliContext:
         from evercrawl.collection.collection import open as open_collection
 
         path = self.require_collection()
-        return open_collection(path, settings=self.configured(path).settings)
+        return open_collection(path, settings=self.load_settings(path).settings)
 
     @cached_property
     def out(self) -> Console:

@@ -118,7 +118,7 @@ def recent_changes(
         until=since if complete or not newest else from_us(newest[-1].at_us),
         complete=complete,
         changes=len(chosen),
-        groups=tuple(_listed(group, moments) for group in groups[:limit]),
+        groups=tuple(_describe_recent(group, moments) for group in groups[:limit]),
         total_groups=len(groups),
         newest_us=max((record.at_us for record in chosen), default=0),
     )
@@ -133,7 +133,7 @@ def _newest_of_edits(records: Sequence[ChangeRecord]) -> dict[int, int]:
     return found
 
 
-def _listed(group: EditGroup, moments: Mapping[int, int]) -> RecentChangeGroup:
+def _describe_recent(group: EditGroup, moments: Mapping[int, int]) -> RecentChangeGroup:
     keys = tuple(edit.key for edit in group.edits)
     forms = (mute_pattern(edit.removed, edit.added) for edit in group.edits[:MAX_MUTE_PATTERNS])
     parts = tuple(dict.fromkeys(form for form in forms if form is not None))

@@ -270,12 +270,12 @@ def _plan(
         pages_due=round(forecast.due),
         without_copy=sample.scale_up(now.missing),
         sampled=whole.pages,
-        first=tuple(_planned(pick) for pick in forecast.first),
+        first=tuple(_planned_visit(pick) for pick in forecast.first),
         sites=_busiest_sites(sample, forecast.expected.sites, forecast.by_site),
     )
 
 
-def _planned(pick: NextPick) -> PlannedVisit:
+def _planned_visit(pick: NextPick) -> PlannedVisit:
     return PlannedVisit(pick.url, round(pick.value, DIGITS) if isfinite(pick.value) else None)
 
 

@@ -99,8 +99,8 @@ def _write_parquet(collection: Path, graph: LinkGraphFiles, to: Path) -> None:
             "target": np.asarray(graph.graph.targets),
         }
         db.register("links", links)
-        db.execute(f"copy pages to {_quoted(pages_file)} (format parquet)")
-        db.execute(f"copy (select * from links) to {_quoted(links_file)} (format parquet)")
+        db.execute(f"copy pages to {_sql_string(pages_file)} (format parquet)")
+        db.execute(f"copy (select * from links) to {_sql_string(links_file)} (format parquet)")
 
 
 def _insert(db: Any, rows: list[tuple[Any, ...]]) -> None:
@@ -109,7 +109,7 @@ def _insert(db: Any, rows: list[tuple[Any, ...]]) -> None:
     rows.clear()
 
 
-def _quoted(path: Path) -> str:
+def _sql_string(path: Path) -> str:
     return "'" + str(path).replace("'", "''") + "'"
 
 

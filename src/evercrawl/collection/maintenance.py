@@ -213,7 +213,7 @@ def prune(collection: Path, settings: Settings, rule_text: str, *, apply: bool) 
             path = shard_path(collection, shard)
             db = SqliteConnection(path, open_for_reading(path))
             try:
-                report = _planned(report, plan_prune(db, keeps))
+                report = _add_planned(report, plan_prune(db, keeps))
             finally:
                 db.close()
         return report
@@ -225,13 +225,13 @@ def prune(collection: Path, settings: Settings, rule_text: str, *, apply: bool) 
             db = SqliteConnection(path, open_for_writing(path, durability="power"))
             try:
                 plan = plan_prune(db, keeps)
-                report = _done(report, plan, _prune_shard(collection / "archive", settings, shard, db, plan))
+                report = _add_deleted(report, plan, _prune_shard(collection / "archive", settings, shard, db, plan))
             finally:
                 db.close()
     return report
 
 
-def _planned(report: PruneReport, plan: PrunePlan) -> PruneReport:
+def _add_planned(report: PruneReport, plan: PrunePlan) -> PruneReport:
     """Add what a plan would delete."""
     return replace(
         report,
@@ -243,10 +243,10 @@ def _planned(report: PruneReport, plan: PrunePlan) -> PruneReport:
     )
 
 
-def _done(report: PruneReport, plan: PrunePlan, files: _Files) -> PruneReport:
+def _add_deleted(report: PruneReport, plan: PrunePlan, files: _Files) -> PruneReport:
     """Add what was deleted."""
     return replace(
-        _planned(report, plan),
+        _add_planned(report, plan),
         archive_files=report.archive_files + len(files.plans),
         archive_bytes=report.archive_bytes + sum(rewrite.dropped_bytes for rewrite in files.plans),
         damaged_files=report.damaged_files + tuple(files.damaged),
@@ -270,7 +270,7 @@ class _Files:
                 if rewrite is not None:
                     self.plans.append(rewrite)
 
-    def moved(self, file: str, offset: int) -> tuple[str, int]:
+    def new_position(self, file: str, offset: int) -> tuple[str, int]:
         """Return the new position of a kept record."""
         rewritten = self.rewritten[file]
         return rewritten.new, rewritten.place(offset)
@@ -284,7 +284,7 @@ def _prune_shard(folder: Path, settings: Settings, shard: int, db: SqliteConnect
     files = _Files(folder, shard, plan if end is not None else PrunePlan())
     if plan.versions:
         new_end = _write_files(folder, settings, shard, files)
-        apply_prune(db, plan, moved=files.moved, files=files.rewritten, archive_end=new_end)
+        apply_prune(db, plan, moved=files.new_position, files=files.rewritten, archive_end=new_end)
         _delete_dropped(folder, db)
     return files
 

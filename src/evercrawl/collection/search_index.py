@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from evercrawl.adapters.analysers import detect_language
-from evercrawl.adapters.sql.log_reader import FollowedVisit, LogReader, VersionNumber, VersionRow, log_reader
+from evercrawl.adapters.sql.log_reader import LogReader, VersionNumber, VersionRow, VisitToIndex, log_reader
 from evercrawl.adapters.sql.state_reader import shards_of
 from evercrawl.adapters.tantivy import IndexedVersion, TextIndex
 from evercrawl.adapters.tantivy.text_index import TextIndexWriter, remove_index
@@ -148,7 +148,7 @@ class _ShardIndexer:
         if self._cursor:
             self._writer.set_cursor(self._shard, self._cursor | {"versions": self._versions})
 
-    def _index(self, visits: Sequence[FollowedVisit]) -> int:
+    def _index(self, visits: Sequence[VisitToIndex]) -> int:
         fresh, again = self._affected_versions(visits)
         rows = self._reader.version_rows([*fresh, *(again - fresh.keys())])
         for row in rows:
@@ -159,7 +159,7 @@ class _ShardIndexer:
         return len(rows)
 
     def _affected_versions(
-        self, visits: Sequence[FollowedVisit]
+        self, visits: Sequence[VisitToIndex]
     ) -> tuple[dict[VersionNumber, None], set[VersionNumber]]:
         """Return new versions, and versions that were replaced, gone or came back."""
         fresh: dict[VersionNumber, None] = {}
@@ -174,7 +174,7 @@ class _ShardIndexer:
                 again.add((visit.page_id, visit.version))
         return fresh, again
 
-    def _version_before(self, visit: FollowedVisit) -> int | None:
+    def _version_before(self, visit: VisitToIndex) -> int | None:
         if visit.new_version is None or visit.new_version <= 1:
             return None
         return self._reader.version_before(visit.page_id, visit.new_version)

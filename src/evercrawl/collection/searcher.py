@@ -201,7 +201,7 @@ class Searcher:
             candidate = known[group[0]]
             row = rows[candidate.page, candidate.number]
             tone = self._tone(candidate, rows) if query.tone is not None else None
-            if query.tone is not None and (tone is None or tone_named(tone) is not query.tone):
+            if query.tone is not None and (tone is None or tone_of(tone) is not query.tone):
                 continue
             rank += 1
             yield Hit(
@@ -227,7 +227,7 @@ class Searcher:
         known = [one for one in candidates if (one.page, one.number) in rows]
         listed = [_facet_row(rows[one.page, one.number]) for one in known]
         tones = [tone for one in known[:MAX_FACET_TONES] if (tone := self._tone(one, rows)) is not None]
-        counted = Counter(tone_named(tone) for tone in tones)
+        counted = Counter(tone_of(tone) for tone in tones)
         return Facets(
             sites=count_sites(listed),
             langs=facet_languages(listed),
@@ -337,7 +337,7 @@ def sentiment_of(text: str, lang: str | None, *, digest: bytes | None = None) ->
     return score
 
 
-def tone_named(tone: float) -> Tone:
+def tone_of(tone: float) -> Tone:
     """Return the name of a score in `sentiment:` queries."""
     if abs(tone) < MIN_CLEAR_SCORE:
         return Tone.NEUTRAL

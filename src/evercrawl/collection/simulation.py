@@ -40,7 +40,7 @@ def read_trace_file(file: Path, *, max_pages: int) -> Trace:
             "be a header with site, start and end, each further line a page with hub, birth, death and "
             "changes_delta"
         ) from error
-    return _checked(trace, str(file))
+    return _require_enough_history(trace, str(file))
 
 
 def trace_of_collection(collection: Path, *, max_pages: int) -> Trace:
@@ -52,10 +52,10 @@ def trace_of_collection(collection: Path, *, max_pages: int) -> Trace:
     start = min((moments[0].found_us for moments in pages), default=0)
     end = max((moments[0].last_us or 0 for moments in pages), default=0)
     lives = tuple(_life(moments, start) for moments in pages)
-    return _checked(Trace(collection.name, (end - start) / DAY_US, lives), str(collection))
+    return _require_enough_history(Trace(collection.name, (end - start) / DAY_US, lives), str(collection))
 
 
-def _checked(trace: Trace, name: str) -> Trace:
+def _require_enough_history(trace: Trace, name: str) -> Trace:
     if trace.days < MIN_DAYS or not trace.pages:
         raise ConfigError(
             f"{name} covers {max(trace.days, 0.0):.1f} days of {len(trace.pages)} pages; a simulation needs "

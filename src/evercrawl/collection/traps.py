@@ -31,7 +31,7 @@ MAX_IN_STATUS = 5
 def trap_patterns(collection: Path, settings: TrapSettings) -> list[TrapPattern]:
     """Return every throttled, blocked or rejected pattern, costliest first, after the user's rules."""
     reader = StateReader(collection)
-    found = [*_learned(reader), *_hosts(reader), *_by_url_form(reader)]
+    found = [*_learned_patterns(reader), *_host_patterns(reader), *_by_url_form(reader)]
     found.sort(key=lambda one: (-one.requests, one.site, one.pattern))
     return [*_user_rules(settings), *found]
 
@@ -47,7 +47,7 @@ def costliest_traps(reader: StateReader) -> tuple[TrapPattern, ...]:
     return tuple(nlargest(MAX_IN_STATUS, worst, key=lambda one: one.requests))
 
 
-def _learned(reader: StateReader) -> Iterator[TrapPattern]:
+def _learned_patterns(reader: StateReader) -> Iterator[TrapPattern]:
     for shard in reader.shards():
         with reader.shard(shard) as state:
             ids = state.sites_with_state(PATTERNS)
@@ -56,7 +56,7 @@ def _learned(reader: StateReader) -> Iterator[TrapPattern]:
                     yield from _patterns(name, blob)
 
 
-def _hosts(reader: StateReader) -> Iterator[TrapPattern]:
+def _host_patterns(reader: StateReader) -> Iterator[TrapPattern]:
     """Yield domains with an endless number of hosts."""
     for shard in reader.shards():
         with reader.shard(shard) as state:

@@ -250,9 +250,9 @@ def format_value(known: SettingSpec, value: Any) -> str:
         case timedelta():
             return f'"{_format_duration(value)}"'
         case tuple():
-            return "[" + ", ".join(_quoted(item) if isinstance(item, str) else str(item) for item in value) + "]"
+            return "[" + ", ".join(_toml_string(item) if isinstance(item, str) else str(item) for item in value) + "]"
         case str():
-            return _quoted(value)
+            return _toml_string(value)
         case _:
             return repr(value)
 
@@ -354,7 +354,7 @@ def describe_type(known: SettingSpec) -> str:
     return meanings[known.shape]
 
 
-def _quoted(text: str) -> str:
+def _toml_string(text: str) -> str:
     """Return a basic TOML string; it accepts the escapes of JSON."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 

@@ -120,7 +120,7 @@ class AccessMiddleware:
         return self.auth.session(session) if session else None
 
     def _with_headers(self, scope: AsgiScope, send: Send) -> Send:
-        async def sending(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
@@ -130,7 +130,7 @@ class AccessMiddleware:
                     headers.setdefault("Cache-Control", "no-store")
             await send(message)
 
-        return sending
+        return send_with_headers
 
 
 def _is_same(secret: str, known: str) -> bool:
@@ -170,7 +170,7 @@ def _limit_body(receive: Receive, max_bytes: int) -> Receive:
     """Disconnect a client whose body exceeds the limit without a Content-Length."""
     received = 0
 
-    async def receiving() -> Message:
+    async def receive_limited() -> Message:
         nonlocal received
         message = await receive()
         received += len(message.get("body", b""))
@@ -178,7 +178,7 @@ def _limit_body(receive: Receive, max_bytes: int) -> Receive:
             return {"type": "http.disconnect"}
         return message
 
-    return receiving
+    return receive_limited
 
 
 def loopback_origins(ports: Iterable[int], scheme: str = "http") -> frozenset[str]:

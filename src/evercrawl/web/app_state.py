@@ -66,25 +66,25 @@ class AppState:
         self._public_origin = public_origin
         self._env = dict(os.environ) if env is None else dict(env)
         self._flags = dict(flags or {})
-        self._configured: LoadedSettings | None = None
+        self._loaded: LoadedSettings | None = None
         self._mtime_ns = -1
 
     @property
-    def configured(self) -> LoadedSettings:
+    def loaded_settings(self) -> LoadedSettings:
         """Return the settings and their origins; reload them when the file has changed."""
         try:
             mtime_ns = collection_file(self.path).stat().st_mtime_ns
         except OSError:
             mtime_ns = 0
-        if self._configured is None or mtime_ns != self._mtime_ns:
-            self._configured = read_settings(self.path, flags=self._flags, env=self._env)
+        if self._loaded is None or mtime_ns != self._mtime_ns:
+            self._loaded = read_settings(self.path, flags=self._flags, env=self._env)
             self._mtime_ns = mtime_ns
-        return self._configured
+        return self._loaded
 
     @property
     def settings(self) -> Settings:
         """Return the settings in force."""
-        return self.configured.settings
+        return self.loaded_settings.settings
 
     @property
     def collection(self) -> Collection:

@@ -82,7 +82,7 @@ class ReplayPages:
         routes = [
             Route("/healthz", self.health),
             Route("/robots.txt", self.robots),
-            Route("/r/{key}/web/{rest:path}", self.keyed),
+            Route("/r/{key}/web/{rest:path}", self.open_with_key),
             Route("/web/{rest:path}", self.open),
         ]
         return ReplayMiddleware(Starlette(routes=routes), self)
@@ -95,12 +95,12 @@ class ReplayPages:
         """Forbid crawlers."""
         return Response("User-agent: *\nDisallow: /\n", media_type="text/plain")
 
-    async def keyed(self, request: Request) -> Response:
+    async def open_with_key(self, request: Request) -> Response:
         """Return an archived page for a key of the interface."""
         key = request.path_params["key"]
         if not is_replay_key(self.state, key):
             return error_response(403, "this link has expired; open the page from the interface again")
-        return await self._answered(request, f"/r/{key}")
+        return await self._respond(request, f"/r/{key}")
 
     async def open(self, request: Request) -> Response:
         """Return an archived page for a token, or for everyone if the archive is public."""
@@ -109,9 +109,9 @@ class ReplayPages:
         is_known = kind.lower() == "bearer" and (is_given or self.state.auth.token(secret) is not None)
         if not self.public and not is_known:
             return error_response(401, "not logged in; send a token, or open the page from the interface")
-        return await self._answered(request, "", is_public=not is_known)
+        return await self._respond(request, "", is_public=not is_known)
 
-    async def _answered(self, request: Request, prefix: str, *, is_public: bool = False) -> Response:
+    async def _respond(self, request: Request, prefix: str, *, is_public: bool = False) -> Response:
         try:
             return await self._archived(request, prefix, is_public)
         except BadRequest as error:
@@ -198,16 +198,16 @@ class ReplayMiddleware:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        sending = self._with_headers(send)
+        send_with_headers = self._with_headers(send)
         address = scope["client"][0] if scope.get("client") else "-"
         if Headers(scope=scope).get("host", "").lower() not in self.replay.hosts:
-            await error_response(421, "unknown host")(scope, receive, sending)
+            await error_response(421, "unknown host")(scope, receive, send_with_headers)
         elif scope["method"] not in ("GET", "HEAD"):
-            await error_response(405, "archived pages are read-only")(scope, receive, sending)
+            await error_response(405, "archived pages are read-only")(scope, receive, send_with_headers)
         elif self.replay.rate.wait_s(address):
-            await error_response(429, "too many requests; wait a moment")(scope, receive, sending)
+            await error_response(429, "too many requests; wait a moment")(scope, receive, send_with_headers)
         else:
-            await self.app(scope, receive, sending)
+            await self.app(scope, receive, send_with_headers)
 
     def _with_headers(self, send: Send) -> Send:
         fixed: dict[str, Any] = {
@@ -221,14 +221,14 @@ class ReplayMiddleware:
             "Permissions-Policy": "camera=(), geolocation=(), microphone=(), fullscreen=()",
         }
 
-        async def sending(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in fixed.items():
                     headers[name] = value
             await send(message)
 
-        return sending
+        return send_with_headers
 
 
 REMOVED = "script, object, embed, applet, portal, fencedframe, template"  # Elements that run or load something.

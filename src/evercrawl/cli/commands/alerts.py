@@ -113,7 +113,7 @@ def alert_add_command(
     from evercrawl.collection.alerts.registry import AlertRegistry
 
     path = cli.require_collection()
-    registry = AlertRegistry(path, cli.configured(path, network_flags(allow_private=allow_private)).settings)
+    registry = AlertRegistry(path, cli.load_settings(path, network_flags(allow_private=allow_private)).settings)
     alert = registry.add(_new_alert(name, options), overwrite=overwrite)
     _report_added(cli, alert, as_json=as_json)
     return ExitCode.OK
@@ -226,7 +226,7 @@ def alert_test_command(cli: CliContext, /, name: str, allow_private: bool, as_js
     from evercrawl.collection.alerts.registry import AlertRegistry
 
     path = cli.require_collection()
-    registry = AlertRegistry(path, cli.configured(path, network_flags(allow_private=allow_private)).settings)
+    registry = AlertRegistry(path, cli.load_settings(path, network_flags(allow_private=allow_private)).settings)
     attempt = asyncio.run(registry.test(name))
     if as_json:
         emit_json("alert-test", {"name": name, "delivered": attempt.is_delivered, "detail": attempt.detail})
@@ -331,7 +331,7 @@ def alert_run_command(
     from evercrawl.cli.context import close_log, open_log
 
     path = cli.require_collection()
-    settings = cli.configured(path, network_flags(allow_private=allow_private, resolve=resolve)).settings
+    settings = cli.load_settings(path, network_flags(allow_private=allow_private, resolve=resolve)).settings
     open_log(path, verbose=cli.verbose)
     try:
         number = asyncio.run(_deliver_once(path, settings) if once else _deliver_until_stopped(cli, path, settings))

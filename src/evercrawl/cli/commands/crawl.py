@@ -50,7 +50,7 @@ class RunPlan:
     path: Path
     is_new: bool
     urls: tuple[str, ...]
-    configured: LoadedSettings
+    loaded: LoadedSettings
     refresh: bool
     forever: bool = False  # Wait for pages to become due instead of ending.
     focus: str | None = None  # The topic; None keeps the current one.
@@ -157,18 +157,18 @@ def plan_run(
     seeds = tuple(parse_page_url(url) for url in urls)
     path = _collection_for(cli, seeds)
     is_new = not is_collection(path)
-    configured = cli.configured(path, flags)
-    known = () if is_new else cli.configured(path).settings.scope.seeds
+    loaded = cli.load_settings(path, flags)
+    known = () if is_new else cli.load_settings(path).settings.scope.seeds
     fresh = tuple(seed for seed in dict.fromkeys(seeds) if seed not in known)
-    check_plugins(configured.settings)
+    check_plugins(loaded.settings)
     if is_new:
         saved = {key: value for key, value in flags.items() if key.startswith(SAVED_SECTION)}
         create_collection(path, {"scope.seeds": fresh, **saved})
     elif fresh:
         write_setting(collection_file(path), "scope.seeds", (*known, *fresh))
     if is_new or fresh:
-        configured = cli.configured(path, flags)
-    return RunPlan(path, is_new, seeds, configured, refresh, forever)
+        loaded = cli.load_settings(path, flags)
+    return RunPlan(path, is_new, seeds, loaded, refresh, forever)
 
 
 def _collection_for(cli: CliContext, seeds: Sequence[str]) -> Path:
@@ -212,7 +212,7 @@ async def _crawl(plan: RunPlan, view: ProgressView) -> tuple[Summary, int | None
     from evercrawl.collection.collection import open as open_collection
     from evercrawl.collection.crawl import StopSignal
 
-    settings = plan.configured.settings
+    settings = plan.loaded.settings
     stop = StopSignal()
     handler = InterruptHandler(
         stop, say=view.say, in_flight=lambda: view.last.in_flight, timeout=settings.crawl.shutdown_timeout
@@ -235,7 +235,7 @@ def _print_header(cli: CliContext, plan: RunPlan) -> None:
     from evercrawl.collection.crawl import min_delay
     from evercrawl.model import __version__
 
-    settings = plan.configured.settings
+    settings = plan.loaded.settings
     names = ", ".join(url.split("/")[2] for url in plan.urls[:3]) or "resume"
     more = f" and {len(plan.urls) - 3} more" if len(plan.urls) > 3 else ""
     new = "  (new)" if plan.is_new else ""

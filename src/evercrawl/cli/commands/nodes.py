@@ -177,7 +177,7 @@ def outpost_run(cli: CliContext, /, as_json: bool, **given: Any) -> None:
         flags["pace.delay"] = given["gap"]
     if given["allow_private"]:
         flags["http.allow_private"] = True
-    settings = cli.configured(None, flags).settings
+    settings = cli.load_settings(None, flags).settings
     cli.note(f"outpost in {options.folder}; press Ctrl-C to stop")
     requests = asyncio.run(run_outpost(options, settings, notify=lambda words: cli.note(safe_line(words))))
     if as_json:

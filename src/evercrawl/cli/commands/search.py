@@ -80,7 +80,7 @@ def _run_search(
     if sources:
         from evercrawl.collection.search import search_collections
 
-        default_s = cli.configured(cli.find_collection()).settings.search.source_timeout.total_seconds()
+        default_s = cli.load_settings(cli.find_collection()).settings.search.source_timeout.total_seconds()
         return search_collections(sources, text, limit=limit, timeout_s=timeout or default_s, as_of=at)
     with cli.open_collection() as collection:
         if rebuild:

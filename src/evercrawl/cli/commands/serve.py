@@ -83,7 +83,7 @@ def serve_command(
         crawl=crawl,
     )
     path = cli.require_collection()
-    cli.configured(path)
+    cli.load_settings(path)
     if token is not None and len(token) < _MIN_TOKEN_CHARS:
         raise ConfigError(
             f"--token needs at least {_MIN_TOKEN_CHARS} characters; create one with: openssl rand -hex 24"

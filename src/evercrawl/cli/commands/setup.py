@@ -56,15 +56,15 @@ def config_show(cli: CliContext, origin: bool, as_json: bool) -> None:
     """List all settings with their values."""
     from evercrawl.config.schema import known_settings
 
-    configured = cli.configured(cli.find_collection())
-    forms = {key: _setting_text(key, configured.value(key)) for key in known_settings()}
+    loaded = cli.load_settings(cli.find_collection())
+    forms = {key: _setting_text(key, loaded.value(key)) for key in known_settings()}
     if as_json:
-        emit_json("config", {"settings": _with_origin(forms, configured.origins)})
+        emit_json("config", {"settings": _with_origin(forms, loaded.origins)})
         return
     widest = max(len(f"{key} = {form}") for key, form in forms.items() if len(form) < 40)
     for key, form in forms.items():
         line = safe_line(f"{key} = {form}")
-        click.echo(f"{line:<{widest}}  # {configured.origins[key]}" if origin else line)
+        click.echo(f"{line:<{widest}}  # {loaded.origins[key]}" if origin else line)
 
 
 def _with_origin(forms: dict[str, str], origins: Any) -> dict[str, dict[str, str]]:
@@ -84,10 +84,10 @@ def _setting_text(key: str, value: object) -> str:
 @pass_cli
 def config_get(cli: CliContext, key: str, as_json: bool) -> None:
     """Print one value, for example: evercrawl config get pace.mode."""
-    configured = cli.configured(cli.find_collection())
-    form = _setting_text(key, configured.value(key))
+    loaded = cli.load_settings(cli.find_collection())
+    form = _setting_text(key, loaded.value(key))
     if as_json:
-        emit_json("config", {"settings": _with_origin({key: form}, configured.origins)})
+        emit_json("config", {"settings": _with_origin({key: form}, loaded.origins)})
     else:
         click.echo(safe_line(form.removeprefix('"').removesuffix('"')))
 
@@ -169,7 +169,7 @@ def doctor_command(
     from evercrawl.collection.urls import parse_page_url
 
     collection = cli.find_collection()
-    settings = cli.configured(collection, network_flags(allow_private=allow_private, resolve=resolve)).settings
+    settings = cli.load_settings(collection, network_flags(allow_private=allow_private, resolve=resolve)).settings
     checks = list(check_machine(settings, collection or Path.cwd()))
     if url is not None:
         checks += check_site(parse_page_url(url), settings)

@@ -124,7 +124,7 @@ def _from_folder(
         clean_urls=options["clean_urls"],
         extensions=tuple(one.lstrip(".").lower() for one in options["endings"]) or PAGE_EXTENSIONS,
         ignore=options["ignore"],
-        agent=cli.configured(None).settings.identity.product,
+        agent=cli.load_settings(None).settings.identity.product,
     )
     target = _build_target(cli, folder, base_url, options)
     return build_from_folder(folder, rules, target, read_all=options["full"], on_page=on_page), target
@@ -144,7 +144,7 @@ def _from_collection(
     from evercrawl.collection.sitemap import build_from_collection, collection_base_url, parse_base_url
 
     path = _crawl_site(cli, url, options) if url is not None else cli.require_collection()
-    settings = cli.configured(path).settings
+    settings = cli.load_settings(path).settings
     base_url = parse_base_url(options["base_url"]) if options["base_url"] else collection_base_url(settings)
     default = path / "sitemap"
     if options["target"] is None:

@@ -68,7 +68,7 @@ def sitemap_check(cli: CliContext, /, subject: str, min_score: int, as_json: boo
     names = ("allow_private", "resolve", "pace")
     flags = given_flags({name: options[name] for name in names})
     collection = cli.find_collection() if cli.named_collection() is not None else None
-    settings = cli.configured(collection, flags).settings
+    settings = cli.load_settings(collection, flags).settings
     sample, offline = options["sample"], options["offline"]
     with live_line(cli) as show:
         survey = asyncio.run(
@@ -78,7 +78,7 @@ def sitemap_check(cli: CliContext, /, subject: str, min_score: int, as_json: boo
         )
     if survey.unavailable is not None and not survey.entries:
         return _report_closed(cli, survey)
-    report = _judge(survey, collection, settings)
+    report = _check_survey(survey, collection, settings)
     if as_json:
         emit_json("sitemap-check", _check_fields(survey, report, min_score))
     else:
@@ -96,7 +96,7 @@ def _report_closed(cli: CliContext, survey: SitemapSurvey) -> int:
     return ExitCode.NOTHING_REACHABLE if is_away else ExitCode.REFUSED
 
 
-def _judge(survey: SitemapSurvey, collection: Path | None, settings: Settings) -> SitemapReport:
+def _check_survey(survey: SitemapSurvey, collection: Path | None, settings: Settings) -> SitemapReport:
     from evercrawl.collection.sitemap import check_sitemap, check_with_collection
 
     if collection is None:
@@ -202,7 +202,7 @@ def sitemap_ping(
     if not wanted and options["report"] is None:
         raise ConfigError("nothing to announce; give URLs, or --from FILE")
     flags = network_flags(allow_private=options["allow_private"], resolve=options["resolve"])
-    settings = cli.configured(None, flags).settings
+    settings = cli.load_settings(None, flags).settings
     location, endpoint = options["key_location"], options["endpoint"]
     done = asyncio.run(announce_urls(wanted, settings, key=key, key_location=location, endpoint=endpoint))
     _report_ping(cli, done, as_json=as_json)

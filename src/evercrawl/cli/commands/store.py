@@ -84,7 +84,7 @@ def store_move(cli: CliContext, to: str, as_json: bool) -> None:
     from evercrawl.collection.maintenance import move_state
 
     collection = cli.require_collection()
-    settings = cli.configured(collection).settings
+    settings = cli.load_settings(collection).settings
     with live_line(cli) as show:
         done, where = move_state(
             collection,
@@ -157,7 +157,7 @@ def store_upload(cli: CliContext, as_json: bool) -> None:
     from evercrawl.collection.maintenance import upload_archive
 
     collection = cli.require_collection()
-    settings = cli.configured(collection).settings.archive
+    settings = cli.load_settings(collection).settings.archive
     with live_line(cli) as show:
         done = upload_archive(
             collection, settings, on_file=lambda so_far: show(f"{so_far.files} files · {format_size(so_far.bytes)}")

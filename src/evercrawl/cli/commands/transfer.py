@@ -154,7 +154,7 @@ def import_command(cli: CliContext, form: str, files: tuple[Path, ...], as_json:
 
     path = _import_collection(cli, files[0])
     with open_collection(path, create=True) as found:
-        collection = Collection(found.path, cli.configured(path).settings)
+        collection = Collection(found.path, cli.load_settings(path).settings)
         with live_line(cli) as show:
             report = collection.import_(form, files, on_progress=lambda so_far: show(_import_progress(so_far)))
     if as_json:

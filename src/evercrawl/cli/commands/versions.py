@@ -290,10 +290,10 @@ def _show_diff(cli: CliContext, found: VersionDiff) -> None:
 def _diff_lines(found: VersionDiff) -> list[Text]:
     lines = [_edit_line(edit) for edit in found.edits]
     for field in found.fields:
-        lines.append(_styled("-", f"- {field.name}: {field.before or ''}"))
-        lines.append(_styled("+", f"+ {field.name}: {field.after or ''}"))
-    lines += [_styled("-", f"- link {link}") for link in found.links_removed]
-    lines += [_styled("+", f"+ link {link}") for link in found.links_added]
+        lines.append(_style("-", f"- {field.name}: {field.before or ''}"))
+        lines.append(_style("+", f"+ {field.name}: {field.after or ''}"))
+    lines += [_style("-", f"- link {link}") for link in found.links_removed]
+    lines += [_style("+", f"+ link {link}") for link in found.links_added]
     return lines
 
 
@@ -303,14 +303,14 @@ def _edit_line(edit: BlockEdit) -> Text:
     from evercrawl.collection.change_groups import mark_words, shorten_edit
 
     if edit.sign != "~":
-        return _styled(edit.sign, f"{edit.sign} {''.join(words.text for words in edit.words)}")
+        return _style(edit.sign, f"{edit.sign} {''.join(words.text for words in edit.words)}")
     line = Text("~ ")
     for words in shorten_edit(edit).words:
         line.append(safe_line(mark_words(words)), style=_DIFF_STYLES[words.sign])
     return line
 
 
-def _styled(sign: str, text: str) -> Text:
+def _style(sign: str, text: str) -> Text:
     from rich.text import Text
 
     return Text(safe_line(text), style=_DIFF_STYLES[sign])

@@ -150,7 +150,7 @@ class ShardImporter:
         if request_head and not request_head.startswith(b"GET "):
             self._report.ignored += 1
             return None
-        http = self._resolved(entry, record) if entry.kind == "revisit" else response_parts(record)
+        http = self._resolve_revisit(entry, record) if entry.kind == "revisit" else response_parts(record)
         if http is None:
             self._report.unresolved += 1
             return None
@@ -168,7 +168,7 @@ class ShardImporter:
         place = self._import.catalogue.request_of(entry)
         return b"" if place is None else self._import.records.read(place).block
 
-    def _resolved(self, entry: CatalogueEntry, revisit: WarcRecord) -> HttpBlock | None:
+    def _resolve_revisit(self, entry: CatalogueEntry, revisit: WarcRecord) -> HttpBlock | None:
         """Return the head of a revisit with the body of its original; None: the original is missing."""
         own = parse_http_block(revisit.block) if revisit.block.startswith(b"HTTP/") else None
         if own is not None and own.status == 304:

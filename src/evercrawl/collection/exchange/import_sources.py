@@ -243,11 +243,11 @@ def remove_chunking(parts: HttpBlock) -> bytes:
     codings = split_list([value for name, value in parts.headers if name.lower() == "transfer-encoding"])
     if "chunked" not in codings:
         return parts.body
-    plain = _joined_chunks(parts.body)
+    plain = _join_chunks(parts.body)
     return parts.body if plain is None else plain
 
 
-def _joined_chunks(body: bytes) -> bytes | None:
+def _join_chunks(body: bytes) -> bytes | None:
     """Return the content of the chunks; None: the body is not chunked (RFC 9112 section 7.1)."""
     pieces: list[bytes] = []
     at = 0

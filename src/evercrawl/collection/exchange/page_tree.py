@@ -118,7 +118,7 @@ def _file_names() -> Iterator[FileNames]:
 
 def write_mirror(run: ExportRun, folder: Path) -> None:
     """Write the decoded bodies as sent by the servers."""
-    _write_tree(run, folder, ending_of=_ending, content_of=lambda page: page.body, by_crawl=True)
+    _write_tree(run, folder, ending_of=_file_ending, content_of=lambda page: page.body, by_crawl=True)
 
 
 def write_markdown(run: ExportRun, folder: Path) -> None:
@@ -157,7 +157,7 @@ def _write_tree(
             mapping.write(_mapping_line(version, parts, wanted, is_moved=parts != (*moment, *wanted.parts)))
 
 
-def _ending(page: ExportedPage) -> str:
+def _file_ending(page: ExportedPage) -> str:
     return _ENDINGS.get(sniff_media_type(page.stored.http.headers, page.body), "")
 
 
@@ -217,7 +217,7 @@ def mirror_path(url: str, *, ending: str) -> MirrorPath:
     named = [safe_name(folder) for folder in folders if folder]
     parts = (*named, safe_name(stem, room=MAX_NAME_CHARS - len(own)) + own)
     if sum(map(len, parts)) + len(parts) > MAX_PATH_CHARS:
-        parts = _shortened(url, named, own)
+        parts = _shorten_path(url, named, own)
     return MirrorPath(parts, list(parts) != wanted)
 
 
@@ -256,7 +256,7 @@ def _split(last: str, ending: str) -> tuple[str, str]:
     return (last[: found.start()], own) if is_same or ending == "" else (last, ending)
 
 
-def _shortened(url: str, folders: list[str], ending: str) -> tuple[str, ...]:
+def _shorten_path(url: str, folders: list[str], ending: str) -> tuple[str, ...]:
     """Return the start of the path, and a digest for the rest."""
     return (*folders[:1], f"{folders[1][:SHORTENED_CHARS] if len(folders) > 1 else 'long'}~{_digest(url)}{ending}")
 
@@ -297,7 +297,7 @@ def markdown_of(page: ExportedPage) -> str:
     version, document = page.version, page.document
     title = _one_line(version.title or document.title or version.url)
     parts = [
-        f"# {_escaped(title)}",
+        f"# {_escape(title)}",
         f"Source: <{version.url}>  \nFetched: {from_us(version.seen_us):%Y-%m-%dT%H:%M:%SZ}",
     ]
     blocks = _main_blocks(page)
@@ -318,7 +318,7 @@ def _main_blocks(page: ExportedPage) -> list[MarkdownBlock]:
 
 
 def _plain_blocks(text: str) -> list[MarkdownBlock]:
-    return [MarkdownBlock(line, _escaped(line)) for line in text.splitlines() if line.strip()]
+    return [MarkdownBlock(line, _escape(line)) for line in text.splitlines() if line.strip()]
 
 
 class _Blocks:
@@ -367,7 +367,7 @@ class _Blocks:
         text = "".join(self._inline(node, 0) for node in run).strip()
         plain = _one_line("".join(node.text() if node.tag != "br" else " " for node in run))
         if plain:
-            self._found.append(MarkdownBlock(plain, _indented(_guarded(text), indent)))
+            self._found.append(MarkdownBlock(plain, _indent(_escape_line_start(text), indent)))
 
     def _add(self, node: LexborNode, mark: str, *, indent: str) -> None:
         plain = _one_line(node.text())
@@ -380,7 +380,7 @@ class _Blocks:
         fence = "```"
         while fence in text:
             fence += "`"
-        self._found.append(MarkdownBlock(_one_line(text), _indented(f"{fence}\n{text}\n{fence}", indent)))
+        self._found.append(MarkdownBlock(_one_line(text), _indent(f"{fence}\n{text}\n{fence}", indent)))
 
     def _items(self, node: LexborNode, tag: str, *, indent: str, depth: int) -> None:
         number = 0
@@ -409,14 +409,14 @@ class _Blocks:
     def _inline(self, node: LexborNode, depth: int) -> str:
         tag = node.tag or ""
         if tag == "-text" or depth > MAX_DEPTH:
-            return _escaped(_SPACE.sub(" ", node.text()))
+            return _escape(_SPACE.sub(" ", node.text()))
         if tag == "br":
             return "  \n"
         if tag in _SKIPPED or tag.startswith("-"):
             return ""
         if tag in _CODE:
             code = _one_line(node.text())
-            return f"`{code}`" if code and "`" not in code else _escaped(code)
+            return f"`{code}`" if code and "`" not in code else _escape(code)
         text = self._children(node, depth)
         if tag == "a":
             return self._link(node, text)
@@ -441,16 +441,16 @@ def _holds_blocks(node: LexborNode) -> bool:
     return False
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return _SPECIAL.sub(r"\\\g<0>", text)
 
 
-def _guarded(text: str) -> str:
+def _escape_line_start(text: str) -> str:
     """Escape the start of a paragraph, so that it does not become a heading or a list."""
     return _LINE_START.sub(r"\1\\\2", text)
 
 
-def _indented(text: str, indent: str) -> str:
+def _indent(text: str, indent: str) -> str:
     return "\n".join(indent + line for line in text.split("\n"))
 
 

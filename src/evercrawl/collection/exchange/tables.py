@@ -153,9 +153,9 @@ def parquet_from_lines(lines: Path, target: Path, columns: Mapping[str, str]) ->
         types = ", ".join(f"'{name}': '{kind}'" for name, kind in columns.items())
         try:
             db.execute(
-                f"copy (select * from read_json({_quoted(lines)}, format = 'newline_delimited',"
+                f"copy (select * from read_json({_sql_string(lines)}, format = 'newline_delimited',"
                 f" maximum_object_size = {MAX_LINE_BYTES}, columns = {{{types}}}))"
-                f" to {_quoted(target)} (format parquet, compression zstd, {ROW_GROUP})"
+                f" to {_sql_string(target)} (format parquet, compression zstd, {ROW_GROUP})"
             )
         except duckdb.Error as error:
             raise StoreUnavailable(f"DuckDB could not write the Parquet file: {error}") from error
@@ -170,7 +170,7 @@ def require_duckdb() -> Any:
     return duckdb
 
 
-def _quoted(path: Path) -> str:
+def _sql_string(path: Path) -> str:
     return "'" + str(path.absolute()).replace("'", "''") + "'"
 
 

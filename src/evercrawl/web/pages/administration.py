@@ -34,7 +34,7 @@ def outposts(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 def settings(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return every setting with its value and origin, and whether it can be changed here."""
-    configured = state.configured
+    loaded = state.loaded_settings
     return {
         "sections": [
             {
@@ -44,9 +44,9 @@ def settings(state: AppState, inputs: Inputs) -> dict[str, Any]:
                     {
                         "key": known.key,
                         "name": known.name,
-                        "value": format_value(known, configured.value(known.key)),
+                        "value": format_value(known, loaded.value(known.key)),
                         "default": format_value(known, known.default),
-                        "origin": _origin(configured.origins.get(known.key, "default")),
+                        "origin": _origin(loaded.origins.get(known.key, "default")),
                         "help": known.help,
                         "meaning": describe_type(known),
                         "changeable": known.key in CHANGEABLE,
@@ -73,7 +73,7 @@ def set_setting(state: AppState, inputs: Inputs) -> ActionResult:
     known = known_settings()[key]
     written: object = inputs["value"].strip().strip('"')
     if known.shape not in (int, float, bool, str) and str(known.shape).startswith("tuple"):
-        written = _listed(inputs["value"])
+        written = _parse_list(inputs["value"])
     try:
         write_setting(collection_file(state.path), key, written)
     except ConfigError as error:
@@ -81,7 +81,7 @@ def set_setting(state: AppState, inputs: Inputs) -> ActionResult:
     return ActionResult(f"{key} set to {inputs['value']}. The next crawl uses it.", "/settings")
 
 
-def _listed(text: str) -> tuple[object, ...]:
+def _parse_list(text: str) -> tuple[object, ...]:
     """Return a list, written as in the settings file or with one entry per line."""
     if not text.strip().startswith("["):
         return tuple(line.strip() for line in text.splitlines() if line.strip())

@@ -124,12 +124,12 @@ def side_by_side(edits: Sequence[BlockEdit], blocks: Sequence[str]) -> list[Diff
     rows: list[DiffRow] = []
     shown = 0
     for begin, end, group in _groups(edits):
-        rows += _unchanged(blocks, shown, begin - 1, is_first=shown == 0)
+        rows += _unchanged_rows(blocks, shown, begin - 1, is_first=shown == 0)
         rows += group
         shown = end
         if len(rows) > MAX_ROWS:
             return rows[:MAX_ROWS]
-    return rows + _unchanged(blocks, shown, len(blocks), is_last=True) if rows else rows
+    return rows + _unchanged_rows(blocks, shown, len(blocks), is_last=True) if rows else rows
 
 
 def _groups(edits: Sequence[BlockEdit]) -> Iterator[tuple[int, int, list[DiffRow]]]:
@@ -143,7 +143,7 @@ def _groups(edits: Sequence[BlockEdit]) -> Iterator[tuple[int, int, list[DiffRow
             continue
         removed = list(takewhile(lambda edit: edit.sign == "-" and edit.place == place, edits[at:]))  # noqa: B023
         added = _added_from(edits[at + len(removed) :], place)
-        yield place, place + len(added) - 1, _paired(removed, added)
+        yield place, place + len(added) - 1, _pair_blocks(removed, added)
         at += len(removed) + len(added)
 
 
@@ -153,7 +153,7 @@ def _added_from(edits: Sequence[BlockEdit], place: int) -> list[BlockEdit]:
     return [edit for _, edit in numbered]
 
 
-def _paired(removed: Sequence[BlockEdit], added: Sequence[BlockEdit]) -> list[DiffRow]:
+def _pair_blocks(removed: Sequence[BlockEdit], added: Sequence[BlockEdit]) -> list[DiffRow]:
     pairs = zip_longest(removed, added)
     return [
         DiffRow("edit", (new or old).place, old.words if old else (), new.words if new else ()) for old, new in pairs
@@ -166,7 +166,7 @@ def _row(edit: BlockEdit) -> DiffRow:
     return DiffRow("edit", edit.place, before if edit.sign != "+" else (), after if edit.sign != "-" else ())
 
 
-def _unchanged(
+def _unchanged_rows(
     blocks: Sequence[str], begin: int, end: int, *, is_first: bool = False, is_last: bool = False
 ) -> list[DiffRow]:
     """Return rows for the blocks from `begin` to `end`, with blocks far from edits hidden."""

@@ -53,12 +53,12 @@ def cdx(state: AppState, inputs: Inputs) -> Response:
     found = islice(captures_matching(state.path, state.settings, url, match), first, last)
     lines: Iterable[Line] = (line for capture in found if begin <= (line := _line(capture))["timestamp"] <= end)
     if inputs["filter"]:
-        lines = _filtered(lines, inputs["filter"])
+        lines = _filter_lines(lines, inputs["filter"])
     chosen = sorted(lines, key=lambda line: (line["urlkey"], line["timestamp"]), reverse=inputs["sort"] == "reverse")
     chosen = chosen[: inputs["limit"]]
     if inputs["output"] == "json":
         fields = [name for name in (inputs["fl"] or "").split(",") if name]
-        body = b"".join(orjson.dumps(_picked(line, fields)) + b"\n" for line in chosen)
+        body = b"".join(orjson.dumps(_select_fields(line, fields)) + b"\n" for line in chosen)
         return Response(body, media_type="application/x-ndjson")
     return Response("".join(_text(line) for line in chosen), media_type="text/plain; charset=utf-8")
 
@@ -107,7 +107,7 @@ def _line(capture: Capture) -> Line:
     }
 
 
-def _filtered(lines: Iterable[Line], text: str) -> Iterator[Line]:
+def _filter_lines(lines: Iterable[Line], text: str) -> Iterator[Line]:
     found = re.fullmatch(r"(!?)([=~]?)(\w+):(.*)", text, re.DOTALL)
     if found is None:
         raise BadRequest("filter must be [!][=|~]field:value")
@@ -125,7 +125,7 @@ def _filtered(lines: Iterable[Line], text: str) -> Iterator[Line]:
             yield line
 
 
-def _picked(line: Line, fields: list[str]) -> Line:
+def _select_fields(line: Line, fields: list[str]) -> Line:
     return {name: line[name] for name in fields if name in line} if fields else line
 
 

@@ -35,10 +35,10 @@ def http_date(moment: datetime) -> str:
 
 def header_url(url: str) -> str:
     """Return a URL for `<...>` of a Link header (RFC 8288), without characters that could end it."""
-    return "".join(c if 0x20 < ord(c) < 0x7F and c not in '<>"\\^`{|}' else _escaped(c) for c in url)
+    return "".join(c if 0x20 < ord(c) < 0x7F and c not in '<>"\\^`{|}' else _escape(c) for c in url)
 
 
-def _escaped(char: str) -> str:
+def _escape(char: str) -> str:
     return "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "replace"))
 
 

@@ -55,9 +55,9 @@ def test_a_new_collection_saves_seeds_and_scope_but_not_limits(cli: CliContext, 
     plan = _planned(cli, "https://example.org/", scope="domain", exclude=(r"\.pdf$",), max_pages="5", gap="2")
     assert plan.is_new
     assert plan.path == Path("example.org.evercrawl")
-    assert plan.configured.settings.crawl.max_pages == 5
-    assert plan.configured.settings.pace.delay == timedelta(seconds=2)
-    kept = cli.configured(tmp_path / plan.path)
+    assert plan.loaded.settings.crawl.max_pages == 5
+    assert plan.loaded.settings.pace.delay == timedelta(seconds=2)
+    kept = cli.load_settings(tmp_path / plan.path)
     assert kept.settings.scope.seeds == ("https://example.org/",)
     assert kept.settings.scope.kind == "domain"
     assert kept.settings.scope.exclude == (r"\.pdf$",)
@@ -69,7 +69,7 @@ def test_the_same_command_without_a_url_finds_it_again(cli: CliContext) -> None:
     again = _planned(cli)
     assert not again.is_new
     assert again.path.resolve() == first.path.resolve()
-    assert again.configured.settings.scope.seeds == ("https://example.org/",)
+    assert again.loaded.settings.scope.seeds == ("https://example.org/",)
 
 
 def test_another_site_gets_a_collection_of_its_own(cli: CliContext) -> None:
@@ -81,10 +81,10 @@ def test_a_named_collection_takes_more_seeds(cli: CliContext, tmp_path: Path) ->
     cli.directory = tmp_path / "both"
     _planned(cli, "https://example.org/", scope="list")
     plan = _planned(cli, "https://example.net/", "https://example.org/")
-    assert plan.configured.settings.scope.seeds == ("https://example.org/", "https://example.net/")
-    assert plan.configured.settings.scope.kind == "list"
+    assert plan.loaded.settings.scope.seeds == ("https://example.org/", "https://example.net/")
+    assert plan.loaded.settings.scope.kind == "list"
 
 
 def test_concurrency_counts_for_own_hosts_too(cli: CliContext) -> None:
-    own = _planned(cli, "https://example.org/", pace="own", concurrency="16").configured.settings
+    own = _planned(cli, "https://example.org/", pace="own", concurrency="16").loaded.settings
     assert (own.crawl.concurrency, own.pace.unlimited_concurrency) == (16, 16)
