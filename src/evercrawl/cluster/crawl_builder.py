@@ -215,10 +215,10 @@ def _wait_for_uploads(settings: Settings, store: Store, uploader: Uploader | Non
     if uploader is None or not hasattr(store, "before_commit"):
         raise ConfigError("archive.acknowledge = uploaded needs archive.url and the state in a database: --store")
     store.before_commit = uploader.upload_shard
-    seldom = max(settings.store.commit_interval, settings.archive.upload_interval)
+    interval = max(settings.store.commit_interval, settings.archive.upload_interval)
     return replace(
         settings,
-        store=replace(settings.store, commit_interval=seldom),
+        store=replace(settings.store, commit_interval=interval),
         archive=replace(settings.archive, upload_interval=timedelta(0)),
     )
 

@@ -154,7 +154,7 @@ async def run_worker(
             if loop.time() - began > 2 * task.settings.store.lease_timeout.total_seconds():
                 waited_s, wait_s = 0.0, FIRST_RETRY_S
         with suppress(TimeoutError):
-            await asyncio.wait_for(stop.changed(), wait_s)
+            await asyncio.wait_for(stop.wait_for_stage(), wait_s)
         waited_s, wait_s = waited_s + wait_s, min(2 * wait_s, longest_s)
 
 
@@ -281,7 +281,7 @@ class WorkerSession:
         while True:
             if self._outer_stop.stage:
                 self._stop.finish() if self._outer_stop.stage == 1 else self._stop.cancel()
-            await self._outer_stop.changed()
+            await self._outer_stop.wait_for_stage()
 
     async def _report(self) -> None:
         while True:

@@ -273,7 +273,7 @@ class Supervisor:
 
     async def _forward_stops(self) -> None:
         while True:
-            await self._stop.changed()
+            await self._stop.wait_for_stage()
             self._broadcast(StopWorker(self._stop.stage))
 
     def _broadcast(self, message: object) -> None:

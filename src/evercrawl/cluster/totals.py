@@ -243,7 +243,7 @@ def run_progress(crawl: RunState) -> Progress:
     return Progress(
         fetched=stats.with_outcome(*GOT_CONTENT),
         known=crawl.pages_before + stats.found,
-        queued=max(0, crawl.pending_before + stats.found - stats.decided),
+        queued=max(0, crawl.pending_before + stats.found - stats.finished_visits),
         in_flight=crawl.in_flight(),
         requests=stats.requests,
         bytes=stats.wire_bytes,
@@ -307,6 +307,6 @@ def _is_all_refused(crawl: RunState) -> bool:
     """Check whether every page or seed was refused."""
     stats = crawl.stats
     rejected = stats.with_outcome(Outcome.REJECTED)
-    if stats.decided:
-        return rejected == stats.decided
+    if stats.finished_visits:
+        return rejected == stats.finished_visits
     return crawl.pages_before == 0 and stats.found == 0 and stats.refused.total() > 0

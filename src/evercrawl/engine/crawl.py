@@ -94,15 +94,17 @@ class Crawl:
         self.stats = self.shared.stats
         self._opening: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._running: dict[int, asyncio.Task[None]] = {}
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
         self.urls = UrlSubmitter(
             runtime, opened=self.shards, open_shard=self.shard, shards=ports.store.shards, stats=self.stats
         )
-        self.router = LinkRouter(runtime.peers, opened=self.shards, open_shard=self.shard, on_delivery=self._news.set)
+        self.router = LinkRouter(
+            runtime.peers, opened=self.shards, open_shard=self.shard, on_delivery=self._changed.set
+        )
         self._host = ShardHost(
             self.may_start,
             self.blocked_until_us,
-            self._news.set,
+            self._changed.set,
             self._page_at,
             self._pages_elsewhere,
             self._takes_batches,
@@ -252,7 +254,7 @@ class Crawl:
             return await self._until_over()
         finally:
             reloading.cancel()
-            await self._wind_up()
+            await self._finish()
 
     async def _reload_rules(self) -> None:
         """Apply changes of trap rules and rate overrides while the crawl runs."""
@@ -313,16 +315,16 @@ class Crawl:
 
     async def _until_over(self) -> Ended:
         while True:
-            self._news.clear()
+            self._changed.clear()
             self._raise_errors()
             if self._stop.stage:
                 return Ended.INTERRUPTED
             if self.limit_reached() is not None or self._is_budget_spent():
                 return Ended.LIMIT
-            ended = self._quiet_end()
+            ended = self._end_if_quiet()
             if ended is not None and self._peers.report_idle(ended):
                 return ended
-            await self._wait_for_news()
+            await self._wait_for_change()
 
     def _is_budget_spent(self) -> bool:
         """Return whether work is left that today's budget does not cover; a watch waits for tomorrow."""
@@ -330,18 +332,18 @@ class Crawl:
             return False
         return any(shard.frontier.has_sites() for shard in self.shards.values())
 
-    def _quiet_end(self) -> Ended | None:
+    def _end_if_quiet(self) -> Ended | None:
         if self._forever or self.router.deliveries or not all(shard.is_quiet for shard in self.shards.values()):
             return None
         moments = [shard.quiet_until_us for shard in self.shards.values() if shard.quiet_until_us is not None]
         waiting = any(shard.frontier.has_sites() for shard in self.shards.values())
-        patient_until = to_us(self._runtime.clock.now()) + span_us(self._settings.crawl.idle_timeout)
-        if moments and min(moments) <= patient_until:
+        deadline_us = to_us(self._runtime.clock.now()) + span_us(self._settings.crawl.idle_timeout)
+        if moments and min(moments) <= deadline_us:
             return None
         return Ended.CLOSED if waiting else Ended.DONE
 
-    async def _wait_for_news(self) -> None:
-        waiters = [asyncio.create_task(self._news.wait()), asyncio.create_task(self._stop.changed())]
+    async def _wait_for_change(self) -> None:
+        waiters = [asyncio.create_task(self._changed.wait()), asyncio.create_task(self._stop.wait_for_stage())]
         try:
             await asyncio.wait(
                 [*waiters, *self._running.values()], return_when=asyncio.FIRST_COMPLETED, timeout=self._time_left()
@@ -363,25 +365,25 @@ class Crawl:
             if task.done() and not task.cancelled() and (error := task.exception()) is not None:
                 raise _innermost(error)
 
-    async def _wind_up(self) -> None:
+    async def _finish(self) -> None:
         """Let requests in flight end, save everything, and release the shards."""
         self._is_open = False
-        patience = timedelta(0) if self._stop.stage >= 2 else self._settings.crawl.shutdown_timeout
-        hurry = asyncio.create_task(self._cancel_when_hurried())
+        timeout = timedelta(0) if self._stop.stage >= 2 else self._settings.crawl.shutdown_timeout
+        canceller = asyncio.create_task(self._cancel_on_second_stop())
         try:
-            await asyncio.gather(*(shard.finish(patience) for shard in self.shards.values()))
+            await asyncio.gather(*(shard.finish(timeout) for shard in self.shards.values()))
         finally:
-            tasks = [hurry, *self._running.values(), *self.router.deliveries]
+            tasks = [canceller, *self._running.values(), *self.router.deliveries]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
         for shard in list(self.shards.values()):
             await shard.commit()
 
-    async def _cancel_when_hurried(self) -> None:
+    async def _cancel_on_second_stop(self) -> None:
         """Cancel requests in flight if the operator stops the run a second time."""
         while self._stop.stage < 2:
-            await self._stop.changed()
+            await self._stop.wait_for_stage()
         for shard in self.shards.values():
             shard.cancel_visits()
 
@@ -417,7 +419,7 @@ class Crawl:
         await shard.sitemaps.begin()
         for batch in await shard.store.outbox():
             self.router.send(batch)
-        self._news.set()
+        self._changed.set()
 
     async def release_shard(self, number: int, within: timedelta) -> None:
         """Release a shard during the run: finish what is in flight, and save."""
@@ -442,7 +444,7 @@ class Crawl:
 
     def wake(self) -> None:
         """Check whether the run has ended."""
-        self._news.set()
+        self._changed.set()
 
     async def _send_side_request(self, side_request: SideRequest) -> None:
         number = self._shard_of(side_request.url)

@@ -36,7 +36,7 @@ from evercrawl.engine.duplicates import copies_to_requeue, find_duplicate
 from evercrawl.engine.interpret import after_first_visit, after_unchanged_visit, original_of, requested_wait
 from evercrawl.engine.links import judge_new_links
 from evercrawl.engine.probes import flag_soft_404, suspect_soft_404
-from evercrawl.engine.revisits import has_lying_validators, is_conditional, next_visit
+from evercrawl.engine.revisits import has_false_validators, is_conditional, next_visit
 from evercrawl.engine.traps import TRAP_RECHECK, count_hosts, count_visit, request_trap_probe
 from evercrawl.model.change import NO_CHANGE
 from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified, Request
@@ -244,7 +244,7 @@ def schedule(facts: VisitFacts, decision: Decision) -> Decision:
     if outcome.changed is None:
         return decision
     outlook = facts.related.knowledge.outlook
-    if isinstance(answer, Fetched) and outcome.changed and has_lying_validators(page, answer):
+    if isinstance(answer, Fetched) and outcome.changed and has_false_validators(page, answer):
         outlook = outlook._replace(false_validators=outlook.false_validators + 1)
     duplicate_of = decision.duplicate_of if isinstance(answer, Fetched) else page.duplicate_of
     weight = facts.related.weight * (1.0 if duplicate_of is None else facts.policy.settings.duplicates.revisit_weight)

@@ -70,14 +70,14 @@ def next_visit(
     days = max(wanted, fresh / DAY)
     if days > wanted:
         rate_estimate = mark_cached(rate_estimate)
-    days = min(days, settings.max_interval / DAY) * _drift(page, settings.jitter)
+    days = min(days, settings.max_interval / DAY) * _jitter(page, settings.jitter)
     return NextVisit(now_us + int(days * DAY_US), int(days * 86_400), rate_estimate, outlook)
 
 
-def _drift(page: Page, drift: float) -> float:
+def _jitter(page: Page, jitter: float) -> float:
     """Vary the interval, so that a page is not always visited at the same time of day."""
     draw = xxh64_intdigest(page.key, seed=page.visits) / 2**64
-    return 1.0 + drift * (2.0 * draw - 1.0)
+    return 1.0 + jitter * (2.0 * draw - 1.0)
 
 
 def _weighted(level: BudgetLevel, weight: float) -> BudgetLevel:
@@ -94,7 +94,7 @@ def is_conditional(page: Page, outlook: SiteModel, *, audit: float) -> bool:
     return xxh64_intdigest(page.key, seed=page.visits + (1 << 32)) / 2**64 >= audit
 
 
-def has_lying_validators(page: Page, answer: Fetched) -> bool:
+def has_false_validators(page: Page, answer: Fetched) -> bool:
     """Return whether the server sent our validators for content that differs in meaning."""
     if not page.version:
         return False
@@ -142,7 +142,7 @@ class Revisits:
 
     @property
     def _earliest(self) -> float:
-        """The smallest factor by which drift shortens an interval."""
+        """The smallest factor by which jitter shortens an interval."""
         return 1.0 - self._settings.jitter
 
     def start_visit(self, page: Page, outlook: SiteModel, *, now_us: int) -> None:
@@ -153,7 +153,7 @@ class Revisits:
     def weigh(self, page: Page, outlook: SiteModel, *, now_us: int) -> VisitValue:
         """Return whether a page that is due is worth a request now."""
         value, threshold = self.value(page, outlook, now_us=now_us), self.budget.threshold
-        # Drift may shorten the interval, and a visit's value falls with about the square of it.
+        # Jitter may shorten the interval, and a visit's value falls with about the square of it.
         if value >= MARGIN * threshold * self._earliest**2:
             is_urgent = isfinite(value) and value >= URGENT * threshold
             return VisitValue(True, URGENT_PRIORITY if is_urgent else ORDINARY_PRIORITY, now_us)

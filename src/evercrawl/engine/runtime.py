@@ -58,7 +58,7 @@ class StopSignal:
         self.stage = max(self.stage, stage)
         self._changed.set()
 
-    async def changed(self) -> None:
+    async def wait_for_stage(self) -> None:
         """Return when the stage rises."""
         await self._changed.wait()
         self._changed.clear()
@@ -163,7 +163,7 @@ class TaskSet:
         return len(self._all)
 
 
-MOST_ANSWER_TIMES = 10_000  # Answer times kept for the median.
+MAX_ANSWER_TIMES = 10_000  # Answer times kept for the median.
 
 
 @dataclass(slots=True)
@@ -198,11 +198,11 @@ class RunStats:
             return
         self.reached = True
         self.wire_bytes += len(exchange.wire_body) + len(exchange.response_head)
-        if len(self.answer_ms) < MOST_ANSWER_TIMES:
+        if len(self.answer_ms) < MAX_ANSWER_TIMES:
             self.answer_ms.append(int(exchange.took.total_seconds() * 1000))
 
     @property
-    def decided(self) -> int:
+    def finished_visits(self) -> int:
         """The number of visits that have ended."""
         return self.outcomes.total()
 
@@ -314,7 +314,7 @@ class Runtime:
     policy: Policy
     clock: Clock
     fetcher: Fetcher
-    popular: UrlCache  # URLs that were found lately.
+    popular: UrlCache  # URLs that were found recently.
     peers: Peers = field(default_factory=NoPeers)
     focus: FocusGuide | None = None  # What the crawl looks for; None: everything.
 

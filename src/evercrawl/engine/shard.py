@@ -43,10 +43,10 @@ from evercrawl.model.time import DAY_US, from_us, span_us, to_us
 
 log = logging.getLogger("evercrawl")
 
-STARVED_COMMIT = timedelta(milliseconds=30)
-"""Least time between two commits that are made early because the queue is empty."""
-HELPFUL_COMMIT = timedelta(milliseconds=250)
-"""The same while some site waits for its delay and others may have found new pages."""
+IDLE_COMMIT_GAP = timedelta(milliseconds=30)
+"""Minimum time between early commits while the queue is empty."""
+WAITING_COMMIT_GAP = timedelta(milliseconds=250)
+"""Minimum time between early commits while sites wait for their delays and new pages may help."""
 SAVE_STATES_EVERY = timedelta(minutes=1)
 """The state of sites is saved with the first commit after this time; a crash loses no more than that."""
 Work = Visit | FetchRobots | FetchSide
@@ -374,9 +374,9 @@ class Shard:
         """Return when an early commit may yield work; None: it would not."""
         batch = self.buffer.batch
         if isinstance(turn, Idle) and not batch.is_empty() and not self.frontier.is_saturated():
-            return self._last_commit_us + span_us(STARVED_COMMIT)
+            return self._last_commit_us + span_us(IDLE_COMMIT_GAP)
         if batch.new_pages or batch.requeued:
-            return self._last_commit_us + span_us(HELPFUL_COMMIT)
+            return self._last_commit_us + span_us(WAITING_COMMIT_GAP)
         return None
 
     async def _wait_for_wake(self) -> None:

@@ -233,7 +233,7 @@ class HostTraps:
         self._store = store
         self._known: OrderedDict[str, HostStats] = OrderedDict()
         self._unsaved: set[str] = set()
-        self._kept_out: Counter[str] = Counter()
+        self._blocked_pages: Counter[str] = Counter()
         self._counted: set[int] = set()
         """Sites of such domains whose links were counted."""
         self._samples: set[int] = set()
@@ -264,8 +264,8 @@ class HostTraps:
         is_let_in = site.id in self._counted or site.id in self._samples
         if known is None or not known.is_blocked or site.requests or is_let_in:
             return None
-        self._kept_out[site.domain] += 1
-        times = self._kept_out[site.domain]
+        self._blocked_pages[site.domain] += 1
+        times = self._blocked_pages[site.domain]
         if times >= FIRST_HOST_SAMPLE and times & (times - 1) == 0:
             self._samples.add(site.id)
             return None
@@ -295,7 +295,7 @@ class Traps:
         self._open: set[int] = set()
         """Sites whose state blocked nothing when it was read last; only visits change it."""
         self._reopenings: Counter[int] = Counter()
-        self._kept_out: Counter[tuple[int, str]] = Counter()
+        self._blocked_pages: Counter[tuple[int, str]] = Counter()
         self._samples: set[int] = set()
         """Blocked pages that are let through as samples."""
 
@@ -350,8 +350,8 @@ class Traps:
         if page.id in self._samples:
             self._samples.discard(page.id)
             return True
-        self._kept_out[page.site_id, pattern] += 1
-        times = self._kept_out[page.site_id, pattern]
+        self._blocked_pages[page.site_id, pattern] += 1
+        times = self._blocked_pages[page.site_id, pattern]
         is_sample = times >= SAMPLED_FROM and times & (times - 1) == 0
         if is_sample:
             self._samples.add(page.id)
@@ -370,8 +370,8 @@ class Traps:
         if not update.reopened or self._reopenings[site.id] >= MAX_REOPENINGS:
             return False
         self._reopenings[site.id] += 1
-        for blocked in [blocked for blocked in self._kept_out if blocked[0] == site.id]:
-            del self._kept_out[blocked]
+        for blocked in [blocked for blocked in self._blocked_pages if blocked[0] == site.id]:
+            del self._blocked_pages[blocked]
         return True
 
     def unsaved(self) -> dict[tuple[int, str], bytes]:
@@ -427,8 +427,8 @@ async def requeue_reopened(
         after_id = pages[-1].id
         # Sorted by key, not by discovery: the pages found first are those that caused the block.
         for page in sorted(pages, key=lambda page: page.key):
-            is_kept_out = page.site_id == site.id and page.tries == 0
-            if is_kept_out and traps.check_page(page, state) is None:
+            is_blocked = page.site_id == site.id and page.tries == 0
+            if is_blocked and traps.check_page(page, state) is None:
                 enqueue(page)
     after_key = b""
     while refusals := await store.refusals(after_key, PORTION):

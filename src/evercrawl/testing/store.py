@@ -36,7 +36,7 @@ MOST_REFUSALS = 1_000_000
 
 
 @dataclass(slots=True)
-class _Kept:
+class _StoredVersion:
     """A version with the moment of its visit."""
 
     seen_us: int
@@ -52,7 +52,7 @@ class _Record:
     due_us: int | None = None
     moved_to: str | None = None
     status: int | None = None
-    versions: dict[int, _Kept] = field(default_factory=dict)
+    versions: dict[int, _StoredVersion] = field(default_factory=dict)
     baseline: Baseline | None = None
 
 
@@ -158,7 +158,7 @@ class MemoryShard:
         """Apply the batch in one transaction; raise LeaseLost if the epoch is not the current one."""
         state = self._state
         if state.epoch != epoch or state.is_clean:
-            raise LeaseLost(f"shard {self.shard} is at epoch {state.epoch}; epoch {epoch} may not write any more")
+            raise LeaseLost(f"shard {self.shard} is at epoch {state.epoch}; epoch {epoch} may no longer write")
         new_pages = _without_known(state, batch.new_pages)
         _check(state, batch, new_pages)
         _write_sites(state, batch.sites)
@@ -377,14 +377,14 @@ def _check(state: _State, batch: Batch, new_pages: Sequence[NewPage]) -> None:
 
 
 def _check_versions(state: _State, visits: Sequence[CompletedVisit]) -> None:
-    met = set()
+    seen = set()
     for visited in visits:
         if visited.version is not None:
             place = (visited.page_id, visited.version.number)
             record = state.records.get(visited.page_id)
-            if place in met or (record is not None and visited.version.number in record.versions):
+            if place in seen or (record is not None and visited.version.number in record.versions):
                 raise BugFound(f"a batch stores version {place[1]} of the page {place[0]} twice")
-            met.add(place)
+            seen.add(place)
 
 
 def _write_sites(state: _State, sites: dict[int, Site]) -> None:
@@ -497,7 +497,7 @@ def _apply_content(state: _State, record: _Record, visited: CompletedVisit) -> N
     if visited.digest is not None:
         record.page = record.page._replace(digest=visited.digest)
     if version is not None:
-        record.versions[version.number] = _Kept(visited.at_us, version)
+        record.versions[version.number] = _StoredVersion(visited.at_us, version)
         record.page = record.page._replace(
             version=version.number, digest=version.digest, etag=version.etag, last_modified=version.last_modified
         )

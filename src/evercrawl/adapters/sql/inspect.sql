@@ -293,7 +293,7 @@ select id, at_us, page_id from visit where shard = :shard order by id desc limit
 -- A visit by its number: number, moment, page.
 select id, at_us, page_id from visit where shard = :shard and id = :id
 
--- followed_visits --
+-- visits_to_index --
 -- The next visits of the log, each with the version that it stored and the reason of the visit before.
 select w.id, w.page_id, w.at_us, w.reason, w.version, v.number,
        (select x.reason from visit x where x.shard = :shard and x.page_id = w.page_id and x.id < w.id

@@ -36,7 +36,7 @@ class LogEntry(NamedTuple):
     page_id: int
 
 
-class FollowedVisit(NamedTuple):
+class VisitToIndex(NamedTuple):
     """A visit as the search index needs it."""
 
     id: int
@@ -126,9 +126,9 @@ class LogReader(ShardReader):
         row = self.queries.row("log_entry", id=number)
         return None if row is None else LogEntry._make(row)
 
-    def next_visits(self, after: int, most: int) -> list[FollowedVisit]:
+    def next_visits(self, after: int, most: int) -> list[VisitToIndex]:
         """Return the next visits after a number."""
-        return list(map(FollowedVisit._make, self.queries.rows("followed_visits", after=after, most=most)))
+        return list(map(VisitToIndex._make, self.queries.rows("visits_to_index", after=after, most=most)))
 
     def version_rows(self, numbers: Sequence[VersionNumber]) -> list[VersionRow]:
         """Return what the index holds of the known versions among these."""

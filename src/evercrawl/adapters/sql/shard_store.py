@@ -86,7 +86,7 @@ class SqlShard:
             row = await db.one("read_shard")
             current, is_clean = (None, None) if row is None else row[:2]
             if current != epoch or is_clean:
-                raise LeaseLost(f"shard {self.shard} is at epoch {current}; epoch {epoch} may not write any more")
+                raise LeaseLost(f"shard {self.shard} is at epoch {current}; epoch {epoch} may no longer write")
             await write_batch(db, batch, skip_known=skip_known, most_refusals=self._most_refusals)
 
     async def release(self, epoch: int) -> None:
