@@ -23,18 +23,18 @@ HELP_WIDTH = 100
 
 OUTCOME_TEXT: dict[Outcome, str] = {
     Outcome.QUEUED: "known and waiting for its first visit",
-    Outcome.FETCHED: "an answer was stored as a new version, or the page moved",
+    Outcome.FETCHED: "stored as a new version, or the page redirects",
     Outcome.TRUNCATED: "stored, cut off at a limit",
-    Outcome.UNCHANGED: "visited, and nothing new to store",
-    Outcome.DUPLICATE: "it says what another page says; `why` names that page",
-    Outcome.DEFERRED: "will be tried again later",
-    Outcome.REJECTED: "not asked for",
-    Outcome.ERROR: "asked for, without a usable answer",
+    Outcome.UNCHANGED: "visited; there was nothing new to store",
+    Outcome.DUPLICATE: "has the content of another page; `why` names that page",
+    Outcome.DEFERRED: "will be retried later",
+    Outcome.REJECTED: "not requested",
+    Outcome.ERROR: "requested, without a usable answer",
 }
 
 
 def pages() -> dict[str, str]:
-    """Every generated page by file name."""
+    """Return every generated page by file name."""
     return {
         "settings.md": _settings(),
         "cli.md": _cli(),
@@ -54,14 +54,14 @@ def _settings() -> str:
     parts = [
         NOTE,
         "# Settings",
-        "A flag wins over an environment variable, that over the collection's `collection.toml`, that over your own "
-        "`~/.config/evercrawl/config.toml`, and that over the default. `evercrawl config show --origin` prints the "
-        "value of each and where it comes from.",
-        "The variable of a setting is `EVERCRAWL_SECTION__NAME`, such as "
+        "Flags override environment variables, which override the collection's `collection.toml`, which overrides your own "
+        "`~/.config/evercrawl/config.toml`, which overrides the defaults. `evercrawl config show --origin` prints each "
+        "value and where it comes from.",
+        "The environment variable of a setting is `EVERCRAWL_SECTION__NAME`, such as "
         f"`{env_variable('pace.delay')}`; "
         + ", ".join(f"`{short}` is short for `{key}`" for short, key in SHORT_NAMES.items())
-        + ". Durations are written `500ms`, `1.5s`, `2m`, `1h`, `7d` or as a number of seconds; sizes `16MiB`, `64MB` or "
-        'as a number of bytes; `"none"` means that there is no limit or no value. Zero never means "no limit".',
+        + ". Write durations as `500ms`, `1.5s`, `2m`, `1h`, `7d` or a number of seconds, and sizes as `16MiB`, `64MB` or a "
+        'number of bytes. `"none"` means no limit or no value; zero never does.',
     ]
     for section, text in sections().items():
         rows = [
@@ -69,7 +69,7 @@ def _settings() -> str:
             for known in known_settings().values()
             if known.section == section
         ]
-        parts += [f"## [{section}]", text, _table(("name", "default", "written as", "meaning"), rows)]
+        parts += [f"## [{section}]", text, _table(("name", "default", "type", "meaning"), rows)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -77,11 +77,10 @@ def _cli() -> str:
     parts = [
         NOTE,
         "# Commands",
-        "Data goes to standard output, everything else to standard error. Every command takes `--json` and the options "
-        "of `evercrawl` itself, before or behind its name. JSON objects have a `schema` such as `evercrawl.status/1`; "
-        "its number changes when a field goes or changes its meaning. The meaning of exit codes: "
-        "[exit codes](exit-codes.md).",
-        "Other names: " + ", ".join(f"`{alias}` is `{name}`" for alias, name in ALIASES.items()) + ".",
+        "Data goes to standard output, everything else to standard error. Most commands take `--json`; all take the options "
+        "of `evercrawl` itself, before or after its name. JSON objects have a `schema` such as `evercrawl.status/1`; "
+        "its number increases when a field is removed or changes its meaning. See also: [exit codes](exit-codes.md).",
+        "Aliases: " + ", ".join(f"`{alias}` for `{name}`" for alias, name in ALIASES.items()) + ".",
     ]
     context = click.Context(root, info_name="evercrawl", terminal_width=HELP_WIDTH, **root.context_settings)
     for name, command, around in _commands(root, context):
@@ -90,7 +89,7 @@ def _cli() -> str:
 
 
 def _commands(command: click.Command, context: click.Context) -> list[tuple[str, click.Command, click.Context]]:
-    """The command and, below it, its own commands, in the order of the help."""
+    """Return the command and its subcommands, in the order of the help."""
     found = [(context.command_path, command, context)]
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
@@ -107,8 +106,8 @@ def _reasons() -> str:
     parts = [
         NOTE,
         "# Outcomes and reasons",
-        "Everything that evercrawl knows about a URL has an outcome and a reason. `why`, `skipped` and `status` print "
-        "these names, and scripts may rely on them.",
+        "Every known URL has an outcome and a reason. `why`, `skipped` and `status` print these names, and scripts may "
+        "rely on them.",
         "## Outcomes",
         _table(("outcome", "meaning"), outcomes),
         "## Reasons",
@@ -134,29 +133,29 @@ def _api() -> str:
             body = one.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
             for name, value in body.get("properties", {}).items():
                 named[name] = (value.get("description", ""), name in body.get("required", []))
-            told = "<br>".join(
+            parameters = "<br>".join(
                 f"`{name}`{' (required)' if must else ''}: {text}" for name, (text, must) in named.items()
             )
-            rows.append((f"`{method.upper()} {path}`", one["x-scope"], one["summary"], told))
+            rows.append((f"`{method.upper()} {path}`", one["x-scope"], one["summary"], parameters))
     parts = [
         NOTE,
         "# API of `evercrawl serve`",
-        "Send a token (`Authorization: Bearer …`); make one under `/access` of the interface. Answers are JSON objects with a "
+        "Send a token (`Authorization: Bearer …`); create one under `/access` in the web interface. Answers are JSON objects with a "
         "`schema` such as `evercrawl.sites/1`; errors are `evercrawl.error/1` with `status` and `error`. Times are ISO 8601 in "
-        "UTC. A list has `next`: ask with `after` for the portion behind it. The description for tools (OpenAPI 3.1) is at "
-        "`/api/v1/openapi.json`. [The guide](../guides/web-interface.md) says how to begin.",
+        "UTC. To continue a list, pass its `next` as `after`. The OpenAPI 3.1 description is at `/api/v1/openapi.json`. "
+        "To get started, read [the guide](../guides/web-interface.md).",
         "## Scopes",
-        _table(("scope", "may"), [(f"`{name}`", text) for name, text in scopes().items()]),
+        _table(("scope", "allows"), [(f"`{name}`", text) for name, text in scopes().items()]),
         "## Paths",
-        _table(("path", "scope", "what", "parameters"), rows),
+        _table(("path", "scope", "description", "parameters"), rows),
     ]
     return "\n\n".join(parts) + "\n"
 
 
 def _metrics() -> str:
     rows = [(f"`{name}`", kind, text) for name, (kind, text) in METRICS.items()]
-    intro = "`/metrics` of `evercrawl serve`, in the text format of Prometheus; a scraper sends a token with the scope `read`."
-    return "\n\n".join([NOTE, "# Metrics", intro, _table(("metric", "kind", "meaning"), rows)]) + "\n"
+    intro = "`evercrawl serve` provides `/metrics` in the text format of Prometheus. Scrapers need a token with the scope `read`."
+    return "\n\n".join([NOTE, "# Metrics", intro, _table(("metric", "type", "meaning"), rows)]) + "\n"
 
 
 def main() -> None:
