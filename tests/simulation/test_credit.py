@@ -26,7 +26,7 @@ SEED = 11
 @pytest.fixture(autouse=True)
 def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Distribute credit and promote pages every few visits."""
-    monkeypatch.setattr(credit_module, "VISITS_A_ROUND", 15)
+    monkeypatch.setattr(credit_module, "VISITS_PER_ROUND", 15)
 
 
 def check_credit(store: MemoryStore) -> CreditLedger:
