@@ -78,13 +78,13 @@ def _contains(query: str, page: PageText) -> bool:
     return page_matches(query, page, cut=index_words, stem=stem_words)
 
 
-DEFAULT_JUDGES = EventJudges(_contains, _sentiment)  # Queries have the same meaning as in search.
+JUDGES = EventJudges(_contains, _sentiment)  # Queries have the same meaning as in search.
 
 
 class EventReader:
     """Reads the logs from the positions in the outbox."""
 
-    def __init__(self, outbox: AlertOutbox, logs: Logs, *, judges: EventJudges = DEFAULT_JUDGES) -> None:
+    def __init__(self, outbox: AlertOutbox, logs: Logs, *, judges: EventJudges = JUDGES) -> None:
         self._outbox = outbox
         self._logs = logs
         self._judges = judges

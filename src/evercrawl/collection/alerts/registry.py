@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MessageCounts, outbox_path
-from evercrawl.collection.alerts.event_reader import DEFAULT_JUDGES, CollectionLogs, EventJudges, Logs, event_texts
+from evercrawl.collection.alerts.event_reader import JUDGES, CollectionLogs, EventJudges, Logs, event_texts
 from evercrawl.collection.alerts.sender import ChannelSender, OutgoingMessage, require_apprise
 from evercrawl.core.alerts.definition import HOSTED_SERVICES as HOSTED_SERVICES
 from evercrawl.core.alerts.definition import alert_fields as alert_fields
@@ -221,11 +221,7 @@ class AlertPreview(NamedTuple):
 
 
 def preview_alert(
-    subject: AlertFilter,
-    logs: Logs,
-    *,
-    judges: EventJudges = DEFAULT_JUDGES,
-    clock: Callable[[], float] = time.monotonic,
+    subject: AlertFilter, logs: Logs, *, judges: EventJudges = JUDGES, clock: Callable[[], float] = time.monotonic
 ) -> AlertPreview:
     """Return which of the newest events an alert would have reported."""
     shards, end = logs.shards(), clock() + PREVIEW_TIMEOUT_S

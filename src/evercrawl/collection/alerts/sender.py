@@ -107,7 +107,7 @@ class ChannelSender:
             outgoing.events,
             message_id=message.id,
             collection=self._collection,
-            created_us=message.created_us,
+            at_us=message.created_us,
         )
         headers = webhook_headers(target.secret, message.id, body, now=now)
         posted = await self._open_poster().post(target.address, body, headers=headers)

@@ -67,7 +67,7 @@ def change_fields(notice: PendingEvent) -> dict[str, Any]:
 
 
 def webhook_body(
-    alert: Alert, notices: Sequence[PendingEvent], *, message_id: str, collection: str, created_us: int
+    alert: Alert, notices: Sequence[PendingEvent], *, message_id: str, collection: str, at_us: int
 ) -> bytes:
     """Return the body of a webhook, the same at every attempt; without notices it is a test."""
     fields = {
@@ -76,7 +76,7 @@ def webhook_body(
         "id": message_id,
         "alert": alert.name,
         "collection": collection,
-        "timestamp": format_time(created_us),
+        "timestamp": format_time(at_us),
         "changes": [change_fields(notice) for notice in notices],
     }
     # ASCII only: a lone surrogate cannot be encoded otherwise.

@@ -51,7 +51,7 @@ NOTICES = (PendingEvent(1, 1_790_000_001_000_000, EVENT), PendingEvent(2, 1_790_
 
 
 def body(alert: Alert = ALERT, notices: tuple[PendingEvent, ...] = NOTICES) -> bytes:
-    return webhook_body(alert, notices, message_id="msg_1", collection="c", created_us=1_790_000_003_000_000)
+    return webhook_body(alert, notices, message_id="msg_1", collection="c", at_us=1_790_000_003_000_000)
 
 
 def test_the_webhook_body_is_complete_and_stable() -> None:
