@@ -94,17 +94,15 @@ class Crawl:
         self.stats = self.shared.stats
         self._opening: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._running: dict[int, asyncio.Task[None]] = {}
-        self._changed = asyncio.Event()
+        self._event = asyncio.Event()
         self.urls = UrlSubmitter(
             runtime, opened=self.shards, open_shard=self.shard, shards=ports.store.shards, stats=self.stats
         )
-        self.router = LinkRouter(
-            runtime.peers, opened=self.shards, open_shard=self.shard, on_delivery=self._changed.set
-        )
+        self.router = LinkRouter(runtime.peers, opened=self.shards, open_shard=self.shard, on_delivery=self._event.set)
         self._host = ShardHost(
             self.may_start,
             self.blocked_until_us,
-            self._changed.set,
+            self._event.set,
             self._page_at,
             self._pages_elsewhere,
             self._takes_batches,
@@ -315,7 +313,7 @@ class Crawl:
 
     async def _until_over(self) -> Ended:
         while True:
-            self._changed.clear()
+            self._event.clear()
             self._raise_errors()
             if self._stop.stage:
                 return Ended.INTERRUPTED
@@ -324,7 +322,7 @@ class Crawl:
             ended = self._end_if_quiet()
             if ended is not None and self._peers.report_idle(ended):
                 return ended
-            await self._wait_for_change()
+            await self._wait_for_event()
 
     def _is_budget_spent(self) -> bool:
         """Return whether work is left that today's budget does not cover; a watch waits for tomorrow."""
@@ -342,8 +340,8 @@ class Crawl:
             return None
         return Ended.CLOSED if waiting else Ended.DONE
 
-    async def _wait_for_change(self) -> None:
-        waiters = [asyncio.create_task(self._changed.wait()), asyncio.create_task(self._stop.wait_for_stage())]
+    async def _wait_for_event(self) -> None:
+        waiters = [asyncio.create_task(self._event.wait()), asyncio.create_task(self._stop.wait_for_stage())]
         try:
             await asyncio.wait(
                 [*waiters, *self._running.values()], return_when=asyncio.FIRST_COMPLETED, timeout=self._time_left()
@@ -419,7 +417,7 @@ class Crawl:
         await shard.sitemaps.begin()
         for batch in await shard.store.outbox():
             self.router.send(batch)
-        self._changed.set()
+        self._event.set()
 
     async def release_shard(self, number: int, within: timedelta) -> None:
         """Release a shard during the run: finish what is in flight, and save."""
@@ -444,7 +442,7 @@ class Crawl:
 
     def wake(self) -> None:
         """Check whether the run has ended."""
-        self._changed.set()
+        self._event.set()
 
     async def _send_side_request(self, side_request: SideRequest) -> None:
         number = self._shard_of(side_request.url)
