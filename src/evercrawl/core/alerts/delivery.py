@@ -140,7 +140,7 @@ def quiet_hours_end(alert: Alert, *, now: datetime) -> datetime | None:
 def retry_delay(
     tries: int, *, first: timedelta, longest: timedelta, seed: str, requested: timedelta | None = None
 ) -> timedelta:
-    """Return the wait after so many failures: doubled each time, at least as requested, at most `longest`."""
+    """Return the wait after `tries` failures: doubled each time, at least as requested, at most `longest`."""
     doubled = min(first * (1 << min(tries - 1, MAX_DOUBLINGS)), longest)
     jitter = JITTER * (crc32(f"{seed}/{tries}".encode()) / 2**32)
     return min(max(doubled, requested or timedelta(0)), longest) * (1 + jitter)

@@ -178,7 +178,7 @@ class SiteChangeHistory:
         return spread is not None and (spread.pages > 1 or spread.page != page)
 
     def is_recurring(self, text: str, *, least: int) -> bool:
-        """Return whether pages show this text only for a while: it was removed at least so often."""
+        """Return whether pages show this text only for a while: it was removed at least `least` times."""
         spread = self.texts.get(hash_text(text))
         return spread is not None and spread.removals >= max(least, spread.pages)
 

@@ -59,9 +59,9 @@ MIN_ROTATION_SHARE = 0.12  # Share of the differences at a location that must ha
 MIN_ROTATION_RATE = 0.3
 MIN_MINOR_SHARE = 0.7  # Share of the differences at a location that must have left the rest of the page alone.
 STABLE_PAGES, STABLE_RATE = 3, 0.5
-"""A location that differs less often on so many pages is content that changes a lot on this one."""
+"""A location that differs less often on this many pages is content that changes a lot on this one."""
 RECENT_VISITS, MANY_RECENT, SOME_RECENT = 6, 5, 2
-MIN_REMOVALS = 3  # A text that was removed so often is recurring.
+MIN_REMOVALS = 3  # A text that was removed this often is recurring.
 SITEWIDE_PAGES = 3
 SITEWIDE_SHARE = 0.8  # Share of the visits since an edit was first seen that must have seen it too.
 TEMPLATE_SHARE = 0.75  # A text on this share of the site's pages belongs to the template.

@@ -229,7 +229,7 @@ class _BlockWalk:
         self._last_name_class = UNNAMED
 
     def flush(self, linked: int) -> None:
-        """Make one block of the pieces, of which so many characters are links."""
+        """Make one block of the pieces; `linked` of its characters belong to links."""
         text = " ".join("".join(self.pieces).split())
         self.pieces.clear()
         size = len(text)

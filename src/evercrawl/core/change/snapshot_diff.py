@@ -34,7 +34,7 @@ MAIN_SHARE = 0.4  # Share of the text outside links and site parts that makes th
 MIN_PAGE_PROSE_CHARS = 200
 MAX_LINKS_PER_PROSE = 2  # A page with more link text per prose is a list of links, and these are its content.
 MAX_NAMED_SITE_RATIO = 2
-"""A part that is the site's by name but larger than this many times the rest is the page's own."""
+"""A part named like the site's, but with more than this many times the rest's text, is the page's own."""
 
 IsOwnBlock = Callable[[int], bool]
 

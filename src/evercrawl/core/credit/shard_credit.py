@@ -61,7 +61,7 @@ class Generations:
         self.age = ledgers.join_age(self.age, ledger)
 
     def after(self, credit: int) -> int:
-        """Return the generation once so much more is spent."""
+        """Return the generation after spending `credit` more."""
         uncounted = self._uncounted + credit
         if uncounted <= self._count_above:
             return self.age.generation

@@ -139,7 +139,7 @@ MIN_LARGE_CHARS = 250  # Fewer characters cannot be the content by mistake.
 MAX_ASIDE_PROSE_CHARS = 1000  # Characters of paragraphs outside links in a sidebar.
 USUAL_LINK_CHARS = 15  # Characters of a link in a list of links.
 MAX_DOUBTED_CHARS = 2_000_000
-"""Characters of parts checked in vain; beyond this nothing more is excluded, since checking takes time."""
+"""Characters of checked parts that were kept; beyond this nothing more is excluded, since checking takes time."""
 
 _ROLES = "navigation banner contentinfo complementary search menu menubar toolbar dialog alert tablist"
 _ASIDE_ROLES = frozenset(_ROLES.split())

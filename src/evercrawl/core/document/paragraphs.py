@@ -234,7 +234,7 @@ def split_paragraphs(body: LexborNode, *, mistaken: frozenset[int] | None = froz
 
 
 def _add_text(found: list[Paragraph], text: str, linked: int, stub: int) -> None:
-    """Add a text as one paragraph, of which so many characters are links."""
+    """Add a text as one paragraph; `linked` of its characters belong to links."""
     has_space = "\n" in text or "  " in text or "\xa0" in text or "\t" in text
     text = " ".join(text.split()) if has_space else text.strip()
     size = len(text)

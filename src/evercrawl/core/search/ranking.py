@@ -56,7 +56,7 @@ def _rarity(count: int, documents: int) -> float:
 
 
 def importance_bonus(times_average: float) -> float:
-    """Return what a PageRank of so many times the average adds to a score; never negative."""
+    """Return what a PageRank of `times_average` times the average adds to a score; never negative."""
     return IMPORTANCE * min(MAX_IMPORTANCE, log2(1.0 + max(0.0, times_average)))
 
 

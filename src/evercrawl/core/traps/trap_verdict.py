@@ -88,7 +88,7 @@ def _strictest(site: TrapState, url: str) -> TrapVerdict:
 
 
 def _variant_evidence(site: TrapState, url: str) -> str:
-    """Name the page that this one duplicates, if that has a URL."""
+    """Return the evidence for a variant of a known page, with the URL without its irrelevant parameters."""
     plain = url_identity(site.url_parts, url)
     named = f"; without it: {plain}" if plain != url else ""
     return f"same as a known page except for a part of the URL that does not matter here{named}"
