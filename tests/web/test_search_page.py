@@ -38,7 +38,10 @@ def test_facet_counts_match_their_results(web: Interface):
     for lang, count in _counts(found, "langs").items():
         assert _found(web, q="office", lang=lang)["total"] == count
     for span, count in _counts(found, "changed").items():
-        assert _found(web, q="office", changed=f">{span}")["total"] == count
+        narrowed = _found(web, q="office", changed=f">{span}")["total"]
+        # Pages leave the span while the test runs: the history visits every page from exactly one day ago.
+        later = _counts(_found(web, q="office"), "changed").get(span, 0)
+        assert later <= narrowed <= count
     assert _counts(found, "kinds") == {"html": found["total"]}
     assert _found(web, q="office", type="html")["total"] == found["total"]
     assert _found(web, q="office", type="pdf")["total"] == 0
