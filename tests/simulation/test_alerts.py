@@ -279,7 +279,7 @@ def test_an_undeliverable_message_fails_and_can_be_retried(tmp_path: Path) -> No
     put(tmp_path, alert("all"))
     lives(tmp_path, pages, receivers, EPOCH + 9 * 24 * HOUR, every=HOUR)
     outbox = AlertOutbox(tmp_path)
-    ((message, changes, _),) = outbox.messages(most=5)
+    ((message, changes, _),) = outbox.messages(limit=5)
     assert (message.state, changes) == (MessageState.FAILED, 1)
     assert 150 < message.tries < 200, "about once an hour for a week"
     outbox.update_message(retry_message(message, now=EPOCH + 10 * 24 * HOUR))
