@@ -90,7 +90,7 @@ test: lint  ## everything that CI runs; under ten minutes
 	@$(call need_nginx,as a web server whose log is independent of our own code)
 	@$(call need,chromium,chromium,to test the web interface in a browser)
 	@$(call need_postgres,to test collections in PostgreSQL)
-	$(BIN)/pytest -n 2 --dist loadfile -m "not long" tests
+	$(BIN)/pytest -n 3 --dist loadfile -m "not long" tests
 
 .PHONY: house
 house: $(STAMP)  ## measure the layout of the package against its targets
