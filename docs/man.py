@@ -17,7 +17,7 @@ DEFAULT_PATH = Path(__file__).resolve().parent.parent / "build" / "man" / "everc
 
 def man_page() -> str:
     """Return the man page as roff."""
-    context = click.Context(root, info_name="evercrawl")
+    context = click.Context(root, info_name="evercrawl", **root.context_settings)
     lines = [
         f'.TH EVERCRAWL 1 "" "evercrawl {__version__}" "User Commands"',
         ".SH NAME",

@@ -213,7 +213,7 @@ def test_completion_scripts_name_the_line_that_installs_them(shell: str, capsys:
 def _all_commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
     yield path, command
     if isinstance(command, click.Group):
-        context = click.Context(command)
+        context = click.Context(command, **root.context_settings)
         for name in command.list_commands(context):
             child = command.get_command(context, name)
             assert child is not None
@@ -222,6 +222,6 @@ def _all_commands(command: click.Command, path: str) -> Iterator[tuple[str, clic
 
 def test_examples_in_help_stay_on_lines_of_their_own() -> None:
     for path, command in _all_commands(root, "evercrawl"):
-        shown = click.Context(command, info_name=path).get_help()
+        shown = click.Context(command, info_name=path, **root.context_settings).get_help()
         for line in shown.splitlines():
             assert line.count(" evercrawl ") < 2, (path, line)
