@@ -192,9 +192,12 @@ def open_output(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def standard_output() -> Iterator[BinaryIO]:
-    """Yield standard output."""
-    yield sys.stdout.buffer
-    sys.stdout.buffer.flush()
+    """Yield standard output; raise ConfigError if it is closed."""
+    output: BinaryIO | None = getattr(sys.stdout, "buffer", None)
+    if output is None:
+        raise ConfigError("standard output is closed; write to a file with -o FILE")
+    yield output
+    output.flush()
 
 
 def _temporary_path(target: Path) -> Path:
