@@ -1,0 +1,4 @@
+"""Living sites written without knowing the detector: templates after real software, exact labels, seeded noise.
+
+`visible` is for everyone; `held` stays unread until the end.
+"""

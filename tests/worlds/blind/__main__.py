@@ -1,0 +1,56 @@
+"""Write the records of a part: `python -m tests.worlds.blind visible > visible.jsonl`."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Iterator
+
+from tests.worlds.blind.living_site import Kind, LivingSite
+
+SEEDS = (1, 2)
+
+
+def kinds_of(part: str) -> tuple[Kind, ...]:
+    """Return the kinds of sites of a part: visible or held."""
+    kinds: tuple[Kind, ...] = importlib.import_module(f"tests.worlds.blind.{part}").KINDS
+    return kinds
+
+
+def records(part: str, seeds: tuple[int, ...] = SEEDS) -> Iterator[dict[str, object]]:
+    """Return one record per page, in the shape of living_sequences.jsonl."""
+    for kind in kinds_of(part):
+        for seed in seeds:
+            yield from site_records(LivingSite(kind, seed))
+
+
+def site_records(site: LivingSite) -> Iterator[dict[str, object]]:
+    """Return the records of one site."""
+    paths = [page.path for page in site.pages]
+    for number, visits in enumerate(site.visits()):
+        yield {
+            "id": f"{site.host}/{number}",
+            "site": site.host,
+            "kind": site.kind.name,
+            "url": f"http://{site.host}{paths[number]}",
+            "visits": [
+                {
+                    "html": visit.html,
+                    "content_changed": visit.content_changed,
+                    "change": visit.change,
+                    "template_edit": visit.template_edit,
+                }
+                for visit in visits
+            ],
+        }
+
+
+def main() -> None:
+    """Write the records of the part named on the command line to standard output."""
+    for record in records(sys.argv[1]):
+        sys.stdout.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()
