@@ -22,7 +22,7 @@ from evercrawl.adapters.sqlite.state_file import open_for_reading, shard_path
 from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.core.document.compression import pack_text
 from evercrawl.engine.ports import ShardStore, Store
-from evercrawl.model.change import Change, ChangeClass, Edit
+from evercrawl.model.change import Change, ChangeClass, Edit, Words
 from evercrawl.model.page import (
     ArchiveEnd,
     Batch,
@@ -184,7 +184,9 @@ def next_version() -> Any:
 
 
 def edits(number: int) -> Change:
-    return Change(ChangeClass.CONTENT, 0.1 * number, (Edit(2**63 + number, number % 2 == 0, "", "größer 🗿"),))
+    return Change(
+        ChangeClass.CONTENT, 0.1 * number, (Edit(2**63 + number, number % 2 == 0, (Words("+", "größer 🗿"),)),)
+    )
 
 
 # The stores

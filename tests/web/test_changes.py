@@ -10,7 +10,7 @@ import pytest
 
 from evercrawl.collection.change_inbox import ChangeInbox
 from evercrawl.core.change.review import filter_read, read_marks
-from evercrawl.model.change import Change, ChangeClass, Edit
+from evercrawl.model.change import Change, ChangeClass, Edit, Words
 from evercrawl.model.history import ReadMark
 from evercrawl.model.listing import ChangeRecord
 from evercrawl.web.route import API
@@ -83,7 +83,9 @@ def test_invalid_keys_are_refused(own: Interface, keys: str):
 
 
 def _seen(key: int, at_us: int, url: str = "https://a.example/") -> ChangeRecord:
-    return ChangeRecord(1, url, at_us, Change(ChangeClass.CONTENT, 0.1, edits=(Edit(key, False, "x", "y"),)))
+    return ChangeRecord(
+        1, url, at_us, Change(ChangeClass.CONTENT, 0.1, edits=(Edit(key, False, (Words("-", "x"), Words("+", "y"))),))
+    )
 
 
 def test_a_later_repeat_of_an_edit_is_unread():

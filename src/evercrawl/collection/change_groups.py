@@ -12,7 +12,6 @@ from evercrawl.adapters.sql.listing_reader import each_listing, open_listing
 from evercrawl.adapters.sql.state_reader import ShardReader, StateReader
 from evercrawl.collection.change_inbox import ChangeInbox
 from evercrawl.collection.site_list import find_site
-from evercrawl.core.change.classify import MAX_EDIT_CHARS
 from evercrawl.core.change.review import (
     EditGroup,
     filter_read,
@@ -22,7 +21,6 @@ from evercrawl.core.change.review import (
     read_marks,
     unmuted_part,
 )
-from evercrawl.core.change.text_diff import diff_text
 from evercrawl.core.change.text_diff import mark_words as mark_words
 from evercrawl.core.change.text_diff import shorten_edit as shorten_edit
 from evercrawl.core.change.text_diff import text_blocks as text_blocks
@@ -81,13 +79,9 @@ def describe_group(group: EditGroup) -> ChangeGroup:
 
 def _lines(edit: Edit) -> list[str]:
     """Return the removed and added text, with some context of an edit."""
-    found = diff_text(edit.removed, edit.added)
-    return [_line(part) for part in found.edits]
-
-
-def _line(edit: BlockEdit) -> str:
-    words = "".join(mark_words(run) if edit.sign == "~" else run.text for run in shorten_edit(edit).words)
-    return f"{edit.sign} {words}"
+    sign = edit.sign
+    words = "".join(mark_words(run) if sign == "~" else run.text for run in edit.words)
+    return [f"{sign} {words}"]
 
 
 MAX_CHANGES = 2000  # Changes that are read at once.
@@ -202,11 +196,6 @@ MAX_PATTERNS = 8
 
 def mute_patterns(edits: Sequence[BlockEdit]) -> list[str]:
     """Return patterns that mute the edited parts: the text that stays the same in each."""
-    found = (mute_pattern(_edit_side(edit, "-"), _edit_side(edit, "+")) for edit in edits[:EDITS_CHECKED])
+    shown = (Edit(0, False, shorten_edit(edit).words) for edit in edits[:EDITS_CHECKED])
+    found = (mute_pattern(edit.removed, edit.added) for edit in shown)
     return list(dict.fromkeys(form for form in found if form is not None))[:MAX_PATTERNS]
-
-
-def _edit_side(edit: BlockEdit, sign: str) -> str:
-    if edit.sign not in ("~", sign):
-        return ""
-    return "".join(run.text for run in edit.words if run.sign in (" ", sign))[:MAX_EDIT_CHARS]

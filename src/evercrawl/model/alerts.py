@@ -7,6 +7,8 @@ from datetime import time
 from enum import StrEnum
 from typing import NamedTuple
 
+from evercrawl.model.change import Edit
+
 
 class EventKind(StrEnum):
     """What happened to a page."""
@@ -90,8 +92,9 @@ class Event(NamedTuple):
     at_us: int
     version: int  # The newest version after the event.
     title: str | None = None
-    edits: tuple[tuple[str, str], ...] = ()  # The first few edits: removed and added text.
+    edits: tuple[Edit, ...] = ()  # The first edits outside the template.
     shift: SentimentShift | None = None
+    omitted: int = 0  # Edits that are left out because there are too many.
 
 
 class PendingEvent(NamedTuple):

@@ -17,13 +17,44 @@ class ChangeClass(StrEnum):
     CONTENT = "content"  # The content of the page.
 
 
+Sign = Literal[" ", "-", "+"]
+
+
+class Words(NamedTuple):
+    """A run of words in both versions, only in the older (-) or only in the newer (+)."""
+
+    sign: Sign
+    text: str
+
+
+def _sign(words: tuple[Words, ...]) -> Literal["-", "+", "~"]:
+    signs = {run.sign for run in words}
+    return "-" if signs == {"-"} else "+" if signs == {"+"} else "~"
+
+
 class Edit(NamedTuple):
     """One edit; the same edit has the same key on every page."""
 
     key: int
     is_template: bool  # It is outside the content of the page.
-    removed: str
-    added: str
+    words: tuple[Words, ...]  # What differs, with the words around it; an ellipsis where unchanged words are left out.
+    is_entry: bool = False  # An entry of a list that leads to other pages.
+    omitted: int = 0  # Changed words that are left out because there are too many.
+
+    @property
+    def sign(self) -> Literal["-", "+", "~"]:
+        """Removed (-), added (+) or edited (~)."""
+        return _sign(self.words)
+
+    @property
+    def removed(self) -> str:
+        """What the reader saw before; empty if everything is new."""
+        return "".join(run.text for run in self.words if run.sign != "+")
+
+    @property
+    def added(self) -> str:
+        """What the reader sees now; empty if everything was removed."""
+        return "".join(run.text for run in self.words if run.sign != "-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +65,7 @@ class Change:
     size: float = 0.0  # Share of the page's words that differ, 0 to 1.
     edits: tuple[Edit, ...] = ()  # The first significant edits, including those of the template.
     edit_key: int | None = None  # Equal for all pages with the same change; None: no edit.
+    omitted: int = 0  # Edits that are left out because there are too many.
 
     @property
     def changed(self) -> bool:
@@ -42,14 +74,6 @@ class Change:
 
 
 NO_CHANGE = Change(ChangeClass.NONE)
-Sign = Literal[" ", "-", "+"]
-
-
-class Words(NamedTuple):
-    """A run of words in both versions, only in the older (-) or only in the newer (+)."""
-
-    sign: Sign
-    text: str
 
 
 class BlockEdit(NamedTuple):
@@ -61,8 +85,7 @@ class BlockEdit(NamedTuple):
     @property
     def sign(self) -> Literal["-", "+", "~"]:
         """Removed (-), added (+) or edited (~)."""
-        signs = {words.sign for words in self.words}
-        return "-" if signs == {"-"} else "+" if signs == {"+"} else "~"
+        return _sign(self.words)
 
 
 class FieldChange(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 from evercrawl.adapters.sql.database import Transaction
+from evercrawl.adapters.sql.records import edits_row
 from evercrawl.errors import BugFound
 from evercrawl.model.page import Batch, CompletedVisit, NewPage, Refusal, Requeue, Version
 from evercrawl.model.reason import Outcome, Reason
@@ -244,8 +244,7 @@ def _change_rows(visits: Sequence[CompletedVisit]) -> Iterator[tuple[int, int, s
     for visit in visits:
         change = visit.change
         if change is not None and change.edits:
-            edits = [(f"{edit.key:x}", *edit[1:]) for edit in change.edits]
-            yield visit.page_id, visit.at_us, change.kind.value, change.size, json.dumps(edits)
+            yield visit.page_id, visit.at_us, change.kind.value, change.size, edits_row(change)
 
 
 # Credit

@@ -5,7 +5,6 @@ visits come from the only process that may write the shard, so nothing is ever i
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -14,16 +13,15 @@ from typing import NamedTuple
 import zstandard
 
 from evercrawl.adapters.sql.database import BlockingQueries, Row
+from evercrawl.adapters.sql.records import edits_from
 from evercrawl.adapters.sql.state_reader import ROWS_AT_A_TIME, ShardReader, open_queries
 from evercrawl.core.alerts.matching import PageText
 from evercrawl.core.document.compression import MAX_TEXT_BYTES, unpack_outline
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import Event, EventKind
 from evercrawl.model.document import Outline
-from evercrawl.model.reason import Reason
+from evercrawl.model.reason import GONE_REASONS
 
-GONE_REASONS = frozenset({Reason.GONE.value, Reason.NOT_FOUND.value})  # Reasons of visits that found the page missing.
-MAX_EDITS = 5
 _CHANGED = frozenset({EventKind.CONTENT.value, EventKind.METADATA.value})
 VersionNumber = tuple[int, int]  # Page and number of a version.
 
@@ -258,10 +256,6 @@ def _event(shard: int, row: Row) -> Event | None:
     if known not in _CHANGED:
         return None
     measure = size if kind in _CHANGED else stored_size
-    return event._replace(kind=EventKind(known), size=measure or 0.0, edits=_own_edits(edits))
-
-
-def _own_edits(written: str | None) -> tuple[tuple[str, str], ...]:
-    """Return removed and added text of the first edits outside the template."""
-    edits = json.loads(written) if written else []
-    return tuple((removed, added) for _, is_template, removed, added in edits if not is_template)[:MAX_EDITS]
+    found, omitted = edits_from(edits) if edits else ((), 0)
+    own = tuple(edit for edit in found if not edit.is_template)
+    return event._replace(kind=EventKind(known), size=measure or 0.0, edits=own, omitted=omitted)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from evercrawl.adapters.sql.database import Row
+from evercrawl.core.change.text_diff import pack_edit, unpack_edit
 from evercrawl.core.document.compression import unpack_text, unpack_text_start
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.change import Change, ChangeClass, Edit
@@ -35,8 +36,19 @@ def site_from(row: Row) -> Site:
 def change_from(row: Row) -> ChangeRecord:
     """Return the change of a row of `changes_since` or `changes_before`."""
     at_us, page_id, url, kind, size, written = row
-    edits = tuple(Edit(int(key, 16), *rest) for key, *rest in json.loads(written))
-    return ChangeRecord(page_id, url, at_us, Change(ChangeClass(kind), size, edits))
+    edits, omitted = edits_from(written)
+    return ChangeRecord(page_id, url, at_us, Change(ChangeClass(kind), size, edits, omitted=omitted))
+
+
+def edits_row(change: Change) -> str:
+    """Return the edits of a change as they are stored."""
+    return json.dumps([change.omitted, *map(pack_edit, change.edits)])
+
+
+def edits_from(written: str) -> tuple[tuple[Edit, ...], int]:
+    """Read the edits of a change, and the number of those that are not stored."""
+    omitted, *edits = json.loads(written)
+    return tuple(map(unpack_edit, edits)), omitted
 
 
 def text_of(chain: Sequence[Row], page_id: int, number: int, *, most_bytes: int | None = None) -> str | None:

@@ -209,7 +209,7 @@ create table site_state (
   primary key (site_id, kind, shard)
 ) without rowid;
 
--- The edits that visits found; edits is a JSON array of [key, is_template, removed, added], keys as hexadecimal.
+-- The edits that visits found; edits is a JSON array: the number of edits left out, then those of `pack_edit`.
 create table change (
   page_id integer not null,
   at_us integer not null,

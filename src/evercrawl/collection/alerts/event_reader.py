@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
-from evercrawl.adapters.sql.log_reader import MAX_EDITS, events_between, text_after, text_before
+from evercrawl.adapters.sql.log_reader import events_between, text_after, text_before
 from evercrawl.adapters.sql.state_reader import ShardReader, StateReader
 from evercrawl.adapters.sqlite.state_file import shard_path
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MatchedEvent, StoredAlert
@@ -170,8 +170,9 @@ class _StoredLog:
 
     def _is_muted(self, event: Event) -> bool:
         """Return whether all edits are known and lie in muted parts."""
-        is_known = 0 < len(event.edits) < MAX_EDITS
-        return is_known and all(is_muted(self._mutes, event.url, *edit) for edit in event.edits)
+        if not event.edits or event.omitted:
+            return False
+        return all(is_muted(self._mutes, event.url, edit.removed, edit.added) for edit in event.edits)
 
     def page_after(self, event: Event) -> PageText:
         return text_after(self._state, event)

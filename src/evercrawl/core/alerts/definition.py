@@ -10,6 +10,7 @@ from typing import Any
 
 from evercrawl.core.alerts.matching import parse_alert_query
 from evercrawl.core.alerts.message_format import parse_secret
+from evercrawl.core.change.text_diff import pack_edit, unpack_edit
 from evercrawl.core.politeness import parse_hours
 from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind, Frequency, SentimentShift
@@ -137,7 +138,7 @@ def alert_from_json(stored: str) -> Alert:
 
 def event_to_json(event: Event) -> str:
     """Return the stored form of an event."""
-    return json.dumps(event)
+    return json.dumps(event._replace(edits=tuple(map(pack_edit, event.edits))))  # type: ignore[arg-type]
 
 
 def event_from_json(stored: str) -> Event:
@@ -145,6 +146,6 @@ def event_from_json(stored: str) -> Event:
     event = Event._make(json.loads(stored))
     return event._replace(
         kind=EventKind(event.kind),
-        edits=tuple((removed, added) for removed, added in event.edits),
+        edits=tuple(map(unpack_edit, event.edits)),
         shift=None if event.shift is None else SentimentShift._make(event.shift),
     )

@@ -17,7 +17,6 @@ from evercrawl.model.alerts import Alert, Event, EventKind, Frequency, PendingEv
 from evercrawl.model.time import from_us
 
 SCHEMA = "evercrawl.alert/1"
-MAX_EDIT_CHARS = 300
 MAX_TITLE_CHARS = 300
 MAX_SUBJECT_CHARS = 200
 _KIND_WORDS = {
@@ -56,10 +55,7 @@ def change_fields(notice: PendingEvent) -> dict[str, Any]:
         "seen_at": format_time(event.at_us),
         "version": event.version,
         "title": event.title and truncate(event.title, MAX_TITLE_CHARS),
-        "edits": [
-            {"removed": truncate(removed, MAX_EDIT_CHARS), "added": truncate(added, MAX_EDIT_CHARS)}
-            for removed, added in event.edits
-        ],
+        "edits": [{"removed": edit.removed, "added": edit.added} for edit in event.edits],
     }
     if event.shift is not None:
         fields["sentiment"] = {"before": round(event.shift.before, 3), "after": round(event.shift.after, 3)}
@@ -113,9 +109,9 @@ def plain_text(alert: Alert, notices: Sequence[PendingEvent], *, collection: str
 
 def _describe(event: Event) -> str:
     lines = [event.url, f"{_headline(event)} ({_measure(event)}, seen {format_time(event.at_us)})"]
-    for removed, added in event.edits:
-        lines += [f"  - {truncate(single_line(removed), MAX_EDIT_CHARS)}"] if removed.strip() else []
-        lines += [f"  + {truncate(single_line(added), MAX_EDIT_CHARS)}"] if added.strip() else []
+    for edit in event.edits:
+        lines += [f"  - {single_line(edit.removed)}"] if edit.removed.strip() else []
+        lines += [f"  + {single_line(edit.added)}"] if edit.added.strip() else []
     return "\n".join(lines)
 
 

@@ -6,7 +6,7 @@ is content, unless the location's history here and on other pages says noise. Pr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from enum import Enum
 from typing import NamedTuple
@@ -32,6 +32,7 @@ from evercrawl.core.change.snapshot_diff import (
     edits_in,
     own_block_test,
 )
+from evercrawl.core.change.text_diff import limit_edits, make_edit
 from evercrawl.model.change import NO_CHANGE, Change, ChangeClass, Edit
 
 MAX_TODAY_WORDS = 14  # In a longer text a date is that of an event.
@@ -231,8 +232,6 @@ def _recent_differences(location: Location, context: ChangeContext) -> int:
     return history.recent(RECENT_VISITS) if history is not None else 0
 
 
-MAX_EDITS = 8
-MAX_EDIT_CHARS = 200
 METADATA_FIELDS = 4
 PAGE_MAJORITY = 0.5  # A page with this share of its own words left out as noise is about that noise.
 MAX_HUNKS = 300  # A page with more differences is another page; the rest are not classified.
@@ -318,8 +317,9 @@ def _change(
         kind, size, key_edits = ChangeClass.CONTENT, _size(before, after, own), _keyed_edits(own)
     elif metadata:
         kind, size, key_edits = ChangeClass.METADATA, min(1.0, len(metadata) / METADATA_FIELDS), _keyed_edits(metadata)
-    edits = _edits(_keyed_edits(own + metadata), is_template=False) + _edits(template, is_template=True)
-    return Change(kind, size, tuple(edits), combine_keys({edit.key for edit in key_edits}))
+    edits, omitted = limit_edits(_edits(own + metadata))
+    template_edits, _ = limit_edits(make_edit(*edit, is_template=True) for edit in template)
+    return Change(kind, size, edits + template_edits, combine_keys({edit.key for edit in key_edits}), omitted)
 
 
 def _keyed_edits(hunks: list[Hunk]) -> list[KeyedEdit]:
@@ -337,11 +337,10 @@ def _template_edits(classes: list[tuple[Hunk, HunkClass]], context: ChangeContex
     ]
 
 
-def _edits(edits: list[KeyedEdit], *, is_template: bool) -> list[Edit]:
-    return [
-        Edit(edit.key, is_template, edit.removed[:MAX_EDIT_CHARS], edit.added[:MAX_EDIT_CHARS])
-        for edit in edits[:MAX_EDITS]
-    ]
+def _edits(hunks: list[Hunk]) -> Iterator[Edit]:
+    for hunk in hunks:
+        for edit in edits_in(hunk):
+            yield make_edit(*edit, is_template=False, is_entry=hunk.is_linked)
 
 
 def _size(before: Snapshot, after: Snapshot, own: list[Hunk]) -> float:

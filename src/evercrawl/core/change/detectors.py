@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 from xxhash import xxh64_intdigest
 
-from evercrawl.core.change.classify import MAX_EDIT_CHARS, MAX_EDITS
-from evercrawl.core.change.text_diff import changed_words, diff_text
-from evercrawl.model.change import NO_CHANGE, Change, ChangeClass, Edit, Words
+from evercrawl.core.change.text_diff import changed_words, cut_words, diff_text, limit_edits
+from evercrawl.model.change import NO_CHANGE, BlockEdit, Change, ChangeClass, Edit, Words
 
 
 def ascii_count(html: bytes | str) -> int:
@@ -54,7 +53,7 @@ def detect_change(detector: str, before: FetchedContent, after: FetchedContent) 
 def bytes_change() -> Change:
     """Return a change of which only the bytes are known."""
     message = "the content has other bytes"
-    return Change(ChangeClass.CONTENT, 1.0, (Edit(_key("", message), False, "", message),))
+    return Change(ChangeClass.CONTENT, 1.0, (Edit(_key("", message), False, (Words("+", message),)),))
 
 
 def text_change(before: str | None, after: str | None) -> Change:
@@ -64,13 +63,15 @@ def text_change(before: str | None, after: str | None) -> Change:
     found = diff_text(before, after)
     if not found.edits:
         return Change(ChangeClass.NOISE) if before or after else bytes_change()
-    edits = tuple(_edit(changed_words(edit)) for edit in found.edits[:MAX_EDITS])
-    return Change(ChangeClass.CONTENT, found.size, edits)
+    edits, omitted = limit_edits(map(_edit, found.edits))
+    return Change(ChangeClass.CONTENT, found.size, edits, omitted=omitted)
 
 
-def _edit(key: tuple[Words, ...]) -> Edit:
-    removed, added = ("".join(words.text for words in key if words.sign == sign) for sign in "-+")
-    return Edit(_key(removed, added), False, removed[:MAX_EDIT_CHARS], added[:MAX_EDIT_CHARS])
+def _edit(block: BlockEdit) -> Edit:
+    changed = changed_words(block)
+    removed, added = ("".join(words.text for words in changed if words.sign == sign) for sign in "-+")
+    words, omitted = cut_words(block.words)
+    return Edit(_key(removed, added), False, words, omitted=omitted)
 
 
 def _key(removed: str, added: str) -> int:

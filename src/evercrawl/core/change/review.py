@@ -11,8 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from evercrawl.core.change.classify import MAX_EDIT_CHARS, MAX_EDITS
-from evercrawl.core.change.text_diff import MatchingRun, matching_runs
+from evercrawl.core.change.text_diff import ELLIPSIS, MatchingRun, matching_runs
 from evercrawl.core.url import matches_glob, site_of
 from evercrawl.model.change import Change, ChangeClass, Edit
 from evercrawl.model.history import Mute, ReadMark
@@ -127,23 +126,19 @@ def _rank(kind: ChangeClass) -> int:
 
 MIN_LETTERS = 3  # Fewer letters would mute more than was meant.
 MAX_PATTERN_CHARS = 500
-SLACK_CHARS = 40
 _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _STARS = re.compile(r"\*[\s*]*\*")
 
 
 def mute_pattern(removed: str, added: str) -> str | None:
     """Return the pattern that both texts of an edit match; None if nothing stays the same."""
-    is_cut = max(len(removed), len(added)) >= MAX_EDIT_CHARS
-    if is_cut:
-        # Where a text is cut depends on what varies in it, so its end says nothing.
-        removed, added = removed[: MAX_EDIT_CHARS - SLACK_CHARS], added[: MAX_EDIT_CHARS - SLACK_CHARS]
-        removed, added = removed.rpartition(" ")[0], added.rpartition(" ")[0]
     if removed and added:
         pattern = _common_pattern(removed.split(), added.split())
     else:
         pattern = _NUMBER.sub("*", " ".join((removed or added).split()))
-    pattern = _STARS.sub("*", pattern + (" *" if is_cut else ""))[:MAX_PATTERN_CHARS]
+    pattern = _STARS.sub("*", pattern.replace(ELLIPSIS, "*"))
+    if len(pattern) > MAX_PATTERN_CHARS:
+        pattern = pattern[: MAX_PATTERN_CHARS - 1].rpartition(" ")[0] + " *"
     return None if pattern_problem(pattern) else pattern
 
 
@@ -168,11 +163,13 @@ def pattern_problem(pattern: str) -> str | None:
 
 def matches_pattern(pattern: str, text: str) -> bool:
     """Return whether the text matches, whatever its case and spaces."""
-    return matches_glob(_fold(pattern), _fold(text))
+    form = _fold(pattern)
+    # A star at an end may stand for nothing, not even a space.
+    return matches_glob(form[form.startswith(" *") : len(form) - form.endswith("* ")], _fold(text))
 
 
 def _fold(text: str) -> str:
-    return " ".join(text.split()).casefold()
+    return f" {' '.join(text.split()).casefold()} "
 
 
 def is_muted(mutes: Iterable[Mute], url: str, removed: str, added: str) -> bool:
@@ -187,9 +184,9 @@ def is_muted(mutes: Iterable[Mute], url: str, removed: str, added: str) -> bool:
 
 def unmuted_part(change: Change, url: str, mutes: Sequence[Mute]) -> Change | None:
     """Return the change without its muted edits; None if all are muted.
-    Only the first edits of a change are stored: if there may be more, the change stays as it is."""
+    If not all edits of a change are stored, it stays as it is."""
     edits = tuple(edit for edit in change.edits if not is_muted(mutes, url, edit.removed, edit.added))
-    if len(edits) == len(change.edits) or (not edits and len(change.edits) >= MAX_EDITS):
+    if len(edits) == len(change.edits) or (not edits and change.omitted):
         return change
     return replace(change, edits=edits) if edits else None
 

@@ -1,4 +1,5 @@
 """Differences between two texts by blocks (lines), and by words inside edited blocks.
+An edit is kept as what differs with the words around it: words are compared first, then long unchanged runs are cut.
 Sequences are aligned by items that are unique in both (patience diff), and only small gaps are searched thoroughly, so
 that the cost stays near linear; what exceeds the limits counts as replaced."""
 
@@ -7,22 +8,30 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from unicodedata import category
 
-from evercrawl.model.change import BlockEdit, Sign, TextDiff, Words
+from evercrawl.model.change import BlockEdit, Edit, Sign, TextDiff, Words
 
 MAX_SEARCH_CELLS = 10_000  # A gap is searched thoroughly up to this product of its lengths.
+MAX_DIFFERENCES = 200  # A larger gap is searched for up to this many differences,
+MAX_STEPS = 2_000_000  # and as long as their number times its length is at most this.
 MAX_ROUNDS = 16  # How often a gap is divided by its unique items.
 MAX_PAIRINGS = 2_500  # In a gap with more pairs of blocks, no block counts as edited.
-MAX_BLOCK_CHARS = 50_000  # Longer blocks are compared as a whole.
+MAX_BLOCK_CHARS = 50_000  # Characters of a block that are compared to find out which block became which.
+MAX_WORDS_COMPARED = 200_000  # Of longer blocks only the common ends are found.
 MIN_BLOCK_SIMILARITY = 0.4  # From this share of common words on, two blocks are one edited block.
 
-_TOKEN = re.compile(
-    # Scripts without spaces are compared by character.
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+|\s+|."
+# Scripts without spaces are compared by character, with the marks that belong to it.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
 )
+_MARKS = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u17b4-\u17d3\u3099\u309a"
+_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_TOKEN = re.compile(rf"[{_UNSPACED}]|\w+|\s+|.")
+_WORD = re.compile(rf"\s+|[{_UNSPACED}][{_MARKS}]*|[^\s{_UNSPACED}]+")  # Punctuation belongs to its word.
 
 
 class MatchingRun(NamedTuple):
@@ -131,9 +140,49 @@ def _between(runs: list[MatchingRun], gap: _Gap) -> Iterator[_Gap]:
 
 def _search_gap(a: Sequence[Hashable], b: Sequence[Hashable], gap: _Gap) -> list[MatchingRun]:
     if (gap.a_end - gap.a) * (gap.b_end - gap.b) > MAX_SEARCH_CELLS:
-        return []
+        return _few_differences(a, b, gap)
     matcher = SequenceMatcher(None, a[gap.a : gap.a_end], b[gap.b : gap.b_end], autojunk=False)
     return [MatchingRun(gap.a + at_a, gap.b + at_b, length) for at_a, at_b, length in matcher.get_matching_blocks()]
+
+
+def _few_differences(a: Sequence[Hashable], b: Sequence[Hashable], gap: _Gap) -> list[MatchingRun]:
+    """Return the common runs of a large gap that has no unique items but few differences (Myers 1986)."""
+    length_a, length_b = gap.a_end - gap.a, gap.b_end - gap.b
+    rounds = min(MAX_DIFFERENCES, MAX_STEPS // (length_a + length_b))
+    if abs(length_a - length_b) > rounds:
+        return []
+    ends: dict[int, int] = {1: 0}  # How far into `a` each diagonal reaches.
+    steps: list[dict[int, int]] = []
+    for number in range(rounds + 1):
+        steps.append(dict(ends))
+        for diagonal in range(-number, number + 1, 2):
+            is_down = _goes_down(ends, diagonal, number)
+            x = ends[diagonal + 1] if is_down else ends[diagonal - 1] + 1
+            y = x - diagonal
+            while x < length_a and y < length_b and a[gap.a + x] == b[gap.b + y]:
+                x, y = x + 1, y + 1
+            ends[diagonal] = x
+            if x >= length_a and y >= length_b:
+                return _trace_back(steps, gap)
+    return []
+
+
+def _goes_down(ends: dict[int, int], diagonal: int, number: int) -> bool:
+    return diagonal == -number or (diagonal != number and ends[diagonal - 1] < ends[diagonal + 1])
+
+
+def _trace_back(steps: list[dict[int, int]], gap: _Gap) -> list[MatchingRun]:
+    runs: list[MatchingRun] = []
+    x, y = gap.a_end - gap.a, gap.b_end - gap.b
+    for number in range(len(steps) - 1, -1, -1):
+        ends, diagonal = steps[number], x - y
+        is_down = _goes_down(ends, diagonal, number)
+        from_x = ends[diagonal + 1] if is_down else ends[diagonal - 1]
+        from_y = from_x - (diagonal + 1 if is_down else diagonal - 1)
+        start = max(0, from_x if is_down else from_x + 1) if number else 0
+        runs.append(MatchingRun(gap.a + start, gap.b + start - diagonal, x - start))
+        x, y = from_x, from_y
+    return runs
 
 
 def _join_runs(runs: list[MatchingRun]) -> list[MatchingRun]:
@@ -193,13 +242,17 @@ def _similarity(a: Counter[str], b: Counter[str]) -> float:
 
 def _diff_words(before: str, after: str) -> tuple[Words, ...]:
     """Return the words of an edited block: " " and "+" form the newer block, " " and "-" the older one."""
-    if max(len(before), len(after)) > MAX_BLOCK_CHARS:
-        return Words("-", before), Words("+", after)
-    old, new = _TOKEN.findall(before), _TOKEN.findall(after)
-    runs = [run for run in matching_runs(old, new) if _has_words(old[run.a : run.a + run.length])]
+    old, new = _WORD.findall(before), _WORD.findall(after)
+    if max(len(old), len(new)) <= MAX_WORDS_COMPARED:
+        runs = matching_runs(old, new)
+    else:
+        runs = []
+        _trim_ends(old, new, _Gap(0, len(old), 0, len(new)), runs)
     pieces: list[Words] = []
     at_a, at_b = 0, 0
-    for run in [*runs, MatchingRun(len(old), len(new), 0)]:
+    # Spaces alone would split a change.
+    shown = [run for run in runs if not "".join(old[run.a : run.a + run.length]).isspace()]
+    for run in [*shown, MatchingRun(len(old), len(new), 0)]:
         pieces.append(Words("-", "".join(old[at_a : run.a])))
         pieces.append(Words("+", "".join(new[at_b : run.b])))
         pieces.append(Words(" ", "".join(old[run.a : run.a + run.length])))
@@ -207,15 +260,47 @@ def _diff_words(before: str, after: str) -> tuple[Words, ...]:
     return tuple(piece for piece in pieces if piece.text)
 
 
-def _has_words(tokens: list[str]) -> bool:
-    """Return whether a run has words: spaces and commas alone would split a change."""
-    return any(token[0].isalnum() for token in tokens)
-
-
-CONTEXT_WORDS = 6
-MAX_RUN_CHARS = 400  # Characters of a run of changed words that are shown.
+CONTEXT_CHARS = 60  # Unchanged text that is kept on each side of a difference, cut at words.
+NARROW_CONTEXT_CHARS = 20  # The same where there are many differences.
+MAX_CONTEXT_WORD_CHARS = 200  # A longer word beside a difference is cut.
+MAX_EDIT_CHARS = 4_000
+MAX_EDITS = 40  # Edits of the content, and of the template, that are kept of a change.
+MAX_CHANGE_CHARS = 20_000  # Text that is kept of a change.
+MIN_RUN_CHARS = 40
 ELLIPSIS = "…"
 MARKS = {" ": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}
+
+
+def make_edit(key: int, removed: str, added: str, *, is_template: bool, is_entry: bool = False) -> Edit:
+    """Return the edit from one text of a block to the other, with every changed word and the words around it."""
+    removed, added = " ".join(removed.split()), " ".join(added.split())
+    words, omitted = cut_words(_diff_words(removed, added))
+    return Edit(key, is_template, words, is_entry, omitted)
+
+
+def limit_edits(edits: Iterable[Edit]) -> tuple[tuple[Edit, ...], int]:
+    """Return the first edits, as many as are kept of a change, and the number of the others."""
+    kept: list[Edit] = []
+    chars = omitted = 0
+    for edit in edits:
+        chars += sum(len(run.text) for run in edit.words)
+        if kept and (len(kept) == MAX_EDITS or chars > MAX_CHANGE_CHARS):
+            omitted += 1
+        else:
+            kept.append(edit)
+    return tuple(kept), omitted
+
+
+def pack_edit(edit: Edit) -> list[Any]:
+    """Return the stored form of an edit, for JSON."""
+    words = [run.sign + run.text for run in edit.words]
+    return [f"{edit.key:x}", edit.is_template, words, edit.is_entry, edit.omitted]
+
+
+def unpack_edit(stored: Sequence[Any]) -> Edit:
+    """Read the stored form of an edit."""
+    key, is_template, words, is_entry, omitted = stored
+    return Edit(int(key, 16), is_template, tuple(Words(run[0], run[1:]) for run in words), is_entry, omitted)
 
 
 def mark_words(words: Words) -> str:
@@ -225,25 +310,71 @@ def mark_words(words: Words) -> str:
 
 
 def shorten_edit(edit: BlockEdit) -> BlockEdit:
-    """Return the edit with long runs cut: unchanged ones to the words beside a change."""
-    last = len(edit.words) - 1
-    words = [
-        _context(run, is_first=place == 0, is_last=place == last) if run.sign == " " else _cut(run)
-        for place, run in enumerate(edit.words)
-    ]
-    return BlockEdit(edit.place, tuple(words))
+    """Return the edit with its changed words, and of the unchanged ones only those beside them."""
+    return BlockEdit(edit.place, _cut_context(edit.words, CONTEXT_CHARS))
 
 
-def _cut(run: Words) -> Words:
-    return run if len(run.text) <= MAX_RUN_CHARS else Words(run.sign, run.text[: MAX_RUN_CHARS - 1] + ELLIPSIS)
+def cut_words(words: tuple[Words, ...]) -> tuple[tuple[Words, ...], int]:
+    """Return the changed words with those around them, and how many changed words had to be left out."""
+    for context in (CONTEXT_CHARS, NARROW_CONTEXT_CHARS):
+        found = _cut_context(words, context)
+        if sum(len(run.text) for run in found) <= MAX_EDIT_CHARS:
+            return found, 0
+    longest = MAX_EDIT_CHARS
+    while longest > MIN_RUN_CHARS and sum(min(len(run.text), longest) for run in found) > MAX_EDIT_CHARS:
+        longest -= longest // 4
+    kept: list[Words] = []
+    chars = 0
+    for run in found:
+        text = run.text if run.sign == " " else _cut_end(run.text, longest)
+        chars += len(text)
+        if kept and chars > MAX_EDIT_CHARS:
+            kept.append(Words(" ", f" {ELLIPSIS}"))
+            break
+        kept.append(Words(run.sign, text))
+    return tuple(kept), _count_changed(words) - _count_changed(kept)
 
 
-def _context(run: Words, *, is_first: bool, is_last: bool) -> Words:
-    words = run.text.split(" ")
-    kept_before = 0 if is_first else CONTEXT_WORDS
-    kept_after = 0 if is_last else CONTEXT_WORDS
-    if len(words) <= kept_before + kept_after + 1:
-        return _cut(run)
-    head = " ".join(words[:kept_before]) + " " if kept_before else ""
-    tail = " " + " ".join(words[-kept_after:]) if kept_after else ""
-    return Words(" ", f"{head}{ELLIPSIS}{tail}")
+def _count_changed(words: Iterable[Words]) -> int:
+    return sum(word != ELLIPSIS for run in words if run.sign != " " for word in run.text.split())
+
+
+def _cut_context(words: tuple[Words, ...], longest: int) -> tuple[Words, ...]:
+    last = len(words) - 1
+    return tuple(
+        _cut_unchanged(run, 0 if place == 0 else longest, 0 if place == last else longest) if run.sign == " " else run
+        for place, run in enumerate(words)
+    )
+
+
+def _cut_unchanged(run: Words, start: int, end: int) -> Words:
+    """Return an unchanged run with about so many characters at its start and end."""
+    if len(run.text) <= start + end + NARROW_CONTEXT_CHARS:
+        return run
+    head, tail = _cut_end(run.text, start) if start else ELLIPSIS, ""
+    if end:
+        tail = run.text[len(run.text) - _word_border(run.text[::-1], end) :]
+        tail = " " + tail.lstrip()
+    return run if len(head) + len(tail) >= len(run.text) else Words(" ", head + tail)
+
+
+def _cut_end(text: str, longest: int) -> str:
+    """Return the start of a text, cut at a word, with an ellipsis."""
+    if len(text) <= longest:
+        return text
+    return f"{text[: _word_border(text, longest)].rstrip()} {ELLIPSIS}"
+
+
+def _word_border(text: str, near: int) -> int:
+    """Return the end of a word near a place; in scripts without spaces, of a character."""
+    before = text.rfind(" ", 1, near + 1)
+    if before > near // 2:
+        return before
+    if not _IS_UNSPACED.match(text[near - 1]):
+        after = text.find(" ", near, near + MAX_CONTEXT_WORD_CHARS)
+        if after > 0 or len(text) <= near + MAX_CONTEXT_WORD_CHARS:
+            return after if after > 0 else len(text)
+    border = near
+    while border < len(text) and "M" in (category(text[border])[0], category(text[border - 1])[0]):
+        border += 1
+    return border

@@ -37,6 +37,7 @@ from evercrawl.model.alerts import (
     PendingEvent,
     SentimentShift,
 )
+from evercrawl.model.change import Edit, Words
 from tests.webhooks import verify_signature
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
@@ -45,7 +46,7 @@ ALERT = Alert("prices", AlertFilter(), Destination(Channel.WEBHOOK, "https://exa
 EVIL = "\u202e<script>&\x1b[31m\r\nBcc: x@example.org\x00\ud800"
 EVENT = Event(
     3, 7, 1, "https://example.org/?a=1&b=2", EventKind.CONTENT, 0.25, 1_790_000_000_000_000, 4, EVIL,
-    ((EVIL, "now"),), SentimentShift(0.5, -0.25),
+    (Edit(5, False, (Words("-", EVIL), Words("+", "now"))),), SentimentShift(0.5, -0.25),
 )  # fmt: skip
 NOTICES = (PendingEvent(1, 1_790_000_001_000_000, EVENT), PendingEvent(2, 1_790_000_002_000_000, EVENT))
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 
-from evercrawl.core.change.classify import MAX_EDIT_CHARS, MAX_EDITS
 from evercrawl.core.change.review import (
     MAX_PATTERN_CHARS,
     group_changes,
@@ -16,13 +16,14 @@ from evercrawl.core.change.review import (
     muted_part,
     unmuted_part,
 )
+from evercrawl.core.change.text_diff import make_edit
 from evercrawl.model.change import Change, ChangeClass, Edit
 from evercrawl.model.history import Mute
 
-MENU = Edit(1, is_template=True, removed="News", added="Stories")
-FOOTER = Edit(2, is_template=True, removed="2025", added="")
-PRICE = Edit(3, is_template=False, removed="9 EUR", added="8 EUR")
-TEXT = Edit(4, is_template=False, removed="", added="More words")
+MENU = make_edit(1, "News", "Stories", is_template=True)
+FOOTER = make_edit(2, "2025", "", is_template=True)
+PRICE = make_edit(3, "9 EUR", "8 EUR", is_template=False)
+TEXT = make_edit(4, "", "More words", is_template=False)
 
 
 def noise(*edits: Edit) -> Change:
@@ -81,11 +82,18 @@ def test_the_mute_pattern_is_what_both_texts_share(removed: str, added: str, for
 
 
 def test_the_pattern_of_a_cut_text_has_an_open_end() -> None:
-    long = "word " * MAX_EDIT_CHARS
-    form = mute_pattern(f"1 {long}"[:MAX_EDIT_CHARS], f"2 {long}"[:MAX_EDIT_CHARS])
+    long = " ".join(f"word{number}" for number in range(900))
+    edits = [
+        make_edit(1, f"{long} seen {one} times {long}", f"{long} seen {one + 1} times {long}", is_template=False)
+        for one in (1, 99)
+    ]
+    form = mute_pattern(edits[0].removed, edits[0].added)
     assert form is not None
-    assert form.endswith("*")
-    assert matches_pattern(form, f"3 {long}"[:MAX_EDIT_CHARS])
+    assert form.startswith("* ")
+    assert form.endswith(" *")
+    assert is_muted([rule(form)], URL, edits[1].removed, edits[1].added)
+    short = make_edit(1, "word899 seen 1 times word0", "word899 seen 2 times word0", is_template=False)
+    assert matches_pattern("* word899 seen * times word0 *", short.added)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +128,7 @@ def test_a_mute_applies_to_its_page_or_site_and_both_texts() -> None:
 
 
 def _change(*edits: tuple[str, str]) -> Change:
-    found = tuple(Edit(key, False, *edit) for key, edit in enumerate(edits))
+    found = tuple(make_edit(key, *edit, is_template=False) for key, edit in enumerate(edits))
     return Change(ChangeClass.CONTENT, 0.5, found)
 
 
@@ -141,5 +149,5 @@ def test_only_muted_edits_are_left_out() -> None:
 
 
 def test_a_change_with_unknown_edits_is_never_muted() -> None:
-    many = _change(*((f"seen {n} times", f"seen {n + 1} times") for n in range(MAX_EDITS)))
+    many = replace(_change(("seen 3 times", "seen 4 times")), omitted=1)
     assert unmuted_part(many, URL, [rule("seen * times")]) is many

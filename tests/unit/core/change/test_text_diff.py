@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import random
 import time
+from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evercrawl.core.change.text_diff import (
-    MAX_RUN_CHARS,
+    MAX_EDIT_CHARS,
+    MAX_EDITS,
     changed_words,
     diff_text,
+    limit_edits,
+    make_edit,
     mark_words,
     matching_runs,
+    pack_edit,
     shorten_edit,
+    unpack_edit,
 )
 from evercrawl.model.change import BlockEdit, Words
 
@@ -89,6 +96,19 @@ def test_matching_runs_are_common_and_ordered(a: list[str], b: list[str]) -> Non
     assert at_b <= len(b)
 
 
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from("ab"), min_size=150, max_size=250), st.data())
+def test_few_differences_among_repeated_items_are_found(items: list[str], data: st.DataObject) -> None:
+    other = list(items)
+    for _ in range(data.draw(st.integers(1, 6))):
+        other.insert(data.draw(st.integers(0, len(other))), "c")
+        del other[data.draw(st.integers(0, len(other) - 1))]
+    runs = matching_runs(items, other)
+    assert sum(run.length for run in runs) >= len(items) - 12
+    assert all(items[run.a : run.a + run.length] == other[run.b : run.b + run.length] for run in runs)
+    assert all(one.a + one.length <= two.a and one.b + one.length <= two.b for one, two in pairwise(runs))
+
+
 _BLOCKS = st.lists(st.text("ab c,", min_size=1, max_size=12).filter(str.strip), max_size=12)
 
 
@@ -126,13 +146,59 @@ def test_large_and_hostile_pages_are_compared_in_limited_time() -> None:
 
 
 def test_an_edit_is_shown_with_little_context() -> None:
-    before = " ".join(f"w{number}" for number in range(100))
-    (edit,) = diff_text(before, before.replace("w50 ", "new ")).edits
+    before = " ".join(f"word-number-{number}" for number in range(100))
+    (edit,) = diff_text(before, before.replace("word-number-50 ", "new ")).edits
     line = "".join(mark_words(words) for words in shorten_edit(edit).words)
-    assert line == "… w45 w46 w47 w48 w49 [-w50-]{+new+} w51 w52 w53 w54 w55 …"
+    assert line.startswith("… word-number-46 word-number-47 word-number-48 word-number-49 [-word-number-50-]{+new+} ")
+    assert line.endswith(" word-number-53 word-number-54 …")
 
 
-def test_a_long_run_is_cut() -> None:
-    (edit,) = diff_text("", "x" * 5000).edits
-    (words,) = shorten_edit(edit).words
-    assert len(words.text) == MAX_RUN_CHARS
+def test_a_change_at_the_end_of_a_long_block_is_kept() -> None:
+    long = "The ferry leaves the old harbour at dawn and returns at dusk. " * 300
+    edit = make_edit(1, f"{long}Tickets cost 12 euros.", f"{long}Tickets cost 15 euros.", is_template=False)
+    assert edit.removed == "… the old harbour at dawn and returns at dusk. Tickets cost 12 euros."
+    assert edit.added == "… the old harbour at dawn and returns at dusk. Tickets cost 15 euros."
+
+
+def test_several_differences_of_a_block_have_a_window_each() -> None:
+    long = "and so on and on " * 30
+    edit = make_edit(1, f"one {long}two {long}three", f"uno {long}dos {long}tres", is_template=False)
+    assert edit.omitted == 0
+    assert edit.added.count(" … ") == 2
+    assert all(word in edit.added for word in ("uno", "dos", "tres"))
+    assert all(word in edit.removed for word in ("one", "two", "three"))
+
+
+def test_a_window_in_a_script_without_spaces_is_cut_at_characters() -> None:
+    long = "東京の天気は晴れです。" * 40
+    edit = make_edit(1, f"{long}朝{long}", f"{long}夜{long}", is_template=False)
+    assert [run for run in edit.words if run.sign != " "] == [Words("-", "朝"), Words("+", "夜")]
+    assert 40 < len(edit.added) < 200
+
+
+def test_marks_stay_with_their_letters() -> None:
+    edit = make_edit(1, "मौसम ठीक है", "मौसम ठंडा है", is_template=False)
+    assert [run.text for run in edit.words if run.sign != " "] == ["ठीक", "ठंडा"]
+
+
+def test_too_much_text_is_counted() -> None:
+    edit = make_edit(1, "", " ".join(f"word{n}" for n in range(5000)), is_template=False)
+    assert len(edit.added) <= MAX_EDIT_CHARS + 10
+    assert edit.added.endswith(" …")
+    assert edit.omitted + len(edit.added.split()) == 5001
+    many = [make_edit(n, f"a {n} b", f"a {n + 1} b", is_template=False) for n in range(100)]
+    kept, omitted = limit_edits(many)
+    assert (len(kept), omitted) == (MAX_EDITS, 100 - MAX_EDITS)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(["a", "b", "c", "d", "e", "ü", "東", "京", "กิ", "x,"]), max_size=200), st.data())
+def test_an_edit_keeps_every_changed_word(words: list[str], data: st.DataObject) -> None:
+    old, new = list(words), list(words)
+    for number in range(data.draw(st.integers(1, 5))):
+        new.insert(data.draw(st.integers(0, len(new))), f"new{number}")
+        old.insert(data.draw(st.integers(0, len(old))), f"old{number}")
+    edit = make_edit(1, " ".join(old), " ".join(new), is_template=False)
+    assert all(word in edit.added.split() for word in new if word.startswith("new"))
+    assert all(word in edit.removed.split() for word in old if word.startswith("old"))
+    assert unpack_edit(json.loads(json.dumps(pack_edit(edit)))) == edit
