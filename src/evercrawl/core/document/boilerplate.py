@@ -134,6 +134,19 @@ def _classify_name(name: str) -> int:
     return NEUTRAL if _BODY_WORDS.isdisjoint(words) and _BODY_PAIRS.isdisjoint(pairs) else CONTENT
 
 
+_VERBS = "edit|delete|remove|reply|quote|login|logout|signin|signup|register|subscribe|unsubscribe|vote|flag"
+_ACTION = re.compile(
+    rf"javascript:|[?&](?:action|do|cmd|op|task|mode)=(?:{_VERBS}|history|revisions|diff|info|print|share|watch|report)\b"
+    rf"|/(?:{_VERBS})/?(?:[?#]|\Z)",
+    re.IGNORECASE,
+)
+
+
+def is_action(href: str) -> bool:
+    """Return whether a link is a command of the software, such as edit or log in, not a page to read."""
+    return _ACTION.search(href) is not None
+
+
 MAX_SMALL_ASIDE_CHARS = 400  # Characters of a byline, a caption or a row of share buttons.
 MIN_LARGE_CHARS = 250  # Fewer characters cannot be the content by mistake.
 MAX_ASIDE_PROSE_CHARS = 1000  # Characters of paragraphs outside links in a sidebar.
@@ -374,3 +387,30 @@ def is_copyright_notice(text: str) -> bool:
     """Return whether the line claims rights."""
     lowered = text.lower()
     return any(claim in lowered for claim in _RIGHTS)
+
+
+MAX_LABEL_WORDS = 8
+_DATE = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\b\d{1,2}:\d\d\b")
+
+
+def is_label(text: str) -> bool:
+    """Return whether a short line is a name, an address or a date: most of its words are capitalised or no words."""
+    words = text.split()
+    lower = sum(word.isalpha() and word[0].islower() and len(word) > SMALL_WORD_CHARS for word in words)
+    return len(words) <= MAX_LABEL_WORDS and lower * 2 < len(words)
+
+
+def is_date_line(text: str) -> bool:
+    """Return whether a line says when something was written, and perhaps by whom."""
+    return _DATE.search(text) is not None and is_label(text)
+
+
+SMALL_WORD_CHARS = 3
+
+
+_CREDIT_STARTS = ("photo:", "photo by ", "photos:", "image:", "foto:", "fotos:", "bild:", "credit:", "©")
+
+
+def is_credit(text: str) -> bool:
+    """Return whether a line names the source of a picture."""
+    return text[:10].lower().startswith(_CREDIT_STARTS)

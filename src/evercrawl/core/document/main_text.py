@@ -19,14 +19,19 @@ from evercrawl.core.document.boilerplate import (
     classify_attributes,
     classify_line,
     is_copyright_notice,
+    is_credit,
+    is_date_line,
+    is_label,
     unlinked_chars,
 )
 from evercrawl.core.document.paragraphs import (
     HEADING,
     ITEM,
     LINKED_HEADING,
+    LINKED_ITEM,
     LINKS,
     MAX_LINKS_COST,
+    PRE,
     SENTENCE_ENDS,
     STUB,
     TEXT,
@@ -51,6 +56,9 @@ MIN_TITLE_CHARS: Final = 20  # A heading below the first level repeats the title
 MAX_ANNOUNCEMENT_CHARS: Final = 100
 MAX_LOOSE_LINE_CHARS: Final = 120
 MAX_LAST_LINE_CHARS: Final = 200
+MAX_STRAY_LINKS: Final = 5
+MIN_STRAY_CHARS: Final = 20  # Headlines are longer than entries of most lists.
+MIN_PROSE_RATIO: Final = 10
 MAX_LOOSE_ENDS = 3  # More short lines at the end are a list.
 _score_of = itemgetter(2)
 
@@ -129,6 +137,8 @@ def _choose(found: Paragraphs, title: str | None) -> MainTextCandidate:
     most, first, last = sums[-1], 0, len(found.all)
     for start, end in found.containers:
         score = sums[end] - sums[start]
+        if (start, end) in found.lists:
+            continue
         if score > most or (score == most and end - start < last - first):
             most, first, last = score, start, end
     lead: list[str] = []
@@ -204,22 +214,53 @@ def _prune(found: Paragraphs, first: int, last: int, title: str) -> list[str]:
     while at < last:
         paragraph = text, kind, _ = paragraphs[at]
         at += 1
+        is_below_heading = bool(kept) and kept[-1][1] > HEADING + 1
         if kind == LINKS:
+            if is_below_heading and kept[-1] is paragraphs[at - 2]:
+                kept.append(paragraph)
             continue
         if not ITEM <= kind < HEADING:
             if len(text) < MAX_LINE_CHARS and (meaning := classify_line(text)):
-                if meaning == DROP_SECTION:
+                if meaning == DROP_SECTION or (kind > HEADING and _is_followed_by_links(paragraphs, at, last)):
                     if ends is None:
                         headings = [place for place, (_, kind, _) in enumerate(paragraphs) if kind > HEADING]
                         ends = _container_ends(found.containers, headings)
                     at = _section_end(paragraphs, at - 1, last, ends)
-                continue
+                    continue
+                if not is_below_heading or kind != TEXT:
+                    continue
             if kind > HEADING and title and _repeats(title, text, kind):
                 continue
-            if at < last and paragraphs[at][1] == LINKS and _only_announces(paragraphs, at - 1, last):
+            if (kind > HEADING or not is_below_heading) and _only_announces(paragraphs, at - 1, last):
                 continue
+        elif kind != PRE and is_credit(text):
+            continue
         kept.append(paragraph)
-    return [text for text, _, _ in _trim(kept)]
+    return [text for text, _, _ in _drop_stray_links(_trim(kept))]
+
+
+def _drop_stray_links(kept: list[Paragraph]) -> list[Paragraph]:
+    """Drop a few links to other articles between the sentences of a long text that does not announce them."""
+    linked = sum(len(text) for text, kind, _ in kept if kind == LINKED_ITEM)
+    if not linked or linked * MIN_PROSE_RATIO > sum(score for _, kind, score in kept if kind == TEXT):
+        return kept
+    left: list[Paragraph] = []
+    at = 0
+    while at < len(kept):
+        end = at
+        while end < len(kept) and kept[end][1] == LINKED_ITEM:
+            end += 1
+        if not (0 < end - at <= MAX_STRAY_LINKS and left and left[-1][1] == TEXT and left[-1][0][-1] != ":"):
+            end = max(end, at + 1)
+            left += kept[at:end]
+        elif sum(len(text) for text, _, _ in kept[at:end]) < MIN_STRAY_CHARS * (end - at):
+            left += kept[at:end]
+        at = end
+    return left
+
+
+def _is_followed_by_links(paragraphs: list[Paragraph], at: int, last: int) -> bool:
+    return at < last and paragraphs[at][1] in (LINKS, LINKED_ITEM)
 
 
 def _repeats(title: str, text: str, kind: int) -> bool:
@@ -233,7 +274,7 @@ def _section_end(paragraphs: list[Paragraph], at: int, last: int, ends: dict[int
     if kind > HEADING:
         return _next_heading(paragraphs, at + 1, min(ends.get(at, last), last), kind)
     at += 1
-    while at < last and paragraphs[at][1] in (LINKS, STUB, ITEM):
+    while at < last and paragraphs[at][1] in (LINKS, STUB, ITEM, LINKED_ITEM):
         at += 1
     return at
 
@@ -241,6 +282,8 @@ def _section_end(paragraphs: list[Paragraph], at: int, last: int, ends: dict[int
 def _only_announces(paragraphs: list[Paragraph], at: int, last: int) -> bool:
     """Return whether the line stands before excluded links only."""
     text, kind, _ = paragraphs[at]
+    if at + 1 == last or paragraphs[at + 1][1] != LINKS:
+        return False
     if kind == TEXT and not (len(text) < MAX_ANNOUNCEMENT_CHARS and text[-1] in ":?…"):
         return False
     after = at + 1
@@ -254,24 +297,35 @@ def _only_announces(paragraphs: list[Paragraph], at: int, last: int) -> bool:
 def _trim(kept: list[Paragraph]) -> list[Paragraph]:
     """Drop dates, names and buttons before the first sentence and after the last."""
     end = len(kept)
-    while end and _is_loose_end(*kept[end - 1]):
+    while end and _is_loose_end(kept[end - 1], kept[end - 2] if end > 1 else None):
         end -= 1
     if len(kept) - end > MAX_LOOSE_ENDS:
         end = len(kept)
     start = 0
-    while start < end and _is_loose_start(*kept[start]):
+    while start < end and _may_precede_text(*kept[start]):
         start += 1
+    if not any(is_date_line(text) for text, kind, _ in kept[:start] if kind < HEADING):
+        return kept[:end]
     return [paragraph for paragraph in kept[:start] if paragraph[1] > HEADING] + kept[start:end]
 
 
-def _is_loose_end(text: str, kind: int, score: int) -> bool:
-    if kind != TEXT or len(text) >= MAX_LAST_LINE_CHARS:
-        return kind == STUB or kind > HEADING
+def _is_loose_end(paragraph: Paragraph, before: Paragraph | None) -> bool:
+    """Return whether the last paragraph is no part of the text: a heading of nothing, a signature, a notice."""
+    text, kind, score = paragraph
+    if kind > HEADING:
+        return True
+    if kind not in (TEXT, STUB) or len(text) >= MAX_LAST_LINE_CHARS or (before and before[1] > HEADING):
+        return False
+    if is_copyright_notice(text):
+        return True
+    if kind == STUB:
+        return is_label(text)
     has_link = score < len(text)
-    return (has_link and text[-1] not in ".。:") or is_copyright_notice(text)
+    return has_link and text[-1] not in ".。:"
 
 
-def _is_loose_start(text: str, kind: int, _score: int) -> bool:
-    if kind == TEXT:
-        return len(text) < MAX_LOOSE_LINE_CHARS and text[-1] not in SENTENCE_ENDS
-    return kind == STUB or kind > HEADING
+def _may_precede_text(text: str, kind: int, _score: int) -> bool:
+    """Return whether a line is the title, a name, a date or the like."""
+    if kind > HEADING:
+        return kind in (HEADING + 1, LINKED_HEADING + 1)
+    return kind in (TEXT, STUB) and len(text) < MAX_LOOSE_LINE_CHARS and is_label(text)

@@ -8,7 +8,15 @@ from typing import Final, NamedTuple
 
 from selectolax.lexbor import LexborNode
 
-from evercrawl.core.document.boilerplate import ASIDE, CONTENT, NEUTRAL, BoilerplateFilter, classify_attributes
+from evercrawl.core.document.boilerplate import (
+    ASIDE,
+    CONTENT,
+    NEUTRAL,
+    BoilerplateFilter,
+    classify_attributes,
+    classify_names,
+    is_action,
+)
 from evercrawl.core.document.elements import CODE_TAGS, tag_id, tag_ids, text_node_id
 
 MAX_LINKED_SHARE: Final = 0.7  # Share of link characters above which a paragraph counts as navigation.
@@ -18,6 +26,7 @@ STUB_COST: Final = 12
 ITEM_COST: Final = 2
 MIN_LINKS_COST: Final = 2
 MAX_LINKS_COST: Final = 30  # Links cost as many characters as they have, and a little more, up to this.
+MAX_NODES_BEFORE_HEADING: Final = 6
 LONG_LINK_CHARS: Final = 200  # Longer anchors are checked: old pages leave `<a name>` open.
 SHORT_CELL_CHARS: Final = 40  # Cells up to this length form one paragraph with their row.
 
@@ -26,11 +35,16 @@ LINKS: Final = 1
 STUB: Final = 2
 ITEM: Final = 3
 PRE: Final = 4  # Kinds of paragraphs; an item is a stub in a list or table.
+LINKED_ITEM: Final = 5  # An entry of a list or table that is a link.
 HEADING: Final = 10
 LINKED_HEADING: Final = 20  # The level of the heading is added to these; a linked heading leads to another page.
 
 Paragraph = tuple[str, int, int]  # Text, kind and score; a plain tuple, since a page has hundreds.
 ParagraphRange = tuple[int, int]  # The first paragraph and the one after the last.
+
+_PERMALINK_SIGNS: Final = " ¶§🔗\u200b\ufeff\uf0c1"
+_BRACKETS: Final = ("[", "(")
+_BRACKET_ENDS: Final = ("]", ")")
 
 # Kinds of nodes; the walk compares them, so their order matters.
 _INLINE: Final = 0
@@ -40,14 +54,15 @@ _WHOLE: Final = 3
 _BLOCK: Final = 4
 _ITEM: Final = 5
 _CELL: Final = 6
-_PART: Final = 7
-_TOP_HEADER: Final = 8
-_MAIN: Final = 9
-_BODY: Final = 10
-_HEADING: Final = 11
-_PRE: Final = 12
-_BREAK: Final = 13
-_DROP: Final = 14
+_LIST: Final = 7
+_PART: Final = 8
+_TOP_HEADER: Final = 9
+_MAIN: Final = 10
+_BODY: Final = 11
+_HEADING: Final = 12
+_PRE: Final = 13
+_BREAK: Final = 14
+_DROP: Final = 15
 _NAMES = {
     _WHOLE: "code tt kbd var samp sub sup abbr cite dfn",
     _LINK: "a",
@@ -57,7 +72,8 @@ _NAMES = {
     _ITEM: "li dt dd caption tr option",
     _HEADING: "h1 h2 h3 h4 h5 h6",
     _PRE: "pre listing xmp",
-    _PART: "div section ul ol dl table tbody blockquote figure details center form fieldset body hgroup",
+    _LIST: "ul ol dl table tbody thead tfoot blockquote figure details fieldset hgroup",
+    _PART: "div section center form body",
     _TOP_HEADER: "header",
     _MAIN: "main article",
     _DROP: "script style noscript template iframe object svg math button select textarea input nav aside"
@@ -68,6 +84,8 @@ _TEXT_ID: Final = text_node_id()
 _A: Final = tag_id("a")
 _KIND_OF = {tag: kind for kind, names in _NAMES.items() for tag in tag_ids(names)} | {_TEXT_ID: _TEXT}
 _KINDS: Final = tuple(_KIND_OF.get(tag, _INLINE) for tag in range(max(_KIND_OF) + 1))
+_SECTION: Final = tag_id("section")
+_SECTION_NAMES: Final = ("sect", "subsect", "chapter", "level")
 _ITEM_KINDS: Final = frozenset((_ITEM, _CELL))
 _MARK_OF: Final = {tag_id(f"h{level}"): HEADING + level for level in range(1, 7)}
 
@@ -78,6 +96,7 @@ class Paragraphs(NamedTuple):
     all: list[Paragraph]
     containers: list[ParagraphRange]
     bodies: list[ParagraphRange]  # The containers that the page marks as its content.
+    lists: set[ParagraphRange]  # The containers that are lists, tables, cells and quotations.
     linked_headings: list[int]  # Indexes of the headings that lead to other pages.
     asides: list[tuple[LexborNode, int, int]]
     """The larger parts excluded for their names, with what the names say and their characters."""
@@ -87,7 +106,8 @@ class _ParagraphWalk:
     """Collects the paragraphs of one page and the ranges of its containers."""
 
     __slots__ = (
-        "_boilerplate", "_inside_main", "bodies", "containers", "found", "linked", "linked_headings", "pieces", "stack",
+        "_boilerplate", "_inside_main", "bodies", "containers", "found", "link", "linked", "linked_headings", "lists",
+        "pieces", "stack",
     )  # fmt: skip
 
     def __init__(self, boilerplate: BoilerplateFilter) -> None:
@@ -95,18 +115,30 @@ class _ParagraphWalk:
         self.containers: list[ParagraphRange] = []
         self.bodies: list[ParagraphRange] = []
         self.linked_headings: list[int] = []
+        self.lists: set[ParagraphRange] = set()
         self.pieces: list[str] = []
         self.linked = 0
         """Characters of the pieces that belong to links."""
+        self.link: LexborNode | None = None
+        """The last link."""
         self.stack: list[tuple[LexborNode, int, int]] = []
         self._boilerplate = boilerplate
         self._inside_main = 0
 
-    def flush(self, stub: int) -> None:
-        """Make one paragraph of the pieces; a short one is of the kind `stub`."""
-        _add_text(self.found, "".join(self.pieces), self.linked, stub)
+    def flush(self, stub: int = STUB) -> None:
+        """Make one paragraph of the pieces; a short one is of the kind `stub`, or an item inside of one."""
+        if stub == STUB and self.is_in_item():
+            stub = ITEM
+        text = "".join(self.pieces)
+        if stub == ITEM and self.linked > MAX_LINKED_SHARE * len(text) and not leads_elsewhere(self.link):
+            stub = STUB
+        _add_text(self.found, text, self.linked, stub)
         self.pieces.clear()
         self.linked = 0
+
+    def is_in_item(self) -> bool:
+        """Return whether the innermost open element is an item."""
+        return bool(self.stack) and self.stack[-1][1] in _ITEM_KINDS
 
     def enter(self, node: LexborNode, child: LexborNode, kind: int) -> bool:
         """Add an element that holds a single text or link, or open it and return True."""
@@ -115,10 +147,11 @@ class _ParagraphWalk:
             return False
         only = child.tag_id if child.next is None else -1
         if only == _TEXT_ID:
-            _add_text(self.found, child.text_content or "", 0, ITEM if kind == _ITEM else STUB)
+            _add_text(self.found, child.text_content or "", 0, ITEM if kind == _ITEM or self.is_in_item() else STUB)
             return False
         if only == _A and len(label := child.text_lexbor()) <= LONG_LINK_CHARS:
-            _add_text(self.found, label, len(label), STUB)
+            is_entry = (kind == _ITEM or self.is_in_item()) and leads_elsewhere(child)
+            _add_text(self.found, label, len(label), ITEM if is_entry else STUB)
             return False
         self.stack.append((node, kind, 0))
         return True
@@ -131,12 +164,12 @@ class _ParagraphWalk:
             self.stack.append((node, _CELL, len(self.found)))
             return True
         if self.pieces:
-            self.flush(STUB)
+            self.flush()
         if kind == _TOP_HEADER and not self._inside_main:
             place = ASIDE
         else:
             place = classify_attributes(attributes) if (attributes := node.attributes) else NEUTRAL
-        if place > CONTENT and self._boilerplate.excludes(node, place):
+        if place > CONTENT and not _is_named_after_heading(node) and self._boilerplate.excludes(node, place):
             return False
         if kind == _MAIN:
             self._inside_main += 1
@@ -145,7 +178,7 @@ class _ParagraphWalk:
         self.stack.append((node, kind, len(self.found)))
         return True
 
-    def close(self, kind: int, start: int) -> None:
+    def close(self, node: LexborNode, kind: int, start: int) -> None:
         """End the paragraph, and the container if the element is one."""
         found, pieces = self.found, self.pieces
         if pieces and (kind != _CELL or self.linked or len(pieces[-1]) > SHORT_CELL_CHARS or len(found) > start):
@@ -153,7 +186,9 @@ class _ParagraphWalk:
         if kind >= _CELL:
             if len(found) > start:
                 self.containers.append((start, len(found)))
-                if kind >= _MAIN:
+                if kind <= _LIST or (found[start][1] > HEADING + 1 and kind == _PART and is_section(node)):
+                    self.lists.add((start, len(found)))
+                elif kind >= _MAIN:
                     self.bodies.append((start, len(found)))
             self._inside_main -= kind == _MAIN
 
@@ -180,7 +215,7 @@ def split_paragraphs(body: LexborNode, *, mistaken: frozenset[int] | None = froz
                 break
             node, kind, start = stack.pop()
             if kind != _INLINE:
-                walk.close(kind, start)
+                walk.close(node, kind, start)
             node = node.next
             continue
         tag = node.tag_id
@@ -208,11 +243,12 @@ def split_paragraphs(body: LexborNode, *, mistaken: frozenset[int] | None = froz
                     text = _visible_text(node)
                 pieces.append(text)
                 walk.linked += len(text)
+                walk.link = node
         elif kind == _WHOLE:
             pieces.append(node.text_lexbor())
         elif kind <= _ITEM:
             if pieces:
-                walk.flush(STUB)
+                walk.flush()
             child = node.first_child
             if child is not None and walk.enter(node, child, kind):
                 node = child
@@ -225,12 +261,12 @@ def split_paragraphs(body: LexborNode, *, mistaken: frozenset[int] | None = froz
             pieces.append("\n")
         elif kind != _DROP:
             if pieces:
-                walk.flush(STUB)
+                walk.flush()
             walk.add_whole(node, kind, tag)
         node = node.next
     if pieces:
-        walk.flush(STUB)
-    return Paragraphs(walk.found, walk.containers, walk.bodies, walk.linked_headings, boilerplate.large)
+        walk.flush()
+    return Paragraphs(walk.found, walk.containers, walk.bodies, walk.lists, walk.linked_headings, boilerplate.large)
 
 
 def _add_text(found: list[Paragraph], text: str, linked: int, stub: int) -> None:
@@ -242,7 +278,9 @@ def _add_text(found: list[Paragraph], text: str, linked: int, stub: int) -> None
         return
     if linked > MAX_LINKED_SHARE * size:
         cost = MIN_LINKS_COST + size
-        found.append((text, LINKS, -cost if cost < MAX_LINKS_COST else -MAX_LINKS_COST))
+        found.append(
+            (text, LINKED_ITEM if stub == ITEM else LINKS, -cost if cost < MAX_LINKS_COST else -MAX_LINKS_COST)
+        )
     elif size < SHORT_CHARS and text[-1] not in SENTENCE_ENDS:
         found.append((text, stub, -STUB_COST if stub == STUB else -ITEM_COST))
     else:
@@ -250,8 +288,8 @@ def _add_text(found: list[Paragraph], text: str, linked: int, stub: int) -> None
 
 
 def _add_heading(found: list[Paragraph], node: LexborNode, mark: int) -> bool:
-    """Add a heading without its permalink sign; return whether it leads to another page."""
-    text = " ".join(_visible_text(node).split()).rstrip(" ¶")
+    """Add a heading without its permalink and edit links; return whether it leads to another page."""
+    text = " ".join(_heading_text(node).split()).rstrip(_PERMALINK_SIGNS)
     if not text:
         return False
     is_linked = _is_linked_heading(node, len(text))
@@ -259,11 +297,72 @@ def _add_heading(found: list[Paragraph], node: LexborNode, mark: int) -> bool:
     return is_linked
 
 
+def _heading_text(heading: LexborNode) -> str:
+    """Return the text of a heading without what software adds to it: permalinks, edit links, buttons."""
+    texts: list[str] = []
+    tools: list[str] = []
+    child = heading.first_child
+    while child is not None:
+        tag = child.tag_id
+        if tag == _TEXT_ID:
+            texts.append(child.text_content or "")
+        elif (tag >= len(_KINDS) or _KINDS[tag] != _DROP) and (text := _visible_text(child)):
+            (tools if _is_heading_tool(child, text) else texts).append(text)
+        child = child.next
+    text = "".join(texts)
+    return text if any(map(str.isalnum, text)) else "".join(tools)
+
+
+def _is_heading_tool(part: LexborNode, text: str) -> bool:
+    """Return whether a part of a heading is a permalink or an edit link."""
+    if not any(map(str.isalnum, text)):
+        return len(text) > 1 or part.tag_id == _A or not text.isascii()
+    link = part if part.tag_id == _A else part.css_first("a")
+    if link is None:
+        return False
+    if text.strip().startswith(_BRACKETS) and text.rstrip().endswith(_BRACKET_ENDS):
+        return True
+    href = link.attributes.get("href") or ""
+    return len(link.text_lexbor()) * 2 > len(text) and (href.startswith("#") or is_action(href))
+
+
 def _add_preformatted(found: list[Paragraph], text: str) -> None:
     """Add preformatted text with its lines as one paragraph."""
     text = text.strip("\n").rstrip()
     if text:
         found.append((text, PRE, len(text)))
+
+
+def leads_elsewhere(link: LexborNode | None) -> bool:
+    """Return whether a link leads to another page, not to a part of this one or to a form."""
+    href = "#" if link is None else link.attributes.get("href") or ""
+    return not href.startswith("#") and not is_action(href)
+
+
+def is_section(node: LexborNode) -> bool:
+    """Return whether an element that begins with a heading is a section of a longer text."""
+    if node.tag_id == _SECTION:
+        return True
+    names = node.attributes.get("class")
+    return names is not None and names.startswith(_SECTION_NAMES)
+
+
+def _is_named_after_heading(section: LexborNode) -> bool:
+    """Return whether the only name of a section is the text of its heading, as generators of documentation do it."""
+    attributes = section.attributes
+    element_id = attributes.get("id")
+    if not element_id or classify_names(attributes.get("class"), None) > CONTENT:
+        return False
+    child = section.first_child
+    for _ in range(MAX_NODES_BEFORE_HEADING):
+        if child is None or child.tag_id in _MARK_OF:
+            break
+        child = child.next
+    return child is not None and child.tag_id in _MARK_OF and _letters(element_id) == _letters(_heading_text(child))
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalpha, text.lower()))
 
 
 def _is_linked_heading(heading: LexborNode, size: int) -> bool:
