@@ -147,7 +147,7 @@ def test_the_same_edit_on_every_page_is_one_change(harbour: Harbour) -> None:
         harbour.put(number, page(number, footer="Open from ten to six.", price=12 if number == 2 else 30))
     harbour.refresh()
     groups = harbour.lines("changes", "--since", "1d")
-    assert [group["class"] for group in groups] == ["content", "noise"]
+    assert [group["class"] for group in groups] == ["content", "template"]
     everywhere = next(group for group in groups if len(group["pages"]) == PAGES)
     own = next(group for group in groups if len(group["pages"]) == 1)
     assert sorted(everywhere["pages"]) == [harbour.url(number) for number in range(PAGES)]

@@ -21,7 +21,11 @@ from evercrawl.core.change.review import (
     read_marks,
     unmuted_part,
 )
+from evercrawl.core.change.text_diff import edit_line as edit_line
+from evercrawl.core.change.text_diff import is_visible
 from evercrawl.core.change.text_diff import mark_words as mark_words
+from evercrawl.core.change.text_diff import more_edits as more_edits
+from evercrawl.core.change.text_diff import more_words as more_words
 from evercrawl.core.change.text_diff import shorten_edit as shorten_edit
 from evercrawl.core.change.text_diff import text_blocks as text_blocks
 from evercrawl.core.url import site_of
@@ -31,7 +35,7 @@ from evercrawl.model.listing import ChangeRecord, RecentChangeGroup, RecentChang
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us, to_us
 
-EXAMPLE_LINES = 5
+TEMPLATE_CLASS = "template"  # The class of an edit of the site's template, shown as one group.
 
 
 def changes_since(
@@ -66,22 +70,17 @@ def _is_on_site(url: str, site: str) -> bool:
 
 
 def describe_group(group: EditGroup) -> ChangeGroup:
-    """Return a group with an example for display."""
-    lines = [line for edit in group.edits for line in _lines(edit)]
-    more = [f"and {len(lines) - EXAMPLE_LINES} more"] if len(lines) > EXAMPLE_LINES else []
+    """Return a group with its edits in a plain form."""
+    edits = tuple(edit for edit in group.edits if is_visible(edit))
+    more = [more_edits(group.omitted)] if group.omitted else []
     return ChangeGroup(
-        change_class=group.kind.value,
+        change_class=TEMPLATE_CLASS if group.is_template and len(group.pages) > 1 else group.kind.value,
         size=round(group.size, 4),
         pages=group.pages,
-        example="\n".join(lines[:EXAMPLE_LINES] + more),
+        example="\n".join([*map(edit_line, edits), *more]),
+        edits=edits,
+        omitted=group.omitted,
     )
-
-
-def _lines(edit: Edit) -> list[str]:
-    """Return the removed and added text, with some context of an edit."""
-    sign = edit.sign
-    words = "".join(mark_words(run) if sign == "~" else run.text for run in edit.words)
-    return [f"{sign} {words}"]
 
 
 MAX_CHANGES = 2000  # Changes that are read at once.
@@ -128,7 +127,7 @@ def _newest_of_edits(records: Sequence[ChangeRecord]) -> dict[int, int]:
 
 
 def _describe_recent(group: EditGroup, moments: Mapping[int, int]) -> RecentChangeGroup:
-    keys = tuple(edit.key for edit in group.edits)
+    keys = tuple(dict.fromkeys(edit.key for edit in group.edits))
     forms = (mute_pattern(edit.removed, edit.added) for edit in group.edits[:MAX_MUTE_PATTERNS])
     parts = tuple(dict.fromkeys(form for form in forms if form is not None))
     return RecentChangeGroup(describe_group(group), keys, max(moments[key] for key in keys), parts)

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.collection.explain import past_visit
 from evercrawl.collection.stored_pages import (
     StoredPage,
     canonical_page_url,
+    decode_html,
     load_page,
     parse_response,
     read_response,
     seen_until,
     utc_now,
 )
-from evercrawl.core.change.text_diff import diff_text
+from evercrawl.core.change.classify import compare
+from evercrawl.core.change.text_diff import diff_text, hidden_edits
+from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.sentiment.sentences import Sentiment, site_sentiment
 from evercrawl.core.url import shard_of_site, site_of
-from evercrawl.model.change import FieldChange, VersionDiff, VersionMark
+from evercrawl.model.change import NO_CHANGE, BlockEdit, Change, Edit, FieldChange, VersionDiff, VersionMark
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import header
 from evercrawl.model.history import (
@@ -164,29 +167,59 @@ def diff_records(
     marks = _mark(before), _mark(after)
     if before.version.number == after.version.number:
         return VersionDiff(name, *marks, same_bytes=True)
-    sides = [_side(collection, settings, stored, kept) for kept in (before, after)]
-    (old, old_fields, old_text), (new, new_fields, new_text) = sides
-    text = diff_text(old_text, new_text)
-    old_links, new_links = _links(old), _links(new)
+    old, new = (_side(collection, settings, stored, kept) for kept in (before, after))
+    change = _stored_change(collection, stored, before, after)
+    if change is None and old.html is not None and new.html is not None:
+        change = compare(old.html, new.html)
+    text = diff_text(old.text, new.text)
+    fields = _changed_fields(old.fields, new.fields)
+    old_links, new_links = _links(old.document), _links(new.document)
     return VersionDiff(
         name,
         *marks,
         edits=text.edits,
+        outside=_outside(change or NO_CHANGE, text.edits, fields),
         links_added=tuple(link for link in new_links if link not in old_links),
         links_removed=tuple(link for link in old_links if link not in new_links),
-        fields=_changed_fields(old_fields, new_fields),
+        fields=fields,
         size=round(text.size, 4),
         same_bytes=before.version.digest == after.version.digest,
     )
+
+
+def _stored_change(collection: Path, stored: StoredPage, before: VersionRecord, after: VersionRecord) -> Change | None:
+    """Return what the visit found that stored the version after `before`; None: that is not `after`."""
+    numbers = [kept.version.number for kept in stored.versions]
+    if numbers.index(after.version.number) - numbers.index(before.version.number) != 1:
+        return None
+    with StateReader(collection).shard(stored.shard) as state:
+        return state.change_at(stored.page.id, after.seen_us)
+
+
+def _outside(change: Change, edits: Sequence[BlockEdit], fields: Sequence[FieldChange]) -> tuple[Edit, ...]:
+    """Return the edits of the content that neither the text nor the metadata shows."""
+    sides = [
+        " ".join(
+            [run.text for edit in edits for run in edit.words if run.sign in (" ", sign)]
+            + [value or "" for value in values]
+        )
+        for sign, values in (("-", [field.before for field in fields]), ("+", [field.after for field in fields]))
+    ]
+    return hidden_edits((edit for edit in change.edits if change.changed and not edit.is_template), *sides)
 
 
 def _mark(kept: VersionRecord) -> VersionMark:
     return VersionMark(kept.version.number, from_us(kept.seen_us))
 
 
-def _side(
-    collection: Path, settings: Settings, stored: StoredPage, kept: VersionRecord
-) -> tuple[Document, dict[str, str | None], str]:
+class _Side(NamedTuple):
+    document: Document
+    fields: dict[str, str | None]
+    text: str
+    html: str | None  # None: the page is not HTML.
+
+
+def _side(collection: Path, settings: Settings, stored: StoredPage, kept: VersionRecord) -> _Side:
     back = read_response(collection, settings, stored.shard, kept)
     document = parse_response(stored.page.url, back.headers, back.body, settings)
     with StateReader(collection).shard(stored.shard) as state:
@@ -199,7 +232,9 @@ def _side(
         "status": None if kept.status is None else str(kept.status),
     }
     fields |= {name: header(back.headers, name) for name in PAGE_HEADERS}
-    return document, fields, document.text if text is None else text
+    is_html = sniff_media_type(back.headers, back.body) in HTML_TYPES
+    html = decode_html(back.body, header(back.headers, "content-type")) if is_html else None
+    return _Side(document, fields, document.text if text is None else text, html)
 
 
 def _robots(document: Document) -> str | None:

@@ -266,7 +266,7 @@ def _handlers() -> InstalledHandlers:
     return InstalledHandlers()
 
 
-def decode_html(page: PageContent) -> str:
+def decode_html(body: bytes, content_type: str | None) -> str:
     """Return the body of a page as text, decoded with its charset."""
-    charset = detect_charset(page.html, page.content_type)
-    return decode_text(page.html[charset.bom_bytes :], charset.encoding)
+    charset = detect_charset(body, content_type)
+    return decode_text(body[charset.bom_bytes :], charset.encoding)

@@ -117,7 +117,8 @@ class VersionDiff:
     url: str
     before: VersionMark
     after: VersionMark
-    edits: tuple[BlockEdit, ...] = ()
+    edits: tuple[BlockEdit, ...] = ()  # Edits of the main text.
+    outside: tuple[Edit, ...] = ()  # Edits of the content that the main text does not show: link targets, labels.
     links_added: tuple[str, ...] = ()
     links_removed: tuple[str, ...] = ()
     fields: tuple[FieldChange, ...] = ()
@@ -127,8 +128,9 @@ class VersionDiff:
     @property
     def is_empty(self) -> bool:
         """Whether text, links and metadata are the same; the bytes may still differ."""
-        return not (self.edits or self.links_added or self.links_removed or self.fields)
+        return not (self.edits or self.outside or self.links_added or self.links_removed or self.fields)
 
     def words_of(self, sign: Sign) -> int:
         """Return the number of words added (+) or removed (-)."""
-        return sum(len(words.text.split()) for edit in self.edits for words in edit.words if words.sign == sign)
+        runs = [run for edit in self.edits for run in edit.words] + [run for edit in self.outside for run in edit.words]
+        return sum(len(run.text.split()) for run in runs if run.sign == sign)

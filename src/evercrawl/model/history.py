@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from evercrawl.model.change import Edit
 from evercrawl.model.report import PastVisit
 
 NEVER_VISITED = -1.0  # Frequency of change of a page that was never visited.
@@ -69,7 +70,9 @@ class ChangeGroup:
     change_class: str
     size: float
     pages: tuple[str, ...]
-    example: str  # A short diff of the first page.
+    example: str  # The edits in a plain form, one per line.
+    edits: tuple[Edit, ...] = ()
+    omitted: int = 0  # Edits that are not stored because there are too many.
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,7 +155,11 @@ class ReplayPages:
     def _render(self, view: PageContent, stamp: str, modifier: str, prefix: str) -> Response:
         kind = (view.content_type or "application/octet-stream").partition(";")[0].strip().lower()
         if kind in PAGES and modifier != "id_":
-            page = sanitize_page(decode_html(view), view.url, lambda url: f"{prefix}/web/{stamp}/{header_url(url)}")
+            page = sanitize_page(
+                decode_html(view.html, view.content_type),
+                view.url,
+                lambda url: f"{prefix}/web/{stamp}/{header_url(url)}",
+            )
             return Response(page.encode("utf-8", "replace"), media_type="text/html; charset=utf-8")
         if kind in PAGES or kind in SHOWN_TEXTS:
             return Response(view.html, media_type=kind if kind in PAGES else _text_kind(kind, view))

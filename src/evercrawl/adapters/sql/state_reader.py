@@ -17,6 +17,7 @@ from evercrawl.adapters.sqlite.state_file import database_of, open_for_reading, 
 from evercrawl.core.credit.credit_priority import mean_importance
 from evercrawl.core.credit.ledger import CREDIT_KEY, MICROS, PageCredit, importance_of, ledger_of
 from evercrawl.core.document.compression import MAX_CHAIN
+from evercrawl.model.change import Change
 from evercrawl.model.listing import (
     ChangeRecord,
     CreditSummary,
@@ -137,6 +138,12 @@ class ShardReader:
         """Return the next changes after this moment and page, in order of time."""
         rows = self.queries.rows("changes_since", at_us=at_us, page_id=page_id, most=ROWS_AT_A_TIME)
         return list(map(change_from, rows))
+
+    def change_at(self, page_id: int, at_us: int) -> Change | None:
+        """Return what the visit to a page at this moment found; None: no edit."""
+        rows = self.queries.rows("changes_since", at_us=at_us, page_id=page_id - 1, most=1)
+        found = [change_from(row) for row in rows]
+        return next((one.change for one in found if (one.page_id, one.at_us) == (page_id, at_us)), None)
 
     def totals(self, now_us: int) -> Totals:
         """Return the totals of the shard."""

@@ -19,7 +19,7 @@ from evercrawl.model.sanitize import safe_block, safe_line
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from evercrawl.model.change import BlockEdit, VersionDiff
+    from evercrawl.model.change import BlockEdit, Edit, VersionDiff
     from evercrawl.model.history import ChangeGroup, PageHistory, PageSentiment, PastVersion
     from evercrawl.model.report import PageContent, PastVisit
 
@@ -249,7 +249,8 @@ def difference_fields(found: VersionDiff) -> dict[str, Any]:
         "size": found.size,
         "words_added": found.words_of("+"),
         "words_removed": found.words_of("-"),
-        "edits": [_edit_fields(edit) for edit in found.edits],
+        "edits": [_edit_fields(edit, edit.place) for edit in found.edits]
+        + [_edit_fields(edit, None) for edit in found.outside],
         "links_added": found.links_added,
         "links_removed": found.links_removed,
         "metadata": [{"name": field.name, "before": field.before, "after": field.after} for field in found.fields],
@@ -257,16 +258,18 @@ def difference_fields(found: VersionDiff) -> dict[str, Any]:
     }
 
 
-def _edit_fields(edit: BlockEdit) -> dict[str, Any]:
+def _edit_fields(edit: BlockEdit | Edit, place: int | None) -> dict[str, Any]:
+    """Return an edit; outside the main text it has no block number."""
     return {
         "sign": edit.sign,
-        "block": edit.place,
+        "block": place,
         "words": [{"sign": words.sign, "text": words.text} for words in edit.words],
     }
 
 
 def _diff_stat(found: VersionDiff) -> str:
-    blocks = {sign: sum(edit.sign == sign for edit in found.edits) for sign in "+-~"}
+    signs = [edit.sign for edit in found.edits] + [edit.sign for edit in found.outside]
+    blocks = {sign: signs.count(sign) for sign in ("+", "-", "~")}
     return (
         f"blocks +{blocks['+']} -{blocks['-']} ~{blocks['~']}, words +{found.words_of('+')} "
         f"-{found.words_of('-')} ({found.size:.1%}), links +{len(found.links_added)} "
@@ -288,7 +291,12 @@ def _show_diff(cli: CliContext, found: VersionDiff) -> None:
 
 
 def _diff_lines(found: VersionDiff) -> list[Text]:
-    lines = [_edit_line(edit) for edit in found.edits]
+    from evercrawl.collection.change_groups import shorten_edit
+
+    lines = [_edit_text(shorten_edit(edit)) for edit in found.edits]
+    if found.outside:
+        lines.append(_style(" ", "Outside the main text:"))
+        lines += [_edit_text(edit) for edit in found.outside]
     for field in found.fields:
         lines.append(_style("-", f"- {field.name}: {field.before or ''}"))
         lines.append(_style("+", f"+ {field.name}: {field.after or ''}"))
@@ -297,17 +305,18 @@ def _diff_lines(found: VersionDiff) -> list[Text]:
     return lines
 
 
-def _edit_line(edit: BlockEdit) -> Text:
+def _edit_text(edit: Edit | BlockEdit) -> Text:
+    """Return an edit as a line, with removed and added words marked and coloured."""
     from rich.text import Text
 
-    from evercrawl.collection.change_groups import mark_words, shorten_edit
+    from evercrawl.collection.change_groups import edit_line, mark_words, more_words
 
     if edit.sign != "~":
-        return _style(edit.sign, f"{edit.sign} {''.join(words.text for words in edit.words)}")
+        return _style(edit.sign, edit_line(edit))
     line = Text("~ ")
-    for words in shorten_edit(edit).words:
-        line.append(safe_line(mark_words(words)), style=_DIFF_STYLES[words.sign])
-    return line
+    for run in edit.words:
+        line.append(safe_line(mark_words(run)), style=_DIFF_STYLES[run.sign])
+    return line.append(more_words(edit))
 
 
 def _style(sign: str, text: str) -> Text:
@@ -317,7 +326,7 @@ def _style(sign: str, text: str) -> Text:
 
 
 _PAGES_SHOWN = 3
-_LINE_CHARS = 200
+_EDITS_SHOWN = 12
 
 
 @click.command("changes")
@@ -348,7 +357,7 @@ def changes_command(cli: CliContext, site: str | None, since: str, noise: bool, 
         if as_json:
             _emit_group(group)
         else:
-            _show_group(group)
+            _show_group(cli, group)
     if not groups:
         cli.note(f"no changes since {since}")
 
@@ -358,7 +367,9 @@ def _emit_group(group: ChangeGroup) -> None:
     emit_json("changes", fields)
 
 
-def _show_group(group: ChangeGroup) -> None:
+def _show_group(cli: CliContext, group: ChangeGroup) -> None:
+    from evercrawl.collection.change_groups import more_edits
+
     first, others = group.pages[0], len(group.pages) - 1
     where = f"same edit on {plural(len(group.pages), 'page')}" if others else safe_line(first)
     click.echo(f"{group.change_class} {group.size:.1%}  {where}")
@@ -367,8 +378,10 @@ def _show_group(group: ChangeGroup) -> None:
             click.echo(f"    {safe_line(url)}")
         if len(group.pages) > _PAGES_SHOWN:
             click.echo(f"    and {len(group.pages) - _PAGES_SHOWN:,} more")
-    for line in group.example.splitlines():
-        click.echo(f"  {safe_line(line, longest=_LINE_CHARS)}")
+    for edit in group.edits[:_EDITS_SHOWN]:
+        cli.out.print("  ", _edit_text(edit), sep="", soft_wrap=True)
+    if hidden := len(group.edits[_EDITS_SHOWN:]) + group.omitted:
+        click.echo(f"  {more_edits(hidden)}; see all with: evercrawl diff {safe_line(first)}")
 
 
 @click.command("sentiment")

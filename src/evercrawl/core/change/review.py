@@ -67,8 +67,9 @@ class EditGroup(NamedTuple):
     kind: ChangeClass
     size: float  # The largest change among them.
     pages: tuple[str, ...]
-    edits: tuple[Edit, ...]
+    edits: tuple[Edit, ...]  # Those of one page as an example, then what only other pages have.
     is_template: bool
+    omitted: int = 0  # Edits of the page that are not stored.
 
 
 def group_changes(changes: Iterable[tuple[str, Change]], *, with_noise: bool = False) -> list[EditGroup]:
@@ -111,13 +112,17 @@ def _is_similar(known: frozenset[int], visit_set: frozenset[int]) -> bool:
 def _group(
     keys: list[int], edits: dict[int, Edit], visits_of: dict[int, dict[int, None]], seen: list[tuple[str, Change]]
 ) -> EditGroup:
+    wanted = set(keys)
     visits = dict.fromkeys(place for key in keys for place in visits_of[key])
-    chosen = tuple(edits[key] for key in keys)
-    is_template = all(edit.is_template for edit in chosen)
+    is_template = all(edits[key].is_template for key in keys)
     found = [seen[place][1] for place in visits]
     kind = ChangeClass.NOISE if is_template else max((change.kind for change in found), key=_rank)
     size = 0.0 if is_template else max(change.size for change in found)
-    return EditGroup(kind, size, tuple(dict.fromkeys(seen[place][0] for place in visits)), chosen, is_template)
+    pages = tuple(dict.fromkeys(seen[place][0] for place in visits))
+    example = max(found, key=lambda change: sum(edit.key in wanted for edit in change.edits))
+    shown = tuple(edit for edit in example.edits if edit.key in wanted)
+    others = tuple(edits[key] for key in wanted.difference(edit.key for edit in shown))
+    return EditGroup(kind, size, pages, shown + others, is_template, 0 if is_template else example.omitted)
 
 
 def _rank(kind: ChangeClass) -> int:

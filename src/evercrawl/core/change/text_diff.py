@@ -278,6 +278,27 @@ def make_edit(key: int, removed: str, added: str, *, is_template: bool, is_entry
     return Edit(key, is_template, words, is_entry, omitted)
 
 
+def hidden_edits(edits: Iterable[Edit], removed: str, added: str) -> tuple[Edit, ...]:
+    """Return the edits whose changed words, with their neighbours, are not in the removed and added texts."""
+    sides: dict[Sign, str] = {"-": _letters(removed), "+": _letters(added)}
+    return tuple(edit for edit in edits if not _is_in(edit.words, sides))
+
+
+def _is_in(words: Sequence[Words], sides: dict[Sign, str]) -> bool:
+    for place, run in enumerate(words):
+        if run.sign != " ":
+            before = next((one.text.split()[-1:] for one in reversed(words[:place]) if one.sign == " "), [])
+            after = next((one.text.split()[:1] for one in words[place + 1 :] if one.sign == " "), [])
+            if _letters("".join([*before, run.text, *after])) not in sides[run.sign]:
+                return False
+    return True
+
+
+def _letters(text: str) -> str:
+    """Return letters and digits only: the rest depends on how blocks are written."""
+    return "".join(filter(str.isalnum, text)).casefold()
+
+
 def limit_edits(edits: Iterable[Edit]) -> tuple[tuple[Edit, ...], int]:
     """Return the first edits, as many as are kept of a change, and the number of the others."""
     kept: list[Edit] = []
@@ -307,6 +328,29 @@ def mark_words(words: Words) -> str:
     """Return words between their signs, as `git diff --word-diff` shows them: [-removed-] and {+added+}."""
     opening, closing = MARKS[words.sign]
     return f"{opening}{words.text}{closing}"
+
+
+def edit_line(edit: Edit | BlockEdit) -> str:
+    """Return an edit as a line: its sign, and for an edited block its words with their signs."""
+    sign = edit.sign
+    words = "".join(mark_words(run) if sign == "~" else run.text for run in edit.words)
+    return f"{sign} {words}{more_words(edit)}"
+
+
+def more_words(edit: Edit | BlockEdit) -> str:
+    """Return a note about changed words that are not shown; empty if there are none."""
+    omitted = edit.omitted if isinstance(edit, Edit) else 0
+    return f" ({omitted:,} more changed word{'s' * (omitted != 1)})" if omitted else ""
+
+
+def more_edits(omitted: int) -> str:
+    """Return a note about edits that are not shown."""
+    return f"{ELLIPSIS} and {omitted:,} more edit{'s' * (omitted != 1)}"
+
+
+def is_visible(edit: Edit) -> bool:
+    """Return whether a reader sees a difference: not in spaces alone."""
+    return "".join(edit.removed.split()) != "".join(edit.added.split())
 
 
 def shorten_edit(edit: BlockEdit) -> BlockEdit:
