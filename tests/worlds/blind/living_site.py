@@ -105,7 +105,10 @@ class LivingSite:
     def _block(self, name: str, layout: Layout) -> Block:
         prose, rng = self.kind.prose, self.rng
         if name in ("p", "quote"):
-            return Block(name, items=prose.sentences(rng, 2, 6))
+            items = prose.sentences(rng, 2, 6)
+            if rng.random() < 0.6:
+                items[-1] = prose.with_link(items[-1], rng)
+            return Block(name, items=items)
         if name == "h2":
             return Block("h2", text=rng.choice(prose.headings))
         if name in ("ul", "ol"):
@@ -206,6 +209,8 @@ class LivingSite:
             if visit < until:
                 return None
             del saved[number]
+            original.modified = self.times[visit] - self.rng.random()
+            original.revision = page.revision + self.rng.randint(1, 30)
             self.pages[number] = original
             return f"flip back: {name}"
         if flips.get(number) == visit:
@@ -214,8 +219,11 @@ class LivingSite:
             saved[number] = (original, name, visit + self.rng.randint(1, 3))
             return f"flip: {name}"
         if visit and self.rng.random() < rates[number]:
-            name = self._visible_edit(page, visit)
-            return name if self.rng.random() < 0.9 else f"{name}; {self._visible_edit(page, visit)}"
+            before = self.quiet(page)
+            names = [self._visible_edit(page, visit)]
+            while self.rng.random() < 0.1 or self.quiet(page) == before:
+                names.append(self._visible_edit(page, visit))
+            return "; ".join(names)
         return None
 
     def _visible_edit(self, page: Page, visit: int) -> str:

@@ -144,6 +144,19 @@ def add_paragraph(page: Page, desk: Desk) -> str | None:
     return "paragraph added"
 
 
+def add_section(page: Page, desk: Desk) -> str | None:
+    places = [i for i, block in enumerate(page.blocks) if block.kind == "h2"]
+    if not places:
+        return None
+    section = [
+        Block("h2", text=desk.rng.choice(desk.prose.headings)),
+        Block("p", items=desk.prose.sentences(desk.rng, 2, 4)),
+    ]
+    at = desk.rng.choice(places)
+    page.blocks[at:at] = section
+    return "section added"
+
+
 def add_first_paragraph(page: Page, desk: Desk) -> str | None:
     places = [i for i, block in enumerate(page.blocks) if block.kind == "p"]
     if not places:
@@ -220,6 +233,17 @@ def change_cell(page: Page, desk: Desk) -> str | None:
     return "table cell changed"
 
 
+def update_values(page: Page, desk: Desk) -> str | None:
+    """Change the figures of most rows, as a table of rates or a forecast does."""
+    block = _block(page, desk.rng, "table")
+    if block is None or "live values" not in desk.makers:
+        return None
+    for row in block.rows[1:]:
+        if desk.rng.random() < 0.8:
+            row[1:] = [desk.prose.swap_number(cell, desk.rng) or cell for cell in row[1:]]
+    return "table values updated"
+
+
 def add_row(page: Page, desk: Desk) -> str | None:
     block = _block(page, desk.rng, "table")
     if block is None:
@@ -263,6 +287,14 @@ def swap_image(page: Page, desk: Desk) -> str | None:
     return "image swapped"
 
 
+def change_caption(page: Page, desk: Desk) -> str | None:
+    block = _block(page, desk.rng, "img")
+    if block is None:
+        return None
+    block.text = desk.prose.phrase(desk.rng)
+    return "caption changed"
+
+
 def replace_download(page: Page, desk: Desk) -> str | None:
     block = _block(page, desk.rng, "file")
     if block is None:
@@ -287,6 +319,14 @@ def change_code(page: Page, desk: Desk) -> str | None:
     at = desk.rng.randrange(len(block.items))
     block.items[at] = code_line(desk.rng)
     return "code line changed"
+
+
+def add_code(page: Page, desk: Desk) -> str | None:
+    block = _block(page, desk.rng, "pre")
+    if block is None:
+        return None
+    block.items.insert(desk.rng.randint(0, len(block.items)), code_line(desk.rng))
+    return "code line added"
 
 
 def change_field(page: Page, desk: Desk) -> str | None:
@@ -321,7 +361,11 @@ def edit_post(page: Page, desk: Desk) -> str | None:
     if not page.posts:
         return None
     post = desk.rng.choice(page.posts)
-    post.sentences[desk.rng.randrange(len(post.sentences))] = desk.prose.sentence(desk.rng)
+    at = desk.rng.randrange(len(post.sentences))
+    if desk.rng.random() < 0.5:
+        post.sentences[at] = desk.prose.swap_word(post.sentences[at], desk.rng) or desk.prose.sentence(desk.rng)
+        return "word in a post changed"
+    post.sentences[at] = desk.prose.sentence(desk.rng)
     return "post edited"
 
 
@@ -390,6 +434,7 @@ BLOCK_EDITS: tuple[Edit, ...] = (
     change_word,
     change_number,
     add_paragraph,
+    add_section,
     add_first_paragraph,
     remove_paragraph,
     rename_heading,
@@ -399,13 +444,18 @@ BLOCK_EDITS: tuple[Edit, ...] = (
     reword_item,
     reorder_steps,
     change_cell,
+    update_values,
+    update_values,
+    update_values,
     add_row,
     remove_row,
     change_link,
     swap_image,
+    change_caption,
     replace_download,
     change_definition,
     change_code,
+    add_code,
 )
 FIELD_EDITS: tuple[Edit, ...] = (change_field, change_field, change_field)
 POST_EDITS: tuple[Edit, ...] = (add_post, add_post, add_post, remove_post, edit_post)

@@ -64,6 +64,14 @@ class Prose:
         words = text.split(" ")
         return " ".join(words[: rng.randint(4, 8)]).rstrip(",;:")
 
+    def with_link(self, text: str, rng: Random) -> str:
+        """Turn one word of a sentence into a link."""
+        found = [word for words in self.slots.values() for word in words if word in text]
+        if not found or "[[" in text:
+            return text
+        word = rng.choice(found)
+        return text.replace(word, f"[[{word}|/ref/{rng.randint(100, 999)}]]", 1)
+
     def swap_word(self, text: str, rng: Random) -> str | None:
         """Replace one word by another that fits the same place, or return None."""
         found = [
@@ -375,7 +383,7 @@ SCIENCE = Prose(
         "The name goes back to a village in {place}.",
         "Only {n} sites are known today, most of them in {place}.",
         "Its surface is {adj} and usually {n} mm thick.",
-        "The [[{thing}|/ref/{n}]] is often confused with the {adj} {thing}.",
+        "The {thing} is often confused with the {adj} {thing}.",
         "Until {year} it was believed to be extinct in {place}.",
         "A study of {year} counted {n} of them near {place}.",
         "Unlike the {thing}, it is rarely found in {place}.",
