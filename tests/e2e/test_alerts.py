@@ -14,6 +14,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from email import message_from_string
+from email.policy import default
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -308,21 +310,35 @@ def test_mail_is_sent_through_the_configured_server(harbour: Harbour) -> None:
         "EVERCRAWL_ALERTS__MAIL_PORT": str(server.server_address[1]),
         "EVERCRAWL_ALERTS__MAIL_TLS": "off",
         "EVERCRAWL_ALERTS__MAIL_FROM": "crawler@example.org",
+        "EVERCRAWL_WEB__PUBLIC_URL": "https://crawl.example.org",
     }
     try:
         harbour.call("alert", "add", "mail", "--mail", "you@example.org", "--page", f"{harbour.site}/p3")
         harbour.call("alert", "test", "mail")
-        harbour.put(2)
+        before = own_words(3, 1).partition(".")[0].removeprefix("<p>").split()
+        word, after = before[9], "Überraschung"
+        body = page(3, 1).body
+        harbour.web.replies[HOST, "/p3"] = Reply(200, body.replace(f" {word} ", f" {after} ", 1))
         harbour.crawl("--refresh")
     finally:
         server.shutdown()
         server.server_close()
         thread.join()
-    test, told = server.taken  # type: ignore[attr-defined]
-    assert "This is a test" in test
-    assert "Subject: [evercrawl] mail: Page 3 changed" in told
-    assert f"{harbour.site}/p3" in told
-    assert "Message-ID: <msg_" in told
+    test, told = (message_from_string(taken, policy=default) for taken in server.taken)  # type: ignore[attr-defined]
+    assert test["Subject"] == "Test message of the alert mail"
+    assert "The alert works" in test.get_body(("plain",)).get_content()
+    assert told["Subject"] == f"Page 3: '{word}' became '{after}'"
+    text, html = (told.get_body((kind,)).get_content() for kind in ("plain", "html"))
+    assert text.splitlines()[0] == told["Subject"]
+    assert f" {before[8]} *{word}* {before[10]} " in text
+    assert f" {before[8]} *{after}* {before[10]} " in text
+    assert f">{word}</del>" in html
+    assert f">{after}</ins>" in html
+    assert told["Message-ID"].startswith("<msg_")
+    assert told["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    for link in ("/diff?url=", "/mute/", "/unsubscribe/"):
+        assert f"https://crawl.example.org{link}" in text
+        assert f"https://crawl.example.org{link}" in html
     (status,) = harbour.lines("alert", "list")
     assert (status["sent"], status["pending"]) == (1, 0)
 

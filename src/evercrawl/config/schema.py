@@ -32,6 +32,8 @@ FILE_KINDS = ("image", "style", "script", "font", "archive", "media", "document"
 _RESOLVE = re.compile(r"[^\s:\[\]]+:\d{1,5}:\[?[0-9A-Fa-f.:]+\]?")
 _TRAP_RULE = re.compile(r"(?:https?://\S+ )?\S+")
 _LISTEN = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+):\d{1,5}")
+_SENDER = re.compile(r"(?:[^<>@\x00-\x1f\x7f]*<)?[^\s@<>,;:\"()\[\]\\]+@[A-Za-z0-9.-]+>?")
+_ORIGIN = re.compile(r"https?://[^\s/?#@]+/?")
 _PLUGIN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
@@ -194,6 +196,8 @@ CHECKS: dict[str, Check] = {
     "alerts.quiet_hours": _each(_hours),
     "alerts.mail_port": _between(1, 65535),
     "alerts.mail_tls": _one_of("starttls", "tls", "off"),
+    "alerts.mail_from": _like(_SENDER, "a mail address, such as me@example.org or My crawler <me@example.org>"),
+    "web.public_url": _like(_ORIGIN, "a URL without a path, such as https://crawl.example.org"),
 }
 """Checks beyond the type. Other numbers must be more than 0."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from datetime import time
 from enum import StrEnum
 from typing import NamedTuple
@@ -17,6 +18,7 @@ class EventKind(StrEnum):
     METADATA = "metadata"
     NEW = "new"
     GONE = "gone"
+    BACK = "back"  # It was gone; alerts for pages that are gone report it too.
 
 
 CHANGES = frozenset({EventKind.CONTENT, EventKind.METADATA})
@@ -61,6 +63,23 @@ class Destination:
 
 
 @dataclass(frozen=True, slots=True)
+class MessageTemplates:
+    """The user's own parts of messages, as Jinja templates; None: the standard part."""
+
+    subject: str | None = None
+    text: str | None = None
+    html: str | None = None
+    body: str | None = None  # Of a webhook, as JSON.
+
+    def given(self) -> Iterator[tuple[str, str]]:
+        """Yield the name and the template of each part that has one."""
+        for part in fields(self):
+            template: str | None = getattr(self, part.name)
+            if template is not None:
+                yield part.name, template
+
+
+@dataclass(frozen=True, slots=True)
 class Alert:
     """A named rule: report these events there."""
 
@@ -71,6 +90,7 @@ class Alert:
     daily_at: time = time(7)  # When a daily digest is sent, in UTC.
     quiet_hours: tuple[str, ...] = ()  # Hours in UTC without messages.
     max_changes: int = 1  # Maximum number of changes in one message.
+    templates: MessageTemplates = MessageTemplates()
 
 
 class SentimentShift(NamedTuple):
@@ -95,6 +115,7 @@ class Event(NamedTuple):
     edits: tuple[Edit, ...] = ()  # The first edits outside the template.
     shift: SentimentShift | None = None
     omitted: int = 0  # Edits that are left out because there are too many.
+    excerpt: str = ""  # The start of the text of a new page.
 
 
 class PendingEvent(NamedTuple):

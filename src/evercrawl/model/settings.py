@@ -401,6 +401,15 @@ class SearchSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class WebSettings:
+    """The web interface."""
+
+    public_url: str | None = setting(
+        None, "URL where people reach the web interface (`serve`). Alerts link to it; none: they name commands instead."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All settings, by section of `collection.toml`."""
 
@@ -428,3 +437,4 @@ class Settings:
     outposts: OutpostSettings = field(default_factory=OutpostSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
     alerts: AlertSettings = field(default_factory=AlertSettings)
+    web: WebSettings = field(default_factory=WebSettings)

@@ -24,16 +24,18 @@ FILE = "alerts.sqlite"
 VERSION = 1
 BUSY_WAIT_S = 10.0
 OWNER_ONLY = 0o600
+LINK_KEY_BYTES = 32
 _MESSAGE = "m.id, a.name, m.created_us, m.state, m.tries, m.next_us, m.ended_us, m.detail"
 _OPEN = "('pending', 'sending')"
 
 
 class StoredAlert(NamedTuple):
-    """An alert as it is stored; events before `since_us` are not reported."""
+    """An alert as it is stored; events before `since_us` are not reported, and none while it is paused."""
 
     id: int
     since_us: int
     alert: Alert
+    is_paused: bool = False
 
 
 class MatchedEvent(NamedTuple):
@@ -66,7 +68,9 @@ class AlertOutbox:
         self._lock = threading.RLock()
         with self._translating:
             self._db = self._open()
-            self.uid: str = self._db.execute("select uid from about").fetchone()[0]
+            self.uid: str
+            self.link_key: bytes
+            self.uid, self.link_key = self._db.execute("select uid, link_key from about").fetchone()
 
     def _open(self) -> sqlite3.Connection:
         _make_private(self._path)
@@ -99,8 +103,8 @@ class AlertOutbox:
 
     def alerts(self) -> list[StoredAlert]:
         """Return every alert, by name."""
-        rows = self._rows("select id, since_us, definition from alert order by name")
-        return [StoredAlert(number, since_us, alert_from_json(definition)) for number, since_us, definition in rows]
+        rows = self._rows("select id, since_us, definition, is_paused from alert order by name")
+        return [StoredAlert(row[0], row[1], alert_from_json(row[2]), bool(row[3])) for row in rows]
 
     def find(self, name: str) -> StoredAlert | None:
         """Return the alert with this name."""
@@ -133,6 +137,20 @@ class AlertOutbox:
                 db.execute(f"delete from {table} where alert_id = ?", row)
             db.execute("delete from alert where id = ?", row)
             return pending
+
+    def pause(self, alert_id: int) -> None:
+        """Report nothing more to an alert, and drop its pending events and messages."""
+        with self._transaction() as db:
+            db.execute("update alert set is_paused = 1 where id = ?", (alert_id,))
+            open_messages = f"select id from message where alert_id = ? and state in {_OPEN}"
+            pending = f"alert_id = ? and (message is null or message in ({open_messages}))"
+            db.execute(f"delete from event where {pending}", (alert_id, alert_id))
+            db.execute(f"delete from message where alert_id = ? and state in {_OPEN}", (alert_id,))
+
+    def resume(self, alert_id: int, *, now_us: int) -> None:
+        """Report events from now on."""
+        with self._transaction() as db:
+            db.execute("update alert set is_paused = 0, since_us = ? where id = ?", (now_us, alert_id))
 
     def counts(self, alert_id: int) -> MessageCounts:
         """Return the message counts of an alert."""
@@ -216,6 +234,11 @@ class AlertOutbox:
         """Return the events of a message, in order."""
         rows = self._rows("select number, noted_us, event from event where message = ? order by number", message_id)
         return [_pending_event(row) for row in rows]
+
+    def event(self, number: int) -> PendingEvent | None:
+        """Return an event by its number; None if it is no longer stored."""
+        rows = self._rows("select number, noted_us, event from event where number = ?", number)
+        return _pending_event(rows[0]) if rows else None
 
     def newest_events(self, alert_id: int, *, upto: int, limit: int) -> list[PendingEvent]:
         """Return the newest events of an alert up to a number, newest first."""
@@ -306,7 +329,7 @@ def _create_schema(db: sqlite3.Connection, path: Path) -> None:
         for statement in _schema().split(";\n"):
             if statement.strip():
                 db.execute(statement)
-        db.execute("insert into about (uid) values (?)", (secrets.token_hex(6),))
+        db.execute("insert into about values (?, ?)", (secrets.token_hex(6), secrets.token_bytes(LINK_KEY_BYTES)))
         db.execute(f"pragma user_version = {VERSION}")
 
 

@@ -1,17 +1,20 @@
 -- The alerts of a collection and their messages. pragma user_version is the number of this schema.
 -- Times are microseconds since 1970.
 
--- uid: unique to the collection, so that the ids of messages are unique.
+-- uid: unique to the collection, so that the ids of messages are unique. link_key signs the links in messages.
 create table about (
-  uid text not null
+  uid text not null,
+  link_key blob not null
 );
 
--- definition is the alert as JSON, with its secret. Events before since_us are not reported.
+-- definition is the alert as JSON, with its secret. Events before since_us are not reported. is_paused: 1 after
+-- somebody unsubscribed; nothing is reported or sent.
 create table alert (
   id integer primary key autoincrement,
   name text not null unique,
   definition text not null,
-  since_us integer not null
+  since_us integer not null,
+  is_paused integer not null default 0
 );
 
 -- The last line read from the visit log of each shard.

@@ -15,13 +15,15 @@ from evercrawl.adapters.sql.state_reader import ShardReader, StateReader
 from evercrawl.adapters.sqlite.state_file import shard_path
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MatchedEvent, StoredAlert
 from evercrawl.collection.change_inbox import ChangeInbox
+from evercrawl.core.alerts.headline import cut_at_word, single_line
 from evercrawl.core.alerts.matching import EventTexts, MatchesQuery, PageText, ScoreText, match_event, page_matches
 from evercrawl.core.change.review import is_muted
 from evercrawl.errors import StoreUnavailable
-from evercrawl.model.alerts import Event
+from evercrawl.model.alerts import Event, EventKind
 from evercrawl.model.history import Mute
 
 LINES_AT_A_TIME = 5000  # Lines of a log per transaction.
+EXCERPT_CHARS = 300
 SETTLED_S = 1.0  # A file that was written less than this ago may change again within the resolution of its time stamp.
 
 T = TypeVar("T")
@@ -123,14 +125,22 @@ class EventReader:
         for event in events:
             texts = event_texts(shard_log, event)
             for known in alerts:
-                if event.at_us < known.since_us:
+                if event.at_us < known.since_us or known.is_paused:
                     continue
                 found = match_event(
                     known.alert.filter, event, texts, matches=self._judges.matches, score=self._judges.tone
                 )
                 if found is not None:
-                    matched.append(MatchedEvent(known.id, found))
+                    matched.append(MatchedEvent(known.id, _with_excerpt(found, texts)))
         return matched
+
+
+def _with_excerpt(event: Event, texts: EventTexts) -> Event:
+    """Return the event of a new page with the start of its text."""
+    if event.kind is not EventKind.NEW:
+        return event
+    start = texts.after().text[: 4 * EXCERPT_CHARS]
+    return event._replace(excerpt=cut_at_word(single_line(start), EXCERPT_CHARS))
 
 
 def event_texts(shard_log: ShardLog, event: Event) -> EventTexts:

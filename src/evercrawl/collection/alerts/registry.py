@@ -12,9 +12,11 @@ from heapq import nlargest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MessageCounts, outbox_path
+from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MessageCounts, StoredAlert, outbox_path
 from evercrawl.collection.alerts.event_reader import JUDGES, CollectionLogs, EventJudges, Logs, event_texts
-from evercrawl.collection.alerts.sender import ChannelSender, OutgoingMessage, require_apprise
+from evercrawl.collection.alerts.mail import SetupProblem, mail_problem
+from evercrawl.collection.alerts.message_templates import template_problem
+from evercrawl.collection.alerts.sender import ChannelSender, OutgoingMessage, has_apprise, require_apprise
 from evercrawl.core.alerts.definition import HOSTED_SERVICES as HOSTED_SERVICES
 from evercrawl.core.alerts.definition import alert_fields as alert_fields
 from evercrawl.core.alerts.definition import alert_problem as alert_problem
@@ -22,12 +24,14 @@ from evercrawl.core.alerts.definition import apprise_problem as apprise_problem
 from evercrawl.core.alerts.definition import redact_address as redact_address
 from evercrawl.core.alerts.delivery import AlertMessage, DeliveryAttempt, retry_message
 from evercrawl.core.alerts.delivery import MessageState as MessageState
+from evercrawl.core.alerts.links import MessageLinks, is_signed_link
+from evercrawl.core.alerts.links import mute_patterns_of as mute_patterns_of
 from evercrawl.core.alerts.matching import match_event
-from evercrawl.core.alerts.message_format import MIN_SECRET_BYTES, format_secret
+from evercrawl.core.alerts.message_format import MIN_SECRET_BYTES, MessageContent, format_secret
 from evercrawl.core.http.ip_address import address_refusal, parse_ip_literal
 from evercrawl.core.url import canonical, site_of, site_parts
 from evercrawl.errors import ConfigError
-from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, Frequency
+from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, Frequency, PendingEvent
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us, to_us
 
@@ -37,10 +41,18 @@ MAX_RETRIED = 100_000
 
 @dataclass(frozen=True, slots=True)
 class AlertStatus:
-    """An alert and its message counts."""
+    """An alert, its message counts, and what is missing to send its messages."""
 
     alert: Alert
     counts: MessageCounts
+    is_paused: bool = False
+    problem: SetupProblem | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """Return the JSON fields, without secrets."""
+        problem = None if self.problem is None else str(self.problem)
+        state = {"paused": self.is_paused, "problem": problem}
+        return alert_fields(self.alert, with_secret=False) | self.counts._asdict() | state
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +114,56 @@ class AlertRegistry:
         if not outbox_path(self._collection).exists():
             return []
         with self._outbox() as outbox:
-            return [AlertStatus(known.alert, outbox.counts(known.id)) for known in outbox.alerts()]
+            return [self._status(outbox, known) for known in outbox.alerts()]
 
     def get(self, name: str) -> AlertStatus:
         """Return the alert with this name; raise ConfigError if there is none."""
         with self._existing(name) as outbox:
             known = outbox.find(name)
             assert known is not None
-            return AlertStatus(known.alert, outbox.counts(known.id))
+            return self._status(outbox, known)
+
+    def _status(self, outbox: AlertOutbox, known: StoredAlert) -> AlertStatus:
+        problem = self.setup_problem(known.alert.destination.channel)
+        return AlertStatus(known.alert, outbox.counts(known.id), known.is_paused, problem)
+
+    def setup_problem(self, channel: Channel) -> SetupProblem | None:
+        """Return what is missing to send messages by this channel; None if nothing is."""
+        if channel is Channel.APPRISE and not has_apprise():
+            return SetupProblem("apprise is not installed", "run: pip install 'evercrawl[apprise]'")
+        return mail_problem(self._settings) if channel is Channel.MAIL else None
+
+    def pause(self, name: str) -> None:
+        """Stop the messages of an alert and drop pending ones."""
+        with self._existing(name) as outbox:
+            known = outbox.find(name)
+            assert known is not None
+            outbox.pause(known.id)
+
+    def resume(self, name: str) -> None:
+        """Report changes to an alert again, from now on."""
+        with self._existing(name) as outbox:
+            known = outbox.find(name)
+            assert known is not None
+            outbox.resume(known.id, now_us=to_us(datetime.now(UTC)))
+
+    def alert_of_link(self, number: int, signature: str) -> AlertStatus | None:
+        """Return the alert that a signed link to unsubscribe names; None if the link is not valid."""
+        if not outbox_path(self._collection).exists():
+            return None
+        with self._outbox() as outbox:
+            known = next((one for one in outbox.alerts() if one.id == number), None)
+            is_valid = is_signed_link(outbox.link_key, "unsubscribe", number, signature)
+            return self._status(outbox, known) if known is not None and is_valid else None
+
+    def change_of_link(self, number: int, signature: str) -> Event | None:
+        """Return the change that a signed link to mute a part names; None if the link is not valid or too old."""
+        if not outbox_path(self._collection).exists():
+            return None
+        with self._outbox() as outbox:
+            found = outbox.event(number)
+            is_valid = is_signed_link(outbox.link_key, "mute", number, signature)
+            return found.event if found is not None and is_valid else None
 
     def remove(self, name: str) -> int:
         """Remove an alert; return the number of its pending changes."""
@@ -142,7 +196,7 @@ class AlertRegistry:
             assert known is not None
             now = datetime.now(UTC)
             message = AlertMessage(f"msg_{outbox.uid}_test_{secrets.token_hex(6)}", name, to_us(now), tries=1)
-            outgoing = OutgoingMessage(known.alert, message, (), (), outbox.uid)
+            outgoing = OutgoingMessage(known.alert, message, (), (), outbox.uid, known.id, outbox.link_key)
         senders = ChannelSender(self._settings, collection=self._collection.resolve().name)
         try:
             return await senders.send(outgoing, now=now)
@@ -172,9 +226,15 @@ class AlertRegistry:
         pages = tuple(canonical(page) or _refuse(page) for page in alert.filter.pages)
         alert = replace(alert, filter=replace(alert.filter, pages=pages))
         wrong = alert_problem(alert)
+        wrong = wrong or template_problem(alert, self._example)
         if wrong is not None:
             raise ConfigError(wrong)
         return alert
+
+    def _example(self, alert: Alert, changes: tuple[PendingEvent, ...]) -> MessageContent:
+        """Return a message with these changes."""
+        collection = self._collection.resolve().name
+        return MessageContent(alert, changes, MessageLinks(collection, alert.name, self._settings.web.public_url))
 
     def _validate_destination(self, target: Destination) -> Destination:
         match target.channel:

@@ -5,13 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import smtplib
-import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from email.message import EmailMessage
-from email.utils import format_datetime
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -21,6 +17,8 @@ from typing import NamedTuple, Protocol, TypeVar
 from evercrawl.adapters.http.poster import JsonPoster
 from evercrawl.adapters.system import write_atomically
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, StoredAlert
+from evercrawl.collection.alerts.mail import build_mail, mail_password, mail_problem, mail_sender, send_mail
+from evercrawl.collection.alerts.message_templates import EXAMPLES, body_of, mail_parts
 from evercrawl.core.alerts.delivery import (
     AlertMessage,
     ComposeMessage,
@@ -32,7 +30,8 @@ from evercrawl.core.alerts.delivery import (
     finish_attempt,
     next_delivery_step,
 )
-from evercrawl.core.alerts.message_format import atom_feed, plain_text, subject_line, webhook_body, webhook_headers
+from evercrawl.core.alerts.links import MessageLinks
+from evercrawl.core.alerts.message_format import MessageContent, atom_feed, webhook_headers
 from evercrawl.core.faults import retry_after
 from evercrawl.engine.ports import Clock
 from evercrawl.errors import ConfigError, EvercrawlError
@@ -40,10 +39,9 @@ from evercrawl.model import __version__
 from evercrawl.model.alerts import Alert, Channel, PendingEvent
 from evercrawl.model.fetch import header
 from evercrawl.model.settings import AlertSettings, Settings
-from evercrawl.model.time import from_us, to_us
+from evercrawl.model.time import to_us
 from evercrawl.model.user_agent import user_agent
 
-PASSWORD_VARIABLE = "EVERCRAWL_MAIL_PASSWORD"
 ATOM_ENTRIES = 100  # Maximum number of entries of a feed.
 MAX_DETAIL_CHARS = 300
 
@@ -58,6 +56,8 @@ class OutgoingMessage(NamedTuple):
     events: Sequence[PendingEvent]
     recent: Sequence[PendingEvent]  # For a feed: the newest events up to and including this message.
     uid: str  # Identifies the outbox.
+    alert_id: int = 0
+    link_key: bytes = b""  # Signs the links.
 
 
 class MessageSender(Protocol):
@@ -89,7 +89,9 @@ class ChannelSender:
         """Make one attempt; never raise."""
         try:
             return await self._ways[outgoing.alert.destination.channel](outgoing, now)
-        except (EvercrawlError, OSError, ValueError) as error:
+        except EvercrawlError as error:
+            return DeliveryAttempt(False, str(error)[:MAX_DETAIL_CHARS])
+        except (OSError, ValueError) as error:
             return DeliveryAttempt(False, _shown(error))
         except Exception as error:
             log.exception("alert %s: bug in delivery", outgoing.alert.name)
@@ -100,15 +102,18 @@ class ChannelSender:
         if self._poster is not None:
             await self._poster.close()
 
+    def _content(self, outgoing: OutgoingMessage) -> MessageContent:
+        """Return what the message says; a test of templates shows an example."""
+        alert, is_test = outgoing.alert, not outgoing.events
+        changes = EXAMPLES if is_test and any(alert.templates.given()) else outgoing.events
+        links = MessageLinks(
+            self._collection, alert.name, self._settings.web.public_url, outgoing.link_key, outgoing.alert_id
+        )
+        return MessageContent(alert, changes, links, is_test)
+
     async def _webhook(self, outgoing: OutgoingMessage, now: datetime) -> DeliveryAttempt:
         message, target = outgoing.message, outgoing.alert.destination
-        body = webhook_body(
-            outgoing.alert,
-            outgoing.events,
-            message_id=message.id,
-            collection=self._collection,
-            at_us=message.created_us,
-        )
+        body = body_of(self._content(outgoing), message_id=message.id, at_us=message.created_us)
         headers = webhook_headers(target.secret, message.id, body, now=now)
         posted = await self._open_poster().post(target.address, body, headers=headers)
         if posted.status is None:
@@ -131,25 +136,19 @@ class ChannelSender:
         return self._poster
 
     async def _mail(self, outgoing: OutgoingMessage, now: datetime) -> DeliveryAttempt:
-        settings = self._settings.alerts
-        sender = settings.mail_from or self._settings.identity.contact
-        if settings.mail_host is None or sender is None or "@" not in sender:
-            return DeliveryAttempt(False, "set alerts.mail_host and alerts.mail_from to send mail")
-
-        mail = build_mail(outgoing, sender, collection=self._collection)
-        await asyncio.to_thread(send_mail, mail, settings, self._password())
-        return DeliveryAttempt(True, f"accepted by {settings.mail_host}")
-
-    def _password(self) -> str | None:
-        file = self._settings.alerts.mail_password_file
-        if file is None:
-            return self._env.get(PASSWORD_VARIABLE)
-        return Path(file).expanduser().read_text(encoding="utf-8").strip()
+        settings, message = self._settings.alerts, outgoing.message
+        problem, sender = mail_problem(self._settings, self._env), mail_sender(self._settings)
+        if problem is not None or sender is None:
+            return DeliveryAttempt(False, str(problem))
+        content = self._content(outgoing)
+        parts = mail_parts(content, message_id=message.id, at_us=message.created_us)
+        mail = build_mail(content, parts, message, sender)
+        answer = await asyncio.to_thread(send_mail, mail, settings, mail_password(settings, self._env))
+        return DeliveryAttempt(True, answer[:MAX_DETAIL_CHARS])
 
     async def _atom(self, outgoing: OutgoingMessage, now: datetime) -> DeliveryAttempt:
-        recent = outgoing.recent if outgoing.events else ()
-        feed_id = f"urn:evercrawl:{outgoing.uid}:{outgoing.alert.name}"
-        feed = atom_feed(outgoing.alert, recent, feed_id=feed_id, collection=self._collection)
+        content = self._content(outgoing)._replace(changes=outgoing.recent if outgoing.events else ())
+        feed = atom_feed(content, feed_id=f"urn:evercrawl:{outgoing.uid}:{outgoing.alert.name}")
         path = Path(outgoing.alert.destination.address)
         if not outgoing.events and path.exists():
             return DeliveryAttempt(os.access(path, os.W_OK), f"{path.name} exists")
@@ -157,9 +156,10 @@ class ChannelSender:
         return DeliveryAttempt(True, f"written to {path.name}")
 
     async def _apprise(self, outgoing: OutgoingMessage, now: datetime) -> DeliveryAttempt:
-        title = subject_line(outgoing.alert, outgoing.events)
-        text = plain_text(outgoing.alert, outgoing.events, collection=self._collection)
-        is_sent = await asyncio.to_thread(_send_by_apprise, outgoing.alert.destination.address, title, text)
+        message = outgoing.message
+        parts = mail_parts(self._content(outgoing), message_id=message.id, at_us=message.created_us)
+        address = outgoing.alert.destination.address
+        is_sent = await asyncio.to_thread(_send_by_apprise, address, parts.subject, parts.text)
         return DeliveryAttempt(is_sent, "sent by apprise" if is_sent else "apprise could not send it")
 
 
@@ -186,39 +186,6 @@ def _send_by_apprise(address: str, title: str, text: str) -> bool:
 
 def _shown(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"[:MAX_DETAIL_CHARS]
-
-
-def build_mail(outgoing: OutgoingMessage, sender: str, *, collection: str) -> EmailMessage:
-    """Return the message as a mail."""
-    mail = EmailMessage()
-    mail["From"], mail["To"] = sender, outgoing.alert.destination.address
-    mail["Subject"] = subject_line(outgoing.alert, outgoing.events)
-    mail["Date"] = format_datetime(from_us(outgoing.message.created_us))
-    # The same at every attempt, so that mail systems drop duplicates.
-    mail["Message-ID"] = f"<{outgoing.message.id}@{sender.rpartition('@')[2]}>"
-    mail["Auto-Submitted"] = "auto-generated"
-    text = plain_text(outgoing.alert, outgoing.events, collection=collection)
-    mail.set_content(text.encode("utf-8", "replace").decode("utf-8"))
-    return mail
-
-
-def send_mail(mail: EmailMessage, settings: AlertSettings, password: str | None) -> None:
-    """Pass a mail to the server; raise the errors of smtplib."""
-    timeout = settings.delivery_timeout.total_seconds()
-    assert settings.mail_host is not None
-    context = ssl.create_default_context()
-    if settings.mail_tls == "tls":
-        server: smtplib.SMTP = smtplib.SMTP_SSL(
-            settings.mail_host, settings.mail_port, timeout=timeout, context=context
-        )
-    else:
-        server = smtplib.SMTP(settings.mail_host, settings.mail_port, timeout=timeout)
-    with server:
-        if settings.mail_tls == "starttls":
-            server.starttls(context=context)
-        if settings.mail_user is not None:
-            server.login(settings.mail_user, password or "")
-        server.send_message(mail)
 
 
 MAX_CONCURRENT = 256  # Alerts that are delivered at the same time.
@@ -262,7 +229,7 @@ class Deliverer:
         busy, alerts = await self._off(lambda: (self._outbox.busy_alerts(), self._outbox.alerts()))
         self._next.clear()
         for known in alerts:
-            is_free = known.id in busy and known.id not in self._running
+            is_free = known.id in busy and known.id not in self._running and not known.is_paused
             if is_free and len(self._running) < MAX_CONCURRENT:
                 task = asyncio.create_task(self._deliver(self._with_quiet_hours(known)))
                 self._running[known.id] = task
@@ -324,7 +291,8 @@ class Deliverer:
             if known.alert.destination.channel is Channel.ATOM and events
             else []
         )
-        return OutgoingMessage(known.alert, message, events, recent, self._outbox.uid)
+        outbox = self._outbox
+        return OutgoingMessage(known.alert, message, events, recent, outbox.uid, known.id, outbox.link_key)
 
     async def _off(self, work: Callable[[], T]) -> T:
         done: T = await self._off_loop(work)  # type: ignore[assignment]

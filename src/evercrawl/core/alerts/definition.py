@@ -13,7 +13,17 @@ from evercrawl.core.alerts.message_format import parse_secret
 from evercrawl.core.change.text_diff import pack_edit, unpack_edit
 from evercrawl.core.politeness import parse_hours
 from evercrawl.errors import ConfigError
-from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind, Frequency, SentimentShift
+from evercrawl.model.alerts import (
+    Alert,
+    AlertFilter,
+    Channel,
+    Destination,
+    Event,
+    EventKind,
+    Frequency,
+    MessageTemplates,
+    SentimentShift,
+)
 
 HOSTED_SERVICES = frozenset({
     "dingtalk", "discord", "feishu", "gchat", "guilded", "ifttt", "join", "lark", "line", "opsgenie",
@@ -106,6 +116,7 @@ def alert_fields(alert: Alert, *, with_secret: bool) -> dict[str, Any]:
         "daily_at": alert.daily_at.strftime("%H:%M"),
         "quiet_hours": list(alert.quiet_hours),
         "max_changes": alert.max_changes,
+        "templates": dict(alert.templates.given()),
     }
     return fields | ({"secret": target.secret} if with_secret else {"signed": target.secret is not None})
 
@@ -133,6 +144,7 @@ def alert_from_json(stored: str) -> Alert:
         daily_at=time.fromisoformat(fields["daily_at"]),
         quiet_hours=tuple(fields["quiet_hours"]),
         max_changes=fields["max_changes"],
+        templates=MessageTemplates(**fields["templates"]),
     )
 
 

@@ -10,33 +10,36 @@ from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from evercrawl.model.alerts import Alert, Event, EventKind, Frequency, PendingEvent
+from evercrawl.core.alerts.headline import cut_at_word, event_headline, headline, page_name, single_line
+from evercrawl.core.alerts.html_message import html_difference, html_message
+from evercrawl.core.alerts.links import MessageLinks
+from evercrawl.model.alerts import CHANGES, Alert, Event, EventKind, Frequency, PendingEvent
+from evercrawl.model.change import Edit
 from evercrawl.model.time import from_us
 
 SCHEMA = "evercrawl.alert/1"
 MAX_TITLE_CHARS = 300
-MAX_SUBJECT_CHARS = 200
-_KIND_WORDS = {
-    EventKind.CONTENT: "changed",
-    EventKind.METADATA: "changed its description",
-    EventKind.NEW: "is new",
-    EventKind.GONE: "was removed",
-}
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def truncate(text: str, longest: int) -> str:
-    """Return the start of a text, with an ellipsis if it was cut."""
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+class MessageContent(NamedTuple):
+    """What a message is about; a test has no changes, or examples."""
 
+    alert: Alert
+    changes: Sequence[PendingEvent]
+    links: MessageLinks
+    is_test: bool = False
 
-def single_line(text: str) -> str:
-    """Return the text on one line without control or direction characters."""
-    return " ".join(_CONTROL.sub(" ", text).split())
+    @property
+    def summary(self) -> str:
+        """What happened, in one sentence."""
+        if not self.changes:
+            return f"Test message of the alert {self.alert.name}"
+        found = headline([change.event for change in self.changes])
+        return f"Test: {found}" if self.is_test else found
 
 
 def format_time(at_us: int) -> str:
@@ -44,109 +47,168 @@ def format_time(at_us: int) -> str:
     return from_us(at_us).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def change_fields(notice: PendingEvent) -> dict[str, Any]:
+# For programs
+
+
+def change_fields(notice: PendingEvent, links: MessageLinks) -> dict[str, Any]:
     """Return a change as JSON fields."""
     event = notice.event
     fields = {
         "number": notice.number,
         "url": event.url,
         "class": event.kind.value,
+        "summary": event_headline(event),
         "size": round(event.size, 4),
         "seen_at": format_time(event.at_us),
         "version": event.version,
-        "title": event.title and truncate(event.title, MAX_TITLE_CHARS),
-        "edits": [{"removed": edit.removed, "added": edit.added} for edit in event.edits],
+        "title": event.title and cut_at_word(event.title, MAX_TITLE_CHARS),
+        "edits": [_edit_fields(edit) for edit in event.edits],
+        "more_edits": event.omitted,
+        "excerpt": event.excerpt,
+        "diff_url": links.difference(event),
+        "mute_url": links.mute(notice.number) if event.edits else None,
     }
     if event.shift is not None:
         fields["sentiment"] = {"before": round(event.shift.before, 3), "after": round(event.shift.after, 3)}
     return fields
 
 
-def webhook_body(
-    alert: Alert, notices: Sequence[PendingEvent], *, message_id: str, collection: str, at_us: int
-) -> bytes:
-    """Return the body of a webhook, the same at every attempt; without notices it is a test."""
-    fields = {
+def _edit_fields(edit: Edit) -> dict[str, Any]:
+    """Return an edit with both texts, and its words: each run with its sign, " ", "-" or "+"."""
+    return {"removed": edit.removed, "added": edit.added, "words": [list(run) for run in edit.words]}
+
+
+def message_fields(content: MessageContent, *, message_id: str, at_us: int) -> dict[str, Any]:
+    """Return a message as JSON fields, the same at every attempt."""
+    return {
         "schema": SCHEMA,
-        "type": _type(alert, notices),
+        "type": _type(content),
         "id": message_id,
-        "alert": alert.name,
-        "collection": collection,
+        "alert": content.alert.name,
+        "collection": content.links.collection,
         "timestamp": format_time(at_us),
-        "changes": [change_fields(notice) for notice in notices],
+        "summary": content.summary,
+        "changes": [change_fields(change, content.links) for change in content.changes],
+        "unsubscribe_url": content.links.unsubscribe(),
     }
+
+
+def webhook_body(fields: dict[str, Any]) -> bytes:
+    """Return the body of a webhook."""
     # ASCII only: a lone surrogate cannot be encoded otherwise.
     return json.dumps(fields, separators=(",", ":")).encode("ascii")
 
 
-def _type(alert: Alert, notices: Sequence[PendingEvent]) -> str:
-    if not notices:
+def _type(content: MessageContent) -> str:
+    if content.is_test:
         return "alert.test"
-    return "alert.changes" if alert.frequency is Frequency.AT_ONCE else "alert.digest"
+    return "alert.changes" if content.alert.frequency is Frequency.AT_ONCE else "alert.digest"
 
 
-def subject_line(alert: Alert, notices: Sequence[PendingEvent]) -> str:
-    """Return the subject of a message."""
-    if not notices:
-        return f"[evercrawl] {alert.name}: a test"
-    if len(notices) > 1:
-        return f"[evercrawl] {alert.name}: {len(notices)} pages changed"
-    return truncate(f"[evercrawl] {alert.name}: {_headline(notices[0].event)}", MAX_SUBJECT_CHARS)
+# For people
 
 
-def _headline(event: Event) -> str:
-    name = single_line(event.title or "") or event.url
-    return f"{name} {_KIND_WORDS[event.kind]}"
+def subject_line(content: MessageContent) -> str:
+    """Return the subject of a message: what happened, on one line."""
+    return single_line(content.summary)
 
 
-def plain_text(alert: Alert, notices: Sequence[PendingEvent], *, collection: str) -> str:
-    """Return the message as plain text."""
-    if not notices:
-        return f"This is a test of the alert {alert.name} of {collection}. Nothing has changed.\n"
-    parts = [_describe(notice.event) for notice in notices]
-    return "\n\n".join(parts) + f"\n\n--\nevercrawl, alert {alert.name} of {collection}\n"
+def plain_text(content: MessageContent) -> str:
+    """Return the message as plain text; the first line says what happened."""
+    links = content.links
+    if not content.changes:
+        parts = [f"{content.summary}.\nThe alert works. Nothing has changed."]
+    else:
+        parts = [content.summary, *(_describe(change, links) for change in content.changes)]
+    stop = links.unsubscribe() or links.unsubscribe_command()
+    foot = f"--\nSent by evercrawl: alert {content.alert.name}, collection {links.collection}\nUnsubscribe: {stop}"
+    return "\n\n".join([*parts, foot]) + "\n"
 
 
-def _describe(event: Event) -> str:
-    lines = [event.url, f"{_headline(event)} ({_measure(event)}, seen {format_time(event.at_us)})"]
-    for edit in event.edits:
-        lines += [f"  - {single_line(edit.removed)}"] if edit.removed.strip() else []
-        lines += [f"  + {single_line(edit.added)}"] if edit.added.strip() else []
+def _describe(change: PendingEvent, links: MessageLinks) -> str:
+    event = change.event
+    lines = [page_name(event), event.url, *plain_difference(event), f"Seen {seen_words(event)}"]
+    difference = links.difference(event) or links.difference_command(event)
+    lines.append(f"{'Full difference' if event.kind in CHANGES else 'History'}: {difference}")
+    mute = (links.mute(change.number) if event.edits else None) or links.mute_command(event)
+    if mute is not None and event.edits:
+        lines.append(f"Mute this part: {mute}")
     return "\n".join(lines)
 
 
-def _measure(event: Event) -> str:
-    words = [] if event.kind in (EventKind.NEW, EventKind.GONE) else [f"{event.size:.0%} of it"]
+def plain_difference(event: Event) -> list[str]:
+    """Return the edits as lines: − before, + after, with stars around the changed words."""
+    if event.kind is EventKind.GONE:
+        return ["− The page is gone."]
+    if event.kind is EventKind.BACK and not event.edits:
+        return ["+ The page is back."]
+    lines = [f"+ {event.excerpt}"] if event.excerpt else []
+    for edit in event.edits:
+        is_mixed = any(run.sign == " " for run in edit.words)
+        for sign, mark, text in (("-", "−", edit.removed), ("+", "+", edit.added)):
+            if text.strip():
+                lines.append(f"{mark} {_marked(edit, sign) if is_mixed else single_line(text)}")
+    return lines + ([f"… and {event.omitted:,} more"] if event.omitted else [])
+
+
+def _marked(edit: Edit, sign: str) -> str:
+    """Return one text of an edit, with stars around the words that only it has."""
+    runs = [run for run in edit.words if run.sign in (" ", sign)]
+    return single_line("".join(run.text if run.sign == " " else _starred(run.text) for run in runs))
+
+
+def _starred(text: str) -> str:
+    inner = text.strip()
+    start = text[: len(text) - len(text.lstrip())]
+    return f"{start}*{inner}*{text[len(start) + len(inner) :]}" if inner else text
+
+
+def seen_words(event: Event) -> str:
+    """Return when the change was seen, how large it is, and how the sentiment changed."""
+    words = [from_us(event.at_us).strftime("%Y-%m-%d %H:%M UTC")]
+    if event.kind in CHANGES and event.size:
+        words.append("less than 1 % of the text" if event.size < 0.01 else f"{event.size:.0%} of the text")
     if event.shift is not None:
         words.append(f"sentiment {event.shift.before:+.2f} to {event.shift.after:+.2f}")
-    return ", ".join([*words, f"version {event.version}"])
+    return ", ".join(words)
 
 
-def atom_feed(alert: Alert, notices: Sequence[PendingEvent], *, feed_id: str, collection: str) -> bytes:
-    """Return the notices as a feed, newest first; the same notices give the same bytes."""
-    newest = max((notice.noted_us for notice in notices), default=0)
+def html_text(content: MessageContent) -> str:
+    """Return the message as an HTML document for mail programs."""
+    return html_message(content.alert, content.changes, content.links, content.summary, seen_words)
+
+
+def atom_feed(content: MessageContent, *, feed_id: str) -> bytes:
+    """Return the changes as a feed, newest first; the same changes give the same bytes."""
+    newest = max((change.noted_us for change in content.changes), default=0)
+    title = f"{content.alert.name}: changes in {content.links.collection}"
     head = (
         '<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom">\n'
-        f"<id>{_xml(feed_id)}</id>\n<title>{_xml(alert.name)}: changes in {_xml(collection)}</title>\n"
+        f"<id>{_xml(feed_id)}</id>\n<title>{_xml(title)}</title>\n"
         f"<updated>{format_time(newest)}</updated>\n<author><name>evercrawl</name></author>\n"
     )
-    ordered = sorted(notices, key=lambda notice: notice.number, reverse=True)
-    return (head + "".join(_entry(notice, feed_id) for notice in ordered) + "</feed>\n").encode()
+    ordered = sorted(content.changes, key=lambda change: change.number, reverse=True)
+    entries = "".join(_entry(change, feed_id, content.links) for change in ordered)
+    return (head + entries + "</feed>\n").encode()
 
 
-def _entry(notice: PendingEvent, feed_id: str) -> str:
-    event = notice.event
+def _entry(change: PendingEvent, feed_id: str, links: MessageLinks) -> str:
+    event = change.event
+    difference = links.difference(event)
+    related = f'<link rel="related" href={quoteattr(difference)}/>\n' if difference else ""
     return (
-        f"<entry>\n<id>{_xml(feed_id)}:{notice.number}</id>\n<title>{_xml(_headline(event))}</title>\n"
-        f'<link rel="alternate" href={quoteattr(_NOT_XML.sub("", event.url))}/>\n'
+        f"<entry>\n<id>{_xml(feed_id)}:{change.number}</id>\n<title>{_xml(event_headline(event))}</title>\n"
+        f'<link rel="alternate" href={quoteattr(_NOT_XML.sub("", event.url))}/>\n{related}'
         f"<updated>{format_time(event.at_us)}</updated>\n<category term={quoteattr(event.kind.value)}/>\n"
-        f'<content type="text">{_xml(_describe(event))}</content>\n</entry>\n'
+        f'<content type="html">{_xml(html_difference(change, links, seen_words(event)))}</content>\n</entry>\n'
     )
 
 
 def _xml(text: str) -> str:
     return escape(_NOT_XML.sub("\ufffd", text))
 
+
+# Signatures
 
 SECRET_PREFIX = "whsec_"
 MIN_SECRET_BYTES, MAX_SECRET_BYTES = 24, 64

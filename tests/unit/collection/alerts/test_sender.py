@@ -13,7 +13,7 @@ from types import ModuleType
 
 import pytest
 
-from evercrawl.collection.alerts.sender import ChannelSender, OutgoingMessage, build_mail, require_apprise
+from evercrawl.collection.alerts.sender import ChannelSender, OutgoingMessage, require_apprise
 from evercrawl.core.alerts.delivery import AlertMessage, DeliveryAttempt
 from evercrawl.core.alerts.message_format import format_secret
 from evercrawl.errors import ConfigError
@@ -114,18 +114,6 @@ def test_a_feed_is_the_same_however_often_it_is_written(tmp_path: Path) -> None:
     missing = sent(outgoing(Channel.ATOM, str(tmp_path / "none" / "feed.xml")))
     assert not missing.is_delivered
     assert "cannot be written" in missing.detail
-
-
-def test_mail_needs_a_server_and_a_title_adds_no_header() -> None:
-    assert "mail_host" in sent(outgoing(Channel.MAIL, "you@example.org")).detail
-    mail = build_mail(outgoing(Channel.MAIL, "you@example.org"), "me@example.org", collection="c")
-    assert mail["Bcc"] is None
-    assert mail["Message-ID"] == "<msg_1@example.org>"
-    assert "Home Bcc: x@y changed" in str(mail["Subject"])
-    away = replace(
-        SETTINGS, alerts=replace(SETTINGS.alerts, mail_host="127.0.0.1", mail_port=1, mail_from="me@example.org")
-    )
-    assert "refused" in sent(outgoing(Channel.MAIL, "you@example.org"), away).detail.lower()
 
 
 def test_apprise_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:

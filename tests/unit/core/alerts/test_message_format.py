@@ -6,6 +6,7 @@ import hmac
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
+from html import unescape
 from xml.etree import ElementTree
 
 import pytest
@@ -18,14 +19,19 @@ from evercrawl.core.alerts.definition import (
     event_from_json,
     event_to_json,
 )
+from evercrawl.core.alerts.links import MessageLinks, is_signed_link
 from evercrawl.core.alerts.message_format import (
+    MessageContent,
     atom_feed,
     format_secret,
+    html_text,
+    message_fields,
     plain_text,
     subject_line,
     webhook_body,
     webhook_headers,
 )
+from evercrawl.core.change.text_diff import make_edit
 from evercrawl.model.alerts import (
     Alert,
     AlertFilter,
@@ -34,6 +40,7 @@ from evercrawl.model.alerts import (
     Event,
     EventKind,
     Frequency,
+    MessageTemplates,
     PendingEvent,
     SentimentShift,
 )
@@ -51,8 +58,18 @@ EVENT = Event(
 NOTICES = (PendingEvent(1, 1_790_000_001_000_000, EVENT), PendingEvent(2, 1_790_000_002_000_000, EVENT))
 
 
+PUBLIC = "https://crawl.example.org"
+
+
+def content(
+    alert: Alert = ALERT, changes: tuple[PendingEvent, ...] = NOTICES, public_url: str | None = None
+) -> MessageContent:
+    return MessageContent(alert, changes, MessageLinks("c", alert.name, public_url, b"key", 9), is_test=not changes)
+
+
 def body(alert: Alert = ALERT, notices: tuple[PendingEvent, ...] = NOTICES) -> bytes:
-    return webhook_body(alert, notices, message_id="msg_1", collection="c", at_us=1_790_000_003_000_000)
+    fields = message_fields(content(alert, notices), message_id="msg_1", at_us=1_790_000_003_000_000)
+    return webhook_body(fields)
 
 
 def test_the_webhook_body_is_complete_and_stable() -> None:
@@ -60,7 +77,11 @@ def test_the_webhook_body_is_complete_and_stable() -> None:
     sent = json.loads(body())
     assert sent["type"] == "alert.changes"
     assert [change["number"] for change in sent["changes"]] == [1, 2]
-    assert sent["changes"][0]["edits"] == [{"removed": EVIL, "added": "now"}]
+    words = [["-", EVIL], ["+", "now"]]
+    assert sent["changes"][0]["edits"] == [{"removed": EVIL, "added": "now", "words": words}]
+    assert sent["summary"].startswith("<script>& Bcc: x@example.org changed 2 times; last: ")
+    assert sent["changes"][0]["summary"].startswith("<script>& Bcc: x@example.org: '<script>&")
+    assert (sent["changes"][0]["diff_url"], sent["unsubscribe_url"]) == (None, None)
     assert sent["changes"][0]["sentiment"] == {"before": 0.5, "after": -0.25}
     assert json.loads(body(replace(ALERT, frequency=Frequency.DAILY)))["type"] == "alert.digest"
     assert json.loads(body(notices=()))["type"] == "alert.test"
@@ -99,20 +120,88 @@ def test_receivers_can_verify_signatures(change: dict[str, object], genuine: boo
 
 
 def test_crawled_text_stays_on_its_line() -> None:
-    subject = subject_line(ALERT, NOTICES[:1])
-    assert "\n" not in subject
-    assert "\r" not in subject
-    assert "\x1b" not in subject
-    text = plain_text(ALERT, NOTICES, collection="c")
+    subject = subject_line(content(changes=NOTICES[:1]))
+    assert subject.isprintable()
+    text = plain_text(content())
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert not any(line.startswith("Bcc") for line in text.splitlines())
-    assert "2 pages" in subject_line(ALERT, NOTICES)
+
+
+JOBS = Event(
+    0, 1, 1, "https://example.org/jobs?a=1&b=2", EventKind.CONTENT, 0.002, 1_790_000_000_000_000, 4, "Jobs & more",
+    (make_edit(1, "Wanted: Nurse, <b>full</b> time", "Wanted: Doctor, <b>full</b> time", is_template=False),
+     make_edit(2, "", "Apply by mail.", is_template=False)),
+    omitted=3,
+)  # fmt: skip
+
+
+def test_plain_text_shows_the_difference_and_says_what_to_do() -> None:
+    told = plain_text(content(changes=(PendingEvent(7, 1, JOBS),)))
+    assert told == (
+        "Jobs & more: 'Nurse' became 'Doctor', and 4 more changes\n\n"
+        "Jobs & more\nhttps://example.org/jobs?a=1&b=2\n"
+        "− Wanted: *Nurse,* <b>full</b> time\n+ Wanted: *Doctor,* <b>full</b> time\n+ Apply by mail.\n"
+        "… and 3 more\n"
+        "Seen 2026-09-21 14:13 UTC, less than 1 % of the text\n"
+        "Full difference: evercrawl -C c diff 'https://example.org/jobs?a=1&b=2' v3 v4\n"
+        "Mute this part: evercrawl -C c mute add 'Wanted: * <b>full</b> time' --page 'https://example.org/jobs?a=1&b=2'\n"
+        "\n--\nSent by evercrawl: alert prices, collection c\n"
+        "Unsubscribe: evercrawl -C c alert pause prices\n"
+    )
+
+
+def test_links_lead_to_the_interface_if_its_url_is_known() -> None:
+    shown = content(changes=(PendingEvent(7, 1, JOBS),), public_url=PUBLIC)
+    diff = f"{PUBLIC}/diff?url=https%3A%2F%2Fexample.org%2Fjobs%3Fa%3D1%26b%3D2&a=v3&b=v4"
+    mute, stop = shown.links.mute(7), shown.links.unsubscribe()
+    assert mute is not None
+    assert mute.startswith(f"{PUBLIC}/mute/7/")
+    assert stop is not None
+    assert stop.startswith(f"{PUBLIC}/unsubscribe/9/")
+    for link in (diff, mute, stop):
+        assert link in plain_text(shown)
+        assert link in unescape(html_text(shown))
+    fields = message_fields(shown, message_id="msg_1", at_us=1)
+    assert fields["unsubscribe_url"] == stop
+    assert (fields["changes"][0]["diff_url"], fields["changes"][0]["mute_url"]) == (diff, mute)
+    assert is_signed_link(b"key", "mute", 7, mute.rpartition("/")[2])
+    assert not is_signed_link(b"key", "mute", 8, mute.rpartition("/")[2])
+    assert not is_signed_link(b"key", "unsubscribe", 7, mute.rpartition("/")[2])
+    assert not is_signed_link(b"other", "mute", 7, mute.rpartition("/")[2])
+
+
+def test_html_marks_words_and_escapes_everything() -> None:
+    shown = html_text(content(changes=(PendingEvent(7, 1, JOBS),)))
+    assert ">Nurse,</del>" in shown
+    assert ">Doctor,</ins>" in shown
+    assert "&lt;b&gt;full&lt;/b&gt; time" in shown
+    assert "[-" not in shown
+    evil = html_text(content())
+    assert "<script" not in evil
+    assert "\x1b" not in evil
+    assert "\u202e" not in evil
+    assert 'href="https://example.org/?a=1&amp;b=2"' in evil
+
+
+@pytest.mark.parametrize("kind", [EventKind.NEW, EventKind.GONE, EventKind.BACK])
+def test_new_and_missing_pages_are_described(kind: EventKind) -> None:
+    page = JOBS._replace(kind=kind, edits=(), omitted=0, excerpt="Come and work" if kind is EventKind.NEW else "")
+    for shown in (plain_text, html_text):
+        told = shown(content(changes=(PendingEvent(1, 1, page),)))
+        assert {"new": "Come and work", "gone": "The page is gone", "back": "The page is back"}[kind.value] in told
+        assert "Mute" not in told
+        assert "evercrawl -C c history" in told
+
+
+def test_a_test_says_so() -> None:
+    for shown in (subject_line, plain_text, html_text):
+        assert "Test message of the alert prices" in shown(content(changes=()))
 
 
 def test_feeds_are_well_formed_for_any_text() -> None:
-    feed = atom_feed(ALERT, NOTICES, feed_id="urn:evercrawl:u:prices", collection="<c>")
-    assert feed == atom_feed(ALERT, NOTICES[::-1], feed_id="urn:evercrawl:u:prices", collection="<c>")
+    feed = atom_feed(content(), feed_id="urn:evercrawl:u:prices")
+    assert feed == atom_feed(content(changes=NOTICES[::-1]), feed_id="urn:evercrawl:u:prices")
     atom = "{http://www.w3.org/2005/Atom}"
     entries = ElementTree.fromstring(feed).findall(f"{atom}entry")
     ids = [entry.findtext(f"{atom}id") for entry in entries]
@@ -120,6 +209,10 @@ def test_feeds_are_well_formed_for_any_text() -> None:
     link = entries[0].find(f"{atom}link")
     assert link is not None
     assert link.get("href") == EVENT.url
+    shown = entries[0].find(f"{atom}content")
+    assert shown is not None
+    assert shown.get("type") == "html"
+    assert ">now</ins>" in (shown.text or "")
 
 
 def test_alerts_and_events_round_trip() -> None:
@@ -130,6 +223,7 @@ def test_alerts_and_events_round_trip() -> None:
         daily_at=time(6, 30),
         quiet_hours=("22:00-06:00",),
         max_changes=9,
+        templates=MessageTemplates(subject="{{ summary }}"),
     )
     assert alert_from_json(alert_to_json(alert)) == alert
     assert event_from_json(event_to_json(EVENT)) == EVENT

@@ -1,0 +1,145 @@
+"""Messages as HTML for mail programs, and differences as HTML for feeds.
+Mail programs drop scripts, external styles and often style sheets, so every element has its style inline, with readable
+colours of its own; the style sheet only adds dark colours. Crawled text is escaped, and isolated in its direction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+
+from evercrawl.core.alerts.headline import page_name, single_line
+from evercrawl.core.alerts.links import MessageLinks
+from evercrawl.model.alerts import CHANGES, Alert, Event, EventKind, PendingEvent
+from evercrawl.model.change import Edit, Words
+
+_FONT = "font-family:-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif"
+_STYLES = {
+    "page": f"margin:0;padding:0;background-color:#f4f5f7;color:#1f2328;{_FONT};font-size:16px;line-height:1.5",
+    "card": "background-color:#ffffff;border:1px solid #d8dee4;border-radius:8px;padding:16px 20px",
+    "head": "margin:0 0 16px;font-size:20px;line-height:1.3;font-weight:600;overflow-wrap:anywhere",
+    "name": "margin:0;font-size:17px;line-height:1.35;font-weight:600;overflow-wrap:anywhere",
+    "dim": "margin:0;font-size:13px;color:#57606a;overflow-wrap:anywhere",
+    "edit": "margin:12px 0;padding:2px 0 2px 12px;border-left:3px solid #d0d7de;overflow-wrap:anywhere",
+    "del": "background-color:#ffebe9;color:#82071e;text-decoration:line-through",
+    "ins": "background-color:#dafbe1;color:#044f1e;text-decoration:none;font-weight:600",
+    "a": "color:#0550ae",
+    "code": "background-color:#eff1f3;color:#1f2328;font:12px Consolas,Menlo,monospace;padding:1px 3px",
+}
+_DARK = (
+    ".page{background-color:#0d1117!important;color:#e6edf3!important}"
+    ".card{background-color:#161b22!important;border-color:#30363d!important}"
+    ".dim{color:#9198a1!important}.edit{border-color:#444c56!important}"
+    ".del{background-color:#4c1a1e!important;color:#ffc9c7!important}"
+    ".ins{background-color:#12391f!important;color:#a6f0b8!important}"
+    ".a{color:#79b8ff!important}.code{background-color:#2a3038!important;color:#e6edf3!important}"
+)
+
+AUTO = ' dir="auto"'
+
+
+def _open(element: str, kind: str, attributes: str = "") -> str:
+    return f'<{element} class="{kind}" style="{_STYLES[kind]}"{attributes}>'
+
+
+def html_message(
+    alert: Alert, changes: Sequence[PendingEvent], links: MessageLinks, summary: str, seen: Callable[[Event], str]
+) -> str:
+    """Return the whole document; `seen` says when and how large a change was."""
+    cards = [_card(change, links, seen(change.event)) for change in changes]
+    if not cards:
+        cards = [f"{_open('div', 'card')}The alert works. Nothing has changed.</div>"]
+    title = escape(single_line(summary))
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">'
+        f"<title>{title}</title>\n<style>:root{{color-scheme:light dark}}"
+        f"@media (prefers-color-scheme:dark){{{_DARK}}}</style></head>\n"
+        f"{_open('body', 'page')}\n"
+        '<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" class="page"'
+        f' style="{_STYLES["page"]}"><tr><td align="center" style="padding:20px 12px">\n'
+        '<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:640px">'
+        f'<tr><td align="left">\n{_open("h1", "head")}<bdi>{title}</bdi></h1>\n'
+        + '\n<div style="height:12px;line-height:12px">&nbsp;</div>\n'.join(cards)
+        + f"\n{_foot(alert, links)}</td></tr></table>\n</td></tr></table></body></html>\n"
+    )
+
+
+def _card(change: PendingEvent, links: MessageLinks, seen: str) -> str:
+    event = change.event
+    name = f"{_open('h2', 'name')}{_link(event.url, page_name(event))}</h2>"
+    url = f'{_open("p", "dim")}<bdi dir="ltr">{escape(single_line(event.url))}</bdi></p>'
+    return f"{_open('div', 'card')}\n{name}\n{url}\n{html_difference(change, links, seen)}</div>"
+
+
+def html_difference(change: PendingEvent, links: MessageLinks, seen: str) -> str:
+    """Return what changed on a page, and links to the difference and to mute a part."""
+    event = change.event
+    parts = [html_edit(edit) for edit in event.edits]
+    if event.kind is EventKind.GONE:
+        parts.append(_block(f"{_open('del', 'del')}The page is gone.</del>"))
+    if event.kind is EventKind.BACK and not event.edits:
+        parts.append(_block(f"{_open('ins', 'ins')}The page is back.</ins>"))
+    if event.excerpt:
+        parts.append(_block(f"{_open('ins', 'ins')}{escape(single_line(event.excerpt))}</ins>"))
+    if event.omitted:
+        parts.append(_block(f"… and {event.omitted:,} more"))
+    parts.append(f"{_open('p', 'dim')}Seen {escape(seen)}</p>")
+    return "\n".join([*parts, _actions(change, links)])
+
+
+def html_edit(edit: Edit) -> str:
+    """Return an edit as one block, with removed and added words marked."""
+    pieces: list[str] = []
+    previous = Words(" ", " ")
+    for run in edit.words:
+        is_joined = {previous.sign, run.sign} == {"-", "+"} and not (previous.text[-1:] + run.text[:1]).isspace()
+        pieces.append((" " if is_joined else "") + _run(run))
+        previous = run
+    return _block("".join(pieces))
+
+
+def _block(inner: str) -> str:
+    return f"{_open('div', 'edit', AUTO)}{inner}</div>"
+
+
+def _run(run: Words) -> str:
+    text = escape(f"{' ' * run.text[:1].isspace()}{single_line(run.text)}{' ' * run.text[-1:].isspace()}")
+    match run.sign:
+        case "-":
+            return f"{_open('del', 'del')}{text}</del>"
+        case "+":
+            return f"{_open('ins', 'ins')}{text}</ins>"
+        case _:
+            return text
+
+
+def _link(url: str, words: str) -> str:
+    target = escape(single_line(url))
+    return f'<a class="a" style="{_STYLES["a"]}" href="{target}"><bdi>{escape(single_line(words))}</bdi></a>'
+
+
+def _actions(change: PendingEvent, links: MessageLinks) -> str:
+    event = change.event
+    label = "Full difference" if event.kind in CHANGES else "History"
+    difference, mute = links.difference(event), links.mute(change.number) if event.edits else None
+    if difference is not None:
+        shown = [_link(difference, label), *([_link(mute, "Mute this part")] if mute else [])]
+        return f'<p style="margin:8px 0 0;font-size:14px">{" &nbsp;·&nbsp; ".join(shown)}</p>'
+    commands = [(label, links.difference_command(event)), ("Mute this part", links.mute_command(event))]
+    lines = [f"{words}: {_code(command)}" for words, command in commands if command]
+    return f"{_open('p', 'dim')}{'<br>'.join(lines)}</p>"
+
+
+def _code(command: str) -> str:
+    return f'{_open("code", "code")}<bdi dir="ltr">{escape(single_line(command))}</bdi></code>'
+
+
+def _foot(alert: Alert, links: MessageLinks) -> str:
+    about = f"Sent by evercrawl: alert <b>{escape(alert.name)}</b>, collection {escape(single_line(links.collection))}"
+    stop, manage = links.unsubscribe(), links.manage()
+    if stop is None or manage is None:
+        actions = f"Unsubscribe: {_code(links.unsubscribe_command())}"
+    else:
+        actions = f"{_link(stop, 'Unsubscribe')} &nbsp;·&nbsp; {_link(manage, 'Manage this alert')}"
+    return f'<p class="dim" style="{_STYLES["dim"]};padding:16px 4px 0">{about}<br>{actions}</p>\n'
