@@ -194,7 +194,7 @@ def handle_signals(handler: InterruptHandler, dump: Callable[[], None]) -> Itera
 
 SUMMARY_FIELDS = (
     "requests", "fetched", "new", "changed", "unchanged", "not_modified", "not_needed", "skipped", "errors",
-    "bytes", "seconds", "not_needed_by", "url_seen",
+    "bytes", "seconds", "not_needed_by", "url_seen", "gone",
 )  # fmt: skip
 """The fields that scripts rely on, in this order."""
 _MAX_REASONS = 4

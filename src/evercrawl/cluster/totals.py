@@ -273,7 +273,7 @@ def run_summary(crawl: RunState, collection: Path, ended: Ended) -> Summary:
     stats = crawl.stats
     totals = StateReader(collection).totals(to_us(crawl.now()))
     fetched = stats.with_outcome(*GOT_CONTENT) - stats.with_reason(Reason.REDIRECT, Reason.NOT_MODIFIED)
-    deferred = stats.with_outcome(Outcome.DEFERRED)
+    deferred = stats.with_outcome(Outcome.DEFERRED) - stats.with_reason(Reason.LOST_TEXT)
     not_needed = max(0, crawl.pages_before - crawl.pending_before - stats.revisits)
     return Summary(
         requests=stats.requests,

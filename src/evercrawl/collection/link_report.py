@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evercrawl.adapters.graph_files import LinkGraphFiles, current_graph
-from evercrawl.adapters.sql.log_reader import GONE_REASONS, log_reader
+from evercrawl.adapters.sql.log_reader import log_reader
 from evercrawl.adapters.sql.state_reader import shards_of
 from evercrawl.adapters.tantivy.text_index import page_number, split_page_number
 from evercrawl.collection.graph_builder import HASH_BYTES, up_to_date_graph, url_hash
@@ -18,7 +18,7 @@ from evercrawl.core.url import canonical, canonical_of_href, key_of, shard_of_si
 from evercrawl.errors import ConfigError
 from evercrawl.model.document import Link
 from evercrawl.model.links import BadLink, GraphSummary, LinkEnd, LinkProblem, PageLinks, RankedPage
-from evercrawl.model.reason import Reason
+from evercrawl.model.reason import GONE_REASONS, Reason
 from evercrawl.model.settings import Settings
 
 MAX_INCOMING = 1000  # Incoming links listed; all are counted.

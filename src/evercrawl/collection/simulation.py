@@ -20,11 +20,10 @@ from evercrawl.lab.policy_score import SIGNALS, score
 from evercrawl.lab.trace_replay import Trace as Trace
 from evercrawl.lab.trace_replay import TracePage, read_trace, warm_up
 from evercrawl.model.listing import VersionMoment
-from evercrawl.model.reason import Reason
+from evercrawl.model.reason import GONE_REASONS
 from evercrawl.model.time import DAY_US, is_total_rate, parse_rate
 
 MIN_DAYS = 2.0  # A shorter history is not conclusive: decisions are made every six hours, and a quarter is warm-up.
-_GONE = frozenset({Reason.NOT_FOUND, Reason.GONE})
 _UNREADABLE = (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, StopIteration)
 
 
@@ -77,7 +76,7 @@ def _histories(reader: StateReader, shard: int, stride: int) -> Iterator[list[Ve
 def _life(moments: list[VersionMoment], start_us: int) -> TracePage:
     first = moments[0]
     death = None
-    if first.reason in _GONE and first.last_us is not None:
+    if first.reason in GONE_REASONS and first.last_us is not None:
         death = (first.last_us - start_us) / DAY_US
     changes = [_changed_at(before, after) for before, after in pairwise(moments)]
     days = sorted((at - start_us) / DAY_US for at in changes)

@@ -21,7 +21,7 @@ from evercrawl.core.url import canonical, key_of, site_of
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model import __version__
 from evercrawl.model.listing import PageRecord, VersionRecord, VersionSelection
-from evercrawl.model.reason import Outcome, Reason
+from evercrawl.model.reason import GONE_REASONS, Outcome, Reason
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us, to_us
 from evercrawl.model.user_agent import user_agent
@@ -60,7 +60,6 @@ WEB_SCHEMES = ("http://", "https://")
 MAX_SITEMAP_BYTES = 64 * 1024 * 1024
 NOISE = "noise"
 OK = 200
-_GONE = frozenset((Reason.NOT_FOUND, Reason.GONE))
 
 
 def build_from_collection(
@@ -124,7 +123,7 @@ def _unlisted_reason(page: PageRecord, version: StoredVersion) -> str | None:
     """Return why the last visit excludes the page, or None."""
     if page.moved_to is not None or page.reason is Reason.REDIRECT:
         return "moved"
-    if page.reason in _GONE:
+    if page.reason in GONE_REASONS:
         return "gone"
     if page.outcome is Outcome.REJECTED:
         return "robots.txt" if page.reason is Reason.ROBOTS else str(page.reason)

@@ -324,7 +324,8 @@ def visit_row(page: Page, decision: Decision, *, now: datetime, stored: Stored |
     answer, content, outcome = decision.answer, decision.content, decision.outcome
     exchange = answer.exchange if answer is not None else None
     # Only an answer with the page's content may replace its validators.
-    headers = answer.headers if isinstance(answer, (Fetched, NotModified)) else ()
+    has_content = isinstance(answer, NotModified) or (isinstance(answer, Fetched) and content is not None)
+    headers = answer.headers if has_content and answer is not None else ()
     at_us = to_us(exchange.began if exchange is not None else now)
     comparison = content.comparison if content is not None else None
     return CompletedVisit(

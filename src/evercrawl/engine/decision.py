@@ -149,6 +149,7 @@ class SiteKnowledge(NamedTuple):
     soft_404: TrapState | None = None  # The site's known answers for pages that do not exist; None: none are known.
     hosts: HostStats | None = None  # Of the site's domain; None: it has one host, or this site was counted already.
     may_probe: bool = False
+    may_check_gone: bool = False  # The visit may be postponed until the site has answered invented URLs.
 
 
 class Related(NamedTuple):
@@ -192,6 +193,7 @@ class Suspicion(NamedTuple):
 
     is_copy: bool
     says_not_found: bool
+    is_postponed: bool = False  # It lost its text; it is visited again once the site has answered invented URLs.
 
 
 class SiteUpdate(NamedTuple):

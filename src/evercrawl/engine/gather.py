@@ -17,6 +17,7 @@ from evercrawl.core.document.html import parse_document
 from evercrawl.core.frontier import Visit
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode_body
 from evercrawl.core.sitemap.sitemap_discovery import SitemapState
+from evercrawl.core.traps.not_found import is_left_empty
 from evercrawl.core.traps.trap_state import TrapState
 from evercrawl.core.url import key_of
 from evercrawl.core.visit.links import FoundLinks
@@ -220,7 +221,7 @@ class VisitReader:
         duplicates = await self._knowledge.duplicates.look_up(page, content, outcome)
         change = await self._knowledge.change.of(page.site_id)
         content = self._contents.compare_content(page, answer, content, change, now=now)
-        knowledge = self._site_knowledge(turn.queue.site, related.knowledge)
+        knowledge = self._site_knowledge(turn.queue.site, page, related.knowledge)
         targets = self._links.targets(links.own)
         return related._replace(content=content, duplicates=duplicates, knowledge=knowledge, targets=targets)
 
@@ -245,7 +246,10 @@ class VisitReader:
         traps = await self.trap_state(site)
         soft_404 = None
         if traps is None and isinstance(answer, (Fetched, Moved)):
-            soft_404 = await self._probes.soft_404_state(site.id, looks_like_not_found=says_not_found)
+            is_suspect = says_not_found or (
+                content is not None and document is not None and is_left_empty(content.past.text, document.text)
+            )
+            soft_404 = await self._probes.soft_404_state(site.id, looks_like_not_found=is_suspect)
         hosts = None
         if document is not None and not page.version:
             hosts = await knowledge.traps.hosts.load(site, [its for _, its in links.own])
@@ -255,7 +259,7 @@ class VisitReader:
             copies = await self._store.duplicates_of(page.id, MAX_COPIES)
         before = SiteKnowledge(site, traps=None if traps is None else traps.value, soft_404=soft_404, hosts=hosts)
         return Related(
-            self._site_knowledge(site, before),
+            self._site_knowledge(site, page, before),
             knowledge.revisits.level(),
             knowledge.credit.weight(page)
             if isinstance(answer, NotModified)
@@ -275,7 +279,7 @@ class VisitReader:
         if self._policy.settings.sitemaps.enabled:
             await knowledge.sitemaps.of(site.id)
 
-    def _site_knowledge(self, site: Site, before: SiteKnowledge) -> SiteKnowledge:
+    def _site_knowledge(self, site: Site, page: Page, before: SiteKnowledge) -> SiteKnowledge:
         """Return what is known about a site now; its states are loaded."""
         knowledge = self._knowledge
         change = knowledge.change.cached(site.id)
@@ -291,4 +295,5 @@ class VisitReader:
             before.soft_404,
             before.hosts,
             self._probes.may_probe(site.id),
+            page.version > 0 and self._probes.may_check_gone(site.id, page.id, now=self._runtime.clock.now()),
         )

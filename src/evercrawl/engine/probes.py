@@ -1,19 +1,28 @@
 """Probes: requests for invented URLs that show whether a site answers every URL with a page (soft 404).
-A pattern that explodes or yields nothing, or a page that looks like an error message, gets two probes, within the
-site's pace and its robots.txt. Pages like the answer to an invented URL are flagged, and their links not followed."""
+A pattern that explodes or yields nothing, or a page that looks like an error message or has lost its text, gets two
+probes, within the site's pace and its robots.txt. Pages like the answer to an invented URL are flagged, and their links
+not followed; those that had a text before are gone. What real pages show too, as during maintenance, proves nothing."""
 
 from __future__ import annotations
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 
+from evercrawl.core.duplicates.minhash import EMPTY_SIGNATURE
 from evercrawl.core.traps.not_found import (
     ProbeAnswer,
     ProbeOutcome,
+    Soft404Page,
+    common_message,
     common_not_found_phrases,
+    has_lost_text,
+    has_same_message,
     invented_urls,
+    is_left_empty,
     is_soft_404,
     not_found_phrases,
     says_not_found,
@@ -25,6 +34,7 @@ from evercrawl.core.traps.trap_state import TrapState
 from evercrawl.core.traps.url_pattern import shape_of
 from evercrawl.core.url import canonical_of_href, key_of, path_of, site_of
 from evercrawl.core.visit.links import FoundLinks
+from evercrawl.core.visit.outcome import VisitOutcome
 from evercrawl.engine.decision import Decision, Policy, Suspicion, VisitFacts
 from evercrawl.engine.interpret import parse, status_of
 from evercrawl.engine.robots import SiteAccess
@@ -35,6 +45,7 @@ from evercrawl.model.fetch import Fetched, FetchResult, Moved, Request
 from evercrawl.model.page import Page
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.model.site import Site
+from evercrawl.model.time import to_us
 
 log = logging.getLogger("evercrawl")
 
@@ -42,27 +53,43 @@ MAX_TASKS = 8  # Sites of a shard that are probed at the same time.
 MAX_LINKS = 100  # Links of an answer that are checked for being new.
 TEMPORARY_STATUSES = frozenset((408, 425, 429, 502, 503, 504))
 """Temporary answers, which prove nothing. 500 is not among them: many sites answer invalid URLs with it."""
-MAX_SOFT_404_PROBES = 2  # Per site and run.
+MAX_SOFT_404_PROBES = 2  # Per site and `PROBE_PERIOD`.
+PROBE_PERIOD = timedelta(days=1)
+GONE_RECHECK = timedelta(minutes=10)  # Wait of a postponed page, if the run ends before it is visited again.
+MAX_POSTPONED = 10_000
+MAX_REAL_PAGES = 1000  # Folders in which a page that exists is remembered.
+MAX_REAL_PROBES = 2
 MAX_SOFT_404_PAGES = 4  # Remembered per site.
 MAX_SITES = 100_000  # Sites that are remembered as having soft 404 pages or none.
 MAX_SUSPECTS = 20  # Pages of one site that are visited again when its soft 404 page is known.
 COPIES_BEFORE_PROBE = 3  # Copies on one site before it is probed; a few are normal.
+_PASSWORD = re.compile(rb"""<input\b[^>]*\btype\s*=\s*["']?password""", re.IGNORECASE)
 
 
 # Judgements
 
 
 def flag_soft_404(facts: VisitFacts, decision: Decision) -> Decision:
-    """Flag a page that equals its site's answer to unknown URLs, and do not follow its links."""
-    state = facts.related.knowledge.traps or facts.related.knowledge.soft_404
+    """Flag a page that equals its site's answer to unknown URLs, and do not follow its links.
+    A page that had a text before is gone. If only the loss is known, the verdict waits for a probe of the site."""
+    knowledge = facts.related.knowledge
+    state = knowledge.traps or knowledge.soft_404
     if state is None or facts.policy.traps.user_rule(facts.page.url) is not None:
         return decision
-    document = decision.content.document if decision.content is not None else None
-    evidence = soft_404_evidence(facts.answer, document, state)
+    content = decision.content
+    document = content.document if content is not None else None
+    before = content.past.text if content is not None and facts.page.version else None
+    lost = document is not None and has_lost_text(before, document.text)
+    evidence = soft_404_evidence(facts.answer, document, state, lost_text=lost)
+    is_gone = lost or (isinstance(facts.answer, Moved) and facts.page.version > 0)
     if evidence:
-        return _flag(decision, f"{evidence}, as for URLs that do not exist", expand=False)
+        detail = f"{evidence}, as for URLs that do not exist"
+        return _gone(facts, decision, detail) if is_gone else _flag(decision, detail, expand=False)
     if facts.related.says_not_found and document is not None and says_only_not_found(document.title, document.text):
-        return _flag(decision, REASON_TEXT[Reason.SOFT_404], expand=True)
+        detail = REASON_TEXT[Reason.SOFT_404]
+        return _gone(facts, decision, detail) if is_gone else _flag(decision, detail, expand=True)
+    if document is not None and knowledge.may_check_gone and is_left_empty(before, document.text):
+        return _postpone(facts, decision)
     return decision
 
 
@@ -70,6 +97,46 @@ def _flag(decision: Decision, detail: str, *, expand: bool) -> Decision:
     outcome = decision.outcome._replace(outcome=Outcome.FETCHED, reason=Reason.SOFT_404, detail=detail)
     found = decision.found if expand or isinstance(decision.answer, Moved) else FoundLinks()
     return decision._replace(outcome=outcome, found=found)
+
+
+def _gone(facts: VisitFacts, decision: Decision, detail: str) -> Decision:
+    """Report a page as missing, like a 404: its versions stay, and it is compared with them when it comes back."""
+    tries = facts.page.tries  # A page that stays away is not a change each time.
+    outcome = VisitOutcome(
+        Outcome.ERROR,
+        Reason.SOFT_404,
+        detail,
+        due_us=None,
+        tries=tries + 1,
+        interval_s=0,
+        is_new_version=False,
+        changed=tries == 0,
+    )
+    return _without_content(decision, outcome)
+
+
+def _postpone(facts: VisitFacts, decision: Decision) -> Decision:
+    """Take back everything that follows from an answer until the site was probed."""
+    page, reason = facts.page, Reason.LOST_TEXT
+    outcome = VisitOutcome(
+        Outcome.DEFERRED,
+        reason,
+        REASON_TEXT[reason],
+        due_us=to_us(facts.now + GONE_RECHECK),
+        tries=page.tries,
+        interval_s=page.interval_s,
+        is_new_version=False,
+    )
+    suspicion = Suspicion(is_copy=False, says_not_found=facts.related.says_not_found, is_postponed=True)
+    return _without_content(decision, outcome)._replace(suspicion=suspicion)
+
+
+def _without_content(decision: Decision, outcome: VisitOutcome) -> Decision:
+    found = decision.found if isinstance(decision.answer, Moved) else FoundLinks()
+    site = decision.site._replace(change=None)
+    return decision._replace(
+        outcome=outcome, content=None, duplicate_of=None, signature=None, near_text=None, found=found, site=site
+    )
 
 
 def looks_like_not_found(page: Page, answer: FetchResult, document: Document | None) -> bool:
@@ -84,18 +151,23 @@ def looks_like_not_found(page: Page, answer: FetchResult, document: Document | N
             return False
 
 
-def soft_404_evidence(answer: FetchResult, document: Document | None, site: TrapState) -> str:
-    """Return what an answer has in common with those to invented URLs; empty: nothing."""
+def soft_404_evidence(
+    answer: FetchResult, document: Document | None, site: TrapState, *, lost_text: bool = False
+) -> str:
+    """Return what an answer has in common with those to invented URLs; empty: nothing.
+    Phrases without a known meaning count only for a page that has lost its text."""
     match answer:
         case Moved(target=target) if target in site.not_found_redirects:
             return f"redirects to {target}"
-        case Fetched() if document is not None:
-            if any(is_soft_404(document.text, known) for known in site.not_found_pages):
+        case Fetched(url=url) if document is not None:
+            text, pages = document.text, site.not_found_pages
+            if any(is_soft_404(text, known, url) for known in pages):
                 return "the same text"
-            if site.not_found_phrases and not_found_phrases(document.title, document.text).intersection(
-                site.not_found_phrases
-            ):
+            phrases = not_found_phrases(document.title, text) if site.not_found_phrases else frozenset()
+            if phrases.intersection(site.not_found_phrases):
                 return "the same apology"
+            if lost_text and any(has_same_message(text, known, url) for known in pages):
+                return "the same message"
             return ""
         case _:
             return ""
@@ -104,6 +176,8 @@ def soft_404_evidence(answer: FetchResult, document: Document | None, site: Trap
 def suspect_soft_404(facts: VisitFacts, decision: Decision) -> Decision:
     """Suspect a page that apologises, leads home, or copies another page of its site."""
     is_copy = _is_own_copy(facts.page, decision)
+    if decision.suspicion is not None:
+        return decision
     if not facts.policy.traps.settings.enabled or not (is_copy or facts.related.says_not_found):
         return decision
     return decision._replace(suspicion=Suspicion(is_copy, facts.related.says_not_found))
@@ -116,24 +190,36 @@ def _is_own_copy(page: Page, decision: Decision) -> bool:
     return site_of(decision.original.url) == site_of(page.url)
 
 
-def learn_soft_404(site: TrapState, results: Sequence[tuple[FetchResult, ProbeAnswer]]) -> TrapState:
-    """Return the state of a site after it has answered invented URLs."""
+def learn_soft_404(
+    site: TrapState, results: Sequence[tuple[FetchResult, ProbeAnswer]], real: Sequence[ProbeAnswer] = ()
+) -> TrapState:
+    """Return the state of a site after it has answered invented URLs. `real`: pages that exist, fetched then too."""
     targets = {result.target if isinstance(result, Moved) else "" for result, _ in results}
     if len(targets) == 1 and (target := targets.pop()):
         return replace(site, not_found_redirects=(*site.not_found_redirects, target)[-MAX_SOFT_404_PAGES:])
     answers = [answer for result, answer in results if 200 <= (status_of(result) or 0) < 300]
     if len(answers) < len(results) or not answers[0].text.strip():
         return site
-    same = soft_404_page(answers[0].text)
-    if not all(is_soft_404(answer.text, same) for answer in answers[1:]):
-        common = common_not_found_phrases(answers)
-        return (
-            replace(site, not_found_phrases=(*site.not_found_phrases, *common)[-MAX_SOFT_404_PAGES:])
-            if common
-            else site
-        )
+    same = soft_404_page(answers[0].text, answers[0].url, phrases=common_message(answers, real))
+    is_wall = answers[0].has_login and not all(page.has_login for page in real)
+    if is_wall or any(is_soft_404(page.text, same, page.url) for page in real):
+        return site
+    if not all(is_soft_404(answer.text, same, answer.url) for answer in answers[1:]):
+        return _learn_message(site, answers, same)
     soft, absent = (*site.soft_404, same)[-MAX_SOFT_404_PAGES:], (*site.not_found_pages, same)[-MAX_SOFT_404_PAGES:]
     return replace(site, soft_404=soft, not_found_pages=absent)
+
+
+def _learn_message(site: TrapState, answers: Sequence[ProbeAnswer], first: Soft404Page) -> TrapState:
+    """Learn what answers have in common that differ otherwise, such as in their recommendations."""
+    phrases, pages = site.not_found_phrases, site.not_found_pages
+    if common := common_not_found_phrases(answers):
+        phrases = (*phrases, *common)[-MAX_SOFT_404_PAGES:]
+    if first.phrases:
+        pages = (*pages, first._replace(signature=EMPTY_SIGNATURE))[-MAX_SOFT_404_PAGES:]
+    if phrases is site.not_found_phrases and pages is site.not_found_pages:
+        return site
+    return replace(site, not_found_phrases=phrases, not_found_pages=pages)
 
 
 # State
@@ -165,12 +251,16 @@ class Probes:
         self._probes: Counter[int] = Counter()
         self._unclear: set[tuple[int, str]] = set()
         """Patterns with inconclusive probes; they are not probed again in this run."""
-        self._soft_404_probes: Counter[int] = Counter()
+        self._soft_404_probes: dict[int, list[datetime]] = {}
         self._soft_404_running: set[int] = set()
         self._copies: Counter[int] = Counter()
         self._has_soft_404: dict[int, bool] = {}
         self._suspects: dict[int, list[Page]] = {}
         """Pages that were visited before the soft 404 page of their site was known."""
+        self._postponed: dict[int, datetime] = {}
+        """Pages whose verdict waited for a probe, and when; their next visit is final."""
+        self._real_pages: dict[tuple[int, str], str] = {}
+        """A page that exists in each folder, the last visited at the end."""
 
     def may_probe(self, site_id: int) -> bool:
         """Return whether one more pattern of the site may be probed."""
@@ -179,14 +269,26 @@ class Probes:
         )
         return not is_full and site_id not in self._probing
 
-    def apply(self, site: Site, page: Page, decision: Decision) -> None:
+    def may_check_gone(self, site_id: int, page_id: int, *, now: datetime) -> bool:
+        """Return whether the verdict on a page that has lost its text may wait for a probe of its site."""
+        if not self._policy.traps.settings.enabled or len(self.tasks) >= MAX_TASKS:
+            return False
+        since = self._postponed.get(page_id)
+        if since is not None and now - since < PROBE_PERIOD:
+            return False
+        return site_id in self._soft_404_running or self._may_probe_soft_404(site_id, now)
+
+    def apply(self, site: Site, page: Page, decision: Decision, *, now: datetime) -> None:
         """Start the probes that a visit asks for."""
+        if page.version and _is_real(decision):
+            self._remember_real(site, page)
         wanted = decision.probe
         if wanted is not None and (site.id, wanted.pattern) not in self._unclear:
             self._probes[site.id] += 1
             self._probing.add(site.id)
             self.tasks.start(self._probe_pattern(site, wanted))
-        if decision.suspicion is not None and self._is_soft_404_probe_due(site, page, decision, decision.suspicion):
+        suspicion = decision.suspicion
+        if suspicion is not None and self._is_soft_404_probe_due(site, page, decision, suspicion, now=now):
             self.tasks.start(self._probe_soft_404(site, page, decision))
 
     # Soft 404
@@ -205,38 +307,78 @@ class Probes:
                 return None
         return (await self._traps.states.of(site_id)).value
 
-    def _is_soft_404_probe_due(self, site: Site, page: Page, decision: Decision, suspicion: Suspicion) -> bool:
+    def _is_soft_404_probe_due(
+        self, site: Site, page: Page, decision: Decision, suspicion: Suspicion, *, now: datetime
+    ) -> bool:
         self._copies[site.id] += suspicion.is_copy
         suspects = self._suspects.setdefault(site.id, [])
-        if len(suspects) < MAX_SUSPECTS and decision.outcome.reason is not Reason.SOFT_404:
+        if suspicion.is_postponed:
             suspects.append(page)
-        is_due = suspicion.says_not_found or self._copies[site.id] == COPIES_BEFORE_PROBE
-        is_over = self._soft_404_probes[site.id] >= MAX_SOFT_404_PROBES or site.id in self._soft_404_running
-        if not is_due or is_over:
+            self._postponed = {**self._postponed, page.id: now} if len(self._postponed) < MAX_POSTPONED else {}
+        elif len(suspects) < MAX_SUSPECTS and decision.outcome.reason is not Reason.SOFT_404:
+            suspects.append(page)
+        asks = suspicion.says_not_found or suspicion.is_postponed
+        is_due = asks or self._copies[site.id] == COPIES_BEFORE_PROBE
+        if not is_due or site.id in self._soft_404_running or not self._may_probe_soft_404(site.id, now):
             return False
-        self._soft_404_probes[site.id] += 1
+        self._soft_404_probes.setdefault(site.id, []).append(now)
         self._soft_404_running.add(site.id)
         return True
 
+    def _may_probe_soft_404(self, site_id: int, now: datetime) -> bool:
+        recent = [moment for moment in self._soft_404_probes.get(site_id, ()) if now - moment < PROBE_PERIOD]
+        return len(recent) < MAX_SOFT_404_PROBES
+
     async def _probe_soft_404(self, site: Site, page: Page, decision: Decision) -> None:
+        try:
+            known = await self._learn_soft_404(site, page)
+        finally:
+            self._soft_404_running.discard(site.id)
+        document = decision.content.document if decision.content is not None else None
+        answer = decision.answer
+        is_confirmed = known is not None and answer is not None and bool(soft_404_evidence(answer, document, known))
+        suspects = self._suspects.pop(site.id, [])
+        again = suspects if is_confirmed else [suspect for suspect in suspects if suspect.id in self._postponed]
+        self._suspects[site.id] = [] if is_confirmed else [suspect for suspect in suspects if suspect not in again]
+        if again:
+            await self._commit()
+            for suspect in again:
+                self._enqueue(suspect)
+
+    async def _learn_soft_404(self, site: Site, page: Page) -> TrapState | None:
+        """Ask for invented URLs, and for pages that exist if the answers are pages; None: nothing was learned."""
         urls = invented_urls(page.url, seed=page.id)
         results = [await self._answer_to(url, site) for url in urls]
         found = [result for result in results if result is not None]
         if len(found) < len(urls):
-            return
+            return None
         answers = [(result, await self._measure(result, url, site)) for url, result in zip(urls, found, strict=True)]
-        self._soft_404_running.discard(site.id)
+        real: list[ProbeAnswer] = []
+        if all(isinstance(result, Fetched) for result, _ in answers):
+            asked = [await self._answer(url, site) for url in self._real_urls(site, page)]
+            real = [answer for answer in asked if answer is not None and 200 <= answer.status < 300]
+            if not real:
+                return None
         state = await self._traps.states.of(site.id)
-        known = learn_soft_404(state.value, answers)
+        known = learn_soft_404(state.value, answers, real)
         if known is state.value:
-            return
+            return None
         state.update(known)
         self._has_soft_404[site.id] = True
-        document = decision.content.document if decision.content is not None else None
-        if decision.answer is not None and soft_404_evidence(decision.answer, document, known):
-            await self._commit()
-            for suspect in self._suspects.pop(site.id, ()):
-                self._enqueue(suspect)
+        return known
+
+    def _remember_real(self, site: Site, page: Page) -> None:
+        key = site.id, _folder(page.url)
+        self._real_pages.pop(key, None)
+        self._real_pages[key] = page.url
+        if len(self._real_pages) > MAX_REAL_PAGES:
+            self._real_pages.pop(next(iter(self._real_pages)))
+
+    def _real_urls(self, site: Site, page: Page) -> list[str]:
+        """Return pages of the site that exist: one of the same folder, the last visited, and the home page."""
+        own = [url for (site_id, _), url in reversed(self._real_pages.items()) if site_id == site.id]
+        near = [self._real_pages.get((site.id, _folder(page.url)), ""), *own[:1], f"{site.name}/"]
+        return [url for url in dict.fromkeys(near) if url and url != page.url][:MAX_REAL_PROBES]
 
     # Patterns
 
@@ -280,7 +422,20 @@ class Probes:
         new = [url for url in own if key_of(url) not in known]
         shape = shape_of(asked)
         further = sum(shape_of(link) == shape for link in new)
-        return ProbeAnswer(status, document.text, len(own), len(new), further, document.title or "")
+        has_login = isinstance(result, Fetched) and _PASSWORD.search(result.body) is not None
+        title = document.title or ""
+        return ProbeAnswer(status, document.text, len(own), len(new), further, title, asked, has_login)
+
+
+def _is_real(decision: Decision) -> bool:
+    """Return whether a known page was still there."""
+    outcome = decision.outcome
+    is_seen = outcome.outcome in (Outcome.FETCHED, Outcome.UNCHANGED) and isinstance(decision.answer, Fetched)
+    return is_seen and outcome.reason is not Reason.SOFT_404 and decision.suspicion is None
+
+
+def _folder(url: str) -> str:
+    return path_of(url).rpartition("/")[0]
 
 
 def _own_links(document: Document, site: Site) -> list[str]:

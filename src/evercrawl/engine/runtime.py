@@ -22,7 +22,7 @@ from evercrawl.engine.ports import Clock, Fetcher
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Failed, Fault, FetchResult, Moved, Request
 from evercrawl.model.page import Candidate, CompletedVisit, LinkBatch, Page
-from evercrawl.model.reason import Outcome, Reason
+from evercrawl.model.reason import GONE_REASONS, Outcome, Reason
 
 log = logging.getLogger("evercrawl")
 
@@ -218,7 +218,8 @@ class RunStats:
         if visited.version is not None:
             self.new += visited.version.number == 1
             self.changed += visited.version.number > 1
-        self.gone += page.version > 0 and visited.reason in (Reason.GONE, Reason.NOT_FOUND)
+        is_missing = visited.outcome is Outcome.ERROR and visited.reason in GONE_REASONS
+        self.gone += page.version > 0 and is_missing
         if visited.outcome is Outcome.REJECTED:
             self.refused[visited.reason] += 1
         elif visited.outcome is Outcome.ERROR:

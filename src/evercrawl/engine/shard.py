@@ -426,7 +426,7 @@ class Shard:
             self.buffer.count_answer(site.id)
             return
         self._requests.end(turn.queue, decision.answer, now=now)
-        self._probes.apply(site, page, decision)
+        self._probes.apply(site, page, decision, now=now)
         if self.traps.apply(site, decision.site):
             self._followups.start(self._requeue_reopened(site))
         if decision.site.sitemaps is not None:

@@ -43,6 +43,7 @@ class Reason(StrEnum):
     THROTTLED = "throttled"
     ROBOTS_UNREACHABLE = "robots_unreachable"
     WITHHELD = "withheld"
+    LOST_TEXT = "lost_text"
     # rejected
     INVALID_URL = "invalid_url"
     UNSUPPORTED_SCHEME = "unsupported_scheme"
@@ -103,6 +104,7 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.THROTTLED: "the server is slow or asks us to slow down",
     Reason.ROBOTS_UNREACHABLE: "robots.txt could not be read, so no page of this site is requested yet",
     Reason.WITHHELD: "its outpost did not send it: the page changes at every visit, or robots.txt forbids it",
+    Reason.LOST_TEXT: "the page has lost nearly all of its text; it is fetched again to see whether it is gone",
     Reason.INVALID_URL: "not a valid page URL",
     Reason.UNSUPPORTED_SCHEME: "only http and https are crawled, and schemes with a plugin",
     Reason.URL_TOO_LONG: "the URL is longer than the limit",
@@ -140,4 +142,5 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.INTERNAL: "a bug in evercrawl; see the log for details",
 }
 
+GONE_REASONS = frozenset({Reason.NOT_FOUND, Reason.GONE, Reason.SOFT_404})  # Reasons of visits to missing pages.
 RefusalReason = tuple[Reason, str]  # Why a URL is refused, with the evidence.

@@ -12,11 +12,13 @@ from evercrawl.core.duplicates.minhash import SignatureMatch, text_signature
 from evercrawl.core.faults import FAULT_RULES
 from evercrawl.core.revisit.site_model import SiteModel
 from evercrawl.core.sitemap.sitemap_discovery import SitemapState
-from evercrawl.core.traps.not_found import soft_404_page
+from evercrawl.core.traps.not_found import ProbeAnswer, common_message, soft_404_page
 from evercrawl.core.traps.trap_state import TrapState
 from evercrawl.core.visit.outcome import MIRROR_RECHECK, RECHECK
+from evercrawl.engine.apply import visit_row
 from evercrawl.engine.decide import JUDGEMENTS, REFUSALS, first_refusal, request_for
 from evercrawl.engine.decision import CreditPlan, DuplicateLookup, LinkTarget, NearText, PageKnowledge
+from evercrawl.engine.probes import GONE_RECHECK, learn_soft_404, looks_like_not_found
 from evercrawl.engine.traps import TRAP_RECHECK
 from evercrawl.model.change import Change, ChangeClass
 from evercrawl.model.fetch import Fault, FetchResult, Truncation
@@ -45,6 +47,7 @@ from tests.unit.engine.visits import (
     policy,
     related,
     rules,
+    text_of,
 )
 
 OLD = body("old")
@@ -325,6 +328,81 @@ def test_a_redirect_to_the_known_home_is_a_soft_404():
     state = TrapState(not_found_redirects=(HOME,))
     decision = decided(page(), moved(HOME), site={"soft_404": state})
     assert decision.outcome.reason is Reason.SOFT_404
+
+
+ARTICLE = body(WORDS)
+APOLOGY = "Sivua a ei ole. Voit luoda sen, jos sinulla on siihen oikeus."
+MESSAGE = "Valitettavasti tuote on loppu."
+SIMILAR = body(f"{MESSAGE} {' '.join(f'offer{number}' for number in range(50))}")
+MISSING = TrapState(
+    not_found_pages=(
+        soft_404_page(text_of(body(APOLOGY)), HOME + "a"),
+        soft_404_page("", phrases=common_message([ProbeAnswer(200, MESSAGE)], [])),
+    )
+)
+GONE: list[tuple[str, bytes, bytes, dict[str, Any], Outcome, Reason]] = [
+    ("the site's answer to any URL", ARTICLE, body(APOLOGY), {"soft_404": MISSING}, Outcome.ERROR, Reason.SOFT_404),
+    ("its message with other offers", ARTICLE, SIMILAR, {"soft_404": MISSING}, Outcome.ERROR, Reason.SOFT_404),
+    ("says so in known words", ARTICLE, body("This topic was removed."), {"soft_404": TrapState()},
+     Outcome.ERROR, Reason.SOFT_404),
+    ("lost its text, not probed yet", ARTICLE, body("Hyvästi."),
+     {"soft_404": TrapState(), "may_check_gone": True}, Outcome.DEFERRED, Reason.LOST_TEXT),
+    ("lost its text, probed", ARTICLE, body("Hyvästi."), {"soft_404": TrapState()}, Outcome.FETCHED, Reason.CHANGED),
+    ("shortened", ARTICLE, body(" ".join(WORDS.split()[:90])), {"soft_404": MISSING, "may_check_gone": True},
+     Outcome.FETCHED, Reason.CHANGED),
+    ("emptied, other message known", ARTICLE, body(""), {"soft_404": MISSING}, Outcome.FETCHED, Reason.CHANGED),
+    ("has the message and its text", ARTICLE, body(f"{WORDS} {MESSAGE}"), {"soft_404": MISSING}, Outcome.FETCHED,
+     Reason.CHANGED),
+    ("was short before", body("Hei."), body("Moi."), {"soft_404": MISSING, "may_check_gone": True}, Outcome.FETCHED,
+     Reason.CHANGED),
+    ("never had a text", body(APOLOGY), body(APOLOGY + " 1"), {"soft_404": MISSING}, Outcome.FETCHED, Reason.SOFT_404),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "before", "after", "site", "outcome", "reason"), GONE, ids=[row[0] for row in GONE])
+def test_gone_pages(name: str, before: bytes, after: bytes, site: dict[str, Any], outcome: Outcome, reason: Reason):
+    answer = fetched(after)
+    document = related(page(), answer).content
+    assert document is not None
+    assert document.document is not None
+    says = looks_like_not_found(known_page(), answer, document.document)
+    decision = decided(known_page(), answer, before=before, site=site, says_not_found=says)
+    assert (decision.outcome.outcome, decision.outcome.reason) == (outcome, reason)
+
+
+def test_a_gone_page_keeps_what_is_known_of_it():
+    answer = fetched(body(APOLOGY, links=("b",)), (*HTML, ("ETag", '"2"')))
+    decision = decided(known_page(), answer, before=ARTICLE, site={"soft_404": MISSING})
+    row = visit_row(known_page(), decision, now=NOW)
+    assert (row.version, row.change, row.baseline, row.digest, row.etag) == (None,) * 5
+    assert decision.links == ()
+    assert decision.site.change is None, "the message teaches nothing about the site's pages"
+    assert row.due_us is not None, "it is visited again"
+    assert decision.outcome.changed
+    still = decided(known_page(tries=1), answer, before=ARTICLE, site={"soft_404": MISSING})
+    assert not still.outcome.changed, "a page that stays away has not changed"
+
+
+def test_a_postponed_visit_writes_nothing_and_asks_for_a_probe():
+    site = {"soft_404": TrapState(), "may_check_gone": True}
+    decision = decided(known_page(), fetched(body("Hyvästi.", links=("b",))), before=ARTICLE, site=site)
+    assert decision.suspicion is not None
+    assert decision.suspicion.is_postponed
+    row = visit_row(known_page(), decision, now=NOW)
+    assert (row.version, row.change, row.digest, row.tries) == (None, None, None, 0)
+    assert row.due_us == to_us(NOW + GONE_RECHECK)
+    assert [candidate.url for candidate, _ in decision.release] == [HOME + "b"]
+
+
+def test_what_real_pages_show_too_is_no_soft_404():
+    answers = [(fetched(), ProbeAnswer(200, "Back soon, please try again later.", url=HOME + name)) for name in "xy"]
+    shown_too = ProbeAnswer(200, "Back soon, please try again later.", url=HOME)
+    real = ProbeAnswer(200, WORDS, url=HOME)
+    assert learn_soft_404(TrapState(), answers, [real, shown_too]) == TrapState()
+    assert learn_soft_404(TrapState(), answers, [real]).not_found_pages
+    wall = [(result, answer._replace(has_login=True)) for result, answer in answers]
+    assert learn_soft_404(TrapState(), wall, [real]) == TrapState()
+    assert learn_soft_404(TrapState(), wall, [real._replace(has_login=True)]).not_found_pages
 
 
 def test_an_apology_makes_a_page_suspect():

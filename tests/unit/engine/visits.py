@@ -66,6 +66,13 @@ def body(text: str = "hello", *, links: tuple[str, ...] = (), title: str = "Titl
     return f"<html><head><title>{title}</title></head><body><p>{text}</p>{anchors}</body></html>".encode()
 
 
+def text_of(content: bytes) -> str:
+    """Return the main text of an HTML page."""
+    document = parse(fetched(content), POLICY)
+    assert document is not None
+    return document.text
+
+
 def exchange(content: bytes = b"") -> Exchange:
     return Exchange(b"GET", b"HTTP/1.1 200 OK\r\n\r\n", content, "192.0.2.1", NOW, timedelta(milliseconds=100))
 

@@ -246,18 +246,25 @@ select t.status, case when t.reason = 'noise' then null else v.digest end
  where t.shard = :shard and t.page_id = :page_id and t.at_us = :at_us
 
 -- events --
--- The visits of a range of the log that found a new version, an edit, or a missing page.
+-- The visits of a range of the log that found a new version, an edit, or a page that is missing or back.
+-- A visit that failed says nothing about whether the page was missing before.
+with w as (
+  select t.*, (select x.reason from visit x
+                where x.shard = :shard and x.page_id = t.page_id and x.id < t.id
+                  and (x.outcome in ('fetched', 'unchanged', 'duplicate', 'truncated')
+                       or x.reason in ('gone', 'not_found', 'soft_404'))
+                order by x.id desc limit 1) as before
+    from visit t where t.shard = :shard and t.id > :after and t.id <= :upto
+)
 select w.id, w.page_id, w.at_us, p.url, w.reason, w.version, v.number, coalesce(v.title, n.title), v.change_class,
-       v.change_size, c.kind, c.size, c.edits,
-       (select x.reason from visit x where x.shard = :shard and x.page_id = w.page_id and x.id < w.id
-         order by x.id desc limit 1)
-  from visit w join page p on p.shard = :shard and p.id = w.page_id
+       v.change_size, c.kind, c.size, c.edits, w.before, w.outcome
+  from w join page p on p.shard = :shard and p.id = w.page_id
        left join version v on v.shard = :shard and v.page_id = w.page_id and v.number = w.version
                               and v.seen_us = w.at_us
        left join version n on n.shard = :shard and n.page_id = w.page_id and n.number = w.version
        left join change c on c.shard = :shard and c.page_id = w.page_id and c.at_us = w.at_us
- where w.shard = :shard and w.id > :after and w.id <= :upto
-   and (v.number is not null or c.kind in ('content', 'metadata') or w.reason in ('gone', 'not_found'))
+ where v.number is not null or c.kind in ('content', 'metadata') or w.reason in ('gone', 'not_found', 'soft_404')
+    or w.before in ('gone', 'not_found', 'soft_404')
  order by w.id
 
 -- version_before --

@@ -20,9 +20,10 @@ from evercrawl.core.document.compression import MAX_TEXT_BYTES, unpack_outline
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import Event, EventKind
 from evercrawl.model.document import Outline
-from evercrawl.model.reason import GONE_REASONS
+from evercrawl.model.reason import GONE_REASONS, Outcome, Reason
 
 _CHANGED = frozenset({EventKind.CONTENT.value, EventKind.METADATA.value})
+_PRESENT = frozenset({Outcome.FETCHED, Outcome.UNCHANGED, Outcome.DUPLICATE, Outcome.TRUNCATED})
 VersionNumber = tuple[int, int]  # Page and number of a version.
 
 
@@ -245,15 +246,19 @@ def text_before(state: ShardReader, event: Event) -> str:
 
 
 def _event(shard: int, row: Row) -> Event | None:
-    (line, page_id, at_us, url, reason, version, number, title, stored, stored_size, kind, size, edits, before) = row
+    *place, title, stored, stored_size, kind, size, edits, before, outcome = row
+    line, page_id, at_us, url, reason, version, number = place
     event = Event(shard, line, page_id, url, EventKind.CONTENT, 1.0, at_us, version, title)
-    if reason in GONE_REASONS:
-        is_news = version > 0 and before not in GONE_REASONS
+    if reason in GONE_REASONS and (outcome == Outcome.ERROR or number == 1):
+        # A page whose first answer was an error message was never there.
+        is_news = outcome == Outcome.ERROR and version > 0 and before not in GONE_REASONS
         return event._replace(kind=EventKind.GONE) if is_news else None
     if number == 1:
         return event._replace(kind=EventKind.NEW)
     known = kind if kind in _CHANGED else stored
-    if known not in _CHANGED:
+    if before in GONE_REASONS and version > 0 and outcome in _PRESENT and reason != Reason.REDIRECT:
+        known = EventKind.BACK.value
+    elif known not in _CHANGED:
         return None
     measure = size if kind in _CHANGED else stored_size
     found, omitted = edits_from(edits) if edits else ((), 0)

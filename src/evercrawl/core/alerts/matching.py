@@ -12,7 +12,7 @@ from evercrawl.core.search.query_parser import parse_query, primary_language
 from evercrawl.core.search.tokenizer import url_words
 from evercrawl.core.url import matches_glob, path_of, site_of, site_parts
 from evercrawl.errors import ConfigError
-from evercrawl.model.alerts import AlertFilter, Event, EventKind, SentimentShift
+from evercrawl.model.alerts import CHANGES, AlertFilter, Event, EventKind, SentimentShift
 from evercrawl.model.search import Query, QueryField, Term
 
 DEFAULT_LANGUAGE = "en"
@@ -108,8 +108,8 @@ def match_event(
     subject: AlertFilter, event: Event, texts: EventTexts, *, matches: MatchesQuery, score: ScoreText
 ) -> Event | None:
     """Return the event to report, with its sentiment shift if requested; None if it does not match."""
-    is_small = event.size < subject.min_size and event.kind not in (EventKind.NEW, EventKind.GONE)
-    if event.kind not in subject.kinds or is_small or not _matches_url(subject, event.url):
+    is_small = event.size < subject.min_size and event.kind in CHANGES
+    if not _wants_kind(subject, event) or is_small or not _matches_url(subject, event.url):
         return None
     if subject.query is not None and not matches(subject.query, texts.after()):
         return None
@@ -117,6 +117,14 @@ def match_event(
         return event
     shift = sentiment_shift(score(texts.before()), score(texts.after().text))
     return None if shift is None else event._replace(shift=shift)
+
+
+def _wants_kind(subject: AlertFilter, event: Event) -> bool:
+    """Return whether an alert reports this kind; whoever hears that a page is gone also hears that it is back."""
+    if event.kind is not EventKind.BACK:
+        return event.kind in subject.kinds
+    has_changed = bool(event.edits) and EventKind.CONTENT in subject.kinds
+    return has_changed or not subject.kinds.isdisjoint((EventKind.GONE, EventKind.BACK))
 
 
 def _matches_url(subject: AlertFilter, url: str) -> bool:

@@ -37,14 +37,14 @@ _OTHER_MARKS = "’‘“”„«»‹›–—…·•¿¡。、，；：！？
 
 def text_signature(text: str) -> bytes:
     """Return 64 bytes that are similar for similar texts; the same in every process."""
-    return _sign(_tokens(text[:SIGNED_CHARS]))
+    return _sign(text_tokens(text[:SIGNED_CHARS]))
 
 
 def page_signatures(text: str, links: Iterable[str]) -> tuple[bytes, bytes]:
     """Return the signature of the text, and of the text with the links.
     On an index page the main text is hardly more than what all pages of its site have."""
     minhash = RMinHash(PERMUTATIONS, SEED)
-    tokens = _tokens(text[:SIGNED_CHARS])
+    tokens = text_tokens(text[:SIGNED_CHARS])
     minhash.update(tokens)
     text_part = _low_bytes(minhash) if tokens else EMPTY_SIGNATURE
     link_list = list(islice(links, SIGNED_LINKS))
@@ -64,7 +64,8 @@ def _low_bytes(minhash: RMinHash) -> bytes:
     return bytes([minimum & 0xFF for minimum in minhash.digest()])
 
 
-def _tokens(text: str) -> list[str]:
+def text_tokens(text: str) -> list[str]:
+    """Return the word pairs of a text, or its runs of characters in a script without spaces."""
     text = text.casefold()
     if not text.isascii():
         for mark in _OTHER_MARKS:

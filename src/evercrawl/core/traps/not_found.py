@@ -1,6 +1,6 @@
 """Recognise sites that answer 200 for pages that do not exist (soft 404).
 A short text with the right words is enough. Otherwise two invented URLs tell the site apart: not found, the same text
-for everything, or a new page every time. Numbers and addresses are ignored: such pages repeat them."""
+for everything, or a new page every time. Numbers and the words of the URL are ignored: such pages repeat them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import re
 from collections.abc import Sequence
 from enum import IntEnum
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from xxhash import xxh3_64_intdigest, xxh32_intdigest
 
-from evercrawl.core.duplicates.minhash import signature_similarity, text_signature
+from evercrawl.core.duplicates.minhash import EMPTY_SIGNATURE, signature_similarity, text_signature, text_tokens
 from evercrawl.core.traps.url_pattern import placeholder
 
 MAX_NOT_FOUND_CHARS = 600  # Characters. A longer page is about something.
@@ -19,16 +20,17 @@ READ_CHARS = 4000  # Characters searched for phrases, which stand at the top.
 SURE_CHARS = 200  # A text this short with such a phrase says nothing else.
 
 _NOT_FOUND = re.compile(
-    r"\b(?:page|file|document|site|url|address|content|article|item|product|resource|seite|p[aá]gina)\b.{0,60}?"
-    r"\b(?:not (?:be )?found|(?:never|(?:does|did) ?n[o']t|no longer) (?:existed?|available)|"
-    r"could ?n[o']t be found|has (?:been )?(?:moved|removed|deleted)|is (?:gone|missing|unavailable)|"
+    r"\b(?:page|file|document|site|url|address|content|article|item|product|resource|topic|thread|post|entry|message|"
+    r"listing|offer|job|seite|artikel|beitrag|thema|p[aá]gina|sujet)\b.{0,60}?"
+    r"\b(?:not (?:be )?found|(?:never|(?:does|did) ?n[o']t|no longer) (?:existed?|exists?|available)|"
+    r"could ?n[o']t be found|(?:has|have|was|were) (?:been )?(?:moved|removed|deleted)|is (?:gone|missing|unavailable)|"
     r"nicht gefunden|existiert nicht|introuvable|no (?:existe|encontrada))\b"
     r"|\b(?:not|nothing) found\b|\b404\b.{0,40}\b(?:error|found|page)\b|\berror 404\b"
     r"|\b(?:could|can) ?n[o']t (?:be found|find)\b|\bno such (?:page|file|document|article|item)\b"
     r"|\bn'existe (?:pas|plus)\b|\bnicht gefunden\b|\bno se encuentra\b",
     re.IGNORECASE | re.DOTALL,
 )
-_END = re.compile(r"[\n.!?|:\u2014]+")
+_END = re.compile(r"[\n.!?|:\u2014\u3002\uff01\uff1f]+")
 _DIGITS = re.compile(r"\d+")
 
 
@@ -36,7 +38,7 @@ def not_found_phrases(title: str | None, text: str) -> frozenset[int]:
     """Return the hashes of the phrases that report a missing page, ignoring numbers."""
     phrases = _END.split(f"{title or ''}\n{text[:READ_CHARS]}")
     return frozenset(
-        xxh32_intdigest(_DIGITS.sub("0", " ".join(phrase.lower().split())).encode("utf-8", "surrogatepass"))
+        _hash(_DIGITS.sub("0", " ".join(phrase.lower().split())))
         for phrase in phrases
         if _NOT_FOUND.search(phrase) is not None
     )
@@ -56,6 +58,8 @@ MIN_SIMILARITY = 0.8  # Similarity of equal answers, well above two pages of one
 MIN_TEMPLATE_SIMILARITY = 0.2  # A not-found page with changing recommendations is not an invented page.
 NEW_LINKS_SHARE = 0.8
 MIN_SIZE_RATIO = 0.7
+MIN_PHRASE_SHARE = 0.8  # Share of the known phrases that a missing page shows.
+MAX_PHRASES = 8
 NONSENSE_LETTERS = 11
 MIN_YEAR, MAX_YEAR = 1500, 2400
 FIRST_INVENTED_YEAR = 2500  # Invented years begin here.
@@ -65,8 +69,9 @@ _DATE = re.compile(
     r"(?:[t ].*|(?:\d\d){2,3})?\Z",
     re.IGNORECASE,
 )
-_ADDRESS = re.compile(r"\S*[\d/]\S*")
+_WORD = re.compile(r"[^\W_]+")
 _TOKEN = re.compile(r"[^/?&=#]+")
+_NUMBER_RANK, _DATE_RANK = 2, 3
 _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
 
 
@@ -85,8 +90,9 @@ class ProbeOutcome(IntEnum):
 class Soft404Page(NamedTuple):
     """The text that a site shows for missing pages."""
 
-    signature: bytes
+    signature: bytes  # Empty if the text differs from page to page.
     chars: int
+    phrases: tuple[int, ...] = ()  # Hashes of the phrases that all missing pages show and real pages do not.
 
 
 class ProbeAnswer(NamedTuple):
@@ -98,6 +104,8 @@ class ProbeAnswer(NamedTuple):
     new_links: int = 0  # Those that were unknown.
     same_shape_links: int = 0  # New links with the shape of the invented URL.
     title: str = ""
+    url: str = ""
+    has_login: bool = False  # It asks for a password.
 
 
 def probe_url(first: str, last: str, *, seed: int) -> str:
@@ -124,8 +132,8 @@ def _rank(piece: str) -> tuple[int, int]:
     if kind.startswith("{id}"):
         return 0, 0
     if kind.startswith("{date}") or (len(piece) == 4 and piece.isdigit() and _is_year(int(piece))):
-        return 3, 0
-    return (2, 0) if kind.startswith("{n}") else (1, len(piece))
+        return _DATE_RANK, 0
+    return (_NUMBER_RANK, 0) if kind.startswith("{n}") else (1, len(piece))
 
 
 def _is_year(number: int) -> bool:
@@ -133,15 +141,32 @@ def _is_year(number: int) -> bool:
 
 
 def invented_urls(url: str, *, seed: int) -> tuple[str, str]:
-    """Invent two URLs in the folder of the URL."""
-    path = url.partition("?")[0]
-    start = _path_start(path)
-    folder = path[: path.rindex("/") + 1] if start < len(path) else path + "/"
-    last = path[len(folder) :]
-    ending = last[last.rindex(".") :] if "." in last and len(last) - last.rindex(".") <= 6 else ""
-    numbers = (xxh3_64_intdigest(url.encode("utf-8", "surrogatepass"), seed=seed + turn) for turn in (0, 1))
-    one, other = (folder + _nonsense(number) + ending for number in numbers)
+    """Invent two URLs of the same kind: another value in the query, or another last segment of the path."""
+    one, other = (_invented_url(url, seed=seed + turn) for turn in (0, 1))
     return one, other
+
+
+def _invented_url(url: str, *, seed: int) -> str:
+    offset, places = _path_start(url), _places(url)
+    query = url.find("?", offset)
+    in_query = [place for place in places if 0 <= query < offset + place[0]]
+    if in_query:
+        chosen = [max(in_query, key=lambda place: (any(map(str.isdigit, place[2])), len(place[2])))]
+    else:
+        kinds = [_rank(value)[0] for _, _, value in places]
+        numbers = [] if _DATE_RANK in kinds else [place for place in places[:-1] if _rank(place[2])[0] == _NUMBER_RANK]
+        chosen = numbers + places[-1:]
+    if not chosen:
+        return url + ("" if url.endswith("/") else "/") + _nonsense(_seeded(url, seed))
+    for start, end, value in reversed(chosen):
+        # Different URLs of a site must not get the same invented name.
+        other = invented_value(value, seed=_seeded(url, seed) & 0xFFFF)
+        url = url[: offset + start] + other + url[offset + end :]
+    return url
+
+
+def _seeded(text: str, seed: int) -> int:
+    return xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"), seed=seed)
 
 
 def _path_start(url: str) -> int:
@@ -163,7 +188,7 @@ def _places(url: str) -> list[tuple[int, int, str]]:
 
 def invented_value(value: str, *, seed: int) -> str:
     """Invent a value of the same kind, the same for the same seed."""
-    number = xxh3_64_intdigest(value.encode("utf-8", "surrogatepass"), seed=seed & 0xFFFF_FFFF)
+    number = _seeded(value, seed & 0xFFFF_FFFF)
     if _DATE.match(value):
         # Most of these years have a February 29, so the date stays valid.
         return str(FIRST_INVENTED_YEAR + 4 * (1 + number % 99)) + value[4:]
@@ -190,17 +215,73 @@ def _nonsense(number: int) -> str:
     return "".join(letters)
 
 
-def soft_404_page(text: str) -> Soft404Page:
+def soft_404_page(text: str, url: str = "", *, phrases: Sequence[int] = ()) -> Soft404Page:
     """Return what is stored of the answer to an invented URL."""
-    return Soft404Page(text_signature(_ADDRESS.sub("0", text)), len(text))
+    return Soft404Page(text_signature("\n".join(_own_phrases(text, url))), len(text), tuple(phrases))
 
 
-def is_soft_404(text: str, known: Soft404Page) -> bool:
+def is_soft_404(text: str, known: Soft404Page, url: str = "") -> bool:
     """True if the text is the one that the site shows for missing pages."""
     shorter, longer = sorted((len(text), known.chars))
-    if shorter < MIN_SIZE_RATIO * longer:
+    if known.signature == EMPTY_SIGNATURE or shorter < MIN_SIZE_RATIO * longer:
         return False
-    return signature_similarity(text_signature(_ADDRESS.sub("0", text)), known.signature) >= MIN_SIMILARITY
+    own = text_signature("\n".join(_own_phrases(text, url)))
+    return signature_similarity(own, known.signature) >= MIN_SIMILARITY
+
+
+def has_same_message(text: str, known: Soft404Page, url: str = "") -> bool:
+    """True if the text has the phrases that the site shows for missing pages, whatever else it shows."""
+    if not known.phrases:
+        return False
+    own = {_hash(phrase) for phrase in _own_phrases(text, url)}
+    return sum(phrase in own for phrase in known.phrases) >= MIN_PHRASE_SHARE * len(known.phrases)
+
+
+def common_message(answers: Sequence[ProbeAnswer], real: Sequence[ProbeAnswer]) -> tuple[int, ...]:
+    """Return the hashes of the phrases that all answers to invented URLs show and no real page does."""
+    lists = [dict.fromkeys(map(_hash, _own_phrases(answer.text, answer.url))) for answer in answers]
+    elsewhere = {_hash(phrase) for page in real for phrase in _own_phrases(page.text, page.url)}
+    shared = [phrase for phrase in lists[0] if phrase not in elsewhere and all(phrase in other for other in lists[1:])]
+    return tuple(shared[:MAX_PHRASES])
+
+
+def _own_phrases(text: str, url: str) -> list[str]:
+    """Return the phrases of a text without numbers and the words of the URL."""
+    path = unquote(url).casefold()[_path_start(url) :]
+    named = set(_WORD.findall(path.rstrip("/").rpartition("/")[2]))
+    phrases = []
+    for phrase in _END.split(text[:READ_CHARS].casefold()):
+        words = [word for word in _WORD.findall(phrase) if word not in named and not any(map(str.isdigit, word))]
+        if words:
+            phrases.append(" ".join(words))
+    return phrases
+
+
+def _hash(phrase: str) -> int:
+    return xxh32_intdigest(phrase.encode("utf-8", "surrogatepass"))
+
+
+COMPARED_CHARS = 20_000
+MAX_KEPT_TEXT = 0.12  # A page that kept no more of its word pairs has lost its text, if
+MAX_OLD_TEXT = 0.5  # no more of what it shows is old.
+MIN_LOST_CHARS = 120  # A shorter text is too little to lose.
+MAX_LEFT_SHARE = 0.5  # A page that is left with more text is about something else now.
+
+
+def has_lost_text(before: str | None, after: str) -> bool:
+    """True if nearly nothing is left of the text that the page had. A page that was shortened still shows its own."""
+    if not before:
+        return False
+    old, new = set(text_tokens(before[:COMPARED_CHARS])), set(text_tokens(after[:COMPARED_CHARS]))
+    kept = len(old & new)
+    return kept <= MAX_KEPT_TEXT * len(old) and kept <= MAX_OLD_TEXT * len(new)
+
+
+def is_left_empty(before: str | None, after: str) -> bool:
+    """True if a page has lost its text and is left with much less."""
+    if before is None or len(before) < MIN_LOST_CHARS:
+        return False
+    return len(after) <= max(MAX_NOT_FOUND_CHARS, MAX_LEFT_SHARE * len(before)) and has_lost_text(before, after)
 
 
 def common_not_found_phrases(answers: Sequence[ProbeAnswer]) -> frozenset[int]:
@@ -212,13 +293,14 @@ def judge_probe(one: ProbeAnswer, other: ProbeAnswer) -> tuple[ProbeOutcome, Sof
     """Judge the answers to two invented URLs. Also return the text if both are the same."""
     if not all(200 <= answer.status < 300 for answer in (one, other)):
         return ProbeOutcome.NOT_FOUND, None
-    same = soft_404_page(one.text)
-    if is_soft_404(other.text, same):
+    same = soft_404_page(one.text, one.url)
+    if is_soft_404(other.text, same, other.url):
         # Pages like this answer are not real. Others are, because the site tells them apart.
         return ProbeOutcome.SAME, same
     if common_not_found_phrases((one, other)):
         return ProbeOutcome.NOT_FOUND, None
-    has_template = signature_similarity(same.signature, soft_404_page(other.text).signature) >= MIN_TEMPLATE_SIMILARITY
+    other_page = soft_404_page(other.text, other.url)
+    has_template = signature_similarity(same.signature, other_page.signature) >= MIN_TEMPLATE_SIMILARITY
     invents = not has_template and _leads_on(one) and _leads_on(other)
     if invents:
         return ProbeOutcome.INVENTED, None

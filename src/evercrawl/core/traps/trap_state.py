@@ -97,7 +97,7 @@ def observe_visit(
 ) -> tuple[VisitObservation, TrapState]:
     """Measure a visit against what the site showed before, and store its text. `links`: all links of the page."""
     share, memory = new_text(site.text_memory, text, choices=choices_in(url))
-    soft = any(is_soft_404(text, known) for known in site.soft_404)
+    soft = any(is_soft_404(text, known, url) for known in site.soft_404)
     seen = VisitObservation(url, status, share, duplicate, duplicate_of, soft, new_links, redirects_back)
     is_page = 200 <= status < 300 and not soft
     parameters = (
@@ -203,7 +203,7 @@ def _drop_least_used(known: dict[str, PatternStats]) -> dict[str, PatternStats]:
     return {name: stats for name, stats in known.items() if name in kept}
 
 
-VERSION = 3
+VERSION = 4
 LEVEL = 6
 DIGITS = 4  # Digits of the averages that are stored.
 
@@ -237,12 +237,12 @@ def trap_state_bytes(site: TrapState) -> bytes:
     return bytes([VERSION]) + zlib.compress(plain, LEVEL)
 
 
-def _packed_pages(known: tuple[Soft404Page, ...]) -> list[tuple[str, int]]:
-    return [(b64encode(one.signature).decode(), one.chars) for one in known]
+def _packed_pages(known: tuple[Soft404Page, ...]) -> list[tuple[str, int, tuple[int, ...]]]:
+    return [(b64encode(one.signature).decode(), one.chars, one.phrases) for one in known]
 
 
 def _unpacked_pages(stored: list[list[Any]]) -> tuple[Soft404Page, ...]:
-    return tuple(Soft404Page(b64decode(sign), chars) for sign, chars in stored)
+    return tuple(Soft404Page(b64decode(sign), chars, tuple(phrases)) for sign, chars, phrases in stored)
 
 
 def trap_state_of(blob: bytes) -> TrapState:
