@@ -111,6 +111,12 @@ def plural(count: int, noun: str, plural: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
+def diff_link(url: str, at_us: int) -> str:
+    """Return a link to the difference that a visit found, whatever came later."""
+    before, after = (from_us(moment).isoformat().replace("+00:00", "Z") for moment in (at_us - 1, at_us))
+    return link_to("/diff", url=url, a=before, b=after)
+
+
 def exact_time(at: datetime) -> str:
     """Return a time as ISO 8601 in UTC, to the second."""
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -12,7 +12,7 @@ from evercrawl.model.history import ReadMark
 from evercrawl.model.listing import RecentChangeGroup
 from evercrawl.model.time import from_us, to_us
 from evercrawl.web.app_state import AppState
-from evercrawl.web.format import link_to
+from evercrawl.web.format import diff_link, link_to
 from evercrawl.web.pages.site_pages import known_site
 from evercrawl.web.route import ActionResult, BadRequest, Inputs
 
@@ -67,6 +67,9 @@ def _group(one: RecentChangeGroup) -> dict[str, Any]:
         "count": len(group.pages),
         "pages": group.pages[:MAX_PAGES_NAMED],
         "example": group.example,
+        "edits": [{"sign": edit.sign, "words": edit.words, "omitted": edit.omitted} for edit in group.edits],
+        "omitted": group.omitted,
+        "diff": diff_link(group.pages[0], one.newest_us),
         "newest": from_us(one.newest_us),
         "keys": " ".join(f"{key & _KEY_MASK:x}" for key in one.keys[:MAX_KEYS]),
         "until": str(one.newest_us),

@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from html import escape as html_text
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from starlette.responses import Response
 
-from evercrawl.collection.change_groups import change_feed
+from evercrawl.collection.change_groups import change_feed, more_edits, more_words
 from evercrawl.collection.change_inbox import ChangeInbox
+from evercrawl.model.change import Edit
 from evercrawl.model.listing import ChangeRecord
 from evercrawl.model.sanitize import safe_block, safe_line
 from evercrawl.model.search import Hit
 from evercrawl.model.time import from_us
 from evercrawl.web.app_state import AppState
-from evercrawl.web.format import exact_time, link_to
+from evercrawl.web.format import diff_link, exact_time, link_to
 from evercrawl.web.pages.search import FACETS, SEARCH_PARAMETERS, query_of
 from evercrawl.web.route import BadRequest, Inputs, Parameter, limit
 
@@ -25,7 +27,11 @@ CHANGES_PARAMETERS = (Parameter("site", "Only changes on this site."), limit(50,
 SEARCH_FEED_PARAMETERS = (*SEARCH_PARAMETERS, limit(50, 100))
 SPANS = ("7d", "30d", "365d", None)  # A feed prefers new hits: older ones are added only if there are few.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-EDIT_CHARS = 500
+_ELEMENTS = {"-": "del", "+": "ins"}
+_STYLES = {
+    "del": "background:#ffebe9;color:#82071e;text-decoration:line-through",
+    "ins": "background:#dafbe1;color:#044f1e;text-decoration:none",
+}
 
 
 class FeedEntry(NamedTuple):
@@ -37,6 +43,7 @@ class FeedEntry(NamedTuple):
     updated: datetime
     content: str
     category: str | None = None
+    is_html: bool = False
 
 
 def changes_feed(state: AppState, inputs: Inputs) -> Response:
@@ -88,15 +95,28 @@ def _feed(title: str, here: str, entries: Sequence[FeedEntry], *, now: datetime)
 
 
 def _of_change(record: ChangeRecord, origin: str) -> FeedEntry:
-    link = origin + link_to("/diff", url=record.url)
-    lines = [
-        f"{sign} {safe_line(text, longest=EDIT_CHARS)}"
-        for edit in record.change.edits
-        for sign, text in (("-", edit.removed), ("+", edit.added))
-        if text
-    ]
-    updated, kind = from_us(record.at_us), record.change.kind.value
-    return FeedEntry(record.url, link, f"{link}#{record.at_us}", updated, "\n".join(lines), kind)
+    """Return a change with its edits and a link to the full difference."""
+    link, change = origin + diff_link(record.url, record.at_us), record.change
+    number = f"{origin}{link_to('/diff', url=record.url)}#{record.at_us}"
+    edits = [html_edit(edit) for edit in change.edits if not edit.is_template]
+    if change.omitted:
+        edits.append(f"<p>{more_edits(change.omitted)}</p>")
+    content = "\n".join([*edits, f'<p><a href="{html_text(link)}">Full difference</a></p>'])
+    return FeedEntry(record.url, link, number, from_us(record.at_us), content, change.kind.value, is_html=True)
+
+
+def html_edit(edit: Edit) -> str:
+    """Return an edit as a paragraph with removed and added words marked, styled inline as readers drop style sheets."""
+    runs: list[str] = []
+    for run in edit.words:
+        text = html_text(safe_line(run.text))
+        if run.sign == " ":
+            runs.append(text)
+            continue
+        space = " " if runs and runs[-1].endswith("</del>") else ""
+        element = _ELEMENTS[run.sign]
+        runs.append(f'{space}<{element} style="{_STYLES[element]}">{text}</{element}>')
+    return f'<p dir="auto">{"".join(runs)}{more_words(edit)}</p>'
 
 
 def _of_hit(hit: Hit, origin: str) -> FeedEntry:
@@ -105,11 +125,12 @@ def _of_hit(hit: Hit, origin: str) -> FeedEntry:
 
 
 def _entry(entry: FeedEntry) -> str:
+    kind, content = ("html", entry.content) if entry.is_html else ("text", safe_block(entry.content))
     category = "" if entry.category is None else f"<category term={quoteattr(entry.category)}/>"
     return (
         f"<entry><title>{_text(safe_line(entry.title))}</title><id>{_text(entry.id)}</id>"
         f"<link href={quoteattr(entry.link)}/><updated>{exact_time(entry.updated)}</updated>{category}"
-        f'<content type="text">{_text(safe_block(entry.content))}</content></entry>'
+        f'<content type="{kind}">{_text(content)}</content></entry>'
     )
 
 
