@@ -10,8 +10,9 @@ from itertools import pairwise
 
 from selectolax.lexbor import LexborNode
 
-NEUTRAL, CONTENT, ASIDE, LAYOUT_ASIDE, SMALL_ASIDE, LINKED_ASIDE, SURE_ASIDE = range(7)
-"""What names say: nothing; content; not content, most likely (ASIDE), unless a layout, if small, if links, for sure."""
+NEUTRAL, MAIN_PART, CONTENT, ASIDE, LAYOUT_ASIDE, SMALL_ASIDE, LINKED_ASIDE, SURE_ASIDE, COMMENTS = range(9)
+"""What names say: nothing; the middle of the page; content; not content, most likely (ASIDE), unless a layout, if
+small, if links, for sure; comments, which are content where a page has nothing else."""
 
 # Navigation and overlays. Layouts are named after these too.
 _LAYOUT_NAMES = (
@@ -19,10 +20,10 @@ _LAYOUT_NAMES = (
     " footer masthead toolbar tableofcontents sphinxsidebar pagination pager paging linklist quicklinks"
     " ad ads popup modal lightbox login signup signin"
 )
-# Comments, related pages, sharing and adverts.
+_COMMENT_NAMES = "comment comments commentlist commentaires comentarios comentários kommentare commenti"
+# Related pages, sharing and adverts.
 _ASIDE_NAMES = (
-    "comment comments commentlist commentaires comentarios comentários kommentare commenti disqus respond"
-    " related relatedposts relatedarticles relacionadas relacionados correlati recommend recommended"
+    "disqus respond related relatedposts relatedarticles relacionadas relacionados correlati recommend recommended"
     " recommendation recommendations recirc recirculation trending popular mostread mostpopular outbrain"
     " taboola zergnet sponsored morefrom morenews upnext readnext crosssell upsell"
     " sharing sharebar sharedaddy socialmedia addthis addtoany advert advertisement advertising adsense"
@@ -53,6 +54,9 @@ _BODY_NAMES = (
     " entrycontent entrybody bodytext bodycopy maintext newstext newscontent contentbody fulltext"
     " artikeltext artikelinhalt beitragstext"
 )
+_MAIN_NAMES = (
+    "main content maincontent contentmain pagecontent bodycontent contentbody contentarea mainbody primary document"
+)
 _TEXTS = "article story entry post blog news artikel beitrag articulo articolo noticia nota"
 _PARTS = "body content text copy inhalt texto testo contenu cuerpo main"
 _MODIFIER_NAMES = "has with no is not tag category cat elementor enable enabled show supports label"
@@ -60,6 +64,8 @@ _MODIFIER_NAMES = "has with no is not tag category cat elementor enable enabled 
 _SURE_ASIDE_WORDS = frozenset(_SURE_NAMES.split())
 _LAYOUT_ASIDE_WORDS = frozenset(_LAYOUT_NAMES.split())
 _ASIDE_WORDS = frozenset(_ASIDE_NAMES.split())
+_COMMENT_WORDS = frozenset(_COMMENT_NAMES.split())
+_MAIN_WORDS = frozenset(_MAIN_NAMES.split())
 _SMALL_ASIDE_WORDS = frozenset(_SMALL_NAMES.split())
 _SMALL_ASIDE_PAIRS = frozenset(_SMALL_PAIRS.split(","))
 _LINKED_ASIDE_WORDS = frozenset(_LINKED_NAMES.split())
@@ -75,7 +81,7 @@ _BODY_PAIRS = frozenset(f"{text} {part}" for text in _TEXTS.split() for part in 
 _HIDING_WORDS = frozenset(("hidden", "hide", "noprint", "print"))
 # A page `with-sidebar` is not a sidebar, and a post tagged `tag-comments` holds no comments.
 _MODIFIER_WORDS = frozenset(_MODIFIER_NAMES.split())
-_BY_STRENGTH = (SURE_ASIDE, ASIDE, LAYOUT_ASIDE, SMALL_ASIDE, LINKED_ASIDE, CONTENT)
+_BY_STRENGTH = (SURE_ASIDE, ASIDE, COMMENTS, LAYOUT_ASIDE, SMALL_ASIDE, LINKED_ASIDE, CONTENT, MAIN_PART)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORD_BORDER = re.compile(r"[-_:.]+")
 
@@ -106,7 +112,7 @@ def _classify_cached(names: str) -> int:
 
 
 def _combine(classes_found: Sequence[int]) -> int:
-    if CONTENT in classes_found and ASIDE not in classes_found and max(classes_found) > CONTENT:
+    if CONTENT in classes_found and not {ASIDE, COMMENTS} & {*classes_found} and max(classes_found) > CONTENT:
         # The names contradict each other.
         return NEUTRAL
     return next((result for result in _BY_STRENGTH if result in classes_found), NEUTRAL)
@@ -117,12 +123,18 @@ def _classify_name(name: str) -> int:
     is_random = name.isalnum() and len(words) > 2 and sum(map(len, words)) < 4 * len(words)  # Such as `hJpAdR`.
     if not words or words[0] in _MODIFIER_WORDS or "for" in words or "nav-content" in name or is_random:
         return NEUTRAL
-    if words[-1] in _HIDING_WORDS and len(words) < 3:
+    if _COMMENT_WORDS.isdisjoint(words):
+        return _classify_words(words)
+    return ASIDE if _classify_words([word for word in words if word not in _COMMENT_WORDS]) > CONTENT else COMMENTS
+
+
+def _classify_words(words: list[str]) -> int:
+    if words and words[-1] in _HIDING_WORDS and len(words) < 3:
         return SMALL_ASIDE
     pairs = {f"{first} {second}" for first, second in pairwise(words)}
     if len(words) == 1 and words[0] in _SURE_ASIDE_WORDS:
         return SURE_ASIDE
-    is_layout = not _LAYOUT_ASIDE_WORDS.isdisjoint(words) or words[-1] == "toc"
+    is_layout = not _LAYOUT_ASIDE_WORDS.isdisjoint(words) or words[-1:] == ["toc"]
     if not _ASIDE_WORDS.isdisjoint(words) or (is_layout and len(words) == 1):
         return ASIDE
     if is_layout:
@@ -131,7 +143,9 @@ def _classify_name(name: str) -> int:
         return SMALL_ASIDE
     if not _LINKED_ASIDE_WORDS.isdisjoint(words):
         return LINKED_ASIDE
-    return NEUTRAL if _BODY_WORDS.isdisjoint(words) and _BODY_PAIRS.isdisjoint(pairs) else CONTENT
+    if not _BODY_WORDS.isdisjoint(words) or not _BODY_PAIRS.isdisjoint(pairs):
+        return CONTENT
+    return MAIN_PART if "".join(words) in _MAIN_WORDS else NEUTRAL
 
 
 _VERBS = "edit|delete|remove|reply|quote|login|logout|signin|signup|register|subscribe|unsubscribe|vote|flag"
@@ -162,9 +176,12 @@ class BoilerplateFilter:
     """Decides which parts of one page to exclude.
     Elements in `mistaken` are kept whatever their names say; None keeps all."""
 
-    __slots__ = ("_doubted", "_mistaken", "large")
+    __slots__ = ("_doubted", "_keeps_comments", "_mistaken", "comment_chars", "large")
 
-    def __init__(self, mistaken: frozenset[int] | None) -> None:
+    def __init__(self, mistaken: frozenset[int] | None, *, keeps_comments: bool) -> None:
+        self._keeps_comments = keeps_comments
+        self.comment_chars = 0
+        """Characters of the excluded comments."""
         self._mistaken = mistaken or frozenset()
         self._doubted = 0 if mistaken is not None else MAX_DOUBTED_CHARS + 1
         self.large: list[tuple[LexborNode, int, int]] = []
@@ -176,7 +193,11 @@ class BoilerplateFilter:
             return False
         if place == SURE_ASIDE:
             return True
+        if place == COMMENTS and self._keeps_comments:
+            return False
         size = len(node.text_lexbor())
+        if place == COMMENTS:
+            self.comment_chars += size
         if not _is_believed(node, place, size):
             self._doubted += size
             return False

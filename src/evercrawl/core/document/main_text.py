@@ -6,17 +6,17 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from itertools import accumulate, islice
+from itertools import accumulate
 from operator import itemgetter
 from typing import Final, NamedTuple
 
 from selectolax.lexbor import LexborNode
 
 from evercrawl.core.document.boilerplate import (
+    COMMENTS,
     DROP_SECTION,
     LAYOUT_ASIDE,
     MAX_LINE_CHARS,
-    classify_attributes,
     classify_line,
     is_copyright_notice,
     is_credit,
@@ -35,6 +35,7 @@ from evercrawl.core.document.paragraphs import (
     SENTENCE_ENDS,
     STUB,
     TEXT,
+    TOOL,
     Paragraph,
     ParagraphRange,
     Paragraphs,
@@ -44,7 +45,11 @@ from evercrawl.core.document.paragraphs import (
 MIN_TEXT_CHARS: Final = 250  # With less text than this, search again.
 MAX_EXCLUDED_RATIO: Final = 3  # An excluded part with more than this many times the text found was excluded by mistake.
 MAX_PASSES = 2  # Passes over parts excluded by mistake; layouts can be nested.
-MAX_DESCENDANTS = 20_000
+MAX_LIST_RATIO: Final = 2.5  # A page with this many times more characters in lists than in its text is a list.
+MAX_ARTICLE_LIST_RATIO: Final = 6.0  # The same for a text of several paragraphs.
+MIN_ARTICLE_CHARS: Final = 600
+MIN_ARTICLE_PARAGRAPHS: Final = 3
+MIN_MIDDLE_SHARE: Final = 0.5  # Share of the page that its middle has.
 CLEARLY_BETTER_RATIO = 1.2
 BODY_SHARE = 0.8  # Share of the score that a part marked as text must have.
 MAX_TEASER_CHARS = 600
@@ -81,57 +86,41 @@ def main_text_blocks(body: LexborNode, *, title: str | None = None) -> list[str]
     found = split_paragraphs(body)
     candidate = _choose(found, title)
     doubted: list[LexborNode] = []
+    keeps_comments = False
     for _ in range(MAX_PASSES):
         parts = _excluded_by_mistake(found, candidate.size)
-        if not parts:
+        is_thread = candidate.size < MIN_TEXT_CHARS and found.comment_chars > candidate.size
+        if not parts and not is_thread:
             break
-        doubted += parts
-        again = split_paragraphs(body, mistaken=_node_ids(doubted))
+        doubted += [node for node, place in parts if place != COMMENTS]
+        keeps_comments = is_thread or any(place == COMMENTS for _, place in parts)
+        again = split_paragraphs(body, mistaken=_node_ids(doubted), keeps_comments=keeps_comments)
         other = _choose(again, title)
         if candidate.size >= MIN_TEXT_CHARS and other.score <= CLEARLY_BETTER_RATIO * candidate.score:
             break
         found, candidate = again, other
-    if candidate.size < MIN_TEXT_CHARS and doubted:
-        found = split_paragraphs(body, mistaken=_node_ids(_with_same_names(doubted)))
-        candidate = _choose(found, title)
     if not found.all:
         found = split_paragraphs(body, mistaken=None)
-    return candidate.blocks if candidate.size >= MIN_TEXT_CHARS else _all_blocks(found, candidate)
+        candidate = _choose(found, title)
+    return candidate.blocks
 
 
 def _node_ids(nodes: list[LexborNode]) -> frozenset[int]:
     return frozenset(node.mem_id for node in nodes)
 
 
-def _excluded_by_mistake(found: Paragraphs, size: int) -> list[LexborNode]:
-    """Return excluded parts that hold too much text to be boilerplate."""
+def _excluded_by_mistake(found: Paragraphs, size: int) -> list[tuple[LexborNode, int]]:
+    """Return excluded parts that hold too much text to be boilerplate, and what their names say."""
     parts = []
     for node, place, chars in found.asides:
         enough = max(MIN_TEXT_CHARS, size if place == LAYOUT_ASIDE else MAX_EXCLUDED_RATIO * size)
         if chars > enough and unlinked_chars(node) > enough:
-            parts.append(node)
+            parts.append((node, place))
     return parts
 
 
-def _with_same_names(parts: list[LexborNode]) -> list[LexborNode]:
-    """Return the parts and everything inside with the same classification: comment threads are nested."""
-    alike = []
-    for node in parts:
-        place = classify_attributes(node.attributes)
-        inside = islice(node.traverse(), MAX_DESCENDANTS)
-        alike += [part for part in inside if classify_attributes(part.attributes) == place]
-    return alike
-
-
-def _all_blocks(found: Paragraphs, candidate: MainTextCandidate) -> list[str]:
-    """Return all paragraphs of a page with little text, unless the candidate is most of it."""
-    texts = [text for text, kind, _ in found.all if kind != LINKS] or [text for text, _, _ in found.all]
-    size = sum(map(len, texts))
-    return texts if size < MIN_TEXT_CHARS or size > MAX_EXCLUDED_RATIO * candidate.size else candidate.blocks
-
-
 def _choose(found: Paragraphs, title: str | None) -> MainTextCandidate:
-    """Return the text of the container with the highest score."""
+    """Return the text of the container with the highest score, or of the middle of a page that is a list."""
     _demote_teasers(found)
     sums = list(accumulate(map(_score_of, found.all), initial=0))
     most, first, last = sums[-1], 0, len(found.all)
@@ -147,12 +136,49 @@ def _choose(found: Paragraphs, title: str | None) -> MainTextCandidate:
             lead = _lead_blocks(found.all, first, start)
             first, last = start, end
             break
-    blocks = lead + _prune(found, first, last, (title or "").lower())
+    lowered = (title or "").lower()
+    blocks = lead + _prune(found, first, last, lowered)
     size = sum(map(len, blocks))
-    if size < MIN_TEXT_CHARS:
-        blocks = [text for text, kind, _ in found.all[first:last] if kind != LINKS]
-        size = sum(map(len, blocks))
-    return MainTextCandidate(blocks, most, size)
+    start, end = _middle(found)
+    if size < MIN_TEXT_CHARS or _list_chars(found.all[start:end]) > _list_ratio(found.all[first:last]) * size:
+        others = _list_blocks(found, start, end, lowered)
+        if sum(map(len, others)) > size:
+            blocks = others
+    return MainTextCandidate(blocks, most, sum(map(len, blocks)))
+
+
+def _middle(found: Paragraphs) -> ParagraphRange:
+    """Return the part of the page that is about its subject: the main element, or a container with most of the page."""
+    whole = (0, len(found.all))
+    if found.has_main:
+        return found.mains[0]
+    sizes = list(accumulate((len(text) for text, _, _ in found.all), initial=0))
+    enough = MIN_MIDDLE_SHARE * sizes[-1]
+    for start, end in found.mains:
+        if sizes[end] - sizes[start] >= enough:
+            return start, end
+    top = next((at for at, (_, kind, _) in enumerate(found.all) if kind in (HEADING + 1, LINKED_HEADING + 1)), None)
+    if top is None:
+        return whole
+    holding = ((start, end) for start, end in found.containers if start <= top < end)
+    return next(((start, end) for start, end in holding if sizes[end] - sizes[start] >= enough), whole)
+
+
+def _list_ratio(paragraphs: list[Paragraph]) -> float:
+    """Return how many times more characters than this text the lists of a page must have to be its content."""
+    sentences = [score for _, kind, score in paragraphs if kind == TEXT]
+    is_article = len(sentences) >= MIN_ARTICLE_PARAGRAPHS and sum(sentences) >= MIN_ARTICLE_CHARS
+    return MAX_ARTICLE_LIST_RATIO if is_article else MAX_LIST_RATIO
+
+
+def _list_chars(paragraphs: list[Paragraph]) -> int:
+    return sum(len(text) for text, kind, _ in paragraphs if kind in (LINKS, ITEM, LINKED_ITEM))
+
+
+def _list_blocks(found: Paragraphs, first: int, last: int, title: str) -> list[str]:
+    """Return the paragraphs of a page that is a list, with its links."""
+    kept = [paragraph for paragraph in found.all[first:last] if paragraph[1] != TOOL] or found.all[first:last]
+    return [text for text, kind, _ in kept if not (kind > HEADING and title and _repeats(title, text, kind))]
 
 
 def _lead_blocks(paragraphs: list[Paragraph], first: int, start: int) -> list[str]:
@@ -215,6 +241,8 @@ def _prune(found: Paragraphs, first: int, last: int, title: str) -> list[str]:
         paragraph = text, kind, _ = paragraphs[at]
         at += 1
         is_below_heading = bool(kept) and kept[-1][1] > HEADING + 1
+        if kind == TOOL:
+            continue
         if kind == LINKS:
             if is_below_heading and kept[-1] is paragraphs[at - 2]:
                 kept.append(paragraph)
@@ -274,7 +302,7 @@ def _section_end(paragraphs: list[Paragraph], at: int, last: int, ends: dict[int
     if kind > HEADING:
         return _next_heading(paragraphs, at + 1, min(ends.get(at, last), last), kind)
     at += 1
-    while at < last and paragraphs[at][1] in (LINKS, STUB, ITEM, LINKED_ITEM):
+    while at < last and paragraphs[at][1] in (LINKS, STUB, ITEM, LINKED_ITEM, TOOL):
         at += 1
     return at
 

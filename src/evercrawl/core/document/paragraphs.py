@@ -11,6 +11,7 @@ from selectolax.lexbor import LexborNode
 from evercrawl.core.document.boilerplate import (
     ASIDE,
     CONTENT,
+    MAIN_PART,
     NEUTRAL,
     BoilerplateFilter,
     classify_attributes,
@@ -36,6 +37,7 @@ STUB: Final = 2
 ITEM: Final = 3
 PRE: Final = 4  # Kinds of paragraphs; an item is a stub in a list or table.
 LINKED_ITEM: Final = 5  # An entry of a list or table that is a link.
+TOOL: Final = 6  # Links to parts of the page and to commands of the software.
 HEADING: Final = 10
 LINKED_HEADING: Final = 20  # The level of the heading is added to these; a linked heading leads to another page.
 
@@ -57,12 +59,13 @@ _CELL: Final = 6
 _LIST: Final = 7
 _PART: Final = 8
 _TOP_HEADER: Final = 9
-_MAIN: Final = 10
-_BODY: Final = 11
-_HEADING: Final = 12
-_PRE: Final = 13
-_BREAK: Final = 14
-_DROP: Final = 15
+_NAMED: Final = 10
+_MAIN: Final = 11
+_BODY: Final = 12
+_HEADING: Final = 13
+_PRE: Final = 14
+_BREAK: Final = 15
+_DROP: Final = 16
 _NAMES = {
     _WHOLE: "code tt kbd var samp sub sup abbr cite dfn",
     _LINK: "a",
@@ -84,6 +87,7 @@ _TEXT_ID: Final = text_node_id()
 _A: Final = tag_id("a")
 _KIND_OF = {tag: kind for kind, names in _NAMES.items() for tag in tag_ids(names)} | {_TEXT_ID: _TEXT}
 _KINDS: Final = tuple(_KIND_OF.get(tag, _INLINE) for tag in range(max(_KIND_OF) + 1))
+_MAIN_TAG: Final = tag_id("main")
 _SECTION: Final = tag_id("section")
 _SECTION_NAMES: Final = ("sect", "subsect", "chapter", "level")
 _ITEM_KINDS: Final = frozenset((_ITEM, _CELL))
@@ -98,6 +102,9 @@ class Paragraphs(NamedTuple):
     bodies: list[ParagraphRange]  # The containers that the page marks as its content.
     lists: set[ParagraphRange]  # The containers that are lists, tables, cells and quotations.
     linked_headings: list[int]  # Indexes of the headings that lead to other pages.
+    mains: list[ParagraphRange]  # The containers that are said to be the middle of the page.
+    has_main: bool  # One of them is a main element; it is the only one then.
+    comment_chars: int
     asides: list[tuple[LexborNode, int, int]]
     """The larger parts excluded for their names, with what the names say and their characters."""
 
@@ -106,8 +113,8 @@ class _ParagraphWalk:
     """Collects the paragraphs of one page and the ranges of its containers."""
 
     __slots__ = (
-        "_boilerplate", "_inside_main", "bodies", "containers", "found", "link", "linked", "linked_headings", "lists",
-        "pieces", "stack",
+        "_boilerplate", "_inside_main", "bodies", "containers", "found", "has_main", "link", "linked",
+        "linked_headings", "lists", "mains", "pieces", "stack",
     )  # fmt: skip
 
     def __init__(self, boilerplate: BoilerplateFilter) -> None:
@@ -116,6 +123,8 @@ class _ParagraphWalk:
         self.bodies: list[ParagraphRange] = []
         self.linked_headings: list[int] = []
         self.lists: set[ParagraphRange] = set()
+        self.mains: list[ParagraphRange] = []
+        self.has_main = False
         self.pieces: list[str] = []
         self.linked = 0
         """Characters of the pieces that belong to links."""
@@ -129,10 +138,7 @@ class _ParagraphWalk:
         """Make one paragraph of the pieces; a short one is of the kind `stub`, or an item inside of one."""
         if stub == STUB and self.is_in_item():
             stub = ITEM
-        text = "".join(self.pieces)
-        if stub == ITEM and self.linked > MAX_LINKED_SHARE * len(text) and not leads_elsewhere(self.link):
-            stub = STUB
-        _add_text(self.found, text, self.linked, stub)
+        _add_text(self.found, "".join(self.pieces), self.linked, stub, self.link)
         self.pieces.clear()
         self.linked = 0
 
@@ -150,8 +156,7 @@ class _ParagraphWalk:
             _add_text(self.found, child.text_content or "", 0, ITEM if kind == _ITEM or self.is_in_item() else STUB)
             return False
         if only == _A and len(label := child.text_lexbor()) <= LONG_LINK_CHARS:
-            is_entry = (kind == _ITEM or self.is_in_item()) and leads_elsewhere(child)
-            _add_text(self.found, label, len(label), ITEM if is_entry else STUB)
+            _add_text(self.found, label, len(label), ITEM if kind == _ITEM or self.is_in_item() else STUB, child)
             return False
         self.stack.append((node, kind, 0))
         return True
@@ -175,6 +180,8 @@ class _ParagraphWalk:
             self._inside_main += 1
         elif place == CONTENT:
             kind = _BODY
+        elif place == MAIN_PART and kind == _PART:
+            kind = _NAMED
         self.stack.append((node, kind, len(self.found)))
         return True
 
@@ -190,7 +197,16 @@ class _ParagraphWalk:
                     self.lists.add((start, len(found)))
                 elif kind >= _MAIN:
                     self.bodies.append((start, len(found)))
+                if kind >= _NAMED:
+                    self._add_main(node, (start, len(found)))
             self._inside_main -= kind == _MAIN
+
+    def _add_main(self, node: LexborNode, place: ParagraphRange) -> None:
+        if node.tag_id == _MAIN_TAG or node.attributes.get("role") == "main":
+            self.mains = [place]
+            self.has_main = True
+        elif not self.has_main:
+            self.mains.append(place)
 
     def add_whole(self, node: LexborNode, kind: int, tag: int) -> None:
         """Add a heading or preformatted text."""
@@ -200,11 +216,13 @@ class _ParagraphWalk:
             self.linked_headings.append(len(self.found) - 1)
 
 
-def split_paragraphs(body: LexborNode, *, mistaken: frozenset[int] | None = frozenset()) -> Paragraphs:
+def split_paragraphs(
+    body: LexborNode, *, mistaken: frozenset[int] | None = frozenset(), keeps_comments: bool = False
+) -> Paragraphs:
     """Split the page into paragraphs without boilerplate.
     Elements in `mistaken` count as content; None: all do. Branches are ordered by frequency. Not recursive, since pages
     choose their depth."""
-    boilerplate = BoilerplateFilter(mistaken)
+    boilerplate = BoilerplateFilter(mistaken, keeps_comments=keeps_comments)
     walk = _ParagraphWalk(boilerplate)
     pieces, stack = walk.pieces, walk.stack
     kinds, known_kinds, text_id = _KINDS, len(_KINDS), _TEXT_ID
@@ -266,11 +284,21 @@ def split_paragraphs(body: LexborNode, *, mistaken: frozenset[int] | None = froz
         node = node.next
     if pieces:
         walk.flush()
-    return Paragraphs(walk.found, walk.containers, walk.bodies, walk.lists, walk.linked_headings, boilerplate.large)
+    return Paragraphs(
+        walk.found,
+        walk.containers,
+        walk.bodies,
+        walk.lists,
+        walk.linked_headings,
+        walk.mains,
+        walk.has_main,
+        boilerplate.comment_chars,
+        boilerplate.large,
+    )
 
 
-def _add_text(found: list[Paragraph], text: str, linked: int, stub: int) -> None:
-    """Add a text as one paragraph; `linked` of its characters belong to links."""
+def _add_text(found: list[Paragraph], text: str, linked: int, stub: int, link: LexborNode | None = None) -> None:
+    """Add a text as one paragraph; `linked` of its characters belong to links, the last of which is `link`."""
     has_space = "\n" in text or "  " in text or "\xa0" in text or "\t" in text
     text = " ".join(text.split()) if has_space else text.strip()
     size = len(text)
@@ -278,9 +306,8 @@ def _add_text(found: list[Paragraph], text: str, linked: int, stub: int) -> None
         return
     if linked > MAX_LINKED_SHARE * size:
         cost = MIN_LINKS_COST + size
-        found.append(
-            (text, LINKED_ITEM if stub == ITEM else LINKS, -cost if cost < MAX_LINKS_COST else -MAX_LINKS_COST)
-        )
+        kind = TOOL if not leads_elsewhere(link) else LINKED_ITEM if stub == ITEM else LINKS
+        found.append((text, kind, -cost if cost < MAX_LINKS_COST else -MAX_LINKS_COST))
     elif size < SHORT_CHARS and text[-1] not in SENTENCE_ENDS:
         found.append((text, stub, -STUB_COST if stub == STUB else -ITEM_COST))
     else:

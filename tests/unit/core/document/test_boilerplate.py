@@ -6,6 +6,7 @@ import pytest
 
 from evercrawl.core.document.boilerplate import (
     ASIDE,
+    COMMENTS,
     CONTENT,
     LAYOUT_ASIDE,
     LINKED_ASIDE,
@@ -21,7 +22,7 @@ from evercrawl.core.document.boilerplate import (
     [
         ("related-posts", ASIDE),
         ("relatedArticles", ASIDE),
-        ("c-comments__list", ASIDE),
+        ("c-comments__list", COMMENTS),
         ("sidebar", ASIDE),
         ("left-sidebar", LAYOUT_ASIDE),
         ("breadcrumbs", SURE_ASIDE),
@@ -48,7 +49,7 @@ def test_class_or_id_classifies_an_element(names: str, verdict: int) -> None:
 
 def test_contradicting_class_and_id_are_neutral() -> None:
     assert classify_names("teaser_blog_text", "article_content") == NEUTRAL
-    assert classify_names("box", "comments") == ASIDE
+    assert classify_names("box", "comments") == COMMENTS
 
 
 def test_generated_ids_are_ignored() -> None:
