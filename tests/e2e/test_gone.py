@@ -55,6 +55,17 @@ ABSENT: dict[str, Absent] = {
     "shop": _shop,
     "forum in English": lambda path: page("Error", "The requested topic was removed by a moderator.", ["/"]),
 }
+NOINDEX = '<meta name="robots" content="noindex">'
+DELETED: dict[str, tuple[TrapResponse, Absent]] = {
+    "another message than for unknown pages": (
+        TrapResponse(200, f"{NOINDEX}<main><h1>Cedar</h1><p>Sivu on poistettu. Katso vanhat versiot.</p></main>"),
+        lambda path: TrapResponse(200, f"{NOINDEX}<main><p>Tätä sivua ei ole vielä olemassa. Luo se.</p></main>"),
+    ),
+    "a known message, and 404 for unknown pages": (
+        page("Cedar", "This page does not exist anymore. You can look at its old revisions or restore it.", ["/"]),
+        lambda path: NOT_FOUND,
+    ),
+}
 HONEST: dict[str, TrapResponse] = {
     "shortened": page("Cedar", " ".join(prose(LOST).split()[:12]), ["/"]),
     "emptied": page("Cedar", "", ["/"]),
@@ -109,6 +120,17 @@ def test_a_page_that_says_200_is_gone_and_comes_back(command: Command, absent: A
         assert events(command, served) == ["new", "gone", "back"]
 
 
+@pytest.mark.parametrize(("deleted", "absent"), DELETED.values(), ids=DELETED)
+def test_a_page_with_a_message_of_its_own_is_gone(command: Command, deleted: TrapResponse, absent: Absent) -> None:
+    site = Site(absent)
+    with serving(site.serve()) as served:
+        command.crawl(served)
+        site.real[LOST] = deleted
+        assert command.crawl(served, "--refresh")["gone"] == 1
+        assert verdict(command, served) == ("error", "soft_404")
+        assert versions(command, served) == 1
+
+
 @pytest.mark.parametrize("honest", HONEST.values(), ids=HONEST)
 def test_honest_pages_are_not_gone(command: Command, honest: TrapResponse) -> None:
     site = Site(_wiki)
@@ -131,8 +153,16 @@ def test_a_wall_in_front_of_one_part_of_the_site_is_not_the_end_of_its_pages(com
         assert {verdict(command, served, path)[1] for path in NAMES} <= {"changed", "duplicate"}
 
 
-def test_maintenance_deletes_nothing(command: Command) -> None:
-    site = Site(_wiki)
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Palvelu on hetken poissa käytöstä. Palaa pian takaisin ja yritä uudelleen.",
+        "Sorry, this page is unavailable. We are back in a few minutes.",
+    ],
+)
+@pytest.mark.parametrize("absent", [_wiki, lambda path: NOT_FOUND], ids=["200", "404"])
+def test_maintenance_deletes_nothing(command: Command, absent: Absent, message: str) -> None:
+    site = Site(absent)
     with serving(site.serve()) as served:
         command.crawl(served)
         site.everywhere = page(

@@ -193,7 +193,8 @@ class Suspicion(NamedTuple):
 
     is_copy: bool
     says_not_found: bool
-    is_postponed: bool = False  # It lost its text; it is visited again once the site has answered invented URLs.
+    lost_text: str | None = None
+    """What a page shows that has lost its text; it is visited again once the site has answered invented URLs."""
 
 
 class SiteUpdate(NamedTuple):

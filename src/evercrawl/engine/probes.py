@@ -79,17 +79,30 @@ def flag_soft_404(facts: VisitFacts, decision: Decision) -> Decision:
     content = decision.content
     document = content.document if content is not None else None
     before = content.past.text if content is not None and facts.page.version else None
+    if document is not None and any(is_soft_404(document.text, wall, facts.page.url) for wall in state.walls):
+        return decision
     lost = document is not None and has_lost_text(before, document.text)
     evidence = soft_404_evidence(facts.answer, document, state, lost_text=lost)
-    is_gone = lost or (isinstance(facts.answer, Moved) and facts.page.version > 0)
     if evidence:
         detail = f"{evidence}, as for URLs that do not exist"
+        is_gone = lost or (isinstance(facts.answer, Moved) and facts.page.version > 0)
         return _gone(facts, decision, detail) if is_gone else _flag(decision, detail, expand=False)
+    if document is not None and is_left_empty(before, document.text):
+        return _judge_lost(facts, decision, document, state)
     if facts.related.says_not_found and document is not None and says_only_not_found(document.title, document.text):
-        detail = REASON_TEXT[Reason.SOFT_404]
-        return _gone(facts, decision, detail) if is_gone else _flag(decision, detail, expand=True)
-    if document is not None and knowledge.may_check_gone and is_left_empty(before, document.text):
-        return _postpone(facts, decision)
+        return _flag(decision, REASON_TEXT[Reason.SOFT_404], expand=True)
+    return decision
+
+
+def _judge_lost(facts: VisitFacts, decision: Decision, document: Document, state: TrapState) -> Decision:
+    """Judge a page that has lost its text, although its message is not the one for unknown URLs.
+    Wikis and forums say "was deleted" instead of "does not exist"."""
+    if facts.related.knowledge.may_check_gone:
+        return _postpone(facts, decision, document)
+    if facts.related.says_not_found:
+        return _gone(facts, decision, "its text is replaced by the message that it does not exist")
+    if state.hides_missing and document.robots.noindex:
+        return _gone(facts, decision, "its text is lost, and it is marked noindex like URLs that do not exist")
     return decision
 
 
@@ -105,7 +118,7 @@ def _gone(facts: VisitFacts, decision: Decision, detail: str) -> Decision:
     outcome = VisitOutcome(
         Outcome.ERROR,
         Reason.SOFT_404,
-        detail,
+        f"gone, although the server answers {status_of(facts.answer)}: {detail}",
         due_us=None,
         tries=tries + 1,
         interval_s=0,
@@ -115,7 +128,7 @@ def _gone(facts: VisitFacts, decision: Decision, detail: str) -> Decision:
     return _without_content(decision, outcome)
 
 
-def _postpone(facts: VisitFacts, decision: Decision) -> Decision:
+def _postpone(facts: VisitFacts, decision: Decision, document: Document) -> Decision:
     """Take back everything that follows from an answer until the site was probed."""
     page, reason = facts.page, Reason.LOST_TEXT
     outcome = VisitOutcome(
@@ -127,7 +140,7 @@ def _postpone(facts: VisitFacts, decision: Decision) -> Decision:
         interval_s=page.interval_s,
         is_new_version=False,
     )
-    suspicion = Suspicion(is_copy=False, says_not_found=facts.related.says_not_found, is_postponed=True)
+    suspicion = Suspicion(is_copy=False, says_not_found=facts.related.says_not_found, lost_text=document.text)
     return _without_content(decision, outcome)._replace(suspicion=suspicion)
 
 
@@ -204,10 +217,22 @@ def learn_soft_404(
     is_wall = answers[0].has_login and not all(page.has_login for page in real)
     if is_wall or any(is_soft_404(page.text, same, page.url) for page in real):
         return site
+    if all(answer.noindex for answer in answers) and real and not any(page.noindex for page in real):
+        site = replace(site, hides_missing=True)
     if not all(is_soft_404(answer.text, same, answer.url) for answer in answers[1:]):
         return _learn_message(site, answers, same)
     soft, absent = (*site.soft_404, same)[-MAX_SOFT_404_PAGES:], (*site.not_found_pages, same)[-MAX_SOFT_404_PAGES:]
     return replace(site, soft_404=soft, not_found_pages=absent)
+
+
+def learn_wall(site: TrapState, url: str, text: str | None, real: Sequence[ProbeAnswer]) -> TrapState:
+    """Learn a text that other pages show too instead of their own, as during maintenance."""
+    if not text:
+        return site
+    shown = soft_404_page(text, url)
+    if not any(is_soft_404(page.text, shown, page.url) for page in real):
+        return site
+    return replace(site, walls=(*site.walls, shown)[-MAX_SOFT_404_PAGES:])
 
 
 def _learn_message(site: TrapState, answers: Sequence[ProbeAnswer], first: Soft404Page) -> TrapState:
@@ -312,12 +337,12 @@ class Probes:
     ) -> bool:
         self._copies[site.id] += suspicion.is_copy
         suspects = self._suspects.setdefault(site.id, [])
-        if suspicion.is_postponed:
+        if suspicion.lost_text is not None:
             suspects.append(page)
             self._postponed = {**self._postponed, page.id: now} if len(self._postponed) < MAX_POSTPONED else {}
         elif len(suspects) < MAX_SUSPECTS and decision.outcome.reason is not Reason.SOFT_404:
             suspects.append(page)
-        asks = suspicion.says_not_found or suspicion.is_postponed
+        asks = suspicion.says_not_found or suspicion.lost_text is not None
         is_due = asks or self._copies[site.id] == COPIES_BEFORE_PROBE
         if not is_due or site.id in self._soft_404_running or not self._may_probe_soft_404(site.id, now):
             return False
@@ -331,7 +356,8 @@ class Probes:
 
     async def _probe_soft_404(self, site: Site, page: Page, decision: Decision) -> None:
         try:
-            known = await self._learn_soft_404(site, page)
+            lost_text = decision.suspicion.lost_text if decision.suspicion is not None else None
+            known = await self._learn_soft_404(site, page, lost_text)
         finally:
             self._soft_404_running.discard(site.id)
         document = decision.content.document if decision.content is not None else None
@@ -345,7 +371,7 @@ class Probes:
             for suspect in again:
                 self._enqueue(suspect)
 
-    async def _learn_soft_404(self, site: Site, page: Page) -> TrapState | None:
+    async def _learn_soft_404(self, site: Site, page: Page, lost_text: str | None) -> TrapState | None:
         """Ask for invented URLs, and for pages that exist if the answers are pages; None: nothing was learned."""
         urls = invented_urls(page.url, seed=page.id)
         results = [await self._answer_to(url, site) for url in urls]
@@ -353,14 +379,15 @@ class Probes:
         if len(found) < len(urls):
             return None
         answers = [(result, await self._measure(result, url, site)) for url, result in zip(urls, found, strict=True)]
+        is_page = all(isinstance(result, Fetched) for result, _ in answers)
         real: list[ProbeAnswer] = []
-        if all(isinstance(result, Fetched) for result, _ in answers):
+        if is_page or lost_text is not None:
             asked = [await self._answer(url, site) for url in self._real_urls(site, page)]
             real = [answer for answer in asked if answer is not None and 200 <= answer.status < 300]
-            if not real:
-                return None
         state = await self._traps.states.of(site.id)
-        known = learn_soft_404(state.value, answers, real)
+        known = learn_wall(state.value, page.url, lost_text, real)
+        if real or not is_page:
+            known = learn_soft_404(known, answers, real)
         if known is state.value:
             return None
         state.update(known)
@@ -424,7 +451,8 @@ class Probes:
         further = sum(shape_of(link) == shape for link in new)
         has_login = isinstance(result, Fetched) and _PASSWORD.search(result.body) is not None
         title = document.title or ""
-        return ProbeAnswer(status, document.text, len(own), len(new), further, title, asked, has_login)
+        noindex = document.robots.noindex
+        return ProbeAnswer(status, document.text, len(own), len(new), further, title, asked, has_login, noindex)
 
 
 def _is_real(decision: Decision) -> bool:

@@ -332,6 +332,7 @@ def test_a_redirect_to_the_known_home_is_a_soft_404():
 
 ARTICLE = body(WORDS)
 APOLOGY = "Sivua a ei ole. Voit luoda sen, jos sinulla on siihen oikeus."
+NOINDEX = b'<meta name="robots" content="noindex">'
 MESSAGE = "Valitettavasti tuote on loppu."
 SIMILAR = body(f"{MESSAGE} {' '.join(f'offer{number}' for number in range(50))}")
 MISSING = TrapState(
@@ -348,6 +349,15 @@ GONE: list[tuple[str, bytes, bytes, dict[str, Any], Outcome, Reason]] = [
     ("lost its text, not probed yet", ARTICLE, body("Hyvästi."),
      {"soft_404": TrapState(), "may_check_gone": True}, Outcome.DEFERRED, Reason.LOST_TEXT),
     ("lost its text, probed", ARTICLE, body("Hyvästi."), {"soft_404": TrapState()}, Outcome.FETCHED, Reason.CHANGED),
+    ("lost its text, marked noindex as missing pages are", ARTICLE, NOINDEX + body("Hyvästi."),
+     {"soft_404": TrapState(hides_missing=True)}, Outcome.ERROR, Reason.SOFT_404),
+    ("lost its text, not marked", ARTICLE, body("Hyvästi."), {"soft_404": TrapState(hides_missing=True)},
+     Outcome.FETCHED, Reason.CHANGED),
+    ("marked, with a text of its own", ARTICLE, NOINDEX + body("other " * 400),
+     {"soft_404": TrapState(hides_missing=True)}, Outcome.FETCHED, Reason.CHANGED),
+    ("real pages show the same", ARTICLE, body("This page is unavailable."),
+     {"soft_404": TrapState(walls=(soft_404_page("This page is unavailable."),)), "may_check_gone": True},
+     Outcome.FETCHED, Reason.CHANGED),
     ("shortened", ARTICLE, body(" ".join(WORDS.split()[:90])), {"soft_404": MISSING, "may_check_gone": True},
      Outcome.FETCHED, Reason.CHANGED),
     ("emptied, other message known", ARTICLE, body(""), {"soft_404": MISSING}, Outcome.FETCHED, Reason.CHANGED),
@@ -387,7 +397,7 @@ def test_a_postponed_visit_writes_nothing_and_asks_for_a_probe():
     site = {"soft_404": TrapState(), "may_check_gone": True}
     decision = decided(known_page(), fetched(body("Hyvästi.", links=("b",))), before=ARTICLE, site=site)
     assert decision.suspicion is not None
-    assert decision.suspicion.is_postponed
+    assert (decision.suspicion.lost_text or "").startswith("Hyvästi.")
     row = visit_row(known_page(), decision, now=NOW)
     assert (row.version, row.change, row.digest, row.tries) == (None, None, None, 0)
     assert row.due_us == to_us(NOW + GONE_RECHECK)

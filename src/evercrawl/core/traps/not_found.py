@@ -106,6 +106,7 @@ class ProbeAnswer(NamedTuple):
     title: str = ""
     url: str = ""
     has_login: bool = False  # It asks for a password.
+    noindex: bool = False
 
 
 def probe_url(first: str, last: str, *, seed: int) -> str:

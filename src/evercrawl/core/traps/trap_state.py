@@ -67,6 +67,8 @@ class TrapState:
     not_found_pages: tuple[Soft404Page, ...] = ()
     """Answers to URLs that do not exist. Other answers to invented URLs may be empty pages."""
     not_found_redirects: tuple[str, ...] = ()  # Redirect targets of URLs that do not exist.
+    walls: tuple[Soft404Page, ...] = ()  # Texts that real pages showed instead of their own, as during maintenance.
+    hides_missing: bool = False  # Pages that do not exist are marked noindex, and real ones are not.
     mazes: tuple[str, ...] = ()
     """Patterns that answer invented URLs with invented pages. Everything below them is blocked too."""
     not_found_phrases: tuple[int, ...] = ()  # Hashes of the phrases with which the site reports a missing page.
@@ -224,6 +226,8 @@ def trap_state_bytes(site: TrapState) -> bytes:
         "soft_404": _packed_pages(site.soft_404),
         "not_found_pages": _packed_pages(site.not_found_pages),
         "not_found_redirects": site.not_found_redirects,
+        "walls": _packed_pages(site.walls),
+        "hides_missing": site.hides_missing,
         "mazes": site.mazes,
         "not_found_phrases": site.not_found_phrases,
         "part_evidence": [[name, *counts_of] for name, counts_of in site.url_parts.evidence.items()],
@@ -271,6 +275,8 @@ def trap_state_of(blob: bytes) -> TrapState:
         _unpacked_pages(head["soft_404"]),
         _unpacked_pages(head["not_found_pages"]),
         tuple(head["not_found_redirects"]),
+        _unpacked_pages(head["walls"]),
+        head["hides_missing"],
         tuple(head["mazes"]),
         tuple(head["not_found_phrases"]),
         repeats,
