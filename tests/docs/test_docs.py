@@ -18,7 +18,7 @@ from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 REPOSITORY = Path(__file__).resolve().parents[2]
 DOCS = REPOSITORY / "docs"
 PAGES = sorted([*DOCS.rglob("*.md"), *(REPOSITORY / "research").rglob("*.md"), *REPOSITORY.glob("*.md")])
-FILES = frozenset({"alerts.sqlite", "alerts.lock"})
+FILES = frozenset({"alerts.sqlite", "alerts.lock", "web.sqlite"})
 """Files of a collection whose names look like settings."""
 MOST_WORDS = 30_000
 """In the README and all hand-written pages of docs."""

@@ -343,6 +343,27 @@ def test_mail_is_sent_through_the_configured_server(harbour: Harbour) -> None:
     assert (status["sent"], status["pending"]) == (1, 0)
 
 
+def test_a_missing_mail_server_is_reported_at_once(harbour: Harbour) -> None:
+    process = harbour.start("alert", "add", "mail", "--mail", "you@example.org")
+    _, err = process.communicate(timeout=DEADLINE_S)
+    assert process.returncode == 0
+    assert "cannot send yet: no mail server is set up\nrun: evercrawl config set alerts.mail_host" in err
+    (status,) = harbour.lines("alert", "list")
+    assert "no mail server" in status["problem"]
+    assert "no mail server" in harbour.call("alert", "test", "mail", code=1)
+    (doctor,) = harbour.lines("doctor")
+    (check,) = (one for one in doctor["checks"] if one["name"] == "mail")
+    assert (check["verdict"], "alerts need it: mail" in check["detail"]) == ("warn", True)
+    harbour.call("alert", "pause", "mail")
+    assert harbour.lines("alert", "list")[0]["paused"] is True
+    harbour.call("alert", "resume", "mail")
+    assert harbour.lines("alert", "list")[0]["paused"] is False
+    template = harbour.folder / "subject.txt"
+    template.write_text("{{ summary }}!")
+    harbour.call("alert", "add", "own", "--mail", "you@example.org", "--template", f"subject=@{template}")
+    assert harbour.lines("alert", "list")[1]["templates"] == {"subject": "{{ summary }}!"}
+
+
 def test_invalid_alerts_are_clear_errors(harbour: Harbour) -> None:
     def refused(*arguments: str) -> str:
         process = harbour.start("alert", *arguments)
@@ -354,6 +375,9 @@ def test_invalid_alerts_are_clear_errors(harbour: Harbour) -> None:
     assert "is not a URL" in refused("add", "x", "--webhook", "nonsense")
     assert "mail address" in refused("add", "x", "--mail", "nobody")
     assert "no alert 'x'" in refused("test", "x")
+    assert "'sumary' is undefined" in refused("add", "x", "--mail", "a@b.example", "--template", "text={{ sumary }}")
+    assert "subject=, text=" in refused("add", "x", "--mail", "a@b.example", "--template", "title=x")
+    assert "cannot be read" in refused("add", "x", "--mail", "a@b.example", "--template", "text=@/nowhere")
     harbour.env["EVERCRAWL_HTTP__ALLOW_PRIVATE"] = "false"
     assert "loopback" in refused("add", "x", "--webhook", "http://127.0.0.1:9/")
     assert "secret" in refused("add", "x", "--webhook", "https://example.org/", "--secret", "short")

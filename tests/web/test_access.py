@@ -31,6 +31,8 @@ PUBLIC = {
     "/logout",
     "/owner/{signature}",
     "/owner/{signature}/crawl.log",
+    "/unsubscribe/{number:int}/{signature}",
+    "/mute/{number:int}/{signature}",
 }
 SECRETS = ("coast", "harbour", "council", "ops@example.org")
 

@@ -19,10 +19,13 @@ from typing import Literal
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.sqlite.state_file import MIN_SQLITE
 from evercrawl.adapters.system import SystemClock
+from evercrawl.collection.alerts.mail import mail_problem, mail_sender
+from evercrawl.collection.alerts.registry import AlertRegistry
 from evercrawl.core.robots.robots_rules import redirect_loop_record, robots_record_of
 from evercrawl.core.robots.robots_txt import parse_robots, robots_url, sitemap_urls, verdict_for
 from evercrawl.errors import ConfigError
 from evercrawl.model import __version__
+from evercrawl.model.alerts import Channel
 from evercrawl.model.fetch import FetchResult, Moved, Request
 from evercrawl.model.sanitize import safe_line
 from evercrawl.model.settings import Settings
@@ -65,6 +68,7 @@ def check_machine(settings: Settings, folder: Path) -> Iterator[CheckResult]:
     yield _disk(folder)
     yield from _extras()
     yield _identity(settings)
+    yield _mail(settings, folder)
 
 
 def _python() -> CheckResult:
@@ -154,6 +158,22 @@ def _identity(settings: Settings) -> CheckResult:
     if settings.identity.contact is None:
         return CheckResult("identity", "warn", f"{agent}, no contact", "evercrawl config contact you@example.org")
     return CheckResult("identity", "ok", agent)
+
+
+def _mail(settings: Settings, folder: Path) -> CheckResult:
+    """Check that mail can be sent, without connecting; it matters if an alert uses it."""
+    alerts = settings.alerts
+    problem = mail_problem(settings)
+    if problem is None:
+        return CheckResult("mail", "ok", f"{alerts.mail_host} port {alerts.mail_port}, from {mail_sender(settings)}")
+    known = AlertRegistry(folder, settings).all()
+    waiting = [one.alert.name for one in known if one.alert.destination.channel is Channel.MAIL]
+    if waiting:
+        names = safe_line(", ".join(waiting), longest=80)
+        return CheckResult("mail", "warn", f"{problem.detail}, but alerts need it: {names}", problem.remedy)
+    if alerts.mail_host is not None:
+        return CheckResult("mail", "warn", problem.detail, problem.remedy)
+    return CheckResult("mail", "ok", "not set up", f"for alerts by mail: {problem.remedy}")
 
 
 def check_site(url: str, settings: Settings) -> list[CheckResult]:

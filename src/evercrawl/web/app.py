@@ -31,6 +31,7 @@ from evercrawl.web.endpoints import (
 )
 from evercrawl.web.format import json_bytes
 from evercrawl.web.login import LoginPages, OneTimeLink
+from evercrawl.web.message_links import message_link_routes
 from evercrawl.web.openapi import OPENAPI_PATH, openapi_document, scopes
 from evercrawl.web.pages.alerts import alert_feed
 from evercrawl.web.pages.history import replay_key
@@ -70,6 +71,7 @@ def build_app(state: AppState, origins: AllowedOrigins, link: OneTimeLink, publi
         Route("/favicon.ico", icon),
         Route("/owner/{signature}", owner_endpoint(state, _owner)),
         Route("/owner/{signature}/crawl.log", owner_endpoint(state, _owner_log)),
+        *message_link_routes(state),
         Route("/live/stream", require_scope(state, live.__call__)),
         Route(OPENAPI_PATH, require_scope(state, _openapi)),
         Route("/api", require_scope(state, _api_page(state))),

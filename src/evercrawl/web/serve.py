@@ -7,7 +7,7 @@ import logging
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,6 +18,7 @@ from starlette.types import ASGIApp
 from evercrawl.collection.alerts.notifier import run_notifier
 from evercrawl.collection.crawl import StopSignal
 from evercrawl.collection.listings import close_readers
+from evercrawl.config import read_settings
 from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.report import Summary
 from evercrawl.web.access_control import COOKIE, AllowedOrigins, loopback_origins
@@ -110,6 +111,10 @@ class WebService:
     """Both origins of one collection."""
 
     def __init__(self, collection: Path, options: ServeOptions, *, flags: dict[str, object] | None = None) -> None:
+        settings = read_settings(collection, flags=flags or {}).settings
+        options = replace(options, public_url=options.public_url or settings.web.public_url)
+        if options.public_url is not None:  # Alerts that this process sends link to it.
+            flags = {**(flags or {}), "web.public_url": options.public_url}
         self.options = options
         self.auth = AuthStore(collection)
         check_options(options, self.auth)

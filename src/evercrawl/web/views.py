@@ -211,6 +211,8 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("test-alert", "Send a test message now.", alerts.test_alert, (alerts.NAME_PARAMETER,)),
     Action("retry-alert", "Retry failed messages.", alerts.retry_alert, (alerts.NAME_PARAMETER,)),
+    Action("pause-alert", "Stop the messages of an alert.", alerts.pause_alert, (alerts.NAME_PARAMETER,)),
+    Action("resume-alert", "Send the messages of an alert again.", alerts.resume_alert, (alerts.NAME_PARAMETER,)),
     Action("remove-alert", "Remove an alert and its pending changes.", alerts.remove_alert, (alerts.NAME_PARAMETER,)),
     Action(
         "set-setting",

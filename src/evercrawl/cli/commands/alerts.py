@@ -25,8 +25,9 @@ from evercrawl.model.sanitize import safe_line
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from evercrawl.collection.alerts.mail import SetupProblem
     from evercrawl.collection.alerts.registry import AlertStatus
-    from evercrawl.model.alerts import Alert, Destination
+    from evercrawl.model.alerts import Alert, Destination, MessageTemplates
     from evercrawl.model.settings import Settings
 
 
@@ -75,7 +76,7 @@ def _time_of_day(context: click.Context, option: click.Parameter, text: str) -> 
 )
 @click.option("--sentiment-shift", is_flag=True, help="Only if the sentiment turned positive or negative.")
 @click.option("--webhook", metavar="URL", help="Send signed JSON by POST.")
-@click.option("--mail", metavar="ADDRESS", help="Send mail; set alerts.mail_host first.")
+@click.option("--mail", metavar="ADDRESS", help="Send mail, as text and HTML.")
 @click.option("--atom", metavar="FILE", help="Write an Atom feed to this file.")
 @click.option("--apprise", metavar="URL", help="Send through Apprise (extra `apprise`).")
 @click.option(
@@ -92,6 +93,13 @@ def _time_of_day(context: click.Context, option: click.Parameter, text: str) -> 
 )
 @click.option("--quiet-hours", multiple=True, metavar="HH:MM-HH:MM", help="Send nothing then (UTC). Repeatable.")
 @click.option("--max-changes", type=click.IntRange(1, 500), metavar="N", help="Maximum changes per message.")
+@click.option(
+    "--template",
+    "templates",
+    multiple=True,
+    metavar="PART=TEXT",
+    help="Your own subject, text or html of mails, or body of webhooks (Jinja). @FILE reads a file. Repeatable.",
+)
 @click.option("--replace", "overwrite", is_flag=True, help="Replace an existing alert of this name.")
 @allow_private_option
 @click.option("--json", "as_json", is_flag=True, help="Print the alert as JSON.")
@@ -107,15 +115,15 @@ def alert_add_command(
     evercrawl alert add news --pattern 'https://example.org/news/*' --class new --mail you@example.org
     evercrawl alert add harbour --query '"new ferry"' --atom ferry.xml --digest daily
 
-    You'll be notified about changes found from now on, while `crawl`, `watch` or `alert run` is running. The
-    secret of a webhook is printed only once, here.
+    You'll be notified about changes found from now on, while `crawl`, `watch`, `serve` or `alert run` is running.
+    The secret of a webhook is printed only once, here.
     """
     from evercrawl.collection.alerts.registry import AlertRegistry
 
     path = cli.require_collection()
     registry = AlertRegistry(path, cli.load_settings(path, network_flags(allow_private=allow_private)).settings)
     alert = registry.add(_new_alert(name, options), overwrite=overwrite)
-    _report_added(cli, alert, as_json=as_json)
+    _report_added(cli, alert, registry.setup_problem(alert.destination.channel), as_json=as_json)
     return ExitCode.OK
 
 
@@ -140,7 +148,27 @@ def _new_alert(name: str, options: dict[str, Any]) -> Alert:
         daily_at=options["daily_at"],
         quiet_hours=options["quiet_hours"],
         max_changes=options["max_changes"] or default_batch_size(target.channel, rhythm),
+        templates=_templates(options["templates"]),
     )
+
+
+def _templates(given: tuple[str, ...]) -> MessageTemplates:
+    from dataclasses import fields
+    from pathlib import Path
+
+    from evercrawl.model.alerts import MessageTemplates
+
+    parts = [part.name for part in fields(MessageTemplates)]
+    found: dict[str, str] = {}
+    for one in given:
+        part, is_named, text = one.partition("=")
+        if not is_named or part not in parts:
+            raise ConfigError(f"--template {one!r} must begin with one of {', '.join(f'{name}=' for name in parts)}")
+        try:
+            found[part] = Path(text[1:]).read_text(encoding="utf-8") if text.startswith("@") else text
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"--template {part}: {text[1:]} cannot be read: {error}") from error
+    return MessageTemplates(**found)
 
 
 def _alert_target(options: dict[str, Any]) -> Destination:
@@ -155,13 +183,18 @@ def _alert_target(options: dict[str, Any]) -> Destination:
     return Destination(Channel(channel), address, options["secret"])
 
 
-def _report_added(cli: CliContext, alert: Alert, *, as_json: bool) -> None:
+def _report_added(cli: CliContext, alert: Alert, problem: SetupProblem | None, *, as_json: bool) -> None:
     from evercrawl.collection.alerts.registry import alert_fields
 
     if as_json:
-        emit_json("alert", alert_fields(alert, with_secret=True))
+        fields = alert_fields(alert, with_secret=True)
+        emit_json("alert", fields | {"problem": None if problem is None else str(problem)})
         return
-    cli.note(f"alert {alert.name} added; test it with: evercrawl alert test {alert.name}")
+    if problem is None:
+        cli.note(f"alert {alert.name} added; test it with: evercrawl alert test {alert.name}")
+    else:
+        click.echo(f"alert {alert.name} added, but it cannot send yet: {problem.detail}", err=True)
+        click.echo(f"{problem.remedy}\nthen: evercrawl alert test {alert.name}", err=True)
     if alert.destination.secret is not None:
         cli.note("signing secret of the webhook, shown only once:")
         click.echo(alert.destination.secret)
@@ -178,12 +211,10 @@ def alert_list_command(cli: CliContext, /, as_json: bool) -> int:
     evercrawl alert list
     evercrawl alert list --json
     """
-    from evercrawl.collection.alerts.registry import alert_fields
-
     found = cli.open_collection().alerts.all()
     for status in found:
         if as_json:
-            emit_json("alert", alert_fields(status.alert, with_secret=False) | status.counts._asdict())
+            emit_json("alert", status.fields())
         else:
             _show_alert(status)
     if not found:
@@ -194,10 +225,13 @@ def alert_list_command(cli: CliContext, /, as_json: bool) -> int:
 def _show_alert(status: AlertStatus) -> None:
     alert, counts = status.alert, status.counts
     way, address = alert.destination.channel.value, safe_line(alert.destination.address)
-    click.echo(f"{alert.name}  {alert.frequency.value} by {way} {address}")
+    paused = ", paused" if status.is_paused else ""
+    click.echo(f"{alert.name}  {alert.frequency.value} by {way} {address}{paused}")
     click.echo(f"  {_subject_text(status)}")
     sent = f"{plural(counts.sent, 'change')} sent, {counts.pending:,} pending"
     click.echo(f"  {sent}" + (f", {counts.failed:,} failed" if counts.failed else ""))
+    if status.problem is not None:
+        click.echo(f"  cannot send: {safe_line(str(status.problem))}")
     if counts.last_error:
         click.echo(f"  last error: {safe_line(counts.last_error)}")
 
@@ -290,6 +324,36 @@ def alert_retry_command(cli: CliContext, /, name: str, as_json: bool) -> int:
     return ExitCode.OK
 
 
+@alert_command.command("pause")
+@click.argument("name")
+@common_options
+@pass_cli
+def alert_pause_command(cli: CliContext, /, name: str) -> int:
+    """Stop the messages of an alert, as "Unsubscribe" in a mail does. Pending changes are dropped.
+
+    \b
+    evercrawl alert pause prices
+    """
+    cli.open_collection().alerts.pause(name)
+    cli.note(f"alert {name} paused; resume it with: evercrawl alert resume {name}")
+    return ExitCode.OK
+
+
+@alert_command.command("resume")
+@click.argument("name")
+@common_options
+@pass_cli
+def alert_resume_command(cli: CliContext, /, name: str) -> int:
+    """Send the messages of a paused alert again, about changes found from now on.
+
+    \b
+    evercrawl alert resume prices
+    """
+    cli.open_collection().alerts.resume(name)
+    cli.note(f"alert {name} resumed")
+    return ExitCode.OK
+
+
 @alert_command.command("remove")
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
@@ -370,10 +434,8 @@ async def _deliver_until_stopped(cli: CliContext, path: Path, settings: Settings
 
 def _report_alerts(cli: CliContext, *, as_json: bool) -> bool:
     """Print the alerts as JSON; return whether a message failed."""
-    from evercrawl.collection.alerts.registry import alert_fields
-
     found = cli.open_collection().alerts.all()
     for status in found:
         if as_json:
-            emit_json("alert", alert_fields(status.alert, with_secret=False) | status.counts._asdict())
+            emit_json("alert", status.fields())
     return any(status.counts.last_error for status in found)

@@ -42,12 +42,13 @@ class SetupProblem(NamedTuple):
 def mail_problem(settings: Settings, env: Mapping[str, str] = os.environ) -> SetupProblem | None:
     """Return what is missing to send mail; None if nothing is."""
     alerts = settings.alerts
+    host = "evercrawl config set alerts.mail_host smtp.example.org"
+    sender = "evercrawl config set alerts.mail_from crawler@example.org"
     if alerts.mail_host is None:
-        return SetupProblem("no mail server is set up", "run: evercrawl config set alerts.mail_host smtp.example.org")
+        both = host if mail_sender(settings) else f"{host}; {sender}"
+        return SetupProblem("no mail server is set up", f"run: {both}")
     if mail_sender(settings) is None:
-        return SetupProblem(
-            "mail has no sender address", "run: evercrawl config set alerts.mail_from crawler@example.org"
-        )
+        return SetupProblem("mail has no sender address", f"run: {sender}")
     if alerts.mail_user is None:
         return None
     if alerts.mail_password_file is not None:

@@ -31,7 +31,7 @@ from evercrawl.model.change import Edit, Words
 
 MAX_TEMPLATE_CHARS = 20_000
 MAX_RENDERED_CHARS = 1_000_000
-PARTS = {"subject": "mail and apprise", "text": "mail and apprise", "html": "mail", "body": "webhook"}
+TEMPLATE_PARTS = {"subject": "mail and apprise", "text": "mail and apprise", "html": "mail", "body": "webhook"}
 _FILTERS = frozenset({
     "default", "e", "escape", "first", "join", "last", "length", "lower", "replace", "tojson", "trim", "truncate",
     "upper", "urlencode",
@@ -91,7 +91,7 @@ def template_problem(alert: Alert, content: Callable[[Alert, tuple[PendingEvent,
             Channel.WEBHOOK: part == "body", Channel.MAIL: part != "body", Channel.APPRISE: part in ("subject", "text"),
         }.get(alert.destination.channel, False)  # fmt: skip
         if not is_used:
-            return f"the {part} template is for {PARTS[part]}; this alert is sent by {alert.destination.channel.value}"
+            return f"the {part} template is for {TEMPLATE_PARTS[part]}; this alert is sent by {alert.destination.channel.value}"
     try:
         for changes in (EXAMPLES, EXAMPLES * 2):
             example = content(alert, changes)

@@ -12,10 +12,10 @@ from starlette.responses import Response
 from evercrawl.collection.alerts.event_reader import CollectionLogs
 from evercrawl.collection.alerts.registry import (
     HOSTED_SERVICES,
+    TEMPLATE_PARTS,
     AlertRegistry,
     AlertStatus,
     MessageState,
-    alert_fields,
     alert_problem,
     apprise_problem,
     default_batch_size,
@@ -26,7 +26,16 @@ from evercrawl.collection.alerts.sender import has_apprise
 from evercrawl.collection.alerts.subscriptions import subscription_fields
 from evercrawl.collection.urls import VisitRequest, canonical, list_requests, require_public_url
 from evercrawl.errors import ConfigError
-from evercrawl.model.alerts import CHANGES, Alert, AlertFilter, Channel, Destination, EventKind, Frequency
+from evercrawl.model.alerts import (
+    CHANGES,
+    Alert,
+    AlertFilter,
+    Channel,
+    Destination,
+    EventKind,
+    Frequency,
+    MessageTemplates,
+)
 from evercrawl.model.time import from_us
 from evercrawl.web.app_state import AppState
 from evercrawl.web.format import plural
@@ -56,6 +65,10 @@ ALERT_PARAMETERS = (
     Parameter("frequency", "When to send messages.", "choice", default="at-once", choices=FREQUENCIES),
     Parameter("daily_at", "Time of the daily digest, in UTC.", default="07:00"),
     Parameter("quiet_hours", "Hours without messages, in UTC, such as 22:00-06:00.", default=""),
+    *(
+        Parameter(f"{part}_template", f"Jinja template for the {part} ({use}).", default="")
+        for part, use in TEMPLATE_PARTS.items()
+    ),
 )  # fmt: skip
 NAME_PARAMETER = Parameter("name", "Name of the alert.", required=True)
 LOG_PARAMETERS = (NAME_PARAMETER, Parameter("state", "Only messages in this state.", "choice", choices=STATES))
@@ -75,9 +88,14 @@ def alerts(state: AppState, inputs: Inputs) -> dict[str, Any]:
         "alerts": [_fields(status) for status in registry_of(state).all()],
         "has_apprise": has_apprise(),
         "services": sorted(HOSTED_SERVICES),
-        "mail_is_set": state.settings.alerts.mail_host is not None,
+        "mail_problem": _problem_text(registry_of(state), Channel.MAIL),
         **shown,
     }
+
+
+def _problem_text(registry: AlertRegistry, channel: Channel) -> str | None:
+    problem = registry.setup_problem(channel)
+    return None if problem is None else str(problem)
 
 
 def _preview(state: AppState, inputs: Inputs) -> dict[str, Any]:
@@ -120,10 +138,12 @@ def add_alert(state: AppState, inputs: Inputs) -> ActionResult:
     location, audit_values = f"/alert?name={added.name}", dict(inputs.values)
     if added.destination.channel is Channel.APPRISE:
         audit_values["address"] = redact_address(added.destination.address)
-    secret = added.destination.secret
+    secret, problem = added.destination.secret, _problem_text(registry_of(state), added.destination.channel)
     if secret is None:
         message = f"Alert {added.name} added. You'll be notified about changes found from now on."
-        return ActionResult(message, location, {"name": added.name}, audit_values=audit_values)
+        if problem is not None:
+            message = f"Alert {added.name} added, but it cannot send yet: {problem}"
+        return ActionResult(message, location, {"name": added.name, "problem": problem}, audit_values=audit_values)
     message = f"Alert {added.name} added. Signing secret of the webhook, shown only once: {secret}"
     return ActionResult(message, location, {"name": added.name, "secret": secret}, has_secret=True)
 
@@ -147,6 +167,23 @@ def test_alert(state: AppState, inputs: Inputs) -> ActionResult:
     result = "Test message sent" if attempt.is_delivered else "Test message failed"
     data = {"delivered": attempt.is_delivered, "detail": attempt.detail}
     return ActionResult(f"{result}: {attempt.detail}", f"/alert?name={name}", data)
+
+
+def pause_alert(state: AppState, inputs: Inputs) -> ActionResult:
+    """Stop the messages of an alert and drop pending ones."""
+    registry, name = registry_of(state), inputs["name"]
+    _known(registry, name)
+    registry.pause(name)
+    return ActionResult(f"Alert {name} paused.", f"/alert?name={name}", {"name": name})
+
+
+def resume_alert(state: AppState, inputs: Inputs) -> ActionResult:
+    """Send the messages of an alert again."""
+    registry, name = registry_of(state), inputs["name"]
+    _known(registry, name)
+    registry.resume(name)
+    message = f"Alert {name} resumed. You'll be notified about changes found from now on."
+    return ActionResult(message, f"/alert?name={name}", {"name": name})
 
 
 def retry_alert(state: AppState, inputs: Inputs) -> ActionResult:
@@ -187,6 +224,7 @@ def _alert(state: AppState, inputs: Inputs) -> Alert:
         daily_at=_time_of_day(inputs["daily_at"]),
         quiet_hours=tuple(inputs["quiet_hours"].replace(",", " ").split()),
         max_changes=default_batch_size(destination.channel, frequency),
+        templates=MessageTemplates(**{part: inputs[f"{part}_template"] or None for part in TEMPLATE_PARTS}),
     )
     problem = alert_problem(alert)
     if problem is not None:
@@ -233,7 +271,7 @@ def _time_of_day(text: str) -> time:
 
 
 def _fields(status: AlertStatus) -> dict[str, Any]:
-    fields = alert_fields(status.alert, with_secret=False) | status.counts._asdict()
+    fields = status.fields()
     if status.alert.destination.channel is Channel.ATOM:
         fields["address"] = Path(fields["address"]).name  # without the path on this machine
     if status.alert.destination.channel is Channel.APPRISE:
