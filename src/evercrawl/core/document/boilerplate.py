@@ -48,7 +48,7 @@ _SMALL_PAIRS = (
     ",site footer,page header,page footer,latest articles,latest news,latest posts,recent posts,image credit"
     ",photo credit,img credit,donate box,call action,wp caption"
 )
-_LINKED_NAMES = "teaser teasers promo promos"
+_LINKED_NAMES = "teaser teasers promo promos help"
 _BODY_NAMES = (
     "articlebody articletext articlecontent storybody storytext storycontent postbody postcontent posttext"
     " entrycontent entrybody bodytext bodycopy maintext newstext newscontent contentbody fulltext"
@@ -212,7 +212,7 @@ def classify_attributes(attributes: Mapping[str, str | None]) -> int:
     if len(attributes) == 1 and classes:
         return classify_names(classes, None)
     role = attributes.get("role")
-    if role in _ASIDE_ROLES or "hidden" in attributes:
+    if role in _ASIDE_ROLES or "hidden" in attributes or "data-nosnippet" in attributes:
         return ASIDE
     style = attributes.get("style")
     if style and "none" in style and "display:none" in style.replace(" ", ""):
@@ -410,6 +410,8 @@ def is_copyright_notice(text: str) -> bool:
     return any(claim in lowered for claim in _RIGHTS)
 
 
+CLOSING_SIGNS = "\"'”’»)"
+_FINAL_SIGNS = (".", "!", "?", "。", "")
 MAX_LABEL_WORDS = 8
 _DATE = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\b\d{1,2}:\d\d\b")
 
@@ -419,6 +421,11 @@ def is_label(text: str) -> bool:
     words = text.split()
     lower = sum(word.isalpha() and word[0].islower() and len(word) > SMALL_WORD_CHARS for word in words)
     return len(words) <= MAX_LABEL_WORDS and lower * 2 < len(words)
+
+
+def is_note_of_change(text: str) -> bool:
+    """Return whether a last line says when the page was written: a date in something that is no sentence."""
+    return text.rstrip(CLOSING_SIGNS)[-1:] not in _FINAL_SIGNS and _DATE.search(text) is not None
 
 
 def is_date_line(text: str) -> bool:
@@ -435,3 +442,26 @@ _CREDIT_STARTS = ("photo:", "photo by ", "photos:", "image:", "foto:", "fotos:",
 def is_credit(text: str) -> bool:
     """Return whether a line names the source of a picture."""
     return text[:10].lower().startswith(_CREDIT_STARTS)
+
+
+MAX_STEP_CHARS = 30
+_ARROWS = "«»‹›←→⟵⟶<>⇐⇒"
+_PAGER_PART = re.compile(r"[\W_]*\d{0,4}[\W_]*")
+
+
+def is_step(text: str) -> bool:
+    """Return whether a short line leads to the next or previous page: it begins or ends with an arrow."""
+    return len(text) < MAX_STEP_CHARS and (text[0] in _ARROWS or text[-1] in _ARROWS)
+
+
+def is_pager_part(text: str) -> bool:
+    """Return whether a line is a part of a list of pages: a number, or a step."""
+    return _PAGER_PART.fullmatch(text) is not None or is_step(text)
+
+
+_FIELD = re.compile(r"\w[^:.!?]{1,30}:(?: |\Z)")
+
+
+def count_fields(text: str) -> int:
+    """Return how many names with values are in a line, such as the properties of a ticket."""
+    return len(_FIELD.findall(text))

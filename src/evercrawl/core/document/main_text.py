@@ -13,20 +13,26 @@ from typing import Final, NamedTuple
 from selectolax.lexbor import LexborNode
 
 from evercrawl.core.document.boilerplate import (
+    CLOSING_SIGNS,
     COMMENTS,
     DROP_SECTION,
     LAYOUT_ASIDE,
     MAX_LINE_CHARS,
     classify_line,
+    count_fields,
     is_copyright_notice,
     is_credit,
     is_date_line,
     is_label,
+    is_note_of_change,
+    is_pager_part,
+    is_step,
     unlinked_chars,
 )
 from evercrawl.core.document.paragraphs import (
     HEADING,
     ITEM,
+    LABEL,
     LINKED_HEADING,
     LINKED_ITEM,
     LINKS,
@@ -52,6 +58,8 @@ MIN_ARTICLE_PARAGRAPHS: Final = 3
 MIN_MIDDLE_SHARE: Final = 0.5  # Share of the page that its middle has.
 CLEARLY_BETTER_RATIO = 1.2
 BODY_SHARE = 0.8  # Share of the score that a part marked as text must have.
+MIN_TICKET_FIELDS: Final = 5
+MAX_CHARS_BEFORE_TITLE: Final = 150
 MAX_TEASER_CHARS = 600
 MIN_TEASERS = 3
 MAX_TEASER_SHARE = 0.8  # A page with a greater share of teasers is an index; they are its content.
@@ -65,6 +73,9 @@ MAX_STRAY_LINKS: Final = 5
 MIN_STRAY_CHARS: Final = 20  # Headlines are longer than entries of most lists.
 MIN_PROSE_RATIO: Final = 10
 MAX_LOOSE_ENDS = 3  # More short lines at the end are a list.
+_FINAL_SIGNS: Final = (".", "。", ":", "")
+_ENTRY_KINDS: Final = (STUB, ITEM, LINKED_ITEM, LINKS)
+_LINK_KINDS: Final = (LINKS, LINKED_ITEM, TOOL)
 _score_of = itemgetter(2)
 
 
@@ -89,20 +100,28 @@ def main_text_blocks(body: LexborNode, *, title: str | None = None) -> list[str]
     keeps_comments = False
     for _ in range(MAX_PASSES):
         parts = _excluded_by_mistake(found, candidate.size)
-        is_thread = candidate.size < MIN_TEXT_CHARS and found.comment_chars > candidate.size
+        is_thread = found.comment_chars > 0 and not keeps_comments and _is_thread(found, candidate.size)
         if not parts and not is_thread:
             break
         doubted += [node for node, place in parts if place != COMMENTS]
-        keeps_comments = is_thread or any(place == COMMENTS for _, place in parts)
+        keeps_comments |= is_thread or any(place == COMMENTS for _, place in parts)
         again = split_paragraphs(body, mistaken=_node_ids(doubted), keeps_comments=keeps_comments)
         other = _choose(again, title)
-        if candidate.size >= MIN_TEXT_CHARS and other.score <= CLEARLY_BETTER_RATIO * candidate.score:
+        if not is_thread and candidate.size >= MIN_TEXT_CHARS and other.score <= CLEARLY_BETTER_RATIO * candidate.score:
             break
         found, candidate = again, other
     if not found.all:
         found = split_paragraphs(body, mistaken=None)
         candidate = _choose(found, title)
     return candidate.blocks
+
+
+def _is_thread(found: Paragraphs, size: int) -> bool:
+    """Return whether comments are content: little else is there, or the page is a ticket with fields."""
+    if size < MIN_TEXT_CHARS and found.comment_chars > size:
+        return True
+    start, end = _middle(found)
+    return sum(count_fields(text) for text, kind, _ in found.all[start:end] if kind == ITEM) >= MIN_TICKET_FIELDS
 
 
 def _node_ids(nodes: list[LexborNode]) -> frozenset[int]:
@@ -136,6 +155,7 @@ def _choose(found: Paragraphs, title: str | None) -> MainTextCandidate:
             lead = _lead_blocks(found.all, first, start)
             first, last = start, end
             break
+    first, last = _index_range(found, first, last)
     lowered = (title or "").lower()
     blocks = lead + _prune(found, first, last, lowered)
     size = sum(map(len, blocks))
@@ -145,6 +165,20 @@ def _choose(found: Paragraphs, title: str | None) -> MainTextCandidate:
         if sum(map(len, others)) > size:
             blocks = others
     return MainTextCandidate(blocks, most, sum(map(len, blocks)))
+
+
+def _index_range(found: Paragraphs, first: int, last: int) -> ParagraphRange:
+    """Return the range around an entry of an index: one of several parts that begin with a heading that is a link."""
+    kind = found.all[first][1] if first < last else TEXT
+    if kind <= LINKED_HEADING:
+        return first, last
+    entries = [(start, end) for start, end in found.containers if found.all[start][1] == kind]
+    others = {start for start, end in entries if end <= first or last <= start}
+    if len(others) < MIN_TEASERS - 1:
+        return first, last
+    low, high = min(start for start, _ in entries), max(end for _, end in entries)
+    around = ((start, end) for start, end in found.containers if start <= low and high <= end)
+    return next(around, (low, high))
 
 
 def _middle(found: Paragraphs) -> ParagraphRange:
@@ -176,9 +210,29 @@ def _list_chars(paragraphs: list[Paragraph]) -> int:
 
 
 def _list_blocks(found: Paragraphs, first: int, last: int, title: str) -> list[str]:
-    """Return the paragraphs of a page that is a list, with its links."""
-    kept = [paragraph for paragraph in found.all[first:last] if paragraph[1] != TOOL] or found.all[first:last]
-    return [text for text, kind, _ in kept if not (kind > HEADING and title and _repeats(title, text, kind))]
+    """Return the paragraphs of a page that is a list, with its links, or a form, with its labels."""
+    inside = found.all[_top(found.all, first, last) : last]
+    kept = [paragraph for paragraph in inside if paragraph[1] not in (TOOL, LABEL)]
+    labels = sum(len(text) for text, kind, _ in inside if kind == LABEL)
+    if labels > sum(len(text) for text, kind, _ in kept if kind < HEADING):
+        kept = [paragraph for paragraph in inside if paragraph[1] != TOOL]
+    kept = [paragraph for paragraph in kept if not (paragraph[1] > HEADING and _repeats(title, *paragraph[:2]))]
+    return [text for text, _, _ in _drop_pagers(kept) or inside]
+
+
+def _top(paragraphs: list[Paragraph], first: int, last: int) -> int:
+    """Return where the text begins: at the title, if only short lines precede it."""
+    chars = 0
+    for at in range(first, last):
+        text, kind, _ = paragraphs[at]
+        if kind in (HEADING + 1, LINKED_HEADING + 1):
+            return at
+        chars += len(text)
+        if kind > HEADING:
+            return at if all(before in _LINK_KINDS for _, before, _ in paragraphs[first:at]) else first
+        if kind == TEXT or chars > MAX_CHARS_BEFORE_TITLE:
+            break
+    return first
 
 
 def _lead_blocks(paragraphs: list[Paragraph], first: int, start: int) -> list[str]:
@@ -199,10 +253,13 @@ def _demote_teasers(found: Paragraphs) -> None:
     if len(headings) < MIN_TEASERS:
         return
     ends = _container_ends(found.containers, headings)
-    teasers = [(at, _next_heading(paragraphs, at + 1, ends.get(at, at + 1))) for at in headings]
-    teasers = [(at, end) for at, end in teasers if _chars(paragraphs[at + 1 : end]) <= MAX_TEASER_CHARS]
-    teaser_chars = sum(_chars(paragraphs[at + 1 : end]) for at, end in teasers)
-    if len(teasers) < MIN_TEASERS or teaser_chars > MAX_TEASER_SHARE * sum(max(score, 0) for *_, score in paragraphs):
+    entries = [(at, _next_heading(paragraphs, at + 1, ends.get(at, at + 1))) for at in headings]
+    teasers = [(at, end) for at, end in entries if _chars(paragraphs[at + 1 : end]) <= MAX_TEASER_CHARS]
+    if len(teasers) < MIN_TEASERS:
+        return
+    levels = {paragraphs[at][1] for at, _ in teasers}
+    entry_chars = sum(_chars(paragraphs[at + 1 : end]) for at, end in entries if paragraphs[at][1] in levels)
+    if entry_chars > MAX_TEASER_SHARE * sum(max(score, 0) for *_, score in paragraphs):
         return
     for at, end in teasers:
         paragraphs[at:end] = [(text, LINKS, -MAX_LINKS_COST) for text, _, _ in paragraphs[at:end]]
@@ -236,12 +293,12 @@ def _prune(found: Paragraphs, first: int, last: int, title: str) -> list[str]:
     paragraphs = found.all
     kept: list[Paragraph] = []
     ends: dict[int, int] | None = None
-    at = first
+    at = _top(paragraphs, first, last)
     while at < last:
         paragraph = text, kind, _ = paragraphs[at]
         at += 1
         is_below_heading = bool(kept) and kept[-1][1] > HEADING + 1
-        if kind == TOOL:
+        if kind in (TOOL, LABEL):
             continue
         if kind == LINKS:
             if is_below_heading and kept[-1] is paragraphs[at - 2]:
@@ -257,14 +314,31 @@ def _prune(found: Paragraphs, first: int, last: int, title: str) -> list[str]:
                     continue
                 if not is_below_heading or kind != TEXT:
                     continue
-            if kind > HEADING and title and _repeats(title, text, kind):
+            if kind > HEADING and _repeats(title, text, kind):
                 continue
             if (kind > HEADING or not is_below_heading) and _only_announces(paragraphs, at - 1, last):
                 continue
         elif kind != PRE and is_credit(text):
             continue
         kept.append(paragraph)
-    return [text for text, _, _ in _drop_stray_links(_trim(kept))]
+    return [text for text, _, _ in _drop_stray_links(_trim(_drop_pagers(kept)))]
+
+
+def _drop_pagers(kept: list[Paragraph]) -> list[Paragraph]:
+    """Drop lists of nothing but page numbers, with the links to the next and previous page."""
+    arrows = [at for at, (text, kind, _) in enumerate(kept) if kind in _ENTRY_KINDS and is_step(text)]
+    if not arrows:
+        return kept
+    dropped: set[int] = set()
+    for at in arrows:
+        if at in dropped:
+            continue
+        for step in (-1, 1):
+            place = at
+            while 0 <= place < len(kept) and kept[place][1] in _ENTRY_KINDS and is_pager_part(kept[place][0]):
+                dropped.add(place)
+                place += step
+    return [paragraph for at, paragraph in enumerate(kept) if at not in dropped]
 
 
 def _drop_stray_links(kept: list[Paragraph]) -> list[Paragraph]:
@@ -278,7 +352,7 @@ def _drop_stray_links(kept: list[Paragraph]) -> list[Paragraph]:
         end = at
         while end < len(kept) and kept[end][1] == LINKED_ITEM:
             end += 1
-        if not (0 < end - at <= MAX_STRAY_LINKS and left and left[-1][1] == TEXT and left[-1][0][-1] != ":"):
+        if not (1 < end - at <= MAX_STRAY_LINKS and left and left[-1][1] == TEXT and left[-1][0][-1] != ":"):
             end = max(end, at + 1)
             left += kept[at:end]
         elif sum(len(text) for text, _, _ in kept[at:end]) < MIN_STRAY_CHARS * (end - at):
@@ -293,7 +367,7 @@ def _is_followed_by_links(paragraphs: list[Paragraph], at: int, last: int) -> bo
 
 def _repeats(title: str, text: str, kind: int) -> bool:
     is_top = kind in (HEADING + 1, LINKED_HEADING + 1)
-    return (is_top or len(text) >= MIN_TITLE_CHARS) and text.lower() in title
+    return bool(title) and (is_top or len(text) >= MIN_TITLE_CHARS) and text.lower() in title
 
 
 def _section_end(paragraphs: list[Paragraph], at: int, last: int, ends: dict[int, int]) -> int:
@@ -344,12 +418,12 @@ def _is_loose_end(paragraph: Paragraph, before: Paragraph | None) -> bool:
         return True
     if kind not in (TEXT, STUB) or len(text) >= MAX_LAST_LINE_CHARS or (before and before[1] > HEADING):
         return False
-    if is_copyright_notice(text):
+    if is_copyright_notice(text) or is_note_of_change(text):
         return True
     if kind == STUB:
         return is_label(text)
     has_link = score < len(text)
-    return has_link and text[-1] not in ".。:"
+    return has_link and text.rstrip(CLOSING_SIGNS)[-1:] not in _FINAL_SIGNS
 
 
 def _may_precede_text(text: str, kind: int, _score: int) -> bool:

@@ -18,7 +18,7 @@ from evercrawl.core.document.boilerplate import (
     classify_names,
     is_action,
 )
-from evercrawl.core.document.elements import CODE_TAGS, tag_id, tag_ids, text_node_id
+from evercrawl.core.document.elements import CODE_TAGS, Attributes, tag_id, tag_ids, text_node_id
 
 MAX_LINKED_SHARE: Final = 0.7  # Share of link characters above which a paragraph counts as navigation.
 SHORT_CHARS: Final = 60  # A shorter text that is no sentence says little.
@@ -27,6 +27,9 @@ STUB_COST: Final = 12
 ITEM_COST: Final = 2
 MIN_LINKS_COST: Final = 2
 MAX_LINKS_COST: Final = 30  # Links cost as many characters as they have, and a little more, up to this.
+MAX_TOOL_CHARS: Final = 16  # Of a link inside an item or a row that is a command.
+MIN_WORD_CHARS: Final = 4
+_SEPARATORS: Final = " |·•-–—/»«›‹…,;:.*+<>[](){}&"
 MAX_NODES_BEFORE_HEADING: Final = 6
 LONG_LINK_CHARS: Final = 200  # Longer anchors are checked: old pages leave `<a name>` open.
 SHORT_CELL_CHARS: Final = 40  # Cells up to this length form one paragraph with their row.
@@ -37,6 +40,7 @@ STUB: Final = 2
 ITEM: Final = 3
 PRE: Final = 4  # Kinds of paragraphs; an item is a stub in a list or table.
 LINKED_ITEM: Final = 5  # An entry of a list or table that is a link.
+LABEL: Final = 7  # The name of a field of a form.
 TOOL: Final = 6  # Links to parts of the page and to commands of the software.
 HEADING: Final = 10
 LINKED_HEADING: Final = 20  # The level of the heading is added to these; a linked heading leads to another page.
@@ -64,14 +68,18 @@ _MAIN: Final = 11
 _BODY: Final = 12
 _HEADING: Final = 13
 _PRE: Final = 14
-_BREAK: Final = 15
-_DROP: Final = 16
+_LABEL: Final = 15
+_TIME: Final = 16
+_BREAK: Final = 17
+_DROP: Final = 18
 _NAMES = {
     _WHOLE: "code tt kbd var samp sub sup abbr cite dfn",
     _LINK: "a",
     _BREAK: "br hr",
+    _LABEL: "label legend",
+    _TIME: "time",
     _CELL: "td th",
-    _BLOCK: "p summary address legend time",
+    _BLOCK: "p summary address figcaption",
     _ITEM: "li dt dd caption tr option",
     _HEADING: "h1 h2 h3 h4 h5 h6",
     _PRE: "pre listing xmp",
@@ -81,13 +89,14 @@ _NAMES = {
     _MAIN: "main article",
     _DROP: "script style noscript template iframe object svg math button select textarea input nav aside"
     " footer canvas audio video map dialog menu title head frameset noframes datalist meter embed rp"
-    " figcaption label",
+    "",
 }
 _TEXT_ID: Final = text_node_id()
 _A: Final = tag_id("a")
 _KIND_OF = {tag: kind for kind, names in _NAMES.items() for tag in tag_ids(names)} | {_TEXT_ID: _TEXT}
 _KINDS: Final = tuple(_KIND_OF.get(tag, _INLINE) for tag in range(max(_KIND_OF) + 1))
 _MAIN_TAG: Final = tag_id("main")
+_CAPTION: Final = tag_id("figcaption")
 _SECTION: Final = tag_id("section")
 _SECTION_NAMES: Final = ("sect", "subsect", "chapter", "level")
 _ITEM_KINDS: Final = frozenset((_ITEM, _CELL))
@@ -149,7 +158,7 @@ class _ParagraphWalk:
     def enter(self, node: LexborNode, child: LexborNode, kind: int) -> bool:
         """Add an element that holds a single text or link, or open it and return True."""
         attributes = node.attributes if kind == _BLOCK else None
-        if attributes and self._boilerplate.excludes(node, classify_attributes(attributes)):
+        if attributes and self._is_excluded(node, attributes):
             return False
         only = child.tag_id if child.next is None else -1
         if only == _TEXT_ID:
@@ -160,6 +169,12 @@ class _ParagraphWalk:
             return False
         self.stack.append((node, kind, 0))
         return True
+
+    def _is_excluded(self, node: LexborNode, attributes: Attributes) -> bool:
+        if node.tag_id == _CAPTION and "class" in attributes:
+            # Authors write plain captions; templates give those of press photos a name.
+            return True
+        return self._boilerplate.excludes(node, classify_attributes(attributes))
 
     def open_container(self, node: LexborNode, kind: int) -> bool:
         """Open a container or table cell and return True, unless it is boilerplate."""
@@ -188,7 +203,7 @@ class _ParagraphWalk:
     def close(self, node: LexborNode, kind: int, start: int) -> None:
         """End the paragraph, and the container if the element is one."""
         found, pieces = self.found, self.pieces
-        if pieces and (kind != _CELL or self.linked or len(pieces[-1]) > SHORT_CELL_CHARS or len(found) > start):
+        if pieces and (kind != _CELL or len(pieces[-1]) > SHORT_CELL_CHARS or len(found) > start):
             self.flush(ITEM if kind in _ITEM_KINDS else STUB)
         if kind >= _CELL:
             if len(found) > start:
@@ -209,9 +224,12 @@ class _ParagraphWalk:
             self.mains.append(place)
 
     def add_whole(self, node: LexborNode, kind: int, tag: int) -> None:
-        """Add a heading or preformatted text."""
+        """Add a heading, a label or preformatted text."""
         if kind == _PRE:
             _add_preformatted(self.found, node.text_lexbor())
+        elif kind == _LABEL:
+            if text := " ".join(_visible_text(node).split()):
+                self.found.append((text, LABEL, 0))
         elif _add_heading(self.found, node, _MARK_OF[tag]):
             self.linked_headings.append(len(self.found) - 1)
 
@@ -259,9 +277,10 @@ def split_paragraphs(
                         node = node.first_child
                         continue
                     text = _visible_text(node)
-                pieces.append(text)
-                walk.linked += len(text)
-                walk.link = node
+                if len(text) > MAX_TOOL_CHARS or not walk.is_in_item() or not _is_command(node):
+                    pieces.append(text)
+                    walk.linked += len(text)
+                    walk.link = node
         elif kind == _WHOLE:
             pieces.append(node.text_lexbor())
         elif kind <= _ITEM:
@@ -277,6 +296,10 @@ def split_paragraphs(
                 continue
         elif kind == _BREAK:
             pieces.append("\n")
+        elif kind == _TIME:
+            # A line that is a time says little, like a line that is a link.
+            pieces.append(text := node.text_lexbor())
+            walk.linked += len(text)
         elif kind != _DROP:
             if pieces:
                 walk.flush()
@@ -302,7 +325,7 @@ def _add_text(found: list[Paragraph], text: str, linked: int, stub: int, link: L
     has_space = "\n" in text or "  " in text or "\xa0" in text or "\t" in text
     text = " ".join(text.split()) if has_space else text.strip()
     size = len(text)
-    if not size:
+    if size < MIN_WORD_CHARS and not text.strip(_SEPARATORS):
         return
     if linked > MAX_LINKED_SHARE * size:
         cost = MIN_LINKS_COST + size
@@ -358,6 +381,10 @@ def _add_preformatted(found: list[Paragraph], text: str) -> None:
     text = text.strip("\n").rstrip()
     if text:
         found.append((text, PRE, len(text)))
+
+
+def _is_command(link: LexborNode) -> bool:
+    return is_action(link.attributes.get("href") or "")
 
 
 def leads_elsewhere(link: LexborNode | None) -> bool:

@@ -79,9 +79,14 @@ def test_the_marked_body_is_taken_with_its_lead() -> None:
 
 def test_bylines_captions_and_share_bars_are_left_out_unless_large() -> None:
     parts = "<p class=byline>By Jane Roe and others of the staff.</p><div class=share>Share it!</div>"
-    caption = "<figure><img src=x><figcaption>A fox, seen from the side, in winter.</figcaption></figure>"
+    caption = "<figure><img src=x><figcaption class=media>A fox, seen from the side, in winter.</figcaption></figure>"
     assert text_of(f"<article>{parts}{caption}<p>{SENTENCE * 3}</p></article>") == (SENTENCE * 3).strip()
     assert SENTENCE.strip() in text_of(f"<div class=author-page><p>{SENTENCE * 8}</p></div>")
+
+
+def test_plain_captions_are_kept() -> None:
+    caption = "<figure><img src=x><figcaption>A fox, seen from the side, in winter.</figcaption></figure>"
+    assert "A fox, seen" in text_of(f"<article>{caption}<p>{SENTENCE * 3}</p></article>")
 
 
 def test_teasers_of_other_pages_are_left_out() -> None:
