@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from tests.worlds.blind.pages import Block, Desk, Maker, Page, Post, code_line, edit_page, make_entry
-from tests.worlds.blind.prose import Prose
+from tests.worlds.blind.prose import FreshProse, Prose
 from tests.worlds.blind.tongues import Tongue
-from tests.worlds.blind.view import View, untidy
+from tests.worlds.blind.view import View, reader_view, untidy
 
 TEMPLATE_EDITS = ("menu entry added", "menu entry renamed", "footer text changed", "notice put up", "button renamed")
 VISITS = 12
@@ -72,6 +72,7 @@ class LivingSite:
         self.seed = seed
         self.host = f"{kind.name}{seed}.test"
         self.rng = Random(f"blind|{self.host}")
+        self.prose = FreshProse(**vars(kind.prose))
         self.users = tuple(self.rng.sample(kind.tongue.names, len(kind.tongue.names)))
         self.pages = [self._page(number) for number in range(kind.pages + self.rng.randint(0, 3))]
         self.times = self._times()
@@ -79,13 +80,13 @@ class LivingSite:
         self.deploys = self._plan_deploys()
 
     def _desk(self, now: float) -> Desk:
-        return Desk(self.kind.prose, self.kind.makers, self.kind.entry_makers, self.users, self.rng, now)
+        return Desk(self.prose, self.kind.makers, self.kind.entry_makers, self.users, self.rng, now)
 
     def _page(self, number: int) -> Page:
-        kind, rng = self.kind, self.rng
+        kind, rng, prose = self.kind, self.rng, self.prose
         listed = kind.listing is not None and number < kind.listings
         layout = kind.listing if listed and kind.listing else kind.page
-        title = kind.prose.title(rng)
+        title = prose.title(rng)
         born = -rng.choice((rng.uniform(1, 30), rng.uniform(30, 400), rng.uniform(400, 9000)))
         path = kind.path.format(slug=slug(title, number), n=1000 + number * 37, i=number)
         page = Page(number, f"/list/{number}" if listed else path, "list" if listed else "page", title, born)
@@ -93,30 +94,31 @@ class LivingSite:
         page.fields = {name: kind.makers[name](rng) for name in layout.fields}
         desk = self._desk(born)
         page.blocks = [self._block(name, layout) for name in layout.blocks.split() if rng.random() < 0.9 or name == "p"]
+        heads = [block for block in page.blocks if block.kind == "h2"]
+        for block, text in zip(heads, rng.sample(prose.headings, len(prose.headings)), strict=False):
+            block.text = text
         for at in range(rng.randint(*layout.posts)):
             when = min(-0.2, born + at * rng.uniform(0.3, 9))
-            page.posts.append(
-                Post(100 * number + at * 3, rng.choice(self.users), when, kind.prose.sentences(rng, 1, 5))
-            )
+            page.posts.append(Post(100 * number + at * 3, rng.choice(self.users), when, prose.sentences(rng, 1, 5)))
         for at in range(rng.randint(*layout.entries)):
             page.entries.append(make_entry(desk, 5000 - at * 7, -rng.uniform(0.2, 12) - at * rng.uniform(1, 9)))
         return page
 
     def _block(self, name: str, layout: Layout) -> Block:
-        prose, rng = self.kind.prose, self.rng
+        prose, rng = self.prose, self.rng
         if name in ("p", "quote"):
-            items = prose.sentences(rng, 2, 6)
+            items = prose.sentences(rng, 2, 8)
             if rng.random() < 0.6:
                 items[-1] = prose.with_link(items[-1], rng)
             return Block(name, items=items)
         if name == "h2":
-            return Block("h2", text=rng.choice(prose.headings))
+            return Block("h2", text=prose.headings[0])
         if name in ("ul", "ol"):
             return Block(name, items=[prose.phrase(rng) for _ in range(rng.randint(3, 6))])
         if name == "table":
             make = self.kind.makers.get("row") or (lambda r: "|".join(prose.phrase(r) for _ in layout.header))
-            rows = [make(rng).split("|") for _ in range(rng.randint(4, 9))]
-            return Block("table", rows=[list(layout.header), *rows])
+            rows = {row[0]: row for row in (make(rng).split("|") for _ in range(rng.randint(5, 10)))}
+            return Block("table", rows=[list(layout.header), *rows.values()])
         if name == "pre":
             return Block("pre", items=[code_line(rng) for _ in range(rng.randint(3, 8))])
         if name == "dl":
@@ -176,8 +178,9 @@ class LivingSite:
         )
 
     def quiet(self, page: Page) -> str:
-        """Write a page as if nothing but its editors ever changed anything."""
-        return self.kind.render(self._view(page, 0, 0.0, frozenset(), 0, quiet=True))
+        """Write a page as if nothing but its editors ever changed anything, without the date of their last change."""
+        undated = replace(page, modified=0.0, revision=1)
+        return self.kind.render(self._view(undated, 0, 0.0, frozenset(), 0, quiet=True))
 
     def _loud(self, page: Page, visit: int) -> str:
         now = self.times[visit] + page.number * 0.02
@@ -219,16 +222,19 @@ class LivingSite:
             saved[number] = (original, name, visit + self.rng.randint(1, 3))
             return f"flip: {name}"
         if visit and self.rng.random() < rates[number]:
-            before = self.quiet(page)
+            before = reader_view(self.quiet(page))
             names = [self._visible_edit(page, visit)]
-            while self.rng.random() < 0.1 or self.quiet(page) == before:
+            while self.rng.random() < 0.1 or reader_view(self.quiet(page)) == before:
                 names.append(self._visible_edit(page, visit))
             return "; ".join(names)
         return None
 
     def _visible_edit(self, page: Page, visit: int) -> str:
-        before = self.quiet(page)
+        """Edit until a reader can see a difference; take back what nobody would see."""
+        before = copy.deepcopy(vars(page))
+        seen = reader_view(self.quiet(page))
         while True:
             name = edit_page(page, self._desk(self.times[visit]))
-            if self.quiet(page) != before:
+            if reader_view(self.quiet(page)) != seen:
                 return name
+            vars(page).update(copy.deepcopy(before))

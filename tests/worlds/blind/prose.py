@@ -98,6 +98,35 @@ class Prose:
         return text[:at] + new + text[at + 1 :]
 
 
+@dataclass(frozen=True)
+class FreshProse(Prose):
+    """Prose that does not say the same thing twice, as pages of one site hardly ever do."""
+
+    used: set[str] = field(default_factory=set)
+
+    def sentence(self, rng: Random) -> str:
+        """Return a sentence that was not used before, in the end by joining two."""
+        for _ in range(12):
+            text = super().sentence(rng)
+            if text not in self.used:
+                break
+        else:
+            text = f"{super().sentence(rng)}{self.glue}{super().sentence(rng)}"
+        self.used.add(text)
+        return text
+
+    def title(self, rng: Random) -> str:
+        """Return a title that was not used before, in the end with a number."""
+        for _ in range(20):
+            text = super().title(rng)
+            if text not in self.used:
+                break
+        else:
+            text = f"{text} ({rng.randint(2, 99)})"
+        self.used.add(text)
+        return text
+
+
 EN_MONTHS = tuple(
     "January February March April May June July August September October November December".split()  # noqa: SIM905
 )

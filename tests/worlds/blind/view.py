@@ -243,6 +243,19 @@ class View:
         return f"<blockquote><p>{self.text(block.items)}</p></blockquote>"
 
 
+_UNSEEN = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1>|^.*?<body[^>]*>", re.S)
+_PART = re.compile(r"<[^>]*>|[^<]+")
+_TARGET = re.compile(r"\b(?:href|src|data-src)=\"([^\"]*)\"")
+
+
+def reader_view(text: str) -> list[str]:
+    """Return what a reader of a page can tell: its words, where links lead and which pictures are shown."""
+    found: list[str] = []
+    for part in _PART.findall(_UNSEEN.sub("", text)):
+        found += _TARGET.findall(part) if part[0] == "<" else part.split()
+    return found
+
+
 def untidy(view: View, text: str) -> str:
     """Change line breaks and the order of attributes as nobody would notice."""
     if view.quiet:

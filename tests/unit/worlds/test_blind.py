@@ -1,0 +1,89 @@
+"""The blind worlds tell the truth about themselves: seeded, labelled exactly, and noisy where nothing changed."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache
+
+import pytest
+
+from tests.worlds.blind.__main__ import kinds_of, site_records
+from tests.worlds.blind.living_site import Kind, LivingSite, Visit
+from tests.worlds.blind.view import reader_view
+
+PARTS = ("visible", "held")
+KINDS = [kind for part in PARTS for kind in kinds_of(part)]
+every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+
+
+@cache
+def _visits(name: str) -> list[list[Visit]]:
+    kind = next(kind for kind in KINDS if kind.name == name)
+    return list(LivingSite(kind, 3).visits())
+
+
+def test_kinds_have_their_own_names() -> None:
+    names = [kind.name for kind in KINDS]
+    assert len(set(names)) == len(names)
+    assert len(kinds_of("held")) * 3 >= len(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS[::9], ids=lambda kind: kind.name)
+def test_same_seed_gives_the_same_records(kind: Kind) -> None:
+    assert list(site_records(LivingSite(kind, 1))) == list(site_records(LivingSite(kind, 1)))
+
+
+@every_kind
+def test_labels_say_exactly_what_a_quiet_page_shows(kind: Kind) -> None:
+    for visits in _visits(kind.name):
+        assert visits[0].content_changed is None
+        for before, after in itertools.pairwise(visits):
+            assert after.content_changed == (before.quiet != after.quiet), after.change
+            assert after.content_changed == (reader_view(before.quiet) != reader_view(after.quiet)), after.change
+            assert (after.change is not None) == after.content_changed
+
+
+@every_kind
+def test_flips_return_to_the_same_content(kind: Kind) -> None:
+    for visits in _visits(kind.name):
+        before = None
+        for at, visit in enumerate(visits):
+            if (visit.change or "").startswith("flip: "):
+                before = visits[at - 1].quiet
+            elif (visit.change or "").startswith("flip back: "):
+                assert visit.quiet == before
+
+
+@every_kind
+def test_template_edits_show_on_every_page_and_are_no_content(kind: Kind) -> None:
+    site = LivingSite(kind, 3)
+    for edit in site.template_plan.values():
+        flag = frozenset({"notice put up" if edit == "notice taken down" else edit})
+        for page in site.pages:
+            plain = kind.render(site._view(page, 0, 0.0, frozenset(), 0))
+            edited = kind.render(site._view(page, 0, 0.0, flag, 0))
+            assert plain != edited, edit
+            assert kind.render(site._view(page, 0, 0.0, flag, 0, quiet=True)) == kind.render(
+                site._view(page, 0, 0.0, frozenset(), 0, quiet=True)
+            )
+
+
+@every_kind
+def test_sites_move_by_themselves(kind: Kind) -> None:
+    pairs = [(a, b) for visits in _visits(kind.name) for a, b in itertools.pairwise(visits)]
+    still = [pair for pair in pairs if not pair[1].content_changed]
+    moved = sum(before.html != after.html for before, after in still)
+    assert moved > len(still) / 4
+    edited = len(pairs) - len(still)
+    assert 0.08 < edited / len(pairs) < 0.4
+    assert len(_visits(kind.name)) >= 15
+    assert all(len(visits) >= 12 for visits in _visits(kind.name))
+
+
+@every_kind
+def test_pages_hold_no_leftovers_of_the_generator(kind: Kind) -> None:
+    for visits in _visits(kind.name):
+        for visit in visits:
+            assert "[[" not in visit.html
+            assert ">None<" not in visit.html
+            assert "lambda" not in visit.html
