@@ -34,6 +34,7 @@ def application(build: Callable[[Book], None]) -> Callable[[Book], None]:
 
 def get(url: str) -> str:
     """Return a page, also one with an error status."""
+    url = urllib.request.quote(url, safe=":/?&=;,@+%!~*'()[]#")
     try:
         with urllib.request.urlopen(url, timeout=60) as answer:
             return answer.read().decode("utf-8", "replace")
@@ -46,7 +47,12 @@ def server(port: int, *command: object, cwd: Path | None = None, **env: str) -> 
     """Run a server until it answers, and stop it afterwards."""
     log = (WORK / f"server-{port}.log").open("w")
     process = subprocess.Popen(
-        [str(part) for part in command], cwd=cwd, env={**os.environ, **env}, stdout=log, stderr=log
+        [str(part) for part in command],
+        cwd=cwd,
+        env={**os.environ, **env},
+        stdout=log,
+        stderr=log,
+        start_new_session=True,
     )
     try:
         for _ in range(120):
@@ -68,6 +74,13 @@ def wiki_kind(doc: Doc) -> str:
     return "wiki" if doc.kind in ("docs", "article") else ""
 
 
+MW_NAMES = {
+    "vector": "Heron",
+    "vector-2022": "Plover",
+    "monobook": "Curlew",
+    "timeless": "Avocet",
+    "minerva": "Godwit",
+}  # first word of the titles
 MW_SKINS = {"vector": 60, "vector-2022": 61, "monobook": 62, "timeless": 63, "minerva": 64}
 
 
@@ -107,7 +120,8 @@ def mediawiki(book: Book) -> None:
     conf = base / "LocalSettings.php"
     conf.write_text(conf.read_text() + '\n$wgArticlePath = "/index.php/$1";\n$wgUsePathInfo = true;\n')
     docs = {skin: slice_for(number, docs=2, small=4) for skin, number in MW_SKINS.items()}
-    def edit(title, text):
+
+    def edit(title: str, text: str) -> object:
         return subprocess.run(
             ["php", str(root / "maintenance/edit.php"), "--conf", str(conf), "-u", "Admin", title],
             input=text,
@@ -115,15 +129,17 @@ def mediawiki(book: Book) -> None:
             check=True,
             capture_output=True,
         )
+
     for skin, members in docs.items():
         for doc in members:
             edit(
-                f"{skin} {doc.title}",
-                pandoc(to_markdown(doc.blocks), "mediawiki") + f"\n[[Category:{skin.capitalize()} pages]]\n",
+                f"{MW_NAMES[skin]} {doc.title}",
+                pandoc(to_markdown(doc.blocks), "mediawiki") + f"\n[[Category:{MW_NAMES[skin]} pages]]\n",
             )
+        edit(f"Category:{MW_NAMES[skin]} pages", texts.PROSE[MW_SKINS[skin] % 8])
         posts = texts.POSTS[MW_SKINS[skin] % 8 :][:4]
         edit(
-            f"Talk:{skin} {members[0].title}",
+            f"Talk:{MW_NAMES[skin]} {members[0].title}",
             f"== {texts.TOPICS[MW_SKINS[skin] % 16]} ==\n"
             + "\n".join(":" * at + post for at, post in enumerate(posts)),
         )
@@ -143,7 +159,7 @@ def _mediawiki_skin(book: Book, url: str, skin: str, members: list[Doc]) -> None
         title = title[0].upper() + title[1:]
         return f"{url}/index.php/{urllib.request.quote(title.replace(' ', '_'))}?useskin={skin}{more}"
 
-    titles = [f"{skin[0].upper()}{skin[1:]} {doc.title}" for doc in members]
+    titles = [f"{MW_NAMES[skin]} {doc.title}" for doc in members]
     for doc, title in zip(members, titles, strict=True):
         page = doc._replace(title=title)
         book.add_doc(
@@ -155,7 +171,7 @@ def _mediawiki_skin(book: Book, url: str, skin: str, members: list[Doc]) -> None
             optional=["From Marsh Wiki"],
             optional_at=("#catlinks",),
         )
-    category = f"Category:{skin.capitalize()} pages"
+    category = f"Category:{MW_NAMES[skin]} pages"
     book.add(
         name,
         "category",
@@ -163,11 +179,11 @@ def _mediawiki_skin(book: Book, url: str, skin: str, members: list[Doc]) -> None
         address(category),
         get(address(category)),
         title=category,
-        paragraphs=titles,
+        paragraphs=[texts.PROSE[MW_SKINS[skin] % 8], *titles],
         optional=["From Marsh Wiki"],
         optional_at=("#mw-pages > h2", "#mw-pages > p", ".mw-category-group h3", ".mw-content-ltr h3"),
     )
-    where = address("Special:AllPages", f"&from={skin.capitalize()}&to={skin.capitalize()}zz")
+    where = address("Special:AllPages", f"&from={MW_NAMES[skin]}&to={MW_NAMES[skin]}zz")
     book.add(
         name, "allpages", "list", where, get(where), title="All pages", paragraphs=titles, optional=["From Marsh Wiki"]
     )
@@ -182,9 +198,7 @@ def _mediawiki_skin(book: Book, url: str, skin: str, members: list[Doc]) -> None
         optional=["From Marsh Wiki"],
         paragraphs=[texts.TOPICS[MW_SKINS[skin] % 16], *texts.POSTS[MW_SKINS[skin] % 8 :][:4]],
     )
-    where = address("Special:Search", f"&fulltext=1&search=intitle:{skin.split('-')[0]}&ns0=1&limit=20").replace(
-        "intitle:", ""
-    )
+    where = address("Special:Search", f"&fulltext=1&search={MW_NAMES[skin]}&ns0=1&limit=20").replace("intitle:", "")
     html = get(where)
     found = [title for title in titles if f'title="{title}"' in html]
     if len(found) > 2:
@@ -489,7 +503,9 @@ db.commit()
                     "table.form th",
                     "table.messages th",
                     "table.files",
-                    "p.created",
+                    "p",
+                    "table.history th",
+                    "table.history td",
                     ".content > p",
                     "td.date",
                     "table.messages tr:first-child",
@@ -505,5 +521,5 @@ db.commit()
             html,
             title="List of issues",
             paragraphs=[title for title, _ in issues if title in html],
-            optional_at=("table.list td", "table.list th"),
+            optional_at=("table.list td", "table.list th", "form.list-form-controls label", "table.list-sort-group"),
         )

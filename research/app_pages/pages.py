@@ -53,6 +53,27 @@ INLINE = {
 }
 
 
+GENERATED = (
+    "sphinx",
+    "mkdocs",
+    "hugo",
+    "pelican",
+    "nikola",
+    "jekyll",
+    "asciidoctor",
+    "pandoc",
+    "docutils",
+    "texinfo",
+    "org-mode",
+    "docbook",
+    "hexo",
+    "vitepress",
+    "honkit",
+    "doxygen",
+    "ikiwiki",
+)
+
+
 def words_of(text: str) -> list[str]:
     """Return the words of a text as compared: case and punctuation do not count."""
     return re.findall(r"\w+", text.casefold())
@@ -183,6 +204,20 @@ class Book:
             optional=optional,
             optional_at=optional_at,
         )
+
+
+def trim(pages: list[dict[str, object]], *, most: int = 5) -> list[dict[str, object]]:
+    """Keep one article and a few lists, tables and indexes of each generator: its other pages are alike."""
+    kept = []
+    for software in dict.fromkeys(str(page["software"]) for page in pages):
+        own = [page for page in pages if page["software"] == software]
+        articles = [page for page in own if page["kind"] in ("docs", "wiki", "article")]
+        others = [page for page in own if page["kind"] not in ("docs", "wiki")]
+        others.sort(key=lambda page: (page["kind"] != "news-index", not str(page["id"]).endswith("/index")))
+        if software.startswith(GENERATED):
+            own = articles[:1] + [page for page in others if page not in articles[:1]][: most - 1]
+        kept += own
+    return kept
 
 
 def save(pages: list[dict[str, object]], path: Path) -> None:
