@@ -60,11 +60,11 @@ def test_template_edits_show_on_every_page_and_are_no_content(kind: Kind) -> Non
     for edit in site.template_plan.values():
         flag = frozenset({"notice put up" if edit == "notice taken down" else edit})
         for page in site.pages:
-            plain = kind.render(site._view(page, 0, 0.0, frozenset(), 0))
-            edited = kind.render(site._view(page, 0, 0.0, flag, 0))
+            plain = site.render(site.view(page, 0, 0.0, frozenset(), 0))
+            edited = site.render(site.view(page, 0, 0.0, flag, 0))
             assert plain != edited, edit
-            assert kind.render(site._view(page, 0, 0.0, flag, 0, quiet=True)) == kind.render(
-                site._view(page, 0, 0.0, frozenset(), 0, quiet=True)
+            assert site.render(site.view(page, 0, 0.0, flag, 0, quiet=True)) == site.render(
+                site.view(page, 0, 0.0, frozenset(), 0, quiet=True)
             )
 
 

@@ -11,9 +11,16 @@ from random import Random
 from tests.worlds.blind.pages import Block, Desk, Maker, Page, Post, code_line, edit_page, make_entry
 from tests.worlds.blind.prose import FreshProse, Prose
 from tests.worlds.blind.tongues import Tongue
-from tests.worlds.blind.view import View, reader_view, untidy
+from tests.worlds.blind.view import View, reader_view, untidy, with_box
 
-TEMPLATE_EDITS = ("menu entry added", "menu entry renamed", "footer text changed", "notice put up", "button renamed")
+TEMPLATE_EDITS = (
+    "menu entry added",
+    "menu entry renamed",
+    "footer text changed",
+    "notice put up",
+    "button renamed",
+    "box added",
+)
 VISITS = 12
 
 
@@ -145,9 +152,9 @@ class LivingSite:
         return {early: first, late: second} if self.rng.random() < 0.8 else {early: first}
 
     def _shows(self, page: Page, edit: str) -> bool:
-        plain = self._view(page, 0, 0.0, frozenset(), 0)
-        other = self._view(page, 0, 0.0, frozenset({edit}), 0)
-        return self.kind.render(plain) != self.kind.render(other)
+        plain = self.view(page, 0, 0.0, frozenset(), 0)
+        other = self.view(page, 0, 0.0, frozenset({edit}), 0)
+        return self.render(plain) != self.render(other)
 
     def _plan_deploys(self) -> list[int]:
         deploys = [0]
@@ -168,24 +175,27 @@ class LivingSite:
                 flags.add(self.template_plan[at])
         return frozenset(flags)
 
-    def _view(
-        self, page: Page, visit: int, now: float, flags: frozenset[str], deploy: int, quiet: bool = False
-    ) -> View:
+    def view(self, page: Page, visit: int, now: float, flags: frozenset[str], deploy: int, quiet: bool = False) -> View:
+        """Return what a request sees; the noise depends on site, page and visit only."""
         rng = Random(f"{self.host}|{page.number}|{visit}|noise")
         kind = self.kind
         return View(
             self.host, self.seed, kind.prose, kind.tongue, page, tuple(self.pages), now, deploy, flags, rng, quiet
         )
 
+    def render(self, view: View) -> str:
+        """Write the page that a view asks for."""
+        return with_box(view, self.kind.render(view))
+
     def quiet(self, page: Page) -> str:
         """Write a page as if nothing but its editors ever changed anything, without the date of their last change."""
         undated = replace(page, modified=0.0, revision=1)
-        return self.kind.render(self._view(undated, 0, 0.0, frozenset(), 0, quiet=True))
+        return self.render(self.view(undated, 0, 0.0, frozenset(), 0, quiet=True))
 
     def _loud(self, page: Page, visit: int) -> str:
         now = self.times[visit] + page.number * 0.02
-        view = self._view(page, visit, now, self.flags(visit), self.deploys[visit])
-        text = self.kind.render(view)
+        view = self.view(page, visit, now, self.flags(visit), self.deploys[visit])
+        text = self.render(view)
         return untidy(view, text) if self.kind.untidy else text
 
     def visits(self) -> Iterator[list[Visit]]:

@@ -76,6 +76,32 @@ def _short(minute: str, hour: str, day: str) -> Callable[[float], str]:
     return age
 
 
+def moment_age(hours: float) -> str:
+    """Write an age in words, as moment.js does."""
+    unit, count = _steps(hours)
+    if unit == "now":
+        return "a few seconds ago"
+    if count == 1:
+        return {"min": "a minute ago", "hour": "an hour ago", "week": "a week ago"}.get(unit, f"a {unit} ago")
+    return f"{count} {'minute' if unit == 'min' else unit}s ago"
+
+
+def rails_age(hours: float) -> str:
+    """Write an age with "about" and "less than", as Ruby on Rails does."""
+    if hours < 0.75:
+        minutes = int(hours * 60)
+        return "less than a minute ago" if minutes < 1 else f"{minutes} minute{'s' * (minutes > 1)} ago"
+    if hours < 24:
+        rounded = max(1, round(hours))
+        return f"about {rounded} hour{'s' * (rounded > 1)} ago"
+    if hours < 48:
+        return "yesterday"
+    if hours < 24 * 30:
+        return f"{int(hours / 24)} days ago"
+    months = max(1, round(hours / 24 / 30.4))
+    return f"about {months} month{'s' * (months > 1)} ago" if months < 12 else f"over {months // 12} years ago"
+
+
 EN_NAMES = (
     "marlow",
     "tinker_bell7",

@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from tests.worlds.blind.pages import Block, Page
 from tests.worlds.blind.prose import Prose
-from tests.worlds.blind.tongues import Tongue
+from tests.worlds.blind.tongues import Tongue, moment_age, rails_age
 
 T = TypeVar("T")
 BEGIN = datetime(2025, 2, 3, 8, 0)
@@ -57,12 +57,12 @@ class View:
 
     def token(self, length: int = 32) -> str:
         """Return a secret that is new with each request."""
-        return "" if self.quiet else "".join(self.rng.choice("0123456789abcdef") for _ in range(length))
+        return "" if self.quiet else f"{self.rng.getrandbits(4 * length):0{length}x}"
 
     def word(self, length: int = 24) -> str:
         """Return a random token of letters, digits and dashes."""
         letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
-        return "" if self.quiet else "".join(self.rng.choice(letters) for _ in range(length))
+        return "" if self.quiet else "".join(self.rng.choices(letters, k=length))
 
     def unique(self, prefix: str) -> str:
         """Return an id made for this request."""
@@ -124,7 +124,10 @@ class View:
 
     def age(self, born: float) -> str:
         """Write how long ago something was, in words."""
-        return "" if self.quiet else self.tongue.age(self.now - born)
+        if self.quiet:
+            return ""
+        styles = (self.tongue.age, moment_age, rails_age) if self.tongue.code == "en" else (self.tongue.age,)
+        return styles[steady(self.host, "ages") % len(styles)](self.now - born)
 
     def short_age(self, born: float) -> str:
         """Write how long ago something was, in a few letters."""
@@ -246,6 +249,15 @@ class View:
 _UNSEEN = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1>|^.*?<body[^>]*>", re.S)
 _PART = re.compile(r"<[^>]*>|[^<]+")
 _TARGET = re.compile(r"\b(?:href|src|data-src)=\"([^\"]*)\"")
+
+
+def with_box(view: View, text: str) -> str:
+    """Put a box below the heading of every page once the editors of the template have added it."""
+    if not view.has("box added"):
+        return text
+    tongue = view.tongue
+    box = f'<div class="callout"><strong>{tongue.extra_menu[0]}</strong> <span>{tongue.notices[-1]}</span></div>'
+    return re.sub(r"</h1>", lambda end: end[0] + box, text, count=1)
 
 
 def reader_view(text: str) -> list[str]:

@@ -287,10 +287,10 @@ def events(v: View) -> str:
         f'<a href="https://insta.test/p/{v.word(11)}/"><img src="https://scontent.test/{v.between(1, 10**8)}.jpg" alt=""></a>'
         for _ in range(4)
     )
-    return f"""<!DOCTYPE html><html lang="en"><head><meta charset="UTF-8"/><title>{esc(page.title)} – Events</title><script data-js="tribe-events-view-data" type="application/json">{{"rest_nonce":"{v.token(10)}","breakpoint_pointer":"{v.token(8)}-{v.token(4)}","now":"{v.clock("%Y-%m-%d %H:%M:%S")}"}}</script></head><body class="archive post-type-archive-tribe_events"><header><ul class="menu">{nav}</ul></header>{note}<div class="tribe-common tribe-events tribe-events-view tribe-events-view--list" data-view-breakpoint-pointer="{v.token(8)}"><h1 class="tribe-events-header__title-text">{esc(page.title)}</h1>
+    return f"""<!DOCTYPE html><html lang="en"><head><meta charset="UTF-8"/><title>{esc(page.title)} – Events</title><script data-js="tribe-events-view-data" type="application/json">{{"rest_nonce":"{v.token(10)}","breakpoint_pointer":"{v.token(8)}-{v.token(4)}","now":"{v.clock("%Y-%m-%d %H:%M:%S")}"}}</script></head><body class="archive post-type-archive-tribe_events"><header><ul class="menu">{nav}</ul></header>{note}<div class="tribe-common tribe-events tribe-events-view tribe-events-view--list" data-view-breakpoint-pointer="{v.token(8)}"><h1 class="tribe-events-header__title-text">{esc(page.title)}</h1><p class="venue-info">Box office {esc(page.fields["box office"])}, phone {esc(page.fields["phone"])}</p>
 <div class="tribe-events-calendar-list">{rows}</div>
 {v.body()}
-</div><aside>{v.noise(_calendar(v))}{v.noise(sponsor)}<div class="instagram">{v.noise(insta)}</div><p>Box office {esc(page.fields["box office"])}, phone {esc(page.fields["phone"])}</p><button class="tribe-events-c-subscribe-dropdown__button">{v.button("Subscribe to calendar", "Add to calendar")}</button></aside><footer>{v.footer()}</footer></body></html>"""
+</div><aside>{v.noise(_calendar(v))}{v.noise(sponsor)}<div class="instagram">{v.noise(insta)}</div><button class="tribe-events-c-subscribe-dropdown__button">{v.button("Subscribe to calendar", "Add to calendar")}</button></aside><footer>{v.footer()}</footer></body></html>"""
 
 
 def _number(rng: Random) -> str:

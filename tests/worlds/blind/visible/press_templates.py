@@ -103,7 +103,7 @@ def diario(v: View) -> str:
 <div class="texto">
 {body}
 </div><div class="compartir"><span>{v.count("fb", start=900, per_day=9)}</span> <a href="#">{v.button("Compartir", "Enviar a un amigo")}</a></div><div id="comentarios">{talk}</div></div>
-<div class="col2"><div class="modulo"><h3>Lo más leído</h3>{"".join(map(teaser, v.others(5)))}</div><div class="modulo"><h3>Te puede interesar</h3>{"".join(map(teaser, v.others(3)))}</div><div class="modulo loteria">Bonoloto: {v.noise(" ".join(str(v.between(1, 49)) for _ in range(6)))}</div></div></div><div id="pie">{v.footer()} <!-- {v.pick(("web01", "web02", "web07"))} {v.between(20, 900)}ms --></div></div></body></html>"""
+<div class="col2"><div class="modulo"><h3>Lo más leído</h3>{"".join(map(teaser, v.others(5)))}</div><div class="modulo"><h3>Te puede interesar</h3>{"".join(map(teaser, v.others(3)))}</div><div class="modulo bolsa">Ibex 35: {v.noise(v.grouped(v.between(9000, 12000)))} ({v.pick("+-")}{v.between(0, 2)},{v.between(10, 99)} %)</div></div></div><div id="pie">{v.footer()} <!-- {v.pick(("web01", "web02", "web07"))} {v.between(20, 900)}ms --></div></div></body></html>"""
 
 
 KINDS = (

@@ -114,6 +114,7 @@ def hugo(v: View) -> str:
     )
     toc = "".join(f'<li><a href="#h{i}">{esc(b.text)}</a></li>' for i, b in enumerate(page.blocks) if b.kind == "h2")
     note = f'<div class="banner">{v.notice()}</div>' if v.notice() else ""
+    aside = f'<aside class="sidebar"><h3>Recently updated</h3><ul>{recent}</ul></aside>' if v.opt("recent") else ""
     mentions = (
         f'<section class="webmentions"><h3>{v.count("mentions", start=30, per_day=1)} mentions</h3></section>'
         if v.opt("mentions")
@@ -138,7 +139,7 @@ def hugo(v: View) -> str:
 {body}
 </div><footer class="post-footer"><ul class="post-tags"><li><a href="/tags/notes/">notes</a></li></ul>{links}</footer></article>
 {v.noise(mentions)}
-<aside class="sidebar"><h3>Recently updated</h3><ul>{recent}</ul></aside></div>
+{v.noise(aside)}</div>
 <footer class="site-footer"><p>{v.footer()} <button>{v.button("Subscribe", "Follow by mail")}</button> Built {v.noise(v.when(v.deploy * 31, "%Y-%m-%d %H:%M"))} from commit {css[:7]}.</p></footer></body></html>"""
 
 

@@ -87,12 +87,7 @@ def timetable(v: View) -> str:
     )
     nav = "".join(f'<li class="nav-item"><a class="nav-link" href="{h}">{m}</a></li>' for m, h in v.menu())
     note = f'<div class="alert">{v.notice()}</div>' if v.notice() else ""
-    alert = (
-        f'<div class="disruption-ticker">{v.between(1, 4)} current disruptions in the network</div>'
-        if v.maybe(0.5)
-        else ""
-    )
-    return f"""<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Stop {esc(page.title)}</title><meta http-equiv="refresh" content="{v.pick((60, 60, 90))}"></head><body><nav class="navbar"><a class="navbar-brand" href="/">City Transport</a><ul class="navbar-nav">{nav}</ul><span class="navbar-text clock">{v.clock("%a %d %b, %H:%M:%S")}</span></nav>{note}{v.noise(alert)}<div class="container"><h1>Stop {page.number + 100} · {esc(page.title)}</h1><p class="zone">Fare zone <b>{esc(page.fields["zone"])}</b>, information line {esc(page.fields["phone"])}</p>{v.noise(_departures(v))}
+    return f"""<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Stop {esc(page.title)}</title><meta http-equiv="refresh" content="{v.pick((60, 60, 90))}"></head><body><nav class="navbar"><a class="navbar-brand" href="/">City Transport</a><ul class="navbar-nav">{nav}</ul><span class="navbar-text clock">{v.clock("%a %d %b, %H:%M:%S")}</span></nav>{note}<div class="container"><h1>Stop {page.number + 100} · {esc(page.title)}</h1><p class="zone">Fare zone <b>{esc(page.fields["zone"])}</b>, information line {esc(page.fields["phone"])}</p>{v.noise(_departures(v))}
 {body}
 <form action="/search"><input type="hidden" name="javax.faces.ViewState" value="{v.word(60)}"><button>{v.button("Find a connection", "Plan your journey")}</button></form></div><footer>{v.footer()} Data as of {v.clock("%d.%m.%Y %H:%M")}; request {v.token(8)}</footer></body></html>"""
 
@@ -140,6 +135,9 @@ def university(v: View) -> str:
 <aside><h2>Recently updated</h2>{events}<h2>Picture of the day</h2><img src="/sites/default/files/day{v.between(1, 30)}.jpg" alt=""></aside><footer role="contentinfo">{v.footer()} <a href="/contact?destination={page.path}&amp;token={v.word(43)}">{v.button("Report a problem", "Give feedback")}</a></footer></div><script type="application/json" data-drupal-selector="drupal-settings-json">{{"ajaxPageState":{{"libraries":"{v.word(40)}"}},"user":{{"permissionsHash":"{v.token(64)}"}}}}</script></body></html>"""
 
 
+GERMAN_DAYS = ("Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag")
+
+
 def gemeinde(v: View) -> str:
     """Write a hand-made page of a parish in nested tables with fonts, a counter and a guest book."""
     page = v.page
@@ -175,8 +173,9 @@ def gemeinde(v: View) -> str:
         if v.notice()
         else ""
     )
+    weekday = GERMAN_DAYS[int((v.now + 8) // 24) % 7]
     digits = "".join(f'<img src="ziffer{d}.gif">' for d in str(v.count("zähler", start=90000, per_day=40)))
-    return f"""<html><head><title>{esc(page.title)}</title><meta name="GENERATOR" content="Microsoft FrontPage 4.0"></head><body bgcolor="#FFFFFF" text="#000000"><table width="780" border="0" cellspacing="0" cellpadding="4" align="center"><tr><td colspan="2" bgcolor="#003366"><font color="white" size="5">Kirchengemeinde Oberau</font></td></tr>{note}<tr><td width="150" valign="top" bgcolor="#ccddee">{nav}<hr><font size="1">{v.noise(verse)}</font><hr><font size="1">Heute ist {v.clock("%A, der %d.%m.%Y")}</font></td><td valign="top"><font face="Verdana" size="4"><b>{esc(page.title)}</b></font><br><br>
+    return f"""<html><head><title>{esc(page.title)}</title><meta name="GENERATOR" content="Microsoft FrontPage 4.0"></head><body bgcolor="#FFFFFF" text="#000000"><table width="780" border="0" cellspacing="0" cellpadding="4" align="center"><tr><td colspan="2" bgcolor="#003366"><font color="white" size="5">Kirchengemeinde Oberau</font></td></tr>{note}<tr><td width="150" valign="top" bgcolor="#ccddee">{nav}<hr><font size="1">{v.noise(verse)}</font><hr><font size="1">Heute ist {v.noise(weekday)}, der {v.clock("%d.%m.%Y")}</font></td><td valign="top"><font face="Verdana" size="4"><b>{esc(page.title)}</b></font><br><br>
 {body}
 <font size="2">Pfarrbüro: {esc(page.fields["Sprechzeiten"])}, Tel. {esc(page.fields["Telefon"])}</font><br><table width="100%" border="0">{book}</table></td></tr><tr><td colspan="2" align="center"><hr><font size="1">Sie sind Besucher Nr. {v.noise(digits)} {v.footer()} <a href="gb.php?id={v.token(12)}">{v.button("Ins Gästebuch eintragen", "Gästebuch")}</a></font></td></tr></table></body></html>"""
 
@@ -191,7 +190,7 @@ def _ru_date(v: View, born: float) -> str:
 
 def _ru_post(v: View, at: int, post: Post) -> str:
     online = v.pick(("В сети", "Не в сети", "Отошёл"))
-    return f"""<table class="tborder" id="post{post.key}" cellpadding="6" cellspacing="0" border="0" width="100%"><tr><td class="thead"><div class="normal" style="float:right">#<a href="showpost.php?p={post.key}&amp;postcount={at}" rel="nofollow"><strong>{at}</strong></a></div><div class="normal">{_ru_date(v, post.born)}</div></td></tr><tr><td class="alt2"><table width="100%"><tr><td nowrap="nowrap"><div><a class="bigusername" href="member.php?u={steady(post.author) % 999}">{esc(post.author)}</a> <img class="inlineimg" src="images/statusicon/user_{v.pick(("online", "offline"))}.gif" alt="{v.noise(online)}" border="0" /></div><div class="smallfont">{v.noise(v.pick(("Участник", "Участник форума")))}</div></td><td valign="top" nowrap="nowrap"><div class="smallfont"><div>Сообщений: {v.grouped(v.count("m" + post.author, start=3000, per_day=2))}</div><div>Сказал спасибо: {v.count("s" + post.author, start=200, per_day=1)}</div></div></td></tr></table></td></tr><tr><td class="alt1" id="td_post_{post.key}"><div id="post_message_{post.key}">{v.text(post.sentences)}</div><div style="margin-top:10px" align="right"><a href="newreply.php?do=newreply&amp;p={post.key}&amp;s={v.token(32)}" rel="nofollow">{v.button("Ответить с цитированием", "Цитировать")}</a></div></td></tr></table><br />"""
+    return f"""<table class="tborder" id="post{post.key}" cellpadding="6" cellspacing="0" border="0" width="100%"><tr><td class="thead"><div class="normal" style="float:right">#<a href="showpost.php?p={post.key}&amp;postcount={at}" rel="nofollow"><strong>{at}</strong></a></div><div class="normal">{_ru_date(v, post.born)}</div></td></tr><tr><td class="alt2"><table width="100%"><tr><td nowrap="nowrap"><div><a class="bigusername" href="member.php?u={steady(post.author) % 999}">{esc(post.author)}</a> <img class="inlineimg" src="images/statusicon/user_{v.pick(("online", "offline"))}.gif" alt="{v.noise(online)}" border="0" /></div><div class="smallfont">{("Участник", "Старожил")[steady(post.author) % 2]}</div><div class="smallfont">Был на форуме: {v.age(v.now - v.between(1, 4000) / 60)}</div></td><td valign="top" nowrap="nowrap"><div class="smallfont"><div>Сообщений: {v.grouped(v.count("m" + post.author, start=3000, per_day=2))}</div><div>Сказал спасибо: {v.count("s" + post.author, start=200, per_day=1)}</div></div></td></tr></table></td></tr><tr><td class="alt1" id="td_post_{post.key}"><div id="post_message_{post.key}">{v.text(post.sentences)}</div><div style="margin-top:10px" align="right"><a href="newreply.php?do=newreply&amp;p={post.key}&amp;s={v.token(32)}" rel="nofollow">{v.button("Ответить с цитированием", "Цитировать")}</a></div></td></tr></table><br />"""
 
 
 def ruforum(v: View) -> str:
