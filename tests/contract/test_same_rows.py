@@ -33,6 +33,7 @@ from evercrawl.model.page import (
     Refusal,
     Requeue,
     Reschedule,
+    SettledChange,
 )
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import StoreSettings
@@ -136,6 +137,12 @@ def batches() -> Iterator[Batch]:
             reason=Reason.GONE,
         ),
         a_visit(new[6], seq=0, at_us=NOON_US, due_us=50, version=next_version(), change=edits(1)),
+    ]
+    third.settled = [
+        SettledChange(2, NOON_US, edits(3)),
+        SettledChange(1, NOON_US + 9, edits(2)),
+        SettledChange(2, NOON_US, edits(5)),
+        SettledChange(9, NOON_US + 8, Change(ChangeClass.NOISE, 0.0, edits(1).edits, omitted=3)),
     ]
     third.refusals = [first.refusals[1]._replace(detail="other", reason=Reason.OUT_OF_SCOPE)]
     yield third
@@ -395,3 +402,19 @@ def test_queries_of_the_suite_find_something(filled: Filled) -> None:
         )
     ]
     assert empty == ["dropped_files"]
+
+
+def test_late_verdicts_replace_earlier_ones_and_are_listed_in_their_order(filled: Filled) -> None:
+    for queries in (filled.sqlite, filled.postgres):
+        rows = queries.rows("late_events", after=0, upto=LARGEST)
+        assert [(row[1], row[2], row[10], round(row[11], 3)) for row in rows] == [
+            (2, NOON_US, "content", 0.5),
+            (1, NOON_US + 9, "content", 0.2),
+            (2, NOON_US, "content", 0.5),
+        ]
+        assert [(row[8], row[9]) for row in rows] == [("content", 0.5), (None, None), ("content", 0.5)], (
+            "the version too"
+        )
+        end = queries.row("last_late_change")
+        assert end is not None
+        assert end[0] >= 4

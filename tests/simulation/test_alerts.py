@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.collection.alerts.alert_outbox import AlertOutbox
+from evercrawl.collection.alerts.alert_outbox import AlertOutbox, LogPosition
 from evercrawl.collection.alerts.event_reader import ShardLog
 from evercrawl.collection.alerts.notifier import Notifier
 from evercrawl.collection.alerts.sender import OutgoingMessage
@@ -87,8 +87,11 @@ class Pages:
 class _Log:
     seen: list[Event]
 
-    def end(self) -> int:
-        return len(self.seen)
+    def end(self) -> LogPosition:
+        return LogPosition(len(self.seen))
+
+    def late_events(self, after: int, upto: int) -> list[Event]:
+        return []
 
     def events(self, after: int, upto: int) -> list[Event]:
         return self.seen[after:upto]

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from evercrawl.cluster.visit_requests import request_visits
-from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MatchedEvent
+from evercrawl.collection.alerts.alert_outbox import AlertOutbox, LogPosition, MatchedEvent
 from evercrawl.collection.change_inbox import ChangeInbox
 from evercrawl.collection.runs import RUNS_FILE
 from evercrawl.core.alerts.delivery import MessageState
@@ -98,7 +98,11 @@ def haunt(collection: Path) -> None:
         (alert,) = outbox.alerts()
         event = Event(0, 1, 1, next(iter(PAGES)), EventKind.CONTENT, 1.0, 1, 1, TITLE)
         outbox.add_events(
-            0, before=outbox.cursors().get(0, 0), after=10**9, matched=[MatchedEvent(alert.id, event)], now_us=1
+            0,
+            before=outbox.cursors().get(0, LogPosition()),
+            after=LogPosition(10**9),
+            matched=[MatchedEvent(alert.id, event)],
+            now_us=1,
         )
         message = outbox.compose(alert, upto_us=1, now_us=1)
         assert message is not None

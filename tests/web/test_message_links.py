@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MatchedEvent
+from evercrawl.collection.alerts.alert_outbox import AlertOutbox, LogPosition, MatchedEvent
 from evercrawl.collection.alerts.registry import AlertRegistry
 from evercrawl.collection.change_inbox import ChangeInbox
 from evercrawl.config import create_collection
@@ -39,7 +39,9 @@ class Links:
         event = Event(0, 1, 1, URL, EventKind.CONTENT, 1.0, 1, 2, f"Prices {SCRIPT}", edits)
         with closing(AlertOutbox(collection)) as outbox:
             (self.known,) = outbox.alerts()
-            outbox.add_events(0, before=0, after=1, matched=[MatchedEvent(self.known.id, event)], now_us=1)
+            outbox.add_events(
+                0, before=LogPosition(), after=LogPosition(1), matched=[MatchedEvent(self.known.id, event)], now_us=1
+            )
             self.key = outbox.link_key
         self.inbox = ChangeInbox(collection)
 

@@ -218,6 +218,14 @@ class CompletedVisit(NamedTuple):
     spent: int = 0  # Credit that the page passes on.
 
 
+class SettledChange(NamedTuple):
+    """The verdict on the change that an earlier visit found, which had to wait for other pages of the site."""
+
+    page_id: int
+    at_us: int  # When the visit was.
+    change: Change
+
+
 class OriginalRecord(NamedTuple):
     """The first version with some content, to which revisit records refer."""
 
@@ -272,6 +280,7 @@ class Batch:
     requeued: list[Requeue] = field(default_factory=list)
     rescheduled: list[Reschedule] = field(default_factory=list)
     visited: list[CompletedVisit] = field(default_factory=list)
+    settled: list[SettledChange] = field(default_factory=list)
     shares: list[CreditShare] = field(default_factory=list)  # Credit for known pages.
     promoted: list[Promotion] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
@@ -292,6 +301,7 @@ class Batch:
             or self.requeued
             or self.rescheduled
             or self.visited
+            or self.settled
             or self.shares
             or self.promoted
             or self.refusals

@@ -115,9 +115,10 @@ def _file_portions(db: sqlite3.Connection, table: str, columns: list[str]) -> It
 
 
 async def _continue_numbers(connection: asyncpg.Connection) -> None:
-    """Let the database number new visits after those that were copied."""
-    last = await connection.fetchval("select coalesce(max(id), 0) from visit")
-    await connection.execute(f"alter table visit alter column id restart with {last + 1}")
+    """Let the database number new visits and verdicts after those that were copied."""
+    for table in ("visit", "late_change"):
+        last = await connection.fetchval(f"select coalesce(max(id), 0) from {table}")
+        await connection.execute(f"alter table {table} alter column id restart with {last + 1}")
 
 
 # From the database into files

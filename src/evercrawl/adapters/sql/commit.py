@@ -11,7 +11,7 @@ from typing import Any
 from evercrawl.adapters.sql.database import Transaction
 from evercrawl.adapters.sql.records import edits_row
 from evercrawl.errors import BugFound
-from evercrawl.model.page import Batch, CompletedVisit, NewPage, Refusal, Requeue, Version
+from evercrawl.model.page import Batch, CompletedVisit, NewPage, Refusal, Requeue, SettledChange, Version
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.site import Site
 
@@ -90,6 +90,7 @@ async def write_batch(db: Transaction, batch: Batch, *, skip_known: bool, most_r
     await db.write("reschedule", [tuple(later) for later in batch.rescheduled])
     await _write_credit(db, batch, counts)
     await _write_content(db, batch.visited, pages)
+    await _settle_changes(db, batch.settled)
     await db.write("write_site_state", [(*key, value) for key, value in batch.site_states.items()])
     await _write_refusals(db, batch.refusals, counts, most=most_refusals)
     await _write_links(db, batch)
@@ -245,6 +246,16 @@ def _change_rows(visits: Sequence[CompletedVisit]) -> Iterator[tuple[int, int, s
         change = visit.change
         if change is not None and change.edits:
             yield visit.page_id, visit.at_us, change.kind.value, change.size, edits_row(change)
+
+
+async def _settle_changes(db: Transaction, settled: Sequence[SettledChange]) -> None:
+    """Write verdicts on earlier visits, and note them for readers of the log."""
+    verdicts = [
+        (page_id, at_us, change.kind.value, change.size, edits_row(change)) for page_id, at_us, change in settled
+    ]
+    await db.write("settle_change", verdicts)
+    await db.write("settle_version", [row[:4] for row in verdicts])
+    await db.write("insert_late_change", [row[:2] for row in verdicts])
 
 
 # Credit

@@ -251,6 +251,22 @@ insert into change (shard, page_id, at_us, kind, size, edits)
 values (:shard, :page_id, :at_us, :kind, :size, :edits)
     on conflict do nothing
 
+-- settle_change (page_id bigint key, at_us bigint key, kind text, size double precision, edits text) --
+-- Write the verdict on an earlier visit, and its edits.
+insert into change (shard, page_id, at_us, kind, size, edits)
+values (:shard, :page_id, :at_us, :kind, :size, :edits)
+    on conflict (shard, page_id, at_us) do update set kind = excluded.kind, size = excluded.size, edits = excluded.edits
+
+-- settle_version (page_id bigint key, at_us bigint key, kind text, size double precision) --
+-- Write the verdict on the version that an earlier visit stored.
+update version set change_class = :kind, change_size = :size
+ where version.shard = :shard and version.page_id = :page_id and version.seen_us = :at_us
+
+-- insert_late_change (page_id bigint, at_us bigint) --
+-- Note that the verdict on an earlier visit has come.
+insert into late_change (shard, page_id, at_us)
+values (:shard, :page_id, :at_us)
+
 -- text_chain --
 -- The frames that lead to one text, the one without a base first; no more than a chain may have.
 with recursive chain (base, frame, step) as (

@@ -267,6 +267,23 @@ select w.id, w.page_id, w.at_us, p.url, w.reason, w.version, v.number, coalesce(
     or w.before in ('gone', 'not_found', 'soft_404')
  order by w.id
 
+-- late_events --
+-- The visits of a range of late verdicts, if the verdict is a change; columns as in events.
+select w.id, w.page_id, w.at_us, p.url, w.reason, w.version, v.number, coalesce(v.title, n.title), v.change_class,
+       v.change_size, c.kind, c.size, c.edits, null, w.outcome
+  from late_change l join change c on c.shard = :shard and c.page_id = l.page_id and c.at_us = l.at_us
+       join visit w on w.shard = :shard and w.page_id = l.page_id and w.at_us = l.at_us
+       join page p on p.shard = :shard and p.id = w.page_id
+       left join version v on v.shard = :shard and v.page_id = w.page_id and v.number = w.version
+                              and v.seen_us = w.at_us
+       left join version n on n.shard = :shard and n.page_id = w.page_id and n.number = w.version
+ where l.shard = :shard and l.id > :after and l.id <= :upto and c.kind in ('content', 'metadata')
+ order by l.id
+
+-- last_late_change --
+-- The number of the newest late verdict; 0: there is none.
+select coalesce(max(id), 0) from late_change where shard = :shard
+
 -- version_before --
 -- The newest stored version of a page before a number.
 select max(number) from version where shard = :shard and page_id = :page_id and number < :number
@@ -295,6 +312,10 @@ select id, url from page where shard = :shard and id = :id
 -- last_log_entry --
 -- The newest visit in the log: number, moment, page.
 select id, at_us, page_id from visit where shard = :shard order by id desc limit 1
+
+-- visit_from --
+-- The first visit from a number on: number, moment.
+select id, at_us from visit where shard = :shard and id >= :id order by id limit 1
 
 -- log_entry --
 -- A visit by its number: number, moment, page.

@@ -225,9 +225,28 @@ def log_reader(collection: Path, shard: int) -> Iterator[LogReader]:
 # Events
 
 
+def visit_before(state: ShardReader, at_us: int, upto: int) -> int:
+    """Return the number of a visit, not after `upto`, from which on all visits since a time follow."""
+    low, high = 0, upto
+    while low < high:
+        middle = (low + high) // 2
+        row = state.queries.row("visit_from", id=middle + 1)
+        if row is None or row[1] >= at_us:
+            high = middle
+        else:
+            low = row[0]
+    return low
+
+
 def events_between(state: ShardReader, shard: int, after: int, upto: int) -> list[Event]:
     """Return what the visits after `after` and up to `upto` found, in their order."""
     rows = state.queries.rows("events", after=after, upto=upto)
+    return [event for row in rows if (event := _event(shard, row)) is not None]
+
+
+def late_events(state: ShardReader, shard: int, after: int, upto: int) -> list[Event]:
+    """Return the changes among the late verdicts after `after` and up to `upto`, in the order of the verdicts."""
+    rows = state.queries.rows("late_events", after=after, upto=upto)
     return [event for row in rows if (event := _event(shard, row)) is not None]
 
 

@@ -221,6 +221,11 @@ class ShardReader:
         number: int = self._first("last_visit_id")[0]
         return number
 
+    def last_late_change(self) -> int:
+        """Return the number of the newest late verdict on a change; 0: there is none."""
+        number: int = self._first("last_late_change")[0]
+        return number
+
     def close(self) -> None:
         """Release the file or connection."""
         self.queries.close()

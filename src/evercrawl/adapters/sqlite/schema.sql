@@ -217,9 +217,17 @@ create table change (
   size real not null,
   edits text not null,
   shard integer not null,
-  primary key (page_id, at_us)
+  primary key (page_id, at_us, shard)
 ) without rowid;
 create index change_at on change (at_us);
+
+-- Changes whose verdict came after their visit, in the order of their verdicts, for readers that were past the visit.
+create table late_change (
+  id integer primary key,
+  page_id integer not null,
+  at_us integer not null,
+  shard integer not null
+);
 
 -- Archive files without references that are still to be deleted.
 create table dropped_file (

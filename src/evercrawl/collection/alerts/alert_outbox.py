@@ -38,6 +38,13 @@ class StoredAlert(NamedTuple):
     is_paused: bool = False
 
 
+class LogPosition(NamedTuple):
+    """How far the log of a shard was read: the last line, and the last verdict that came after its visit."""
+
+    line: int = 0
+    late: int = 0
+
+
 class MatchedEvent(NamedTuple):
     """An event that matches an alert."""
 
@@ -110,7 +117,7 @@ class AlertOutbox:
         """Return the alert with this name."""
         return next((known for known in self.alerts() if known.alert.name == name), None)
 
-    def put(self, alert: Alert, *, now_us: int, ends: Mapping[int, int]) -> bool:
+    def put(self, alert: Alert, *, now_us: int, ends: Mapping[int, LogPosition]) -> bool:
         """Add an alert, or replace the one with its name and keep its pending events; return whether it is new.
         The first alert starts at the ends of the logs, because nothing was read before."""
         with self._transaction() as db:
@@ -119,7 +126,8 @@ class AlertOutbox:
                 db.execute("update alert set definition = ? where id = ?", (alert_to_json(alert), row[0]))
                 return False
             if not db.execute("select 1 from alert limit 1").fetchone():
-                db.executemany("insert or replace into cursor (shard, line) values (?, ?)", ends.items())
+                rows = [(shard, *position) for shard, position in ends.items()]
+                db.executemany("insert or replace into cursor (shard, line, late) values (?, ?, ?)", rows)
             db.execute(
                 "insert into alert (name, definition, since_us) values (?, ?, ?)",
                 (alert.name, alert_to_json(alert), now_us),
@@ -170,23 +178,25 @@ class AlertOutbox:
 
     # Log positions
 
-    def cursors(self) -> dict[int, int]:
-        """Return the last line read from each shard's log."""
-        return dict(self._rows("select shard, line from cursor"))
+    def cursors(self) -> dict[int, LogPosition]:
+        """Return how far each shard's log was read."""
+        return {row[0]: LogPosition(*row[1:]) for row in self._rows("select shard, line, late from cursor")}
 
-    def add_events(self, shard: int, *, before: int, after: int, matched: Sequence[MatchedEvent], now_us: int) -> bool:
-        """Store the events between two lines together with the new position.
+    def add_events(
+        self, shard: int, *, before: LogPosition, after: LogPosition, matched: Sequence[MatchedEvent], now_us: int
+    ) -> bool:
+        """Store the events between two positions together with the new position.
         Return False, and store nothing, if another process has moved the position from `before`."""
         with self._transaction() as db:
-            row = db.execute("select line from cursor where shard = ?", (shard,)).fetchone()
-            if (row[0] if row else 0) != before:
+            row = db.execute("select line, late from cursor where shard = ?", (shard,)).fetchone()
+            if LogPosition(*(row or ())) != before:
                 return False
             db.executemany(
                 "insert or ignore into event (alert_id, shard, line, at_us, noted_us, event)"
                 " select id, ?2, ?3, ?4, ?5, ?6 from alert where id = ?1",
                 (_event_row(one, shard, now_us) for one in matched),
             )
-            db.execute("insert or replace into cursor (shard, line) values (?, ?)", (shard, after))
+            db.execute("insert or replace into cursor (shard, line, late) values (?, ?, ?)", (shard, *after))
             return True
 
     # Messages

@@ -17,10 +17,11 @@ create table alert (
   is_paused integer not null default 0
 );
 
--- The last line read from the visit log of each shard.
+-- The last line read from the visit log of each shard, and the last of its late verdicts.
 create table cursor (
   shard integer primary key,
-  line integer not null
+  line integer not null,
+  late integer not null
 );
 
 -- Events to report to an alert; message is null until they are part of one.

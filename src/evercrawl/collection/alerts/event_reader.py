@@ -10,10 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
-from evercrawl.adapters.sql.log_reader import events_between, text_after, text_before
+from evercrawl.adapters.sql.log_reader import events_between, late_events, text_after, text_before
 from evercrawl.adapters.sql.state_reader import ShardReader, StateReader
 from evercrawl.adapters.sqlite.state_file import shard_path
-from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MatchedEvent, StoredAlert
+from evercrawl.collection.alerts.alert_outbox import AlertOutbox, LogPosition, MatchedEvent, StoredAlert
 from evercrawl.collection.change_inbox import ChangeInbox
 from evercrawl.core.alerts.headline import cut_at_word, single_line
 from evercrawl.core.alerts.matching import EventTexts, MatchesQuery, PageText, ScoreText, match_event, page_matches
@@ -33,11 +33,14 @@ log = logging.getLogger(__name__)
 class ShardLog(Protocol):
     """The log of one shard, and the texts of its pages."""
 
-    def end(self) -> int:
-        """Return the number of the newest line."""
+    def end(self) -> LogPosition:
+        """Return the newest line and the newest late verdict."""
 
     def events(self, after: int, upto: int) -> Sequence[Event]:
         """Return the events between two lines, in order."""
+
+    def late_events(self, after: int, upto: int) -> Sequence[Event]:
+        """Return the changes whose verdict came later than their line, between two such verdicts."""
 
     def page_after(self, event: Event) -> PageText:
         """Return the page after the event."""
@@ -101,20 +104,27 @@ class EventReader:
         for shard in self._logs.shards():
             stamp = self._logs.stamp(shard)
             if stamp is None or stamp != self._stamps.get(shard):
-                count += self._read_shard(shard, cursors.get(shard, 0), alerts, now_us)
+                count += self._read_shard(shard, cursors.get(shard, LogPosition()), alerts, now_us)
                 self._stamps[shard] = stamp
         return count
 
-    def _read_shard(self, shard: int, after: int, alerts: Sequence[StoredAlert], now_us: int) -> int:
+    def _read_shard(self, shard: int, after: LogPosition, alerts: Sequence[StoredAlert], now_us: int) -> int:
         count = 0
         with self._logs.open(shard) as shard_log:
             end = shard_log.end()
-            if end < after:
+            if end.line < after.line or end.late < after.late:
                 log.warning("the log of shard %d ends before the stored position; reading continues at its end", shard)
                 self._outbox.add_events(shard, before=after, after=end, matched=(), now_us=now_us)
-            while after < end:
-                upto = min(end, after + LINES_AT_A_TIME)
-                matched = self._match(shard_log, shard_log.events(after, upto), alerts)
+                return 0
+            while after != end:
+                # Verdicts last: then the lines of their visits have been read, and the outbox drops what it has.
+                if after.line < end.line:
+                    upto = after._replace(line=min(end.line, after.line + LINES_AT_A_TIME))
+                    events = shard_log.events(after.line, upto.line)
+                else:
+                    upto = after._replace(late=min(end.late, after.late + LINES_AT_A_TIME))
+                    events = shard_log.late_events(after.late, upto.late)
+                matched = self._match(shard_log, events, alerts)
                 if not self._outbox.add_events(shard, before=after, after=upto, matched=matched, now_us=now_us):
                     return count
                 after, count = upto, count + len(matched)
@@ -171,12 +181,17 @@ class _StoredLog:
         self._state = state
         self._mutes = mutes
 
-    def end(self) -> int:
-        return self._state.last_visit_id()
+    def end(self) -> LogPosition:
+        return LogPosition(self._state.last_visit_id(), self._state.last_late_change())
 
     def events(self, after: int, upto: int) -> list[Event]:
-        found = events_between(self._state, self._shard, after, upto)
-        return [event for event in found if not self._is_muted(event)] if self._mutes else found
+        return self._unmuted(events_between(self._state, self._shard, after, upto))
+
+    def late_events(self, after: int, upto: int) -> list[Event]:
+        return self._unmuted(late_events(self._state, self._shard, after, upto))
+
+    def _unmuted(self, events: list[Event]) -> list[Event]:
+        return [event for event in events if not self._is_muted(event)] if self._mutes else events
 
     def _is_muted(self, event: Event) -> bool:
         """Return whether all edits are known and lie in muted parts."""
@@ -219,8 +234,8 @@ class CollectionLogs:
         with self._reader.shard(shard) as state:
             yield _StoredLog(shard, state, ChangeInbox(self._collection).mutes())
 
-    def ends(self) -> dict[int, int]:
-        """Return the newest line of each shard's log."""
+    def ends(self) -> dict[int, LogPosition]:
+        """Return the end of each shard's log."""
         found = {}
         for shard in self.shards():
             with self.open(shard) as shard_log:

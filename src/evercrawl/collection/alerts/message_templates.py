@@ -91,7 +91,8 @@ def template_problem(alert: Alert, content: Callable[[Alert, tuple[PendingEvent,
             Channel.WEBHOOK: part == "body", Channel.MAIL: part != "body", Channel.APPRISE: part in ("subject", "text"),
         }.get(alert.destination.channel, False)  # fmt: skip
         if not is_used:
-            return f"the {part} template is for {TEMPLATE_PARTS[part]}; this alert is sent by {alert.destination.channel.value}"
+            channel = alert.destination.channel.value
+            return f"the {part} template is for {TEMPLATE_PARTS[part]}; this alert is sent by {channel}"
     try:
         for changes in (EXAMPLES, EXAMPLES * 2):
             example = content(alert, changes)

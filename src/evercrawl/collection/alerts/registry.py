@@ -291,7 +291,7 @@ def preview_alert(
     matched: list[Event] = []
     for shard in shards:
         with logs.open(shard) as shard_log:
-            newest = shard_log.end()
+            newest = shard_log.end().line
             for event in reversed(shard_log.events(max(0, newest - lines), newest)):
                 if clock() > end:
                     break

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.collection.alerts.alert_outbox import FILE, AlertOutbox, MatchedEvent
+from evercrawl.collection.alerts.alert_outbox import FILE, AlertOutbox, LogPosition, MatchedEvent
 from evercrawl.collection.alerts.sender import retry_policy
 from evercrawl.core.alerts.delivery import DeliveryAttempt, MessageState, RetryPolicy, begin_attempt, finish_attempt
 from evercrawl.errors import StoreUnavailable
@@ -38,23 +38,25 @@ def told(outbox: AlertOutbox, *lines: int, name: str = "a") -> list[MatchedEvent
 
 def test_events_and_position_are_stored_together_and_once(outbox: AlertOutbox) -> None:
     outbox.put(ALERT, now_us=0, ends={})
-    assert outbox.add_events(0, before=0, after=3, matched=told(outbox, 1, 3), now_us=9)
-    assert not outbox.add_events(0, before=0, after=3, matched=told(outbox, 1, 3), now_us=9), "somebody else was first"
-    assert outbox.cursors() == {0: 3}
+    assert outbox.add_events(0, before=LogPosition(), after=LogPosition(3), matched=told(outbox, 1, 3), now_us=9)
+    assert not outbox.add_events(0, before=LogPosition(), after=LogPosition(3), matched=told(outbox, 1, 3), now_us=9), (
+        "somebody else was first"
+    )
+    assert outbox.cursors() == {0: (3, 0)}
     (known,) = outbox.alerts()
     assert outbox.counts(known.id).pending == 2
 
 
 def test_the_first_alert_begins_at_the_end_of_the_logs(outbox: AlertOutbox) -> None:
-    outbox.put(ALERT, now_us=5, ends={0: 7, 3: 9})
-    outbox.put(replace(ALERT, name="b"), now_us=6, ends={0: 100})
-    assert outbox.cursors() == {0: 7, 3: 9}
+    outbox.put(ALERT, now_us=5, ends={0: LogPosition(7, 2), 3: LogPosition(9)})
+    outbox.put(replace(ALERT, name="b"), now_us=6, ends={0: LogPosition(100)})
+    assert outbox.cursors() == {0: (7, 2), 3: (9, 0)}
     assert [known.since_us for known in outbox.alerts()] == [5, 6]
 
 
 def test_a_replaced_alert_keeps_its_pending_events(outbox: AlertOutbox) -> None:
     assert outbox.put(ALERT, now_us=0, ends={})
-    outbox.add_events(0, before=0, after=1, matched=told(outbox, 1), now_us=1)
+    outbox.add_events(0, before=LogPosition(), after=LogPosition(1), matched=told(outbox, 1), now_us=1)
     assert not outbox.put(replace(ALERT, max_changes=7), now_us=2, ends={})
     (known,) = outbox.alerts()
     assert (known.alert.max_changes, outbox.counts(known.id).pending) == (7, 1)
@@ -62,7 +64,7 @@ def test_a_replaced_alert_keeps_its_pending_events(outbox: AlertOutbox) -> None:
 
 def test_a_message_does_not_change_after_its_creation(outbox: AlertOutbox) -> None:
     outbox.put(ALERT, now_us=0, ends={})
-    outbox.add_events(0, before=0, after=3, matched=told(outbox, 1, 2, 3), now_us=1)
+    outbox.add_events(0, before=LogPosition(), after=LogPosition(3), matched=told(outbox, 1, 2, 3), now_us=1)
     (known,) = outbox.alerts()
     first = outbox.compose(known, upto_us=1, now_us=2)
     assert first is not None
@@ -81,7 +83,7 @@ def test_a_message_does_not_change_after_its_creation(outbox: AlertOutbox) -> No
 
 def test_pending_messages_are_never_deleted(outbox: AlertOutbox) -> None:
     outbox.put(ALERT, now_us=0, ends={})
-    outbox.add_events(0, before=0, after=3, matched=told(outbox, 1, 2, 3), now_us=1)
+    outbox.add_events(0, before=LogPosition(), after=LogPosition(3), matched=told(outbox, 1, 2, 3), now_us=1)
     (known,) = outbox.alerts()
     first = outbox.compose(known, upto_us=1, now_us=2)
     assert first is not None
@@ -94,10 +96,10 @@ def test_pending_messages_are_never_deleted(outbox: AlertOutbox) -> None:
 def test_removing_an_alert_removes_its_pending_events(outbox: AlertOutbox) -> None:
     outbox.put(ALERT, now_us=0, ends={})
     late = told(outbox, 4)
-    outbox.add_events(0, before=0, after=3, matched=told(outbox, 1, 2, 3), now_us=1)
+    outbox.add_events(0, before=LogPosition(), after=LogPosition(3), matched=told(outbox, 1, 2, 3), now_us=1)
     assert outbox.remove("a") == 3
     assert outbox.remove("a") is None
-    assert outbox.add_events(0, before=3, after=4, matched=late, now_us=1)
+    assert outbox.add_events(0, before=LogPosition(3), after=LogPosition(4), matched=late, now_us=1)
     assert outbox.busy_alerts() == set()
 
 
@@ -118,7 +120,7 @@ def test_message_ids_differ_between_collections(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         with closing(AlertOutbox(tmp_path / name)) as outbox:
             outbox.put(ALERT, now_us=0, ends={})
-            outbox.add_events(0, before=0, after=1, matched=told(outbox, 1), now_us=1)
+            outbox.add_events(0, before=LogPosition(), after=LogPosition(1), matched=told(outbox, 1), now_us=1)
             message = outbox.compose(outbox.alerts()[0], upto_us=1, now_us=1)
             assert message is not None
             assert "." not in message.id, "a dot would make the signed words ambiguous"

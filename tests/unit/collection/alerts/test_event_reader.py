@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
-from evercrawl.collection.alerts.alert_outbox import AlertOutbox
+from evercrawl.collection.alerts.alert_outbox import AlertOutbox, LogPosition
 from evercrawl.collection.alerts.event_reader import LINES_AT_A_TIME, EventReader, ShardLog
 from evercrawl.core.alerts.matching import PageText
 from evercrawl.errors import StoreUnavailable
@@ -24,6 +24,7 @@ class Log:
     stamped: object | None = None
     is_damaged: bool = False
     asked: list[tuple[int, int]] = field(default_factory=list)
+    late: list[Event] = field(default_factory=list)
 
     def shards(self) -> list[int]:
         return [5]
@@ -35,8 +36,11 @@ class Log:
     def open(self, shard: int) -> Iterator[ShardLog]:
         yield self
 
-    def end(self) -> int:
-        return self.lines
+    def end(self) -> LogPosition:
+        return LogPosition(self.lines, len(self.late))
+
+    def late_events(self, after: int, upto: int) -> list[Event]:
+        return self.late[after:upto]
 
     def events(self, after: int, upto: int) -> list[Event]:
         self.asked.append((after, upto))
@@ -109,7 +113,7 @@ def test_a_truncated_log_is_read_from_its_end(outbox: AlertOutbox) -> None:
     assert follower.read(now_us=2) == 0
     log.lines = 2000
     follower.read(now_us=3)
-    assert outbox.cursors() == {5: 2000}
+    assert outbox.cursors() == {5: (2000, 0)}
     assert outbox.counts(number).pending == 3, "the same visit is not told twice"
 
 
@@ -120,3 +124,49 @@ def test_an_unreadable_text_delays_nothing(outbox: AlertOutbox) -> None:
     log.lines, log.is_damaged = 2000, True
     EventReader(outbox, log).read(now_us=2)
     assert (outbox.counts(asking).pending, outbox.counts(other).pending) == (1, 2)
+
+
+def test_a_verdict_that_comes_after_its_line_was_read_is_reported_once(outbox: AlertOutbox) -> None:
+    number = put(outbox, "a")
+    log = Log(3000)
+    reader = EventReader(outbox, log)
+    assert reader.read(now_us=1) == 3
+    event = Event(5, 1500, 1500, "https://a/1500", EventKind.CONTENT, 0.5, 1500, 2)
+    log.late = [event, event._replace(visit=2000, at_us=2000)]
+    reader.read(now_us=2)
+    EventReader(outbox, log).read(now_us=3)
+    assert outbox.cursors() == {5: (3000, 2)}
+    known = outbox.find("a")
+    assert known is not None
+    message = outbox.compose(known._replace(alert=replace(known.alert, max_changes=9)), upto_us=9, now_us=9)
+    assert message is not None
+    lines = [one.event.visit for one in outbox.message_events(message.id)]
+    assert lines == [1000, 2000, 3000, 1500], "line 2000 was reported already"
+    assert outbox.counts(number).pending == 4
+
+
+def test_a_new_page_is_reported_with_the_start_of_its_text(outbox: AlertOutbox) -> None:
+    outbox.put(Alert("n", AlertFilter(kinds=frozenset({EventKind.NEW})), TARGET), now_us=0, ends={})
+    log = Log(0)
+    log.late = [Event(5, 1, 1, "https://a/1", EventKind.NEW, 1.0, 1, 1)]
+    assert EventReader(outbox, log).read(now_us=1) == 1
+    (known,) = outbox.alerts()
+    message = outbox.compose(known, upto_us=9, now_us=9)
+    assert message is not None
+    (told,) = outbox.message_events(message.id)
+    assert told.event.excerpt == "the ferry"
+
+
+def test_a_paused_alert_is_told_nothing(outbox: AlertOutbox) -> None:
+    number = put(outbox, "a")
+    log = Log(1000)
+    reader = EventReader(outbox, log)
+    reader.read(now_us=1)
+    outbox.pause(number)
+    assert outbox.busy_alerts() == set()
+    log.lines = 2000
+    assert reader.read(now_us=2) == 0
+    outbox.resume(number, now_us=2500)
+    log.lines = 4000
+    assert reader.read(now_us=3) == 2
+    assert outbox.counts(number).pending == 2
