@@ -178,7 +178,7 @@ def diff_records(
         name,
         *marks,
         edits=text.edits,
-        outside=_outside(change or NO_CHANGE, text.edits, fields),
+        outside=edits_outside(change or NO_CHANGE, text.edits, fields),
         links_added=tuple(link for link in new_links if link not in old_links),
         links_removed=tuple(link for link in old_links if link not in new_links),
         fields=fields,
@@ -196,7 +196,7 @@ def _stored_change(collection: Path, stored: StoredPage, before: VersionRecord, 
         return state.change_at(stored.page.id, after.seen_us)
 
 
-def _outside(change: Change, edits: Sequence[BlockEdit], fields: Sequence[FieldChange]) -> tuple[Edit, ...]:
+def edits_outside(change: Change, edits: Sequence[BlockEdit], fields: Sequence[FieldChange]) -> tuple[Edit, ...]:
     """Return the edits of the content that neither the text nor the metadata shows."""
     sides = [
         " ".join(

@@ -282,7 +282,7 @@ def _show_diff(cli: CliContext, found: VersionDiff) -> None:
     click.echo(f"{safe_line(found.url)}")
     click.echo(f"--- v{before.version}  {local_time(before.seen_at)}")
     click.echo(f"+++ v{after.version}  {local_time(after.seen_at)}")
-    for line in _diff_lines(found):
+    for line in diff_lines(found):
         cli.out.print(line, soft_wrap=True)
     if found.is_empty:
         cli.note("no difference" if found.same_bytes else "no difference in text, links and metadata")
@@ -290,7 +290,8 @@ def _show_diff(cli: CliContext, found: VersionDiff) -> None:
         cli.note(_diff_stat(found))
 
 
-def _diff_lines(found: VersionDiff) -> list[Text]:
+def diff_lines(found: VersionDiff) -> list[Text]:
+    """Return the difference as lines for a terminal."""
     from evercrawl.collection.change_groups import shorten_edit
 
     lines = [_edit_text(shorten_edit(edit)) for edit in found.edits]

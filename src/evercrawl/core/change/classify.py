@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from enum import Enum
+from itertools import chain
 from typing import NamedTuple
 
 from evercrawl.core.change.change_history import (
@@ -30,6 +31,7 @@ from evercrawl.core.change.snapshot_diff import (
     combine_keys,
     diff_snapshots,
     edits_in,
+    moved_edit,
     own_block_test,
 )
 from evercrawl.core.change.text_diff import limit_edits, make_edit
@@ -313,11 +315,13 @@ def _change(
     moved = [] if is_noise_order(context) else found.moved
     template = _template_edits(classes, context)
     kind, size, key_edits = ChangeClass.NOISE, 0.0, template
+    moves = [moved_edit(moved)] if moved else []
     if own or moved:
-        kind, size, key_edits = ChangeClass.CONTENT, _size(before, after, own), _keyed_edits(own)
+        kind, size, key_edits = ChangeClass.CONTENT, _size(before, after, own), _keyed_edits(own) + moves
     elif metadata:
         kind, size, key_edits = ChangeClass.METADATA, min(1.0, len(metadata) / METADATA_FIELDS), _keyed_edits(metadata)
-    edits, omitted = limit_edits(_edits(own + metadata))
+    move_edits = (make_edit(*edit, is_template=False) for edit in moves)
+    edits, omitted = limit_edits(chain(_edits(own + metadata), move_edits))
     template_edits, _ = limit_edits(make_edit(*edit, is_template=True) for edit in template)
     return Change(kind, size, edits + template_edits, combine_keys({edit.key for edit in key_edits}), omitted)
 

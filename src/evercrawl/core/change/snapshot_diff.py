@@ -131,7 +131,7 @@ class SnapshotDiff(NamedTuple):
     """All differences between two versions."""
 
     hunks: list[Hunk]
-    moved: list[str]  # The page's own paragraphs that changed their order.
+    moved: list[tuple[str, str]]  # Places of the page's own paragraphs in another order: the old and the new one.
 
 
 def diff_snapshots(before: Snapshot, after: Snapshot) -> SnapshotDiff:
@@ -257,15 +257,20 @@ def _hunk(old: _Block | None, new: _Block | None, was_own: IsOwnBlock, is_own: I
     )
 
 
-def _moved(before: Snapshot, after: Snapshot, was_own: IsOwnBlock, is_own: IsOwnBlock) -> list[str]:
-    """Return own paragraphs of prose that both versions have in another order.
+def _moved(before: Snapshot, after: Snapshot, was_own: IsOwnBlock, is_own: IsOwnBlock) -> list[tuple[str, str]]:
+    """Return the places where both versions have the same own paragraphs of prose in another order.
     Lists and cards may be sorted; paragraphs are read in order."""
     old, new = _running_prose(before, was_own), _running_prose(after, is_own)
     common = set(old) & set(new)
     old, new = [text for text in old if text in common], [text for text in new if text in common]
     if len(old) != len(new):
         return []
-    return [text for text, now_here in zip(old, new, strict=True) if text != now_here]
+    return [(text, now_here) for text, now_here in zip(old, new, strict=True) if text != now_here]
+
+
+def moved_edit(moved: list[tuple[str, str]]) -> KeyedEdit:
+    """Return the paragraphs that changed their order as one edit."""
+    return _keyed_edit(" ".join(text for text, _ in moved), " ".join(text for _, text in moved))
 
 
 def _running_prose(snapshot: Snapshot, is_own: IsOwnBlock) -> list[str]:

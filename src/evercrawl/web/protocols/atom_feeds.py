@@ -51,7 +51,7 @@ def changes_feed(state: AppState, inputs: Inputs) -> Response:
     origin = state.own_origin(inputs.host)
     mutes = ChangeInbox(state.path).mutes()
     records = change_feed(state.path, state.settings, site=inputs["site"], limit=inputs["limit"], mutes=mutes)
-    entries = [_of_change(record, origin) for record in records]
+    entries = [change_entry(record, origin) for record in records]
     here = origin + link_to("/changes.atom", site=inputs["site"])
     return _feed(f"Changes on {inputs['site'] or state.path.name}", here, entries, now=state.now())
 
@@ -94,7 +94,7 @@ def _feed(title: str, here: str, entries: Sequence[FeedEntry], *, now: datetime)
     return Response(body.encode("utf-8", "replace"), media_type="application/atom+xml")
 
 
-def _of_change(record: ChangeRecord, origin: str) -> FeedEntry:
+def change_entry(record: ChangeRecord, origin: str) -> FeedEntry:
     """Return a change with its edits and a link to the full difference."""
     link, change = origin + diff_link(record.url, record.at_us), record.change
     number = f"{origin}{link_to('/diff', url=record.url)}#{record.at_us}"
