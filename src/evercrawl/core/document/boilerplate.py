@@ -10,9 +10,9 @@ from itertools import pairwise
 
 from selectolax.lexbor import LexborNode
 
-NEUTRAL, MAIN_PART, CONTENT, ASIDE, LAYOUT_ASIDE, SMALL_ASIDE, LINKED_ASIDE, SURE_ASIDE, COMMENTS = range(9)
+NEUTRAL, MAIN_PART, CONTENT, ASIDE, LAYOUT_ASIDE, SMALL_ASIDE, LINKED_ASIDE, SURE_ASIDE, COMMENTS, ASIDE_TAG = range(10)
 """What names say: nothing; the middle of the page; content; not content, most likely (ASIDE), unless a layout, if
-small, if links, for sure; comments, which are content where a page has nothing else."""
+small, if links, for sure; comments, which are content where a page has nothing else; an aside element."""
 
 # Navigation and overlays. Layouts are named after these too.
 _LAYOUT_NAMES = (
@@ -201,7 +201,7 @@ class BoilerplateFilter:
         if not _is_believed(node, place, size):
             self._doubted += size
             return False
-        if size > MIN_LARGE_CHARS:
+        if size > MIN_LARGE_CHARS and place != ASIDE_TAG:
             self.large.append((node, place, size))
         return True
 
@@ -236,6 +236,8 @@ def _chars(text: str) -> int:
 
 
 def _is_believed(node: LexborNode, place: int, size: int) -> bool:
+    if place == ASIDE_TAG:
+        return node.css_first("article h1") is None
     if place == SMALL_ASIDE:
         return size <= MAX_SMALL_ASIDE_CHARS
     if place == LINKED_ASIDE:
@@ -430,7 +432,7 @@ def is_note_of_change(text: str) -> bool:
 
 def is_date_line(text: str) -> bool:
     """Return whether a line says when something was written, and perhaps by whom."""
-    return _DATE.search(text) is not None and is_label(text)
+    return is_note_of_change(text) and is_label(text)
 
 
 SMALL_WORD_CHARS = 3

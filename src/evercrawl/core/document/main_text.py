@@ -39,6 +39,7 @@ from evercrawl.core.document.paragraphs import (
     MAX_LINKS_COST,
     PRE,
     SENTENCE_ENDS,
+    SHORT_CHARS,
     STUB,
     TEXT,
     TOOL,
@@ -58,7 +59,8 @@ MIN_ARTICLE_PARAGRAPHS: Final = 3
 MIN_MIDDLE_SHARE: Final = 0.5  # Share of the page that its middle has.
 CLEARLY_BETTER_RATIO = 1.2
 BODY_SHARE = 0.8  # Share of the score that a part marked as text must have.
-MIN_TICKET_FIELDS: Final = 5
+MIN_ENTRY_SHARE: Final = 0.7
+MIN_TICKET_FIELDS: Final = 9  # An entry of a list or a row counts twice.
 MAX_CHARS_BEFORE_TITLE: Final = 150
 MAX_TEASER_CHARS = 600
 MIN_TEASERS = 3
@@ -121,7 +123,9 @@ def _is_thread(found: Paragraphs, size: int) -> bool:
     if size < MIN_TEXT_CHARS and found.comment_chars > size:
         return True
     start, end = _middle(found)
-    return sum(count_fields(text) for text, kind, _ in found.all[start:end] if kind == ITEM) >= MIN_TICKET_FIELDS
+    rows = [(text, kind) for text, kind, _ in found.all[start:end] if kind == ITEM or text[-1] == ":"]
+    fields = [count_fields(text) * (2 if kind == ITEM else 1) for text, kind in rows if len(text) < SHORT_CHARS]
+    return sum(fields) >= MIN_TICKET_FIELDS
 
 
 def _node_ids(nodes: list[LexborNode]) -> frozenset[int]:
@@ -293,6 +297,7 @@ def _prune(found: Paragraphs, first: int, last: int, title: str) -> list[str]:
     paragraphs = found.all
     kept: list[Paragraph] = []
     ends: dict[int, int] | None = None
+    titles = _entry_titles(found, first, last)
     at = _top(paragraphs, first, last)
     while at < last:
         paragraph = text, kind, _ = paragraphs[at]
@@ -301,7 +306,7 @@ def _prune(found: Paragraphs, first: int, last: int, title: str) -> list[str]:
         if kind in (TOOL, LABEL):
             continue
         if kind == LINKS:
-            if is_below_heading and kept[-1] is paragraphs[at - 2]:
+            if at - 1 in titles or (is_below_heading and kept[-1] is paragraphs[at - 2]):
                 kept.append(paragraph)
             continue
         if not ITEM <= kind < HEADING:
@@ -322,6 +327,21 @@ def _prune(found: Paragraphs, first: int, last: int, title: str) -> list[str]:
             continue
         kept.append(paragraph)
     return [text for text, _, _ in _drop_stray_links(_trim(_drop_pagers(kept)))]
+
+
+def _entry_titles(found: Paragraphs, first: int, last: int) -> set[int]:
+    """Return the links that begin a container with sentences, if these containers have most of the text."""
+    paragraphs = found.all
+    if sum(kind == LINKS for _, kind, _ in paragraphs[first:last]) < MIN_TEASERS:
+        return set()
+    sums = list(accumulate((score if kind == TEXT else 0 for _, kind, score in paragraphs), initial=0))
+    sizes = {
+        start: sums[end] - sums[start]
+        for start, end in reversed(found.containers)  # The smallest container comes last.
+        if first <= start and end <= last and paragraphs[start][1] == LINKS and sums[end] > sums[start]
+    }
+    are_most = sum(sizes.values()) >= MIN_ENTRY_SHARE * (sums[last] - sums[first])
+    return {*sizes} if are_most and len({paragraphs[at][0] for at in sizes}) >= MIN_TEASERS else set()
 
 
 def _drop_pagers(kept: list[Paragraph]) -> list[Paragraph]:

@@ -10,6 +10,7 @@ from selectolax.lexbor import LexborNode
 
 from evercrawl.core.document.boilerplate import (
     ASIDE,
+    ASIDE_TAG,
     CONTENT,
     MAIN_PART,
     NEUTRAL,
@@ -28,6 +29,9 @@ ITEM_COST: Final = 2
 MIN_LINKS_COST: Final = 2
 MAX_LINKS_COST: Final = 30  # Links cost as many characters as they have, and a little more, up to this.
 MAX_TOOL_CHARS: Final = 16  # Of a link inside an item or a row that is a command.
+MIN_NAVIGATION_SHARE: Final = 0.3
+MAX_NAVIGATION_CHARS: Final = 300
+_STEP_TYPES: Final = frozenset(("next", "prev", "previous", "up", "start", "contents", "index", "first", "last"))
 MIN_WORD_CHARS: Final = 4
 _SEPARATORS: Final = " |·•-–—/»«›‹…,;:.*+<>[](){}&"
 MAX_NODES_BEFORE_HEADING: Final = 6
@@ -85,9 +89,9 @@ _NAMES = {
     _PRE: "pre listing xmp",
     _LIST: "ul ol dl table tbody thead tfoot blockquote figure details fieldset hgroup",
     _PART: "div section center form body",
-    _TOP_HEADER: "header",
+    _TOP_HEADER: "header aside",
     _MAIN: "main article",
-    _DROP: "script style noscript template iframe object svg math button select textarea input nav aside"
+    _DROP: "script style noscript template iframe object svg math button select textarea input nav"
     " footer canvas audio video map dialog menu title head frameset noframes datalist meter embed rp"
     "",
 }
@@ -96,6 +100,7 @@ _A: Final = tag_id("a")
 _KIND_OF = {tag: kind for kind, names in _NAMES.items() for tag in tag_ids(names)} | {_TEXT_ID: _TEXT}
 _KINDS: Final = tuple(_KIND_OF.get(tag, _INLINE) for tag in range(max(_KIND_OF) + 1))
 _MAIN_TAG: Final = tag_id("main")
+_ASIDE_ELEMENT: Final = tag_id("aside")
 _CAPTION: Final = tag_id("figcaption")
 _SECTION: Final = tag_id("section")
 _SECTION_NAMES: Final = ("sect", "subsect", "chapter", "level")
@@ -185,8 +190,8 @@ class _ParagraphWalk:
             return True
         if self.pieces:
             self.flush()
-        if kind == _TOP_HEADER and not self._inside_main:
-            place = ASIDE
+        if kind == _TOP_HEADER and (node.tag_id == _ASIDE_ELEMENT or not self._inside_main):
+            place = ASIDE_TAG if node.tag_id == _ASIDE_ELEMENT else ASIDE
         else:
             place = classify_attributes(attributes) if (attributes := node.attributes) else NEUTRAL
         if place > CONTENT and not _is_named_after_heading(node) and self._boilerplate.excludes(node, place):
@@ -327,7 +332,9 @@ def _add_text(found: list[Paragraph], text: str, linked: int, stub: int, link: L
     size = len(text)
     if size < MIN_WORD_CHARS and not text.strip(_SEPARATORS):
         return
-    if linked > MAX_LINKED_SHARE * size:
+    if linked > MIN_NAVIGATION_SHARE * size and size < MAX_NAVIGATION_CHARS and link is not None and is_step_link(link):
+        found.append((text, TOOL, -STUB_COST))
+    elif linked > MAX_LINKED_SHARE * size:
         cost = MIN_LINKS_COST + size
         kind = TOOL if not leads_elsewhere(link) else LINKED_ITEM if stub == ITEM else LINKS
         found.append((text, kind, -cost if cost < MAX_LINKS_COST else -MAX_LINKS_COST))
@@ -381,6 +388,12 @@ def _add_preformatted(found: list[Paragraph], text: str) -> None:
     text = text.strip("\n").rstrip()
     if text:
         found.append((text, PRE, len(text)))
+
+
+def is_step_link(link: LexborNode) -> bool:
+    """Return whether a link leads to the next, previous or upper page of a sequence."""
+    rel = link.attributes.get("rel")
+    return rel is not None and not _STEP_TYPES.isdisjoint(rel.lower().split())
 
 
 def _is_command(link: LexborNode) -> bool:
