@@ -20,6 +20,7 @@ from tests.worlds.blind.prose import Prose
 from tests.worlds.blind.tongues import Tongue, moment_age, rails_age
 
 T = TypeVar("T")
+_SYLLABLES = ("zo", "vex", "ma", "li", "tor", "ka", "ben", "sua", "ri", "qu", "ent", "hol", "dri", "fa", "nor", "ul")
 BEGIN = datetime(2025, 2, 3, 8, 0)
 _LINK = re.compile(r"\[\[([^|\]]*)\|([^\]]*)\]\]")
 _TAG = re.compile(r"<([a-zA-Z][\w-]*)((?:\s+[\w:-]+=\"[^\"]*\"){2,})(\s*/?)>")
@@ -89,16 +90,32 @@ class View:
         return "" if self.quiet else text
 
     def advert(self) -> str:
-        """Return the text of an advert."""
-        return "" if self.quiet else self.rng.choice(self.tongue.adverts)
+        """Return the text of an advert; there is always a new one."""
+        if self.quiet:
+            return ""
+        brand = "".join(self.rng.choice(_SYLLABLES) for _ in range(self.rng.randint(2, 3))).title()
+        text = self.rng.choice(self.tongue.adverts)
+        return re.sub(r"\d+", lambda _: str(self.rng.randint(2, 99)), text) + self.rng.choice(
+            (f" – {brand}", f" ({brand})")
+        )
+
+    def elsewhere(self) -> Page:
+        """Return a page of the site that is not among the pages visited."""
+        number = self.rng.randint(1000, 9999)
+        born = self.now - self.rng.choice((3, 30, 300)) * self.rng.random()
+        return Page(number, f"/more/{number}", "page", self.prose.title(self.rng), born, modified=born)
 
     def others(self, count: int) -> list[Page]:
         """Return other pages drawn at random, as for related or popular boxes."""
-        return self.some([p for p in self.pages if p.number != self.page.number], count)
+        known = self.some([p for p in self.pages if p.number != self.page.number], count)
+        return [self.elsewhere() if self.rng.random() < 0.4 else page for page in known]
 
     def recent(self, count: int) -> list[Page]:
         """Return the pages of the site that were changed last."""
-        return [] if self.quiet else sorted(self.pages, key=lambda p: -p.modified)[:count]
+        if self.quiet:
+            return []
+        known = sorted(self.pages, key=lambda p: -p.modified)[:count]
+        return [self.elsewhere() if self.rng.random() < 0.2 else page for page in known]
 
     def neighbour(self, step: int) -> Page | None:
         """Return the page before or after this one; its title is no content of this page."""

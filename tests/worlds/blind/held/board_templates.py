@@ -113,7 +113,7 @@ def reddit(v: View) -> str:
 {v.body()}
 </div></div><shreddit-post-action-row>{v.brief(v.count("score", start=4000, per_day=30))}</shreddit-post-action-row></shreddit-post>{v.noise(promoted)}<shreddit-comment-tree totalcomments="{len(page.posts)}">
 {talk}
-</shreddit-comment-tree></main><aside><h2>r/food</h2><p><faceplate-number number="{v.between(10**6, 2 * 10**6)}">{v.grouped(v.between(10**6, 2 * 10**6))}</faceplate-number> members, {v.between(200, 4000)} online</p><h3>More posts you may like</h3><ul>{more}</ul></aside></div><footer>{v.footer()}</footer></shreddit-app></body></html>"""
+</shreddit-comment-tree></main><aside><h2>r/food</h2><p><faceplate-number number="{v.count("members", start=10**6, per_day=300)}">{v.grouped(v.count("members", start=10**6, per_day=300))}</faceplate-number> members, {v.between(200, 4000)} online</p><h3>More posts you may like</h3><ul>{more}</ul></aside></div><footer>{v.footer()}</footer></shreddit-app></body></html>"""
 
 
 def _mail(v: View, p: Post) -> str:
@@ -147,7 +147,7 @@ def discuz(v: View) -> str:
     nav = "".join(f'<li><a href="{h}" hidefocus="true">{m}</a></li>' for m, h in v.menu())
     hot = "".join(f'<li><a href="{p.path}">{esc(p.title)}</a> <em>{v.between(3, 900)}</em></li>' for p in v.others(5))
     note = f'<div class="bm bml"><div class="bm_c">{v.notice()}</div></div>' if v.notice() else ""
-    sign = f'<div class="sign">今日: {v.between(10, 90)} | 昨日: {v.between(10, 90)} | 帖子: {v.between(10**5, 2 * 10**5)} | 欢迎新会员: {v.pick(v.tongue.names)}</div>'
+    sign = f'<div class="sign">今日: {v.between(10, 90)} | 昨日: {v.between(10, 90)} | 帖子: {v.count("posts", start=10**5, per_day=60)} | 欢迎新会员: {v.pick(v.tongue.names)}</div>'
     return f"""<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd"><html xmlns="http://www.w3.org/1999/xhtml"><head><meta http-equiv="Content-Type" content="text/html; charset=utf-8" /><title>{esc(page.title)} - 数码论坛</title><script type="text/javascript">var STYLEID = '1', VERHASH = '{v.token(3)}', discuz_uid = '0', formhash = '{v.token(8)}';</script></head><body id="nv_forum" class="pg_viewthread"><div id="hd"><div class="wp"><div id="nv"><ul>{nav}</ul></div><form id="scbar_form" method="post" action="search.php?searchsubmit=yes"><input type="hidden" name="formhash" value="{v.token(8)}" /></form></div></div><div id="wp" class="wp">{note}{v.noise(sign)}<div id="ct" class="wp cl"><div id="postlist" class="pl bm"><table cellspacing="0" cellpadding="0"><tr><td class="pls ptn pbn"><div class="hm"><span class="xg1">查看:</span> <span class="xi1">{v.count("views", start=9000, per_day=50)}</span><span class="pipe">|</span><span class="xg1">回复:</span> <span class="xi1">{len(page.posts) - 1}</span></div></td><td class="plc ptm pbn vwthd"><h1 class="ts"><span id="thread_subject">{esc(page.title)}</span></h1></td></tr></table>
 {floors}
 </div></div><div class="bm"><h2>热门主题</h2><ul>{hot}</ul></div><div class="a_f">{v.noise(v.advert())}</div></div><div id="ft" class="wp cl"><p>{v.footer()}</p><p class="xs0">GMT+8, {v.clock("%Y-%m-%d %H:%M")}, Processed in 0.{v.between(10000, 99999)} second(s), {v.between(5, 30)} queries.</p></div></body></html>"""
@@ -173,7 +173,7 @@ def gnuboard(v: View) -> str:
     )
     return f"""<!doctype html><html lang="ko"><head><meta charset="utf-8"><title>{esc(page.title)} &gt; 공지사항 | 열린마을</title><script>var g5_cookie_domain="";var token="{v.token()}";</script></head><body><div id="hd"><div id="hd_wrapper"><a href="/">열린마을</a></div><nav id="gnb"><ul id="gnb_1dul">{nav}</ul></nav></div>{note}<div id="wrapper"><div id="container"><article id="bo_v"><header><h2 id="bo_v_title"><span class="bo_v_tit">{esc(page.title)}</span></h2></header><section id="bo_v_info"><div class="profile_info_ct"><span class="sv_guest">{esc(page.fields["담당"])}</span> <strong>전화</strong> {esc(page.fields["전화"])} <strong class="if_date"><i class="fa fa-clock-o"></i> {v.when(page.born, "%y-%m-%d %H:%M")}</strong> 조회 {v.grouped(v.count("views", start=2000, per_day=30))}회 추천 {v.count("good", start=40, per_day=1)}</div></section><section id="bo_v_atc"><div id="bo_v_con">
 {body}
-</div></section><button type="button" class="cmt_btn">{v.button("댓글", "의견")} {len(page.posts)}</button><section id="bo_vc">{talk}</section></article></div><div id="aside"><h2>최신글</h2><ul>{latest}</ul><section id="visit"><h2>접속자집계</h2><dl><dt>오늘</dt><dd>{v.between(100, 900)}</dd><dt>어제</dt><dd>{v.between(100, 900)}</dd><dt>최대</dt><dd>2,817</dd><dt>전체</dt><dd>{v.grouped(v.between(10**6, 2 * 10**6))}</dd></dl></section><p>현재접속자 {v.between(3, 60)}</p></div></div><div id="ft">{v.footer()}</div><!-- {v.between(10, 90)} queries 0.0{v.between(10, 99)} --></body></html>"""
+</div></section><button type="button" class="cmt_btn">{v.button("댓글", "의견")} {len(page.posts)}</button><section id="bo_vc">{talk}</section></article></div><div id="aside"><h2>최신글</h2><ul>{latest}</ul><section id="visit"><h2>접속자집계</h2><dl><dt>오늘</dt><dd>{v.between(100, 900)}</dd><dt>어제</dt><dd>{v.between(100, 900)}</dd><dt>최대</dt><dd>2,817</dd><dt>전체</dt><dd>{v.grouped(v.count("visits", start=10**6, per_day=400))}</dd></dl></section><p>현재접속자 {v.between(3, 60)}</p></div></div><div id="ft">{v.footer()}</div><!-- {v.between(10, 90)} queries 0.0{v.between(10, 99)} --></body></html>"""
 
 
 KINDS = (

@@ -39,7 +39,7 @@ def realestate(v: View) -> str:
                 f'<div class="sp-slide"><img class="sp-image" data-src="https://pic{v.between(1, 9)}.test/{b.href}.jpg/ORIG/legacy_thumbnail/{v.pick((1106, 1200))}x830" alt="{esc(b.text)}"></div>'
             ),
         )
-        main = f'<div class="expose"><h1 id="expose-title" class="font-semibold">{esc(page.title)}</h1><div class="stats">Online for {v.noise(v.age(page.born))} · {v.count("views", start=900, per_day=30)} views · {v.count("saved", start=30, per_day=2)} times saved · {v.count("contacts", start=20, per_day=1)} requests</div><div class="criteriagroup">{facts}</div>\n{body}\n</div>'
+        main = f'<div class="expose"><h1 id="expose-title" class="font-semibold">{esc(page.title)}</h1><div class="stats">Online: {v.age(page.born)} · {v.count("views", start=900, per_day=30)} views · {v.count("saved", start=30, per_day=2)} times saved · {v.count("contacts", start=20, per_day=1)} requests</div><div class="criteriagroup">{facts}</div>\n{body}\n</div>'
     similar = "".join(
         f'<div class="similar"><a href="{p.path}#/recommendation">{esc(p.title)}</a></div>' for p in v.others(3)
     )
@@ -87,7 +87,7 @@ def status(v: View) -> str:
     page = v.page
     rows = next((b for b in page.blocks if b.kind == "table"), Block("table", rows=[[]])).rows[1:]
     parts = "".join(
-        f'<div class="component-container border-color"><div class="component-inner-container" data-component-id="{steady(r[0]) % 999}"><span class="name">{esc(r[0])}</span><span class="component-status" title="">{esc(r[1])}</span><div class="shared-partial uptime-90-days-wrapper"><svg id="uptime-{v.unique("c")}" viewBox="0 0 448 34"><rect height="34" width="{v.between(2, 3)}" x="{v.between(0, 400)}" fill="#{v.pick(("76ad2a", "e0e0e0"))}"></rect></svg><div class="legend"><span class="legend-item">90 days ago</span><span class="uptime">{v.noise(f"99.{v.between(10, 99)}")} % uptime</span></div></div></div></div>'
+        f'<div class="component-container border-color"><div class="component-inner-container" data-component-id="{steady(r[0]) % 999}"><span class="name">{esc(r[0])}</span><span class="component-status" title="">{esc(r[1])}</span><div class="shared-partial uptime-90-days-wrapper"><svg id="uptime-{v.unique("c")}" viewBox="0 0 448 34"><rect height="34" width="{v.between(2, 3)}" x="{v.between(0, 400)}" fill="#{v.pick(("76ad2a", "e0e0e0"))}"></rect></svg><div class="legend"><span class="legend-item">90 days ago</span><span class="uptime">99.{steady(r[0]) % 90 + 10} % uptime</span></div></div></div></div>'
         for r in rows
     )
     past = "\n".join(_incident(v, e) for e in page.entries)

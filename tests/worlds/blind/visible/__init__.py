@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.worlds.blind.visible import (
+    code_templates,
     forum_templates,
     press_templates,
     shop_templates,
@@ -18,4 +19,5 @@ KINDS = (
     + shop_templates.KINDS
     + press_templates.KINDS
     + table_templates.KINDS
+    + code_templates.KINDS
 )

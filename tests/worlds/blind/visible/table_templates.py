@@ -42,6 +42,17 @@ def _job_row(v: View, e: Entry) -> str:
     return f'<li class="jobs-search__result" data-jk="{e.key:x}"><div class="job_seen_beacon"><h2 class="jobTitle"><a id="job_{e.key}" href="/viewjob?jk={e.key:x}&amp;tk={v.word(16)}&amp;from=serp" class="jcs-JobTitle"><span title="{esc(e.title)}">{esc(e.title)}</span></a></h2><div class="company_location"><span data-testid="company-name">{esc(e.fields["company"])}</span><div data-testid="text-location">{esc(e.fields["location"])}</div></div><div class="salary-snippet-container">{esc(e.fields["salary"])}</div><div class="job-snippet">{esc(e.summary)}</div><span class="date">{v.noise("Posted ")}{v.age(e.born)}</span>{v.noise(applied + badge)}</div></li>'
 
 
+def _with_sponsored(v: View) -> list[Entry]:
+    """Put paid adverts between the entries, in the same markup."""
+    entries = list(v.page.entries)
+    for _ in range(v.between(0, 2)):
+        fields = {"company": f"Sponsored · {v.advert()}", "location": v.pick(JOBS.slots["city"]), "salary": ""}
+        key = v.between(10**5, 10**6)
+        entry = Entry(key, JOBS.title(v.rng), JOBS.sentence(v.rng), v.now - v.between(1, 90), fields)
+        entries.insert(v.between(0, len(entries)), entry)
+    return entries
+
+
 def _job(v: View) -> str:
     page = v.page
     facts = "".join(f'<div class="fact"><dt>{k.title()}</dt><dd>{esc(x)}</dd></div>' for k, x in page.fields.items())
@@ -52,7 +63,7 @@ def jobs(v: View) -> str:
     """Write a job advert or a list of them."""
     page = v.page
     if page.shape == "list":
-        rows = "\n".join(_job_row(v, e) for e in page.entries)
+        rows = "\n".join(_job_row(v, e) for e in _with_sponsored(v))
         main = f'<h1>{esc(page.title)}</h1><ul class="jobsearch-ResultsList">{rows}</ul>'
     else:
         main = _job(v)
