@@ -19,9 +19,11 @@ _STYLES = {
     "head": "margin:0 0 16px;font-size:20px;line-height:1.3;font-weight:600;overflow-wrap:anywhere",
     "name": "margin:0;font-size:17px;line-height:1.35;font-weight:600;overflow-wrap:anywhere",
     "dim": "margin:0;font-size:13px;color:#57606a;overflow-wrap:anywhere",
-    "edit": "margin:12px 0;padding:2px 0 2px 12px;border-left:3px solid #d0d7de;overflow-wrap:anywhere",
+    "edit": "margin:12px 0;padding:2px 12px;border-left:3px solid #d0d7de;overflow-wrap:anywhere;text-align:start",
     "del": "background-color:#ffebe9;color:#82071e;text-decoration:line-through",
+    "gone": "background-color:#ffebe9;color:#82071e",
     "ins": "background-color:#dafbe1;color:#044f1e;text-decoration:none;font-weight:600",
+    "new": "background-color:#dafbe1;color:#044f1e;text-decoration:none",
     "a": "color:#0550ae",
     "code": "background-color:#eff1f3;color:#1f2328;font:12px Consolas,Menlo,monospace;padding:1px 3px",
 }
@@ -29,8 +31,8 @@ _DARK = (
     ".page{background-color:#0d1117!important;color:#e6edf3!important}"
     ".card{background-color:#161b22!important;border-color:#30363d!important}"
     ".dim{color:#9198a1!important}.edit{border-color:#444c56!important}"
-    ".del{background-color:#4c1a1e!important;color:#ffc9c7!important}"
-    ".ins{background-color:#12391f!important;color:#a6f0b8!important}"
+    ".del,.gone{background-color:#4c1a1e!important;color:#ffc9c7!important}"
+    ".ins,.new{background-color:#12391f!important;color:#a6f0b8!important}"
     ".a{color:#79b8ff!important}.code{background-color:#2a3038!important;color:#e6edf3!important}"
 )
 
@@ -77,24 +79,25 @@ def html_difference(change: PendingEvent, links: MessageLinks, seen: str) -> str
     event = change.event
     parts = [html_edit(edit) for edit in event.edits]
     if event.kind is EventKind.GONE:
-        parts.append(_block(f"{_open('del', 'del')}The page is gone.</del>"))
+        parts.append(_block(f"{_open('span', 'gone')}The page is gone.</span>"))
     if event.kind is EventKind.BACK and not event.edits:
-        parts.append(_block(f"{_open('ins', 'ins')}The page is back.</ins>"))
+        parts.append(_block(f"{_open('span', 'new')}The page is back.</span>"))
     if event.excerpt:
-        parts.append(_block(f"{_open('ins', 'ins')}{escape(single_line(event.excerpt))}</ins>"))
+        parts.append(_block(_run(Words("+", event.excerpt), is_whole=True)))
     if event.omitted:
         parts.append(_block(f"… and {event.omitted:,} more"))
-    parts.append(f"{_open('p', 'dim')}Seen {escape(seen)}</p>")
+    parts.append(f"{_open('p', 'dim')}{escape(seen)}</p>")
     return "\n".join([*parts, _actions(change, links)])
 
 
 def html_edit(edit: Edit) -> str:
     """Return an edit as one block, with removed and added words marked."""
     pieces: list[str] = []
+    is_whole = len(edit.words) == 1
     previous = Words(" ", " ")
     for run in edit.words:
         is_joined = {previous.sign, run.sign} == {"-", "+"} and not (previous.text[-1:] + run.text[:1]).isspace()
-        pieces.append((" " if is_joined else "") + _run(run))
+        pieces.append((" " if is_joined else "") + _run(run, is_whole=is_whole))
         previous = run
     return _block("".join(pieces))
 
@@ -103,13 +106,13 @@ def _block(inner: str) -> str:
     return f"{_open('div', 'edit', AUTO)}{inner}</div>"
 
 
-def _run(run: Words) -> str:
+def _run(run: Words, *, is_whole: bool) -> str:
     text = escape(f"{' ' * run.text[:1].isspace()}{single_line(run.text)}{' ' * run.text[-1:].isspace()}")
     match run.sign:
         case "-":
             return f"{_open('del', 'del')}{text}</del>"
         case "+":
-            return f"{_open('ins', 'ins')}{text}</ins>"
+            return f"{_open('ins', 'new' if is_whole else 'ins')}{text}</ins>"
         case _:
             return text
 

@@ -22,6 +22,7 @@ from evercrawl.model.time import from_us
 
 SCHEMA = "evercrawl.alert/1"
 MAX_TITLE_CHARS = 300
+MAX_MESSAGE_CHARS = 40_000  # Text of edits in a mail; mail programs cut longer ones.
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -40,6 +41,19 @@ class MessageContent(NamedTuple):
             return f"Test message of the alert {self.alert.name}"
         found = headline([change.event for change in self.changes])
         return f"Test: {found}" if self.is_test else found
+
+    def shown(self) -> list[PendingEvent]:
+        """Return the changes as people read them: after a lot of text, only how many edits each has."""
+        found, chars = [], 0
+        for change in self.changes:
+            event = change.event
+            size = sum(len(run.text) for edit in event.edits for run in edit.words)
+            if chars and chars + size > MAX_MESSAGE_CHARS:
+                change = change._replace(event=event._replace(edits=(), omitted=event.omitted + len(event.edits)))
+                size = 0
+            found.append(change)
+            chars += size
+        return found
 
 
 def format_time(at_us: int) -> str:
@@ -119,7 +133,7 @@ def plain_text(content: MessageContent) -> str:
     if not content.changes:
         parts = [f"{content.summary}.\nThe alert works. Nothing has changed."]
     else:
-        parts = [content.summary, *(_describe(change, links) for change in content.changes)]
+        parts = [content.summary, *(_describe(change, links) for change in content.shown())]
     stop = links.unsubscribe() or links.unsubscribe_command()
     foot = f"--\nSent by evercrawl: alert {content.alert.name}, collection {links.collection}\nUnsubscribe: {stop}"
     return "\n\n".join([*parts, foot]) + "\n"
@@ -127,7 +141,7 @@ def plain_text(content: MessageContent) -> str:
 
 def _describe(change: PendingEvent, links: MessageLinks) -> str:
     event = change.event
-    lines = [page_name(event), event.url, *plain_difference(event), f"Seen {seen_words(event)}"]
+    lines = [page_name(event), event.url, *plain_difference(event), seen_words(event)]
     difference = links.difference(event) or links.difference_command(event)
     lines.append(f"{'Full difference' if event.kind in CHANGES else 'History'}: {difference}")
     mute = (links.mute(change.number) if event.edits else None) or links.mute_command(event)
@@ -165,9 +179,10 @@ def _starred(text: str) -> str:
 
 def seen_words(event: Event) -> str:
     """Return when the change was seen, how large it is, and how the sentiment changed."""
-    words = [from_us(event.at_us).strftime("%Y-%m-%d %H:%M UTC")]
+    seen = from_us(event.at_us).strftime("%Y-%m-%d %H:%M UTC")
+    words = [f"New page, first seen {seen}" if event.kind is EventKind.NEW else f"Seen {seen}"]
     if event.kind in CHANGES and event.size:
-        words.append("less than 1 % of the text" if event.size < 0.01 else f"{event.size:.0%} of the text")
+        words.append("less than 1% of the text" if event.size < 0.01 else f"{event.size:.0%} of the text")
     if event.shift is not None:
         words.append(f"sentiment {event.shift.before:+.2f} to {event.shift.after:+.2f}")
     return ", ".join(words)
@@ -175,7 +190,7 @@ def seen_words(event: Event) -> str:
 
 def html_text(content: MessageContent) -> str:
     """Return the message as an HTML document for mail programs."""
-    return html_message(content.alert, content.changes, content.links, content.summary, seen_words)
+    return html_message(content.alert, content.shown(), content.links, content.summary, seen_words)
 
 
 def atom_feed(content: MessageContent, *, feed_id: str) -> bytes:

@@ -143,7 +143,7 @@ def test_plain_text_shows_the_difference_and_says_what_to_do() -> None:
         "Jobs & more\nhttps://example.org/jobs?a=1&b=2\n"
         "− Wanted: *Nurse,* <b>full</b> time\n+ Wanted: *Doctor,* <b>full</b> time\n+ Apply by mail.\n"
         "… and 3 more\n"
-        "Seen 2026-09-21 14:13 UTC, less than 1 % of the text\n"
+        "Seen 2026-09-21 14:13 UTC, less than 1% of the text\n"
         "Full difference: evercrawl -C c diff 'https://example.org/jobs?a=1&b=2' v3 v4\n"
         "Mute this part: evercrawl -C c mute add 'Wanted: * <b>full</b> time' --page 'https://example.org/jobs?a=1&b=2'\n"
         "\n--\nSent by evercrawl: alert prices, collection c\n"
@@ -192,6 +192,17 @@ def test_new_and_missing_pages_are_described(kind: EventKind) -> None:
         assert {"new": "Come and work", "gone": "The page is gone", "back": "The page is back"}[kind.value] in told
         assert "Mute" not in told
         assert "evercrawl -C c history" in told
+
+
+def test_a_long_message_is_bounded_and_names_what_is_left_out() -> None:
+    long = JOBS._replace(edits=tuple(make_edit(n, "", f"word{n} " * 400, is_template=False) for n in range(8)))
+    changes = tuple(PendingEvent(n, 1, long._replace(url=f"https://example.org/{n}")) for n in range(50))
+    for shown in (plain_text, html_text):
+        told = shown(content(changes=changes))
+        assert len(told) < 100_000
+        assert "and 11 more" in told
+        assert all(f"https://example.org/{n}" in told for n in range(50))
+    assert "word7" in plain_text(content(changes=changes[:1]))
 
 
 def test_a_test_says_so() -> None:
