@@ -22,7 +22,7 @@ from evercrawl.model.time import from_us
 
 SCHEMA = "evercrawl.alert/1"
 MAX_TITLE_CHARS = 300
-MAX_MESSAGE_CHARS = 40_000  # Text of edits in a mail; mail programs cut longer ones.
+MAX_MESSAGE_CHARS = 30_000  # Text of edits in a mail; mail programs cut longer ones.
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
