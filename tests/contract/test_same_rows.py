@@ -191,9 +191,8 @@ def next_version() -> Any:
 
 
 def edits(number: int) -> Change:
-    return Change(
-        ChangeClass.CONTENT, 0.1 * number, (Edit(2**63 + number, number % 2 == 0, (Words("+", "größer 🗿"),)),)
-    )
+    edit = Edit(2**63 + number, number % 2 == 0, (Words("+", "größer 🗿"),))
+    return Change(ChangeClass.CONTENT, 0.1 * number, (edit,), noise=(edit,))
 
 
 # The stores

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -15,6 +15,7 @@ from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.objectstore.bucket import open_bucket
 from evercrawl.adapters.objectstore.uploader import Uploader, set_archive_address
 from evercrawl.adapters.plugins import FetcherByScheme, InstalledHandlers, load_filter, load_schemes
+from evercrawl.adapters.sqlite.inbox_file import Corrections
 from evercrawl.adapters.sqlite.state_file import database_of, set_database, shards_in
 from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.adapters.system import SystemClock, retain_freed_memory
@@ -32,6 +33,7 @@ from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, OpenNea
 from evercrawl.engine.runtime import FocusGuide, NoPeers, Peers, Runtime, StopSignal
 from evercrawl.errors import ConfigError
 from evercrawl.model import __version__
+from evercrawl.model.history import Mute
 from evercrawl.model.settings import ArchiveSettings, Settings, StoreSettings
 from evercrawl.model.user_agent import user_agent
 
@@ -75,6 +77,7 @@ def build_crawl(
         open_near=_near_indexes(collection, settings),
         stop=stop,
         forever=forever,
+        corrections=Corrections(collection),
         new_rules=watch_trap_rules(collection, settings.traps).changed,
         new_overrides=watch_rate_overrides(collection, settings.pace.overrides).changed,
         peers=peers,
@@ -134,6 +137,7 @@ def assemble_crawl(
     stop: StopSignal | None = None,
     seed: int = 0,
     forever: bool = False,
+    corrections: Callable[[], Sequence[Mute]] = tuple,
     new_rules: NewRules | None = None,
     new_overrides: NewOverrides | None = None,
     peers: Peers | None = None,
@@ -149,6 +153,7 @@ def assemble_crawl(
         agent=settings.identity.product,
         handler_of=InstalledHandlers().get,
         analysers=load_analysers(settings.analysis.analysers),
+        corrections=corrections,
         is_focused=focus is not None,
         forever=forever,
     )

@@ -9,28 +9,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from evercrawl.adapters.sqlite.inbox_file import BUSY_WAIT_S, FILE, MUTE_COLUMNS, SCHEMA, VERSION, mute_from
 from evercrawl.adapters.sqlite.state_file import TranslateErrors, transaction
 from evercrawl.collection.site_list import find_origin
 from evercrawl.core.change.review import pattern_problem
 from evercrawl.core.url import canonical
 from evercrawl.errors import ConfigError, StoreUnavailable
-from evercrawl.model.history import Mute, ReadMark, Review
+from evercrawl.model.history import Mute, PartVerdict, ReadMark, Review
 from evercrawl.model.time import to_us
 
-FILE = "inbox.sqlite"
-VERSION = 1
-BUSY_WAIT_S = 10.0
 MAX_REVIEWS = 5000
 MAX_KEYS = 400  # Edits that can be marked at once.
 MAX_MUTES = 500
-_SCHEMA = (
-    "create table review (id integer primary key autoincrement, at_us integer not null, who text not null,"
-    " text text not null)",
-    "create table mark (review integer not null, key integer, site text, until_us integer not null)",
-    "create index mark_of_review on mark (review)",
-    "create table mute (id integer primary key autoincrement, at_us integer not null, who text not null,"
-    " place text not null, pattern text not null, unique (place, pattern))",
-)
 
 
 class ChangeInbox:
@@ -80,30 +70,34 @@ class ChangeInbox:
             db.execute("delete from mark where review = ?", (review,))
             return db.execute("delete from review where id = ?", (review,)).rowcount > 0
 
-    def mutes(self) -> list[Mute]:
-        """Return every mute, newest first."""
+    def mutes(self, verdict: PartVerdict = PartVerdict.NOISE) -> list[Mute]:
+        """Return what was said to be noise, or content, newest first."""
         if not self._path.exists():
             return []
         with self._open() as db:
-            rows = db.execute("select id, at_us, who, place, pattern from mute order by id desc")
-            return [Mute(*row) for row in rows]
+            rows = db.execute(f"select {MUTE_COLUMNS} from mute where verdict = ? order by id desc", (verdict.value,))
+            return list(map(mute_from, rows))
 
-    def mute(self, place: str, pattern: str, *, who: str, now_us: int) -> Mute:
-        """Mute a part of a page or a site; an existing mute is kept."""
+    def mute(
+        self, place: str, pattern: str, *, who: str, now_us: int, verdict: PartVerdict = PartVerdict.NOISE
+    ) -> Mute:
+        """Say that changes in a part of a page or a site are noise, or content; the last word counts."""
         with self._open() as db, transaction(db):
             if db.execute("select count(*) from mute").fetchone()[0] >= MAX_MUTES:
-                raise ConfigError(f"{MAX_MUTES} parts are muted already; unmute some first")
+                raise ConfigError(f"there are {MAX_MUTES} rules already; remove some first")
+            known = "place = ? and pattern = ?"
+            db.execute(f"delete from mute where {known} and verdict <> ?", (place, pattern, verdict.value))
             db.execute(
-                "insert into mute (at_us, who, place, pattern) values (?, ?, ?, ?) on conflict do nothing",
-                (now_us, who, place, pattern),
+                "insert into mute (at_us, who, place, pattern, verdict) values (?, ?, ?, ?, ?) on conflict do nothing",
+                (now_us, who, place, pattern, verdict.value),
             )
-            columns = "id, at_us, who, place, pattern"
-            row = db.execute(f"select {columns} from mute where place = ? and pattern = ?", (place, pattern)).fetchone()
-            return Mute(*row)
+            row = db.execute(f"select {MUTE_COLUMNS} from mute where {known}", (place, pattern)).fetchone()
+            return mute_from(row)
 
     def unmute(self, number: int) -> Mute | None:
         """Remove a mute; return None if there is none with this number."""
-        found = next((mute for mute in self.mutes() if mute.id == number), None)
+        rules = [*self.mutes(), *self.mutes(PartVerdict.CONTENT)]
+        found = next((mute for mute in rules if mute.id == number), None)
         if found is not None:
             with self._open() as db, transaction(db):
                 db.execute("delete from mute where id = ?", (number,))
@@ -124,7 +118,7 @@ class ChangeInbox:
             return
         db.execute("pragma journal_mode = wal")
         with transaction(db):
-            for statement in _SCHEMA if self._version(db) == 0 else ():
+            for statement in SCHEMA if self._version(db) == 0 else ():
                 db.execute(statement)
             db.execute(f"pragma user_version = {VERSION}")
 
@@ -136,14 +130,23 @@ class ChangeInbox:
 
 
 def add_mute(
-    collection: Path, pattern: str, *, site: str | None = None, page: str | None = None, who: str, now: datetime
+    collection: Path,
+    pattern: str,
+    *,
+    site: str | None = None,
+    page: str | None = None,
+    who: str,
+    now: datetime,
+    verdict: PartVerdict = PartVerdict.NOISE,
 ) -> Mute:
-    """Hide edits that match a pattern, on one page or a whole site; versions are stored as before."""
+    """Hide edits that match a pattern, or report them even if they look like noise, on one page or a whole site."""
     form = " ".join(pattern.split())
     wrong = pattern_problem(form)
     if wrong is not None:
         raise ConfigError(wrong)
-    return ChangeInbox(collection).mute(_place(collection, site, page), form, who=who, now_us=to_us(now))
+    return ChangeInbox(collection).mute(
+        _place(collection, site, page), form, who=who, now_us=to_us(now), verdict=verdict
+    )
 
 
 def _place(collection: Path, site: str | None, page: str | None) -> str:

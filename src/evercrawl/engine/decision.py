@@ -30,6 +30,7 @@ from evercrawl.engine.ports import DocumentHandler
 from evercrawl.model.change import Change
 from evercrawl.model.document import Document, FieldValue
 from evercrawl.model.fetch import FetchResult
+from evercrawl.model.history import Mute
 from evercrawl.model.page import Baseline, Candidate, DuplicateCandidate, OriginalRecord, Page
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import Settings
@@ -49,6 +50,8 @@ class Policy:
     handler_of: Callable[[str], DocumentHandler | None]
     """Media type -> the handler that parses it, besides HTML and plain text."""
     analysers: tuple[Analyser, ...] = ()
+    corrections: Callable[[], Sequence[Mute]] = tuple
+    """Parts of pages whose changes count as content because the user says so."""
     is_focused: bool = False
     forever: bool = False  # Wait for pages to become due instead of ending.
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import assert_never
 
 from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
+from evercrawl.core.change.corrections import correct_change
 from evercrawl.core.change.detectors import DEFAULT_DETECTOR, FetchedContent, detect_change, text_change
 from evercrawl.core.change.learning import classify_visit, learn_page
 from evercrawl.core.change.snapshot import unpack_snapshot
@@ -105,6 +106,7 @@ def compare(
     change, memory, site_after = classify_visit(
         past.snapshot, after, memory, site, now=now, page_url=page.url, visit=page.visits + 1
     )
+    change = correct_change(change, page.url, policy.corrections())
     return Comparison(change, document.snapshot, memory.to_bytes(), site_after, site)
 
 

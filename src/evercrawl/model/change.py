@@ -66,6 +66,7 @@ class Change:
     edits: tuple[Edit, ...] = ()  # The first significant edits, including those of the template.
     edit_key: int | None = None  # Equal for all pages with the same change; None: no edit.
     omitted: int = 0  # Edits that are left out because there are too many.
+    noise: tuple[Edit, ...] = ()  # The first edits that were called noise.
 
     @property
     def changed(self) -> bool:

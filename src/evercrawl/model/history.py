@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 from evercrawl.model.change import Edit
@@ -73,6 +74,16 @@ class ChangeGroup:
     example: str  # The edits in a plain form, one per line.
     edits: tuple[Edit, ...] = ()
     omitted: int = 0  # Edits that are not stored because there are too many.
+    listings: tuple[str, ...] = ()  # Pages, the last of `pages`, of which only lists have changed.
+
+
+class PageEvent(NamedTuple):
+    """A page that is new, gone or back."""
+
+    kind: str
+    url: str
+    at: datetime  # The visit that found it so.
+    title: str | None  # Of its newest version.
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +146,19 @@ class Review(NamedTuple):
     text: str  # Description for display.
 
 
+class PartVerdict(StrEnum):
+    """What a user says about the changes of a part."""
+
+    NOISE = "noise"
+    CONTENT = "content"
+
+
 class Mute(NamedTuple):
-    """A muted part of a page or site, whose changes are hidden."""
+    """What a user says about a part of a page or site: its changes are noise and hidden, or content."""
 
     id: int
     at_us: int
     who: str
     place: str  # A page's URL, or the origin of a site.
     pattern: str  # The text of the part, in which `*` matches anything.
+    verdict: PartVerdict = PartVerdict.NOISE

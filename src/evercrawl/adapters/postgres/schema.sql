@@ -246,6 +246,14 @@ create table inbox (
   primary key (shard, source)
 );
 
+create table noise (
+  shard integer not null,
+  page_id bigint not null,
+  at_us bigint not null,
+  edits text collate "C" not null,
+  primary key (shard, page_id)
+);
+
 create table analysis (
   shard integer not null,
   page_id bigint not null,

@@ -9,7 +9,7 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 from evercrawl.adapters.sql.database import Transaction
-from evercrawl.adapters.sql.records import edits_row
+from evercrawl.adapters.sql.records import edits_row, noise_row
 from evercrawl.errors import BugFound
 from evercrawl.model.page import Batch, CompletedVisit, NewPage, Refusal, Requeue, SettledChange, Version
 from evercrawl.model.reason import Outcome, Reason
@@ -230,6 +230,8 @@ async def _write_content(db: Transaction, visits: Sequence[CompletedVisit], page
     holders = [(version.digest, page_id, version.number) for page_id, version in stored]
     await db.write("insert_content", sorted(holders, key=itemgetter(0)))
     await db.write("insert_change", _change_rows(visits))
+    noise = {visit.page_id: visit for visit in visits if visit.change is not None and visit.change.noise}
+    await db.write("write_noise", map(_noise_row, noise.values()))
     analyses = [(page_id, one.number, one.analysis) for page_id, one in stored if one.analysis is not None]
     await db.write("write_analysis", analyses)
     # The last visit of a page in the batch counts.
@@ -239,6 +241,10 @@ async def _write_content(db: Transaction, visits: Sequence[CompletedVisit], page
     await db.write("insert_outline", [row for page_id, row in outlines.items() if not pages[page_id].has_outline])
     await db.write("update_baseline", [row for page_id, row in baselines.items() if pages[page_id].has_baseline])
     await db.write("update_outline", [row for page_id, row in outlines.items() if pages[page_id].has_outline])
+
+
+def _noise_row(visit: CompletedVisit) -> tuple[int, int, str]:
+    return visit.page_id, visit.at_us, noise_row(visit.change.noise if visit.change is not None else ())
 
 
 def _change_rows(visits: Sequence[CompletedVisit]) -> Iterator[tuple[int, int, str, float, str]]:

@@ -225,6 +225,12 @@ values (:shard, :page_id, :at_us, :frame)
 update outline set at_us = :at_us, frame = :frame
  where outline.shard = :shard and outline.page_id = :page_id
 
+-- write_noise (page_id bigint key, at_us bigint, edits text) --
+-- Write what the last visit to a page called noise.
+insert into noise (shard, page_id, at_us, edits)
+values (:shard, :page_id, :at_us, :edits)
+    on conflict (shard, page_id) do update set at_us = excluded.at_us, edits = excluded.edits
+
 -- write_analysis (page_id bigint key, number bigint key, fields text) --
 -- Write what analysers found in a version, as a JSON object.
 insert into analysis (shard, page_id, number, fields)

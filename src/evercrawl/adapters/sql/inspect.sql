@@ -114,6 +114,12 @@ select c.at_us, c.page_id, p.url, c.kind, c.size, c.edits
   from change c join page p on p.shard = :shard and p.id = c.page_id
  where c.shard = :shard and (c.at_us, c.page_id) > (:at_us, :page_id) order by c.at_us, c.page_id limit :most
 
+-- noise_after --
+-- What the last visits to the next pages called noise, if they were after a moment.
+select n.page_id, n.at_us, p.url, n.edits
+  from noise n join page p on p.shard = :shard and p.id = n.page_id
+ where n.shard = :shard and n.page_id > :after and n.at_us > :since_us order by n.page_id limit :most
+
 -- site_list --
 -- The next sites by number, without the bodies of robots.txt.
 select s.id, s.name, s.domain, s.open_us, s.delay_ms, s.backoff, s.failures, s.closed_reason, s.requests, s.wire_bytes,

@@ -45,6 +45,18 @@ def edits_row(change: Change) -> str:
     return json.dumps([change.omitted, *map(pack_edit, change.edits)])
 
 
+def noise_row(edits: Sequence[Edit]) -> str:
+    """Return edits that were called noise as they are stored."""
+    return json.dumps(list(map(pack_edit, edits)))
+
+
+def noise_from(row: Row) -> ChangeRecord:
+    """Return the noise of a row of `noise_after`."""
+    page_id, at_us, url, written = row
+    edits = tuple(map(unpack_edit, json.loads(written)))
+    return ChangeRecord(page_id, url, at_us, Change(ChangeClass.NOISE, 0.0, edits))
+
+
 def edits_from(written: str) -> tuple[tuple[Edit, ...], int]:
     """Read the edits of a change, and the number of those that are not stored."""
     omitted, *edits = json.loads(written)

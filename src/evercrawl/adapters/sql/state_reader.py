@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from evercrawl.adapters.sql.database import BlockingQueries
-from evercrawl.adapters.sql.records import change_from, refusal_from, site_from, text_of
+from evercrawl.adapters.sql.records import change_from, noise_from, refusal_from, site_from, text_of
 from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection
 from evercrawl.adapters.sqlite.state_file import database_of, open_for_reading, shard_path, shards_in
 from evercrawl.core.credit.credit_priority import mean_importance
@@ -144,6 +144,13 @@ class ShardReader:
         rows = self.queries.rows("changes_since", at_us=at_us, page_id=page_id - 1, most=1)
         found = [change_from(row) for row in rows]
         return next((one.change for one in found if (one.page_id, one.at_us) == (page_id, at_us)), None)
+
+    def noise_since(self, at_us: int) -> Iterator[ChangeRecord]:
+        """Yield what the last visit to each page called noise, if it was after this moment."""
+        after = -1
+        while rows := self.queries.rows("noise_after", after=after, since_us=at_us, most=ROWS_AT_A_TIME):
+            yield from map(noise_from, rows)
+            after = rows[-1][0]
 
     def totals(self, now_us: int) -> Totals:
         """Return the totals of the shard."""

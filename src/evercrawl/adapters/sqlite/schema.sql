@@ -259,6 +259,15 @@ create table inbox (
   primary key (source, shard)
 ) without rowid;
 
+-- What the last visit to a page called noise; edits is a JSON array of those of `pack_edit`.
+create table noise (
+  page_id integer not null,
+  at_us integer not null,
+  edits text not null,
+  shard integer not null,
+  primary key (page_id, shard)
+) without rowid;
+
 -- What analysers found in a version, as a JSON object.
 create table analysis (
   page_id integer not null,

@@ -234,6 +234,7 @@ def _recent_differences(location: Location, context: ChangeContext) -> int:
     return history.recent(RECENT_VISITS) if history is not None else 0
 
 
+MAX_NOISE_EDITS = 8  # Edits called noise that are kept, so that a user can look them up.
 METADATA_FIELDS = 4
 PAGE_MAJORITY = 0.5  # A page with this share of its own words left out as noise is about that noise.
 MAX_HUNKS = 300  # A page with more differences is another page; the rest are not classified.
@@ -323,7 +324,12 @@ def _change(
     move_edits = (make_edit(*edit, is_template=False) for edit in moves)
     edits, omitted = limit_edits(chain(_edits(own + metadata), move_edits))
     template_edits, _ = limit_edits(make_edit(*edit, is_template=True) for edit in template)
-    return Change(kind, size, edits + template_edits, combine_keys({edit.key for edit in key_edits}), omitted)
+    noise = tuple(make_edit(*edit, is_template=True) for edit in _noise_edits(classes)[:MAX_NOISE_EDITS])
+    return Change(kind, size, edits + template_edits, combine_keys({edit.key for edit in key_edits}), omitted, noise)
+
+
+def _noise_edits(classes: list[tuple[Hunk, HunkClass]]) -> list[KeyedEdit]:
+    return _keyed_edits([hunk for hunk, hunk_class in classes if hunk_class is HunkClass.NOISE])
 
 
 def _keyed_edits(hunks: list[Hunk]) -> list[KeyedEdit]:
