@@ -11,7 +11,7 @@ from random import Random
 from tests.worlds.blind.pages import Block, Desk, Maker, Page, Post, code_line, edit_page, make_entry
 from tests.worlds.blind.prose import FreshProse, Prose
 from tests.worlds.blind.tongues import Tongue
-from tests.worlds.blind.view import View, reader_view, untidy, with_box
+from tests.worlds.blind.view import View, reader_view, untidy, with_template_edits
 
 TEMPLATE_EDITS = (
     "menu entry added",
@@ -20,6 +20,8 @@ TEMPLATE_EDITS = (
     "notice put up",
     "button renamed",
     "box added",
+    "reading time added",
+    "markup rebuilt",
 )
 VISITS = 12
 
@@ -185,7 +187,7 @@ class LivingSite:
 
     def render(self, view: View) -> str:
         """Write the page that a view asks for."""
-        return with_box(view, self.kind.render(view))
+        return with_template_edits(view, self.kind.render(view))
 
     def quiet(self, page: Page) -> str:
         """Write a page as if nothing but its editors ever changed anything, without the date of their last change."""

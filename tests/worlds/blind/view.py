@@ -268,13 +268,22 @@ _PART = re.compile(r"<[^>]*>|[^<]+")
 _TARGET = re.compile(r"\b(?:href|src|data-src)=\"([^\"]*)\"")
 
 
-def with_box(view: View, text: str) -> str:
-    """Put a box below the heading of every page once the editors of the template have added it."""
-    if not view.has("box added"):
-        return text
+def with_template_edits(view: View, text: str) -> str:
+    """Apply the site-wide edits that work on every template: boxes and lines below the heading, and new markup."""
     tongue = view.tongue
-    box = f'<div class="callout"><strong>{tongue.extra_menu[0]}</strong> <span>{tongue.notices[-1]}</span></div>'
-    return re.sub(r"</h1>", lambda end: end[0] + box, text, count=1)
+    added = ""
+    if view.has("box added"):
+        added += f'<div class="callout"><strong>{tongue.extra_menu[0]}</strong> <span>{tongue.notices[-1]}</span></div>'
+    if view.has("reading time added"):
+        added += f'<div class="reading-time">⏱ {2 + steady(view.host, view.page.number) % 9} min</div>'
+    text = re.sub(r"</h1>", lambda end: end[0] + added, text, count=1)
+    if view.has("markup rebuilt"):
+        text = re.sub(r"\bclass=([\"'])(?=\w)", r"class=\1x-", text)
+        text = re.sub(
+            r"<body[^>]*>", lambda tag: tag[0] + '<div class="app-root"><div class="app-inner">', text, count=1
+        )
+        text = text.replace("</body>", "</div></div></body>")
+    return text
 
 
 def reader_view(text: str) -> list[str]:
