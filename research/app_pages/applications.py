@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 import urllib.error
@@ -65,7 +66,7 @@ def server(port: int, *command: object, cwd: Path | None = None, **env: str) -> 
                 time.sleep(0.5)
         yield f"http://127.0.0.1:{port}"
     finally:
-        process.terminate()
+        os.killpg(process.pid, signal.SIGTERM)  # also its workers
         process.wait(20)
         log.close()
 
@@ -145,9 +146,7 @@ def mediawiki(book: Book) -> None:
         )
     run("php", root / "maintenance/rebuildall.php", "--conf", conf)
     run("php", root / "maintenance/runJobs.php", "--conf", conf)
-    with server(
-        8301, "php", "-S", "127.0.0.1:8301", "-t", root, MW_CONFIG_FILE=str(conf), PHP_CLI_SERVER_WORKERS="2"
-    ) as url:
+    with server(8301, "php", "-S", "127.0.0.1:8301", "-t", root, MW_CONFIG_FILE=str(conf)) as url:
         for skin, members in docs.items():
             _mediawiki_skin(book, url, skin, members)
 
@@ -188,16 +187,17 @@ def _mediawiki_skin(book: Book, url: str, skin: str, members: list[Doc]) -> None
         name, "allpages", "list", where, get(where), title="All pages", paragraphs=titles, optional=["From Marsh Wiki"]
     )
     talk = f"Talk:{titles[0]}"
-    book.add(
-        name,
-        "talk",
-        "forum",
-        address(talk),
-        get(address(talk)),
-        title=talk,
-        optional=["From Marsh Wiki"],
-        paragraphs=[texts.TOPICS[MW_SKINS[skin] % 16], *texts.POSTS[MW_SKINS[skin] % 8 :][:4]],
-    )
+    if skin != "minerva":  # shows the list of topics only
+        book.add(
+            name,
+            "talk",
+            "forum",
+            address(talk),
+            get(address(talk)),
+            title=talk,
+            optional=["From Marsh Wiki"],
+            paragraphs=[texts.TOPICS[MW_SKINS[skin] % 16], *texts.POSTS[MW_SKINS[skin] % 8 :][:4]],
+        )
     where = address("Special:Search", f"&fulltext=1&search={MW_NAMES[skin]}&ns0=1&limit=20").replace("intitle:", "")
     html = get(where)
     found = [title for title in titles if f'title="{title}"' in html]
@@ -404,6 +404,7 @@ for at, (summary, text, comments) in enumerate({tickets!r}):
                 get(url + path),
                 paragraphs=[summary for summary, _, _ in tickets],
                 title="Active Tickets",
+                optional=["List all active tickets by priority.", "Color each row based on priority."],
                 optional_at=(
                     "table.listing td",
                     "table.listing th",

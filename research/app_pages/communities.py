@@ -14,8 +14,8 @@ from pathlib import Path
 from research.app_pages import texts
 from research.app_pages.applications import application, get, server
 from research.app_pages.generators import BIN, folder, run, slice_for
-from research.app_pages.pages import Book, padded, select_texts, visible_strings
-from research.app_pages.texts import to_html, truth_of
+from research.app_pages.pages import Book, padded, pandoc, select_texts, visible_strings
+from research.app_pages.texts import Block, plain, to_html, to_markdown, truth_of
 
 SPIRIT = Path(os.environ.get("APP_PAGES_SPIRIT", "/usr")) / "bin"
 MACHINA = Path(os.environ.get("APP_PAGES_MACHINA", "/usr")) / "bin"
@@ -228,6 +228,7 @@ def _wordpress_pages(book: Book, base: Path) -> None:
                     paragraphs=truth + pages,
                     optional_at=(
                         *meta,
+                        "h1",
                         ".page-title",
                         ".wp-block-query-title",
                         ".search-result-count",
@@ -470,7 +471,7 @@ MIDDLEWARE=['django.contrib.sessions.middleware.SessionMiddleware','django.middl
 TEMPLATES=[{'BACKEND':'django.template.backends.django.DjangoTemplates','APP_DIRS':True,'OPTIONS':{'context_processors':['django.template.context_processors.request','django.contrib.auth.context_processors.auth','django.template.context_processors.i18n',
  'django.contrib.messages.context_processors.messages','oscar.apps.search.context_processors.search_form','oscar.apps.checkout.context_processors.checkout','oscar.apps.communication.notifications.context_processors.notifications','oscar.core.context_processors.metadata']}}]
 AUTHENTICATION_BACKENDS=('oscar.apps.customer.auth_backends.EmailBackend','django.contrib.auth.backends.ModelBackend')
-HAYSTACK_CONNECTIONS={'default':{'ENGINE':'haystack.backends.simple_backend.SimpleEngine'}}
+HAYSTACK_CONNECTIONS={'default':{'ENGINE':'haystack.backends.whoosh_backend.WhooshEngine','PATH':'whoosh'}}; LANGUAGES=[('en-gb','English'),('de','Deutsch')]
 OSCAR_HOMEPAGE='/catalogue/'; OSCAR_THUMBNAILER='oscar.core.thumbnails.EasyThumbnails'
 """
 
@@ -512,6 +513,7 @@ for at, (title, paragraphs, cat, price) in enumerate({goods!r}):
 print(*(c.get_absolute_url() for c in cats))
 """)
     *paths, cats = run(BIN / "python", "fill.py", cwd=base, **env).splitlines()
+    run(BIN / "python", "-m", "django", "update_index", cwd=base, **env)
     with server(
         8314, BIN / "python", "-m", "django", "runserver", "--noreload", "127.0.0.1:8314", cwd=base, **env
     ) as url:
@@ -520,6 +522,10 @@ print(*(c.get_absolute_url() for c in cats))
             ".price_color",
             ".availability",
             ".star-rating",
+            ".review small",
+            ".review h3",
+            "table.table th",
+            "table.table td",
             "#reviews",
             ".product_main",
             ".instock",
@@ -552,7 +558,7 @@ print(*(c.get_absolute_url() for c in cats))
             ("/search/?q=lamp", "search"),
         ):
             html = get(url + path)
-            here = [title for title, _, _, _ in goods if f'title="{title}"' in html or f">{title}</a>" in html]
+            here = [title for title, _, _, _ in goods if f">{title}</a>" in html]
             if here:
                 book.add(
                     "oscar",
@@ -595,6 +601,21 @@ d['threads'].each{|t,posts| m=Message.create!(board: bo,subject: t,content: post
 """
 
 
+def _textile(blocks: list[Block]) -> str:
+    """Return blocks as Redmine reads them; tables by hand, since pandoc writes them as HTML."""
+    parts = []
+    for block in blocks:
+        if block[0] == "table":
+            head, *rows = block[1]
+            lines = ["|_. " + " |_. ".join(plain(cell) for cell in head) + " |"]
+            parts.append("\n".join(lines + ["| " + " | ".join(plain(cell) for cell in row) + " |" for row in rows]))
+        elif block[0] == "dl":
+            parts += [part for term, text in block[1] for part in (f"*{plain(term)}*", plain(text))]
+        else:
+            parts.append(pandoc(to_markdown([block]), "textile").strip())
+    return "\n\n".join(parts) + "\n"
+
+
 @application
 def redmine(book: Book) -> None:
     """Issues, their list, wiki pages, news and a forum, in an instance of its own."""
@@ -614,9 +635,6 @@ def redmine(book: Book) -> None:
         "FILL": str(base / "data.json"),
         "SCHEMA": str(base / "schema.rb"),
     }
-    from research.app_pages.pages import pandoc
-    from research.app_pages.texts import to_markdown
-
     docs = slice_for(76, docs=2, small=4)
     issues = [
         (
@@ -628,10 +646,7 @@ def redmine(book: Book) -> None:
     ]
     news = [texts.news_article(at + 4) for at in range(6)]
     threads = [(title, texts.POSTS[at : at + 3]) for at, title in enumerate(texts.TOPICS[:6])]
-    wiki = [
-        (doc.slug.capitalize().replace("-", "_"), f"h1. {doc.title}\n\n" + pandoc(to_markdown(doc.blocks), "textile"))
-        for doc in docs
-    ]
+    wiki = [(doc.slug.capitalize().replace("-", "_"), f"h1. {doc.title}\n\n" + _textile(doc.blocks)) for doc in docs]
     bodies = [(doc.title, doc.summary, "\n\n".join(part[1] for part in doc.blocks if part[0] == "p")) for doc in news]
     (base / "data.json").write_text(
         json.dumps({"about": texts.PROSE[5], "issues": issues, "wiki": wiki, "news": bodies, "threads": threads})
@@ -657,6 +672,9 @@ def redmine(book: Book) -> None:
             ".gravatar",
             ".description > p > strong",
             "#relations",
+            ".badge",
+            ".status",
+            ".priority",
             ".issue .label",
             ".wiki-update-info",
             ".next-prev-links",

@@ -206,7 +206,7 @@ class Book:
         )
 
 
-def trim(pages: list[dict[str, object]], *, most: int = 5) -> list[dict[str, object]]:
+def trim(pages: list[dict[str, object]], *, most: int = 4) -> list[dict[str, object]]:
     """Keep one article and a few lists, tables and indexes of each generator: its other pages are alike."""
     kept = []
     for software in dict.fromkeys(str(page["software"]) for page in pages):

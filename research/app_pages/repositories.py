@@ -110,6 +110,8 @@ def cgit(book: Book) -> None:
     env = {"CGIT_CONFIG": str(base / "cgitrc")}
     page = lambda path, query="": _cgi("/usr/lib/cgit/cgit.cgi", query, path, **env)  # noqa: E731
     meta = (
+        "td.main a",  # the name of the repository and what it is, above the tabs, are its title
+        "td.sub",
         "table.list td",
         "table.list th",
         "table.commit-info td",
