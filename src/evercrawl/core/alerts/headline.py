@@ -21,6 +21,8 @@ MAX_PAGES_DETAILED = 3
 _QUANTITY_CHARS = 24
 _SENTENCE_END = re.compile(r"[.!?…;。！？]\s|…")
 _PAGE_SENTENCES = {EventKind.NEW: "New page: {}", EventKind.GONE: "Page gone: {}", EventKind.BACK: "Page is back: {}"}
+_NEIGHBOURS_BEFORE = re.compile(r"[^\W\d_]{0,6}$")
+_NEIGHBOURS_AFTER = re.compile(r"[^\W\d_]{0,6}")
 _UNITS = frozenset("%‰°")
 
 
@@ -144,13 +146,23 @@ def _differences(edit: Edit) -> Iterator[_Difference]:
         while place < len(runs) and runs[place].sign != " ":
             place += 1
         if place > start:
-            old = single_line("".join(run.text for run in runs[start:place] if run.sign == "-"))
-            new = single_line("".join(run.text for run in runs[start:place] if run.sign == "+"))
-            before = single_line(runs[start - 1].text) if start else ""
-            after = single_line(runs[place].text) if place < len(runs) else ""
-            if old != new:
-                yield _Difference(old, new, before, after)
+            old = "".join(run.text for run in runs[start:place] if run.sign == "-")
+            new = "".join(run.text for run in runs[start:place] if run.sign == "+")
+            before = runs[start - 1].text if start else ""
+            after = runs[place].text if place < len(runs) else ""
+            if single_line(old) != single_line(new):
+                yield _difference(old, new, before, after)
         place += 1
+
+
+def _difference(old: str, new: str, before: str, after: str) -> _Difference:
+    """Return the texts as lines; in scripts without spaces, a replaced character gets its neighbours."""
+    if old.strip() and new.strip():
+        start = _NEIGHBOURS_BEFORE.search(before)[0] if not (old + new)[:1].isspace() else ""  # type: ignore[index]
+        end = _NEIGHBOURS_AFTER.match(after)[0] if not (old[-1] + new[-1]).isspace() else ""  # type: ignore[index]
+        old, new = start + old + end, start + new + end
+        before, after = before[: len(before) - len(start)], after[len(end) :]
+    return _Difference(single_line(old), single_line(new), single_line(before), single_line(after))
 
 
 def _describe(found: _Difference, longest: int) -> str:

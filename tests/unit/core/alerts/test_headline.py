@@ -31,6 +31,8 @@ def changed(title: str | None, *edits: Edit, page: int = 1, omitted: int = 0, at
         ([edit(f"{LONG}It costs $12.", f"{LONG}It costs $15.")], "Jobs: It costs $12 → $15"),
         ([edit("Price: EUR 12", "Price: EUR 15")], "Jobs: Price: EUR 12 → EUR 15"),
         ([edit("価格は 12 円です", "価格は 15 円です")], "Jobs: 価格は 12 → 15"),
+        ([edit("新しい看護師を募集しています", "新しい看護士を募集しています")],
+         "Jobs: '新しい看護師を募集してい' became '新しい看護士を募集してい'"),
         ([edit("", "A new ferry runs from May on.")], "Jobs: added 'A new ferry runs from May on.'"),
         ([edit("The last ferry leaves at ten.", "")], "Jobs: removed 'The last ferry leaves at ten.'"),
         ([edit("The pool is open today.", "The pool is not open today.")],
