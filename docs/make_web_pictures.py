@@ -21,6 +21,8 @@ from tests.web.history_fixture import create_history
 
 from evercrawl.cluster.visit_requests import request_visits
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox
+from evercrawl.core.alerts.links import MessageLinks
+from evercrawl.core.alerts.message_format import MessageContent, html_text
 from evercrawl.core.sitemap.websub_protocol import Subscription, SubscriptionPhase, write_subscription
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
 
@@ -54,6 +56,7 @@ PATHS = {
     "api": "/api",
 }
 WIDTH, MAX_HEIGHT = 1200, 1500
+MAIL_CHANGES = 3
 TELLING_MS = 8000
 """How long the server may take to tell the alert what happened."""
 
@@ -68,6 +71,7 @@ def main(folder: str | None = None) -> None:
             arrange(collection)
         with serving(collection) as served, chromium() as browser:
             _take(browser, served.address, served.first_link)
+            _take_mail(browser, collection)
 
 
 def arrange(collection: Path) -> None:
@@ -109,6 +113,17 @@ def _take(browser: Browser, address: str, link: str) -> None:
     stranger = browser.new_context(viewport={"width": WIDTH, "height": 600}).new_page()
     stranger.goto(address)
     stranger.screenshot(path=str(PICTURES / "login.png"))
+
+
+def _take_mail(browser: Browser, collection: Path) -> None:
+    """A mail with the newest changes that the alert told."""
+    with closing(AlertOutbox(collection)) as outbox:
+        (known,) = outbox.alerts()
+        told = outbox.newest_events(known.id, upto=2**62, limit=MAIL_CHANGES)
+    links = MessageLinks(collection.name, known.alert.name, "https://crawl.example.org")
+    page = browser.new_context(viewport={"width": 760, "height": 400}).new_page()
+    page.set_content(html_text(MessageContent(known.alert, told, links)))
+    page.screenshot(path=str(PICTURES / "mail.png"), full_page=True)
 
 
 if __name__ == "__main__":

@@ -107,13 +107,14 @@ def _details(events: Sequence[Event], room: int) -> str:
         if len(detailed) <= room:
             return detailed
     names = list(dict.fromkeys(page_name(event) for event in events))
+    separator = "; " if any("," in name for name in names) else ", "
     shown = names[:1]
     for name in names[1:]:
-        if len(", ".join([*shown, name])) > room - len(", and 999 more"):
+        if len(separator.join([*shown, name])) > room - len(", and 999 more"):
             break
         shown.append(name)
     more = len(events) - len(shown)
-    return ", ".join(shown) + (f" and {more:,} more" if more else "")
+    return separator.join(shown) + (f" and {more:,} more" if more else "")
 
 
 class _Difference(NamedTuple):

@@ -68,7 +68,7 @@ def test_several_pages() -> None:
         == "2 pages of example.org changed: Jobs ('Nurse' became 'Doctor'), Prices (12 € → 15 €)"
     )
     many = [changed(f"A page with a long title, number {n}", edit(str(n), "x", key=n), page=n) for n in range(1000)]
-    assert headline(many).startswith("1,000 pages of example.org changed: A page with a long title, number 0, A page")
+    assert headline(many).startswith("1,000 pages of example.org changed: A page with a long title, number 0; A page")
     assert headline(many).endswith("more")
     other = news._replace(url="https://other.example/")
     assert headline([jobs, other]).startswith("2 pages on 2 sites changed: Jobs (")
