@@ -1,4 +1,4 @@
-"""Write the records of a part: `python -m tests.worlds.blind visible > visible.jsonl`."""
+"""Write the records of a part: `python -m tests.worlds.blind visible > visible.jsonl`; more arguments are seeds."""
 
 from __future__ import annotations
 
@@ -47,8 +47,9 @@ def site_records(site: LivingSite) -> Iterator[dict[str, object]]:
 
 
 def main() -> None:
-    """Write the records of the part named on the command line to standard output."""
-    for record in records(sys.argv[1]):
+    """Write the records of the part and the seeds named on the command line to standard output."""
+    part, *seeds = sys.argv[1:]
+    for record in records(part, tuple(map(int, seeds)) or SEEDS):
         sys.stdout.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 

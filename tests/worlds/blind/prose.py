@@ -20,6 +20,8 @@ class Prose:
     headings: tuple[str, ...]
     glue: str = " "
     months: tuple[str, ...] = field(default=())
+    openers: tuple[str, ...] = ()
+    tails: tuple[str, ...] = ()
 
     def fill(self, pattern: str, rng: Random) -> str:
         """Replace the slots of a pattern by words, numbers and dates."""
@@ -37,8 +39,14 @@ class Prose:
         return rng.choice(self.slots[slot])
 
     def sentence(self, rng: Random) -> str:
-        """Return one sentence."""
-        text = self.fill(rng.choice(self.patterns), rng)
+        """Return one sentence, often with an opening phrase or an aside at its end."""
+        pattern = rng.choice(self.patterns)
+        if self.openers and rng.random() < 0.4:
+            start = pattern if pattern[0] == "{" else pattern[0].lower() + pattern[1:]
+            pattern = f"{rng.choice(self.openers)}{self.glue}{start}"
+        if self.tails and pattern[-1] in ".。" and rng.random() < 0.5:
+            pattern = f"{pattern[:-1]}{rng.choice(self.tails)}{pattern[-1]}"
+        text = self.fill(pattern, rng)
         return text[:1].upper() + text[1:]
 
     def sentences(self, rng: Random, least: int, most: int) -> list[str]:
@@ -131,8 +139,57 @@ EN_MONTHS = tuple(
     "January February March April May June July August September October November December".split()  # noqa: SIM905
 )
 
+EN_OPENERS = (
+    "In the meantime,",
+    "As far as we know,",
+    "To be fair,",
+    "Oddly enough,",
+    "For the time being,",
+    "In most cases",
+    "After some discussion,",
+    "Strictly speaking,",
+    "On second thoughts,",
+    "Contrary to earlier reports,",
+    "At first sight",
+    "Every now and then",
+    "Without further notice,",
+    "As a rule,",
+    "By the way,",
+    "Against all advice,",
+    "Sooner or later",
+    "Compared with others,",
+    "Since last spring",
+    "From what we hear,",
+)
+EN_TAILS = (
+    ", which came as a surprise",
+    ", at least on paper",
+    " in spite of the weather",
+    ", and nobody minds",
+    ", although opinions differ",
+    " for reasons of cost",
+    ", as the older ones remember",
+    " unless stated otherwise",
+    ", to put it mildly",
+    " with hardly any exception",
+    ", though not everywhere",
+    " thanks to a generous gift",
+    ", for better or worse",
+    ", as a quick look confirms",
+    " during the colder months",
+    ", if memory serves",
+    ", and that is only the beginning",
+    " under certain conditions",
+    ", with mixed success",
+    " from one day to the next",
+    ", however small it may seem",
+    " by popular demand",
+)
+
 TOWN = Prose(
     months=EN_MONTHS,
+    openers=EN_OPENERS,
+    tails=EN_TAILS,
     titles=(
         "{place} plans a new {thing}",
         "Council votes on the {thing} in {place}",
@@ -217,6 +274,8 @@ TOWN = Prose(
 
 SOFTWARE = Prose(
     months=EN_MONTHS,
+    openers=EN_OPENERS,
+    tails=EN_TAILS,
     titles=(
         "{part} {fails} after upgrade",
         "How to configure the {part}?",
@@ -288,6 +347,8 @@ SOFTWARE = Prose(
 
 COOKING = Prose(
     months=EN_MONTHS,
+    openers=EN_OPENERS,
+    tails=EN_TAILS,
     titles=(
         "{style} {dish} with {item}",
         "Grandmother's {dish}",
@@ -334,6 +395,8 @@ COOKING = Prose(
 
 GOODS = Prose(
     months=EN_MONTHS,
+    openers=EN_OPENERS,
+    tails=EN_TAILS,
     titles=(
         "{brand} {item} {n}",
         "{adj} {item} by {brand}",
@@ -380,6 +443,8 @@ GOODS = Prose(
 
 SCIENCE = Prose(
     months=EN_MONTHS,
+    openers=EN_OPENERS,
+    tails=EN_TAILS,
     titles=("{thing}", "{adj} {thing}", "{thing} of {place}", "List of {thing} types", "{person} and the {thing}"),
     headings=("History", "Description", "Distribution", "Use", "Naming", "Research", "Conservation", "Geology"),
     slots={
@@ -422,6 +487,8 @@ SCIENCE = Prose(
 
 JOBS = Prose(
     months=EN_MONTHS,
+    openers=EN_OPENERS,
+    tails=EN_TAILS,
     titles=(
         "{level} {role}",
         "{role} ({team})",
@@ -474,6 +541,8 @@ JOBS = Prose(
 
 HOMES = Prose(
     months=EN_MONTHS,
+    openers=EN_OPENERS,
+    tails=EN_TAILS,
     titles=(
         "{n} m² {home} in {area}",
         "{adj} {home} near the {near}",

@@ -6,6 +6,28 @@ from tests.worlds.blind.prose import Prose
 from tests.worlds.blind.tongues import FRENCH, GERMAN, RUSSIAN, SPANISH
 
 CLUB = Prose(
+    openers=(
+        "Wie jedes Jahr:",
+        "Übrigens:",
+        "Zur Erinnerung:",
+        "Erfreulich ist:",
+        "Kurz notiert:",
+        "Hinweis:",
+        "Nach langer Pause:",
+        "Aus aktuellem Anlass:",
+    ),
+    tails=(
+        ", wie man hört",
+        " trotz aller Bedenken",
+        ", und das bei jedem Wetter",
+        " zur Freude der Kinder",
+        ", so der Beschluss",
+        " nach Rücksprache mit dem Amt",
+        ", sofern nichts dazwischenkommt",
+        " mit großem Einsatz",
+        ", auch wenn es knapp wird",
+        " bei Kaffee und Kuchen",
+    ),
     months=GERMAN.months,
     titles=(
         "{feast} in {place}",
@@ -41,6 +63,26 @@ CLUB = Prose(
 )
 
 KITCHEN_FR = Prose(
+    openers=(
+        "Astuce :",
+        "À noter :",
+        "Pour finir,",
+        "D'abord,",
+        "Selon la saison,",
+        "Si le temps manque,",
+        "Comme le veut la tradition,",
+    ),
+    tails=(
+        ", sans trop remuer",
+        " à feu doux",
+        ", selon votre goût",
+        " avec une pincée de sel",
+        ", c'est tout le secret",
+        " pour les gourmands",
+        ", même la veille",
+        " jusqu'à la bonne couleur",
+        ", en gardant un peu de jus",
+    ),
     months=FRENCH.months,
     titles=(
         "{dish} aux {item}",
@@ -72,6 +114,26 @@ KITCHEN_FR = Prose(
 )
 
 PRESS_ES = Prose(
+    openers=(
+        "Según fuentes próximas,",
+        "De momento,",
+        "Por otra parte,",
+        "Pese a todo,",
+        "Como es habitual,",
+        "A última hora,",
+        "En este sentido,",
+    ),
+    tails=(
+        ", según fuentes municipales",
+        " a pesar de las críticas",
+        ", algo poco habitual",
+        " por falta de presupuesto",
+        ", como ya adelantó este diario",
+        " tras meses de espera",
+        ", aunque con matices",
+        " con carácter urgente",
+        ", entre aplausos",
+    ),
     months=SPANISH.months,
     titles=(
         "{who} aprueba {thing} en {place}",
@@ -112,6 +174,26 @@ PRESS_ES = Prose(
 )
 
 TALK_RU = Prose(
+    openers=(
+        "Кстати,",
+        "Честно говоря,",
+        "По опыту,",
+        "Между прочим,",
+        "На всякий случай:",
+        "Скажу сразу:",
+        "Если коротко,",
+    ),
+    tails=(
+        ", и это проверено",
+        " даже зимой",
+        ", как ни странно",
+        " без всяких доработок",
+        ", но это моё мнение",
+        " после долгих мучений",
+        ", хотя бывает иначе",
+        " при нормальном уходе",
+        ", вот и думайте",
+    ),
     months=RUSSIAN.months,
     titles=(
         "Не работает {thing}",
@@ -145,6 +227,16 @@ TALK_RU = Prose(
 )
 
 GOODS_JA = Prose(
+    openers=(
+        "また、",
+        "なお、",
+        "さらに、",
+        "おかげさまで、",
+        "例年どおり、",
+        "ご好評につき、",
+        "職人の手で、",
+        "お客様の声を受けて、",
+    ),
     glue="",
     titles=("{region}産{item}{n}g", "{adj}{item}セット", "{item}と{item}の詰め合わせ", "{region}の{adj}{item}"),
     headings=("商品説明", "原材料", "お召し上がり方", "保存方法", "お届けについて"),

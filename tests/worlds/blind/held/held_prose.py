@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from tests.worlds.blind.prose import EN_MONTHS, Prose
+from tests.worlds.blind.prose import EN_MONTHS, EN_OPENERS, EN_TAILS, Prose
 from tests.worlds.blind.tongues import ARABIC, Tongue, _ages, _short
 
 TALK_ZH = Prose(
+    openers=("说实话，", "另外，", "顺便说一句，", "据我所知，", "最近，", "个人感觉，", "不得不说，", "前几天，"),
+    tails=("，供大家参考", "，仅代表个人看法", "，希望有帮助", "，大家怎么看", "，反正我信了"),
     glue="",
     titles=(
         "{thing}出现{state}怎么办",
@@ -37,6 +39,15 @@ TALK_ZH = Prose(
 )
 
 PRESS_AR = Prose(
+    openers=("من جهة أخرى،", "وفي السياق نفسه،", "حتى الآن", "كما هو متوقع،", "وبحسب المصادر،", "في المقابل،"),
+    tails=(
+        " رغم الانتقادات",
+        " بسبب نقص التمويل",
+        "، وهو أمر غير معتاد",
+        " بعد أشهر من الانتظار",
+        "، حسب ما نشر سابقا",
+        " بشكل عاجل",
+    ),
     months=ARABIC.months,
     titles=("{who} تعلن {thing} في {place}", "افتتاح {thing} في {place}", "تأجيل {thing}", "{place}: جدل حول {thing}"),
     headings=("خلفية", "ردود الفعل", "التكلفة", "الخطوات القادمة"),
@@ -61,6 +72,22 @@ PRESS_AR = Prose(
 )
 
 TOWN_PL = Prose(
+    openers=(
+        "Jak co roku,",
+        "Ponadto",
+        "Jednocześnie",
+        "Zgodnie z uchwałą",
+        "W związku z pytaniami mieszkańców",
+        "Przypominamy:",
+    ),
+    tails=(
+        ", mimo trudnych warunków",
+        " po konsultacjach społecznych",
+        ", o czym informowano wcześniej",
+        " w miarę dostępnych środków",
+        ", z małymi wyjątkami",
+        " na wniosek sołtysa",
+    ),
     months=(
         "stycznia",
         "lutego",
@@ -105,6 +132,15 @@ TOWN_PL = Prose(
 )
 
 GOODS_IT = Prose(
+    openers=("Inoltre,", "Da notare:", "Come sempre,", "In più,", "A richiesta,", "Per chi ama la qualità:"),
+    tails=(
+        ", senza rinunciare allo stile",
+        " in ogni stagione",
+        ", come una volta",
+        " con la massima cura",
+        ", anche dopo anni di uso",
+        " a un prezzo onesto",
+    ),
     months=(
         "gennaio",
         "febbraio",
@@ -142,6 +178,7 @@ GOODS_IT = Prose(
 )
 
 BOARD_KO = Prose(
+    openers=("또한", "참고로", "아울러", "예년과 같이", "주민 의견에 따라", "부득이하게"),
     titles=(
         "{place} {thing} 안내",
         "{thing} 신청 방법",
@@ -171,6 +208,8 @@ BOARD_KO = Prose(
 
 SERVICES = Prose(
     months=EN_MONTHS,
+    openers=EN_OPENERS,
+    tails=EN_TAILS,
     titles=(
         "{part} outage",
         "Degraded {part}",
@@ -203,6 +242,8 @@ SERVICES = Prose(
 
 CLIPS = Prose(
     months=EN_MONTHS,
+    openers=EN_OPENERS,
+    tails=EN_TAILS,
     titles=(
         "I built a {thing} from {stuff}",
         "{thing} repair in {n} minutes",

@@ -417,6 +417,7 @@ KINDS = (
         ENGLISH,
         "/weather/{n}",
         Layout("table p", fields=("phone", "pollen"), header=("Day", "High", "Low", "Sky")),
+        rate=0.35,
         makers={
             "phone": _number,
             "pollen": lambda r: r.choice(("low", "moderate", "high", "very high")),

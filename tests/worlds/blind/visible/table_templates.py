@@ -307,6 +307,7 @@ KINDS = (
         ENGLISH,
         "/table/{n}",
         Layout("table p", header=("Currency", "1.00 unit", "inverse")),
+        rate=0.35,
         makers={
             "live values": str,
             "row": lambda r: (
