@@ -53,6 +53,7 @@ Paragraph = tuple[str, int, int]  # Text, kind and score; a plain tuple, since a
 ParagraphRange = tuple[int, int]  # The first paragraph and the one after the last.
 
 _PERMALINK_SIGNS: Final = " ¶§🔗\u200b\ufeff\uf0c1"
+_SIGN_STARTS: Final = frozenset("[¶§#^↩↑⏎🔗\u200b\uf0c1")
 _BRACKETS: Final = ("[", "(")
 _BRACKET_ENDS: Final = ("]", ")")
 
@@ -102,6 +103,8 @@ _KINDS: Final = tuple(_KIND_OF.get(tag, _INLINE) for tag in range(max(_KIND_OF) 
 _MAIN_TAG: Final = tag_id("main")
 _ASIDE_ELEMENT: Final = tag_id("aside")
 _CAPTION: Final = tag_id("figcaption")
+_SUP: Final = tag_id("sup")
+_TERM: Final = tag_id("dt")
 _SECTION: Final = tag_id("section")
 _SECTION_NAMES: Final = ("sect", "subsect", "chapter", "level")
 _ITEM_KINDS: Final = frozenset((_ITEM, _CELL))
@@ -282,12 +285,15 @@ def split_paragraphs(
                         node = node.first_child
                         continue
                     text = _visible_text(node)
-                if len(text) > MAX_TOOL_CHARS or not walk.is_in_item() or not _is_command(node):
+                if text[:1] in _SIGN_STARTS and len(text) <= MAX_TOOL_CHARS and _is_sign(node, text):
+                    pass
+                elif len(text) > MAX_TOOL_CHARS or not walk.is_in_item() or not _is_command(node):
                     pieces.append(text)
                     walk.linked += len(text)
                     walk.link = node
         elif kind == _WHOLE:
-            pieces.append(node.text_lexbor())
+            if tag != _SUP or not _is_footnote_mark(node):
+                pieces.append(node.text_lexbor())
         elif kind <= _ITEM:
             if pieces:
                 walk.flush()
@@ -355,24 +361,35 @@ def _add_heading(found: list[Paragraph], node: LexborNode, mark: int) -> bool:
 
 
 def _heading_text(heading: LexborNode) -> str:
-    """Return the text of a heading without what software adds to it: permalinks, edit links, buttons."""
-    texts: list[str] = []
-    tools: list[str] = []
+    return "".join(map(_visible_text, heading_content(heading)))
+
+
+def heading_content(heading: LexborNode) -> list[LexborNode]:
+    """Return the nodes of a heading without what software adds to it: permalinks, edit links, buttons."""
+    nodes: list[LexborNode] = []
+    tools: list[LexborNode] = []
+    is_said = False
     child = heading.first_child
     while child is not None:
         tag = child.tag_id
-        if tag == _TEXT_ID:
-            texts.append(child.text_content or "")
-        elif (tag >= len(_KINDS) or _KINDS[tag] != _DROP) and (text := _visible_text(child)):
-            (tools if _is_heading_tool(child, text) else texts).append(text)
+        text = (child.text_content or "") if tag == _TEXT_ID else _visible_text(child)
+        has_words = any(map(str.isalnum, text))
+        if tag != _TEXT_ID and (_kind_of(tag) == _DROP or _is_heading_tool(child, text, has_words=has_words)):
+            tools.append(child)
+        else:
+            nodes.append(child)
+            is_said = is_said or has_words
         child = child.next
-    text = "".join(texts)
-    return text if any(map(str.isalnum, text)) else "".join(tools)
+    return nodes if is_said else [node for node in tools if _kind_of(node.tag_id) != _DROP] or nodes
 
 
-def _is_heading_tool(part: LexborNode, text: str) -> bool:
+def _kind_of(tag: int) -> int:
+    return _KINDS[tag] if tag < len(_KINDS) else _INLINE
+
+
+def _is_heading_tool(part: LexborNode, text: str, *, has_words: bool) -> bool:
     """Return whether a part of a heading is a permalink or an edit link."""
-    if not any(map(str.isalnum, text)):
+    if not has_words:
         return len(text) > 1 or part.tag_id == _A or not text.isascii()
     link = part if part.tag_id == _A else part.css_first("a")
     if link is None:
@@ -386,8 +403,38 @@ def _is_heading_tool(part: LexborNode, text: str) -> bool:
 def _add_preformatted(found: list[Paragraph], text: str) -> None:
     """Add preformatted text with its lines as one paragraph."""
     text = text.strip("\n").rstrip()
-    if text:
+    if text and not ("\n" in text and "".join(text.split()).isdigit()):  # Line numbers beside a listing.
         found.append((text, PRE, len(text)))
+
+
+def is_left_out(node: LexborNode) -> bool:
+    """Return whether the text of a link or raised number is no part of the paragraph around it."""
+    if node.tag_id == _SUP:
+        return _is_footnote_mark(node)
+    if node.tag_id != _A or len(text := node.text_lexbor()) > MAX_TOOL_CHARS:
+        return False
+    if text[:1] in _SIGN_STARTS and _is_sign(node, text):
+        return True
+    parent = node.parent
+    return parent is not None and _kind_of(parent.tag_id) in _ITEM_KINDS and _is_command(node)
+
+
+def _is_sign(link: LexborNode, text: str) -> bool:
+    """Return whether a link is a permalink, the number of a footnote or the way back from it."""
+    if not any(map(str.isalnum, text)):
+        return True
+    parent = link.parent
+    return text[-1] == "]" and ((link.attributes.get("href") or "").startswith("#") or _is_term(parent))
+
+
+def _is_footnote_mark(raised: LexborNode) -> bool:
+    """Return whether raised text is a link to a footnote."""
+    link = raised.first_child
+    return link is not None and link.tag_id == _A and (link.attributes.get("href") or "").startswith("#")
+
+
+def _is_term(node: LexborNode | None) -> bool:
+    return node is not None and node.tag_id == _TERM
 
 
 def is_step_link(link: LexborNode) -> bool:
