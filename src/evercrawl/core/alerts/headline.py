@@ -128,7 +128,7 @@ class _Difference(NamedTuple):
 
 def describe_change(event: Event, longest: int) -> str:
     """Return what changed on the page, without its name."""
-    places = [(edit, found) for edit in event.edits for found in _differences(edit)]
+    places = _pair_blocks([(edit, found) for edit in event.edits for found in _differences(edit)])
     if not places:
         return "title or description changed" if event.kind is EventKind.METADATA else "the content changed"
     # The most telling first: text before entries of lists; replaced words, then new ones, then removed ones.
@@ -136,6 +136,21 @@ def describe_change(event: Event, longest: int) -> str:
     more = len(places) - 1 + event.omitted
     tail = f", and {more:,} more change{'s' * (more > 1)}" if more else ""
     return _describe(first, longest - len(tail)) + tail
+
+
+def _pair_blocks(places: list[tuple[Edit, _Difference]]) -> list[tuple[Edit, _Difference]]:
+    """Return the places with a short removed block and a short added one right after it as one replacement."""
+    found: list[tuple[Edit, _Difference]] = []
+    for edit, place in places:
+        if found:
+            other, before = found[-1]
+            is_pair = other.is_entry == edit.is_entry and not (before.new or place.old)
+            is_whole = not any((before.before, before.after, place.before, place.after))
+            if is_pair and is_whole and max(len(before.old), len(place.new)) <= MAX_QUOTE_CHARS:
+                found[-1] = (edit, _Difference(before.old, place.new, "", ""))
+                continue
+        found.append((edit, place))
+    return found
 
 
 def _differences(edit: Edit) -> Iterator[_Difference]:

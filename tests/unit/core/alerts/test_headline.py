@@ -41,6 +41,11 @@ def changed(title: str | None, *edits: Edit, page: int = 1, omitted: int = 0, at
         ([edit("a b c d e f", "x b c y e f")], "Jobs: 'a' became 'x', and 1 more change"),
         ([edit("Old post", "New post", is_entry=True), edit("Nurse", "Doctor", key=2)],
          "Jobs: 'Nurse' became 'Doctor', and 1 more change"),
+        ([edit("Nurse", ""), edit("", "Doctor", key=2)], "Jobs: 'Nurse' became 'Doctor'"),
+        ([edit("Cook", ""), edit("Nurse", ""), edit("", "Doctor", key=2)],
+         "Jobs: 'Nurse' became 'Doctor', and 1 more change"),
+        ([edit("Nurse", ""), edit("", LONG[:60], key=2)],
+         "Jobs: added 'The harbour office answers all questions about the ferry, th', and 1 more change"),
         ([], "Jobs: the content changed"),
     ],
 )  # fmt: skip
