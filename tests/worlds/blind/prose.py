@@ -113,15 +113,14 @@ class FreshProse(Prose):
     used: set[str] = field(default_factory=set)
 
     def sentence(self, rng: Random) -> str:
-        """Return a sentence that was not used before, in the end by joining two."""
-        for _ in range(12):
+        """Return a sentence that was not used before, not even with other numbers; in the end by joining two."""
+        for _ in range(20):
             text = super().sentence(rng)
-            if text not in self.used:
-                break
-        else:
-            text = f"{super().sentence(rng)}{self.glue}{super().sentence(rng)}"
-        self.used.add(text)
-        return text
+            shape = _NUMBER.sub("#", text)
+            if shape not in self.used:
+                self.used.add(shape)
+                return text
+        return f"{super().sentence(rng)}{self.glue}{super().sentence(rng)}"
 
     def title(self, rng: Random) -> str:
         """Return a title that was not used before, in the end with a number."""

@@ -91,14 +91,10 @@ def _departures(v: View) -> str:
 def timetable(v: View) -> str:
     """Write the timetable of a stop; scheduled times are content, live times are not."""
     page = v.page
-    body = v.body(
-        table=lambda b: (
-            f'<table class="timetable table table-striped"><caption>Valid from {esc(page.fields["valid from"])}</caption>{v.rows(b)}</table>'
-        )
-    )
+    body = v.body(table=lambda b: f'<table class="timetable table table-striped">{v.rows(b)}</table>')
     nav = "".join(f'<li class="nav-item"><a class="nav-link" href="{h}">{m}</a></li>' for m, h in v.menu())
     note = f'<div class="alert">{v.notice()}</div>' if v.notice() else ""
-    return f"""<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Stop {esc(page.title)}</title><meta http-equiv="refresh" content="{v.pick((60, 60, 90))}"></head><body><nav class="navbar"><a class="navbar-brand" href="/">City Transport</a><ul class="navbar-nav">{nav}</ul><span class="navbar-text clock">{v.clock("%a %d %b, %H:%M:%S")}</span></nav>{note}<div class="container"><h1>Stop {page.number + 100} · {esc(page.title)}</h1><p class="zone">Fare zone <b>{esc(page.fields["zone"])}</b>, information line {esc(page.fields["phone"])}</p>{v.noise(_departures(v))}
+    return f"""<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Stop {esc(page.title)}</title><meta http-equiv="refresh" content="{v.pick((60, 60, 90))}"></head><body><nav class="navbar"><a class="navbar-brand" href="/">City Transport</a><ul class="navbar-nav">{nav}</ul><span class="navbar-text clock">{v.clock("%a %d %b, %H:%M:%S")}</span></nav>{note}<div class="container"><h1>Stop {page.number + 100} · {esc(page.title)}</h1><p class="zone">Valid from {esc(page.fields["valid from"])}. Fare zone <b>{esc(page.fields["zone"])}</b>, information line {esc(page.fields["phone"])}</p>{v.noise(_departures(v))}
 {body}
 <form action="/search"><input type="hidden" name="javax.faces.ViewState" value="{v.word(60)}"><button>{v.button("Find a connection", "Plan your journey")}</button></form></div><footer>{v.footer()} Data as of {v.clock("%d.%m.%Y %H:%M")}; request {v.token(8)}</footer></body></html>"""
 
