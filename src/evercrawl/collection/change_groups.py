@@ -11,16 +11,10 @@ from pathlib import Path
 from evercrawl.adapters.sql.listing_reader import each_listing, open_listing
 from evercrawl.adapters.sql.state_reader import ShardReader, StateReader
 from evercrawl.collection.change_inbox import ChangeInbox
+from evercrawl.collection.page_events import cause_pages, is_on_site
 from evercrawl.collection.site_list import find_site
-from evercrawl.core.change.review import (
-    EditGroup,
-    filter_read,
-    group_changes,
-    mute_pattern,
-    muted_part,
-    read_marks,
-    unmuted_part,
-)
+from evercrawl.core.change.grouping import EditGroup, group_changes
+from evercrawl.core.change.review import filter_read, mute_pattern, muted_part, read_marks, unmuted_part
 from evercrawl.core.change.text_diff import edit_line as edit_line
 from evercrawl.core.change.text_diff import is_visible
 from evercrawl.core.change.text_diff import mark_words as mark_words
@@ -28,7 +22,6 @@ from evercrawl.core.change.text_diff import more_edits as more_edits
 from evercrawl.core.change.text_diff import more_words as more_words
 from evercrawl.core.change.text_diff import shorten_edit as shorten_edit
 from evercrawl.core.change.text_diff import text_blocks as text_blocks
-from evercrawl.core.url import site_of
 from evercrawl.model.change import BlockEdit, Change, Edit
 from evercrawl.model.history import ChangeGroup, Mute
 from evercrawl.model.listing import ChangeRecord, RecentChangeGroup, RecentChanges
@@ -51,22 +44,17 @@ def changes_since(
             seen.extend(_read_changes(state, to_us(since), site))
     if mutes:
         seen = [(url, left) for url, change in seen if (left := unmuted_part(change, url, mutes)) is not None]
-    return [describe_group(group) for group in group_changes(seen, with_noise=noise)]
+    causes = cause_pages(collection, since, site=site) if seen else []
+    return [describe_group(group) for group in group_changes(seen, causes=causes, with_noise=noise)]
 
 
 def _read_changes(state: ShardReader, since_us: int, site: str | None) -> Iterator[tuple[str, Change]]:
     portion = state.changes_since(since_us)
     while portion:
         for record in portion:
-            if site is None or _is_on_site(record.url, site):
+            if site is None or is_on_site(record.url, site):
                 yield record.url, record.change
         portion = state.changes_since(portion[-1].at_us, portion[-1].page_id)
-
-
-def _is_on_site(url: str, site: str) -> bool:
-    """Return whether the URL is on this host or origin."""
-    origin = site_of(url)
-    return site.rstrip("/") in (origin, origin.partition("://")[2])
 
 
 def describe_group(group: EditGroup) -> ChangeGroup:
@@ -80,6 +68,7 @@ def describe_group(group: EditGroup) -> ChangeGroup:
         example="\n".join([*map(edit_line, edits), *more]),
         edits=edits,
         omitted=group.omitted,
+        listings=group.listings,
     )
 
 
@@ -103,7 +92,8 @@ def recent_changes(
     newest = nlargest(MAX_CHANGES, seen, key=lambda record: record.at_us)
     complete = len(seen) < MAX_CHANGES
     chosen = choose(newest)
-    groups = group_changes(((record.url, record.change) for record in chosen), with_noise=noise)
+    causes = cause_pages(collection, since, site=site) if chosen else []
+    groups = group_changes(((record.url, record.change) for record in chosen), causes=causes, with_noise=noise)
     moments = _newest_of_edits(chosen)
     # Only shown groups are described, because comparing texts is slow.
     return RecentChanges(
@@ -127,7 +117,7 @@ def _newest_of_edits(records: Sequence[ChangeRecord]) -> dict[int, int]:
 
 
 def _describe_recent(group: EditGroup, moments: Mapping[int, int]) -> RecentChangeGroup:
-    keys = tuple(dict.fromkeys(edit.key for edit in group.edits))
+    keys = tuple(dict.fromkeys((*(edit.key for edit in group.edits), *group.keys)))
     forms = (mute_pattern(edit.removed, edit.added) for edit in group.edits[:MAX_MUTE_PATTERNS])
     parts = tuple(dict.fromkeys(form for form in forms if form is not None))
     return RecentChangeGroup(describe_group(group), keys, max(moments[key] for key in keys), parts)

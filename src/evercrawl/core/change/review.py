@@ -1,21 +1,22 @@
-"""The inbox of changes: read marks, groups of equal edits, and mutes.
+"""The inbox of changes: read marks and mutes.
 A mute names what stays the same in a part of a page: `Line * runs every * minutes`, where `*` stands for anything. An
 edit is muted if both its texts match. Versions are stored all the same."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import NamedTuple
 
 from evercrawl.core.change.text_diff import ELLIPSIS, MatchingRun, matching_runs
 from evercrawl.core.url import matches_glob, site_of
-from evercrawl.model.change import Change, ChangeClass, Edit
+from evercrawl.model.change import Change
 from evercrawl.model.history import Mute, ReadMark
 from evercrawl.model.listing import ChangeRecord
+
+
+KEY_MASK = (1 << 64) - 1  # Keys are stored as signed numbers.
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class ReadMarks:
 
     def has(self, key: int, view: ChangeRecord) -> bool:
         """Return whether this edit of a change was read."""
-        until_us = max(self.all_us, self.edits.get(key, 0), self.sites.get(site_of(view.url), 0))
+        until_us = max(self.all_us, self.edits.get(key & KEY_MASK, 0), self.sites.get(site_of(view.url), 0))
         return view.at_us <= until_us
 
 
@@ -39,7 +40,8 @@ def read_marks(marks: Iterable[ReadMark]) -> ReadMarks:
     all_us = 0
     for mark in marks:
         if mark.key is not None:
-            edits[mark.key] = max(mark.until_us, edits.get(mark.key, 0))
+            key = mark.key & KEY_MASK
+            edits[key] = max(mark.until_us, edits.get(key, 0))
         elif mark.site is not None:
             sites[mark.site] = max(mark.until_us, sites.get(mark.site, 0))
         else:
@@ -55,78 +57,6 @@ def filter_read(views: Iterable[ChangeRecord], marks: ReadMarks, *, read: bool) 
         if edits:
             kept.append(view._replace(change=replace(view.change, edits=edits)))
     return kept
-
-
-MIN_SHARED_VISITS = 0.6  # Edits form one group if this share of their visits is the same.
-MAX_COMPARED_EDITS = 200  # An edit is compared with this many groups, the largest first.
-
-
-class EditGroup(NamedTuple):
-    """Pages that changed in the same way."""
-
-    kind: ChangeClass
-    size: float  # The largest change among them.
-    pages: tuple[str, ...]
-    edits: tuple[Edit, ...]  # Those of one page as an example, then what only other pages have.
-    is_template: bool
-    omitted: int = 0  # Edits of the page that are not stored.
-
-
-def group_changes(changes: Iterable[tuple[str, Change]], *, with_noise: bool = False) -> list[EditGroup]:
-    """Return the groups of the given changes (page URL, change), the most significant first.
-    A template edit on a single page is shown only `with_noise`."""
-    seen = list(changes)
-    edits: dict[int, Edit] = {}
-    visits_of: dict[int, dict[int, None]] = defaultdict(dict)
-    for place, (_, change) in enumerate(seen):
-        for edit in change.edits:
-            is_template = edit.is_template or edits.get(edit.key, edit).is_template
-            edits[edit.key] = edit._replace(is_template=is_template)
-            visits_of[edit.key][place] = None
-    groups = [_group(keys, edits, visits_of, seen) for keys in _group_by_visits(visits_of)]
-    shown = [group for group in groups if with_noise or len(group.pages) > 1 or not group.is_template]
-    return sorted(shown, key=lambda group: (_rank(group.kind), group.size, len(group.pages)), reverse=True)
-
-
-def _group_by_visits(visits_of: dict[int, dict[int, None]]) -> list[list[int]]:
-    """Return the edits in lists of those seen at the same visits, the most frequent first."""
-    same: dict[frozenset[int], list[int]] = {}
-    for key, visits in visits_of.items():
-        same.setdefault(frozenset(visits), []).append(key)
-    lists: list[tuple[frozenset[int], list[int]]] = []
-    for visit_set, keys in sorted(same.items(), key=lambda entry: len(entry[0]), reverse=True):
-        nearly = (known for known in lists[:MAX_COMPARED_EDITS] if _is_similar(known[0], visit_set))
-        target = next(nearly, None) if len(visit_set) > 1 else None
-        if target is None:
-            lists.append((visit_set, keys))
-        else:
-            target[1].extend(keys)
-    return [keys for _, keys in lists]
-
-
-def _is_similar(known: frozenset[int], visit_set: frozenset[int]) -> bool:
-    common = len(known & visit_set)
-    return common >= MIN_SHARED_VISITS * (len(known) + len(visit_set) - common)
-
-
-def _group(
-    keys: list[int], edits: dict[int, Edit], visits_of: dict[int, dict[int, None]], seen: list[tuple[str, Change]]
-) -> EditGroup:
-    wanted = set(keys)
-    visits = dict.fromkeys(place for key in keys for place in visits_of[key])
-    is_template = all(edits[key].is_template for key in keys)
-    found = [seen[place][1] for place in visits]
-    kind = ChangeClass.NOISE if is_template else max((change.kind for change in found), key=_rank)
-    size = 0.0 if is_template else max(change.size for change in found)
-    pages = tuple(dict.fromkeys(seen[place][0] for place in visits))
-    example = max(found, key=lambda change: sum(edit.key in wanted for edit in change.edits))
-    shown = tuple(edit for edit in example.edits if edit.key in wanted)
-    others = tuple(edits[key] for key in wanted.difference(edit.key for edit in shown))
-    return EditGroup(kind, size, pages, shown + others, is_template, 0 if is_template else example.omitted)
-
-
-def _rank(kind: ChangeClass) -> int:
-    return list(ChangeClass).index(kind)
 
 
 MIN_LETTERS = 3  # Fewer letters would mute more than was meant.

@@ -1,4 +1,4 @@
-"""Groups of equal edits, and mutes."""
+"""Mutes: parts of pages whose changes are hidden."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 from evercrawl.core.change.review import (
     MAX_PATTERN_CHARS,
-    group_changes,
     is_muted,
     matches_pattern,
     mute_pattern,
@@ -17,45 +16,8 @@ from evercrawl.core.change.review import (
     unmuted_part,
 )
 from evercrawl.core.change.text_diff import make_edit
-from evercrawl.model.change import Change, ChangeClass, Edit
+from evercrawl.model.change import Change, ChangeClass
 from evercrawl.model.history import Mute
-
-MENU = make_edit(1, "News", "Stories", is_template=True)
-FOOTER = make_edit(2, "2025", "", is_template=True)
-PRICE = make_edit(3, "9 EUR", "8 EUR", is_template=False)
-TEXT = make_edit(4, "", "More words", is_template=False)
-
-
-def noise(*edits: Edit) -> Change:
-    return Change(ChangeClass.NOISE, 0.0, edits)
-
-
-def content(size: float, *edits: Edit) -> Change:
-    return Change(ChangeClass.CONTENT, size, edits)
-
-
-def test_edits_made_on_the_same_pages_are_one_group():
-    changes = [(f"/{number}", noise(MENU, FOOTER)) for number in range(9)]
-    (group,) = group_changes(changes)
-    assert group.is_template
-    assert set(group.edits) == {MENU, FOOTER}
-    assert len(group.pages) == 9
-
-
-def test_content_comes_first_in_its_own_group():
-    changes = [(f"/{number}", noise(MENU)) for number in range(9)]
-    changes += [("/3", content(0.5, TEXT)), ("/4", content(0.1, PRICE, MENU)), ("/5", content(0.1, PRICE))]
-    groups = group_changes(changes)
-    assert [(group.kind, len(group.pages)) for group in groups] == [
-        (ChangeClass.CONTENT, 1),
-        (ChangeClass.CONTENT, 2),
-        (ChangeClass.NOISE, 9),
-    ]
-
-
-def test_a_template_edit_of_one_page_is_not_shown():
-    assert group_changes([("/a", noise(MENU)), ("/b", noise())]) == []
-
 
 URL = "https://a.test/page"
 

@@ -1,0 +1,455 @@
+"""Groups of changes: the same edit on many pages is one group, and the most significant group comes first.
+Lists follow pages: when a page is added, edited or removed, archives, feeds, indexes and numbered lists change too.
+Such pages are listed after the page that caused the change, or in one last group of their site."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import log2
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from xxhash import xxh3_64_intdigest
+
+from evercrawl.core.change.detectors import bytes_change
+from evercrawl.core.change.text_diff import ELLIPSIS
+from evercrawl.core.url import path_of, site_of
+from evercrawl.model.change import Change, ChangeClass, Edit, Sign
+
+MIN_SHARED_VISITS = 0.6  # Edits form one group if this share of their visits is the same.
+MAX_COMPARED_EDITS = 200  # An edit is compared with this many groups, the largest first.
+MAX_ENTRY_WORDS = 14  # A longer text of a list is a summary, not the name of an entry.
+MAX_MINOR_WORDS = 16  # A longer block with another number is prose.
+MAX_MENTION_WORDS = 20  # A longer text that names a page is prose.
+MIN_QUOTED_WORDS = 4  # Fewer words may be equal by chance.
+MAX_LISTED_EDITS = 24  # Edits of lists that are shown as an example.
+MAX_CAUSE_CHARS = 20_000
+_WORD = re.compile(r"[^\W_]+")
+_PRICE = re.compile(r"\d[.,]\d\d\b|\b[A-Z]{3}\s?\d|\d\s?[A-Z]{3}\b")
+_TITLE_PARTS = re.compile(r"\s[-–—|·»/]\s|[|:\[\]»•]")
+
+
+_BYTES_KEYS = frozenset(edit.key for edit in bytes_change().edits)  # Of a change whose text is unknown.
+
+
+class CausePage(NamedTuple):
+    """A page that was added, edited or removed, as lists may name it."""
+
+    url: str
+    title: str = ""
+    text: str = ""  # Empty: not read.
+    is_edited: bool = False  # It was there before, and still is.
+    is_gone: bool = False
+
+
+class EditGroup(NamedTuple):
+    """Pages that changed in the same way."""
+
+    kind: ChangeClass
+    size: float  # The largest change among them.
+    pages: tuple[str, ...]  # Those with the edit, then those that only list them.
+    edits: tuple[Edit, ...]  # Those of one page as an example, then what only other pages have.
+    is_template: bool
+    omitted: int = 0  # Edits of the page that are not stored.
+    listings: tuple[str, ...] = ()  # Pages, the last of `pages`, of which only lists have changed.
+    keys: tuple[int, ...] = ()  # The keys of all their edits, also of those that are not shown.
+
+    @property
+    def is_listing(self) -> bool:
+        """Whether only lists have changed, and the page behind it is new, removed or unknown."""
+        return bool(self.listings) and len(self.listings) == len(self.pages)
+
+
+class _Visit(NamedTuple):
+    """A change of a page."""
+
+    place: int
+    url: str
+    change: Change
+
+
+def group_changes(
+    changes: Iterable[tuple[str, Change]], *, causes: Sequence[CausePage] = (), with_noise: bool = False
+) -> list[EditGroup]:
+    """Return the groups of the given changes (page URL, change), the most significant first.
+    `causes`: pages that were added, edited or removed at the same time. A template edit on a single page, or that only
+    follows from them, is shown only `with_noise`."""
+    visits = [_Visit(place, url, change) for place, (url, change) in enumerate(changes)]
+    lists = {site: _Lists(found, causes_of) for site, found, causes_of in _by_site(visits, causes)}
+    listing = {place: cause for of_site in lists.values() for place, cause in of_site.causes().items()}
+    own = [visit for visit in visits if visit.place not in listing]
+    listed = {visit.url for visit in visits if visit.place in listing}
+    groups = _attach(_fold_minor(_edit_groups(own)), visits, listing)
+    for group in _edit_groups(visits, template=True):
+        follows = listed.issuperset(group.pages) or lists[site_of(group.pages[0])].explain_all(group.edits)
+        groups += [group] if with_noise or (len(group.pages) > 1 and not follows) else []
+    return sorted(groups, key=_significance, reverse=True)
+
+
+# The same edit
+
+
+def _edit_groups(visits: Sequence[_Visit], *, template: bool = False) -> list[EditGroup]:
+    """Return the groups of edits of the content, or of the template."""
+    edits: dict[int, Edit] = {}
+    visits_of: dict[int, dict[int, None]] = defaultdict(dict)
+    by_place = {visit.place: visit for visit in visits}
+    for visit in visits:
+        for edit in visit.change.edits:
+            is_template = edit.is_template or edits.get(edit.key, edit).is_template
+            edits[edit.key] = edit._replace(is_template=is_template)
+            visits_of[edit.key][visit.place] = None
+    chosen = {key: places for key, places in visits_of.items() if edits[key].is_template is template}
+    return [_group(keys, edits, chosen, by_place) for keys in _group_by_visits(chosen)]
+
+
+def _group_by_visits(visits_of: Mapping[int, dict[int, None]]) -> list[list[int]]:
+    """Return the edits in lists of those seen at the same visits, the most frequent first."""
+    same: dict[frozenset[int], list[int]] = {}
+    for key, visits in visits_of.items():
+        same.setdefault(frozenset(visits), []).append(key)
+    lists: list[tuple[frozenset[int], list[int]]] = []
+    for visit_set, keys in sorted(same.items(), key=lambda entry: len(entry[0]), reverse=True):
+        nearly = (known for known in lists[:MAX_COMPARED_EDITS] if _is_similar(known[0], visit_set))
+        target = next(nearly, None) if len(visit_set) > 1 else None
+        if target is None:
+            lists.append((visit_set, keys))
+        else:
+            target[1].extend(keys)
+    return [keys for _, keys in lists]
+
+
+def _is_similar(known: frozenset[int], visit_set: frozenset[int]) -> bool:
+    common = len(known & visit_set)
+    return common >= MIN_SHARED_VISITS * (len(known) + len(visit_set) - common)
+
+
+def _group(
+    keys: list[int], edits: Mapping[int, Edit], visits_of: Mapping[int, dict[int, None]], by_place: Mapping[int, _Visit]
+) -> EditGroup:
+    wanted = set(keys)
+    visits = [by_place[place] for place in dict.fromkeys(place for key in keys for place in visits_of[key])]
+    is_template = all(edits[key].is_template for key in keys)
+    found = [visit.change for visit in visits]
+    kind = ChangeClass.NOISE if is_template else max((change.kind for change in found), key=_rank)
+    size = 0.0 if is_template else max(change.size for change in found)
+    pages = tuple(dict.fromkeys(visit.url for visit in visits))
+    example = max(found, key=lambda change: sum(edit.key in wanted for edit in change.edits))
+    shown = tuple(edit for edit in example.edits if edit.key in wanted)
+    others = tuple(edits[key] for key in keys if key not in {edit.key for edit in shown})
+    omitted = 0 if is_template else example.omitted
+    return EditGroup(kind, size, pages, shown + others, is_template, omitted, keys=tuple(keys))
+
+
+def _fold_minor(groups: list[EditGroup]) -> list[EditGroup]:
+    """Add groups of dates and numbers to the group that has their pages: they follow from its edit."""
+    home = {page: group for group in reversed(groups) if not _is_minor_group(group) for page in group.pages}
+    extra: dict[int, list[EditGroup]] = defaultdict(list)
+    kept = []
+    for group in groups:
+        homes = {id(home[page]): home[page] for page in group.pages if page in home}
+        if len(homes) == 1 and _is_minor_group(group):
+            extra[next(iter(homes))].append(group)
+        else:
+            kept.append(group)
+    return [_with_folded(group, extra[id(group)]) for group in kept]
+
+
+def _with_folded(group: EditGroup, others: Sequence[EditGroup]) -> EditGroup:
+    if not others:
+        return group
+    pages = dict.fromkeys([*group.pages, *(page for other in others for page in other.pages)])
+    edits = (*group.edits, *(edit for other in others for edit in other.edits))
+    keys = (*group.keys, *(key for other in others for key in other.keys))
+    return group._replace(pages=tuple(pages), edits=edits, keys=keys)
+
+
+# Rank
+
+
+def _significance(group: EditGroup) -> tuple[int, int, float, int]:
+    """Return what groups are sorted by: prose, other content, metadata, lists, the template, noise."""
+    tier = 5 if any(map(_is_prose, group.edits)) else 4
+    if group.kind is not ChangeClass.CONTENT:
+        tier = 3
+    if group.is_listing:
+        tier = 2
+    if group.is_template:
+        tier = 1
+    size = group.size if _BYTES_KEYS.isdisjoint(group.keys) else 0.0
+    size /= 1 + log2(max(1, len(group.pages) - len(group.listings)))
+    return tier, _rank(group.kind), size, len(group.pages)
+
+
+def _rank(kind: ChangeClass) -> int:
+    return list(ChangeClass).index(kind)
+
+
+def _is_prose(edit: Edit) -> bool:
+    """Return whether words of a text changed, and not only an entry of a list, a date or a number."""
+    return not (edit.is_template or edit.is_entry or edit.key in _BYTES_KEYS or _is_minor(edit))
+
+
+def _is_minor_group(group: EditGroup) -> bool:
+    return all(map(_is_minor, group.edits))
+
+
+def _is_minor(edit: Edit) -> bool:
+    """Return whether the edit exchanges dates or numbers in a short block."""
+    if edit.is_template:
+        return False
+    words = sum(len(run.text.split()) for run in edit.words if run.sign != "+")
+    changed = {sign: [run.text for run in edit.words if run.sign == sign] for sign in "-+"}
+    return words <= MAX_MINOR_WORDS and all(
+        texts and any(char.isdigit() for text in texts for char in text) for texts in changed.values()
+    )
+
+
+# Lists
+
+
+def _by_site(
+    visits: Sequence[_Visit], causes: Sequence[CausePage]
+) -> Iterator[tuple[str, list[_Visit], list[CausePage]]]:
+    found: dict[str, list[_Visit]] = defaultdict(list)
+    for visit in visits:
+        found[site_of(visit.url)].append(visit)
+    causes_of: dict[str, list[CausePage]] = defaultdict(list)
+    for cause in causes:
+        causes_of[site_of(cause.url)].append(cause)
+    for site, its_visits in found.items():
+        yield site, its_visits, causes_of[site]
+
+
+class _Lists:
+    """Tells which edits of a site follow from other pages: an entry that came with a new page, went with a removed one,
+    or moved to another list."""
+
+    def __init__(self, visits: Sequence[_Visit], causes: Sequence[CausePage]) -> None:
+        self._visits = visits
+        self._places: dict[tuple[Sign, str], set[str]] = defaultdict(set)
+        for visit in visits:
+            for edit in visit.change.edits:
+                for sign, text in _sides(edit):
+                    self._places[sign, text].add(visit.url)
+        self._named: dict[str, CausePage] = {}
+        self._entries: dict[str, CausePage] = {}  # Lines of new pages, which may be lists themselves.
+        self._quoted: dict[int, CausePage] = {}
+        for cause in sorted(causes, key=lambda cause: cause.is_edited, reverse=True):
+            if not cause.is_edited:
+                self._entries |= dict.fromkeys(_short_lines(cause.text), cause)
+                self._quoted |= dict.fromkeys(_shingles(_fold(cause.text[:MAX_CAUSE_CHARS]).split()), cause)
+        for cause in sorted(causes, key=lambda cause: cause.is_edited, reverse=True):
+            self._named |= dict.fromkeys(_names(cause), cause)
+
+    def causes(self) -> dict[int, CausePage]:
+        """Return the visits to pages of which only lists changed, and what changed them."""
+        found = {visit.place: cause for visit in self._visits if (cause := self._cause_of(visit)) is not None}
+        return found | self._followers([visit for visit in self._visits if visit.place not in found])
+
+    def _cause_of(self, visit: _Visit) -> CausePage | None:
+        """Return what changed the lists of a page, without a URL if it is unknown; None: more than lists changed."""
+        own = [edit for edit in visit.change.edits if not edit.is_template]
+        if not own or visit.change.kind is not ChangeClass.CONTENT:
+            return None
+        shown = visit.change.edits if self._is_quote(own, visit.url) else own
+        entries = [edit for edit in shown if _is_entry(edit)]
+        found = self._explained_entries(entries, visit.url)
+        if not found or not self._follow(own, found, visit.url):
+            return None
+        # An entry that nobody else lists was added by an editor.
+        if len(own) == len(entries) and not self._is_shared(visit):
+            return None
+        return next((cause for cause in found.values() if cause.is_edited), next(iter(found.values())))
+
+    def _followers(self, visits: Sequence[_Visit]) -> dict[int, CausePage]:
+        """Return which visits show entries of lists, and besides them only a part of what one other page shows."""
+        left = {visit.place: self._unexplained(visit) for visit in visits}
+        pages: dict[int, list[_Visit]] = defaultdict(list)
+        for visit in visits:
+            for key in left[visit.place]:
+                pages[key].append(visit)
+        found = {}
+        for visit in visits:
+            rest = left[visit.place]
+            if not rest or len(rest) == sum(not edit.is_template for edit in visit.change.edits):
+                continue
+            others = pages[min(rest, key=lambda key: len(pages[key]))][:MAX_COMPARED_EDITS]
+            leader = next((other for other in others if left[other.place] > rest and other.url != visit.url), None)
+            if leader is not None:
+                found[visit.place] = CausePage(leader.url, is_edited=True)
+        return found
+
+    def _unexplained(self, visit: _Visit) -> set[int]:
+        """Return the keys of the edits that do not follow from other pages."""
+        own = [edit for edit in visit.change.edits if not edit.is_template]
+        found = self._explained_entries(own, visit.url)
+        signs = {edit.sign for edit in own if edit.key in found}
+        room = {edit.key for edit in own if edit.is_entry and signs and edit.sign not in signs}
+        return {edit.key for edit in own} - found.keys() - room
+
+    def _explained_entries(self, edits: Sequence[Edit], url: str) -> dict[int, CausePage]:
+        """Return the entries that follow from other pages. A short text without a link that went here and came there
+        may be a label, such as "sold out"."""
+        causes = {edit.key: (edit.is_entry, self._explain(edit, url)) for edit in edits if _is_entry(edit)}
+        return {key: cause for key, (is_linked, cause) in causes.items() if cause and (is_linked or cause.url)}
+
+    def _is_quote(self, own: Sequence[Edit], url: str) -> bool:
+        """Return whether a page shows only counters and texts of new and removed pages besides entries."""
+        causes = (self._explain(edit, url) for edit in own if not _is_number_only(edit))
+        return all(cause is not None and cause.url and not cause.is_edited for cause in causes)
+
+    def _follow(self, own: Sequence[Edit], found: Mapping[int, CausePage], url: str) -> bool:
+        """Return whether all edits of a page follow from other pages, some entries of its lists given.
+        An entry that went when another came, or came when another went, has made room or filled it."""
+        signs = {edit.sign for edit in own if edit.key in found}
+        return all(
+            edit.key in found
+            or _is_number_only(edit)
+            or (edit.is_entry and edit.sign not in signs)
+            or self._explain(edit, url) is not None
+            for edit in own
+        )
+
+    def explain_all(self, edits: Sequence[Edit]) -> bool:
+        """Return whether edits of a template follow from other pages, such as those of a list of the newest pages."""
+        found = {edit.key for edit in edits if self._explain(edit, "") is not None}
+        return bool(found) and all(edit.key in found or _is_number_only(edit) or _is_entry(edit) for edit in edits)
+
+    def _is_shared(self, visit: _Visit) -> bool:
+        """Return whether an entry of the page also came, went or moved elsewhere."""
+        texts = {text for edit in visit.change.edits for _, text in _sides(edit)}
+        return any(self._places["-", text] | self._places["+", text] != {visit.url} for text in texts)
+
+    def _explain(self, edit: Edit, url: str) -> CausePage | None:
+        """Return the page from which an edit follows; None: there is none. Of a replaced entry one side is enough."""
+        causes = [self._explain_side(sign, text, url, is_entry=edit.is_entry) for sign, text in _sides(edit)]
+        found = [cause for cause in causes if cause is not None]
+        if not found or (len(found) < len(causes) and not (edit.is_entry or edit.is_template)):
+            return None
+        return next((cause for cause in found if cause.url), found[0])
+
+    def _explain_side(self, sign: Sign, text: str, url: str, *, is_entry: bool) -> CausePage | None:
+        named = self._named.get(text) or (self._entries.get(text) if is_entry else None)
+        if named is not None and named.url == url:
+            named = None
+        if named is not None and not named.is_edited:
+            return named
+        if (quoted := self._quotes(text, url)) is not None:
+            return quoted
+        if self._places["+" if sign == "-" else "-", text] - {url}:
+            return CausePage("")
+        return named or (self._mentions_gone(text, url) if sign == "-" else None)
+
+    def _mentions_gone(self, text: str, url: str) -> CausePage | None:
+        """Return the removed page that a short block names, which went with it."""
+        words = text.split()
+        if len(words) > MAX_MENTION_WORDS:
+            return None
+        runs = (" ".join(words[at:end]) for at in range(len(words)) for end in range(at + 2, len(words) + 1))
+        found = (self._named.get(run) for run in runs)
+        return next((cause for cause in found if cause is not None and cause.is_gone and cause.url != url), None)
+
+    def _quotes(self, text: str, url: str) -> CausePage | None:
+        """Return the page from which a text is taken, judged by its first and last words."""
+        shingles = list(_shingles(text.split()))
+        if not shingles:
+            return None
+        first, last = self._quoted.get(shingles[0]), self._quoted.get(shingles[-1])
+        return first if first is not None and first is last and first.url != url else None
+
+
+def _sides(edit: Edit) -> Iterator[tuple[Sign, str]]:
+    """Yield what an edit removed and added, up to the first words that are left out."""
+    signs: tuple[Sign, ...] = ("-", "+")
+    for sign in signs:
+        if any(run.sign == sign for run in edit.words):
+            text = "".join(run.text for run in edit.words if run.sign in (sign, " "))
+            if folded := _fold(text.strip(ELLIPSIS).partition(ELLIPSIS)[0]):
+                yield sign, folded
+
+
+def _fold(text: str) -> str:
+    return " ".join(_WORD.findall(text.casefold()))
+
+
+def _shingles(words: Sequence[str]) -> Iterator[int]:
+    for at in range(len(words) - MIN_QUOTED_WORDS + 1):
+        yield xxh3_64_intdigest(" ".join(words[at : at + MIN_QUOTED_WORDS]).encode("utf-8", "surrogatepass"))
+
+
+def _names(cause: CausePage) -> Iterator[str]:
+    """Yield how lists may name a page: by its title, a part of it, or the end of its URL."""
+    end = unquote(path_of(cause.url)).rstrip("/").rpartition("/")[2]
+    for name in (
+        cause.title,
+        *_TITLE_PARTS.split(cause.title)[:2],
+        end,
+        end.rpartition(":")[2],
+        end.rpartition(".")[0],
+    ):
+        if folded := _fold(name):
+            yield folded
+
+
+def _short_lines(text: str) -> Iterator[str]:
+    """Yield the lines of a text that may be entries: a new page of a list has those of the page before."""
+    for line in text[:MAX_CAUSE_CHARS].splitlines():
+        folded = _fold(line)
+        if folded and len(folded.split()) <= MAX_ENTRY_WORDS:
+            yield folded
+
+
+def _is_entry(edit: Edit) -> bool:
+    """Return whether an edit is an entry of a list, by its links or because it is no longer than one."""
+    return edit.is_entry or all(len(text.split()) <= MAX_ENTRY_WORDS for _, text in _sides(edit))
+
+
+def _is_number_only(edit: Edit) -> bool:
+    """Return whether an edit changes nothing but counts and the numbers of pages; prices are no counts."""
+    changed = "".join(run.text for run in edit.words if run.sign != " ")
+    if any(char.isalpha() for char in changed) or _PRICE.search("".join(run.text for run in edit.words)):
+        return False
+    return not any(unicodedata.category(char) == "Sc" for run in edit.words for char in run.text)
+
+
+def _attach(groups: list[EditGroup], visits: Sequence[_Visit], listing: Mapping[int, CausePage]) -> list[EditGroup]:
+    """Add pages of which only lists changed to the group of the page behind it, or to one group of their site."""
+    home: dict[str, int] = {}
+    for number, group in enumerate(groups):
+        for page in group.pages:
+            home.setdefault(page, number)
+    followers: dict[int, list[_Visit]] = defaultdict(list)
+    of_site: dict[str, list[_Visit]] = defaultdict(list)
+    for visit in visits:
+        cause = listing.get(visit.place)
+        if cause is not None and cause.url in home:
+            followers[home[cause.url]].append(visit)
+        elif cause is not None:
+            of_site[site_of(visit.url)].append(visit)
+    attached = [_with_lists(group, followers[number]) for number, group in enumerate(groups)]
+    return attached + [_list_group(found) for found in of_site.values()]
+
+
+def _with_lists(group: EditGroup, found: Sequence[_Visit]) -> EditGroup:
+    listings = tuple(dict.fromkeys(visit.url for visit in found if visit.url not in group.pages))
+    own = (edit.key for visit in found for edit in visit.change.edits if not edit.is_template)
+    keys = dict.fromkeys([*group.keys, *own])
+    return group._replace(pages=group.pages + listings, listings=listings, keys=tuple(keys))
+
+
+def _list_group(found: Sequence[_Visit]) -> EditGroup:
+    """Return the group of pages of one site of which only lists changed."""
+    pages = tuple(dict.fromkeys(visit.url for visit in found))
+    edits = {edit.key: edit for visit in found for edit in visit.change.edits if not edit.is_template}
+    often: dict[int, int] = defaultdict(int)
+    for visit in found:
+        for edit in visit.change.edits:
+            often[edit.key] += 1
+    ranked = sorted(edits.values(), key=lambda edit: (_is_entry(edit), often[edit.key]), reverse=True)
+    size = max(visit.change.size for visit in found)
+    shown, keys = tuple(ranked[:MAX_LISTED_EDITS]), tuple(edits)
+    return EditGroup(ChangeClass.CONTENT, size, pages, shown, False, len(ranked) - len(shown), pages, keys)

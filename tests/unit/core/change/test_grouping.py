@@ -1,0 +1,213 @@
+"""Groups of changes: equal edits together, real edits first, lists after the pages that changed them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from xxhash import xxh64_intdigest
+
+from evercrawl.core.change.detectors import bytes_change
+from evercrawl.core.change.grouping import CausePage, EditGroup, group_changes
+from evercrawl.core.change.text_diff import make_edit
+from evercrawl.model.change import Change, ChangeClass, Edit
+
+HOST = "https://a.test"
+SENTENCE = "The museum now opens on Mondays as well, from ten in the morning until six."
+STORY = "A lynx was seen near the old mill on Sunday evening, and two more on Monday. Hikers filmed it from afar."
+Changes = list[tuple[str, Change]]
+
+
+def edit(removed: str, added: str, *, template: bool = False, linked: bool = False) -> Edit:
+    key = xxh64_intdigest(f"{removed}\0{added}".encode())
+    return make_edit(key, removed, added, is_template=template, is_entry=linked)
+
+
+def came(text: str) -> Edit:
+    return edit("", text, linked=True)
+
+
+def went(text: str) -> Edit:
+    return edit(text, "", linked=True)
+
+
+def content(path: str, *edits: Edit, size: float = 0.3) -> tuple[str, Change]:
+    return HOST + path, Change(ChangeClass.CONTENT, size, edits)
+
+
+def paths(urls: Sequence[str]) -> list[str]:
+    return [url.removeprefix(HOST) for url in urls]
+
+
+def shown(changes: Changes, *causes: CausePage) -> list[tuple[list[str], int]]:
+    """Return the pages of each group, and how many of them only list others."""
+    return [(paths(group.pages), len(group.listings)) for group in group_changes(changes, causes=causes)]
+
+
+MENU = make_edit(1, "News", "Stories", is_template=True)
+FOOTER = make_edit(2, "2025", "", is_template=True)
+PRICE = make_edit(3, "9 EUR", "8 EUR", is_template=False)
+TEXT = make_edit(4, "", "More words", is_template=False)
+
+
+def noise(path: str, *edits: Edit) -> tuple[str, Change]:
+    return HOST + path, Change(ChangeClass.NOISE, 0.0, edits)
+
+
+def test_edits_made_on_the_same_pages_are_one_group() -> None:
+    (group,) = group_changes([noise(f"/{number}", MENU, FOOTER) for number in range(9)])
+    assert group.is_template
+    assert set(group.edits) == {MENU, FOOTER}
+    assert len(group.pages) == 9
+
+
+def test_content_comes_first_in_its_own_group() -> None:
+    changes = [noise(f"/{number}", MENU) for number in range(9)]
+    changes += [content("/3", TEXT), content("/4", PRICE, MENU), content("/5", PRICE)]
+    groups = group_changes(changes)
+    assert [(group.kind, len(group.pages)) for group in groups] == [
+        (ChangeClass.CONTENT, 1),
+        (ChangeClass.CONTENT, 2),
+        (ChangeClass.NOISE, 9),
+    ]
+
+
+def test_a_template_edit_of_one_page_is_not_shown() -> None:
+    assert group_changes([noise("/a", MENU), noise("/b")]) == []
+
+
+def numbered_lists() -> Changes:
+    """Two stories came, so the last two of each list move to the next one."""
+    titles = [f"Story {chr(97 + number)}" for number in range(6)]
+    return [
+        content("/", came("Lynx"), came("Otter"), went(titles[0]), went(titles[1])),
+        content("/page/2", came(titles[0]), came(titles[1]), went(titles[2]), went(titles[3]), edit("of 3", "of 4")),
+        content("/page/3", came(titles[2]), came(titles[3])),
+    ]
+
+
+NEW = (CausePage(f"{HOST}/lynx", "Lynx | The Courier", STORY), CausePage(f"{HOST}/otter", "Otter | The Courier"))
+
+
+def test_real_edits_come_before_moved_entries_of_lists() -> None:
+    real = content("/museum", edit("", SENTENCE), size=0.02)
+    assert shown([*numbered_lists(), real], *NEW) == [(["/museum"], 0), (["/", "/page/2", "/page/3"], 3)]
+
+
+def test_every_changed_page_is_in_a_group() -> None:
+    changes = [*numbered_lists(), content("/museum", edit("", SENTENCE))]
+    for causes in ((), NEW):
+        pages = {page for group in group_changes(changes, causes=causes) for page in group.pages}
+        assert pages == {url for url, _ in changes}
+
+
+def test_a_summary_moves_with_its_entry() -> None:
+    changes = [
+        content("/news", came("Lynx"), edit("", STORY)),
+        content("/animals", came("Lynx"), edit("", STORY)),
+        content("/museum", edit("", SENTENCE), size=0.01),
+    ]
+    assert shown(changes, *NEW) == [(["/museum"], 0), (["/news", "/animals"], 2)]
+
+
+def test_a_paragraph_that_moved_to_another_page_is_an_edit_of_both() -> None:
+    changes = [content("/a", edit(SENTENCE, "")), content("/b", edit("", SENTENCE))]
+    assert [listings for _, listings in shown(changes)] == [0, 0]
+
+
+def test_a_label_that_moved_is_an_edit() -> None:
+    changes = [content("/a", edit("Sold out", "")), content("/b", edit("", "Sold out"))]
+    assert [listings for _, listings in shown(changes)] == [0, 0]
+
+
+def test_entries_that_an_editor_added_to_one_page_are_an_edit() -> None:
+    changes = [content("/start", came("Lynx"), came("Otter")), content("/museum", edit("", SENTENCE), size=0.1)]
+    assert shown(changes, *NEW) == [(["/museum"], 0), (["/start"], 0)]
+
+
+def test_a_list_follows_the_edited_page_that_it_names() -> None:
+    cause = CausePage(f"{HOST}/museum", "Museum | The Courier", is_edited=True)
+    changes = [
+        content("/recent", came("Museum")),
+        content("/updates", came("Museum")),
+        content("/museum", edit("", SENTENCE)),
+        content("/park", edit("", "Dogs must be kept on a lead in the whole park from March on.")),
+    ]
+    assert (["/museum", "/recent", "/updates"], 2) in shown(changes, cause)
+
+
+def test_what_names_a_removed_page_goes_with_it() -> None:
+    gone = CausePage(f"{HOST}/git_show_branch", "git show branch", is_gone=True)
+    links = [edit("Git show branch (← links | edit)", "", template=True)]
+    changes = [content(f"/links/{name}", edit("Displayed 3 items.", "Displayed 2 items."), *links) for name in "ab"]
+    changes.append(content("/museum", edit("", SENTENCE), size=0.01))
+    assert shown(changes, gone) == [(["/museum"], 0), (["/links/a", "/links/b"], 2)]
+
+
+def test_a_page_that_repeats_a_part_of_an_edited_page_follows_it() -> None:
+    stamp = edit("Last modified: 2026/02/18 by 127.0.0.1", "Last modified: 2026/11/16 by www")
+    changes = [
+        content("/pidof?do=index", stamp, came("Lynx"), size=0.4),
+        content("/hosts?do=index", came("Lynx"), size=0.4),
+        content("/pidof", stamp, edit("", SENTENCE), size=0.1),
+    ]
+    assert shown(changes, *NEW) == [(["/pidof", "/pidof?do=index"], 1), (["/hosts?do=index"], 1)]
+
+
+def test_dates_of_an_edit_are_not_a_group_of_their_own() -> None:
+    stamps = [edit(f"{name} · 2026/02/18 13:15", f"{name} · 2026/11/16 13:19") for name in "ab"]
+    changes = [content(f"/{name}", edit("", SENTENCE), stamp) for name, stamp in zip("ab", stamps, strict=True)]
+    (group,) = group_changes(changes)
+    assert set(group.keys) == {edit.key for _, change in changes for edit in change.edits}
+
+
+def test_other_sites_explain_nothing() -> None:
+    other = CausePage("https://b.test/lynx", "Lynx")
+    changes = [content("/a", came("Lynx")), content("/b", came("Lynx"))]
+    assert [listings for _, listings in shown(changes, other)] == [0]
+
+
+def template_groups(changes: Changes, *causes: CausePage, with_noise: bool = False) -> list[EditGroup]:
+    return [group for group in group_changes(changes, causes=causes, with_noise=with_noise) if group.is_template]
+
+
+def test_a_list_of_the_newest_pages_beside_the_content_is_no_news() -> None:
+    newest = [edit("Story a", "Lynx", template=True), edit("November (1)", "November (3)", template=True)]
+    banner = edit("", "Order before noon", template=True)
+    sidebars = [(f"{HOST}/{number}", Change(ChangeClass.NOISE, 0.0, tuple(newest))) for number in range(5)]
+    assert template_groups(sidebars, *NEW) == []
+    assert len(template_groups(sidebars, *NEW, with_noise=True)) == 1
+    banners = [(f"{HOST}/{number}", Change(ChangeClass.NOISE, 0.0, (banner,))) for number in range(5)]
+    (group,) = template_groups(banners, *NEW)
+    assert len(group.pages) == 5
+
+
+RANKED: list[tuple[str, Edit, ChangeClass, float]] = [
+    ("prose", edit("", SENTENCE), ChangeClass.CONTENT, 0.01),
+    ("number", edit("20 members", "19 members"), ChangeClass.CONTENT, 0.5),
+    ("metadata", edit("Old title", "New title"), ChangeClass.METADATA, 0.9),
+]
+
+
+def test_prose_comes_before_numbers_and_metadata() -> None:
+    changes = [(f"{HOST}/{name}", Change(kind, size, (one,))) for name, one, kind, size in reversed(RANKED)]
+    assert [pages for pages, _ in shown(changes)] == [["/prose"], ["/number"], ["/metadata"]]
+
+
+def test_a_change_of_unknown_text_comes_after_readable_ones() -> None:
+    changes = [(f"{HOST}/feed", bytes_change()), content("/number", edit("20 members", "19 members"), size=0.01)]
+    assert [pages for pages, _ in shown(changes)] == [["/number"], ["/feed"]]
+
+
+@pytest.mark.parametrize(("price", "is_list"), [("9 €", False), ("9.50", False), ("EUR 9", False), ("9", True)])
+def test_a_price_is_more_than_a_count(price: str, is_list: bool) -> None:
+    new = price.replace("9", "8")
+    changes = [content("/shop", came("Lynx"), edit(f"Lamp {price}", f"Lamp {new}")), content("/shop/2", came("Lynx"))]
+    assert any("/shop" in pages and listings for pages, listings in shown(changes, *NEW)) is is_list
+
+
+def test_many_changes_are_grouped_quickly() -> None:
+    changes = [
+        content(f"/{number}", came(f"Story {number}"), edit("", f"{SENTENCE} {number}")) for number in range(3000)
+    ]
+    assert len(group_changes(changes, causes=NEW * 50)) == 3000
