@@ -15,6 +15,7 @@ from evercrawl.adapters.system import CollectionLock
 from evercrawl.config import create_collection, is_collection, read_settings
 from evercrawl.core.traps.user_rules import RuleAction
 from evercrawl.errors import ConfigError
+from evercrawl.model.history import PartVerdict
 from evercrawl.model.listing import VersionSelection
 from evercrawl.model.settings import Settings, TrapSettings
 
@@ -196,26 +197,37 @@ class Collection:
         self, since: datetime, *, site: str | None = None, noise: bool = False, muted: bool = False
     ) -> list[ChangeGroup]:
         """Return the changes of known pages since a time, grouped, most significant first.
-        Changes in muted parts are included only with `muted`."""
+        Changes in muted parts are included only with `muted`, and what the last visits called noise with `noise`."""
         from evercrawl.collection.change_groups import changes_since
+        from evercrawl.collection.noise_list import noise_since
 
         mutes = [] if muted else self.mutes()
-        return changes_since(self.path, since, site=site, noise=noise, mutes=mutes)
+        found = changes_since(self.path, since, site=site, noise=noise, mutes=mutes)
+        return found + noise_since(self.path, since, site=site, mutes=mutes) if noise else found
 
-    def mutes(self) -> list[Mute]:
-        """Return the muted parts of pages."""
+    def mutes(self, verdict: PartVerdict = PartVerdict.NOISE) -> list[Mute]:
+        """Return the muted parts of pages, or those whose changes are always reported."""
         from evercrawl.collection.change_inbox import ChangeInbox
 
-        return ChangeInbox(self.path).mutes()
+        return ChangeInbox(self.path).mutes(verdict)
 
-    def mute(self, pattern: str, *, site: str | None = None, page: str | None = None, who: str = "library") -> Mute:
-        """Hide changes that match a pattern (`*` matches anything), on a site or on a page."""
+    def mute(
+        self,
+        pattern: str,
+        *,
+        site: str | None = None,
+        page: str | None = None,
+        who: str = "library",
+        verdict: PartVerdict = PartVerdict.NOISE,
+    ) -> Mute:
+        """Hide changes that match a pattern (`*` matches anything), on a site or on a page.
+        With the verdict `content` they are reported instead from the next visit on, even if they look like noise."""
         from evercrawl.collection.change_inbox import add_mute
 
-        return add_mute(self.path, pattern, site=site, page=page, who=who, now=datetime.now(UTC))
+        return add_mute(self.path, pattern, site=site, page=page, who=who, now=datetime.now(UTC), verdict=verdict)
 
     def unmute(self, number: int) -> Mute | None:
-        """Remove a mute by its number; return None if there is none."""
+        """Remove a mute, or what is always reported, by its number; return None if there is none."""
         from evercrawl.collection.change_inbox import ChangeInbox
 
         return ChangeInbox(self.path).unmute(number)

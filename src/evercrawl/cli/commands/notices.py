@@ -12,7 +12,7 @@ import click
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import CommandGroup, common_options, json_lines_option, json_option
 from evercrawl.cli.terminal import ExitCode, emit_json, local_time
-from evercrawl.model.history import Mute
+from evercrawl.model.history import Mute, PartVerdict
 from evercrawl.model.sanitize import safe_line
 from evercrawl.model.time import from_us
 
@@ -23,13 +23,16 @@ if TYPE_CHECKING:
 @click.group("mute", cls=CommandGroup)
 @common_options
 def mute_command() -> None:
-    """Ignore changes in a part of a page or site, such as a counter or the weather.
+    """Correct what counts as noise in a part of a page or site.
 
     A pattern names the part by the text that stays the same; * matches anything. Muted changes do not show up
-    in `changes`, alerts, or the inbox and feed of `serve`. Versions are stored as before.
+    in `changes`, alerts, or the inbox and feed of `serve`; versions are stored as before. An exception is the
+    opposite: its changes are reported from the next visit on, even if they look like noise. See what was called
+    noise with: evercrawl changes --noise
 
     \b
     evercrawl mute add 'Visitors today: *' --site https://example.org
+    evercrawl mute except 'Seats left: *' --page https://example.org/booking
     evercrawl mute list --json
     evercrawl mute undo 3
     """
@@ -40,44 +43,77 @@ def mute_command() -> None:
 @common_options
 @pass_cli
 def mute_list(cli: CliContext, as_json: bool) -> None:
-    """List the muted parts, newest first.
+    """List the muted parts and the exceptions, newest first.
 
     \b
     evercrawl mute list --json | jq -r .pattern
     """
     with cli.open_collection() as collection:
-        found = collection.mutes()
-    for one in found:
+        found = [*collection.mutes(), *collection.mutes(PartVerdict.CONTENT)]
+    for one in sorted(found, key=lambda one: one.id, reverse=True):
         if as_json:
             emit_json("mute", _mute_fields(one))
         else:
-            click.echo(f"{one.id:>4}  {safe_line(one.place)}  {safe_line(one.pattern)}")
+            click.echo(f"{one.id:>4}  {_VERDICTS[one.verdict]}  {safe_line(one.place)}  {safe_line(one.pattern)}")
             click.echo(f"      {local_time(from_us(one.at_us))} by {safe_line(one.who)}")
     if not found and not as_json:
         cli.note("nothing is muted")
 
 
+_VERDICTS = {PartVerdict.NOISE: "muted   ", PartVerdict.CONTENT: "reported"}
+_Command = Callable[..., None]
+
+
+def _place_options(command: _Command) -> _Command:
+    """Add the argument and the options of a rule for a part."""
+    for add in (
+        pass_cli,
+        common_options,
+        json_option,
+        click.option("--page", metavar="URL", help="On this page only."),
+        click.option("--site", metavar="SITE", help="On all pages of this host or origin."),
+        click.argument("pattern"),
+    ):
+        command = add(command)
+    return command
+
+
 @mute_command.command("add")
-@click.argument("pattern")
-@click.option("--site", metavar="SITE", help="Mute on all pages of this host or origin.")
-@click.option("--page", metavar="URL", help="Mute on this page only.")
-@json_option
-@common_options
-@pass_cli
+@_place_options
 def mute_add(cli: CliContext, pattern: str, site: str | None, page: str | None, as_json: bool) -> None:
     """Mute edits whose old and new text both match PATTERN, ignoring case and spaces.
 
     \b
     evercrawl mute add 'Last updated * ago' --page https://example.org/status
     """
+    _add_rule(cli, PartVerdict.NOISE, pattern, site, page, as_json=as_json)
+
+
+@mute_command.command("except")
+@_place_options
+def mute_except(cli: CliContext, pattern: str, site: str | None, page: str | None, as_json: bool) -> None:
+    """Report edits whose old and new text both match PATTERN, even if they look like noise.
+
+    It applies from the next visit on.
+
+    \b
+    evercrawl changes --noise
+    evercrawl mute except 'Seats left: *' --site https://example.org
+    """
+    _add_rule(cli, PartVerdict.CONTENT, pattern, site, page, as_json=as_json)
+
+
+def _add_rule(
+    cli: CliContext, verdict: PartVerdict, pattern: str, site: str | None, page: str | None, *, as_json: bool
+) -> None:
     if (site is None) == (page is None):
         raise click.UsageError("choose where: --site SITE or --page URL")
     with cli.open_collection() as collection:
-        done = collection.mute(pattern, site=site, page=page, who=_user_name())
+        done = collection.mute(pattern, site=site, page=page, who=_user_name(), verdict=verdict)
     if as_json:
         emit_json("mute", _mute_fields(done))
     else:
-        click.echo(f"muted on {safe_line(done.place)}: {safe_line(done.pattern)}")
+        click.echo(f"{_VERDICTS[verdict].strip()} on {safe_line(done.place)}: {safe_line(done.pattern)}")
         cli.note(f"undo with: evercrawl mute undo {done.id}")
 
 
@@ -87,7 +123,9 @@ def mute_add(cli: CliContext, pattern: str, site: str | None, page: str | None, 
 @common_options
 @pass_cli
 def mute_undo(cli: CliContext, number: int, as_json: bool) -> int:
-    """Remove mute NUMBER. Changes since then show up again.
+    """Remove the mute or exception with this NUMBER.
+
+    Changes in a part that was muted show up again.
 
     \b
     evercrawl mute undo 3
@@ -97,14 +135,21 @@ def mute_undo(cli: CliContext, number: int, as_json: bool) -> int:
     if as_json:
         emit_json("mute-undo", {"id": number, "done": done is not None})
     elif done is not None:
-        click.echo(f"unmuted on {safe_line(done.place)}: {safe_line(done.pattern)}")
+        click.echo(f"no longer {_VERDICTS[done.verdict].strip()} on {safe_line(done.place)}: {safe_line(done.pattern)}")
     else:
         cli.note(f"there is no mute {number}; list them with: evercrawl mute list")
     return ExitCode.OK if done is not None else ExitCode.ERROR
 
 
 def _mute_fields(one: Mute) -> dict[str, object]:
-    return {"id": one.id, "at": from_us(one.at_us), "by": one.who, "place": one.place, "pattern": one.pattern}
+    return {
+        "id": one.id,
+        "at": from_us(one.at_us),
+        "by": one.who,
+        "place": one.place,
+        "pattern": one.pattern,
+        "verdict": one.verdict.value,
+    }
 
 
 def _user_name() -> str:

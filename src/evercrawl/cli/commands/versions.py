@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +14,7 @@ import click
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import common_options, json_lines_option, json_option
 from evercrawl.cli.terminal import ExitCode, emit_json, format_size, local_time, plural
-from evercrawl.collection.urls import parse_page_url
+from evercrawl.collection.urls import parse_page_url, site_of
 from evercrawl.model.sanitize import safe_block, safe_line
 
 if TYPE_CHECKING:
@@ -249,8 +250,8 @@ def difference_fields(found: VersionDiff) -> dict[str, Any]:
         "size": found.size,
         "words_added": found.words_of("+"),
         "words_removed": found.words_of("-"),
-        "edits": [_edit_fields(edit, edit.place) for edit in found.edits]
-        + [_edit_fields(edit, None) for edit in found.outside],
+        "edits": [{"block": edit.place, **_edit_fields(edit)} for edit in found.edits]
+        + [{"block": None, **_edit_fields(edit)} for edit in found.outside],
         "links_added": found.links_added,
         "links_removed": found.links_removed,
         "metadata": [{"name": field.name, "before": field.before, "after": field.after} for field in found.fields],
@@ -258,13 +259,8 @@ def difference_fields(found: VersionDiff) -> dict[str, Any]:
     }
 
 
-def _edit_fields(edit: BlockEdit | Edit, place: int | None) -> dict[str, Any]:
-    """Return an edit; outside the main text it has no block number."""
-    return {
-        "sign": edit.sign,
-        "block": place,
-        "words": [{"sign": words.sign, "text": words.text} for words in edit.words],
-    }
+def _edit_fields(edit: BlockEdit | Edit) -> dict[str, Any]:
+    return {"sign": edit.sign, "words": [{"sign": words.sign, "text": words.text} for words in edit.words]}
 
 
 def _diff_stat(found: VersionDiff) -> str:
@@ -335,7 +331,7 @@ _EDITS_SHOWN = 12
 @click.option(
     "--since", default="7d", show_default=True, metavar="TIME", help="Changes since then: 7d, yesterday, 2026-11-01."
 )
-@click.option("--noise", is_flag=True, help="Include noise: adverts, counters, menus.")
+@click.option("--noise", is_flag=True, help="Also list what the last visits called noise: adverts, counters, menus.")
 @click.option("--muted", is_flag=True, help="Include muted parts.")
 @json_lines_option
 @common_options
@@ -343,7 +339,9 @@ _EDITS_SHOWN = 12
 def changes_command(cli: CliContext, site: str | None, since: str, noise: bool, muted: bool, as_json: bool) -> None:
     """List what changed on one SITE or on all, the most significant changes first.
 
-    The same edit on many pages is one entry. New pages are not listed. Hide unwanted changes with: evercrawl mute
+    Listed are changes of content and metadata, and edits of the site's template (menus, footers) that several
+    pages have in common. The same edit on many pages is one entry. Removed words are in [-...-], added ones in
+    {+...+}. Noise is listed only with --noise, and can be corrected with: evercrawl mute
 
     \b
     evercrawl changes --since yesterday
@@ -364,8 +362,15 @@ def changes_command(cli: CliContext, site: str | None, since: str, noise: bool, 
 
 
 def _emit_group(group: ChangeGroup) -> None:
-    fields = {"class": group.change_class, "size": group.size, "pages": group.pages, "example": group.example}
-    emit_json("changes", fields)
+    fields = {
+        "class": group.change_class,
+        "size": group.size,
+        "pages": group.pages,
+        "example": group.example,
+        "edits": [_edit_fields(edit) for edit in group.edits],
+        "more_edits": group.omitted,
+    }
+    emit_json("changes", fields | ({"part": group.parts[0]} if group.parts else {}))
 
 
 def _show_group(cli: CliContext, group: ChangeGroup) -> None:
@@ -373,7 +378,8 @@ def _show_group(cli: CliContext, group: ChangeGroup) -> None:
 
     first, others = group.pages[0], len(group.pages) - 1
     where = f"same edit on {plural(len(group.pages), 'page')}" if others else safe_line(first)
-    click.echo(f"{group.change_class} {group.size:.1%}  {where}")
+    size = f" {group.size:.1%}" if group.size else ""
+    click.echo(f"{group.change_class}{size}  {where}")
     if others:
         for url in group.pages[:_PAGES_SHOWN]:
             click.echo(f"    {safe_line(url)}")
@@ -383,6 +389,9 @@ def _show_group(cli: CliContext, group: ChangeGroup) -> None:
         cli.out.print("  ", _edit_text(edit), sep="", soft_wrap=True)
     if hidden := len(group.edits[_EDITS_SHOWN:]) + group.omitted:
         click.echo(f"  {more_edits(hidden)}; see all with: evercrawl diff {safe_line(first)}")
+    for pattern in group.parts:
+        place = f"--site {site_of(first)}" if others else f"--page {quote(safe_line(first))}"
+        click.echo(f"  report it with: evercrawl mute except {quote(safe_line(pattern))} {place}")
 
 
 @click.command("sentiment")

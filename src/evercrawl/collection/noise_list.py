@@ -1,0 +1,56 @@
+"""What the last visits called noise, grouped by the part of the page, so that a user can correct it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from evercrawl.adapters.sql.state_reader import StateReader
+from evercrawl.core.change.review import is_muted, mute_pattern
+from evercrawl.core.change.text_diff import edit_line, is_visible
+from evercrawl.core.url import site_of
+from evercrawl.model.change import ChangeClass, Edit
+from evercrawl.model.history import ChangeGroup, Mute
+from evercrawl.model.time import to_us
+
+EXAMPLES = 3  # Edits of a part that are shown.
+
+
+def noise_since(
+    collection: Path, since: datetime, *, site: str | None = None, mutes: Sequence[Mute] = ()
+) -> list[ChangeGroup]:
+    """Return what the last visit to each page called noise, if it was since a time; the most frequent part first."""
+    pages: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    edits: dict[tuple[str, str], list[Edit]] = defaultdict(list)
+    for url, edit in _noise(collection, to_us(since), site):
+        if is_muted(mutes, url, edit.removed, edit.added):
+            continue
+        part = site_of(url), mute_pattern(edit.removed, edit.added) or f"\0{edit.key}"
+        pages[part][url] = None
+        edits[part].append(edit)
+    ordered = sorted(pages, key=lambda part: len(pages[part]), reverse=True)
+    return [_group(part[1], tuple(pages[part]), edits[part]) for part in ordered]
+
+
+def _noise(collection: Path, since_us: int, site: str | None) -> Iterator[tuple[str, Edit]]:
+    reader = StateReader(collection)
+    for shard in reader.shards():
+        with reader.shard(shard) as state:
+            for record in state.noise_since(since_us):
+                origin = site_of(record.url)
+                if site is None or site.rstrip("/") in (origin, origin.partition("://")[2]):
+                    yield from ((record.url, edit) for edit in record.change.edits if is_visible(edit))
+
+
+def _group(pattern: str, pages: tuple[str, ...], edits: Sequence[Edit]) -> ChangeGroup:
+    shown = tuple({edit.key: edit for edit in edits}.values())[:EXAMPLES]
+    return ChangeGroup(
+        change_class=ChangeClass.NOISE.value,
+        size=0.0,
+        pages=pages,
+        example="\n".join(map(edit_line, shown)),
+        edits=shown,
+        parts=() if pattern.startswith("\0") else (pattern,),
+    )
