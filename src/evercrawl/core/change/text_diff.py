@@ -250,8 +250,7 @@ def _diff_words(before: str, after: str) -> tuple[Words, ...]:
         _trim_ends(old, new, _Gap(0, len(old), 0, len(new)), runs)
     pieces: list[Words] = []
     at_a, at_b = 0, 0
-    # Spaces alone would split a change.
-    shown = [run for run in runs if not "".join(old[run.a : run.a + run.length]).isspace()]
+    shown = [run for run in runs if _is_readable(old[run.a : run.a + run.length], run, (len(old), len(new)))]
     for run in [*shown, MatchingRun(len(old), len(new), 0)]:
         pieces.append(Words("-", "".join(old[at_a : run.a])))
         pieces.append(Words("+", "".join(new[at_b : run.b])))
@@ -260,6 +259,15 @@ def _diff_words(before: str, after: str) -> tuple[Words, ...]:
     return tuple(piece for piece in pieces if piece.text)
 
 
+def _is_readable(tokens: list[str], run: MatchingRun, ends: tuple[int, int]) -> bool:
+    """Return whether a common run may split a change: not spaces alone, nor a letter or two of a longer word."""
+    text = "".join(tokens)
+    is_inside = min(run.a, run.b) > 0 and run.a + run.length < ends[0] and run.b + run.length < ends[1]
+    is_short = is_inside and len(text) < MIN_COMMON_LETTERS and _IS_UNSPACED.match(text) is not None
+    return not text.isspace() and not is_short
+
+
+MIN_COMMON_LETTERS = 3  # In scripts without spaces.
 CONTEXT_CHARS = 60  # Unchanged text that is kept on each side of a difference, cut at words.
 NARROW_CONTEXT_CHARS = 20  # The same where there are many differences.
 MAX_CONTEXT_WORD_CHARS = 200  # A longer word beside a difference is cut.
@@ -355,11 +363,12 @@ def is_visible(edit: Edit) -> bool:
 
 def shorten_edit(edit: BlockEdit) -> BlockEdit:
     """Return the edit with its changed words, and of the unchanged ones only those beside them."""
-    return BlockEdit(edit.place, _cut_context(edit.words, CONTEXT_CHARS))
+    return BlockEdit(edit.place, _cut_context(_join_equal(edit.words), CONTEXT_CHARS))
 
 
 def cut_words(words: tuple[Words, ...]) -> tuple[tuple[Words, ...], int]:
     """Return the changed words with those around them, and how many changed words had to be left out."""
+    words = _join_equal(words)
     for context in (CONTEXT_CHARS, NARROW_CONTEXT_CHARS):
         found = _cut_context(words, context)
         if sum(len(run.text) for run in found) <= MAX_EDIT_CHARS:
@@ -377,6 +386,24 @@ def cut_words(words: tuple[Words, ...]) -> tuple[tuple[Words, ...], int]:
             break
         kept.append(Words(run.sign, text))
     return tuple(kept), _count_changed(words) - _count_changed(kept)
+
+
+def _join_equal(words: tuple[Words, ...]) -> tuple[Words, ...]:
+    """Return the words with those as unchanged of which only the spaces differ, if anything else differs."""
+    joined: list[Words] = []
+    for run in words:
+        last = joined[-1] if joined else None
+        if last is not None and (last.sign, run.sign) == ("-", "+") and last.text.split() == run.text.split():
+            joined[-1] = Words(" ", run.text)
+        else:
+            joined.append(run)
+    merged: list[Words] = []
+    for run in joined:
+        if merged and merged[-1].sign == run.sign == " ":
+            merged[-1] = Words(" ", merged[-1].text + run.text)
+        else:
+            merged.append(run)
+    return tuple(merged) if any(run.sign != " " for run in merged) else words
 
 
 def _count_changed(words: Iterable[Words]) -> int:
