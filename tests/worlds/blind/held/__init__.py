@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.worlds.blind.held import board_templates, office_templates
+from tests.worlds.blind.held import board_templates, office_templates, town_templates
 
-KINDS = board_templates.KINDS + office_templates.KINDS
+KINDS = board_templates.KINDS + office_templates.KINDS + town_templates.KINDS
