@@ -66,7 +66,7 @@ def test_opening_a_link_changes_nothing(links: Links, site: Interface) -> None:
     assert page.status_code == 200
     assert "Unsubscribe?" in page.text
     assert '<form method="post"' in page.text
-    assert page.headers["referrer-policy"] == "no-referrer"
+    assert page.headers["referrer-policy"] == "same-origin", "with no-referrer, browsers hide the origin of the form"
     assert not links.registry.get("prices").is_paused
     assert links.registry.get("prices").counts.pending == 1
     page = site.anybody.get(links.path("mute"))
@@ -97,7 +97,7 @@ def test_one_click_may_be_multipart(links: Links, site: Interface) -> None:
 
 def test_a_part_is_muted_and_unmuted(links: Links, site: Interface) -> None:
     page = site.anybody.post(links.path("mute"), data={"pattern": "Visitors today: *"})
-    assert "Muted." in page.text
+    assert "is muted." in page.text
     (mute,) = links.inbox.mutes()
     assert (mute.place, mute.pattern) == (URL, "Visitors today: *")
     site.anybody.post(links.path("mute"), data={"pattern": "Visitors today: *", "action": "unmute"})

@@ -103,4 +103,4 @@ def _mute(state: AppState, event: Event, pattern: str, *, is_wanted: bool) -> No
 
 def _page(name: str, data: dict[str, Any], request: Request, state: AppState) -> Response:
     page = render(name, {**data, "here": request.url.path}, request=request, state=state)
-    return Response(page, media_type="text/html", headers={"Referrer-Policy": "no-referrer"})
+    return Response(page, media_type="text/html")

@@ -25,6 +25,7 @@ from evercrawl.core.alerts.definition import apprise_problem as apprise_problem
 from evercrawl.core.alerts.definition import redact_address as redact_address
 from evercrawl.core.alerts.delivery import AlertMessage, DeliveryAttempt, retry_message
 from evercrawl.core.alerts.delivery import MessageState as MessageState
+from evercrawl.core.alerts.headline import event_headline as event_headline
 from evercrawl.core.alerts.links import MessageLinks, is_signed_link
 from evercrawl.core.alerts.links import mute_patterns_of as mute_patterns_of
 from evercrawl.core.alerts.matching import match_event

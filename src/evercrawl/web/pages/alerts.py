@@ -19,6 +19,7 @@ from evercrawl.collection.alerts.registry import (
     alert_problem,
     apprise_problem,
     default_batch_size,
+    event_headline,
     preview_alert,
     redact_address,
 )
@@ -107,7 +108,13 @@ def _preview(state: AppState, inputs: Inputs) -> dict[str, Any]:
     except (BadRequest, ConfigError) as error:
         return {"draft": fields, "preview": None, "problem": str(error)}
     examples = [
-        {"url": event.url, "class": event.kind.value, "size": event.size, "at": from_us(event.at_us)}
+        {
+            "url": event.url,
+            "class": event.kind.value,
+            "summary": event_headline(event),
+            "size": event.size,
+            "at": from_us(event.at_us),
+        }
         for event in found.examples
     ]
     preview = {"matches": found.matched, "checked": found.checked, "since": found.since, "examples": examples}
