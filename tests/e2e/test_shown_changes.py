@@ -61,10 +61,10 @@ def test_noise_is_listed_on_request_and_corrected(harbour: Harbour) -> None:  # 
         harbour.refresh()
     assert not [one for one in harbour.lines("changes", "--since", "1d") if one["class"] == "noise"]
     noise = [one for one in harbour.lines("changes", "--since", "1d", "--noise") if one["class"] == "noise"]
-    (seats_left,) = [one for one in noise if one.get("part") == "Seats left: *"]
+    (seats_left,) = [one for one in noise if one.get("parts") == ["Seats left: *"]]
     assert url in seats_left["pages"]
     assert "evercrawl mute except 'Seats left: *'" in harbour.call("changes", "--since", "1d", "--noise")
-    (rule,) = harbour.lines("mute", "except", seats_left["part"], "--page", url)
+    (rule,) = harbour.lines("mute", "except", seats_left["parts"][0], "--page", url)
     assert rule["verdict"] == "content"
     corrected = datetime.now(UTC).isoformat()
     before = len(harbour.lines("history", url))

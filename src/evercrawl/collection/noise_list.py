@@ -8,13 +8,14 @@ from datetime import datetime
 from pathlib import Path
 
 from evercrawl.adapters.sql.state_reader import StateReader
-from evercrawl.core.change.review import is_muted, mute_pattern
+from evercrawl.core.change.review import edit_patterns, is_muted
 from evercrawl.core.change.text_diff import edit_line, is_visible
 from evercrawl.core.url import site_of
 from evercrawl.model.change import ChangeClass, Edit
 from evercrawl.model.history import ChangeGroup, Mute
 from evercrawl.model.time import to_us
 
+_Part = tuple[str, tuple[str, ...] | int]  # Site, and the patterns of the part; if there are none, the key of the edit.
 EXAMPLES = 3  # Edits of a part that are shown.
 
 
@@ -22,12 +23,12 @@ def noise_since(
     collection: Path, since: datetime, *, site: str | None = None, mutes: Sequence[Mute] = ()
 ) -> list[ChangeGroup]:
     """Return what the last visit to each page called noise, if it was since a time; the most frequent part first."""
-    pages: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
-    edits: dict[tuple[str, str], list[Edit]] = defaultdict(list)
+    pages: dict[_Part, dict[str, None]] = defaultdict(dict)
+    edits: dict[_Part, list[Edit]] = defaultdict(list)
     for url, edit in _noise(collection, to_us(since), site):
         if is_muted(mutes, url, edit.removed, edit.added):
             continue
-        part = site_of(url), mute_pattern(edit.removed, edit.added) or f"\0{edit.key}"
+        part = site_of(url), tuple(edit_patterns(edit.removed, edit.added)) or edit.key
         pages[part][url] = None
         edits[part].append(edit)
     ordered = sorted(pages, key=lambda part: len(pages[part]), reverse=True)
@@ -44,7 +45,7 @@ def _noise(collection: Path, since_us: int, site: str | None) -> Iterator[tuple[
                     yield from ((record.url, edit) for edit in record.change.edits if is_visible(edit))
 
 
-def _group(pattern: str, pages: tuple[str, ...], edits: Sequence[Edit]) -> ChangeGroup:
+def _group(patterns: tuple[str, ...] | int, pages: tuple[str, ...], edits: Sequence[Edit]) -> ChangeGroup:
     shown = tuple({edit.key: edit for edit in edits}.values())[:EXAMPLES]
     return ChangeGroup(
         change_class=ChangeClass.NOISE.value,
@@ -52,5 +53,5 @@ def _group(pattern: str, pages: tuple[str, ...], edits: Sequence[Edit]) -> Chang
         pages=pages,
         example="\n".join(map(edit_line, shown)),
         edits=shown,
-        parts=() if pattern.startswith("\0") else (pattern,),
+        parts=() if isinstance(patterns, int) else patterns,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from shlex import quote
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from evercrawl.model.change import BlockEdit, Edit, VersionDiff
-    from evercrawl.model.history import ChangeGroup, PageHistory, PageSentiment, PastVersion
+    from evercrawl.model.history import ChangeGroup, PageEvent, PageHistory, PageSentiment, PastVersion
     from evercrawl.model.report import PageContent, PastVisit
 
 _TITLE_CHARS = 60
@@ -333,32 +333,71 @@ _EDITS_SHOWN = 12
 )
 @click.option("--noise", is_flag=True, help="Also list what the last visits called noise: adverts, counters, menus.")
 @click.option("--muted", is_flag=True, help="Include muted parts.")
+@click.option("--new", "kinds", flag_value="new", help="List new pages instead.")
+@click.option("--gone", "kinds", flag_value="gone back", help="List pages that are gone, or back, instead.")
 @json_lines_option
 @common_options
 @pass_cli
-def changes_command(cli: CliContext, site: str | None, since: str, noise: bool, muted: bool, as_json: bool) -> None:
+def changes_command(
+    cli: CliContext, site: str | None, since: str, noise: bool, muted: bool, kinds: str | None, as_json: bool
+) -> None:
     """List what changed on one SITE or on all, the most significant changes first.
 
     Listed are changes of content and metadata, and edits of the site's template (menus, footers) that several
     pages have in common. The same edit on many pages is one entry. Removed words are in [-...-], added ones in
     {+...+}. Noise is listed only with --noise, and can be corrected with: evercrawl mute
+    Pages of which only lists have changed (archives, indexes) come after the page that changed them. New pages and
+    those that are gone are counted at the end.
 
     \b
     evercrawl changes --since yesterday
     evercrawl changes example.org --since 7d --json | jq -r '.pages[]'
+    evercrawl changes --gone --since 30d
     """
     from evercrawl.model.time import parse_time
 
     moment = parse_time(since, now=datetime.now(UTC))
     with cli.open_collection() as collection:
+        if kinds is not None:
+            _show_events(cli, collection.page_events(moment, site=site), kinds.split(), as_json=as_json)
+            return
         groups = collection.changes(moment, site=site, noise=noise, muted=muted)
+        events = () if as_json else collection.page_events(moment, site=site)
     for group in groups:
         if as_json:
             _emit_group(group)
         else:
             _show_group(cli, group)
-    if not groups:
+    for kind in ("gone", "back", "new"):
+        _count_events([event.url for event in events if event.kind == kind], kind)
+    if not groups and not events:
         cli.note(f"no changes since {since}")
+
+
+def _count_events(urls: list[str], kind: str) -> None:
+    if urls:
+        click.echo(f"{kind}  {plural(len(urls), 'page')}")
+        _show_pages(urls, "new" if kind == "new" else "gone")
+
+
+def _show_events(cli: CliContext, events: Sequence[PageEvent], kinds: list[str], *, as_json: bool) -> None:
+    shown = [event for event in events if event.kind in kinds]
+    for event in shown:
+        if as_json:
+            emit_json("page-event", {"kind": event.kind, "url": event.url, "at": event.at, "title": event.title})
+        else:
+            title = safe_line(event.title or "", longest=_TITLE_CHARS)
+            click.echo(f"{event.kind:<4}  {local_time(event.at)}  {safe_line(event.url)}  {title}".rstrip())
+    if not shown:
+        cli.note(f"no pages are {' or '.join(kinds)}")
+
+
+def _show_pages(urls: Sequence[str], option: str | None = None) -> None:
+    for url in urls[:_PAGES_SHOWN]:
+        click.echo(f"    {safe_line(url)}")
+    if len(urls) > _PAGES_SHOWN:
+        more = f"; list all with --{option}" if option else ""
+        click.echo(f"    and {len(urls) - _PAGES_SHOWN:,} more{more}")
 
 
 def _emit_group(group: ChangeGroup) -> None:
@@ -369,22 +408,20 @@ def _emit_group(group: ChangeGroup) -> None:
         "example": group.example,
         "edits": [_edit_fields(edit) for edit in group.edits],
         "more_edits": group.omitted,
+        "listings": group.listings,
     }
-    emit_json("changes", fields | ({"part": group.parts[0]} if group.parts else {}))
+    emit_json("changes", fields | ({"parts": group.parts} if group.parts else {}))
 
 
 def _show_group(cli: CliContext, group: ChangeGroup) -> None:
-    from evercrawl.collection.change_groups import more_edits
+    from evercrawl.collection.change_groups import describe_pages, more_edits
 
     first, others = group.pages[0], len(group.pages) - 1
-    where = f"same edit on {plural(len(group.pages), 'page')}" if others else safe_line(first)
+    where = describe_pages(group) if others else safe_line(first)
     size = f" {group.size:.1%}" if group.size else ""
     click.echo(f"{group.change_class}{size}  {where}")
     if others:
-        for url in group.pages[:_PAGES_SHOWN]:
-            click.echo(f"    {safe_line(url)}")
-        if len(group.pages) > _PAGES_SHOWN:
-            click.echo(f"    and {len(group.pages) - _PAGES_SHOWN:,} more")
+        _show_pages(group.pages)
     for edit in group.edits[:_EDITS_SHOWN]:
         cli.out.print("  ", _edit_text(edit), sep="", soft_wrap=True)
     if hidden := len(group.edits[_EDITS_SHOWN:]) + group.omitted:

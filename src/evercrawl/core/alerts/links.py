@@ -8,7 +8,7 @@ from hashlib import sha256
 from shlex import quote as quote_argument
 from typing import NamedTuple
 
-from evercrawl.core.change.review import mute_pattern
+from evercrawl.core.change.review import edit_patterns
 from evercrawl.model.alerts import CHANGES, Event
 from evercrawl.model.change import Edit
 from evercrawl.model.sanitize import safe_line
@@ -98,5 +98,5 @@ MAX_MUTE_PATTERNS = 8
 
 def mute_patterns_of(edits: tuple[Edit, ...]) -> list[str]:
     """Return patterns that mute the edited parts: the text that stays the same in each."""
-    found = (mute_pattern(edit.removed, edit.added) for edit in edits)
-    return list(dict.fromkeys(pattern for pattern in found if pattern is not None))[:MAX_MUTE_PATTERNS]
+    found = (pattern for edit in edits for pattern in edit_patterns(edit.removed, edit.added))
+    return list(dict.fromkeys(found))[:MAX_MUTE_PATTERNS]

@@ -15,7 +15,6 @@ from evercrawl.model.change import Change
 from evercrawl.model.history import Mute, ReadMark
 from evercrawl.model.listing import ChangeRecord
 
-
 KEY_MASK = (1 << 64) - 1  # Keys are stored as signed numbers.
 
 
@@ -65,8 +64,22 @@ _NUMBER = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _STARS = re.compile(r"\*[\s*]*\*")
 
 
+def edit_patterns(removed: str, added: str) -> list[str]:
+    """Return the patterns that mute an edit, one for each of its windows where something stays the same."""
+    old, new = _windows(removed), _windows(added)
+    pairs = zip(old, new, strict=True) if len(old) == len(new) else [(removed, added)]
+    found = [mute_pattern(*pair) for pair in pairs if pair[0] != pair[1]] if removed and added else []
+    if not removed or not added:
+        found = [mute_pattern(window, "") for window in old + new]
+    return list(dict.fromkeys(pattern for pattern in found if pattern is not None))
+
+
+def _windows(text: str) -> list[str]:
+    return [part.strip() for part in text.split(ELLIPSIS) if part.strip()]
+
+
 def mute_pattern(removed: str, added: str) -> str | None:
-    """Return the pattern that both texts of an edit match; None if nothing stays the same."""
+    """Return the pattern that both texts of a window match; None if nothing stays the same."""
     if removed and added:
         pattern = _common_pattern(removed.split(), added.split())
     else:
@@ -108,13 +121,13 @@ def _fold(text: str) -> str:
 
 
 def is_muted(mutes: Iterable[Mute], url: str, removed: str, added: str) -> bool:
-    """Return whether this edit of a page is muted."""
-    texts = [text for text in (removed, added) if text]
+    """Return whether this edit of a page is muted: each of its windows by some mute."""
     places = (url, site_of(url))
-    return any(
-        mute.place in places and all(matches_pattern(mute.pattern, text) for text in texts)
-        for mute in mutes
-    )  # fmt: skip
+    patterns = [mute.pattern for mute in mutes if mute.place in places]
+    windows = _windows(removed) + _windows(added)
+    return bool(windows and patterns) and all(
+        any(matches_pattern(pattern, window) for pattern in patterns) for window in windows
+    )
 
 
 def unmuted_part(change: Change, url: str, mutes: Sequence[Mute]) -> Change | None:

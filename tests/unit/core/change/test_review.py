@@ -9,6 +9,7 @@ import pytest
 
 from evercrawl.core.change.review import (
     MAX_PATTERN_CHARS,
+    edit_patterns,
     is_muted,
     matches_pattern,
     mute_pattern,
@@ -43,19 +44,17 @@ def test_the_mute_pattern_is_what_both_texts_share(removed: str, added: str, for
         assert all(matches_pattern(form, text) for text in (removed, added) if text)
 
 
-def test_the_pattern_of_a_cut_text_has_an_open_end() -> None:
+def test_the_pattern_of_a_cut_text_is_that_of_its_window() -> None:
     long = " ".join(f"word{number}" for number in range(900))
     edits = [
         make_edit(1, f"{long} seen {one} times {long}", f"{long} seen {one + 1} times {long}", is_template=False)
         for one in (1, 99)
     ]
-    form = mute_pattern(edits[0].removed, edits[0].added)
-    assert form is not None
-    assert form.startswith("* ")
-    assert form.endswith(" *")
+    (form,) = edit_patterns(edits[0].removed, edits[0].added)
+    assert form.startswith("word")
+    assert "word899 seen * times word0" in form
     assert is_muted([rule(form)], URL, edits[1].removed, edits[1].added)
-    short = make_edit(1, "word899 seen 1 times word0", "word899 seen 2 times word0", is_template=False)
-    assert matches_pattern("* word899 seen * times word0 *", short.added)
+    assert matches_pattern("* word899 seen * times word0 *", "word899 seen 2 times word0")
 
 
 @pytest.mark.parametrize(
@@ -87,6 +86,17 @@ def test_a_mute_applies_to_its_page_or_site_and_both_texts() -> None:
     assert not is_muted([rule("seen * times", f"{URL}/other")], URL, *edit)
     assert not is_muted([rule("seen * times", "https://b.test")], URL, *edit)
     assert not is_muted([rule("seen * times")], URL, "seen 3 times", "the shop is closed for good")
+
+
+def test_each_window_of_an_edit_can_be_muted_by_another_mute() -> None:
+    long = " ".join(f"word{number}" for number in range(90))
+    text = f"seen {{}} times {long} sold {{}} pieces"
+    edit = make_edit(1, text.format(1, 2), text.format(3, 4), is_template=False)
+    seen, sold = map(rule, edit_patterns(edit.removed, edit.added))
+    assert seen.pattern.startswith("seen * times word0")
+    assert sold.pattern.endswith("word89 sold * pieces")
+    assert is_muted([seen, sold], URL, edit.removed, edit.added)
+    assert not is_muted([seen], URL, edit.removed, edit.added)
 
 
 def _change(*edits: tuple[str, str]) -> Change:
