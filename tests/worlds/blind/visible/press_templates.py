@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from tests.worlds.blind.living_site import Kind, Layout
-from tests.worlds.blind.pages import Block, Entry
+from tests.worlds.blind.pages import Block, Entry, Page
 from tests.worlds.blind.prose import TOWN
 from tests.worlds.blind.prose_tongues import PRESS_ES
 from tests.worlds.blind.tongues import ENGLISH, SPANISH
@@ -77,8 +77,8 @@ def diario(v: View) -> str:
     """Write an article of a Spanish newspaper, in nested divs with a column of teasers."""
     page = v.page
 
-    def teaser(p: object) -> str:
-        return f'<div class="ue-l-cover"><a href="{p.path}"><h4>{esc(p.title)}</h4></a><span class="ue-time">{v.age(p.born)}</span></div>'  # type: ignore[attr-defined]
+    def teaser(p: Page) -> str:
+        return f'<div class="ue-l-cover"><a href="{p.path}"><h4>{esc(p.title)}</h4></a><span class="ue-time">{v.age(p.born)}</span></div>'
 
     body = v.body(
         p=lambda b: (
