@@ -46,6 +46,13 @@ def page_name(event: Event) -> str:
     return cut_at_word(name, MAX_NAME_CHARS)
 
 
+def significance(event: Event) -> int:
+    """Return the place of an event in a message: edits of texts first, pages that only list others differently last."""
+    if event.kind in CHANGES:
+        return 3 if event.edits and all(edit.is_entry for edit in event.edits) else 0
+    return 1 if event.kind is EventKind.NEW else 2
+
+
 def event_headline(event: Event) -> str:
     """Return what happened to a page, such as: Prices: 12 € → 15 €."""
     name, sentence = page_name(event), _PAGE_SENTENCES.get(event.kind)
@@ -69,6 +76,7 @@ def headline(events: Sequence[Event]) -> str:
 
 def _several_pages(events: Sequence[Event]) -> str:
     """Return a sentence for different pages: their number, their site, and what changed or their names."""
+    events = sorted(events, key=significance)
     changed = [event for event in events if event.kind in CHANGES]
     new = [event for event in events if event.kind is EventKind.NEW]
     gone = [event for event in events if event.kind is EventKind.GONE]
@@ -91,7 +99,7 @@ def _several_pages(events: Sequence[Event]) -> str:
         pages = f"{first[0]:,} page{'s' * (first[0] > 1)} {first[1]}"
         start = ", ".join([f"{site}: {pages}", *(f"{count:,} {word}" for count, word in others)])
     room = MAX_HEADLINE_CHARS - len(start) - 2
-    return f"{start}: {_details([*changed, *new, *gone, *back], room)}"
+    return f"{start}: {_details(events, room)}"
 
 
 def _same_edit(events: Sequence[Event]) -> str | None:

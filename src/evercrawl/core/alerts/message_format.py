@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from evercrawl.core.alerts.headline import cut_at_word, event_headline, headline, page_name, single_line
+from evercrawl.core.alerts.headline import cut_at_word, event_headline, headline, page_name, significance, single_line
 from evercrawl.core.alerts.html_message import html_difference, html_message
 from evercrawl.core.alerts.links import MessageLinks
 from evercrawl.model.alerts import CHANGES, Alert, Event, EventKind, Frequency, PendingEvent
@@ -43,9 +43,9 @@ class MessageContent(NamedTuple):
         return f"Test: {found}" if self.is_test else found
 
     def shown(self) -> list[PendingEvent]:
-        """Return the changes as people read them: after a lot of text, only how many edits each has."""
+        """Return the changes as people read them: real edits first; after a lot of text, only counts."""
         found, chars = [], 0
-        for change in self.changes:
+        for change in sorted(self.changes, key=lambda change: significance(change.event)):
             event = change.event
             size = sum(len(run.text) for edit in event.edits for run in edit.words)
             if chars and chars + size > MAX_MESSAGE_CHARS:

@@ -93,6 +93,14 @@ def test_kinds_are_counted_apart() -> None:
     assert mixed == "example.org: 1 page changed, 2 new, 1 gone: Jobs, New 5, New 6, Old"
 
 
+def test_pages_that_only_list_others_come_last() -> None:
+    index = changed("Archive", edit("", "Jobs", is_entry=True), page=1)
+    jobs = changed("Jobs", edit("Nurse", "Doctor", key=2), page=2)
+    new = changed("New", page=3)._replace(kind=EventKind.NEW)
+    assert headline([index, new, jobs]) == "example.org: 2 pages changed, 1 new: Jobs, New, Archive"
+    assert headline([index, jobs]).startswith("2 pages of example.org changed: Jobs ('Nurse' became 'Doctor'), Archive")
+
+
 def test_one_page_several_times() -> None:
     first, second = changed("Prices", edit("12 €", "15 €")), changed("Prices", edit("15 €", "18 €"), at_us=2)
     assert headline([first, second]) == "Prices changed 2 times; last: 15 € → 18 €"
