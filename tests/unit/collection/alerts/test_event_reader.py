@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -7,11 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, LogPosition
-from evercrawl.collection.alerts.event_reader import LINES_AT_A_TIME, EventReader, ShardLog
+from evercrawl.collection.alerts.event_reader import LINES_AT_A_TIME, CollectionLogs, EventReader, ShardLog
+from evercrawl.config import create_collection
 from evercrawl.core.alerts.matching import PageText
+from evercrawl.core.change.text_diff import make_edit
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind
+from evercrawl.model.change import Change, ChangeClass
+from evercrawl.model.page import Batch, SettledChange
+from evercrawl.model.reason import Reason
+from evercrawl.model.settings import StoreSettings
+from tests.contract.store_values import NOON_US, a_page, a_site, a_version, a_visit
 
 TARGET = Destination(Channel.WEBHOOK, "https://example.org/")
 
@@ -170,3 +179,32 @@ def test_a_paused_alert_is_told_nothing(outbox: AlertOutbox) -> None:
     log.lines = 4000
     assert reader.read(now_us=3) == 2
     assert outbox.counts(number).pending == 2
+
+
+def test_a_late_verdict_in_a_real_collection_becomes_an_event(tmp_path: Path) -> None:
+    change = Change(ChangeClass.CONTENT, 0.2, (make_edit(1, "12 €", "15 €", is_template=False),))
+    page = a_page(1)
+    first = Batch(sites={1: a_site()}, new_pages=[page], visited=[a_visit(page, version=a_version(1))])
+    doubtful = a_version(2, body=b"second")._replace(change_class="noise")
+    second = Batch(visited=[a_visit(page, at_us=NOON_US + 5, version=doubtful, reason=Reason.CHANGED)])
+    third = Batch(settled=[SettledChange(1, NOON_US + 5, change)])
+    create_collection(tmp_path / "c.evercrawl", {})
+    with closing(AlertOutbox(tmp_path / "c.evercrawl")) as outbox:
+        put(outbox, "a")
+        told: list[int] = []
+        for batch in (first, second, third, Batch()):
+            asyncio.run(commit(tmp_path / "c.evercrawl", batch))
+            told.append(EventReader(outbox, CollectionLogs(tmp_path / "c.evercrawl")).read(now_us=9))
+        assert told == [0, 0, 1, 0]
+        (known,) = outbox.alerts()
+        message = outbox.compose(known, upto_us=9, now_us=9)
+        assert message is not None
+        ((_, _, event),) = outbox.message_events(message.id)
+    assert (event.kind, event.size, event.edits, event.version) == (EventKind.CONTENT, 0.2, change.edits, 2)
+
+
+async def commit(collection: Path, batch: Batch) -> None:
+    store = SqliteStore(collection, StoreSettings())
+    shard = await store.open_shard(0)
+    await shard.commit((await shard.claim()).epoch, batch)
+    await store.close()
