@@ -111,6 +111,8 @@ def test_a_page_that_says_200_is_gone_and_comes_back(command: Command, absent: A
         others = [verdict(command, served, path) for path in NAMES if path != LOST]
         assert {reason for _, reason in others} == {"same_content"}
         assert not any(served.origin + LOST in group["pages"] for group in command.lines("changes"))
+        assert [row["url"] for row in command.lines("changes", "--gone")] == [served.origin + LOST]
+        assert f"gone  1 page\n    {served.origin}{LOST}" in command.call("changes")
         command.crawl(served, "--refresh")
         assert verdict(command, served) == ("error", "soft_404")
         site.real[LOST] = text
@@ -118,6 +120,8 @@ def test_a_page_that_says_200_is_gone_and_comes_back(command: Command, absent: A
         assert verdict(command, served) == ("unchanged", "same_content")
         assert versions(command, served) == 1
         assert events(command, served) == ["new", "gone", "back"]
+        assert [row["kind"] for row in command.lines("changes", "--gone")] == ["back"]
+        assert len(command.lines("changes", "--new")) == len(NAMES)
 
 
 @pytest.mark.parametrize(("deleted", "absent"), DELETED.values(), ids=DELETED)

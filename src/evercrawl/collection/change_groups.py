@@ -11,7 +11,7 @@ from pathlib import Path
 from evercrawl.adapters.sql.listing_reader import each_listing, open_listing
 from evercrawl.adapters.sql.state_reader import ShardReader, StateReader
 from evercrawl.collection.change_inbox import ChangeInbox
-from evercrawl.collection.page_events import cause_pages, is_on_site
+from evercrawl.collection.page_events import is_on_site, read_window
 from evercrawl.collection.site_list import find_site
 from evercrawl.core.change.grouping import EditGroup, group_changes
 from evercrawl.core.change.review import filter_read, mute_pattern, muted_part, read_marks, unmuted_part
@@ -44,7 +44,7 @@ def changes_since(
             seen.extend(_read_changes(state, to_us(since), site))
     if mutes:
         seen = [(url, left) for url, change in seen if (left := unmuted_part(change, url, mutes)) is not None]
-    causes = cause_pages(collection, since, site=site) if seen else []
+    causes = read_window(collection, since, site=site).causes if seen else []
     return [describe_group(group) for group in group_changes(seen, causes=causes, with_noise=noise)]
 
 
@@ -72,6 +72,15 @@ def describe_group(group: EditGroup) -> ChangeGroup:
     )
 
 
+def describe_pages(group: ChangeGroup) -> str:
+    """Return how many pages have the edit of a group, and on how many only lists have changed."""
+    lists, edited = len(group.listings), len(group.pages) - len(group.listings)
+    if not edited:
+        return f"list entries on {lists:,} page{'s' * (lists > 1)}"
+    pages = f"same edit on {edited:,} pages" if edited > 1 else "edit on 1 page"
+    return f"{pages}, lists on {lists:,} more" if lists else pages
+
+
 MAX_CHANGES = 2000  # Changes that are read at once.
 MAX_PAGES_NAMED = 25
 MAX_GROUPS = 200
@@ -92,8 +101,9 @@ def recent_changes(
     newest = nlargest(MAX_CHANGES, seen, key=lambda record: record.at_us)
     complete = len(seen) < MAX_CHANGES
     chosen = choose(newest)
-    causes = cause_pages(collection, since, site=site) if chosen else []
-    groups = group_changes(((record.url, record.change) for record in chosen), causes=causes, with_noise=noise)
+    window = read_window(collection, since, site=site, with_texts=bool(chosen))
+    seen_changes = ((record.url, record.change) for record in chosen)
+    groups = group_changes(seen_changes, causes=window.causes, with_noise=noise)
     moments = _newest_of_edits(chosen)
     # Only shown groups are described, because comparing texts is slow.
     return RecentChanges(
@@ -104,6 +114,7 @@ def recent_changes(
         groups=tuple(_describe_recent(group, moments) for group in groups[:limit]),
         total_groups=len(groups),
         newest_us=max((record.at_us for record in chosen), default=0),
+        events=window.events,
     )
 
 

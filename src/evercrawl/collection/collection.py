@@ -29,7 +29,15 @@ if TYPE_CHECKING:
     from evercrawl.collection.searcher import Searcher
     from evercrawl.engine.runtime import StopSignal
     from evercrawl.model.change import VersionDiff
-    from evercrawl.model.history import ChangeGroup, Mute, PageHistory, PageSentiment, PageStatistics, PruneReport
+    from evercrawl.model.history import (
+        ChangeGroup,
+        Mute,
+        PageEvent,
+        PageHistory,
+        PageSentiment,
+        PageStatistics,
+        PruneReport,
+    )
     from evercrawl.model.links import BadLink, GraphSummary, PageLinks, RankedPage
     from evercrawl.model.listing import VisitLogRow
     from evercrawl.model.report import (
@@ -204,6 +212,12 @@ class Collection:
         mutes = [] if muted else self.mutes()
         found = changes_since(self.path, since, site=site, noise=noise, mutes=mutes)
         return found + noise_since(self.path, since, site=site, mutes=mutes) if noise else found
+
+    def page_events(self, since: datetime, *, site: str | None = None) -> tuple[PageEvent, ...]:
+        """Return the pages that are new, gone or back since a time, the newest first."""
+        from evercrawl.collection.page_events import read_window
+
+        return read_window(self.path, since, site=site, with_texts=False).events
 
     def mutes(self, verdict: PartVerdict = PartVerdict.NOISE) -> list[Mute]:
         """Return the muted parts of pages, or those whose changes are always reported."""

@@ -7,6 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 from heapq import nlargest
 from pathlib import Path
+from typing import NamedTuple
 
 from evercrawl.adapters.sql.log_reader import events_between, text_after, visit_before
 from evercrawl.adapters.sql.state_reader import ShardReader, StateReader
@@ -23,50 +24,46 @@ MAX_TEXTS = 400  # Pages whose texts are compared with the entries of lists, the
 SLOW_VISIT_US = 3_600_000_000  # A visit that began this long ago may be committed now.
 
 
-def page_events(collection: Path, since: datetime, *, site: str | None = None) -> tuple[PageEvent, ...]:
-    """Return pages that are new, gone or back since a time, the newest first; of each page the last event."""
-    last: dict[str, PageEvent] = {}
-    for _, event in _events(collection, since, site):
-        if event.kind not in CHANGES:
-            last.pop(event.url, None)
-            last[event.url] = PageEvent(event.kind.value, event.url, from_us(event.at_us), event.title)
-    return tuple(sorted(last.values(), key=lambda event: event.at, reverse=True))
+class Window(NamedTuple):
+    """What happened to pages since a time."""
+
+    causes: list[CausePage]  # Pages from which changes of lists may follow, with the texts of the newest.
+    events: tuple[PageEvent, ...]  # Pages that are new, gone or back, the newest first; of each page the last event.
 
 
-def cause_pages(collection: Path, since: datetime, *, site: str | None = None) -> list[CausePage]:
-    """Return pages from which changes of lists may follow, with the texts of the newest."""
-    found: list[CausePage] = []
+def read_window(collection: Path, since: datetime, *, site: str | None = None, with_texts: bool = True) -> Window:
+    """Return what happened to the pages of one site or all since a time."""
+    causes: list[CausePage] = []
+    last: list[PageEvent] = []
     reader = StateReader(collection)
     shards = reader.shards()
     for shard in shards:
         with reader.shard(shard) as state:
             events = {event.url: event for event in _shard_events(state, shard, to_us(since), site)}
-            newest = {
-                event.url
-                for event in nlargest(MAX_TEXTS // len(shards), events.values(), key=lambda event: event.at_us)
-            }
+            most = MAX_TEXTS // len(shards) if with_texts else 0
+            newest = {event.url for event in nlargest(most, events.values(), key=lambda event: event.at_us)}
             for url, event in events.items():
-                text = _text(state, event) if url in newest else ""
-                is_gone, is_new = event.kind is EventKind.GONE, event.kind is EventKind.NEW
-                found.append(CausePage(url, event.title or "", text, not (is_gone or is_new), is_gone))
-    return found
+                causes.append(_cause(event, _text(state, event) if url in newest else ""))
+                if event.kind not in CHANGES:
+                    last.append(PageEvent(event.kind.value, url, from_us(event.at_us), event.title))
+    return Window(causes, tuple(sorted(last, key=lambda event: event.at, reverse=True)))
 
 
-def _events(collection: Path, since: datetime, site: str | None) -> Iterator[tuple[int, Event]]:
-    reader = StateReader(collection)
-    for shard in reader.shards():
-        with reader.shard(shard) as state:
-            for event in _shard_events(state, shard, to_us(since), site):
-                yield shard, event
+def _cause(event: Event, text: str) -> CausePage:
+    is_gone, is_new = event.kind is EventKind.GONE, event.kind is EventKind.NEW
+    return CausePage(event.url, event.title or "", text, not (is_gone or is_new), is_gone)
 
 
 def _shard_events(state: ShardReader, shard: int, since_us: int, site: str | None) -> Iterator[Event]:
-    end = state.last_visit_id()
+    end, new = state.last_visit_id(), set[str]()
     after = max(visit_before(state, since_us - SLOW_VISIT_US, end), end - MAX_VISITS)
     while after < end:
         upto = min(end, after + VISITS_AT_A_TIME)
         for event in events_between(state, shard, after, upto):
-            if event.at_us > since_us and (site is None or is_on_site(event.url, site)):
+            # A page that was added and edited since is new; one that is gone or back is no longer.
+            is_known_new = event.kind in CHANGES and event.url in new
+            if event.at_us > since_us and not is_known_new and (site is None or is_on_site(event.url, site)):
+                (new.add if event.kind is EventKind.NEW else new.discard)(event.url)
                 yield event
         after = upto
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Generic, NamedTuple, TypeVar
 
 from evercrawl.model.change import Change
-from evercrawl.model.history import ChangeGroup
+from evercrawl.model.history import ChangeGroup, PageEvent
 from evercrawl.model.page import Version
 from evercrawl.model.reason import Outcome, Reason
 
@@ -120,6 +120,7 @@ class RecentChanges:
     groups: tuple[RecentChangeGroup, ...]  # The most significant groups.
     total_groups: int
     newest_us: int  # The newest change; 0: none.
+    events: tuple[PageEvent, ...] = ()  # Pages that are new, gone or back.
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,7 @@ def group_changes(
     own = [visit for visit in visits if visit.place not in listing]
     listed = {visit.url for visit in visits if visit.place in listing}
     groups = _attach(_fold_minor(_edit_groups(own)), visits, listing)
+    groups = [_sort_entries(group, lists[site_of(group.pages[0])]) if group.is_listing else group for group in groups]
     for group in _edit_groups(visits, template=True):
         follows = listed.issuperset(group.pages) or lists[site_of(group.pages[0])].explain_all(group.edits)
         groups += [group] if with_noise or (len(group.pages) > 1 and not follows) else []
@@ -319,6 +320,11 @@ class _Lists:
         found = {edit.key for edit in edits if self._explain(edit, "") is not None}
         return bool(found) and all(edit.key in found or _is_number_only(edit) or _is_entry(edit) for edit in edits)
 
+    def names_cause(self, edit: Edit) -> bool:
+        """Return whether an edit names a page that was added or removed."""
+        causes = (self._named.get(text) for _, text in _sides(edit))
+        return any(cause is not None and not cause.is_edited for cause in causes)
+
     def _is_shared(self, visit: _Visit) -> bool:
         """Return whether an entry of the page also came, went or moved elsewhere."""
         texts = {text for edit in visit.change.edits for _, text in _sides(edit)}
@@ -449,7 +455,13 @@ def _list_group(found: Sequence[_Visit]) -> EditGroup:
     for visit in found:
         for edit in visit.change.edits:
             often[edit.key] += 1
-    ranked = sorted(edits.values(), key=lambda edit: (_is_entry(edit), often[edit.key]), reverse=True)
+    ranked = sorted(edits.values(), key=lambda edit: often[edit.key], reverse=True)
     size = max(visit.change.size for visit in found)
-    shown, keys = tuple(ranked[:MAX_LISTED_EDITS]), tuple(edits)
-    return EditGroup(ChangeClass.CONTENT, size, pages, shown, False, len(ranked) - len(shown), pages, keys)
+    return EditGroup(ChangeClass.CONTENT, size, pages, tuple(ranked), False, listings=pages, keys=tuple(edits))
+
+
+def _sort_entries(group: EditGroup, lists: _Lists) -> EditGroup:
+    """Show entries of new and removed pages first, then those that moved, and only some of them."""
+    ranked = sorted(group.edits, key=lambda edit: (lists.names_cause(edit), _is_entry(edit)), reverse=True)
+    shown = tuple(ranked[:MAX_LISTED_EDITS])
+    return group._replace(edits=shown, omitted=len(ranked) - len(shown))

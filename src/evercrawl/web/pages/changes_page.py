@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from evercrawl.collection.change_groups import MAX_PAGES_NAMED, filter_by_state, recent_changes
+from evercrawl.collection.change_groups import MAX_PAGES_NAMED, describe_pages, filter_by_state, recent_changes
 from evercrawl.collection.change_inbox import MAX_KEYS, ChangeInbox
+from evercrawl.collection.noise_list import noise_since
 from evercrawl.collection.urls import site_of
-from evercrawl.model.history import ReadMark
+from evercrawl.model.change import Edit
+from evercrawl.model.history import PartVerdict, ReadMark
 from evercrawl.model.listing import RecentChangeGroup
 from evercrawl.model.time import from_us, to_us
 from evercrawl.web.app_state import AppState
@@ -54,9 +56,32 @@ def changes(state: AppState, inputs: Inputs) -> dict[str, Any]:
         "groups_total": news.total_groups,
         "groups": [_group(one) for one in groups],
         "until": str(news.newest_us),
+        "events": {kind: [event for event in news.events if event.kind == kind] for kind in ("gone", "back", "new")},
         "read_marks": inbox.reviews(READ_MARKS_SHOWN),
         "mutes": inbox.mutes(),
+        "exceptions": inbox.mutes(PartVerdict.CONTENT),
+        "noise_groups": _noise(state, inputs, since) if inputs["noise"] else [],
     }
+
+
+def _noise(state: AppState, inputs: Inputs, since: datetime) -> list[dict[str, Any]]:
+    """Return what the last visits called noise, by the part of the page."""
+    key = f"noise {since:%Y%m%d%H%M} {inputs['site']}"
+    found = state.cached(key, lambda: noise_since(state.path, since, site=inputs["site"]), wait_s=WAIT_S) or []
+    return [
+        {
+            "count": len(group.pages),
+            "pages": group.pages[:MAX_PAGES_NAMED],
+            "edits": [_edit(edit) for edit in group.edits],
+            "parts": group.parts,
+            "site": site_of(group.pages[0]),
+        }
+        for group in found[: inputs["limit"]]
+    ]
+
+
+def _edit(edit: Edit) -> dict[str, Any]:
+    return {"sign": edit.sign, "words": edit.words, "omitted": edit.omitted}
 
 
 def _group(one: RecentChangeGroup) -> dict[str, Any]:
@@ -65,9 +90,11 @@ def _group(one: RecentChangeGroup) -> dict[str, Any]:
         "class": group.change_class,
         "size": group.size,
         "count": len(group.pages),
+        "heading": describe_pages(group),
+        "listings": len(group.listings),
         "pages": group.pages[:MAX_PAGES_NAMED],
         "example": group.example,
-        "edits": [{"sign": edit.sign, "words": edit.words, "omitted": edit.omitted} for edit in group.edits],
+        "edits": [_edit(edit) for edit in group.edits],
         "omitted": group.omitted,
         "diff": diff_link(group.pages[0], one.newest_us),
         "newest": from_us(one.newest_us),
@@ -114,12 +141,21 @@ def mute_part(state: AppState, inputs: Inputs) -> ActionResult:
     return ActionResult(f"Muted on {done.place}: {done.pattern}", "/changes", {"mute": done})
 
 
+def report_part(state: AppState, inputs: Inputs) -> ActionResult:
+    """Report changes in a part of a page or site even if they look like noise."""
+    name, verdict = inputs.user.name, PartVerdict.CONTENT
+    done = state.collection.mute(inputs["pattern"], site=inputs["site"], page=inputs["page"], who=name, verdict=verdict)
+    message = f"Reported from the next visit on, on {done.place}: {done.pattern}"
+    return ActionResult(message, link_to("/changes", noise="true"), {"mute": done})
+
+
 def undo_mute(state: AppState, inputs: Inputs) -> ActionResult:
-    """Stop ignoring changes in a part."""
+    """Stop ignoring, or always reporting, changes in a part."""
     done = state.collection.unmute(inputs["id"])
     if done is None:
         raise BadRequest("there is no such mute", 404)
-    return ActionResult(f"Unmuted on {done.place}: {done.pattern}", "/changes")
+    word = "Unmuted" if done.verdict is PartVerdict.NOISE else "No longer always reported"
+    return ActionResult(f"{word} on {done.place}: {done.pattern}", "/changes")
 
 
 def undo_mark_read(state: AppState, inputs: Inputs) -> ActionResult:
