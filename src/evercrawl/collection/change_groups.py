@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from heapq import nlargest
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 from evercrawl.adapters.sql.listing_reader import each_listing, open_listing
@@ -14,7 +14,7 @@ from evercrawl.collection.change_inbox import ChangeInbox
 from evercrawl.collection.page_events import is_on_site, read_window
 from evercrawl.collection.site_list import find_site
 from evercrawl.core.change.grouping import EditGroup, group_changes
-from evercrawl.core.change.review import filter_read, mute_pattern, muted_part, read_marks, unmuted_part
+from evercrawl.core.change.review import edit_patterns, filter_read, muted_part, read_marks, unmuted_part
 from evercrawl.core.change.text_diff import edit_line as edit_line
 from evercrawl.core.change.text_diff import is_visible
 from evercrawl.core.change.text_diff import mark_words as mark_words
@@ -129,8 +129,8 @@ def _newest_of_edits(records: Sequence[ChangeRecord]) -> dict[int, int]:
 
 def _describe_recent(group: EditGroup, moments: Mapping[int, int]) -> RecentChangeGroup:
     keys = tuple(dict.fromkeys((*(edit.key for edit in group.edits), *group.keys)))
-    forms = (mute_pattern(edit.removed, edit.added) for edit in group.edits[:MAX_MUTE_PATTERNS])
-    parts = tuple(dict.fromkeys(form for form in forms if form is not None))
+    forms = (form for edit in group.edits for form in edit_patterns(edit.removed, edit.added))
+    parts = tuple(dict.fromkeys(islice(forms, MAX_MUTE_PATTERNS)))
     return RecentChangeGroup(describe_group(group), keys, max(moments[key] for key in keys), parts)
 
 
@@ -197,5 +197,5 @@ MAX_PATTERNS = 8
 def mute_patterns(edits: Sequence[BlockEdit]) -> list[str]:
     """Return patterns that mute the edited parts: the text that stays the same in each."""
     shown = (Edit(0, False, shorten_edit(edit).words) for edit in edits[:EDITS_CHECKED])
-    found = (mute_pattern(edit.removed, edit.added) for edit in shown)
-    return list(dict.fromkeys(form for form in found if form is not None))[:MAX_PATTERNS]
+    found = (form for edit in shown for form in edit_patterns(edit.removed, edit.added))
+    return list(dict.fromkeys(found))[:MAX_PATTERNS]

@@ -30,7 +30,7 @@ VIEWS: tuple[View, ...] = (
         (
             Parameter("since", "Changes since then: 7d, yesterday, 2026-11-01. Default: 7d.", "time"),
             Parameter("site", "Only on this site."),
-            Parameter("noise", "Include noise, such as adverts and counters.", "bool", default=False),
+            Parameter("noise", "Also list what the last visits called noise.", "bool", default=False),
             Parameter(
                 "state", "Unread, read, muted, or all changes.", "choice", default="unread", choices=changes_page.STATES
             ),
@@ -187,8 +187,18 @@ ACTIONS: tuple[Action, ...] = (
         ),
     ),
     Action(
+        "report-part",
+        "Report changes in a part of a page or site even if they look like noise.",
+        changes_page.report_part,
+        (
+            Parameter("pattern", "Text that stays the same in the part; * matches anything.", required=True),
+            Parameter("page", "Only on this page (URL)."),
+            Parameter("site", "On all pages of this site (origin)."),
+        ),
+    ),
+    Action(
         "undo-mute",
-        "Stop ignoring changes in a part.",
+        "Stop ignoring, or always reporting, changes in a part.",
         changes_page.undo_mute,
         (Parameter("id", "Number of the mute.", "integer", required=True),),
     ),
