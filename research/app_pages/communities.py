@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import operator
 import os
 import re
 import shutil
@@ -19,6 +21,7 @@ from research.app_pages.texts import Block, plain, to_html, to_markdown, truth_o
 
 SPIRIT = Path(os.environ.get("APP_PAGES_SPIRIT", "/usr")) / "bin"
 MACHINA = Path(os.environ.get("APP_PAGES_MACHINA", "/usr")) / "bin"
+MEZZANINE = Path(os.environ.get("APP_PAGES_MEZZANINE", "/usr")) / "bin"
 WP_THEMES = {"twentytwentyone": 72, "twentytwentytwo": 73, "twentytwentythree": 74}
 WP_CONFIG = """<?php
 define('DB_NAME','wp'); define('DB_USER','root'); define('DB_PASSWORD',''); define('DB_HOST','127.0.0.1:33062'); define('DB_CHARSET','utf8mb4'); define('DB_COLLATE','');
@@ -215,7 +218,11 @@ def _wordpress_pages(book: Book, base: Path) -> None:
                         *(truth_of(doc.blocks) if whole else [doc.summary] if doc.summary in own else []),
                     ]
                 pages = (
-                    [doc.title for theme_docs in docs.values() for doc in theme_docs if f">{doc.title}<" in own]
+                    [
+                        doc.title
+                        for doc in (contact, *functools.reduce(operator.iadd, docs.values(), []))
+                        if f">{doc.title}<" in own
+                    ]
                     if slug == "search"
                     else []
                 )
@@ -635,7 +642,8 @@ def redmine(book: Book) -> None:
         "FILL": str(base / "data.json"),
         "SCHEMA": str(base / "schema.rb"),
     }
-    docs = slice_for(76, docs=2, small=4)
+    # "--" in the text of one document is markup in Redmine
+    docs = [doc for doc in slice_for(76, docs=2, small=4) if doc.slug != "operations-runbook"]
     issues = [
         (
             texts.TICKETS[(at + 5) % 16],
@@ -764,4 +772,58 @@ def redmine(book: Book) -> None:
             optional=["Anything about the wall"],
             paragraphs=[title for title, _ in threads],
             optional_at=("table.messages td", "table.messages th"),
+        )
+
+
+@application
+def mezzanine(book: Book) -> None:
+    """A content management system: pages, a blog with its list, a form that the editor made."""
+    base = folder("mezzanine")
+    run(MEZZANINE / "mezzanine-project", "quay", cwd=base, PATH=f"{MEZZANINE}:{os.environ['PATH']}")
+    site = base / "quay"
+    run(MEZZANINE / "python", "manage.py", "createdb", "--noinput", "--nodata", cwd=site)
+    docs = slice_for(91, docs=1, small=4)
+    news = [texts.news_article(at + 9) for at in range(5)]
+    contact, fields = texts.form_labels(3)
+    pages = [(doc.title, doc.slug, to_html(doc.blocks)) for doc in docs]
+    posts = [(doc.title, doc.slug, doc.summary, to_html(doc.blocks)) for doc in news]
+    (site / "fill.py").write_text(f"""
+import os
+os.environ['DJANGO_SETTINGS_MODULE'] = 'quay.settings'
+import django; django.setup()
+from django.contrib.auth import get_user_model
+from mezzanine.blog.models import BlogPost
+from mezzanine.forms.models import Field, Form
+from mezzanine.pages.models import RichTextPage
+user = get_user_model().objects.first()
+for title, slug, html in {pages!r}:
+    RichTextPage.objects.create(title=title, slug=slug, content=html)
+for title, slug, summary, html in {posts!r}:
+    BlogPost.objects.create(title=title, slug=slug, content=html, description=summary, gen_description=False, user=user)
+form = Form.objects.create(title={contact.title!r}, slug={contact.slug!r}, content={to_html(contact.blocks)!r}, button_text='Send', response='Thanks', send_email=False)
+for name, label, kind in {fields!r}:
+    Field.objects.create(form=form, label=label, field_type=2 if kind == 'textarea' else 1, required=False)
+""")
+    run(MEZZANINE / "python", "fill.py", cwd=site)
+    with server(8316, MEZZANINE / "python", "manage.py", "runserver", "--noreload", "127.0.0.1:8316", cwd=site) as url:
+        meta = (".post-meta", ".meta", ".byline", "h6", ".blog-list-meta")
+        for doc in docs:
+            book.add_doc("mezzanine", doc, f"{url}/{doc.slug}/", get(f"{url}/{doc.slug}/"))
+        where = f"{url}/blog/{news[1].slug}/"
+        book.add_doc("mezzanine", news[1], where, get(where), optional_at=meta)
+        html = get(f"{url}/blog/")
+        truth = [part for doc in news for part in (doc.title, doc.summary)]
+        book.add(
+            "mezzanine", "blog", "news-index", f"{url}/blog/", html, title="Blog", paragraphs=truth, optional_at=meta
+        )
+        where = f"{url}/{contact.slug}/"
+        book.add(
+            "mezzanine",
+            "contact",
+            "form",
+            where,
+            get(where),
+            title=contact.title,
+            optional=["Send"],
+            paragraphs=[*truth_of(contact.blocks), *(label for _, label, _ in fields)],
         )

@@ -76,7 +76,7 @@ def _repository(base: Path) -> tuple[Path, list[str]]:
     return base / "gauge.git", subjects
 
 
-def _cgi(script: str, query: str, path: str, **env: str) -> str:
+def run_cgi(script: str, query: str, path: str, **env: str) -> str:
     """Return what a CGI program prints, without its headers."""
     whole = {
         **os.environ,
@@ -108,9 +108,9 @@ def cgit(book: Book) -> None:
         "repo.desc=Reads the tide gauge at the old pier\nrepo.owner=Jan Helmer\n"
     )
     env = {"CGIT_CONFIG": str(base / "cgitrc")}
-    page = lambda path, query="": _cgi("/usr/lib/cgit/cgit.cgi", query, path, **env)  # noqa: E731
+    page = lambda path, query="": run_cgi("/usr/lib/cgit/cgit.cgi", query, path, **env)  # noqa: E731
     meta = (
-        "td.main a",  # the name of the repository and what it is, above the tabs, are its title
+        "td.main",  # the name of the repository and what it is, above the tabs, are its title
         "td.sub",
         "table.list td",
         "table.list th",
@@ -204,7 +204,7 @@ def gitweb(book: Book) -> None:
         f'$projectroot="{repository.parent}"; $site_name="Harbour code"; $projects_list_description_width=80;\n'
     )
     env = {"GITWEB_CONFIG": str(base / "gitweb.conf")}
-    page = lambda query: _cgi("/usr/share/gitweb/gitweb.cgi", query, "/", **env)  # noqa: E731
+    page = lambda query: run_cgi("/usr/share/gitweb/gitweb.cgi", query, "/", **env)  # noqa: E731
     meta = (
         ".age",
         "td.mode",
@@ -435,7 +435,7 @@ def mhonarc(book: Book) -> None:
             )
 
 
-def _folder_of_files(base: Path) -> list[str]:
+def folder_of_files(base: Path) -> list[str]:
     names = [
         "tidetable-2026.pdf",
         "harbour_map.svg",
@@ -461,7 +461,7 @@ def listings(book: Book) -> None:
     """Listings of a folder by Apache (two forms) and by Python."""
     base = folder("listings")
     (base / "files/pub").mkdir(parents=True)
-    names = _folder_of_files(base / "files/pub")
+    names = folder_of_files(base / "files/pub")
     truth = [name.rstrip("/") for name in names]
     modules = "/usr/lib/apache2/modules"
     for slug, options in (
