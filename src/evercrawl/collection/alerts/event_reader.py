@@ -191,13 +191,16 @@ class _StoredLog:
         return self._unmuted(late_events(self._state, self._shard, after, upto))
 
     def _unmuted(self, events: list[Event]) -> list[Event]:
-        return [event for event in events if not self._is_muted(event)] if self._mutes else events
+        """Return the events without edits in muted parts; one of which all edits are muted is left out."""
+        if not self._mutes:
+            return events
+        return [left for event in events if (left := self._without_muted(event)) is not None]
 
-    def _is_muted(self, event: Event) -> bool:
-        """Return whether all edits are known and lie in muted parts."""
-        if not event.edits or event.omitted:
-            return False
-        return all(is_muted(self._mutes, event.url, edit.removed, edit.added) for edit in event.edits)
+    def _without_muted(self, event: Event) -> Event | None:
+        edits = tuple(edit for edit in event.edits if not is_muted(self._mutes, event.url, edit.removed, edit.added))
+        if edits or not event.edits or event.omitted:
+            return event._replace(edits=edits or event.edits)
+        return None
 
     def page_after(self, event: Event) -> PageText:
         return text_after(self._state, event)

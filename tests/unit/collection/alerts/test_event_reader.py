@@ -11,6 +11,7 @@ import pytest
 from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, LogPosition
 from evercrawl.collection.alerts.event_reader import LINES_AT_A_TIME, CollectionLogs, EventReader, ShardLog
+from evercrawl.collection.change_inbox import ChangeInbox
 from evercrawl.config import create_collection
 from evercrawl.core.alerts.matching import PageText
 from evercrawl.core.change.text_diff import make_edit
@@ -201,6 +202,25 @@ def test_a_late_verdict_in_a_real_collection_becomes_an_event(tmp_path: Path) ->
         assert message is not None
         ((_, _, event),) = outbox.message_events(message.id)
     assert (event.kind, event.size, event.edits, event.version) == (EventKind.CONTENT, 0.2, change.edits, 2)
+
+
+def test_edits_in_muted_parts_are_left_out(tmp_path: Path) -> None:
+    counter = make_edit(1, "Visitors today: 12", "Visitors today: 15", is_template=False)
+    price = make_edit(2, "Adults 12 €", "Adults 15 €", is_template=False)
+    page = a_page(1)
+    version = a_version(2, body=b"second")._replace(change_class="content")
+    visits = [
+        a_visit(page, version=a_version(1)),
+        a_visit(page, at_us=NOON_US + 5, version=version, change=Change(ChangeClass.CONTENT, 0.2, (counter, price))),
+        a_visit(page, at_us=NOON_US + 9, change=Change(ChangeClass.CONTENT, 0.1, (counter,))),
+        a_visit(page, at_us=NOON_US + 10, change=Change(ChangeClass.CONTENT, 0.1, (counter,), omitted=1)),
+    ]
+    create_collection(tmp_path / "c.evercrawl", {})
+    asyncio.run(commit(tmp_path / "c.evercrawl", Batch(sites={1: a_site()}, new_pages=[page], visited=visits)))
+    ChangeInbox(tmp_path / "c.evercrawl").mute(page.url, "Visitors today: *", who="me", now_us=1)
+    with CollectionLogs(tmp_path / "c.evercrawl").open(0) as shard_log:
+        events = [event for event in shard_log.events(0, 9) if event.kind is EventKind.CONTENT]
+    assert [event.edits for event in events] == [(price,), (counter,)], "what is not stored may matter"
 
 
 async def commit(collection: Path, batch: Batch) -> None:
