@@ -16,7 +16,7 @@ from evercrawl.core.document.bounds import truncate_markup
 from evercrawl.core.document.elements import parse_tree
 from evercrawl.core.document.encoding import decode_body
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
-from evercrawl.core.document.paragraphs import heading_content, is_left_out
+from evercrawl.core.document.paragraphs import heading_content, is_left_out, preformatted_text
 from evercrawl.core.url import PAGE_SCHEMES, join
 from evercrawl.model.time import from_us
 
@@ -95,15 +95,13 @@ def _blocks_of_lines(lines: list[str], blocks: list[MarkdownBlock]) -> list[Mark
     while at < len(lines):
         found = places.get(lines[at], [])
         near = _nearest(found[bisect_right(found, last) :], gaps[at])
-        same = (place for place in near if tuple(lines[at : at + len(blocks[place].lines)]) == blocks[place].lines)
-        place = next(same, None)
-        if place is None:
-            chosen.append(_plain_block(lines[at]))
-            at += 1
+        same = [other for other in near if tuple(lines[at : at + len(blocks[other].lines)]) == blocks[other].lines]
+        if same:
+            last = same[0]
+            chosen.append(blocks[last])
         else:
-            chosen.append(blocks[place])
-            last = place
-            at += len(blocks[place].lines)
+            chosen.append(_plain_block(lines[at]))
+        at += len(chosen[-1].lines)
     return chosen
 
 
@@ -212,7 +210,7 @@ class _Blocks:
         self._add(plain, f"{mark} {text}", indent=indent)
 
     def _code(self, node: LexborNode, *, indent: str) -> None:
-        text = node.text().strip("\n").rstrip()
+        text = preformatted_text(node)
         lines = tuple(line for line in map(_one_line, text.splitlines()) if line)
         if lines:
             fence = "```"

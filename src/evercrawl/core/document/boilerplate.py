@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from urllib.parse import unquote
 
 from selectolax.lexbor import LexborNode
 
@@ -17,7 +18,7 @@ small, if links, for sure; comments, which are content where a page has nothing 
 # Navigation and overlays. Layouts are named after these too.
 _LAYOUT_NAMES = (
     "nav navbar navigation navheader navfooter menu submenu breadcrumb breadcrumbs sidebar sidebars sidenav"
-    " footer masthead toolbar tableofcontents sphinxsidebar pagination pager paging linklist quicklinks"
+    " footer masthead toolbar tableofcontents sphinxsidebar pagination paginator pager paging linklist quicklinks"
     " ad ads popup modal lightbox login signup signin"
 )
 _COMMENT_NAMES = "comment comments commentlist commentaires comentarios comentários kommentare commenti"
@@ -27,9 +28,9 @@ _ASIDE_NAMES = (
     " recommendation recommendations recirc recirculation trending popular mostread mostpopular outbrain"
     " taboola zergnet sponsored morefrom morenews upnext readnext crosssell upsell"
     " sharing sharebar sharedaddy socialmedia addthis addtoany advert advertisement advertising adsense"
-    " adslot publicidad publicidade werbung reklama cookies gdpr newsletter newsletters invisible"
+    " adslot publicidad publicidade werbung reklama cookies gdpr newsletter newsletters invisible printfooter printonly"
 )
-_SURE_NAMES = "sphinxsidebar breadcrumb breadcrumbs pagination pager"
+_SURE_NAMES = "sphinxsidebar breadcrumb breadcrumbs pagination paginator pager"
 # About the content: bylines, dates, captions.
 _SMALL_NAMES = (
     "share shares social socials teilen compartir partager follow promotion anzeige banner banners cookie consent"
@@ -48,7 +49,7 @@ _SMALL_PAIRS = (
     ",site footer,page header,page footer,latest articles,latest news,latest posts,recent posts,image credit"
     ",photo credit,img credit,donate box,call action,wp caption"
 )
-_LINKED_NAMES = "teaser teasers promo promos help"
+_LINKED_NAMES = "teaser teasers promo promos help tabs tabnav"
 _BODY_NAMES = (
     "articlebody articletext articlecontent storybody storytext storycontent postbody postcontent posttext"
     " entrycontent entrybody bodytext bodycopy maintext newstext newscontent contentbody fulltext"
@@ -149,6 +150,7 @@ def _classify_words(words: list[str]) -> int:
 
 
 _VERBS = "edit|delete|remove|reply|quote|login|logout|signin|signup|register|subscribe|unsubscribe|vote|flag"
+_VERB_NAMES = frozenset(("", *_VERBS.split("|"), "history", "diff", "info", "print", "share", "watch", "report"))
 _ACTION = re.compile(
     rf"javascript:|[?&](?:action|do|cmd|op|task|mode)=(?:{_VERBS}|history|revisions|diff|info|print|share|watch|report)\b"
     rf"|/(?:{_VERBS})/?(?:[?#]|\Z)",
@@ -156,9 +158,20 @@ _ACTION = re.compile(
 )
 
 
-def is_action(href: str) -> bool:
-    """Return whether a link is a command of the software, such as edit or log in, not a page to read."""
-    return _ACTION.search(href) is not None
+MAX_COMMAND_WORDS = 4
+
+
+def is_action(href: str, label: str) -> bool:
+    """Return whether a link is a command of the software, such as edit or log in, not a page to read.
+    Wikis let links to pages that do not exist yet lead to their editor; such a link names the page."""
+    if _ACTION.search(href) is None or "redlink=" in href or label.count(" ") >= MAX_COMMAND_WORDS:
+        return False
+    name = _letters_and_digits(label)
+    return name in _VERB_NAMES or name not in _letters_and_digits(unquote(href))
+
+
+def _letters_and_digits(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).lower()
 
 
 MAX_SMALL_ASIDE_CHARS = 400  # Characters of a byline, a caption or a row of share buttons.
@@ -195,13 +208,15 @@ class BoilerplateFilter:
             return True
         if place == COMMENTS and self._keeps_comments:
             return False
+        if place == ASIDE_TAG and _is_believed(node, place, 0):
+            return True
         size = len(node.text_lexbor())
         if place == COMMENTS:
             self.comment_chars += size
-        if not _is_believed(node, place, size):
+        if place == ASIDE_TAG or not _is_believed(node, place, size):
             self._doubted += size
             return False
-        if size > MIN_LARGE_CHARS and place != ASIDE_TAG:
+        if size > MIN_LARGE_CHARS:
             self.large.append((node, place, size))
         return True
 
@@ -355,6 +370,7 @@ _CREDIT_AT_END = re.compile(
     r"|(?:/|photo by |via |image: |©)\s*(?:getty|ap|afp|reuters|dpa|istock|shutterstock)(?: images)?\)?$",
     re.IGNORECASE,
 )
+_SERVER_SIGNATURE = re.compile(r".* Server at \S+ Port \d+")
 _CREDIT_ENDS = (")", "Images", "Reuters", "AP")
 _TRAILING = " :.…!?*#|>»"
 _COUNT_LINE = re.compile(
@@ -409,7 +425,7 @@ def _classify_unkeyed(text: str) -> int:
 def is_copyright_notice(text: str) -> bool:
     """Return whether the line claims rights."""
     lowered = text.lower()
-    return any(claim in lowered for claim in _RIGHTS)
+    return any(claim in lowered for claim in _RIGHTS) or _SERVER_SIGNATURE.fullmatch(text) is not None
 
 
 CLOSING_SIGNS = "\"'”’»)"

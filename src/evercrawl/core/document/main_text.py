@@ -75,7 +75,7 @@ MAX_STRAY_LINKS: Final = 5
 MIN_STRAY_CHARS: Final = 20  # Headlines are longer than entries of most lists.
 MIN_PROSE_RATIO: Final = 10
 MAX_LOOSE_ENDS = 3  # More short lines at the end are a list.
-_FINAL_SIGNS: Final = (".", "。", ":", "")
+_FINAL_SIGNS: Final = (".", "!", "?", "。", ":", "…", "")
 _ENTRY_KINDS: Final = (STUB, ITEM, LINKED_ITEM, LINKS)
 _LINK_KINDS: Final = (LINKS, LINKED_ITEM, TOOL)
 _score_of = itemgetter(2)
@@ -163,9 +163,11 @@ def _choose(found: Paragraphs, title: str | None) -> MainTextCandidate:
     lowered = (title or "").lower()
     blocks = lead + _prune(found, first, last, lowered)
     size = sum(map(len, blocks))
-    start, end = _middle(found)
-    if size < MIN_TEXT_CHARS or _list_chars(found.all[start:end]) > _list_ratio(found.all[first:last]) * size:
-        others = _list_blocks(found, start, end, lowered)
+    most_list_chars = _list_ratio(found.all[first:last]) * size
+    if size < MIN_TEXT_CHARS or _list_chars(found.all) > most_list_chars:
+        start, end = _middle(found)
+        is_list = size < MIN_TEXT_CHARS or _list_chars(found.all[start:end]) > most_list_chars
+        others = _list_blocks(found, start, end) if is_list else []
         if sum(map(len, others)) > size:
             blocks = others
     return MainTextCandidate(blocks, most, sum(map(len, blocks)))
@@ -213,14 +215,15 @@ def _list_chars(paragraphs: list[Paragraph]) -> int:
     return sum(len(text) for text, kind, _ in paragraphs if kind in (LINKS, ITEM, LINKED_ITEM))
 
 
-def _list_blocks(found: Paragraphs, first: int, last: int, title: str) -> list[str]:
+def _list_blocks(found: Paragraphs, first: int, last: int) -> list[str]:
     """Return the paragraphs of a page that is a list, with its links, or a form, with its labels."""
     inside = found.all[_top(found.all, first, last) : last]
     kept = [paragraph for paragraph in inside if paragraph[1] not in (TOOL, LABEL)]
-    labels = sum(len(text) for text, kind, _ in inside if kind == LABEL)
-    if labels > sum(len(text) for text, kind, _ in kept if kind < HEADING):
+    others = [text for text, kind, _ in kept if kind < HEADING]
+    if sum(map(len, others)) < MIN_TEXT_CHARS and sum(kind == LABEL for _, kind, _ in inside) > len(others):
         kept = [paragraph for paragraph in inside if paragraph[1] != TOOL]
-    kept = [paragraph for paragraph in kept if not (paragraph[1] > HEADING and _repeats(title, *paragraph[:2]))]
+    while kept and kept[-1][1] < HEADING and is_copyright_notice(kept[-1][0]):
+        kept.pop()
     return [text for text, _, _ in _drop_pagers(kept) or inside]
 
 
@@ -418,11 +421,7 @@ def _only_announces(paragraphs: list[Paragraph], at: int, last: int) -> bool:
 
 def _trim(kept: list[Paragraph]) -> list[Paragraph]:
     """Drop dates, names and buttons before the first sentence and after the last."""
-    end = len(kept)
-    while end and _is_loose_end(kept[end - 1], kept[end - 2] if end > 1 else None):
-        end -= 1
-    if len(kept) - end > MAX_LOOSE_ENDS:
-        end = len(kept)
+    end = _end_of_text(kept)
     start = 0
     while start < end and _may_precede_text(*kept[start]):
         start += 1
@@ -431,19 +430,36 @@ def _trim(kept: list[Paragraph]) -> list[Paragraph]:
     return [paragraph for paragraph in kept[:start] if paragraph[1] > HEADING] + kept[start:end]
 
 
-def _is_loose_end(paragraph: Paragraph, before: Paragraph | None) -> bool:
-    """Return whether the last paragraph is no part of the text: a heading of nothing, a signature, a notice."""
-    text, kind, score = paragraph
-    if kind > HEADING:
-        return True
+def _end_of_text(kept: list[Paragraph]) -> int:
+    """Return where the text ends: before headings of nothing, notices, and a few loose lines after a sentence."""
+    end = len(kept)
+    while end and (kept[end - 1][1] > HEADING or _is_notice(kept[end - 1], kept[end - 2] if end > 1 else None)):
+        end -= 1
+    last = end
+    while last and _is_loose(kept[last - 1], kept[last - 2] if last > 1 else None):
+        last -= 1
+    is_after_sentence = last > 0 and kept[last - 1][1] == TEXT and _is_finished(kept[last - 1][0])
+    return last if is_after_sentence and end - last <= MAX_LOOSE_ENDS else end
+
+
+def _is_notice(paragraph: Paragraph, before: Paragraph | None) -> bool:
+    """Return whether a last line claims rights or says when the page changed; one of several dates is an entry."""
+    text, kind, _ = paragraph
     if kind not in (TEXT, STUB) or len(text) >= MAX_LAST_LINE_CHARS or (before and before[1] > HEADING):
         return False
-    if is_copyright_notice(text) or is_note_of_change(text):
-        return True
-    if kind == STUB:
-        return is_label(text)
-    has_link = score < len(text)
-    return has_link and text.rstrip(CLOSING_SIGNS)[-1:] not in _FINAL_SIGNS
+    return is_copyright_notice(text) or (is_note_of_change(text) and not (before and is_note_of_change(before[0])))
+
+
+def _is_loose(paragraph: Paragraph, before: Paragraph | None) -> bool:
+    """Return whether a last line is a name or a label, or holds a link and is no sentence."""
+    text, kind, score = paragraph
+    if kind not in (TEXT, STUB) or len(text) >= MAX_LAST_LINE_CHARS or (before and before[1] > HEADING):
+        return False
+    return is_label(text) if kind == STUB else score < len(text) and not _is_finished(text)
+
+
+def _is_finished(text: str) -> bool:
+    return text.rstrip(CLOSING_SIGNS)[-1:] in _FINAL_SIGNS
 
 
 def _may_precede_text(text: str, kind: int, _score: int) -> bool:

@@ -36,7 +36,7 @@ MIN_WORD_CHARS: Final = 4
 _SEPARATORS: Final = " |·•-–—/»«›‹…,;:.*+<>[](){}&"
 MAX_NODES_BEFORE_HEADING: Final = 6
 LONG_LINK_CHARS: Final = 200  # Longer anchors are checked: old pages leave `<a name>` open.
-SHORT_CELL_CHARS: Final = 40  # Cells up to this length form one paragraph with their row.
+SHORT_CELL_CHARS: Final = 200  # Cells up to this length form one paragraph with their row.
 
 TEXT: Final = 0
 LINKS: Final = 1
@@ -103,6 +103,8 @@ _KINDS: Final = tuple(_KIND_OF.get(tag, _INLINE) for tag in range(max(_KIND_OF) 
 _MAIN_TAG: Final = tag_id("main")
 _ASIDE_ELEMENT: Final = tag_id("aside")
 _CAPTION: Final = tag_id("figcaption")
+_BR: Final = tag_id("br")
+_LINES: Final = frozenset((_BR, _TEXT_ID))
 _SUP: Final = tag_id("sup")
 _TERM: Final = tag_id("dt")
 _SECTION: Final = tag_id("section")
@@ -158,6 +160,7 @@ class _ParagraphWalk:
         _add_text(self.found, "".join(self.pieces), self.linked, stub, self.link)
         self.pieces.clear()
         self.linked = 0
+        self.link = None
 
     def is_in_item(self) -> bool:
         """Return whether the innermost open element is an item."""
@@ -193,11 +196,16 @@ class _ParagraphWalk:
             return True
         if self.pieces:
             self.flush()
+        attributes = node.attributes
         if kind == _TOP_HEADER and (node.tag_id == _ASIDE_ELEMENT or not self._inside_main):
             place = ASIDE_TAG if node.tag_id == _ASIDE_ELEMENT else ASIDE
         else:
-            place = classify_attributes(attributes) if (attributes := node.attributes) else NEUTRAL
-        if place > CONTENT and not _is_named_after_heading(node) and self._boilerplate.excludes(node, place):
+            place = classify_attributes(attributes) if attributes else NEUTRAL
+        if (
+            place > CONTENT
+            and not ("id" in attributes and _is_named_after_heading(node, attributes))
+            and self._boilerplate.excludes(node, place)
+        ):
             return False
         if kind == _MAIN:
             self._inside_main += 1
@@ -231,10 +239,36 @@ class _ParagraphWalk:
         elif not self.has_main:
             self.mains.append(place)
 
+    def add_link(self, node: LexborNode) -> bool:
+        """Add the text of a link, or open an anchor that was left open and return True."""
+        text = node.text_lexbor()
+        if len(text) > LONG_LINK_CHARS:
+            if "href" not in node.attributes:
+                self.stack.append((node, _INLINE, 0))
+                return True
+            text = _visible_text(node)
+        elif len(text) <= MAX_TOOL_CHARS:
+            if text[:1] in _SIGN_STARTS and _is_sign(node, text):
+                return False
+            if self.stack and self.stack[-1][1] in _ITEM_KINDS and _is_command(node):
+                return False
+        self.pieces.append(text)
+        self.linked += len(text)
+        self.link = node
+        return False
+
     def add_whole(self, node: LexborNode, kind: int, tag: int) -> None:
-        """Add a heading, a label or preformatted text."""
+        """Add a time to the paragraph; add a heading, a label or preformatted text."""
+        if kind == _TIME:
+            # A line that is a time says little, like a line that is a link.
+            text = node.text_lexbor()
+            self.pieces.append(text)
+            self.linked += len(text)
+            return
+        if self.pieces:
+            self.flush()
         if kind == _PRE:
-            _add_preformatted(self.found, node.text_lexbor())
+            _add_preformatted(self.found, preformatted_text(node))
         elif kind == _LABEL:
             if text := " ".join(_visible_text(node).split()):
                 self.found.append((text, LABEL, 0))
@@ -277,20 +311,9 @@ def split_paragraphs(
                     continue
                 pieces.append(child.text_content or "")
         elif kind == _LINK:
-            text = node.text_lexbor()
-            if text:
-                if len(text) > LONG_LINK_CHARS:
-                    if "href" not in node.attributes:
-                        stack.append((node, _INLINE, 0))
-                        node = node.first_child
-                        continue
-                    text = _visible_text(node)
-                if text[:1] in _SIGN_STARTS and len(text) <= MAX_TOOL_CHARS and _is_sign(node, text):
-                    pass
-                elif len(text) > MAX_TOOL_CHARS or not walk.is_in_item() or not _is_command(node):
-                    pieces.append(text)
-                    walk.linked += len(text)
-                    walk.link = node
+            if walk.add_link(node):
+                node = node.first_child
+                continue
         elif kind == _WHOLE:
             if tag != _SUP or not _is_footnote_mark(node):
                 pieces.append(node.text_lexbor())
@@ -307,13 +330,7 @@ def split_paragraphs(
                 continue
         elif kind == _BREAK:
             pieces.append("\n")
-        elif kind == _TIME:
-            # A line that is a time says little, like a line that is a link.
-            pieces.append(text := node.text_lexbor())
-            walk.linked += len(text)
         elif kind != _DROP:
-            if pieces:
-                walk.flush()
             walk.add_whole(node, kind, tag)
         node = node.next
     if pieces:
@@ -397,12 +414,23 @@ def _is_heading_tool(part: LexborNode, text: str, *, has_words: bool) -> bool:
     if text.strip().startswith(_BRACKETS) and text.rstrip().endswith(_BRACKET_ENDS):
         return True
     href = link.attributes.get("href") or ""
-    return len(link.text_lexbor()) * 2 > len(text) and (href.startswith("#") or is_action(href))
+    label = link.text_lexbor()
+    return len(label) * 2 > len(text) and (href.startswith("#") or is_action(href, label))
+
+
+def preformatted_text(node: LexborNode) -> str:
+    """Return preformatted text with its lines."""
+    if node.css_first("br") is None:
+        return node.text_lexbor().strip("\n").rstrip()
+    pieces = node.traverse(include_text=True)
+    text = "".join(
+        "\n" if piece.tag_id == _BR else piece.text_content or "" for piece in pieces if piece.tag_id in _LINES
+    )
+    return text.strip("\n").rstrip()
 
 
 def _add_preformatted(found: list[Paragraph], text: str) -> None:
-    """Add preformatted text with its lines as one paragraph."""
-    text = text.strip("\n").rstrip()
+    """Add preformatted text as one paragraph."""
     if text and not ("\n" in text and "".join(text.split()).isdigit()):  # Line numbers beside a listing.
         found.append((text, PRE, len(text)))
 
@@ -444,13 +472,15 @@ def is_step_link(link: LexborNode) -> bool:
 
 
 def _is_command(link: LexborNode) -> bool:
-    return is_action(link.attributes.get("href") or "")
+    return is_action(link.attributes.get("href") or "", link.text_lexbor())
 
 
 def leads_elsewhere(link: LexborNode | None) -> bool:
     """Return whether a link leads to another page, not to a part of this one or to a form."""
-    href = "#" if link is None else link.attributes.get("href") or ""
-    return not href.startswith("#") and not is_action(href)
+    if link is None:
+        return False
+    href = link.attributes.get("href") or ""
+    return not href.startswith("#") and not is_action(href, link.text_lexbor())
 
 
 def is_section(node: LexborNode) -> bool:
@@ -461,9 +491,8 @@ def is_section(node: LexborNode) -> bool:
     return names is not None and names.startswith(_SECTION_NAMES)
 
 
-def _is_named_after_heading(section: LexborNode) -> bool:
+def _is_named_after_heading(section: LexborNode, attributes: Attributes) -> bool:
     """Return whether the only name of a section is the text of its heading, as generators of documentation do it."""
-    attributes = section.attributes
     element_id = attributes.get("id")
     if not element_id or classify_names(attributes.get("class"), None) > CONTENT:
         return False
