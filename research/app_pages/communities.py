@@ -22,6 +22,7 @@ from research.app_pages.texts import Block, plain, to_html, to_markdown, truth_o
 SPIRIT = Path(os.environ.get("APP_PAGES_SPIRIT", "/usr")) / "bin"
 MACHINA = Path(os.environ.get("APP_PAGES_MACHINA", "/usr")) / "bin"
 MEZZANINE = Path(os.environ.get("APP_PAGES_MEZZANINE", "/usr")) / "bin"
+CARTRIDGE = Path(os.environ.get("APP_PAGES_CARTRIDGE", "/usr")) / "bin"
 WP_THEMES = {"twentytwentyone": 72, "twentytwentytwo": 73, "twentytwentythree": 74}
 WP_CONFIG = """<?php
 define('DB_NAME','wp'); define('DB_USER','root'); define('DB_PASSWORD',''); define('DB_HOST','127.0.0.1:33062'); define('DB_CHARSET','utf8mb4'); define('DB_COLLATE','');
@@ -827,3 +828,44 @@ for name, label, kind in {fields!r}:
             optional=["Send"],
             paragraphs=[*truth_of(contact.blocks), *(label for _, label, _ in fields)],
         )
+
+
+CARTRIDGE_LOCALE = """
+import locale
+_conventions = locale.localeconv
+locale.localeconv = lambda: {**_conventions(), "frac_digits": 2, "currency_symbol": "EUR ", "p_cs_precedes": 1, "mon_decimal_point": ".", "mon_thousands_sep": ","}
+"""
+
+
+@application
+def cartridge(book: Book) -> None:
+    """A shop: a category with products and pages of products."""
+    base = folder("cartridge")
+    run(CARTRIDGE / "mezzanine-project", "-a", "cartridge", "quay", cwd=base, PATH=f"{CARTRIDGE}:{os.environ['PATH']}")
+    site = base / "quay"
+    settings = site / "quay/settings.py"
+    settings.write_text(CARTRIDGE_LOCALE + settings.read_text() + "\nSHOP_CURRENCY_LOCALE=''\n")
+    run(CARTRIDGE / "python", "manage.py", "createdb", "--noinput", "--nodata", cwd=site)
+    goods = [(title, [texts.PRODUCT_TEXTS[(at * 3 + k) % 10] for k in range(1 + at % 3)], 9 + at) for at, title in enumerate(reversed(texts.PRODUCTS[:14]))]
+    (site / "fill.py").write_text(f"""
+import os
+os.environ['DJANGO_SETTINGS_MODULE'] = 'quay.settings'
+import django; django.setup()
+from cartridge.shop.models import Category, Product
+category = Category.objects.create(title='Things for the house', content={"<p>" + texts.PROSE[1] + "</p>"!r})
+for at, (title, paragraphs, price) in enumerate({goods!r}):
+    one = Product.objects.create(title=title, content=''.join('<p>%s</p>' % p for p in paragraphs), available=True, sku='Q%d' % at, unit_price=price, num_in_stock=4)
+    one.categories.add(category)
+    one.variations.create(sku='Q%d' % at, unit_price=price, default=True, num_in_stock=4)
+    one.copy_default_variation()
+    print(one.get_absolute_url())
+print(category.get_absolute_url())
+""")
+    *paths, category = run(CARTRIDGE / "python", "fill.py", cwd=site).splitlines()
+    with server(8317, CARTRIDGE / "python", "manage.py", "runserver", "--noreload", "127.0.0.1:8317", cwd=site) as url:
+        meta = (".price-info", ".price", ".error-msg", "form label", "form .btn", "form input", "ul.product-list h6 + *", "#add-cart *", ".product-rating", "#ratings *", ".rating *")
+        for at in (2, 7, 10):
+            title, paragraphs, _ = goods[at]
+            book.add("cartridge", f"product-{at}", "shop", url + paths[at], get(url + paths[at]), title=title, paragraphs=paragraphs, optional_at=meta)
+        html = get(url + category)
+        book.add("cartridge", "category", "shop", url + category, html, title="Things for the house", paragraphs=[texts.PROSE[1], *(title for title, _, _ in goods if title in html)], optional_at=(*meta, ".panel-body p", ".caption p", ".thumbnail p", ".product-list p"))
