@@ -299,6 +299,7 @@ def alert_log_command(cli: CliContext, /, name: str | None, state: str | None, l
             tries = plural(fields["attempts"], "attempt")
             what = f"{fields['alert']}  {plural(fields['changes'], 'change')}"
             click.echo(f"{local_time(fields['created_at'])}  {what}  {fields['state']}, {tries}{detail}")
+            click.echo(f"  {safe_line(fields['summary'])}")
     if not found:
         cli.note("no messages yet")
     return ExitCode.OK

@@ -155,7 +155,7 @@ def _collection_file(cli: CliContext) -> Path:
 def doctor_command(
     cli: CliContext, /, url: str | None, allow_private: bool, resolve: tuple[str, ...], as_json: bool
 ) -> int:
-    """Check Python, SQLite, DNS, TLS, clock, disk, extras and your contact.
+    """Check Python, SQLite, DNS, TLS, clock, disk, extras, your contact and mail for alerts.
 
     With a URL, also check what the site's robots.txt allows. Only this sends a request.
 

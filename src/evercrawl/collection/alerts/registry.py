@@ -26,6 +26,7 @@ from evercrawl.core.alerts.definition import redact_address as redact_address
 from evercrawl.core.alerts.delivery import AlertMessage, DeliveryAttempt, retry_message
 from evercrawl.core.alerts.delivery import MessageState as MessageState
 from evercrawl.core.alerts.headline import event_headline as event_headline
+from evercrawl.core.alerts.headline import headline
 from evercrawl.core.alerts.links import MessageLinks, is_signed_link
 from evercrawl.core.alerts.links import mute_patterns_of as mute_patterns_of
 from evercrawl.core.alerts.matching import match_event
@@ -59,11 +60,12 @@ class AlertStatus:
 
 @dataclass(frozen=True, slots=True)
 class MessageLogEntry:
-    """A message and the number of its changes."""
+    """A message, what it says and the number of its changes."""
 
     message: AlertMessage
     changes: int
     place: int  # Its place in the order of all messages.
+    summary: str
 
     def fields(self) -> dict[str, Any]:
         """Return the JSON fields."""
@@ -73,6 +75,7 @@ class MessageLogEntry:
             "alert": message.alert,
             "state": message.state.value,
             "changes": self.changes,
+            "summary": self.summary,
             "created_at": from_us(message.created_us),
             "attempts": message.tries,
             "next_attempt": from_us(message.next_us) if message.next_us else None,
@@ -180,7 +183,7 @@ class AlertRegistry:
             return []
         with self._existing(name) if name is not None else self._outbox() as outbox:
             rows = outbox.messages(name, state=state, limit=limit, before=before)
-            return [MessageLogEntry(*row) for row in rows]
+            return [MessageLogEntry(*row, _summary(outbox, row[0])) for row in rows]
 
     def retry(self, name: str) -> int:
         """Send failed messages again; return their number."""
@@ -261,6 +264,11 @@ class AlertRegistry:
             refused = address_refusal(ip)
             if refused is not None and not self._settings.http.allow_private:
                 raise ConfigError(f"{url} cannot be a webhook: {refused}; http.allow_private allows it")
+
+
+def _summary(outbox: AlertOutbox, message: AlertMessage) -> str:
+    events = [change.event for change in outbox.message_events(message.id)]
+    return headline(events) if events else ""
 
 
 def _refuse(url: str) -> str:

@@ -78,8 +78,8 @@ def alert_problem(alert: Alert) -> str | None:
         return "an alert about sentiment needs the kind content"
     if not 1 <= alert.max_changes <= MAX_PER_MESSAGE:
         return f"a message holds 1 to {MAX_PER_MESSAGE} changes"
-    if target.channel is Channel.MAIL and not _MAIL.fullmatch(target.address):
-        return f"{target.address!r} is not a mail address"
+    if target.channel is Channel.MAIL and not (target.address.isascii() and _MAIL.fullmatch(target.address)):
+        return f"{target.address!r} is not a mail address; write it like you@example.org"
     return _field_problem(alert)
 
 
