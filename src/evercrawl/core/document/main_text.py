@@ -260,7 +260,7 @@ def _demote_teasers(found: Paragraphs) -> None:
     if len(headings) < MIN_TEASERS:
         return
     ends = _container_ends(found.containers, headings)
-    entries = [(at, _next_heading(paragraphs, at + 1, ends.get(at, at + 1))) for at in headings]
+    entries = [(at, _entry_end(paragraphs, at, ends.get(at, at + 1))) for at in headings]
     teasers = [(at, end) for at, end in entries if _chars(paragraphs[at + 1 : end]) <= MAX_TEASER_CHARS]
     if len(teasers) < MIN_TEASERS:
         return
@@ -279,6 +279,15 @@ def _chars(paragraphs: Iterable[Paragraph]) -> int:
 def _next_heading(paragraphs: list[Paragraph], at: int, end: int, level: int = LINKED_HEADING) -> int:
     """Return the first heading not below the level, or the end."""
     while at < end and not HEADING < paragraphs[at][1] <= level and paragraphs[at][1] <= LINKED_HEADING:
+        at += 1
+    return at
+
+
+def _entry_end(paragraphs: list[Paragraph], at: int, end: int) -> int:
+    """Return the next heading that is a link or not below the heading of the entry, or the end."""
+    level = paragraphs[at][1] - LINKED_HEADING
+    at += 1
+    while at < end and not HEADING < paragraphs[at][1] <= HEADING + level and paragraphs[at][1] <= LINKED_HEADING:
         at += 1
     return at
 
