@@ -256,9 +256,10 @@ class Collection:
         return AlertRegistry(self.path, self.settings)
 
     def websub(self, public_url: str | None = None) -> WebsubClient:
-        """Return the WebSub subscriptions; to subscribe, give the public URL of `evercrawl serve`."""
+        """Return the WebSub subscriptions; to subscribe, give the public URL of `serve`, or set `web.public_url`."""
         from evercrawl.collection.alerts.subscriptions import WebsubClient, callback_url_at, no_callback
 
+        public_url = public_url or self.settings.web.public_url
         callback = no_callback if public_url is None else callback_url_at(public_url)
         return WebsubClient(self.path, self.settings, callback=callback)
 

@@ -179,9 +179,7 @@ def _public_url_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--public-url",
         metavar="URL",
-        envvar="EVERCRAWL_PUBLIC_URL",
-        required=True,
-        help="URL where hubs reach `evercrawl serve`. Also EVERCRAWL_PUBLIC_URL.",
+        help="URL where hubs reach `evercrawl serve`. Default: web.public_url.",
     )(function)
 
 
@@ -211,7 +209,7 @@ def websub_list(cli: CliContext, as_json: bool) -> None:
 @json_option
 @common_options
 @pass_cli
-def websub_subscribe(cli: CliContext, url: str, public_url: str, as_json: bool) -> int:
+def websub_subscribe(cli: CliContext, url: str, public_url: str | None, as_json: bool) -> int:
     """Subscribe to a page or feed at the hub that it names.
 
     Pages that a hub announces are visited soon, to check. If the hub refuses the request, the exit code is 1,
@@ -234,7 +232,7 @@ def websub_subscribe(cli: CliContext, url: str, public_url: str, as_json: bool) 
 @json_option
 @common_options
 @pass_cli
-def websub_unsubscribe(cli: CliContext, topic: str, public_url: str, as_json: bool) -> int:
+def websub_unsubscribe(cli: CliContext, topic: str, public_url: str | None, as_json: bool) -> int:
     """Cancel the subscription to TOPIC, as `websub list` shows it.
 
     \b

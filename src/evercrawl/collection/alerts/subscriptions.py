@@ -83,7 +83,7 @@ def subscription_fields(one: Subscription) -> dict[str, Any]:
 
 def no_callback(token: str) -> str:
     """Raise ConfigError, because subscribing needs a public URL."""
-    raise ConfigError("hubs need a URL where they can reach evercrawl: --public-url")
+    raise ConfigError("hubs need a URL where they can reach evercrawl; set web.public_url, or use --public-url")
 
 
 class WebsubClient:
@@ -149,6 +149,7 @@ class WebsubClient:
 
     async def subscribe(self, url: str) -> Subscription:
         """Subscribe to a page or feed; raise ConfigError if it cannot be read or names no hub."""
+        self._callback("")  # Before anything is stored: raise if hubs could not reach us.
         name = canonical(url)
         if name is None:
             raise ConfigError(f"{url!r} is not a URL; write it like https://example.org/feed")
