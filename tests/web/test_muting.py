@@ -142,3 +142,20 @@ def test_hostile_patterns_are_shown_as_text(own: Interface, trick: str) -> None:
     page = own.operator.get(answer.headers["location"]).text
     for tag in ("<script>window", "<img src=x", "<svg onload"):
         assert tag not in page
+
+
+def test_a_part_that_looks_like_noise_is_reported_on_request(own: Interface) -> None:
+    page = own.operator.get("/changes?since=365d&noise=true").text
+    assert "What the last visit to each page called noise" in page
+    assert "What the last visit to each page called noise" not in own.operator.get("/changes?since=365d").text
+    data = own.operator.get("/changes.json?since=365d&noise=true&limit=200").json()
+    noise = next(group for group in data["noise_groups"] if group["parts"])
+    assert noise["edits"][0]["words"]
+    form = {"pattern": noise["parts"][0], "site": noise["site"], "csrf": own.csrf}
+    assert own.operator.post("/do/report-part", data=form).status_code == 303
+    (rule,) = own.operator.get("/changes.json").json()["exceptions"]
+    assert (rule["pattern"], rule["verdict"]) == (noise["parts"][0], "content")
+    assert "1 part always reported" in own.operator.get("/changes").text
+    own.operator.post("/do/mute-part", data=form)
+    data = own.operator.get("/changes.json").json()
+    assert ([one["pattern"] for one in data["mutes"]], data["exceptions"]) == ([form["pattern"]], [])

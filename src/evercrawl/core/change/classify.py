@@ -31,6 +31,7 @@ from evercrawl.core.change.snapshot_diff import (
     combine_keys,
     diff_snapshots,
     edits_in,
+    ignored_edits,
     moved_edit,
     own_block_test,
 )
@@ -324,7 +325,8 @@ def _change(
     move_edits = (make_edit(*edit, is_template=False) for edit in moves)
     edits, omitted = limit_edits(chain(_edits(own + metadata), move_edits))
     template_edits, _ = limit_edits(make_edit(*edit, is_template=True) for edit in template)
-    noise = tuple(make_edit(*edit, is_template=True) for edit in _noise_edits(classes)[:MAX_NOISE_EDITS])
+    silenced = _noise_edits(classes) + ignored_edits(found.ignored[:MAX_NOISE_EDITS])
+    noise = tuple(make_edit(*edit, is_template=True) for edit in silenced[:MAX_NOISE_EDITS])
     return Change(kind, size, edits + template_edits, combine_keys({edit.key for edit in key_edits}), omitted, noise)
 
 

@@ -132,26 +132,43 @@ class SnapshotDiff(NamedTuple):
 
     hunks: list[Hunk]
     moved: list[tuple[str, str]]  # Places of the page's own paragraphs in another order: the old and the new one.
+    ignored: list[tuple[str, str]]  # Texts that differ only in what does not matter, such as an age.
 
 
 def diff_snapshots(before: Snapshot, after: Snapshot) -> SnapshotDiff:
     """Return the differences between two snapshots apart from noise."""
     metadata = _metadata_hunks(before.metadata, after.metadata)
     if before.texts == after.texts:
-        return SnapshotDiff(metadata, [])
+        return SnapshotDiff(metadata, [], [])
     was_own, is_own = own_block_test(before), own_block_test(after)
-    removed, added = _unmatched(before, after)
+    removed, added, ignored = _unmatched(before, after)
     hunks = [] if _is_resplit(removed, added) else _pair_blocks(removed, added, was_own, is_own)
-    return SnapshotDiff(hunks + metadata, _moved(before, after, was_own, is_own))
+    return SnapshotDiff(hunks + metadata, _moved(before, after, was_own, is_own), ignored)
 
 
-def _unmatched(before: Snapshot, after: Snapshot) -> tuple[list[_Block], list[_Block]]:
-    """Return blocks without a counterpart of the same text, or the same significant text, anywhere on the page."""
+def _unmatched(before: Snapshot, after: Snapshot) -> tuple[list[_Block], list[_Block], list[tuple[str, str]]]:
+    """Return blocks without a counterpart of the same text, or the same significant text, anywhere on the page.
+    The last list is of texts that differ only in what does not matter."""
     old, new = Counter(before.texts), Counter(after.texts)
     removed, added = _unmatched_blocks(before, old - new), _unmatched_blocks(after, new - old)
     old_texts = Counter(significant_text(block.text) for block in removed)
     new_texts = Counter(significant_text(block.text) for block in added)
-    return _select_significant(removed, old_texts - new_texts), _select_significant(added, new_texts - old_texts)
+    old_blocks = _select_significant(removed, old_texts - new_texts)
+    new_blocks = _select_significant(added, new_texts - old_texts)
+    return old_blocks, new_blocks, _ignored_pairs(removed, added, old_blocks, new_blocks)
+
+
+def _ignored_pairs(
+    removed: list[_Block], added: list[_Block], old_blocks: list[_Block], new_blocks: list[_Block]
+) -> list[tuple[str, str]]:
+    """Return the texts of blocks that were left out, the old and the new one of the same path."""
+    chosen = set(map(id, old_blocks + new_blocks))
+    old_at, new_at = (_by_path([one for one in blocks if id(one) not in chosen]) for blocks in (removed, added))
+    return [
+        (old.text, new.text)
+        for path, olds in old_at.items()
+        for old, new in zip(olds, new_at.get(path, []), strict=False)
+    ]
 
 
 def _unmatched_blocks(snapshot: Snapshot, wanted: Counter[str]) -> list[_Block]:
@@ -266,6 +283,11 @@ def _moved(before: Snapshot, after: Snapshot, was_own: IsOwnBlock, is_own: IsOwn
     if len(old) != len(new):
         return []
     return [(text, now_here) for text, now_here in zip(old, new, strict=True) if text != now_here]
+
+
+def ignored_edits(ignored: list[tuple[str, str]]) -> list[KeyedEdit]:
+    """Return ignored differences as edits."""
+    return [_keyed_edit(*pair) for pair in ignored]
 
 
 def moved_edit(moved: list[tuple[str, str]]) -> KeyedEdit:
