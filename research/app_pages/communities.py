@@ -846,7 +846,10 @@ def cartridge(book: Book) -> None:
     settings = site / "quay/settings.py"
     settings.write_text(CARTRIDGE_LOCALE + settings.read_text() + "\nSHOP_CURRENCY_LOCALE=''\n")
     run(CARTRIDGE / "python", "manage.py", "createdb", "--noinput", "--nodata", cwd=site)
-    goods = [(title, [texts.PRODUCT_TEXTS[(at * 3 + k) % 10] for k in range(1 + at % 3)], 9 + at) for at, title in enumerate(reversed(texts.PRODUCTS[:14]))]
+    goods = [
+        (title, [texts.PRODUCT_TEXTS[(at * 3 + k) % 10] for k in range(1 + at % 3)], 9 + at)
+        for at, title in enumerate(reversed(texts.PRODUCTS[:14]))
+    ]
     (site / "fill.py").write_text(f"""
 import os
 os.environ['DJANGO_SETTINGS_MODULE'] = 'quay.settings'
@@ -863,9 +866,39 @@ print(category.get_absolute_url())
 """)
     *paths, category = run(CARTRIDGE / "python", "fill.py", cwd=site).splitlines()
     with server(8317, CARTRIDGE / "python", "manage.py", "runserver", "--noreload", "127.0.0.1:8317", cwd=site) as url:
-        meta = (".price-info", ".price", ".error-msg", "form label", "form .btn", "form input", "ul.product-list h6 + *", "#add-cart *", ".product-rating", "#ratings *", ".rating *")
+        meta = (
+            ".price-info",
+            ".price",
+            ".error-msg",
+            "form label",
+            "form .btn",
+            "form input",
+            "ul.product-list h6 + *",
+            "#add-cart *",
+            ".product-rating",
+            "#ratings *",
+            ".rating *",
+        )
         for at in (2, 7, 10):
             title, paragraphs, _ = goods[at]
-            book.add("cartridge", f"product-{at}", "shop", url + paths[at], get(url + paths[at]), title=title, paragraphs=paragraphs, optional_at=meta)
+            book.add(
+                "cartridge",
+                f"product-{at}",
+                "shop",
+                url + paths[at],
+                get(url + paths[at]),
+                title=title,
+                paragraphs=paragraphs,
+                optional_at=meta,
+            )
         html = get(url + category)
-        book.add("cartridge", "category", "shop", url + category, html, title="Things for the house", paragraphs=[texts.PROSE[1], *(title for title, _, _ in goods if title in html)], optional_at=(*meta, ".panel-body p", ".caption p", ".thumbnail p", ".product-list p"))
+        book.add(
+            "cartridge",
+            "category",
+            "shop",
+            url + category,
+            html,
+            title="Things for the house",
+            paragraphs=[texts.PROSE[1], *(title for title, _, _ in goods if title in html)],
+            optional_at=(*meta, ".panel-body p", ".caption p", ".thumbnail p", ".product-list p"),
+        )

@@ -504,11 +504,12 @@ def ikiwiki(book: Book, name: str, number: int) -> None:
 def hexo(book: Book, name: str, number: int) -> None:
     """Build posts, pages, the front page with excerpts and the archive."""
     base, docs = folder(name), slice_for(number)
+    theme = name.removeprefix("hexo-")
     docs = [doc for doc in docs if doc.kind != "glossary" and doc.lang != "de"]
     news = [texts.news_article(number * 3 + at) for at in range(6)]
     (base / "_config.yml").write_text(
         "title: Marsh diary\nsubtitle: Written on the quay\nauthor: Ruth Okafor\nlanguage: en\nurl: https://hexo.example\nroot: /\npermalink: news/:title/\n"
-        "theme: landscape\nper_page: 10\nmarked: {smartypants: false}\nindex_generator: {per_page: 10}\n"
+        f"theme: {theme}\nper_page: 10\nmarked: {{smartypants: false}}\nindex_generator: {{per_page: 10}}\n"
     )
     (base / "package.json").write_text(
         json.dumps(
@@ -519,10 +520,12 @@ def hexo(book: Book, name: str, number: int) -> None:
                 "dependencies": dict.fromkeys(
                     (
                         "hexo",
-                        "hexo-theme-landscape",
+                        f"hexo-theme-{theme}",
                         "hexo-renderer-marked",
                         "hexo-renderer-ejs",
                         "hexo-renderer-stylus",
+                        "hexo-renderer-pug",
+                        "hexo-renderer-nunjucks",
                         "hexo-generator-index",
                         "hexo-generator-archive",
                         "hexo-generator-category",
@@ -548,7 +551,34 @@ def hexo(book: Book, name: str, number: int) -> None:
             + body
         )
     run(NPM / "node_modules/.bin/hexo", "generate", cwd=base)
-    optional_at = (".article-meta", "time", ".article-date", ".article-category", ".article-tag-list")
+    optional_at = (
+        *(
+            ".article-meta",
+            "time",
+            ".article-date",
+            ".article-category",
+            ".article-tag-list",
+            ".post-meta",
+            ".post-meta-container",
+        ),
+        *(
+            ".article-meta-wrap",
+            ".post-tags",
+            ".post-tags-box",
+            ".article-info",
+            ".post-info",
+            ".home-article-meta-info-container",
+            ".index-btm",
+            ".post-date",
+            ".archive-year",
+            ".archive-item-header",
+            "p.h5",
+            "p.h4",
+            ".year",
+            ".article-sort-item.year",
+            ".recent-post-info .content",
+        ),
+    )
     for doc in docs:
         book.add_doc(
             name,
@@ -724,3 +754,8 @@ def api_docs(book: Book, name: str, number: int) -> None:
             "h1",
         ),
     )
+
+
+GENERATORS.update(
+    dict.fromkeys(("hexo-fluid", "hexo-butterfly", "hexo-keep"), hexo)
+)  # after the others: the number of each chooses its texts
