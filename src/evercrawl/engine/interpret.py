@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import assert_never
 
@@ -14,6 +15,7 @@ from evercrawl.core.document.html import parse_document
 from evercrawl.core.document.media_type import sniff_media_type
 from evercrawl.core.duplicates.url_seen import UrlCache
 from evercrawl.core.faults import retry_after, site_wait
+from evercrawl.core.sitemap.feed_text import feed_document
 from evercrawl.core.visit.links import FoundLinks, add_url, links_of_document, numbered_neighbours, parent_urls
 from evercrawl.engine.decision import Comparison, Past, Policy
 from evercrawl.model.document import Document
@@ -40,7 +42,9 @@ def parse(answer: Fetched, policy: Policy, *, wants_snapshot: bool = False) -> D
             wants_outline=settings.search.enabled,
         )
     handler = policy.handler_of(kind)
-    return handler.parse(answer.url, answer.headers, answer.body) if handler is not None else None
+    if handler is None:
+        return feed_document(answer.url, answer.headers, answer.body)
+    return handler.parse(answer.url, answer.headers, answer.body)
 
 
 # Links
@@ -97,7 +101,10 @@ def compare(
     detector = policy.settings.change.detector
     if document is None or document.snapshot is None or detector != DEFAULT_DETECTOR:
         text = document.text if document is not None else None
-        return Comparison(detect_change(detector, FetchedContent(past.body, past.text), FetchedContent(body, text)))
+        change = detect_change(detector, FetchedContent(past.body, past.text), FetchedContent(body, text))
+        if document is not None and document.is_list:
+            change = replace(change, edits=tuple(edit._replace(is_entry=True) for edit in change.edits))
+        return Comparison(change)
     after = unpack_snapshot(document.snapshot)
     memory = page_memory(past.baseline)
     if past.snapshot is None or after is None:

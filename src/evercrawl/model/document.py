@@ -59,6 +59,7 @@ class Document:
     modified: str | None = None
     headings: tuple[str, ...] = ()  # Headings of the first three levels, in document order; empty if not requested.
     snapshot: bytes | None = None  # The packed snapshot for comparisons; None: not requested, or not HTML.
+    is_list: bool = False  # A feed: its text is a list of entries.
     unread: int = 0  # Bytes at the end of the body that were not parsed, because of nesting or size limits.
 
 

@@ -21,7 +21,7 @@ from evercrawl.engine.decision import CreditPlan, DuplicateLookup, LinkTarget, N
 from evercrawl.engine.probes import GONE_RECHECK, learn_soft_404, looks_like_not_found
 from evercrawl.engine.traps import TRAP_RECHECK
 from evercrawl.model.change import Change, ChangeClass
-from evercrawl.model.fetch import Fault, FetchResult, Truncation
+from evercrawl.model.fetch import Fault, FetchResult, Headers, Truncation
 from evercrawl.model.page import DuplicateCandidate, Page
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import DiscoverySettings, ScopeSettings, Settings
@@ -378,6 +378,18 @@ def test_gone_pages(name: str, before: bytes, after: bytes, site: dict[str, Any]
     says = looks_like_not_found(known_page(), answer, document.document)
     decision = decided(known_page(), answer, before=before, site=site, says_not_found=says)
     assert (decision.outcome.outcome, decision.outcome.reason) == (outcome, reason)
+
+
+def test_changes_of_a_feed_are_entries():
+    headers: Headers = (("Content-Type", "application/rss+xml"),)
+    items = ["<item><title>Old story</title></item>", "<item><title>New story</title></item>"]
+    before, after = (f"<rss><channel>{item}</channel></rss>".encode() for item in items)
+    decision = decided(known_page(), fetched(after, headers), before=before)
+    assert decision.content is not None
+    assert decision.content.comparison is not None
+    edits = decision.content.comparison.change.edits
+    assert [(edit.removed, edit.added) for edit in edits] == [("Old story", "New story")]
+    assert all(edit.is_entry for edit in edits)
 
 
 def test_a_gone_page_keeps_what_is_known_of_it():

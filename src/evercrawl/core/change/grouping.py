@@ -288,8 +288,8 @@ class _Lists:
         """Return the keys of the edits that do not follow from other pages."""
         own = [edit for edit in visit.change.edits if not edit.is_template]
         found = self._explained_entries(own, visit.url)
-        signs = {edit.sign for edit in own if edit.key in found}
-        room = {edit.key for edit in own if edit.is_entry and signs and edit.sign not in signs}
+        signs: set[str] = {edit.sign for edit in own if edit.key in found}
+        room = {edit.key for edit in own if _makes_room(edit, signs)}
         return {edit.key for edit in own} - found.keys() - room
 
     def _explained_entries(self, edits: Sequence[Edit], url: str) -> dict[int, CausePage]:
@@ -306,11 +306,11 @@ class _Lists:
     def _follow(self, own: Sequence[Edit], found: Mapping[int, CausePage], url: str) -> bool:
         """Return whether all edits of a page follow from other pages, some entries of its lists given.
         An entry that went when another came, or came when another went, has made room or filled it."""
-        signs = {edit.sign for edit in own if edit.key in found}
+        signs: set[str] = {edit.sign for edit in own if edit.key in found}
         return all(
             edit.key in found
             or _is_number_only(edit)
-            or (edit.is_entry and edit.sign not in signs)
+            or _makes_room(edit, signs)
             or self._explain(edit, url) is not None
             for edit in own
         )
@@ -365,7 +365,7 @@ class _Lists:
         if not shingles:
             return None
         first, last = self._quoted.get(shingles[0]), self._quoted.get(shingles[-1])
-        return first if first is not None and first is last and first.url != url else None
+        return first if first is not None and last is not None and url not in (first.url, last.url) else None
 
 
 def _sides(edit: Edit) -> Iterator[tuple[Sign, str]]:
@@ -412,6 +412,11 @@ def _short_lines(text: str) -> Iterator[str]:
 def _is_entry(edit: Edit) -> bool:
     """Return whether an edit is an entry of a list, by its links or because it is no longer than one."""
     return edit.is_entry or all(len(text.split()) <= MAX_ENTRY_WORDS for _, text in _sides(edit))
+
+
+def _makes_room(edit: Edit, signs: set[str]) -> bool:
+    """Return whether an entry went when others came, or came when others went."""
+    return edit.is_entry and not signs.isdisjoint({"+": "-~", "-": "+~"}.get(edit.sign, "+-~"))
 
 
 def _is_number_only(edit: Edit) -> bool:
