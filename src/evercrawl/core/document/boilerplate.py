@@ -45,7 +45,7 @@ _SMALL_PAIRS = (
     ",article date,publish date,published date,article footer,post footer,entry footer,content footer"
     ",story footer,article tools,story tools,read more,more news,more stories,more articles,more posts"
     ",more from,most read,most viewed,see also,read also,also like,read next,up next,next post,prev post"
-    ",post nav,about author,sign up,log in,screen reader,sr only,visually hidden,table contents,site header"
+    ",prev next,next prev,previous next,next previous,post nav,about author,sign up,log in,screen reader,sr only,visually hidden,table contents,site header"
     ",site footer,page header,page footer,latest articles,latest news,latest posts,recent posts,image credit"
     ",photo credit,img credit,donate box,call action,wp caption"
 )
@@ -237,6 +237,18 @@ def classify_attributes(attributes: Mapping[str, str | None]) -> int:
     return classify_names(classes, attributes.get("id"))
 
 
+_NOTE_NAMES = frozenset(
+    ("footnote", "footnotes", "citation", "admonition", "topic", "note", "tip", "warning", "important")
+)
+
+
+def is_note(attributes: Mapping[str, str | None]) -> bool:
+    """Return whether an aside element is a footnote or a remark of the author."""
+    role = attributes.get("role") or ""
+    names = (attributes.get("class") or "").lower().replace("-", " ").split()
+    return role == "note" or role.startswith("doc-") or not _NOTE_NAMES.isdisjoint(names)
+
+
 def unlinked_chars(node: LexborNode) -> int:
     """Return the characters outside links; 0 if there is hardly anything but links."""
     links = node.css("a")
@@ -337,10 +349,10 @@ bildquelle; bildnachweis; imagen:; crédit photo; photo :; crédits; ©; (c); fo
 사진=; share this; share on; share the; like this article?; like this story?; like this post?; enjoyed this
 if you enjoyed; did you like; sign up for; sign up to; subscribe to; click here to subscribe; follow us; follow @
 get our daily; get the latest; get breaking news; join our; support our; read more:; read also:; read:; related:
-also read:; see also:; watch:; listen:; must read:; don't miss:; recommended:; more:; tags:; tagged:; filed under
+also read:; watch:; listen:; must read:; don't miss:; recommended:; more:; tags:; tagged:; filed under
 categories:; category:; posted in; posted by; published by; written by; comments are closed; you must be logged in
 please log in; this site uses akismet; notify me; your email address; required fields; lesen sie auch:; lesen sie:
-lesen sie mehr; mehr dazu:; mehr zum thema:; siehe auch:; auch interessant:; schlagwörter:; schlagworte:; stichworte:
+lesen sie mehr; mehr dazu:; mehr zum thema:; auch interessant:; schlagwörter:; schlagworte:; stichworte:
 kategorie:; kategorien:; newsletter abonnieren; jetzt abonnieren; folgen sie uns; folge uns; teilen sie
 erforderliche felder; ihre e-mail-adresse; deine e-mail-adresse; sie müssen angemeldet; sie sind aktuell nicht
 lire aussi; à lire aussi; lire la suite; partager sur; étiquettes; abonnez-vous; suivez-nous; votre adresse
@@ -429,13 +441,15 @@ def is_copyright_notice(text: str) -> bool:
 
 
 CLOSING_SIGNS = "\"'”’»)"
-_FINAL_SIGNS = (".", "!", "?", "。", "")
+_FINAL_SIGNS = (".", "!", "?", "。", ":", "")
 MAX_LABEL_WORDS = 8
 _DATE = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\b\d{1,2}:\d\d\b")
 
 
 def is_label(text: str) -> bool:
     """Return whether a short line is a name, an address or a date: most of its words are capitalised or no words."""
+    if text[0] in "—–":
+        return False  # The signature below a quotation or a foreword.
     words = text.split()
     lower = sum(word.isalpha() and word[0].islower() and len(word) > SMALL_WORD_CHARS for word in words)
     return len(words) <= MAX_LABEL_WORDS and lower * 2 < len(words)

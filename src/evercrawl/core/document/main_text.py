@@ -56,6 +56,7 @@ MAX_LIST_RATIO: Final = 2.5  # A page with this many times more characters in li
 MAX_ARTICLE_LIST_RATIO: Final = 6.0  # The same for a text of several paragraphs.
 MIN_ARTICLE_CHARS: Final = 600
 MIN_ARTICLE_PARAGRAPHS: Final = 3
+MIN_PART_SHARE: Final = 0.5  # A container with less of the middle of the page is only a part of the text.
 MIN_MIDDLE_SHARE: Final = 0.5  # Share of the page that its middle has.
 CLEARLY_BETTER_RATIO = 1.2
 BODY_SHARE = 0.8  # Share of the score that a part marked as text must have.
@@ -160,12 +161,18 @@ def _choose(found: Paragraphs, title: str | None) -> MainTextCandidate:
             first, last = start, end
             break
     first, last = _index_range(found, first, last)
+    start, end = _middle(found)
+    if (
+        start <= first
+        and last <= end
+        and _plain_chars(found.all[first:last]) < MIN_PART_SHARE * _plain_chars(found.all[start:end])
+    ):
+        first, last = start, end
     lowered = (title or "").lower()
     blocks = lead + _prune(found, first, last, lowered)
     size = sum(map(len, blocks))
     most_list_chars = _list_ratio(found.all[first:last]) * size
     if size < MIN_TEXT_CHARS or _list_chars(found.all) > most_list_chars:
-        start, end = _middle(found)
         is_list = size < MIN_TEXT_CHARS or _list_chars(found.all[start:end]) > most_list_chars
         others = _list_blocks(found, start, end) if is_list else []
         if sum(map(len, others)) > size:
@@ -202,6 +209,10 @@ def _middle(found: Paragraphs) -> ParagraphRange:
         return whole
     holding = ((start, end) for start, end in found.containers if start <= top < end)
     return next(((start, end) for start, end in holding if sizes[end] - sizes[start] >= enough), whole)
+
+
+def _plain_chars(paragraphs: list[Paragraph]) -> int:
+    return sum(len(text) for text, kind, _ in paragraphs if kind not in _LINK_KINDS and kind != LABEL)
 
 
 def _list_ratio(paragraphs: list[Paragraph]) -> float:
@@ -418,7 +429,7 @@ def _only_announces(paragraphs: list[Paragraph], at: int, last: int) -> bool:
     text, kind, _ = paragraphs[at]
     if at + 1 == last or paragraphs[at + 1][1] != LINKS:
         return False
-    if kind == TEXT and not (len(text) < MAX_ANNOUNCEMENT_CHARS and text[-1] in ":?…"):
+    if kind != STUB and not (len(text) < MAX_ANNOUNCEMENT_CHARS and text[-1] in ":?!…"):
         return False
     after = at + 1
     while after < last and paragraphs[after][1] == LINKS:

@@ -18,6 +18,7 @@ from evercrawl.core.document.boilerplate import (
     classify_attributes,
     classify_names,
     is_action,
+    is_note,
 )
 from evercrawl.core.document.elements import CODE_TAGS, Attributes, tag_id, tag_ids, text_node_id
 
@@ -31,6 +32,7 @@ MAX_LINKS_COST: Final = 30  # Links cost as many characters as they have, and a 
 MAX_TOOL_CHARS: Final = 16  # Of a link inside an item or a row that is a command.
 MIN_NAVIGATION_SHARE: Final = 0.3
 MAX_NAVIGATION_CHARS: Final = 300
+_STEP_KEYS: Final = ("n", "p", "u")  # Of manuals: next, previous, up.
 _STEP_TYPES: Final = frozenset(("next", "prev", "previous", "up", "start", "contents", "index", "first", "last"))
 MIN_WORD_CHARS: Final = 4
 _SEPARATORS: Final = " |·•-–—/»«›‹…,;:.*+<>[](){}&"
@@ -197,8 +199,10 @@ class _ParagraphWalk:
         if self.pieces:
             self.flush()
         attributes = node.attributes
-        if kind == _TOP_HEADER and (node.tag_id == _ASIDE_ELEMENT or not self._inside_main):
-            place = ASIDE_TAG if node.tag_id == _ASIDE_ELEMENT else ASIDE
+        if kind == _TOP_HEADER and node.tag_id == _ASIDE_ELEMENT:
+            place = NEUTRAL if is_note(attributes) else ASIDE_TAG
+        elif kind == _TOP_HEADER and not self._inside_main:
+            place = ASIDE
         else:
             place = classify_attributes(attributes) if attributes else NEUTRAL
         if (
@@ -248,7 +252,7 @@ class _ParagraphWalk:
                 return True
             text = _visible_text(node)
         elif len(text) <= MAX_TOOL_CHARS:
-            if text[:1] in _SIGN_STARTS and _is_sign(node, text):
+            if (sign := text.strip())[:1] in _SIGN_STARTS and _is_sign(node, sign):
                 return False
             if self.stack and self.stack[-1][1] in _ITEM_KINDS and _is_command(node):
                 return False
@@ -439,7 +443,7 @@ def is_left_out(node: LexborNode) -> bool:
     """Return whether the text of a link or raised number is no part of the paragraph around it."""
     if node.tag_id == _SUP:
         return _is_footnote_mark(node)
-    if node.tag_id != _A or len(text := node.text_lexbor()) > MAX_TOOL_CHARS:
+    if node.tag_id != _A or len(text := node.text_lexbor().strip()) > MAX_TOOL_CHARS:
         return False
     if text[:1] in _SIGN_STARTS and _is_sign(node, text):
         return True
@@ -467,8 +471,11 @@ def _is_term(node: LexborNode | None) -> bool:
 
 def is_step_link(link: LexborNode) -> bool:
     """Return whether a link leads to the next, previous or upper page of a sequence."""
-    rel = link.attributes.get("rel")
-    return rel is not None and not _STEP_TYPES.isdisjoint(rel.lower().split())
+    attributes = link.attributes
+    rel = attributes.get("rel")
+    return attributes.get("accesskey") in _STEP_KEYS or (
+        rel is not None and not _STEP_TYPES.isdisjoint(rel.lower().split())
+    )
 
 
 def _is_command(link: LexborNode) -> bool:
