@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from evercrawl.core.change.detectors import OTHER_BYTES
 from evercrawl.core.url import site_of
 from evercrawl.model.alerts import CHANGES, Event, EventKind
 from evercrawl.model.change import Edit
@@ -19,6 +20,8 @@ MAX_LABEL_CHARS = 30
 SHORT_INSERT_CHARS = 16  # A shorter insertion or deletion is quoted with the words around it.
 MAX_PAGES_DETAILED = 3
 _QUANTITY_CHARS = 24
+MIN_LABEL_CHARS = 4  # A shorter part of a host name says little.
+_TITLE_MARKS = (" | ", " - ", " – ", " — ", " · ", " • ", " » ")
 _SENTENCE_END = re.compile(r"[.!?…;。！？]\s|…")
 _PAGE_SENTENCES = {EventKind.NEW: "New page: {}", EventKind.GONE: "Page gone: {}", EventKind.BACK: "Page is back: {}"}
 _NEIGHBOURS_BEFORE = re.compile(r"[^\W\d_]{0,6}$")
@@ -41,9 +44,19 @@ def cut_at_word(text: str, longest: int) -> str:
 
 
 def page_name(event: Event) -> str:
-    """Return the title of the page, or its URL without the scheme."""
-    name = single_line(event.title or "") or single_line(event.url.partition("://")[2] or event.url)
-    return cut_at_word(name, MAX_NAME_CHARS)
+    """Return the title of the page without the name of its site, or its URL without the scheme."""
+    title = _without_site_name(single_line(event.title or ""), site_of(event.url))
+    return cut_at_word(title or single_line(event.url.partition("://")[2] or event.url), MAX_NAME_CHARS)
+
+
+def _without_site_name(title: str, site: str) -> str:
+    """Return a title such as "Jobs | Harbour News" without its last part if that is the name of the host."""
+    rest, separator, last = max((title.rpartition(mark) for mark in _TITLE_MARKS), key=lambda parts: len(parts[0]))
+    host = site.partition("://")[2].partition(":")[0].casefold()
+    name = "".join(filter(str.isalnum, last.casefold()))
+    label = max(host.split("."), key=len).replace("-", "")
+    is_site = len(label) >= MIN_LABEL_CHARS and name and (label in name or name in label)
+    return rest if separator and rest.strip() and is_site else title
 
 
 def significance(event: Event) -> int:
@@ -143,6 +156,8 @@ def describe_change(event: Event, longest: int) -> str:
     _, first = min(places, key=lambda place: (place[0].is_entry, not place[1].new, not place[1].old))
     more = len(places) - 1 + event.omitted
     tail = f", and {more:,} more change{'s' * (more > 1)}" if more else ""
+    if first.new == OTHER_BYTES and not first.old:
+        return "the file changed"
     return _describe(first, longest - len(tail)) + tail
 
 
@@ -218,7 +233,7 @@ def _describe_quantity(found: _Difference, longest: int) -> str:
 def _is_quantity(text: str) -> bool:
     digits = sum(char.isdigit() for char in text)
     letters = sum(char.isalpha() for char in text)
-    return digits > 0 and len(text) <= _QUANTITY_CHARS and letters <= digits + 3 and len(text.split()) <= 3
+    return digits > 0 and len(text) <= _QUANTITY_CHARS and letters <= digits + 1 and len(text.split()) <= 3
 
 
 def _is_unit(word: str) -> bool:

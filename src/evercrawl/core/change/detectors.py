@@ -30,6 +30,7 @@ class AsciiCountDetector:
         return NO_CHANGE if before == after else Change(ChangeClass.CONTENT, 1.0)
 
 
+OTHER_BYTES = "the content has other bytes"  # The text of the edit of a file without text.
 DEFAULT_DETECTOR = "meaning"  # `classify_visit` decides, with the histories of page and site.
 DETECTORS = (DEFAULT_DETECTOR, "text", "bytes", AsciiCountDetector.name)
 
@@ -52,8 +53,7 @@ def detect_change(detector: str, before: FetchedContent, after: FetchedContent) 
 
 def bytes_change() -> Change:
     """Return a change of which only the bytes are known."""
-    message = "the content has other bytes"
-    return Change(ChangeClass.CONTENT, 1.0, (Edit(_key("", message), False, (Words("+", message),)),))
+    return Change(ChangeClass.CONTENT, 1.0, (Edit(_key("", OTHER_BYTES), False, (Words("+", OTHER_BYTES),)),))
 
 
 def text_change(before: str | None, after: str | None) -> Change:

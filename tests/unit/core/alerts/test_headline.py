@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.alerts.headline import MAX_HEADLINE_CHARS, cut_at_word, headline
+from evercrawl.core.alerts.headline import MAX_HEADLINE_CHARS, cut_at_word, headline, page_name
+from evercrawl.core.change.detectors import bytes_change
 from evercrawl.core.change.text_diff import make_edit
 from evercrawl.model.alerts import Event, EventKind
 from evercrawl.model.change import Edit
@@ -51,6 +52,26 @@ def changed(title: str | None, *edits: Edit, page: int = 1, omitted: int = 0, at
 )  # fmt: skip
 def test_one_change_says_what_changed(edits: list[Edit], expected: str) -> None:
     assert headline([changed("Jobs", *edits)]) == expected
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("Jobs | Harbour News", "Jobs"),
+        ("Jobs - Prices – harbournews", "Jobs - Prices"),
+        ("Jobs | Town council", "Jobs | Town council"),
+        ("Prices - 2026", "Prices - 2026"),
+        ("Harbour News", "Harbour News"),
+        (" | Harbour News", "| Harbour News"),
+    ],
+)
+def test_the_name_of_the_site_is_left_out_of_titles(title: str, expected: str) -> None:
+    event = changed(title)._replace(url="https://www.harbour-news.example/jobs")
+    assert page_name(event) == expected
+
+
+def test_a_file_without_text_has_changed() -> None:
+    assert headline([changed("Map", *bytes_change().edits)]) == "Map: the file changed"
 
 
 def test_left_out_edits_are_counted() -> None:
