@@ -45,7 +45,8 @@ _SMALL_PAIRS = (
     ",article date,publish date,published date,article footer,post footer,entry footer,content footer"
     ",story footer,article tools,story tools,read more,more news,more stories,more articles,more posts"
     ",more from,most read,most viewed,see also,read also,also like,read next,up next,next post,prev post"
-    ",prev next,next prev,previous next,next previous,post nav,about author,sign up,log in,screen reader,sr only,visually hidden,table contents,site header"
+    ",prev next,next prev,previous next,next previous"
+    ",post nav,about author,sign up,log in,screen reader,sr only,visually hidden,table contents,site header"
     ",site footer,page header,page footer,latest articles,latest news,latest posts,recent posts,image credit"
     ",photo credit,img credit,donate box,call action,wp caption"
 )
@@ -447,12 +448,12 @@ _DATE = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\b\d{
 
 
 def is_label(text: str) -> bool:
-    """Return whether a short line is a name, an address or a date: most of its words are capitalised or no words."""
-    if text[0] in "—–":
-        return False  # The signature below a quotation or a foreword.
+    """Return whether a short line is a name, an address or a date: most of its words are capitalised or numbers."""
     words = text.split()
-    lower = sum(word.isalpha() and word[0].islower() and len(word) > SMALL_WORD_CHARS for word in words)
-    return len(words) <= MAX_LABEL_WORDS and lower * 2 < len(words)
+    if text[0] in "—–" or len(words) > MAX_LABEL_WORDS:
+        return False  # A dash precedes the signature below a quotation or a foreword.
+    named = sum(word[0].isupper() or word[0].isdigit() or "@" in word for word in words)
+    return named * 2 >= sum(len(word) > SMALL_WORD_CHARS or word[0].isupper() for word in words) and named > 0
 
 
 def is_note_of_change(text: str) -> bool:

@@ -150,9 +150,8 @@ def _choose(found: Paragraphs, title: str | None) -> MainTextCandidate:
     most, first, last = sums[-1], 0, len(found.all)
     for start, end in found.containers:
         score = sums[end] - sums[start]
-        if (start, end) in found.lists:
-            continue
-        if score > most or (score == most and end - start < last - first):
+        is_better = score > most or (score == most and end - start < last - first)
+        if is_better and (start, end) not in found.lists:
             most, first, last = score, start, end
     lead: list[str] = []
     for start, end in found.bodies:
