@@ -49,12 +49,12 @@ class Edit(NamedTuple):
     @property
     def removed(self) -> str:
         """What the reader saw before; empty if everything is new."""
-        return "".join(run.text for run in self.words if run.sign != "+")
+        return " ".join("".join(run.text for run in self.words if run.sign != "+").split())
 
     @property
     def added(self) -> str:
         """What the reader sees now; empty if everything was removed."""
-        return "".join(run.text for run in self.words if run.sign != "-")
+        return " ".join("".join(run.text for run in self.words if run.sign != "-").split())
 
 
 @dataclass(frozen=True, slots=True)

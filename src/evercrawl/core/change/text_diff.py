@@ -363,12 +363,12 @@ def is_visible(edit: Edit) -> bool:
 
 def shorten_edit(edit: BlockEdit) -> BlockEdit:
     """Return the edit with its changed words, and of the unchanged ones only those beside them."""
-    return BlockEdit(edit.place, _cut_context(_join_equal(edit.words), CONTEXT_CHARS))
+    return BlockEdit(edit.place, _cut_context(_tidy(edit.words), CONTEXT_CHARS))
 
 
 def cut_words(words: tuple[Words, ...]) -> tuple[tuple[Words, ...], int]:
     """Return the changed words with those around them, and how many changed words had to be left out."""
-    words = _join_equal(words)
+    words = _tidy(words)
     for context in (CONTEXT_CHARS, NARROW_CONTEXT_CHARS):
         found = _cut_context(words, context)
         if sum(len(run.text) for run in found) <= MAX_EDIT_CHARS:
@@ -388,22 +388,45 @@ def cut_words(words: tuple[Words, ...]) -> tuple[tuple[Words, ...], int]:
     return tuple(kept), _count_changed(words) - _count_changed(kept)
 
 
-def _join_equal(words: tuple[Words, ...]) -> tuple[Words, ...]:
-    """Return the words with those as unchanged of which only the spaces differ, if anything else differs."""
+def _tidy(words: tuple[Words, ...]) -> tuple[Words, ...]:
+    """Return the words with spaces as unchanged, unless only spaces differ: marked text begins and ends with a word."""
+    found = _unmark_equal(words)
+    if all(run.sign == " " for run in found):
+        return words
     joined: list[Words] = []
+    for piece in (piece for run in found for piece in _split_spaces(run)):
+        if joined and joined[-1].sign == piece.sign == " ":
+            is_double = joined[-1].text.endswith(" ") and piece.text.startswith(" ")
+            joined[-1] = Words(" ", joined[-1].text + piece.text[is_double:])
+        else:
+            joined.append(piece)
+    return tuple(joined)
+
+
+def _unmark_equal(words: tuple[Words, ...]) -> list[Words]:
+    """Return the words with those as unchanged of which only the spaces differ."""
+    found: list[Words] = []
     for run in words:
-        last = joined[-1] if joined else None
+        last = found[-1] if found else None
         if last is not None and (last.sign, run.sign) == ("-", "+") and last.text.split() == run.text.split():
-            joined[-1] = Words(" ", run.text)
+            found[-1] = Words(" ", run.text)
         else:
-            joined.append(run)
-    merged: list[Words] = []
-    for run in joined:
-        if merged and merged[-1].sign == run.sign == " ":
-            merged[-1] = Words(" ", merged[-1].text + run.text)
-        else:
-            merged.append(run)
-    return tuple(merged) if any(run.sign != " " for run in merged) else words
+            found.append(run)
+    return found
+
+
+def _split_spaces(run: Words) -> Iterator[Words]:
+    """Yield changed words without the spaces around them, which follow or precede as unchanged."""
+    inner = run.text.strip()
+    if run.sign == " " or inner == run.text:
+        yield run
+        return
+    if run.text[0].isspace():
+        yield Words(" ", " ")
+    if inner:
+        yield Words(run.sign, inner)
+    if inner and run.text[-1].isspace():
+        yield Words(" ", " ")
 
 
 def _count_changed(words: Iterable[Words]) -> int:

@@ -116,6 +116,7 @@ class DiffRow(NamedTuple):
     place: int
     before: tuple[Words, ...] = ()
     after: tuple[Words, ...] = ()
+    words: tuple[Words, ...] = ()  # Both together, for narrow screens.
     hidden: int = 0
 
 
@@ -156,14 +157,24 @@ def _added_from(edits: Sequence[BlockEdit], place: int) -> list[BlockEdit]:
 def _pair_blocks(removed: Sequence[BlockEdit], added: Sequence[BlockEdit]) -> list[DiffRow]:
     pairs = zip_longest(removed, added)
     return [
-        DiffRow("edit", (new or old).place, old.words if old else (), new.words if new else ()) for old, new in pairs
+        DiffRow("edit", (new or old).place, old.words if old else (), new.words if new else (), _both(old, new))
+        for old, new in pairs
     ]
+
+
+def _both(old: BlockEdit | None, new: BlockEdit | None) -> tuple[Words, ...]:
+    """Return a removed block and the added one on two lines."""
+    if old is None or new is None:
+        return (old or new or BlockEdit(0, ())).words
+    return (*old.words, Words(" ", "\n"), *new.words)
 
 
 def _row(edit: BlockEdit) -> DiffRow:
     before = tuple(run for run in edit.words if run.sign != "+")
     after = tuple(run for run in edit.words if run.sign != "-")
-    return DiffRow("edit", edit.place, before if edit.sign != "+" else (), after if edit.sign != "-" else ())
+    return DiffRow(
+        "edit", edit.place, before if edit.sign != "+" else (), after if edit.sign != "-" else (), edit.words
+    )
 
 
 def _unchanged_rows(
@@ -181,7 +192,7 @@ def _unchanged_rows(
     for place in kept:
         rows += _gap(following, place)
         words = (Words(" ", blocks[place]),)
-        rows.append(DiffRow("same", place + 1, words, words))
+        rows.append(DiffRow("same", place + 1, words, words, words))
         following = place + 1
     return rows + _gap(following, places.stop)
 
