@@ -10,11 +10,11 @@ import ssl
 from collections.abc import Mapping
 from contextlib import suppress
 from email.message import EmailMessage
-from email.policy import SMTP, EmailPolicy
 from email.utils import format_datetime, formataddr, parseaddr
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evercrawl.core.alerts.delivery import AlertMessage
 from evercrawl.core.alerts.message_format import MessageContent
@@ -22,6 +22,9 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
 from evercrawl.model.settings import AlertSettings, Settings
 from evercrawl.model.time import from_us
+
+if TYPE_CHECKING:
+    from email.policy import EmailPolicy
 
 PASSWORD_VARIABLE = "EVERCRAWL_MAIL_PASSWORD"
 SENDER_NAME = "evercrawl"
@@ -76,20 +79,23 @@ def mail_password(settings: AlertSettings, env: Mapping[str, str]) -> str | None
     return Path(settings.mail_password_file).expanduser().read_text(encoding="utf-8").strip()
 
 
-class _MailPolicy(EmailPolicy):
-    """Leaves identifiers and URLs on one line, where programs expect them, instead of encoding long ones."""
+@lru_cache(maxsize=1)
+def _policy() -> EmailPolicy[EmailMessage]:
+    from email.policy import SMTP, EmailPolicy  # slow to load
 
-    def fold(self, name: str, value: Any) -> str:
-        if name.lower() in _UNFOLDED:
-            return f"{name}: {value}{self.linesep}"
-        folded: str = super().fold(name, value)
-        return folded
+    class MailPolicy(EmailPolicy):
+        """Leaves identifiers and URLs on one line, where programs expect them, instead of encoding long ones."""
 
-    def fold_binary(self, name: str, value: Any) -> bytes:
-        return self.fold(name, value).encode("ascii", "surrogateescape")
+        def fold(self, name: str, value: Any) -> str:
+            if name.lower() in _UNFOLDED:
+                return f"{name}: {value}{self.linesep}"
+            folded: str = super().fold(name, value)
+            return folded
 
+        def fold_binary(self, name: str, value: Any) -> bytes:
+            return self.fold(name, value).encode("ascii", "surrogateescape")
 
-POLICY = _MailPolicy(linesep=SMTP.linesep)
+    return MailPolicy(linesep=SMTP.linesep)
 
 
 class MailParts(NamedTuple):
@@ -104,7 +110,7 @@ def build_mail(content: MessageContent, parts: MailParts, message: AlertMessage,
     """Return the mail, the same at every attempt."""
     name, address = parseaddr(sender)
     domain = address.rpartition("@")[2]
-    mail = EmailMessage(policy=POLICY)
+    mail = EmailMessage(policy=_policy())
     mail["From"] = formataddr((name or SENDER_NAME, address))
     mail["To"] = content.alert.destination.address
     mail["Subject"] = _encodable(" ".join(safe_line(parts.subject).split()))

@@ -6,12 +6,7 @@ import json
 import logging
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
-
-from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError
-from jinja2.exceptions import SecurityError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-from markupsafe import Markup
+from typing import TYPE_CHECKING, Any
 
 from evercrawl.collection.alerts.mail import MailParts
 from evercrawl.core.alerts.html_message import html_difference
@@ -29,6 +24,9 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import Alert, Channel, Event, EventKind, PendingEvent
 from evercrawl.model.change import Edit, Words
 
+if TYPE_CHECKING:
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
 MAX_TEMPLATE_CHARS = 20_000
 MAX_RENDERED_CHARS = 1_000_000
 TEMPLATE_PARTS = {"subject": "mail and apprise", "text": "mail and apprise", "html": "mail", "body": "webhook"}
@@ -44,21 +42,24 @@ EXAMPLES = (PendingEvent(1, _EXAMPLE.at_us, _EXAMPLE),)  # The changes of a test
 log = logging.getLogger(__name__)
 
 
-class _Sandbox(ImmutableSandboxedEnvironment):
-    """Reads fields; it calls nothing and repeats no text."""
-
-    intercepted_binops = frozenset({"*", "**", "%"})
-
-    def is_safe_callable(self, obj: Any) -> bool:
-        return False
-
-    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        raise SecurityError(f"{operator} is not available")
-
-
 @lru_cache(maxsize=2)
-def _environment(*, is_html: bool) -> _Sandbox:
-    environment = _Sandbox(autoescape=is_html, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+def _environment(*, is_html: bool) -> ImmutableSandboxedEnvironment:
+    from jinja2 import StrictUndefined  # slow to load, and rarely needed
+    from jinja2.exceptions import SecurityError
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    class Sandbox(ImmutableSandboxedEnvironment):
+        """Reads fields; it calls nothing and repeats no text."""
+
+        intercepted_binops = frozenset({"*", "**", "%"})
+
+        def is_safe_callable(self, obj: Any) -> bool:
+            return False
+
+        def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+            raise SecurityError(f"{operator} is not available")
+
+    environment = Sandbox(autoescape=is_html, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters = {name: call for name, call in environment.filters.items() if name in _FILTERS}
     environment.globals = {}
     return environment
@@ -66,6 +67,8 @@ def _environment(*, is_html: bool) -> _Sandbox:
 
 def render_template(part: str, template: str, fields: dict[str, Any]) -> str:
     """Return the rendered part of a message; raise ConfigError if the template is not valid."""
+    from jinja2 import TemplateError, TemplateSyntaxError
+
     try:
         pieces: list[str] = []
         chars = 0
@@ -107,6 +110,8 @@ def template_problem(alert: Alert, content: Callable[[Alert, tuple[PendingEvent,
 
 def template_fields(content: MessageContent, *, message_id: str, at_us: int) -> dict[str, Any]:
     """Return the fields that templates can use: those of a webhook, and the standard text and HTML."""
+    from markupsafe import Markup
+
     fields = message_fields(content, message_id=message_id, at_us=at_us)
     for change, shown in zip(content.changes, fields["changes"], strict=True):
         shown["text"] = "\n".join(plain_difference(change.event))
