@@ -80,7 +80,7 @@ def mail_password(settings: AlertSettings, env: Mapping[str, str]) -> str | None
 
 
 @lru_cache(maxsize=1)
-def _policy() -> EmailPolicy[EmailMessage]:
+def _policy() -> EmailPolicy:
     from email.policy import SMTP, EmailPolicy  # slow to load
 
     class MailPolicy(EmailPolicy):
