@@ -107,14 +107,16 @@ def _block(inner: str) -> str:
 
 
 def _run(run: Words, *, is_whole: bool) -> str:
-    text = escape(f"{' ' * run.text[:1].isspace()}{single_line(run.text)}{' ' * run.text[-1:].isspace()}")
+    """Return a run with its marks; the spaces around its words are not marked."""
+    text = escape(single_line(run.text))
+    start, end = " " * run.text[:1].isspace(), " " * run.text[-1:].isspace()
     match run.sign:
         case "-":
-            return f"{_open('del', 'del')}{text}</del>"
+            return f"{start}{_open('del', 'del')}{text}</del>{end}"
         case "+":
-            return f"{_open('ins', 'new' if is_whole else 'ins')}{text}</ins>"
+            return f"{start}{_open('ins', 'new' if is_whole else 'ins')}{text}</ins>{end}"
         case _:
-            return text
+            return f"{start}{text}{end}"
 
 
 def _link(url: str, words: str) -> str:
