@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from math import inf
+from time import process_time
+
 import pytest
 
 from evercrawl.core.document.elements import parse_tree
@@ -143,3 +146,182 @@ def test_an_unclosed_anchor_is_not_a_link() -> None:
 def test_nested_boilerplate_takes_limited_time(name: str) -> None:
     markup = f"<div class={name}>" * 1500 + f"<p>{SENTENCE}</p>" * 2000
     assert text_of(markup).count("The quick brown fox") >= 1000
+
+
+LINKS = "".join(f"<li><a href=/{number}>Entry number {number} of the list</a></li>" for number in range(30))
+
+
+def test_a_list_of_links_is_the_text_of_a_page_that_has_nothing_else() -> None:
+    text = text_of(f"<nav><a href=a>Nav</a></nav><main><h1>Jobs</h1><ul>{LINKS}</ul></main><footer>Imprint</footer>")
+    assert text.split("\n") == ["Jobs", *(f"Entry number {number} of the list" for number in range(30))]
+
+
+def test_a_list_below_a_short_introduction_is_kept() -> None:
+    text = text_of(f"<main><h1>Jobs</h1><div class=intro><p>{SENTENCE * 3}</p></div><div><ul>{LINKS}</ul></div></main>")
+    assert SENTENCE.strip() in text
+    assert text.count("Entry number") == 30
+
+
+def test_a_list_of_links_in_the_middle_of_a_text_is_kept() -> None:
+    text = text_of(f"<div>{ARTICLE}<h2>See also</h2><ul><li><a href=/w>Wolves</a><li><a href=/b>Bears</a></ul></div>")
+    assert text.endswith("See also\nWolves\nBears")
+
+
+def test_a_few_headlines_between_sentences_are_left_out() -> None:
+    headlines = "<ul><li><a href=/1>Another story of the same day</a><li><a href=/2>What else has happened</a></ul>"
+    text = text_of(f"<div><p>{SENTENCE * 12}</p>{headlines}<p>{SENTENCE * 12}</p></div>")
+    assert "Another story" not in text
+
+
+def test_short_paragraphs_below_headings_are_kept() -> None:
+    text = text_of(
+        f"<main><h1>Xfont</h1><h2>Name</h2><p>xfont - select fonts</p><h2>Description</h2><p>{SENTENCE * 4}</p>"
+        "<h2>Authors</h2><p>Jane Roe, Example Corp</p></main>"
+    )
+    assert "Name\nxfont - select fonts\nDescription" in text
+    assert text.endswith("Authors\nJane Roe, Example Corp")
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "Habitat<a class=headerlink href=#habitat>¶</a>",
+        "<a class=anchor href=#habitat>#</a> Habitat",
+        "<span>Habitat</span><span>[<a href=/?title=x&amp;action=edit>edit</a> | <a href=/y>source</a>]</span>",
+        "Habitat <button>Copy</button>",
+        "Habitat <a href=/wiki/x/edit>edit</a>",
+        "<a href=#habitat>Habitat</a>",
+        "Habitat<a href=#habitat>\u200b</a>",
+    ],
+)
+def test_headings_lose_permalinks_and_edit_links(heading: str) -> None:
+    assert "\nHabitat\n" in text_of(f"<main><p>{SENTENCE * 3}</p><h2 id=habitat>{heading}</h2><p>{SENTENCE}</p></main>")
+
+
+def test_a_sign_that_belongs_to_the_heading_is_kept() -> None:
+    assert "C#" in text_of(f"<main><h2>C#</h2><p>{SENTENCE * 4}</p></main>")
+
+
+def test_a_section_is_not_named_but_after_its_heading() -> None:
+    sections = "".join(
+        f"<section id={name}><h2>{name.title()}</h2><p>{SENTENCE}</p></section>"
+        for name in ("comments", "images", "ads")
+    )
+    assert text_of(f"<article><h1>Site</h1><p>{SENTENCE}</p>{sections}</article>").count("quick brown") == 4
+
+
+def test_the_contents_of_the_page_are_left_out() -> None:
+    contents = "<ul><li><a href=#a>First part</a><li><a href=#b>Second part</a></ul>"
+    text = text_of(
+        f"<main>{contents}<h2 id=a>First part</h2><p>{SENTENCE * 4}</p><h2 id=b>Second part</h2><p>x.</p></main>"
+    )
+    assert text.count("First part") == 1
+
+
+def test_commands_are_no_entries_but_pages_to_be_written_are() -> None:
+    entries = (
+        "<li><a href=/index.php?title=Fox&amp;action=edit&amp;redlink=1>Fox</a>"
+        "<li>Wolf <a href=/wolf?action=edit>edit</a><li><a href=/login>Log in</a><li><a href=/bear>Bear</a>"
+    )
+    assert text_of(f"<main><h1>Animals</h1><ul>{entries}</ul></main>") == "Animals\nFox\nWolf\nBear"
+
+
+def test_a_row_is_one_line_whatever_its_cells_hold() -> None:
+    row = (
+        "<tr><td><a href=/1>#1</a><td><p>The print view cuts the last column of a table</p><td><a href=/u>Jane</a></tr>"
+    )
+    assert text_of(f"<main><table>{row}</table></main>").split("\n") == [
+        "#1",
+        "The print view cuts the last column of a table",
+        "Jane",
+    ]
+    assert text_of(f"<main><table>{row.replace('<p>', '').replace('</p>', '')}</table></main>").split("\n") == [
+        "#1 The print view cuts the last column of a table Jane"
+    ]
+
+
+def test_footnote_marks_and_line_numbers_are_left_out() -> None:
+    listing = "<pre>1\n2\n3</pre><pre>a<br>b</pre>"
+    text = text_of(f"<main><p>{SENTENCE * 3}It rains<sup><a href=#f1>1</a></sup> often.</p>{listing}</main>")
+    assert text.endswith("It rains often.\na\nb")
+
+
+def test_the_comments_of_a_ticket_are_its_text() -> None:
+    fields = "".join(
+        f"<tr><th>{name}:</th><td>x</td></tr>" for name in ("Owner", "Status", "Type", "Version", "Component")
+    )
+    comment = "<div class=comment><p>It happens on my machine too.</p></div>"
+    ticket = f"<div id=content><h1>#7</h1><table>{fields}</table><p>{SENTENCE * 4}</p>{comment}</div>"
+    assert "Status: x" in text_of(ticket)
+    assert "on my machine too" in text_of(ticket)
+    assert "on my machine too" not in text_of(ticket.replace(fields, ""))
+
+
+def test_labels_are_the_text_of_a_form() -> None:
+    form = "<form><label>Your name</label><input><label>Your message</label><textarea></textarea></form>"
+    assert text_of(f"<main><h1>Contact</h1>{form}</main>") == "Contact\nYour name\nYour message"
+    assert "Your name" not in text_of(f"<main><h1>Contact</h1><p>{SENTENCE * 4}</p>{form}</main>")
+
+
+def test_entries_of_an_index_are_kept_whatever_their_length() -> None:
+    entry = "<article><h3><a href=/{0}>Story {0}</a></h3><p>Told in short {0}.</p></article>"
+    long = entry.format(9).replace("Told", SENTENCE * 9)
+    text = text_of(f"<div id=content><h2>News</h2>{''.join(map(entry.format, range(5)))}{long}</div>")
+    assert text.count("Story") == 6
+    assert "Told in short 3." in text
+
+
+def test_pagers_and_links_to_the_next_page_are_left_out() -> None:
+    pager = "<ul><li>« Previous<li>1<li><a href=?p=2>2</a><li><a href=?p=2>Next »</a></ul>"
+    step = "<p>Next: <a href=/b rel=next>Bears</a>, Up: <a href=/ rel=up>Animals</a></p>"
+    text = text_of(f"<main>{step}<h1>Animals</h1><ul>{LINKS}</ul>{pager}{step}</main>")
+    assert "Next" not in text
+    assert "Previous" not in text
+    assert text.count("\n") == 30
+
+
+def test_a_line_that_says_when_the_page_changed_is_left_out() -> None:
+    text = text_of(
+        f"<main><p>{SENTENCE * 4}</p><div>wiki/fox.txt · Last modified: 2026/01/20 13:15 by jane</div></main>"
+    )
+    assert "modified" not in text
+
+
+def test_footnotes_in_asides_are_kept() -> None:
+    note = "<aside class=footnote role=doc-footnote><p>This is so that mails can be sorted.</p></aside>"
+    assert "can be sorted" in text_of(
+        f"<main><p>{SENTENCE * 4}</p>{note}<aside><p>Buy our book today!</p></aside></main>"
+    )
+    assert "our book" not in text_of(
+        f"<main><p>{SENTENCE * 4}</p>{note}<aside><p>Buy our book today!</p></aside></main>"
+    )
+
+
+@pytest.mark.parametrize(
+    "opening",
+    [
+        "<div><a href=/x>link</a>",
+        "<aside><article>",
+        "<div id=related><h2>Related</h2>",
+        "<div id=content>",
+        "<table><tr><td>",
+        "<article><h2><a href=/x>Linked title</a></h2>",
+        "<section><h2>Part</h2>",
+        "<ul><li>",
+        "<div class=comment>",
+    ],
+)
+def test_nesting_takes_linear_time(opening: str) -> None:
+    """Four times the size takes about four times as long."""
+
+    def measure(times: int) -> float:
+        body = parse_tree(opening * times + f"<p>{SENTENCE}</p>" * times).body
+        assert body is not None
+        best = inf
+        for _ in range(3):
+            start = process_time()
+            main_text_blocks(body)
+            best = min(best, process_time() - start)
+        return best
+
+    assert measure(1600) < 10 * measure(400) + 0.02
