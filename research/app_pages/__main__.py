@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from research.app_pages import blogs, forums, references, repositories, shops, small_programs, trackers, wikis  # noqa: E501,F401
+from research.app_pages import blogs, forums, references, repositories, shops, small_programs, trackers, wikis  # noqa: F401
 from research.app_pages.applications import APPLICATIONS
 from research.app_pages.generators import GENERATORS
 from research.app_pages.pages import Book, save, trim

@@ -9,12 +9,23 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from html import unescape
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import pytest
 
 from evercrawl.core.document.html import parse_document
 from evercrawl.model.settings import ParseSettings
 
+pytestmark = pytest.mark.regression_pin
+KEPT_BAR = 0.98
+FOREIGN_BAR = 0.01
+KIND_FLOOR = {"search": 0.80}  # Least share of paragraphs kept on pages of one kind; pages of results are the hardest.
+USUAL_FLOOR = 0.96
+KIND_CEILING = {"search": 0.20, "shop": 0.06}  # Greatest share of foreign words on pages of one kind.
+USUAL_CEILING = 0.03
+MIN_PROGRAMS = 15
 PAGES = Path(__file__).parents[1] / "data" / "app_pages.jsonl.gz"
 
 
@@ -66,6 +77,41 @@ def shares(scores: Iterable[Score]) -> tuple[float, float]:
     paragraphs, words = sum(one.paragraphs for one in several), sum(one.words for one in several)
     kept = 1 - sum(len(one.lost) for one in several) / paragraphs
     return kept, sum(one.foreign.total() for one in several) / max(1, words)
+
+
+def by_kind(scores: Iterable[Score]) -> dict[str, list[Score]]:
+    groups: dict[str, list[Score]] = defaultdict(list)
+    for one in scores:
+        groups[one.kind].append(one)
+    return groups
+
+
+@pytest.fixture(scope="module")
+def scores() -> list[Score]:
+    return [score(page) for page in load_pages()]
+
+
+def test_paragraphs_are_kept_and_menus_are_not(scores: list[Score]) -> None:
+    kept, foreign = shares(scores)
+    assert len({one.software for one in scores}) >= MIN_PROGRAMS
+    assert kept >= KEPT_BAR
+    assert foreign <= FOREIGN_BAR
+
+
+def test_every_kind_of_page_is_read_well(scores: list[Score]) -> None:
+    found = {kind: shares(members) for kind, members in by_kind(scores).items()}
+    poor = {kind: kept for kind, (kept, _) in found.items() if kept < KIND_FLOOR.get(kind, USUAL_FLOOR)}
+    noisy = {kind: foreign for kind, (_, foreign) in found.items() if foreign > KIND_CEILING.get(kind, USUAL_CEILING)}
+    assert (poor, noisy) == ({}, {})
+
+
+def test_the_truth_of_every_page_is_on_the_page() -> None:
+    for page in load_pages():
+        html = page["html"]  # a word may be cut by markup
+        on_page = {word for joint in (" ", "") for word in words_of(unescape(re.sub(r"<[^>]+>", joint, html)))}
+        missing = [text for text in page["paragraphs"] if not set(words_of(text)) <= on_page]
+        assert page["paragraphs"], page["id"]
+        assert not missing, page["id"]
 
 
 def print_table(scores: list[Score]) -> None:
