@@ -205,6 +205,11 @@ def test_a_crawl_sends_alerts_and_a_feed_lists_the_changes(harbour: Harbour) -> 
     told = {change["url"] for body in receiver.arrived for change in body["changes"]}
     assert told == harbour.urls()
     assert {body["alert"] for body in receiver.arrived} == {"words"}
+    for body in receiver.arrived:
+        (change,) = body["changes"]
+        assert body["summary"] == change["summary"]
+        assert change["summary"].startswith(f"{change['title']}: ")
+        assert any(run[0] in "+-" for edit in change["edits"] for run in edit["words"])
     entries = ElementTree.fromstring(feed.read_bytes()).findall(f"{ATOM}entry")
     links = {entry.find(f"{ATOM}link").get("href") for entry in entries}  # type: ignore[union-attr]
     assert links == {url for url in harbour.urls() if "/p1" in url}

@@ -73,6 +73,12 @@ def test_a_mail_has_the_headers_of_an_automatic_list_message() -> None:
     assert b"=?" not in mail["List-Unsubscribe"].encode()
 
 
+def test_names_of_senders_may_be_in_any_script() -> None:
+    sender = mail_of(sender="Crawler für Preise <me@example.org>")["From"].addresses[0]
+    assert (sender.display_name, sender.addr_spec) == ("Crawler für Preise", "me@example.org")
+    assert mail_of(sender="me@example.org")["From"].addresses[0].display_name == "evercrawl"
+
+
 def test_links_that_cannot_work_are_left_out() -> None:
     assert "List-Unsubscribe" not in mail_of(public_url=None)
     insecure = mail_of(public_url="http://crawl.example.org")
