@@ -317,7 +317,8 @@ class _Lists:
 
     def explain_all(self, edits: Sequence[Edit]) -> bool:
         """Return whether edits of a template follow from other pages, such as those of a list of the newest pages."""
-        found = {edit.key for edit in edits if self._explain(edit, "") is not None}
+        causes = {edit.key: self._explain(edit, "") for edit in edits}
+        found = {key for key, cause in causes.items() if cause is not None and cause.url}
         return bool(found) and all(edit.key in found or _is_number_only(edit) or _is_entry(edit) for edit in edits)
 
     def names_cause(self, edit: Edit) -> bool:
