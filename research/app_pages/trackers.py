@@ -13,9 +13,10 @@ from pathlib import Path
 from research.app_pages import texts
 from research.app_pages.applications import application, get, server, wiki_kind
 from research.app_pages.generators import folder, run, slice_for
-from research.app_pages.pages import Book, pandoc
+from research.app_pages.pages import Book, pandoc, select_texts
 from research.app_pages.texts import Block, plain, to_markdown
 
+HELPDESK = Path(os.environ.get("APP_PAGES_HELPDESK", "/usr")) / "bin"
 TRAC = Path(os.environ.get("APP_PAGES_TRAC", "/usr")) / "bin"
 
 
@@ -434,4 +435,113 @@ def redmine(book: Book) -> None:
             optional=["Anything about the wall"],
             paragraphs=[title for title, _ in threads],
             optional_at=("table.messages td", "table.messages th"),
+        )
+
+
+HELPDESK_SETTINGS = """
+SECRET_KEY='x'; DEBUG=True; ALLOWED_HOSTS=['*']; ROOT_URLCONF='urls'; USE_TZ=True; STATIC_URL='/static/'; MEDIA_ROOT='media'; MEDIA_URL='/media/'; DEFAULT_AUTO_FIELD='django.db.models.AutoField'; SITE_ID=1; LOGIN_URL='/login/'
+DATABASES={'default':{'ENGINE':'django.db.backends.sqlite3','NAME':'db.sqlite3'}}
+INSTALLED_APPS=['django.contrib.auth','django.contrib.contenttypes','django.contrib.sessions','django.contrib.sites','django.contrib.messages','django.contrib.staticfiles','django.contrib.admin','django.contrib.humanize','rest_framework','helpdesk']
+MIDDLEWARE=['django.contrib.sessions.middleware.SessionMiddleware','django.middleware.csrf.CsrfViewMiddleware','django.contrib.auth.middleware.AuthenticationMiddleware','django.contrib.messages.middleware.MessageMiddleware']
+TEMPLATES=[{'BACKEND':'django.template.backends.django.DjangoTemplates','APP_DIRS':True,'OPTIONS':{'context_processors':['django.template.context_processors.request','django.contrib.auth.context_processors.auth','django.contrib.messages.context_processors.messages','django.template.context_processors.static']}}]
+HELPDESK_TEAMS_MODE_ENABLED=False; HELPDESK_KB_ENABLED=True; HELPDESK_SUBMIT_A_TICKET_PUBLIC=True; HELPDESK_VIEW_A_TICKET_PUBLIC=True; HELPDESK_PUBLIC_ENABLED=True; HELPDESK_REDIRECT_TO_LOGIN_BY_DEFAULT=False
+"""
+
+
+@application
+def helpdesk(book: Book) -> None:
+    """The public side of a help desk: the list of categories, questions and answers, a ticket, the form for a new one."""
+    base = folder("helpdesk")
+    (base / "settings.py").write_text(HELPDESK_SETTINGS)
+    (base / "urls.py").write_text(
+        "from django.contrib import admin\nfrom django.urls import include, path\nurlpatterns=[path('', include('helpdesk.urls')), path('admin/', admin.site.urls)]\n"
+    )
+    env = {"DJANGO_SETTINGS_MODULE": "settings", "PYTHONPATH": str(base)}
+    run(HELPDESK / "python", "-m", "django", "migrate", cwd=base, **env)
+    categories = [("Counter", texts.PROSE[3]), ("Parcels", texts.PROSE[0]), ("Reading room", texts.PROSE[6])]
+    ticket = (texts.TICKETS[3], texts.TICKET_TEXTS[0], texts.TICKET_TEXTS[5:8])
+    (base / "fill.py").write_text(f"""
+import django; django.setup()
+from helpdesk.models import FollowUp, KBCategory, KBItem, Queue, Ticket
+queue = Queue.objects.create(title='Desk', slug='desk', allow_public_submission=True)
+for at, (name, text) in enumerate({categories!r}):
+    category = KBCategory.objects.create(name=name, title=name, slug=name.lower().replace(' ', '-'), description=text, public=True)
+    for question, answer in {texts.FAQ!r}[at * 3 : at * 3 + 3]:
+        KBItem.objects.create(category=category, title=question, question=question, answer=answer, enabled=True)
+title, text, notes = {ticket!r}
+one = Ticket.objects.create(queue=queue, title=title, description=text, submitter_email='ines@example.org', secret_key='s1')
+for note in notes:
+    FollowUp.objects.create(ticket=one, title='Comment', comment=note, public=True)
+""")
+    run(HELPDESK / "python", "fill.py", cwd=base, **env)
+    with server(
+        8319, HELPDESK / "python", "-m", "django", "runserver", "--noreload", "127.0.0.1:8319", cwd=base, **env
+    ) as url:
+        html = get(f"{url}/kb/")
+        book.add(
+            "helpdesk",
+            "kb",
+            "list",
+            f"{url}/kb/",
+            html,
+            title="Knowledgebase",
+            paragraphs=[part for category in categories for part in category],
+            optional_at=("h2", "p"),
+        )
+        where = f"{url}/kb/parcels/"
+        book.add(
+            "helpdesk",
+            "category",
+            "faq",
+            where,
+            get(where),
+            title="Parcels",
+            optional=[texts.PROSE[0]],
+            paragraphs=[part for pair in texts.FAQ[3:6] for part in pair],
+            optional_at=("h2", "small"),
+        )
+        where = f"{url}/view/?ticket=desk-1&email=ines@example.org&key=s1"
+        book.add(
+            "helpdesk",
+            "ticket",
+            "tracker",
+            where,
+            get(where),
+            title=ticket[0],
+            paragraphs=[ticket[1], *ticket[2]],
+            optional_at=(
+                "table th",
+                "table td",
+                "h2",
+                "h3",
+                ".byline",
+                "h5",
+                ".title",
+                "small",
+                "caption",
+                "p",
+                "label",
+            ),
+        )
+        where = f"{url}/tickets/submit/"
+        html = get(where)
+        labels = [label.rstrip(" *:") for label in select_texts(html, ("form label",)) if label.strip()]
+        book.add(
+            "helpdesk",
+            "submit",
+            "form",
+            where,
+            html,
+            title="Submit a Ticket",
+            paragraphs=labels,
+            optional_at=(
+                "form .form-text",
+                "form .help-block",
+                "form button",
+                "p",
+                "form small",
+                "h2",
+                "legend",
+                "form dd",
+            ),
         )

@@ -151,7 +151,13 @@ def _mediawiki_skin(book: Book, url: str, skin: str, members: list[Doc]) -> None
             html,
             title="Search results",
             paragraphs=found,
-            optional_at=(".searchresult", ".mw-search-result-data", ".results-info", "#mw-content-text h2", ".mw-search-exists"),
+            optional_at=(
+                ".searchresult",
+                ".mw-search-result-data",
+                ".results-info",
+                "#mw-content-text h2",
+                ".mw-search-exists",
+            ),
         )
 
 
