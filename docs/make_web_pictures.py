@@ -105,6 +105,7 @@ def _take(browser: Browser, address: str, link: str) -> None:
     for name, options, shown in (
         ("overview-dark", {"color_scheme": "dark", "viewport": {"width": WIDTH, "height": 1200}}, "overview"),
         ("overview-narrow", {"viewport": {"width": 390, "height": 1200}}, "overview"),
+        ("changes-narrow", {"viewport": {"width": 390, "height": 1200}}, "changes"),
         ("diff-narrow", {"viewport": {"width": 390, "height": 1200}}, "diff"),
     ):
         other = browser.new_context(storage_state=state, **options).new_page()

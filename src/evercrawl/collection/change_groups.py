@@ -15,6 +15,7 @@ from evercrawl.collection.page_events import is_on_site, read_window
 from evercrawl.collection.site_list import find_site
 from evercrawl.core.change.grouping import EditGroup, group_changes
 from evercrawl.core.change.review import edit_patterns, filter_read, muted_part, read_marks, unmuted_part
+from evercrawl.core.change.text_diff import cut_text as cut_text
 from evercrawl.core.change.text_diff import edit_line as edit_line
 from evercrawl.core.change.text_diff import is_visible
 from evercrawl.core.change.text_diff import mark_words as mark_words

@@ -361,9 +361,9 @@ def is_visible(edit: Edit) -> bool:
     return "".join(edit.removed.split()) != "".join(edit.added.split())
 
 
-def shorten_edit(edit: BlockEdit) -> BlockEdit:
+def shorten_edit(edit: BlockEdit, context_chars: int = CONTEXT_CHARS) -> BlockEdit:
     """Return the edit with its changed words, and of the unchanged ones only those beside them."""
-    return BlockEdit(edit.place, _cut_context(_tidy(edit.words), CONTEXT_CHARS))
+    return BlockEdit(edit.place, _cut_context(_tidy(edit.words), context_chars))
 
 
 def cut_words(words: tuple[Words, ...]) -> tuple[tuple[Words, ...], int]:
@@ -379,7 +379,7 @@ def cut_words(words: tuple[Words, ...]) -> tuple[tuple[Words, ...], int]:
     kept: list[Words] = []
     chars = 0
     for run in found:
-        text = run.text if run.sign == " " else _cut_end(run.text, longest)
+        text = run.text if run.sign == " " else cut_text(run.text, longest)
         chars += len(text)
         if kept and chars > MAX_EDIT_CHARS:
             kept.append(Words(" ", f" {ELLIPSIS}"))
@@ -445,14 +445,14 @@ def _cut_unchanged(run: Words, start: int, end: int) -> Words:
     """Return an unchanged run with about so many characters at its start and end."""
     if len(run.text) <= start + end + NARROW_CONTEXT_CHARS:
         return run
-    head, tail = _cut_end(run.text, start) if start else ELLIPSIS, ""
+    head, tail = cut_text(run.text, start) if start else ELLIPSIS, ""
     if end:
         tail = run.text[len(run.text) - _word_border(run.text[::-1], end) :]
         tail = " " + tail.lstrip()
     return run if len(head) + len(tail) >= len(run.text) else Words(" ", head + tail)
 
 
-def _cut_end(text: str, longest: int) -> str:
+def cut_text(text: str, longest: int) -> str:
     """Return the start of a text, cut at a word, with an ellipsis."""
     if len(text) <= longest:
         return text

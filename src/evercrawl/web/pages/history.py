@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from itertools import takewhile, zip_longest
 from typing import Any, Literal, NamedTuple
 
-from evercrawl.collection.change_groups import mute_patterns, text_blocks
+from evercrawl.collection.change_groups import cut_text, mute_patterns, shorten_edit, text_blocks
 from evercrawl.collection.stored_pages import canonical_page_url
 from evercrawl.collection.urls import site_of, with_scheme
 from evercrawl.errors import ConfigError
@@ -107,6 +107,8 @@ def is_replay_key(state: AppState, key: str) -> bool:
 
 AROUND = 1  # Blocks shown before and after an edit.
 MAX_ROWS = 1000
+CONTEXT_CHARS = 200  # Unchanged text shown on each side of a difference.
+MAX_UNCHANGED_CHARS = 300  # Text shown of an unchanged block.
 
 
 class DiffRow(NamedTuple):
@@ -169,7 +171,8 @@ def _both(old: BlockEdit | None, new: BlockEdit | None) -> tuple[Words, ...]:
     return (*old.words, Words(" ", "\n"), *new.words)
 
 
-def _row(edit: BlockEdit) -> DiffRow:
+def _row(whole: BlockEdit) -> DiffRow:
+    edit = shorten_edit(whole, CONTEXT_CHARS)
     before = tuple(run for run in edit.words if run.sign != "+")
     after = tuple(run for run in edit.words if run.sign != "-")
     return DiffRow(
@@ -191,7 +194,7 @@ def _unchanged_rows(
     following = places.start
     for place in kept:
         rows += _gap(following, place)
-        words = (Words(" ", blocks[place]),)
+        words = (Words(" ", cut_text(blocks[place], MAX_UNCHANGED_CHARS)),)
         rows.append(DiffRow("same", place + 1, words, words, words))
         following = place + 1
     return rows + _gap(following, places.stop)
