@@ -279,6 +279,8 @@ def _textile(blocks: list[Block]) -> str:
             head, *rows = block[1]
             lines = ["|_. " + " |_. ".join(plain(cell) for cell in head) + " |"]
             parts.append("\n".join(lines + ["| " + " | ".join(plain(cell) for cell in row) + " |" for row in rows]))
+        elif block[0] == "code":
+            parts.append(f"<pre>\n{block[1]}\n</pre>")
         elif block[0] == "dl":
             parts += [part for term, text in block[1] for part in (f"*{plain(term)}*", plain(text))]
         else:
