@@ -10,13 +10,18 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from evercrawl.collection.alerts.message_templates import EXAMPLES
 from evercrawl.config import create_collection
+from evercrawl.core.alerts.links import MessageLinks
+from evercrawl.core.alerts.message_format import MessageContent, html_text
+from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, EventKind
 from evercrawl.web.auth import AuthStore
 from evercrawl.web.views import VIEWS
 from tests.web.chromium import Served, chromium, serving
 from tests.web.conftest import story  # noqa: F401
 from tests.web.hostile import PAGES
 from tests.web.inputs import query_of, tricky_paths, urls_for
+from tests.web.test_message_links import Links
 from tests.worlds.demo_web import HOSTS, DemoWeb
 from tests.worlds.demo_web import serving as demo_serving
 
@@ -263,6 +268,46 @@ def _narrow_a_search(page: Page, served: Served) -> None:
     expect(page.locator(".hits > li").first).to_contain_text("council.example")
     page.get_by_role("complementary").get_by_role("link", name="council.example").click()
     expect(facets.get_by_role("link", name="harbour.example")).to_be_visible()
+
+
+def _violations(page: Page) -> list[str]:
+    found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]})
+    return [f"{one['id']} {one['nodes'][0]['html'][:120]}" for one in found.response["violations"]]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("public_url", [None, "https://crawl.example.org"])
+def test_a_mail_is_readable_on_a_phone(browser: Browser, scheme: str, public_url: str | None):
+    alert = Alert("jobs", AlertFilter(), Destination(Channel.MAIL, "me@example.org"))
+    kinds = (EventKind.CONTENT, EventKind.NEW, EventKind.GONE)
+    (example,) = EXAMPLES
+    words = example.event._replace(excerpt="a new page " * 9, url=f"https://example.org/{'x' * 200}")
+    changes = [example._replace(event=words._replace(kind=kind, page_id=n)) for n, kind in enumerate(kinds)]
+    content = MessageContent(alert, changes, MessageLinks("c.evercrawl", "jobs", public_url))
+    page = browser.new_context(viewport={"width": 360, "height": 700}, color_scheme=scheme).new_page()
+    page.set_content(html_text(content))
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert _violations(page) == []
+    page.context.close()
+
+
+def test_the_links_of_a_message_work_without_a_login(browser: Browser, tmp_path: Path):
+    links = Links(tmp_path / "links.evercrawl")
+    with serving(tmp_path / "links.evercrawl") as served:
+        page = browser.new_context(viewport={"width": 390, "height": 700}).new_page()
+        page.goto(served.address + links.path("mute"))
+        assert not _violations(page)
+        page.get_by_role("button", name="Mute this part").first.click()
+        expect(page.get_by_text("is muted.")).to_be_visible()
+        assert [one.pattern for one in links.inbox.mutes()] == ["Visitors today: *"]
+        page.goto(served.address + links.path("unsubscribe"))
+        assert not _violations(page)
+        page.get_by_role("button", name="Unsubscribe").click()
+        expect(page.get_by_role("heading", name="You are unsubscribed")).to_be_visible()
+        assert links.registry.get("prices").is_paused
+        page.get_by_role("button", name="Subscribe again").click()
+        expect(page.get_by_role("heading", name="You are subscribed again")).to_be_visible()
+        page.context.close()
 
 
 def test_first_run_crawl_live_settings_log_in_and_out(browser: Browser, tmp_path: Path):
