@@ -16,6 +16,8 @@ from unicodedata import category
 from evercrawl.model.change import BlockEdit, Edit, Sign, TextDiff, Words
 
 MAX_SEARCH_CELLS = 10_000  # A gap is searched thoroughly up to this product of its lengths.
+ANCHOR_ITEMS = 9  # Length of the sequences that align large gaps without unique items.
+SEQUENCE_SAMPLE = 8  # One in so many sequences is looked at.
 MAX_DIFFERENCES = 200  # A larger gap is searched for up to this many differences,
 MAX_STEPS = 2_000_000  # and as long as their number times its length is at most this.
 MAX_ROUNDS = 16  # How often a gap is divided by its unique items.
@@ -101,15 +103,32 @@ def _trim_ends(a: Sequence[Hashable], b: Sequence[Hashable], gap: _Gap, runs: li
 
 
 def _anchors(a: Sequence[Hashable], b: Sequence[Hashable], gap: _Gap) -> list[MatchingRun]:
-    """Return items that are unique in both sides, as far as they are in the same order."""
-    positions_a, positions_b = _unique_positions(a, gap.a, gap.a_end), _unique_positions(b, gap.b, gap.b_end)
-    pairs = [(place, positions_b[item]) for item, place in positions_a.items() if item in positions_b]
-    return [MatchingRun(at_a, at_b, 1) for at_a, at_b in _longest_increasing(pairs)]
+    """Return items that are unique in both sides, as far as they are in the same order.
+    If there are none in a large gap, return the first items of unique sequences."""
+    old, new = a[gap.a : gap.a_end], b[gap.b : gap.b_end]
+    pairs = _unique_pairs(enumerate(old), enumerate(new))
+    if not pairs and len(old) * len(new) > MAX_SEARCH_CELLS:
+        numbers: dict[Hashable, int] = {}
+        sides = [[numbers.setdefault(item, len(numbers)) for item in side] for side in (old, new)]
+        found = _unique_pairs(_sequences(sides[0]), _sequences(sides[1]))
+        pairs = [(at_a, at_b) for at_a, at_b in found if old[at_a] == new[at_b]]
+    return [MatchingRun(gap.a + at_a, gap.b + at_b, 1) for at_a, at_b in _longest_increasing(pairs)]
 
 
-def _unique_positions(items: Sequence[Hashable], start: int, end: int) -> dict[Hashable, int]:
-    counts = Counter(items[start:end])
-    return {items[place]: place for place in range(start, end) if counts[items[place]] == 1}
+def _unique_pairs(old: Iterable[tuple[int, Hashable]], new: Iterable[tuple[int, Hashable]]) -> list[tuple[int, int]]:
+    """Return the places of items that are unique in both, in the order of the older ones."""
+    old_items, new_items = list(old), list(new)
+    counts, new_counts = (Counter(item for _, item in items) for items in (old_items, new_items))
+    places = {item: place for place, item in new_items if new_counts[item] == 1}
+    return [(place, places[item]) for place, item in old_items if counts[item] == 1 and item in places]
+
+
+def _sequences(numbers: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield a sample of the sequences by place and hash; equal sequences are chosen alike."""
+    for place, sequence in enumerate(zip(*(numbers[at:] for at in range(ANCHOR_ITEMS)), strict=False)):
+        mark = hash(sequence)  # Hashes of numbers are the same in every process.
+        if mark % SEQUENCE_SAMPLE == 0:
+            yield place, mark
 
 
 def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -430,7 +449,8 @@ def _split_spaces(run: Words) -> Iterator[Words]:
 
 
 def _count_changed(words: Iterable[Words]) -> int:
-    return sum(word != ELLIPSIS for run in words if run.sign != " " for word in run.text.split())
+    found = (word for run in words if run.sign != " " for word in _WORD.findall(run.text))
+    return sum(not word.isspace() and word != ELLIPSIS for word in found)
 
 
 def _cut_context(words: tuple[Words, ...], longest: int) -> tuple[Words, ...]:
