@@ -759,3 +759,112 @@ def api_docs(book: Book, name: str, number: int) -> None:
 GENERATORS.update(
     dict.fromkeys(("hexo-fluid", "hexo-butterfly", "hexo-keep"), hexo)
 )  # after the others: the number of each chooses its texts
+
+
+@generator("mkdocs-blog")
+def mkdocs_blog(book: Book, name: str, number: int) -> None:
+    """Build a blog with the plugin of the theme Material: index, post, archive of a year."""
+    base = folder(name)
+    news = [texts.news_article(number + at) for at in range(6)]
+    (base / "docs/blog/posts").mkdir(parents=True)
+    (base / "docs/index.md").write_text("# Weir\n\nWelcome.\n")
+    (base / "docs/blog/index.md").write_text("# News of the weir\n")
+    for at, doc in enumerate(news):
+        body = to_markdown(doc.blocks).replace("\n\n", "\n\n<!-- more -->\n\n", 1)
+        front = f"---\ndate: 2026-0{1 + at}-07\ncategories: [Town]\n---\n\n# {doc.title}\n\n"
+        (base / "docs/blog/posts" / f"{doc.slug}.md").write_text(front + body)
+    (base / "mkdocs.yml").write_text(
+        "site_name: Weir\nsite_url: https://weir.example/\ntheme:\n  name: material\nplugins: [search, blog]\n"
+    )
+    run(BIN / "mkdocs", "build", "-q", cwd=base)
+    meta = (".md-post__meta", ".md-post__action", "time")
+    truth = [part for doc in news for part in (doc.title, texts.plain(doc.blocks[0][1]))]
+    html = (base / "site/blog/index.html").read_text()
+    book.add(
+        name,
+        "index",
+        "news-index",
+        "https://weir.example/blog/",
+        html,
+        title="News of the weir",
+        paragraphs=truth,
+        optional_at=meta,
+    )
+    html = (base / "site/blog/archive/2026/index.html").read_text()
+    book.add(
+        name,
+        "archive",
+        "news-index",
+        "https://weir.example/blog/archive/2026/",
+        html,
+        title="2026",
+        paragraphs=truth,
+        optional_at=meta,
+    )
+    path = next(
+        path
+        for path in (base / "site/blog/2026").rglob("index.html")
+        if news[3].title in path.read_text().split("</title>")[0]
+    )
+    book.add_doc(
+        name,
+        news[3],
+        f"https://weir.example/{path.parent.name}/",
+        path.read_text(),
+        optional_at=(*meta, ".md-sidebar--post"),
+    )
+
+
+@generator("lektor")
+def lektor(book: Book, name: str, number: int) -> None:
+    """Build the site that `lektor quickstart` makes: pages and a blog that shows whole posts."""
+    base, docs = (
+        folder(name),
+        [doc for doc in slice_for(number, docs=1, small=4) if doc.kind != "glossary" and doc.lang == "en"],
+    )
+    site = base / "site"
+    answers = f"Quay\nDora Pike\n{site}\nY\nY\n"
+    subprocess.run(
+        [str(BIN / "lektor"), "quickstart", "--path", str(site)],
+        input=answers,
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    news = [texts.news_article(number + at) for at in range(5)]
+    shutil.rmtree(site / "content/blog/first-post")
+    for doc in docs:
+        (site / "content" / doc.slug).mkdir()
+        (site / "content" / doc.slug / "contents.lr").write_text(
+            f"_model: page\n---\ntitle: {doc.title}\n---\nbody:\n\n"
+            + texts.to_html(doc.blocks).replace("\n---", "\n----")
+        )
+    for at, doc in enumerate(news):
+        (site / "content/blog" / doc.slug).mkdir()
+        (site / "content/blog" / doc.slug / "contents.lr").write_text(
+            f"title: {doc.title}\n---\npub_date: 2026-0{1 + at}-09\n---\nauthor: Dora Pike\n---\nbody:\n\n"
+            + to_markdown(doc.blocks)
+        )
+    run(BIN / "lektor", "build", "-O", base / "out", cwd=site)
+    meta = (".meta", "p.meta")
+    for doc in docs:
+        book.add_doc(
+            name, doc, f"https://lektor.example/{doc.slug}/", (base / "out" / doc.slug / "index.html").read_text()
+        )
+    book.add_doc(
+        name,
+        news[1],
+        f"https://lektor.example/blog/{news[1].slug}/",
+        (base / "out/blog" / news[1].slug / "index.html").read_text(),
+        optional_at=meta,
+    )
+    truth = [part for doc in news for part in (doc.title, *texts.truth_of(doc.blocks))]
+    book.add(
+        name,
+        "blog",
+        "news-index",
+        "https://lektor.example/blog/",
+        (base / "out/blog/index.html").read_text(),
+        paragraphs=truth,
+        optional_at=meta,
+    )
