@@ -44,10 +44,14 @@ def _open(element: str, kind: str, attributes: str = "") -> str:
 
 
 def html_message(
-    alert: Alert, changes: Sequence[PendingEvent], links: MessageLinks, summary: str, seen: Callable[[Event], str]
+    alert: Alert,
+    groups: Sequence[Sequence[PendingEvent]],
+    links: MessageLinks,
+    summary: str,
+    seen: Callable[[Event], str],
 ) -> str:
-    """Return the whole document; `seen` says when and how large a change was."""
-    cards = [_card(change, links, seen(change.event)) for change in changes]
+    """Return the whole document; a group is pages with the same change, and `seen` says when and how large it was."""
+    cards = [_card(group, links, seen(group[0].event)) for group in groups]
     if not cards:
         cards = [f"{_open('div', 'card')}The alert works. Nothing has changed.</div>"]
     title = escape(single_line(summary))
@@ -67,11 +71,16 @@ def html_message(
     )
 
 
-def _card(change: PendingEvent, links: MessageLinks, seen: str) -> str:
-    event = change.event
-    name = f"{_open('h2', 'name')}{_link(event.url, page_name(event))}</h2>"
-    url = f'{_open("p", "dim")}<bdi dir="ltr">{escape(single_line(event.url))}</bdi></p>'
-    return f"{_open('div', 'card')}\n{name}\n{url}\n{html_difference(change, links, seen)}</div>"
+def _card(group: Sequence[PendingEvent], links: MessageLinks, seen: str) -> str:
+    if len(group) == 1:
+        event = group[0].event
+        url = f'<bdi dir="ltr">{escape(single_line(event.url))}</bdi>'
+        head = f"{_open('h2', 'name')}{_link(event.url, page_name(event))}</h2>\n{_open('p', 'dim')}{url}</p>"
+    else:
+        pages = "<br>\n".join(_link(change.event.url, page_name(change.event)) for change in group)
+        title = f"The same change on {len(group):,} pages"
+        head = f'{_open("h2", "name")}{title}</h2>\n<p style="margin:8px 0 0;overflow-wrap:anywhere">{pages}</p>'
+    return f"{_open('div', 'card')}\n{head}\n{html_difference(group[0], links, seen)}</div>"
 
 
 def html_difference(change: PendingEvent, links: MessageLinks, seen: str) -> str:

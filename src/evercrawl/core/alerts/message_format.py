@@ -42,18 +42,23 @@ class MessageContent(NamedTuple):
         found = headline([change.event for change in self.changes])
         return f"Test: {found}" if self.is_test else found
 
-    def shown(self) -> list[PendingEvent]:
-        """Return the changes as people read them: real edits first; after a lot of text, only counts."""
-        found, chars = [], 0
+    def groups(self) -> list[list[PendingEvent]]:
+        """Return the changes as people read them: pages with the same change together, real edits first.
+        After a lot of text, the first change of a group only says how many edits it has."""
+        found: dict[tuple[object, ...], list[PendingEvent]] = {}
         for change in sorted(self.changes, key=lambda change: significance(change.event)):
             event = change.event
+            same = tuple(edit.key for edit in event.edits) or (None, change.number)
+            found.setdefault((event.kind, event.omitted, *same), []).append(change)
+        chars = 0
+        for group in found.values():
+            event = group[0].event
             size = sum(len(run.text) for edit in event.edits for run in edit.words)
             if chars and chars + size > MAX_MESSAGE_CHARS:
-                change = change._replace(event=event._replace(edits=(), omitted=event.omitted + len(event.edits)))
-                size = 0
-            found.append(change)
+                counted = event._replace(edits=(), omitted=event.omitted + len(event.edits))
+                group[0], size = group[0]._replace(event=counted), 0
             chars += size
-        return found
+        return list(found.values())
 
 
 def format_time(at_us: int) -> str:
@@ -133,15 +138,20 @@ def plain_text(content: MessageContent) -> str:
     if not content.changes:
         parts = [f"{content.summary}.\nThe alert works. Nothing has changed."]
     else:
-        parts = [content.summary, *(_describe(change, links) for change in content.shown())]
+        parts = [content.summary, *(_describe(group, links) for group in content.groups())]
     stop = links.unsubscribe() or links.unsubscribe_command()
     foot = f"--\nSent by evercrawl: alert {content.alert.name}, collection {links.collection}\nUnsubscribe: {stop}"
     return "\n\n".join([*parts, foot]) + "\n"
 
 
-def _describe(change: PendingEvent, links: MessageLinks) -> str:
+def _describe(group: Sequence[PendingEvent], links: MessageLinks) -> str:
+    change = group[0]
     event = change.event
-    lines = [page_name(event), event.url, *plain_difference(event), seen_words(event)]
+    lines = [page_name(event), event.url]
+    if len(group) > 1:
+        pages = [f"{page_name(one.event)}: {one.event.url}" for one in group]
+        lines = [f"The same change on {len(group):,} pages", *pages]
+    lines += [*plain_difference(event), seen_words(event)]
     difference = links.difference(event) or links.difference_command(event)
     lines.append(f"{'Full difference' if event.kind in CHANGES else 'History'}: {difference}")
     mute = (links.mute(change.number) if event.edits else None) or links.mute_command(event)
@@ -190,7 +200,7 @@ def seen_words(event: Event) -> str:
 
 def html_text(content: MessageContent) -> str:
     """Return the message as an HTML document for mail programs."""
-    return html_message(content.alert, content.shown(), content.links, content.summary, seen_words)
+    return html_message(content.alert, content.groups(), content.links, content.summary, seen_words)
 
 
 def atom_feed(content: MessageContent, *, feed_id: str) -> bytes:

@@ -194,9 +194,25 @@ def test_new_and_missing_pages_are_described(kind: EventKind) -> None:
         assert "evercrawl -C c history" in told
 
 
+def test_the_same_change_is_shown_once_with_all_its_pages() -> None:
+    pages = [JOBS._replace(url=f"https://example.org/{n}", title=f"Page {n}") for n in range(3)]
+    other = JOBS._replace(url="https://example.org/other", edits=JOBS.edits[:1])
+    shown = content(changes=tuple(PendingEvent(n, 1, event) for n, event in enumerate([*pages, other])))
+    for told, mark in ((plain_text(shown), "+ Apply by mail."), (html_text(shown), ">Apply by mail.</ins>")):
+        assert "The same change on 3 pages" in told
+        assert told.count(mark) == 1
+        assert all(f"https://example.org/{n}" in told and f"Page {n}" in told for n in range(3))
+        assert "https://example.org/other" in told
+
+
 def test_a_long_message_is_bounded_and_names_what_is_left_out() -> None:
-    long = JOBS._replace(edits=tuple(make_edit(n, "", f"word{n} " * 400, is_template=False) for n in range(8)))
-    changes = tuple(PendingEvent(n, 1, long._replace(url=f"https://example.org/{n}")) for n in range(50))
+    texts = [(f"word{n} " * 400).strip() for n in range(8)]
+    changes = tuple(
+        PendingEvent(n, 1, JOBS._replace(url=f"https://example.org/{n}", edits=tuple(
+            make_edit(100 * n + place, "", text, is_template=False) for place, text in enumerate(texts)
+        )))
+        for n in range(50)
+    )  # fmt: skip
     for shown in (plain_text, html_text):
         told = shown(content(changes=changes))
         assert len(told) < 100_000
