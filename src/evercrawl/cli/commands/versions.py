@@ -370,7 +370,9 @@ def changes_command(
             _show_group(cli, group)
     for kind in ("gone", "back", "new"):
         _count_events([event.url for event in events if event.kind == kind], kind)
-    if not groups and not events:
+    if groups and not as_json:
+        cli.note("see a full difference with: evercrawl diff URL")
+    elif not groups and not events:
         cli.note(f"no changes since {since}")
 
 

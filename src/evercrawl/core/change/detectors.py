@@ -3,6 +3,7 @@ They serve comparison and content that is not HTML; they cannot tell noise from 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from xxhash import xxh64_intdigest
@@ -45,10 +46,18 @@ class FetchedContent(NamedTuple):
 def detect_change(detector: str, before: FetchedContent, after: FetchedContent) -> Change:
     """Return the change between two different contents by the named detector."""
     if detector == AsciiCountDetector.name:
-        return AsciiCountDetector().compare(before.body, after.body)
-    if detector == "bytes":
-        return bytes_change()
-    return text_change(before.text, after.text)
+        change = AsciiCountDetector().compare(before.body, after.body)
+    elif detector == "bytes":
+        change = bytes_change()
+    else:
+        return text_change(before.text, after.text)
+    return _add_edits(change, before, after) if change.changed else change
+
+
+def _add_edits(change: Change, before: FetchedContent, after: FetchedContent) -> Change:
+    """Return the change with the edits of the text, so that a reader sees what changed."""
+    text = text_change(before.text, after.text)
+    return replace(change, edits=text.edits or bytes_change().edits, omitted=text.omitted)
 
 
 def bytes_change() -> Change:

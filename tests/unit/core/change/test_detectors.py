@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from evercrawl.core.change.classify import compare
-from evercrawl.core.change.detectors import AsciiCountDetector, ascii_count
-from evercrawl.model.change import ChangeClass
+from evercrawl.core.change.detectors import DETECTORS, AsciiCountDetector, FetchedContent, ascii_count, detect_change
+from evercrawl.model.change import NO_CHANGE, ChangeClass
 
 DETECTOR = AsciiCountDetector()
 
@@ -40,3 +40,14 @@ def test_the_ascii_count_reports_noise():
     before, after = "<main><p>A text.</p><p>12 views</p></main>", "<main><p>A text.</p><p>15 views</p></main>"
     assert DETECTOR.compare(before, after).changed
     assert not compare(before, after).changed
+
+
+def test_every_detector_says_what_changed() -> None:
+    before, after = FetchedContent(b"<p>one two", "one two"), FetchedContent(b"<p>one three", "one three")
+    for detector in DETECTORS[1:]:
+        (edit,) = detect_change(detector, before, after).edits
+        assert (edit.removed, edit.added) == ("one two", "one three")
+    other = FetchedContent(b"\x89PNG 2", None)
+    (edit,) = detect_change("paper-ascii-count", FetchedContent(b"\x89PNG 1", None), other).edits
+    assert edit.added
+    assert detect_change("paper-ascii-count", FetchedContent(b"ab", "ab"), FetchedContent(b"ba", "ba")) == NO_CHANGE
