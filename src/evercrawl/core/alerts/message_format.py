@@ -48,7 +48,7 @@ class MessageContent(NamedTuple):
         found: dict[tuple[object, ...], list[PendingEvent]] = {}
         for change in sorted(self.changes, key=lambda change: significance(change.event)):
             event = change.event
-            same = tuple(edit.key for edit in event.edits) or (None, change.number)
+            same = tuple(edit.words for edit in event.edits) or (None, change.number)
             found.setdefault((event.kind, event.omitted, *same), []).append(change)
         chars = 0
         for group in found.values():

@@ -209,7 +209,7 @@ def test_a_long_message_is_bounded_and_names_what_is_left_out() -> None:
     texts = [(f"word{n} " * 400).strip() for n in range(8)]
     changes = tuple(
         PendingEvent(n, 1, JOBS._replace(url=f"https://example.org/{n}", edits=tuple(
-            make_edit(100 * n + place, "", text, is_template=False) for place, text in enumerate(texts)
+            make_edit(1, "", f"{n} {text}", is_template=False) for text in texts
         )))
         for n in range(50)
     )  # fmt: skip
