@@ -28,7 +28,7 @@ _ASIDE_NAMES = (
     " recommendation recommendations recirc recirculation trending popular mostread mostpopular outbrain"
     " taboola zergnet sponsored morefrom morenews upnext readnext crosssell upsell"
     " sharing sharebar sharedaddy socialmedia addthis addtoany advert advertisement advertising adsense"
-    " adslot publicidad publicidade werbung reklama cookies gdpr newsletter newsletters invisible printfooter printonly"
+    " adslot publicidad publicidade werbung reklama cookies gdpr newsletter newsletters invisible printfooter printonly catlinks"
 )
 _SURE_NAMES = "sphinxsidebar breadcrumb breadcrumbs pagination paginator pager"
 # About the content: bylines, dates, captions.
@@ -452,7 +452,7 @@ def is_label(text: str) -> bool:
     words = text.split()
     if text[0] in "—–" or len(words) > MAX_LABEL_WORDS:
         return False  # A dash precedes the signature below a quotation or a foreword.
-    named = sum(word[0].isupper() or word[0].isdigit() or "@" in word for word in words)
+    named = sum(word[0].isupper() or word[0].isdigit() or "@" in word or ".com/" in word for word in words)
     return named * 2 >= sum(len(word) > SMALL_WORD_CHARS or word[0].isupper() for word in words) and named > 0
 
 

@@ -153,6 +153,9 @@ def _choose(found: Paragraphs, title: str | None) -> MainTextCandidate:
         is_better = score > most or (score == most and end - start < last - first)
         if is_better and (start, end) not in found.lists:
             most, first, last = score, start, end
+    if (first, last) in found.sections:
+        first, last = _whole_of_section(found, first, last)
+        most = sums[last] - sums[first]
     lead: list[str] = []
     for start, end in found.bodies:
         if first <= start and end <= last and sums[end] - sums[start] >= BODY_SHARE * most:
@@ -177,6 +180,19 @@ def _choose(found: Paragraphs, title: str | None) -> MainTextCandidate:
         if sum(map(len, others)) > size:
             blocks = others
     return MainTextCandidate(blocks, most, sum(map(len, blocks)))
+
+
+def _whole_of_section(found: Paragraphs, first: int, last: int) -> ParagraphRange:
+    """Return the text that a section belongs to: the container around it with other headings."""
+    headings = list(accumulate((kind > HEADING for _, kind, _ in found.all), initial=0))
+    around = found.containers[found.containers.index((first, last)) + 1 :]
+    for start, end in around:
+        is_around = start <= first and last <= end
+        if is_around and headings[end] - headings[start] > headings[last] - headings[first]:
+            first, last = start, end
+            if (first, last) not in found.sections:
+                break
+    return first, last
 
 
 def _index_range(found: Paragraphs, first: int, last: int) -> ParagraphRange:
@@ -270,12 +286,14 @@ def _demote_teasers(found: Paragraphs) -> None:
     if len(headings) < MIN_TEASERS:
         return
     ends = _container_ends(found.containers, headings)
-    entries = [(at, _entry_end(paragraphs, at, ends.get(at, at + 1))) for at in headings]
+    entries = [(at, _entry_end(paragraphs, at, ends.get(at, len(paragraphs)))) for at in headings]
     teasers = [(at, end) for at, end in entries if _chars(paragraphs[at + 1 : end]) <= MAX_TEASER_CHARS]
     if len(teasers) < MIN_TEASERS:
         return
     levels = {paragraphs[at][1] for at, _ in teasers}
-    entry_chars = sum(_chars(paragraphs[at + 1 : end]) for at, end in entries if paragraphs[at][1] in levels)
+    following = [*headings[1:], len(paragraphs)]
+    wholes = [(at, min(ends.get(at, len(paragraphs)), then)) for at, then in zip(headings, following, strict=True)]
+    entry_chars = sum(_chars(paragraphs[at + 1 : end]) for at, end in wholes if paragraphs[at][1] in levels)
     if entry_chars > MAX_TEASER_SHARE * sum(max(score, 0) for *_, score in paragraphs):
         return
     for at, end in teasers:
@@ -474,7 +492,9 @@ def _is_loose(paragraph: Paragraph, before: Paragraph | None) -> bool:
     text, kind, score = paragraph
     if kind not in (TEXT, STUB) or len(text) >= MAX_LAST_LINE_CHARS or (before and before[1] > HEADING):
         return False
-    return is_label(text) if kind == STUB else score < len(text) and not _is_finished(text)
+    if kind == STUB:
+        return is_label(text) or not any(map(str.isalnum, text))
+    return score < len(text) and not _is_finished(text)
 
 
 def _is_finished(text: str) -> bool:

@@ -122,6 +122,7 @@ class Paragraphs(NamedTuple):
     containers: list[ParagraphRange]
     bodies: list[ParagraphRange]  # The containers that the page marks as its content.
     lists: set[ParagraphRange]  # The containers that are lists, tables, cells and quotations.
+    sections: set[ParagraphRange]  # The containers that are sections of a longer text.
     linked_headings: list[int]  # Indexes of the headings that lead to other pages.
     mains: list[ParagraphRange]  # The containers that are said to be the middle of the page.
     has_main: bool  # One of them is a main element; it is the only one then.
@@ -135,7 +136,7 @@ class _ParagraphWalk:
 
     __slots__ = (
         "_boilerplate", "_inside_main", "bodies", "containers", "found", "has_main", "link", "linked",
-        "linked_headings", "lists", "mains", "pieces", "stack",
+        "linked_headings", "lists", "mains", "pieces", "sections", "stack",
     )  # fmt: skip
 
     def __init__(self, boilerplate: BoilerplateFilter) -> None:
@@ -144,6 +145,7 @@ class _ParagraphWalk:
         self.bodies: list[ParagraphRange] = []
         self.linked_headings: list[int] = []
         self.lists: set[ParagraphRange] = set()
+        self.sections: set[ParagraphRange] = set()
         self.mains: list[ParagraphRange] = []
         self.has_main = False
         self.pieces: list[str] = []
@@ -228,8 +230,10 @@ class _ParagraphWalk:
         if kind >= _CELL:
             if len(found) > start:
                 self.containers.append((start, len(found)))
-                if kind <= _LIST or (found[start][1] > HEADING + 1 and kind == _PART and is_section(node)):
+                if kind <= _LIST:
                     self.lists.add((start, len(found)))
+                elif kind == _PART and found[start][1] > HEADING + 1 and is_section(node):
+                    self.sections.add((start, len(found)))
                 elif kind >= _MAIN:
                     self.bodies.append((start, len(found)))
                 if kind >= _NAMED:
@@ -238,7 +242,8 @@ class _ParagraphWalk:
 
     def _add_main(self, node: LexborNode, place: ParagraphRange) -> None:
         if node.tag_id == _MAIN_TAG or node.attributes.get("role") == "main":
-            self.mains = [place]
+            if not self.has_main or place[1] - place[0] > self.mains[0][1] - self.mains[0][0]:
+                self.mains = [place]
             self.has_main = True
         elif not self.has_main:
             self.mains.append(place)
@@ -344,6 +349,7 @@ def split_paragraphs(
         walk.containers,
         walk.bodies,
         walk.lists,
+        walk.sections,
         walk.linked_headings,
         walk.mains,
         walk.has_main,
