@@ -323,11 +323,17 @@ def _change(
     elif metadata:
         kind, size, key_edits = ChangeClass.METADATA, min(1.0, len(metadata) / METADATA_FIELDS), _keyed_edits(metadata)
     move_edits = (make_edit(*edit, is_template=False) for edit in moves)
-    edits, omitted = limit_edits(chain(_edits(own + metadata), move_edits))
+    edits, omitted = limit_edits(chain(_edits(_reading_order(own, before, after) + metadata), move_edits))
     template_edits, _ = limit_edits(make_edit(*edit, is_template=True) for edit in template)
     silenced = _noise_edits(classes) + ignored_edits(found.ignored[:MAX_NOISE_EDITS])
     noise = tuple(make_edit(*edit, is_template=True) for edit in silenced[:MAX_NOISE_EDITS])
     return Change(kind, size, edits + template_edits, combine_keys({edit.key for edit in key_edits}), omitted, noise)
+
+
+def _reading_order(hunks: list[Hunk], before: Snapshot, after: Snapshot) -> list[Hunk]:
+    """Return the hunks in the order of the page; a removed text stands where it was."""
+    old, new = ({text: at / len(side) for at, text in enumerate(side)} for side in (before.texts, after.texts))
+    return sorted(hunks, key=lambda hunk: new[hunk.added] if hunk.added in new else old.get(hunk.removed, 0.0))
 
 
 def _noise_edits(classes: list[tuple[Hunk, HunkClass]]) -> list[KeyedEdit]:

@@ -24,6 +24,19 @@ def between(before: str, after: str) -> Change:
     return compare(page(inside=before), page(inside=after))
 
 
+def test_edits_are_in_reading_order() -> None:
+    rows = "<h2>Prices</h2><table><tr><td>Adults</td><td>{}</td></tr></table>"
+    page = (
+        "<main><p>The ferry leaves at {} from the old harbour.</p>"
+        + rows
+        + "<p>Dogs travel {} on every boat.</p></main>"
+    )
+    change = compare(page.format("nine", "ten euros", "free"), page.format("noon", "six euros", "cheaply"))
+    assert [word for edit in change.edits for word in ("noon", "six", "cheaply") if word in edit.added] == [
+        "noon", "six", "cheaply",
+    ]  # fmt: skip
+
+
 def test_the_same_bytes_are_no_change():
     assert compare(page(), page()).kind is ChangeClass.NONE
 
