@@ -157,6 +157,19 @@ def test_a_wall_in_front_of_one_part_of_the_site_is_not_the_end_of_its_pages(com
         assert {verdict(command, served, path)[1] for path in NAMES} <= {"changed", "duplicate"}
 
 
+def test_pages_that_ignore_their_query_are_not_missing(command: Command) -> None:
+    """A topic is shown for every number of a post, also for numbers that do not exist."""
+    topic = page("Topic", prose("topic"), ["/"])
+    site = Site(lambda path: topic if path.startswith("/topic") else NOT_FOUND)
+    posts = [f"/topic?post={number}" for number in range(6)]
+    site.real["/"] = page("Home", prose("home"), [*NAMES, "/topic", *posts])
+    with serving(site.serve()) as served:
+        for refresh in ((), ("--refresh",), ("--refresh",)):
+            command.crawl(served, *refresh)
+        assert "soft_404" not in {verdict(command, served, path)[1] for path in ("/", "/topic", *posts, *NAMES)}
+        assert command.lines("changes", "--gone") == []
+
+
 @pytest.mark.parametrize(
     "message",
     [

@@ -356,8 +356,10 @@ class Probes:
 
     async def _probe_soft_404(self, site: Site, page: Page, decision: Decision) -> None:
         try:
-            lost_text = decision.suspicion.lost_text if decision.suspicion is not None else None
-            known = await self._learn_soft_404(site, page, lost_text)
+            suspicion = decision.suspicion or Suspicion(is_copy=False, says_not_found=False)
+            # Copies are mostly one page under many values, which would all be answered with that page.
+            in_query = suspicion.says_not_found or suspicion.lost_text is not None
+            known = await self._learn_soft_404(site, page, suspicion.lost_text, in_query=in_query)
         finally:
             self._soft_404_running.discard(site.id)
         document = decision.content.document if decision.content is not None else None
@@ -371,9 +373,11 @@ class Probes:
             for suspect in again:
                 self._enqueue(suspect)
 
-    async def _learn_soft_404(self, site: Site, page: Page, lost_text: str | None) -> TrapState | None:
+    async def _learn_soft_404(
+        self, site: Site, page: Page, lost_text: str | None, *, in_query: bool
+    ) -> TrapState | None:
         """Ask for invented URLs, and for pages that exist if the answers are pages; None: nothing was learned."""
-        urls = invented_urls(page.url, seed=page.id)
+        urls = invented_urls(page.url, seed=page.id, in_query=in_query)
         results = [await self._answer_to(url, site) for url in urls]
         found = [result for result in results if result is not None]
         if len(found) < len(urls):
@@ -382,7 +386,7 @@ class Probes:
         is_page = all(isinstance(result, Fetched) for result, _ in answers)
         real: list[ProbeAnswer] = []
         if is_page or lost_text is not None:
-            asked = [await self._answer(url, site) for url in self._real_urls(site, page)]
+            asked = [await self._answer(url, site) for url in await self._real_urls(site, page)]
             real = [answer for answer in asked if answer is not None and 200 <= answer.status < 300]
         state = await self._traps.states.of(site.id)
         known = learn_wall(state.value, page.url, lost_text, real)
@@ -401,10 +405,14 @@ class Probes:
         if len(self._real_pages) > MAX_REAL_PAGES:
             self._real_pages.pop(next(iter(self._real_pages)))
 
-    def _real_urls(self, site: Site, page: Page) -> list[str]:
-        """Return pages of the site that exist: one of the same folder, the last visited, and the home page."""
+    async def _real_urls(self, site: Site, page: Page) -> list[str]:
+        """Return pages of the site that exist: one of the same folder, the last visited, and the home page.
+        The page without its query comes first, if it is known: many sites ignore values that they do not know."""
+        path, _, query = page.url.partition("?")
+        is_known = bool(query) and bool(await self._known_keys([key_of(path)]))
         own = [url for (site_id, _), url in reversed(self._real_pages.items()) if site_id == site.id]
-        near = [self._real_pages.get((site.id, _folder(page.url)), ""), *own[:1], f"{site.name}/"]
+        near = [path if is_known else "", self._real_pages.get((site.id, _folder(page.url)), ""), *own[:1]]
+        near.append(f"{site.name}/")
         return [url for url in dict.fromkeys(near) if url and url != page.url][:MAX_REAL_PROBES]
 
     # Patterns

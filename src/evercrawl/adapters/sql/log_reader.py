@@ -275,7 +275,8 @@ def _event(shard: int, row: Row) -> Event | None:
     if number == 1:
         return event._replace(kind=EventKind.NEW)
     known = kind if kind in _CHANGED else stored
-    if before in GONE_REASONS and version > 0 and outcome in _PRESENT and reason != Reason.REDIRECT:
+    is_there = outcome in _PRESENT and reason not in GONE_REASONS and reason != Reason.REDIRECT
+    if before in GONE_REASONS and version > 0 and is_there:
         known = EventKind.BACK.value
     elif known not in _CHANGED:
         return None

@@ -141,8 +141,10 @@ def _is_year(number: int) -> bool:
     return MIN_YEAR <= number <= MAX_YEAR
 
 
-def invented_urls(url: str, *, seed: int) -> tuple[str, str]:
-    """Invent two URLs of the same kind: another value in the query, or another last segment of the path."""
+def invented_urls(url: str, *, seed: int, in_query: bool = False) -> tuple[str, str]:
+    """Invent two URLs of the same kind: another last segment of the path, or another value `in_query`."""
+    if not in_query:
+        url = url.partition("?")[0]
     one, other = (_invented_url(url, seed=seed + turn) for turn in (0, 1))
     return one, other
 

@@ -1,6 +1,22 @@
 from __future__ import annotations
 
-from evercrawl.core.traps.not_found import ProbeAnswer, ProbeOutcome, is_soft_404, judge_probe, probe_url, soft_404_page
+import re
+
+import pytest
+
+from evercrawl.core.traps.not_found import (
+    ProbeAnswer,
+    ProbeOutcome,
+    common_message,
+    has_lost_text,
+    has_same_message,
+    invented_urls,
+    is_left_empty,
+    is_soft_404,
+    judge_probe,
+    probe_url,
+    soft_404_page,
+)
 from tests.worlds.traps.sites import prose
 
 
@@ -59,3 +75,58 @@ def test_probe_distinguishes_three_kinds_of_sites() -> None:
 
 def test_part_of_a_soft_404_text_is_not_a_soft_404() -> None:
     assert not is_soft_404("Sorry.", soft_404_page("Sorry. " + prose("long")))
+
+
+@pytest.mark.parametrize(
+    ("url", "in_query", "form"),
+    [
+        ("http://a.test/", False, r"/[a-z]{11}"),
+        ("http://a.test/notes:pidof", False, r"/[a-z]{11}"),
+        ("http://a.test/post/foo/", False, r"/post/[a-z]{11}/"),
+        ("http://a.test/topic/15/some-slug/", False, r"/topic/\d+/[a-z]{11}/"),
+        ("http://a.test/2024/05/my-post/", False, r"/2024/05/[a-z]{11}/"),
+        ("http://a.test/view.php?f=2&t=123", True, r"/view\.php\?f=2&t=\d{6,}"),
+        ("http://a.test/doku.php?id=notes:abc", True, r"/doku\.php\?id=[a-z]{11}"),
+        ("http://a.test/view.php?f=2&t=123", False, r"/[a-z]{11}\.php"),
+    ],
+)
+def test_invented_urls_are_of_the_same_kind(url: str, in_query: bool, form: str) -> None:
+    one, other = invented_urls(url, seed=3, in_query=in_query)
+    assert one != other
+    assert all(re.fullmatch(form, made.removeprefix("http://a.test")) for made in (one, other)), (one, other)
+
+
+def test_the_words_of_the_url_do_not_count() -> None:
+    words = "{}\nTätä sivua ei ole vielä olemassa. Voit luoda sen."
+    known = soft_404_page(words.format("Zofigamelob"), "http://a.test/zofigamelob")
+    assert is_soft_404(words.format("notes:perf_arm_spe"), known, "http://a.test/notes:perf_arm_spe")
+    assert not is_soft_404("notes:perf_arm_spe", known, "http://a.test/notes:perf_arm_spe")
+
+
+def test_the_common_message_is_what_real_pages_do_not_show() -> None:
+    menu, sorry = "Kundservice och leverans", "Varan är slut"
+    answers = [ProbeAnswer(200, f"{menu}\n{sorry}\n{prose(n, count=9)}", url=f"http://a.test/{n}") for n in "xy"]
+    message = common_message(answers, [ProbeAnswer(200, f"{menu}\n{prose('real')}")])
+    known = soft_404_page("", phrases=message)
+    assert has_same_message(f"{sorry}\n{prose('other')}", known)
+    assert not has_same_message(f"{menu}\n{prose('other')}", known)
+    assert not has_same_message("anything", soft_404_page(""))
+
+
+def test_lost_text() -> None:
+    text = prose("text", count=300)
+    half, other = " ".join(text.split()[:150]), prose("other", count=300)
+    assert has_lost_text(text, "Gone.")
+    assert is_left_empty(text, "Gone.")
+    assert has_lost_text(text, other)
+    assert not is_left_empty(text, other), "the page is about something else now"
+    assert not has_lost_text(text, half)
+    assert not has_lost_text(text, " ".join(text.split()[:5])), "what is left is its own"
+    assert not is_left_empty("Short.", "Gone.")
+    assert not has_lost_text(None, "Gone.")
+    unspaced = (
+        "東京都は日本の首都であり、世界最大の都市圏の一つである。人口は約千四百万人で、政治と経済の中心地となっている。"
+        * 3
+    )
+    assert is_left_empty(unspaced, "このページは削除されました。")
+    assert not has_lost_text(unspaced, unspaced[:80])
