@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from typing import assert_never
 
 from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
-from evercrawl.core.change.corrections import correct_change
 from evercrawl.core.change.detectors import DEFAULT_DETECTOR, FetchedContent, detect_change, text_change
 from evercrawl.core.change.learning import classify_visit, learn_page
+from evercrawl.core.change.review import correct_change
 from evercrawl.core.change.snapshot import unpack_snapshot
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.document.media_type import sniff_media_type

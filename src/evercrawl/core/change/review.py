@@ -1,4 +1,4 @@
-"""The inbox of changes: read marks and mutes.
+"""The inbox of changes: read marks, mutes, and corrections of what is noise.
 A mute names what stays the same in a part of a page: `Line * runs every * minutes`, where `*` stands for anything. An
 edit is muted if both its texts match. Versions are stored all the same."""
 
@@ -9,9 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from evercrawl.core.change.text_diff import ELLIPSIS, MatchingRun, matching_runs
+from evercrawl.core.change.sequence_diff import MatchingRun, matching_runs
+from evercrawl.core.change.snapshot_diff import combine_keys
+from evercrawl.core.change.text_diff import ELLIPSIS
 from evercrawl.core.url import matches_glob, site_of
-from evercrawl.model.change import Change
+from evercrawl.model.change import Change, ChangeClass
 from evercrawl.model.history import Mute, ReadMark
 from evercrawl.model.listing import ChangeRecord
 
@@ -143,3 +145,31 @@ def muted_part(change: Change, url: str, mutes: Sequence[Mute]) -> Change | None
     """Return the change with only its muted edits; None if it has none."""
     edits = tuple(edit for edit in change.edits if is_muted(mutes, url, edit.removed, edit.added))
     return replace(change, edits=edits) if edits else None
+
+
+MIN_CORRECTED_SIZE = 0.01  # Size of a change that only a correction made content.
+
+
+def correct_change(change: Change, url: str, rules: Sequence[Mute]) -> Change:
+    """Return the change with the edits as content that the rules say are content."""
+    if not rules or not (change.noise or change.edits):
+        return change
+    wanted = {
+        edit.key
+        for edit in (*change.edits, *change.noise)
+        if edit.is_template and is_muted(rules, url, edit.removed, edit.added)
+    }
+    if not wanted:
+        return change
+    found = tuple(edit for edit in (*change.edits, *change.noise) if edit.key in wanted)
+    content = tuple({edit.key: edit._replace(is_template=False) for edit in found}.values())
+    others = tuple(edit for edit in change.edits if edit.key not in wanted)
+    own = {edit.key for edit in (*content, *others) if not edit.is_template}
+    return replace(
+        change,
+        kind=ChangeClass.CONTENT,
+        size=max(change.size, MIN_CORRECTED_SIZE),
+        edits=(*content, *others),
+        edit_key=combine_keys(own),
+        noise=tuple(edit for edit in change.noise if edit.key not in wanted),
+    )

@@ -1,26 +1,17 @@
 """Differences between two texts by blocks (lines), and by words inside edited blocks.
-An edit is kept as what differs with the words around it: words are compared first, then long unchanged runs are cut.
-Sequences are aligned by items that are unique in both (patience diff), and only small gaps are searched thoroughly, so
-that the cost stays near linear; what exceeds the limits counts as replaced."""
+An edit is kept as what differs with the words around it: words are compared first, then long unchanged runs are cut."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 from unicodedata import category
 
+from evercrawl.core.change.sequence_diff import Gap, MatchingRun, gaps_between, matching_runs, trim_ends
 from evercrawl.model.change import BlockEdit, Edit, Sign, TextDiff, Words
 
-MAX_SEARCH_CELLS = 10_000  # A gap is searched thoroughly up to this product of its lengths.
-ANCHOR_ITEMS = 9  # Length of the sequences that align large gaps without unique items.
-SEQUENCE_SAMPLE = 8  # One in so many sequences is looked at.
-MAX_DIFFERENCES = 200  # A larger gap is searched for up to this many differences,
-MAX_STEPS = 2_000_000  # and as long as their number times its length is at most this.
-MAX_ROUNDS = 16  # How often a gap is divided by its unique items.
 MAX_PAIRINGS = 2_500  # In a gap with more pairs of blocks, no block counts as edited.
 MAX_BLOCK_CHARS = 50_000  # Characters of a block that are compared to find out which block became which.
 MAX_WORDS_COMPARED = 200_000  # Of longer blocks only the common ends are found.
@@ -36,27 +27,12 @@ _TOKEN = re.compile(rf"[{_UNSPACED}]|\w+|\s+|.")
 _WORD = re.compile(rf"\s+|[{_UNSPACED}][{_MARKS}]*|[^\s{_UNSPACED}]+")  # Punctuation belongs to its word.
 
 
-class MatchingRun(NamedTuple):
-    """`length` items from `a` in one sequence equal those from `b` in the other."""
-
-    a: int
-    b: int
-    length: int
-
-
-class _Gap(NamedTuple):
-    a: int
-    a_end: int
-    b: int
-    b_end: int
-
-
 def diff_text(before: str, after: str) -> TextDiff:
     """Return the edits from one text to the other, in the order of the newer one."""
     if before == after:
         return TextDiff()
     old, new = text_blocks(before), text_blocks(after)
-    gaps = _between(matching_runs(old, new), _Gap(0, len(old), 0, len(new)))
+    gaps = gaps_between(matching_runs(old, new), Gap(0, len(old), 0, len(new)))
     edits = tuple(edit for gap in gaps for edit in _edits(old, new, gap))
     changed = sum(len(words.text) for edit in edits for words in edit.words if words.sign != " ")
     total = sum(map(len, old)) + sum(map(len, new))
@@ -72,152 +48,7 @@ def text_blocks(text: str) -> list[str]:
     return [line for line in text.split("\n") if line and not line.isspace()]
 
 
-def matching_runs(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[MatchingRun]:
-    """Return what two sequences have in common, in order; never quadratic in their lengths."""
-    runs: list[MatchingRun] = []
-    waiting = [(_Gap(0, len(a), 0, len(b)), MAX_ROUNDS)]
-    while waiting:
-        gap, rounds = waiting.pop()
-        gap = _trim_ends(a, b, gap, runs)
-        if gap.a == gap.a_end or gap.b == gap.b_end:
-            continue
-        anchors = _anchors(a, b, gap) if rounds else []
-        if anchors:
-            runs += anchors
-            waiting += [(inner, rounds - 1) for inner in _between(anchors, gap)]
-        else:
-            runs += _search_gap(a, b, gap)
-    return _join_runs(sorted(runs))
-
-
-def _trim_ends(a: Sequence[Hashable], b: Sequence[Hashable], gap: _Gap, runs: list[MatchingRun]) -> _Gap:
-    """Return the gap without its common ends, which are added to the runs."""
-    low_a, high_a, low_b, high_b = gap
-    while low_a < high_a and low_b < high_b and a[low_a] == b[low_b]:
-        low_a, low_b = low_a + 1, low_b + 1
-    while low_a < high_a and low_b < high_b and a[high_a - 1] == b[high_b - 1]:
-        high_a, high_b = high_a - 1, high_b - 1
-    runs.append(MatchingRun(gap.a, gap.b, low_a - gap.a))
-    runs.append(MatchingRun(high_a, high_b, gap.a_end - high_a))
-    return _Gap(low_a, high_a, low_b, high_b)
-
-
-def _anchors(a: Sequence[Hashable], b: Sequence[Hashable], gap: _Gap) -> list[MatchingRun]:
-    """Return items that are unique in both sides, as far as they are in the same order.
-    If there are none in a large gap, return the first items of unique sequences."""
-    old, new = a[gap.a : gap.a_end], b[gap.b : gap.b_end]
-    pairs = _unique_pairs(enumerate(old), enumerate(new))
-    if not pairs and len(old) * len(new) > MAX_SEARCH_CELLS:
-        numbers: dict[Hashable, int] = {}
-        sides = [[numbers.setdefault(item, len(numbers)) for item in side] for side in (old, new)]
-        found = _unique_pairs(_sequences(sides[0]), _sequences(sides[1]))
-        pairs = [(at_a, at_b) for at_a, at_b in found if old[at_a] == new[at_b]]
-    return [MatchingRun(gap.a + at_a, gap.b + at_b, 1) for at_a, at_b in _longest_increasing(pairs)]
-
-
-def _unique_pairs(old: Iterable[tuple[int, Hashable]], new: Iterable[tuple[int, Hashable]]) -> list[tuple[int, int]]:
-    """Return the places of items that are unique in both, in the order of the older ones."""
-    old_items, new_items = list(old), list(new)
-    counts, new_counts = (Counter(item for _, item in items) for items in (old_items, new_items))
-    places = {item: place for place, item in new_items if new_counts[item] == 1}
-    return [(place, places[item]) for place, item in old_items if counts[item] == 1 and item in places]
-
-
-def _sequences(numbers: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield a sample of the sequences by place and hash; equal sequences are chosen alike."""
-    for place, sequence in enumerate(zip(*(numbers[at:] for at in range(ANCHOR_ITEMS)), strict=False)):
-        mark = hash(sequence)  # Hashes of numbers are the same in every process.
-        if mark % SEQUENCE_SAMPLE == 0:
-            yield place, mark
-
-
-def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the longest choice of pairs whose second numbers increase."""
-    tops: list[int] = []
-    top_pairs: list[int] = []
-    previous: list[int] = []
-    for index, (_, number) in enumerate(pairs):
-        pile = bisect_left(tops, number)
-        previous.append(top_pairs[pile - 1] if pile else -1)
-        tops[pile : pile + 1] = [number]
-        top_pairs[pile : pile + 1] = [index]
-    chosen: list[tuple[int, int]] = []
-    index = top_pairs[-1] if top_pairs else -1
-    while index >= 0:
-        chosen.append(pairs[index])
-        index = previous[index]
-    return chosen[::-1]
-
-
-def _between(runs: list[MatchingRun], gap: _Gap) -> Iterator[_Gap]:
-    at_a, at_b = gap.a, gap.b
-    for run in [*runs, MatchingRun(gap.a_end, gap.b_end, 0)]:
-        if run.a > at_a or run.b > at_b:
-            yield _Gap(at_a, run.a, at_b, run.b)
-        at_a, at_b = run.a + run.length, run.b + run.length
-
-
-def _search_gap(a: Sequence[Hashable], b: Sequence[Hashable], gap: _Gap) -> list[MatchingRun]:
-    if (gap.a_end - gap.a) * (gap.b_end - gap.b) > MAX_SEARCH_CELLS:
-        return _few_differences(a, b, gap)
-    matcher = SequenceMatcher(None, a[gap.a : gap.a_end], b[gap.b : gap.b_end], autojunk=False)
-    return [MatchingRun(gap.a + at_a, gap.b + at_b, length) for at_a, at_b, length in matcher.get_matching_blocks()]
-
-
-def _few_differences(a: Sequence[Hashable], b: Sequence[Hashable], gap: _Gap) -> list[MatchingRun]:
-    """Return the common runs of a large gap that has no unique items but few differences (Myers 1986)."""
-    length_a, length_b = gap.a_end - gap.a, gap.b_end - gap.b
-    rounds = min(MAX_DIFFERENCES, MAX_STEPS // (length_a + length_b))
-    if abs(length_a - length_b) > rounds:
-        return []
-    ends: dict[int, int] = {1: 0}  # How far into `a` each diagonal reaches.
-    steps: list[dict[int, int]] = []
-    for number in range(rounds + 1):
-        steps.append(dict(ends))
-        for diagonal in range(-number, number + 1, 2):
-            is_down = _goes_down(ends, diagonal, number)
-            x = ends[diagonal + 1] if is_down else ends[diagonal - 1] + 1
-            y = x - diagonal
-            while x < length_a and y < length_b and a[gap.a + x] == b[gap.b + y]:
-                x, y = x + 1, y + 1
-            ends[diagonal] = x
-            if x >= length_a and y >= length_b:
-                return _trace_back(steps, gap)
-    return []
-
-
-def _goes_down(ends: dict[int, int], diagonal: int, number: int) -> bool:
-    return diagonal == -number or (diagonal != number and ends[diagonal - 1] < ends[diagonal + 1])
-
-
-def _trace_back(steps: list[dict[int, int]], gap: _Gap) -> list[MatchingRun]:
-    runs: list[MatchingRun] = []
-    x, y = gap.a_end - gap.a, gap.b_end - gap.b
-    for number in range(len(steps) - 1, -1, -1):
-        ends, diagonal = steps[number], x - y
-        is_down = _goes_down(ends, diagonal, number)
-        from_x = ends[diagonal + 1] if is_down else ends[diagonal - 1]
-        from_y = from_x - (diagonal + 1 if is_down else diagonal - 1)
-        start = max(0, from_x if is_down else from_x + 1) if number else 0
-        runs.append(MatchingRun(gap.a + start, gap.b + start - diagonal, x - start))
-        x, y = from_x, from_y
-    return runs
-
-
-def _join_runs(runs: list[MatchingRun]) -> list[MatchingRun]:
-    joined: list[MatchingRun] = []
-    for run in runs:
-        if not run.length:
-            continue
-        last = joined[-1] if joined else None
-        if last is not None and (last.a + last.length, last.b + last.length) == (run.a, run.b):
-            joined[-1] = MatchingRun(last.a, last.b, last.length + run.length)
-        else:
-            joined.append(run)
-    return joined
-
-
-def _edits(old: list[str], new: list[str], gap: _Gap) -> Iterator[BlockEdit]:
+def _edits(old: list[str], new: list[str], gap: Gap) -> Iterator[BlockEdit]:
     """Yield the blocks of a gap as removed, edited and added, in order."""
     at_a, at_b = gap.a, gap.b
     for pair_a, pair_b in [*_pairs(old, new, gap), (gap.a_end, gap.b_end)]:
@@ -232,7 +63,7 @@ def _block_edit(sign: Sign, block: str, place: int) -> BlockEdit:
     return BlockEdit(place + 1, (Words(sign, block),))
 
 
-def _pairs(old: list[str], new: list[str], gap: _Gap) -> list[tuple[int, int]]:
+def _pairs(old: list[str], new: list[str], gap: Gap) -> list[tuple[int, int]]:
     """Return which removed block became which added one, in order on both sides."""
     if (gap.a_end - gap.a) * (gap.b_end - gap.b) > MAX_PAIRINGS:
         return []
@@ -266,7 +97,7 @@ def _diff_words(before: str, after: str) -> tuple[Words, ...]:
         runs = matching_runs(old, new)
     else:
         runs = []
-        _trim_ends(old, new, _Gap(0, len(old), 0, len(new)), runs)
+        trim_ends(old, new, Gap(0, len(old), 0, len(new)), runs)
     pieces: list[Words] = []
     at_a, at_b = 0, 0
     shown = [run for run in runs if _is_readable(old[run.a : run.a + run.length], run, (len(old), len(new)))]

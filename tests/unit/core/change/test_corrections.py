@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evercrawl.core.change.corrections import correct_change
+from evercrawl.core.change.review import correct_change
 from evercrawl.core.change.text_diff import make_edit
 from evercrawl.model.change import Change, ChangeClass
 from evercrawl.model.history import Mute, PartVerdict

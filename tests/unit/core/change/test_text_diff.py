@@ -10,6 +10,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evercrawl.core.change.sequence_diff import matching_runs
 from evercrawl.core.change.text_diff import (
     MAX_EDIT_CHARS,
     MAX_EDITS,
@@ -18,7 +19,6 @@ from evercrawl.core.change.text_diff import (
     limit_edits,
     make_edit,
     mark_words,
-    matching_runs,
     pack_edit,
     shorten_edit,
     unpack_edit,
