@@ -23,7 +23,7 @@ from evercrawl.core.change.text_diff import more_edits as more_edits
 from evercrawl.core.change.text_diff import more_words as more_words
 from evercrawl.core.change.text_diff import shorten_edit as shorten_edit
 from evercrawl.core.change.text_diff import text_blocks as text_blocks
-from evercrawl.model.change import BlockEdit, Change, Edit
+from evercrawl.model.change import BlockEdit, Change, ChangeClass, Edit
 from evercrawl.model.history import ChangeGroup, Mute
 from evercrawl.model.listing import ChangeRecord, RecentChangeGroup, RecentChanges
 from evercrawl.model.settings import Settings
@@ -62,14 +62,17 @@ def describe_group(group: EditGroup) -> ChangeGroup:
     """Return a group with its edits in a plain form."""
     edits = tuple(edit for edit in group.edits if is_visible(edit))
     more = [more_edits(group.omitted)] if group.omitted else []
+    is_template = group.is_template and len(group.pages) > 1
+    patterns = (form for edit in edits for form in edit_patterns(edit.removed, edit.added))
     return ChangeGroup(
-        change_class=TEMPLATE_CLASS if group.is_template and len(group.pages) > 1 else group.kind.value,
+        change_class=TEMPLATE_CLASS if is_template else group.kind.value,
         size=round(group.size, 4),
         pages=group.pages,
         example="\n".join([*map(edit_line, edits), *more]),
         edits=edits,
         omitted=group.omitted,
         listings=group.listings,
+        parts=tuple(islice(patterns, MAX_MUTE_PATTERNS)) if is_template or group.kind is ChangeClass.NOISE else (),
     )
 
 

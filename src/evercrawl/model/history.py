@@ -75,7 +75,7 @@ class ChangeGroup:
     edits: tuple[Edit, ...] = ()
     omitted: int = 0  # Edits that are not stored because there are too many.
     listings: tuple[str, ...] = ()  # Pages, the last of `pages`, of which only lists have changed.
-    parts: tuple[str, ...] = ()  # Of noise: the patterns that name the part.
+    parts: tuple[str, ...] = ()  # Of noise and template edits: the patterns that name the part.
 
 
 class PageEvent(NamedTuple):

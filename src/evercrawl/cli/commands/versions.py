@@ -428,7 +428,7 @@ def _show_group(cli: CliContext, group: ChangeGroup) -> None:
         cli.out.print("  ", _edit_text(edit), sep="", soft_wrap=True)
     if hidden := len(group.edits[_EDITS_SHOWN:]) + group.omitted:
         click.echo(f"  {more_edits(hidden)}; see all with: evercrawl diff {safe_line(first)}")
-    for pattern in group.parts:
+    for pattern in group.parts if group.change_class == "noise" else ():
         place = f"--site {site_of(first)}" if others else f"--page {quote(safe_line(first))}"
         click.echo(f"  report it with: evercrawl mute except {quote(safe_line(pattern))} {place}")
 
