@@ -211,7 +211,9 @@ class Collection:
 
         mutes = [] if muted else self.mutes()
         found = changes_since(self.path, since, site=site, noise=noise, mutes=mutes)
-        return found + noise_since(self.path, since, site=site, mutes=mutes) if noise else found
+        silenced = noise_since(self.path, since, site=site, mutes=mutes) if noise else []
+        listed = {(group.change_class, group.parts) for group in silenced if group.parts}
+        return [group for group in found if (group.change_class, group.parts) not in listed] + silenced
 
     def page_events(self, since: datetime, *, site: str | None = None) -> tuple[PageEvent, ...]:
         """Return the pages that are new, gone or back since a time, the newest first."""
