@@ -28,7 +28,8 @@ _ASIDE_NAMES = (
     " recommendation recommendations recirc recirculation trending popular mostread mostpopular outbrain"
     " taboola zergnet sponsored morefrom morenews upnext readnext crosssell upsell"
     " sharing sharebar sharedaddy socialmedia addthis addtoany advert advertisement advertising adsense"
-    " adslot publicidad publicidade werbung reklama cookies gdpr newsletter newsletters invisible printfooter printonly catlinks"
+    " adslot publicidad publicidade werbung reklama cookies gdpr newsletter newsletters invisible"
+    " printfooter printonly catlinks"
 )
 _SURE_NAMES = "sphinxsidebar breadcrumb breadcrumbs pagination paginator pager"
 # About the content: bylines, dates, captions.
@@ -470,21 +471,22 @@ SMALL_WORD_CHARS = 3
 
 
 _CREDIT_STARTS = ("photo:", "photo by ", "photos:", "image:", "foto:", "fotos:", "bild:", "credit:", "©")
+_CREDIT_LETTERS = frozenset(start[0] for start in _CREDIT_STARTS).union(start[0].upper() for start in _CREDIT_STARTS)
 
 
 def is_credit(text: str) -> bool:
     """Return whether a line names the source of a picture."""
-    return text[:10].lower().startswith(_CREDIT_STARTS)
+    return text[0] in _CREDIT_LETTERS and text[:10].lower().startswith(_CREDIT_STARTS)
 
 
 MAX_STEP_CHARS = 30
-_ARROWS = "«»‹›←→⟵⟶<>⇐⇒"
+ARROWS = frozenset("«»‹›←→⟵⟶<>⇐⇒")
 _PAGER_PART = re.compile(r"[\W_]*\d{0,4}[\W_]*")
 
 
 def is_step(text: str) -> bool:
     """Return whether a short line leads to the next or previous page: it begins or ends with an arrow."""
-    return len(text) < MAX_STEP_CHARS and (text[0] in _ARROWS or text[-1] in _ARROWS)
+    return len(text) < MAX_STEP_CHARS and (text[0] in ARROWS or text[-1] in ARROWS)
 
 
 def is_pager_part(text: str) -> bool:

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from selectolax.lexbor import LexborNode
 
 from evercrawl.core.document.boilerplate import (
+    ARROWS,
     CLOSING_SIGNS,
     COMMENTS,
     DROP_SECTION,
@@ -61,6 +62,7 @@ MIN_MIDDLE_SHARE: Final = 0.5  # Share of the page that its middle has.
 CLEARLY_BETTER_RATIO = 1.2
 BODY_SHARE = 0.8  # Share of the score that a part marked as text must have.
 MIN_ENTRY_SHARE: Final = 0.7
+MAX_FIELD_ROWS: Final = 60  # Fields stand at the top.
 MIN_TICKET_FIELDS: Final = 9  # An entry of a list or a row counts twice.
 MAX_CHARS_BEFORE_TITLE: Final = 150
 MAX_TEASER_CHARS = 600
@@ -124,7 +126,11 @@ def _is_thread(found: Paragraphs, size: int) -> bool:
     if size < MIN_TEXT_CHARS and found.comment_chars > size:
         return True
     start, end = _middle(found)
-    rows = [(text, kind) for text, kind, _ in found.all[start:end] if kind == ITEM or text[-1] == ":"]
+    rows = [
+        (text, kind)
+        for text, kind, _ in found.all[start : min(end, start + MAX_FIELD_ROWS)]
+        if kind == ITEM or text[-1] == ":"
+    ]
     fields = [count_fields(text) * (2 if kind == ITEM else 1) for text, kind in rows if len(text) < SHORT_CHARS]
     return sum(fields) >= MIN_TICKET_FIELDS
 
@@ -164,11 +170,7 @@ def _choose(found: Paragraphs, title: str | None) -> MainTextCandidate:
             break
     first, last = _index_range(found, first, last)
     start, end = _middle(found)
-    if (
-        start <= first
-        and last <= end
-        and _plain_chars(found.all[first:last]) < MIN_PART_SHARE * _plain_chars(found.all[start:end])
-    ):
+    if start <= first and last <= end and _is_small_part(found.all, (first, last), (start, end), sums):
         first, last = start, end
     lowered = (title or "").lower()
     blocks = lead + _prune(found, first, last, lowered)
@@ -226,8 +228,16 @@ def _middle(found: Paragraphs) -> ParagraphRange:
     return next(((start, end) for start, end in holding if sizes[end] - sizes[start] >= enough), whole)
 
 
-def _plain_chars(paragraphs: list[Paragraph]) -> int:
-    return sum(len(text) for text, kind, _ in paragraphs if kind not in _LINK_KINDS and kind != LABEL)
+def _is_small_part(paragraphs: list[Paragraph], part: ParagraphRange, whole: ParagraphRange, sums: list[int]) -> bool:
+    """Return whether a container has only a small part of the words of another that are no links."""
+    chars = _chars(paragraphs[whole[0] : whole[1]])
+    if part == whole or sums[part[1]] - sums[part[0]] >= MIN_PART_SHARE * chars:
+        return False
+    linked = _chars(other for other in paragraphs[whole[0] : whole[1]] if other[1] in _LINK_KINDS or other[1] == LABEL)
+    plain = sum(
+        len(text) for text, kind, _ in paragraphs[part[0] : part[1]] if kind not in _LINK_KINDS and kind != LABEL
+    )
+    return plain < MIN_PART_SHARE * (chars - linked)
 
 
 def _list_ratio(paragraphs: list[Paragraph]) -> float:
@@ -342,28 +352,30 @@ def _prune(found: Paragraphs, first: int, last: int, title: str) -> list[str]:
     while at < last:
         paragraph = text, kind, _ = paragraphs[at]
         at += 1
-        is_below_heading = bool(kept) and kept[-1][1] > HEADING + 1
-        if kind in (TOOL, LABEL):
+        if ITEM <= kind < TOOL:
+            if kind == PRE or not is_credit(text):
+                kept.append(paragraph)
             continue
+        if LINKED_ITEM < kind < HEADING:
+            continue
+        is_below_heading = bool(kept) and kept[-1][1] > HEADING + 1
         if kind == LINKS:
             if at - 1 in titles or (is_below_heading and kept[-1] is paragraphs[at - 2]):
                 kept.append(paragraph)
             continue
-        if not ITEM <= kind < HEADING:
-            if len(text) < MAX_LINE_CHARS and (meaning := classify_line(text)):
-                if meaning == DROP_SECTION or (kind > HEADING and _is_followed_by_links(paragraphs, at, last)):
-                    if ends is None:
-                        headings = [place for place, (_, kind, _) in enumerate(paragraphs) if kind > HEADING]
-                        ends = _container_ends(found.containers, headings)
-                    at = _section_end(paragraphs, at - 1, last, ends)
-                    continue
-                if not is_below_heading or kind != TEXT:
-                    continue
-            if kind > HEADING and _repeats(title, text, kind):
+        if len(text) < MAX_LINE_CHARS and (meaning := classify_line(text)):
+            if meaning == DROP_SECTION or (kind > HEADING and _is_followed_by_links(paragraphs, at, last)):
+                if ends is None:
+                    headings = [place for place, (_, kind, _) in enumerate(paragraphs) if kind > HEADING]
+                    ends = _container_ends(found.containers, headings)
+                at = _section_end(paragraphs, at - 1, last, ends)
                 continue
-            if (kind > HEADING or not is_below_heading) and _only_announces(paragraphs, at - 1, last):
+            if not is_below_heading or kind != TEXT:
                 continue
-        elif kind != PRE and is_credit(text):
+        if kind > HEADING and _repeats(title, text, kind):
+            continue
+        may_announce = at < last and paragraphs[at][1] == LINKS and (kind > HEADING or not is_below_heading)
+        if may_announce and _only_announces(paragraphs, at - 1, last):
             continue
         kept.append(paragraph)
     return [text for text, _, _ in _drop_stray_links(_trim(_drop_pagers(kept)))]
@@ -386,7 +398,11 @@ def _entry_titles(found: Paragraphs, first: int, last: int) -> set[int]:
 
 def _drop_pagers(kept: list[Paragraph]) -> list[Paragraph]:
     """Drop lists of nothing but page numbers, with the links to the next and previous page."""
-    arrows = [at for at, (text, kind, _) in enumerate(kept) if kind in _ENTRY_KINDS and is_step(text)]
+    arrows = [
+        at
+        for at, (text, kind, _) in enumerate(kept)
+        if (text[-1] in ARROWS or text[0] in ARROWS) and kind in _ENTRY_KINDS and is_step(text)
+    ]
     if not arrows:
         return kept
     dropped: set[int] = set()
@@ -403,22 +419,25 @@ def _drop_pagers(kept: list[Paragraph]) -> list[Paragraph]:
 
 def _drop_stray_links(kept: list[Paragraph]) -> list[Paragraph]:
     """Drop a few links to other articles between the sentences of a long text that does not announce them."""
-    linked = sum(len(text) for text, kind, _ in kept if kind == LINKED_ITEM)
-    if not linked or linked * MIN_PROSE_RATIO > sum(score for _, kind, score in kept if kind == TEXT):
+    places = [at for at, (_, kind, _) in enumerate(kept) if kind == LINKED_ITEM]
+    linked = sum(len(kept[at][0]) for at in places)
+    if not places or linked * MIN_PROSE_RATIO > sum(score for _, kind, score in kept if kind == TEXT):
         return kept
-    left: list[Paragraph] = []
-    at = 0
-    while at < len(kept):
-        end = at
-        while end < len(kept) and kept[end][1] == LINKED_ITEM:
-            end += 1
-        if not (1 < end - at <= MAX_STRAY_LINKS and left and left[-1][1] == TEXT and left[-1][0][-1] != ":"):
-            end = max(end, at + 1)
-            left += kept[at:end]
-        elif sum(len(text) for text, _, _ in kept[at:end]) < MIN_STRAY_CHARS * (end - at):
-            left += kept[at:end]
-        at = end
-    return left
+    dropped: set[int] = set()
+    start = 0
+    for index, at in enumerate(places):
+        if index + 1 == len(places) or places[index + 1] != at + 1:
+            run = places[start : index + 1]
+            start = index + 1
+            if 1 < len(run) <= MAX_STRAY_LINKS and _are_stray(kept, run):
+                dropped.update(run)
+    return [paragraph for at, paragraph in enumerate(kept) if at not in dropped] if dropped else kept
+
+
+def _are_stray(kept: list[Paragraph], run: list[int]) -> bool:
+    """Return whether links are as long as headlines and follow a sentence that does not announce them."""
+    text, kind, _ = kept[run[0] - 1] if run[0] else ("", STUB, 0)
+    return kind == TEXT and text[-1] != ":" and sum(len(kept[at][0]) for at in run) >= MIN_STRAY_CHARS * len(run)
 
 
 def _is_followed_by_links(paragraphs: list[Paragraph], at: int, last: int) -> bool:
@@ -444,8 +463,6 @@ def _section_end(paragraphs: list[Paragraph], at: int, last: int, ends: dict[int
 def _only_announces(paragraphs: list[Paragraph], at: int, last: int) -> bool:
     """Return whether the line stands before excluded links only."""
     text, kind, _ = paragraphs[at]
-    if at + 1 == last or paragraphs[at + 1][1] != LINKS:
-        return False
     if kind != STUB and not (len(text) < MAX_ANNOUNCEMENT_CHARS and text[-1] in ":?!…"):
         return False
     after = at + 1

@@ -29,6 +29,7 @@ STUB_COST: Final = 12
 ITEM_COST: Final = 2
 MIN_LINKS_COST: Final = 2
 MAX_LINKS_COST: Final = 30  # Links cost as many characters as they have, and a little more, up to this.
+MAX_HEADING_TOOL_CHARS: Final = 60
 MAX_TOOL_CHARS: Final = 16  # Of a link inside an item or a row that is a command.
 MIN_NAVIGATION_SHARE: Final = 0.3
 MAX_NAVIGATION_CHARS: Final = 300
@@ -55,6 +56,7 @@ Paragraph = tuple[str, int, int]  # Text, kind and score; a plain tuple, since a
 ParagraphRange = tuple[int, int]  # The first paragraph and the one after the last.
 
 _PERMALINK_SIGNS: Final = " ¶§🔗\u200b\ufeff\uf0c1"
+_PERMALINKS: Final = ("¶", "#", "§", "🔗", "\uf0c1", "\u200b", "")
 _SIGN_STARTS: Final = frozenset("[¶§#^↩↑⏎🔗\u200b\uf0c1")
 _BRACKETS: Final = ("[", "(")
 _BRACKET_ENDS: Final = ("]", ")")
@@ -159,29 +161,27 @@ class _ParagraphWalk:
 
     def flush(self, stub: int = STUB) -> None:
         """Make one paragraph of the pieces; a short one is of the kind `stub`, or an item inside of one."""
-        if stub == STUB and self.is_in_item():
+        if stub == STUB and self.stack and self.stack[-1][1] in _ITEM_KINDS:
             stub = ITEM
         _add_text(self.found, "".join(self.pieces), self.linked, stub, self.link)
         self.pieces.clear()
         self.linked = 0
         self.link = None
 
-    def is_in_item(self) -> bool:
-        """Return whether the innermost open element is an item."""
-        return bool(self.stack) and self.stack[-1][1] in _ITEM_KINDS
-
     def enter(self, node: LexborNode, child: LexborNode, kind: int) -> bool:
         """Add an element that holds a single text or link, or open it and return True."""
         attributes = node.attributes if kind == _BLOCK else None
         if attributes and self._is_excluded(node, attributes):
             return False
-        only = child.tag_id if child.next is None else -1
-        if only == _TEXT_ID:
-            _add_text(self.found, child.text_content or "", 0, ITEM if kind == _ITEM or self.is_in_item() else STUB)
-            return False
-        if only == _A and len(label := child.text_lexbor()) <= LONG_LINK_CHARS:
-            _add_text(self.found, label, len(label), ITEM if kind == _ITEM or self.is_in_item() else STUB, child)
-            return False
+        if child.next is None:
+            tag = child.tag_id
+            stub = ITEM if kind == _ITEM or (self.stack and self.stack[-1][1] in _ITEM_KINDS) else STUB
+            if tag == _TEXT_ID:
+                _add_text(self.found, child.text_content or "", 0, stub)
+                return False
+            if tag == _A and len(label := child.text_lexbor()) <= LONG_LINK_CHARS:
+                _add_text(self.found, label, len(label), stub, child)
+                return False
         self.stack.append((node, kind, 0))
         return True
 
@@ -259,7 +259,7 @@ class _ParagraphWalk:
         elif len(text) <= MAX_TOOL_CHARS:
             if (sign := text.strip())[:1] in _SIGN_STARTS and _is_sign(node, sign):
                 return False
-            if self.stack and self.stack[-1][1] in _ITEM_KINDS and _is_command(node):
+            if self.pieces and self.stack and self.stack[-1][1] in _ITEM_KINDS and _is_command(node):
                 return False
         self.pieces.append(text)
         self.linked += len(text)
@@ -284,6 +284,21 @@ class _ParagraphWalk:
         elif _add_heading(self.found, node, _MARK_OF[tag]):
             self.linked_headings.append(len(self.found) - 1)
 
+    def result(self) -> Paragraphs:
+        """Return what was collected."""
+        return Paragraphs(
+            self.found,
+            self.containers,
+            self.bodies,
+            self.lists,
+            self.sections,
+            self.linked_headings,
+            self.mains,
+            self.has_main,
+            self._boilerplate.comment_chars,
+            self._boilerplate.large,
+        )
+
 
 def split_paragraphs(
     body: LexborNode, *, mistaken: frozenset[int] | None = frozenset(), keeps_comments: bool = False
@@ -291,8 +306,7 @@ def split_paragraphs(
     """Split the page into paragraphs without boilerplate.
     Elements in `mistaken` count as content; None: all do. Branches are ordered by frequency. Not recursive, since pages
     choose their depth."""
-    boilerplate = BoilerplateFilter(mistaken, keeps_comments=keeps_comments)
-    walk = _ParagraphWalk(boilerplate)
+    walk = _ParagraphWalk(BoilerplateFilter(mistaken, keeps_comments=keeps_comments))
     pieces, stack = walk.pieces, walk.stack
     kinds, known_kinds, text_id = _KINDS, len(_KINDS), _TEXT_ID
     node: LexborNode | None = body.first_child
@@ -344,18 +358,7 @@ def split_paragraphs(
         node = node.next
     if pieces:
         walk.flush()
-    return Paragraphs(
-        walk.found,
-        walk.containers,
-        walk.bodies,
-        walk.lists,
-        walk.sections,
-        walk.linked_headings,
-        walk.mains,
-        walk.has_main,
-        boilerplate.comment_chars,
-        boilerplate.large,
-    )
+    return walk.result()
 
 
 def _add_text(found: list[Paragraph], text: str, linked: int, stub: int, link: LexborNode | None = None) -> None:
@@ -365,16 +368,33 @@ def _add_text(found: list[Paragraph], text: str, linked: int, stub: int, link: L
     size = len(text)
     if size < MIN_WORD_CHARS and not text.strip(_SEPARATORS):
         return
-    if linked > MIN_NAVIGATION_SHARE * size and size < MAX_NAVIGATION_CHARS and link is not None and is_step_link(link):
-        found.append((text, TOOL, -STUB_COST))
-    elif linked > MAX_LINKED_SHARE * size:
+    if linked > MIN_NAVIGATION_SHARE * size and (kind := _link_kind(text, linked, stub, link)) != TEXT:
         cost = MIN_LINKS_COST + size
-        kind = TOOL if not leads_elsewhere(link) else LINKED_ITEM if stub == ITEM else LINKS
         found.append((text, kind, -cost if cost < MAX_LINKS_COST else -MAX_LINKS_COST))
     elif size < SHORT_CHARS and text[-1] not in SENTENCE_ENDS:
         found.append((text, stub, -STUB_COST if stub == STUB else -ITEM_COST))
     else:
         found.append((text, TEXT, size - linked))
+
+
+def _link_kind(text: str, linked: int, stub: int, link: LexborNode | None) -> int:
+    """Return the kind of a text with links: navigation, an entry, or TEXT if its words count more than the links."""
+    is_linked = linked > MAX_LINKED_SHARE * len(text)
+    if link is None:
+        return TOOL if is_linked else TEXT
+    if not is_linked and len(text) > MAX_NAVIGATION_CHARS:
+        return TEXT
+    attributes = link.attributes
+    if "rel" in attributes or "accesskey" in attributes:
+        rel = (attributes.get("rel") or "").lower().split()
+        if attributes.get("accesskey") in _STEP_KEYS or not _STEP_TYPES.isdisjoint(rel):
+            return TOOL
+    if not is_linked:
+        return TEXT
+    href = attributes.get("href") or ""
+    if href.startswith("#") or is_action(href, text):
+        return TOOL
+    return LINKED_ITEM if stub == ITEM else LINKS
 
 
 def _add_heading(found: list[Paragraph], node: LexborNode, mark: int) -> bool:
@@ -388,37 +408,52 @@ def _add_heading(found: list[Paragraph], node: LexborNode, mark: int) -> bool:
 
 
 def _heading_text(heading: LexborNode) -> str:
+    child = heading.first_child
+    if child is not None and child.tag_id == _TEXT_ID:
+        after = child.next
+        if after is None or (after.tag_id == _A and after.next is None and after.text_lexbor() in _PERMALINKS):
+            return child.text_content or ""
     return "".join(map(_visible_text, heading_content(heading)))
 
 
 def heading_content(heading: LexborNode) -> list[LexborNode]:
-    """Return the nodes of a heading without what software adds to it: permalinks, edit links, buttons."""
+    """Return the nodes of a heading without what software adds at its ends: permalinks, edit links, buttons."""
     nodes: list[LexborNode] = []
-    tools: list[LexborNode] = []
-    is_said = False
     child = heading.first_child
     while child is not None:
-        tag = child.tag_id
-        text = (child.text_content or "") if tag == _TEXT_ID else _visible_text(child)
-        has_words = any(map(str.isalnum, text))
-        if tag != _TEXT_ID and (_kind_of(tag) == _DROP or _is_heading_tool(child, text, has_words=has_words)):
-            tools.append(child)
-        else:
+        if _kind_of(child.tag_id) != _DROP:
             nodes.append(child)
-            is_said = is_said or has_words
         child = child.next
-    return nodes if is_said else [node for node in tools if _kind_of(node.tag_id) != _DROP] or nodes
+    first, last = 0, len(nodes)
+    while first < last and _is_heading_tool(nodes[last - 1]):
+        last -= 1
+    while first < last and _is_heading_tool(nodes[first]):
+        first += 1
+    return nodes[first:last] or nodes
+
+
+def _link_in(part: LexborNode) -> LexborNode | None:
+    """Return the first link among an element and its children."""
+    child = part if part.tag_id == _A else part.first_child
+    while child is not None and child.tag_id != _A:
+        child = child.next
+    return child
 
 
 def _kind_of(tag: int) -> int:
     return _KINDS[tag] if tag < len(_KINDS) else _INLINE
 
 
-def _is_heading_tool(part: LexborNode, text: str, *, has_words: bool) -> bool:
-    """Return whether a part of a heading is a permalink or an edit link."""
-    if not has_words:
-        return len(text) > 1 or part.tag_id == _A or not text.isascii()
-    link = part if part.tag_id == _A else part.css_first("a")
+def _is_heading_tool(part: LexborNode) -> bool:
+    """Return whether a part of a heading is a permalink, an edit link or space."""
+    if part.tag_id == _TEXT_ID:
+        return (part.text_content or "").isspace()
+    text = part.text_lexbor()
+    if not any(map(str.isalnum, text)):
+        return len(text) != 1 or part.tag_id == _A or not text.isascii()
+    if len(text) > MAX_HEADING_TOOL_CHARS:
+        return False
+    link = _link_in(part)
     if link is None:
         return False
     if text.strip().startswith(_BRACKETS) and text.rstrip().endswith(_BRACKET_ENDS):
@@ -475,25 +510,8 @@ def _is_term(node: LexborNode | None) -> bool:
     return node is not None and node.tag_id == _TERM
 
 
-def is_step_link(link: LexborNode) -> bool:
-    """Return whether a link leads to the next, previous or upper page of a sequence."""
-    attributes = link.attributes
-    rel = attributes.get("rel")
-    return attributes.get("accesskey") in _STEP_KEYS or (
-        rel is not None and not _STEP_TYPES.isdisjoint(rel.lower().split())
-    )
-
-
 def _is_command(link: LexborNode) -> bool:
     return is_action(link.attributes.get("href") or "", link.text_lexbor())
-
-
-def leads_elsewhere(link: LexborNode | None) -> bool:
-    """Return whether a link leads to another page, not to a part of this one or to a form."""
-    if link is None:
-        return False
-    href = link.attributes.get("href") or ""
-    return not href.startswith("#") and not is_action(href, link.text_lexbor())
 
 
 def is_section(node: LexborNode) -> bool:
