@@ -207,13 +207,11 @@ class Collection:
         """Return the changes of known pages since a time, grouped, most significant first.
         Changes in muted parts are included only with `muted`, and what the last visits called noise with `noise`."""
         from evercrawl.collection.change_groups import changes_since
-        from evercrawl.collection.noise_list import noise_since
+        from evercrawl.collection.noise_list import add_noise, noise_since
 
         mutes = [] if muted else self.mutes()
         found = changes_since(self.path, since, site=site, noise=noise, mutes=mutes)
-        silenced = noise_since(self.path, since, site=site, mutes=mutes) if noise else []
-        listed = {(group.change_class, group.parts) for group in silenced if group.parts}
-        return [group for group in found if (group.change_class, group.parts) not in listed] + silenced
+        return add_noise(found, noise_since(self.path, since, site=site, mutes=mutes)) if noise else found
 
     def page_events(self, since: datetime, *, site: str | None = None) -> tuple[PageEvent, ...]:
         """Return the pages that are new, gone or back since a time, the newest first."""

@@ -35,6 +35,16 @@ def noise_since(
     return [_group(part[1], tuple(pages[part]), edits[part]) for part in ordered]
 
 
+def add_noise(groups: Sequence[ChangeGroup], noise: Sequence[ChangeGroup]) -> list[ChangeGroup]:
+    """Return both lists; a part that the noise names is listed once."""
+    named = {_named_part(group) for group in noise if group.parts}
+    return [group for group in groups if _named_part(group) not in named] + list(noise)
+
+
+def _named_part(group: ChangeGroup) -> tuple[str, str, tuple[str, ...]]:
+    return group.change_class, site_of(group.pages[0]), group.parts
+
+
 def _noise(collection: Path, since_us: int, site: str | None) -> Iterator[tuple[str, Edit]]:
     reader = StateReader(collection)
     for shard in reader.shards():
