@@ -21,14 +21,11 @@ from evercrawl.model.settings import ParseSettings
 pytestmark = pytest.mark.regression_pin
 KEPT_BAR = 0.98
 FOREIGN_BAR = 0.01
-KIND_FLOOR = {
-    "search": 0.80,
-    "news-index": 0.85,
-}  # Least share of paragraphs kept on pages of one kind; pages of results are the hardest.
-USUAL_FLOOR = 0.96
-KIND_CEILING = {"search": 0.20, "shop": 0.06}  # Greatest share of foreign words on pages of one kind.
-USUAL_CEILING = 0.03
-MIN_PROGRAMS = 15
+KIND_FLOOR = {"form": 0.80, "shop": 0.82, "search": 0.94}  # Least share of paragraphs kept on pages of one kind.
+USUAL_FLOOR = 0.97
+KIND_CEILING = {"forum": 0.075, "search": 0.08, "shop": 0.09}  # Greatest share of foreign words on pages of one kind.
+USUAL_CEILING = 0.025
+MIN_PROGRAMS = 70
 PAGES = Path(__file__).parents[1] / "data" / "app_pages.jsonl.gz"
 
 
