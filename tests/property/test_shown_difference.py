@@ -19,7 +19,7 @@ from evercrawl.core.alerts.links import MessageLinks
 from evercrawl.core.alerts.message_format import MessageContent, atom_feed, html_text, message_fields, plain_text
 from evercrawl.core.change.classify import compare
 from evercrawl.core.change.grouping import group_changes
-from evercrawl.core.change.text_diff import diff_text, is_visible
+from evercrawl.core.change.text_diff import diff_text, is_visible, join_moves
 from evercrawl.core.document.html import parse_document
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind, PendingEvent
 from evercrawl.model.change import Change, ChangeClass, VersionDiff, VersionMark
@@ -236,7 +236,7 @@ def main_text(html: str) -> str:
 def shown_sides(before: str, after: str, change: Change) -> dict[str, dict[str, str]]:
     """Return what each place shows of both versions."""
     texts = [main_text(before), main_text(after)]
-    edits = diff_text(*texts).edits
+    edits = join_moves(diff_text(*texts).edits)
     marks = VersionMark(1, NOW), VersionMark(2, NOW)
     found = VersionDiff(URL, *marks, edits=edits, outside=edits_outside(change, edits, ()))
     difference = "\n".join(line.plain for line in diff_lines(found))

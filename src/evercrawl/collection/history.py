@@ -20,7 +20,7 @@ from evercrawl.collection.stored_pages import (
     utc_now,
 )
 from evercrawl.core.change.classify import compare
-from evercrawl.core.change.text_diff import diff_text, hidden_edits
+from evercrawl.core.change.text_diff import diff_text, hidden_edits, join_moves
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.sentiment.sentences import Sentiment, site_sentiment
 from evercrawl.core.url import shard_of_site, site_of
@@ -177,7 +177,7 @@ def diff_records(
     return VersionDiff(
         name,
         *marks,
-        edits=text.edits,
+        edits=join_moves(text.edits),
         outside=edits_outside(change or NO_CHANGE, text.edits, fields),
         links_added=tuple(link for link in new_links if link not in old_links),
         links_removed=tuple(link for link in old_links if link not in new_links),

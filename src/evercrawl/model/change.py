@@ -84,9 +84,9 @@ class BlockEdit(NamedTuple):
     words: tuple[Words, ...]
 
     @property
-    def sign(self) -> Literal["-", "+", "~"]:
-        """Removed (-), added (+) or edited (~)."""
-        return _sign(self.words)
+    def sign(self) -> Literal["-", "+", "~", ">"]:
+        """Removed (-), added (+), edited (~) or moved (>)."""
+        return ">" if all(run.sign == " " for run in self.words) else _sign(self.words)
 
 
 class FieldChange(NamedTuple):

@@ -200,7 +200,7 @@ _PRINTERS: dict[str, Callable[[PageContent], None]] = {
 }
 
 
-_DIFF_STYLES = {" ": "", "-": "red", "+": "green", "~": ""}
+_DIFF_STYLES = {" ": "", "-": "red", "+": "green", "~": "", ">": "cyan"}
 
 
 @click.command("diff", context_settings={"ignore_unknown_options": True})
@@ -218,8 +218,8 @@ def diff_command(
 ) -> int:
     """Compare version A (default: the one before the newest) with B (default: the newest).
 
-    Added blocks are marked +, removed blocks -, and edited blocks ~ with [-removed-] and {+added+} words. Links
-    and metadata follow. Write A and B like TIME of `show`.
+    Added blocks are marked +, removed blocks -, moved blocks >, and edited blocks ~ with [-removed-] and {+added+}
+    words. Links and metadata follow. Write A and B like TIME of `show`.
 
     \b
     evercrawl diff https://example.org/
@@ -264,10 +264,10 @@ def _edit_fields(edit: BlockEdit | Edit) -> dict[str, Any]:
 
 
 def _diff_stat(found: VersionDiff) -> str:
-    signs = [edit.sign for edit in found.edits] + [edit.sign for edit in found.outside]
-    blocks = {sign: signs.count(sign) for sign in ("+", "-", "~")}
+    signs = "".join([edit.sign for edit in found.edits] + [edit.sign for edit in found.outside])
+    blocks = " ".join(f"{sign}{signs.count(sign)}" for sign in ("+-~>" if ">" in signs else "+-~"))
     return (
-        f"blocks +{blocks['+']} -{blocks['-']} ~{blocks['~']}, words +{found.words_of('+')} "
+        f"blocks {blocks}, words +{found.words_of('+')} "
         f"-{found.words_of('-')} ({found.size:.1%}), links +{len(found.links_added)} "
         f"-{len(found.links_removed)}, metadata {len(found.fields)}"
     )

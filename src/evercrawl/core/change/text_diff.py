@@ -39,6 +39,25 @@ def diff_text(before: str, after: str) -> TextDiff:
     return TextDiff(edits, min(1.0, changed / total) if total else 0.0)
 
 
+def join_moves(edits: Sequence[BlockEdit]) -> tuple[BlockEdit, ...]:
+    """Return the edits with a block that was removed here and added there as one moved block, at its new place."""
+    removed = Counter(edit.words[0].text for edit in edits if edit.sign == "-")
+    added = Counter(edit.words[0].text for edit in edits if edit.sign == "+")
+    moved = removed & added
+    gone, come = Counter(moved), Counter(moved)
+    found: list[BlockEdit] = []
+    for edit in edits:
+        left = {"-": gone, "+": come}.get(edit.sign, Counter())
+        text = edit.words[0].text
+        if left[text] == 0:
+            found.append(edit)
+            continue
+        left[text] -= 1
+        if edit.sign == "+":
+            found.append(BlockEdit(edit.place, (Words(" ", text),)))
+    return tuple(found)
+
+
 def changed_words(edit: BlockEdit) -> tuple[Words, ...]:
     """Return the removed and added words of an edit, which are the same on different pages."""
     return tuple(words for words in edit.words if words.sign != " ")
@@ -125,6 +144,7 @@ MAX_EDIT_CHARS = 4_000
 MAX_EDITS = 40  # Edits of the content, and of the template, that are kept of a change.
 MAX_CHANGE_CHARS = 20_000  # Text that is kept of a change.
 MIN_RUN_CHARS = 40
+MAX_MOVED_CHARS = 200  # Text that is shown of a block that only moved.
 ELLIPSIS = "…"
 MARKS = {" ": ("", ""), "-": ("[-", "-]"), "+": ("{+", "+}")}
 
@@ -189,7 +209,7 @@ def mark_words(words: Words) -> str:
 
 
 def edit_line(edit: Edit | BlockEdit) -> str:
-    """Return an edit as a line: its sign, and for an edited block its words with their signs."""
+    """Return an edit as a line: its sign, and for an edited block its words with their signs; > is a moved block."""
     sign = edit.sign
     words = "".join(mark_words(run) if sign == "~" else run.text for run in edit.words)
     return f"{sign} {words}{more_words(edit)}"
@@ -213,6 +233,8 @@ def is_visible(edit: Edit) -> bool:
 
 def shorten_edit(edit: BlockEdit, context_chars: int = CONTEXT_CHARS) -> BlockEdit:
     """Return the edit with its changed words, and of the unchanged ones only those beside them."""
+    if edit.sign == ">":
+        return BlockEdit(edit.place, (Words(" ", cut_text(edit.words[0].text, MAX_MOVED_CHARS)),))
     return BlockEdit(edit.place, _cut_context(_tidy(edit.words), context_chars))
 
 

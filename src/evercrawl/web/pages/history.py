@@ -112,9 +112,9 @@ MAX_UNCHANGED_CHARS = 300  # Text shown of an unchanged block.
 
 
 class DiffRow(NamedTuple):
-    """An edit, an unchanged block, or a number of hidden unchanged blocks."""
+    """An edit, a moved block, an unchanged one, or a number of hidden unchanged blocks."""
 
-    kind: Literal["edit", "same", "gap"]
+    kind: Literal["edit", "moved", "same", "gap"]
     place: int
     before: tuple[Words, ...] = ()
     after: tuple[Words, ...] = ()
@@ -140,7 +140,7 @@ def _groups(edits: Sequence[BlockEdit]) -> Iterator[tuple[int, int, list[DiffRow
     at = 0
     while at < len(edits):
         place = edits[at].place
-        if edits[at].sign == "~":
+        if edits[at].sign in "~>":
             yield place, place, [_row(edits[at])]
             at += 1
             continue
@@ -172,6 +172,9 @@ def _both(old: BlockEdit | None, new: BlockEdit | None) -> tuple[Words, ...]:
 
 
 def _row(whole: BlockEdit) -> DiffRow:
+    if whole.sign == ">":
+        words = (Words(" ", cut_text(whole.words[0].text, MAX_UNCHANGED_CHARS)),)
+        return DiffRow("moved", whole.place, (), words, words)
     edit = shorten_edit(whole, CONTEXT_CHARS)
     before = tuple(run for run in edit.words if run.sign != "+")
     after = tuple(run for run in edit.words if run.sign != "-")

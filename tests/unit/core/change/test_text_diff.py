@@ -16,6 +16,7 @@ from evercrawl.core.change.text_diff import (
     MAX_EDITS,
     changed_words,
     diff_text,
+    join_moves,
     limit_edits,
     make_edit,
     mark_words,
@@ -51,6 +52,13 @@ def test_a_word_inside_a_block() -> None:
 def test_added_and_removed_blocks() -> None:
     found = diff_text("one\ntwo\nthree", "one\nthree\nfour")
     assert [(edit.sign, edit.words[0].text, edit.place) for edit in found.edits] == [("-", "two", 2), ("+", "four", 3)]
+
+
+def test_a_block_that_moved_is_shown_once() -> None:
+    found = diff_text("a a\nb b\nc c\nd d\ne", "b b\nc c\nd d\na a\nf")
+    edits = join_moves(found.edits)
+    assert {(edit.sign, edit.words[0].text) for edit in edits} == {(">", "a a"), ("-", "e"), ("+", "f")}
+    assert join_moves(diff_text("a\nb", "a\nc").edits) == diff_text("a\nb", "a\nc").edits
 
 
 def test_a_new_first_block_leaves_the_others_unchanged() -> None:

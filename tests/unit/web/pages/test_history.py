@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.change.text_diff import diff_text, text_blocks
+from evercrawl.core.change.text_diff import diff_text, join_moves, text_blocks
 from evercrawl.web.pages.history import side_by_side
 
 BEFORE = "one\ntwo\nthree\nfour\nfive\nsix\nseven"
@@ -51,3 +51,9 @@ def test_every_block_of_the_newer_text_is_shown_or_counted(after: str):
     rows = side_by_side(found.edits, text_blocks(after))
     counted = sum(row.hidden if row.kind == "gap" else bool(row.after) for row in rows)
     assert counted == len(text_blocks(after))
+
+
+def test_a_moved_block_is_one_row():
+    after = BEFORE.replace("one\n", "") + "\none"
+    rows = side_by_side(join_moves(diff_text(BEFORE, after).edits), text_blocks(after))
+    assert [(row.kind, row.after[0].text) for row in rows if row.after] == [("same", "seven"), ("moved", "one")]
