@@ -20,6 +20,7 @@ from evercrawl.core.traps.not_found import (
     common_message,
     common_not_found_phrases,
     has_lost_text,
+    has_new_text,
     has_same_message,
     invented_urls,
     is_left_empty,
@@ -82,23 +83,27 @@ def flag_soft_404(facts: VisitFacts, decision: Decision) -> Decision:
     if document is not None and any(is_soft_404(document.text, wall, facts.page.url) for wall in state.walls):
         return decision
     lost = document is not None and has_lost_text(before, document.text)
-    evidence = soft_404_evidence(facts.answer, document, state, lost_text=lost)
+    evidence = soft_404_evidence(facts.answer, document, state, before=before if lost else None)
     if evidence:
         detail = f"{evidence}, as for URLs that do not exist"
         is_gone = lost or (isinstance(facts.answer, Moved) and facts.page.version > 0)
         return _gone(facts, decision, detail) if is_gone else _flag(decision, detail, expand=False)
     if document is not None and is_left_empty(before, document.text):
-        return _judge_lost(facts, decision, document, state)
+        return _judge_lost(facts, decision, document, state, before=before)
     if facts.related.says_not_found and document is not None and says_only_not_found(document.title, document.text):
         return _flag(decision, REASON_TEXT[Reason.SOFT_404], expand=True)
     return decision
 
 
-def _judge_lost(facts: VisitFacts, decision: Decision, document: Document, state: TrapState) -> Decision:
+def _judge_lost(
+    facts: VisitFacts, decision: Decision, document: Document, state: TrapState, *, before: str | None
+) -> Decision:
     """Judge a page that has lost its text, although its message is not the one for unknown URLs.
     Wikis and forums say "was deleted" instead of "does not exist"."""
     if facts.related.knowledge.may_check_gone:
         return _postpone(facts, decision, document)
+    if not has_new_text(before, document.text):
+        return decision
     if facts.related.says_not_found:
         return _gone(facts, decision, "its text is replaced by the message that it does not exist")
     if state.hides_missing and document.robots.noindex:
@@ -165,10 +170,10 @@ def looks_like_not_found(page: Page, answer: FetchResult, document: Document | N
 
 
 def soft_404_evidence(
-    answer: FetchResult, document: Document | None, site: TrapState, *, lost_text: bool = False
+    answer: FetchResult, document: Document | None, site: TrapState, *, before: str | None = None
 ) -> str:
     """Return what an answer has in common with those to invented URLs; empty: nothing.
-    Phrases without a known meaning count only for a page that has lost its text."""
+    Phrases without a known meaning count only for a page that has lost the text that it had `before`."""
     match answer:
         case Moved(target=target) if target in site.not_found_redirects:
             return f"redirects to {target}"
@@ -179,7 +184,7 @@ def soft_404_evidence(
             phrases = not_found_phrases(document.title, text) if site.not_found_phrases else frozenset()
             if phrases.intersection(site.not_found_phrases):
                 return "the same apology"
-            if lost_text and any(has_same_message(text, known, url) for known in pages):
+            if before is not None and any(has_same_message(text, known, url, before=before) for known in pages):
                 return "the same message"
             return ""
         case _:

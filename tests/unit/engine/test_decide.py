@@ -358,7 +358,7 @@ GONE: list[tuple[str, bytes, bytes, dict[str, Any], Outcome, Reason]] = [
     ("real pages show the same", ARTICLE, body("This page is unavailable."),
      {"soft_404": TrapState(walls=(soft_404_page("This page is unavailable."),)), "may_check_gone": True},
      Outcome.FETCHED, Reason.CHANGED),
-    ("shortened", ARTICLE, body(" ".join(WORDS.split()[:90])), {"soft_404": MISSING, "may_check_gone": True},
+    ("shortened", ARTICLE, body(" ".join(WORDS.split()[:90])), {"soft_404": MISSING},
      Outcome.FETCHED, Reason.CHANGED),
     ("emptied, other message known", ARTICLE, body(""), {"soft_404": MISSING}, Outcome.FETCHED, Reason.CHANGED),
     ("has the message and its text", ARTICLE, body(f"{WORDS} {MESSAGE}"), {"soft_404": MISSING}, Outcome.FETCHED,

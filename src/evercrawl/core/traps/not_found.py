@@ -58,7 +58,7 @@ MIN_SIMILARITY = 0.8  # Similarity of equal answers, well above two pages of one
 MIN_TEMPLATE_SIMILARITY = 0.2  # A not-found page with changing recommendations is not an invented page.
 NEW_LINKS_SHARE = 0.8
 MIN_SIZE_RATIO = 0.7
-MIN_PHRASE_SHARE = 0.8  # Share of the known phrases that a missing page shows.
+MIN_PHRASE_SHARE = 0.5  # Share of the known phrases that a missing page shows.
 MAX_PHRASES = 8
 NONSENSE_LETTERS = 11
 MIN_YEAR, MAX_YEAR = 1500, 2400
@@ -232,11 +232,11 @@ def is_soft_404(text: str, known: Soft404Page, url: str = "") -> bool:
     return signature_similarity(own, known.signature) >= MIN_SIMILARITY
 
 
-def has_same_message(text: str, known: Soft404Page, url: str = "") -> bool:
-    """True if the text has the phrases that the site shows for missing pages, whatever else it shows."""
+def has_same_message(text: str, known: Soft404Page, url: str = "", *, before: str = "") -> bool:
+    """True if the text has phrases that the site shows for missing pages and it had not `before`."""
     if not known.phrases:
         return False
-    own = {_hash(phrase) for phrase in _own_phrases(text, url)}
+    own = set(map(_hash, _own_phrases(text, url))).difference(map(_hash, _own_phrases(before, url)))
     return sum(phrase in own for phrase in known.phrases) >= MIN_PHRASE_SHARE * len(known.phrases)
 
 
@@ -265,19 +265,26 @@ def _hash(phrase: str) -> int:
 
 
 COMPARED_CHARS = 20_000
-MAX_KEPT_TEXT = 0.12  # A page that kept no more of its word pairs has lost its text, if
-MAX_OLD_TEXT = 0.5  # no more of what it shows is old.
+MAX_KEPT_TEXT = 0.12  # A page that kept no more of its word pairs has lost its text.
+MIN_NEW_TEXT = 0.5
 MIN_LOST_CHARS = 120  # A shorter text is too little to lose.
 MAX_LEFT_SHARE = 0.5  # A page that is left with more text is about something else now.
 
 
 def has_lost_text(before: str | None, after: str) -> bool:
-    """True if nearly nothing is left of the text that the page had. A page that was shortened still shows its own."""
-    if not before:
-        return False
-    old, new = set(text_tokens(before[:COMPARED_CHARS])), set(text_tokens(after[:COMPARED_CHARS]))
-    kept = len(old & new)
-    return kept <= MAX_KEPT_TEXT * len(old) and kept <= MAX_OLD_TEXT * len(new)
+    """True if nearly nothing is left of the text that the page had."""
+    return bool(before) and _kept_share(before or "", after) <= MAX_KEPT_TEXT
+
+
+def has_new_text(before: str | None, after: str) -> bool:
+    """True if most of what a page shows is new. A page that was shortened shows its own text, or the site's menu."""
+    return 1 - _kept_share(after, before or "") >= MIN_NEW_TEXT
+
+
+def _kept_share(text: str, other: str) -> float:
+    """Return the share of the word pairs of a text that another has too."""
+    own = set(text_tokens(text[:COMPARED_CHARS]))
+    return len(own.intersection(text_tokens(other[:COMPARED_CHARS]))) / len(own) if own else 1.0
 
 
 def is_left_empty(before: str | None, after: str) -> bool:

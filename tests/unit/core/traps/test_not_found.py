@@ -9,6 +9,7 @@ from evercrawl.core.traps.not_found import (
     ProbeOutcome,
     common_message,
     has_lost_text,
+    has_new_text,
     has_same_message,
     invented_urls,
     is_left_empty,
@@ -121,7 +122,10 @@ def test_lost_text() -> None:
     assert has_lost_text(text, other)
     assert not is_left_empty(text, other), "the page is about something else now"
     assert not has_lost_text(text, half)
-    assert not has_lost_text(text, " ".join(text.split()[:5])), "what is left is its own"
+    few = " ".join(text.split()[:5])
+    assert has_lost_text(text, few)
+    assert not has_new_text(text, few), "what is left is its own"
+    assert has_new_text(text, "Gone for good.")
     assert not is_left_empty("Short.", "Gone.")
     assert not has_lost_text(None, "Gone.")
     unspaced = (
