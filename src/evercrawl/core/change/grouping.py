@@ -28,6 +28,7 @@ MIN_QUOTED_WORDS = 4  # Fewer words may be equal by chance.
 MAX_LISTED_EDITS = 24  # Edits of lists that are shown as an example.
 MAX_CAUSE_CHARS = 20_000
 _WORD = re.compile(r"[^\W_]+")
+_TIME = re.compile(r"\b\d{1,2}[:.]\d\d(?::\d\d)?\b(?![.,:]?\d)")
 _PRICE = re.compile(r"\d[.,]\d\d\b|\b[A-Z]{3}\s?\d|\d\s?[A-Z]{3}\b")
 _TITLE_PARTS = re.compile(r"\s[-–—|·»/]\s|[|:\[\]»•]")
 
@@ -191,7 +192,13 @@ def _rank(kind: ChangeClass) -> int:
 
 def _is_prose(edit: Edit) -> bool:
     """Return whether words of a text changed, and not only an entry of a list, a date or a number."""
-    return not (edit.is_template or edit.is_entry or edit.key in _BYTES_KEYS or _is_minor(edit))
+    return not (edit.is_template or edit.is_entry or edit.key in _BYTES_KEYS or _is_minor(edit) or _is_log_line(edit))
+
+
+def _is_log_line(edit: Edit) -> bool:
+    """Return whether the edit is a short line with a time of day, as in lists of revisions and visits."""
+    text = " ".join(run.text for run in edit.words)
+    return len(text.split()) <= MAX_MINOR_WORDS and edit.sign != "~" and _TIME.search(text) is not None
 
 
 def _is_minor_group(group: EditGroup) -> bool:

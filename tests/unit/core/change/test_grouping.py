@@ -184,6 +184,7 @@ def test_a_list_of_the_newest_pages_beside_the_content_is_no_news() -> None:
 
 RANKED: list[tuple[str, Edit, ChangeClass, float]] = [
     ("prose", edit("", SENTENCE), ChangeClass.CONTENT, 0.01),
+    ("revision", edit("", "Revision 2 . . November 16, 2026 14:46 by Ann"), ChangeClass.CONTENT, 0.7),
     ("number", edit("20 members", "19 members"), ChangeClass.CONTENT, 0.5),
     ("metadata", edit("Old title", "New title"), ChangeClass.METADATA, 0.9),
 ]
@@ -191,7 +192,7 @@ RANKED: list[tuple[str, Edit, ChangeClass, float]] = [
 
 def test_prose_comes_before_numbers_and_metadata() -> None:
     changes = [(f"{HOST}/{name}", Change(kind, size, (one,))) for name, one, kind, size in reversed(RANKED)]
-    assert [pages for pages, _ in shown(changes)] == [["/prose"], ["/number"], ["/metadata"]]
+    assert [pages for pages, _ in shown(changes)] == [["/prose"], ["/revision"], ["/number"], ["/metadata"]]
 
 
 def test_a_change_of_unknown_text_comes_after_readable_ones() -> None:
