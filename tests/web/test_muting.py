@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
+import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from evercrawl.adapters.sql.records import noise_row
 from evercrawl.cli.main import run
 from evercrawl.collection.alerts.event_reader import CollectionLogs
 from evercrawl.collection.alerts.registry import preview_alert
 from evercrawl.collection.change_inbox import ChangeInbox
+from evercrawl.core.change.text_diff import make_edit
 from evercrawl.model.alerts import AlertFilter
 from evercrawl.web.auth import AccessScope
 from evercrawl.web.route import API
@@ -144,13 +149,24 @@ def test_hostile_patterns_are_shown_as_text(own: Interface, trick: str) -> None:
         assert tag not in page
 
 
+def _add_noise(collection: Path) -> None:
+    """Store that the last visit to each page called a counter noise."""
+    edit = make_edit(1, "Seats left: 12", "Seats left: 11", is_template=True)
+    for path in (collection / "state").glob("s*.sqlite"):
+        with closing(sqlite3.connect(path)) as db, db:
+            written = "insert or replace into noise (page_id, at_us, edits, shard) select id, ?, ?, shard from page"
+            db.execute(written, (int(time.time() * 1e6), noise_row([edit])))
+
+
 def test_a_part_that_looks_like_noise_is_reported_on_request(own: Interface) -> None:
-    page = own.operator.get("/changes?since=365d&noise=true").text
+    _add_noise(own.service.state.path)
+    page = own.operator.get("/changes?since=30d&noise=true").text
     assert "What the last visit to each page called noise" in page
-    assert "What the last visit to each page called noise" not in own.operator.get("/changes?since=365d").text
-    data = own.operator.get("/changes.json?since=365d&noise=true&limit=200").json()
+    assert "What the last visit to each page called noise" not in own.operator.get("/changes?since=30d").text
+    data = own.operator.get("/changes.json?since=30d&noise=true&limit=200").json()
     noise = next(group for group in data["noise_groups"] if group["parts"])
-    assert noise["edits"][0]["words"]
+    assert noise["parts"] == ["Seats left: *"]
+    assert noise["count"] > 1
     form = {"pattern": noise["parts"][0], "site": noise["site"], "csrf": own.csrf}
     assert own.operator.post("/do/report-part", data=form).status_code == 303
     (rule,) = own.operator.get("/changes.json").json()["exceptions"]

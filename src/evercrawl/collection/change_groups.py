@@ -13,6 +13,7 @@ from evercrawl.adapters.sql.state_reader import ShardReader, StateReader
 from evercrawl.collection.change_inbox import ChangeInbox
 from evercrawl.collection.page_events import is_on_site, read_window
 from evercrawl.collection.site_list import find_site
+from evercrawl.core.alerts.headline import event_headline
 from evercrawl.core.change.grouping import EditGroup, group_changes
 from evercrawl.core.change.review import edit_patterns, filter_read, muted_part, read_marks, unmuted_part
 from evercrawl.core.change.text_diff import cut_text as cut_text
@@ -23,6 +24,7 @@ from evercrawl.core.change.text_diff import more_edits as more_edits
 from evercrawl.core.change.text_diff import more_words as more_words
 from evercrawl.core.change.text_diff import shorten_edit as shorten_edit
 from evercrawl.core.change.text_diff import text_blocks as text_blocks
+from evercrawl.model.alerts import Event, EventKind
 from evercrawl.model.change import BlockEdit, Change, ChangeClass, Edit
 from evercrawl.model.history import ChangeGroup, Mute
 from evercrawl.model.listing import ChangeRecord, RecentChangeGroup, RecentChanges
@@ -144,6 +146,14 @@ def without_muted(records: Sequence[ChangeRecord], mutes: Sequence[Mute]) -> Seq
         return records
     left = ((record, unmuted_part(record.change, record.url, mutes)) for record in records)
     return [record._replace(change=change) for record, change in left if change is not None]
+
+
+def change_headline(record: ChangeRecord) -> str:
+    """Return what changed on a page in one line."""
+    change = record.change
+    edits = tuple(edit for edit in change.edits if not edit.is_template)
+    event = Event(0, 0, record.page_id, record.url, EventKind(change.kind.value), change.size, record.at_us, 2)
+    return event_headline(event._replace(edits=edits, omitted=change.omitted))
 
 
 def change_feed(

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from starlette.responses import Response
 
-from evercrawl.collection.change_groups import change_feed, more_edits, more_words
+from evercrawl.collection.change_groups import change_feed, change_headline, more_edits, more_words
 from evercrawl.collection.change_inbox import ChangeInbox
 from evercrawl.model.change import Edit
 from evercrawl.model.listing import ChangeRecord
@@ -101,8 +101,12 @@ def change_entry(record: ChangeRecord, origin: str) -> FeedEntry:
     edits = [html_edit(edit) for edit in change.edits if not edit.is_template]
     if change.omitted:
         edits.append(f"<p>{more_edits(change.omitted)}</p>")
-    content = "\n".join([*edits, f'<p><a href="{html_text(link)}">Full difference</a></p>'])
-    return FeedEntry(record.url, link, number, from_us(record.at_us), content, change.kind.value, is_html=True)
+    page = html_text(safe_line(record.url))
+    links = f'<p><a href="{html_text(link)}">Full difference</a> · <a href="{page}">{page}</a></p>'
+    content = "\n".join([*edits, links])
+    return FeedEntry(
+        change_headline(record), link, number, from_us(record.at_us), content, change.kind.value, is_html=True
+    )
 
 
 def html_edit(edit: Edit) -> str:
