@@ -25,6 +25,7 @@ MAX_ENTRY_WORDS = 14  # A longer text of a list is a summary, not the name of an
 MAX_MINOR_WORDS = 16  # A longer block with another number is prose.
 MAX_MENTION_WORDS = 20  # A longer text that names a page is prose.
 MIN_QUOTED_WORDS = 4  # Fewer words may be equal by chance.
+MIN_SHIFT_SIZE = 0.1  # Share of a list page that differs when its entries move.
 MAX_LISTED_EDITS = 24  # Edits of lists that are shown as an example.
 MAX_CAUSE_CHARS = 20_000
 _WORD = re.compile(r"[^\W_]+")
@@ -266,7 +267,7 @@ class _Lists:
         shown = visit.change.edits if self._is_quote(own, visit.url) else own
         entries = [edit for edit in shown if _is_entry(edit)]
         found = self._explained_entries(entries, visit.url)
-        if not found or not self._follow(own, found, visit.url):
+        if not found or not self._follow(own, found, visit):
             return None
         # An entry that nobody else lists was added by an editor.
         if len(own) == len(entries) and not self._is_shared(visit):
@@ -310,17 +311,25 @@ class _Lists:
         causes = (self._explain(edit, url) for edit in own if not _is_number_only(edit))
         return all(cause is not None and cause.url and not cause.is_edited for cause in causes)
 
-    def _follow(self, own: Sequence[Edit], found: Mapping[int, CausePage], url: str) -> bool:
+    def _follow(self, own: Sequence[Edit], found: Mapping[int, CausePage], visit: _Visit) -> bool:
         """Return whether all edits of a page follow from other pages, some entries of its lists given.
-        An entry that went when another came, or came when another went, has made room or filled it."""
-        signs: set[str] = {edit.sign for edit in own if edit.key in found}
-        return all(
-            edit.key in found
-            or _is_number_only(edit)
-            or _makes_room(edit, signs)
-            or self._explain(edit, url) is not None
+        An entry that went when another came, or came when another went, has made room or filled it. Where entries come
+        and go and make up much of the page, each may have a summary."""
+        signs = [edit.sign for edit in own if edit.key in found]
+        left = [
+            edit.sign
             for edit in own
-        )
+            if not (
+                edit.key in found
+                or _is_number_only(edit)
+                or _makes_room(edit, set(signs))
+                or self._explain(edit, visit.url) is not None
+            )
+        ]
+        if not left:
+            return True
+        is_shift = {"+", "-"}.issubset(signs) and visit.change.size >= MIN_SHIFT_SIZE
+        return is_shift and all(sign != "~" and left.count(sign) <= signs.count(sign) + 1 for sign in left)
 
     def explain_all(self, edits: Sequence[Edit]) -> bool:
         """Return whether edits of a template follow from other pages, such as those of a list of the newest pages."""
@@ -332,6 +341,10 @@ class _Lists:
         """Return whether an edit names a page that was added or removed."""
         causes = (self._named.get(text) for _, text in _sides(edit))
         return any(cause is not None and not cause.is_edited for cause in causes)
+
+    def is_unexplained(self, edit: Edit) -> bool:
+        """Return whether a text of a list page is neither an entry nor known from other pages."""
+        return not _is_entry(edit) and not _is_number_only(edit) and self._explain(edit, "") is None
 
     def _is_shared(self, visit: _Visit) -> bool:
         """Return whether an entry of the page also came, went or moved elsewhere."""
@@ -474,7 +487,11 @@ def _list_group(found: Sequence[_Visit]) -> EditGroup:
 
 
 def _sort_entries(group: EditGroup, lists: _Lists) -> EditGroup:
-    """Show entries of new and removed pages first, then those that moved, and only some of them."""
-    ranked = sorted(group.edits, key=lambda edit: (lists.names_cause(edit), _is_entry(edit)), reverse=True)
+    """Show entries of new and removed pages first, then texts that may be more than summaries, and some that moved."""
+
+    def rank(edit: Edit) -> tuple[bool, bool, bool]:
+        return lists.names_cause(edit), lists.is_unexplained(edit), _is_entry(edit)
+
+    ranked = sorted(group.edits, key=rank, reverse=True)
     shown = tuple(ranked[:MAX_LISTED_EDITS])
     return group._replace(edits=shown, omitted=len(ranked) - len(shown))

@@ -110,6 +110,22 @@ def test_a_summary_moves_with_its_entry() -> None:
     assert shown(changes, *NEW) == [(["/museum"], 0), (["/news", "/animals"], 2)]
 
 
+def shifting(size: float) -> Changes:
+    """A page whose list moved, with a text that no other page shows."""
+    moved = [content("/page/2", came("Story a"), went("Story b")), content("/page/4", came("Story c"))]
+    return [*moved, content("/page/3", came("Story b"), went("Story c"), edit("", STORY), size=size)]
+
+
+def test_a_list_that_moved_may_have_summaries() -> None:
+    assert shown(shifting(0.3)) == [(["/page/2", "/page/4", "/page/3"], 3)]
+    (group,) = group_changes(shifting(0.3))
+    assert group.edits[0].added.startswith("A lynx"), "it may be more than a summary"
+
+
+def test_a_sentence_beside_a_list_that_moved_is_an_edit() -> None:
+    assert (["/page/3"], 0) in shown(shifting(0.04))
+
+
 def test_a_paragraph_that_moved_to_another_page_is_an_edit_of_both() -> None:
     changes = [content("/a", edit(SENTENCE, "")), content("/b", edit("", SENTENCE))]
     assert [listings for _, listings in shown(changes)] == [0, 0]
