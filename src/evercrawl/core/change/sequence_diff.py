@@ -44,12 +44,13 @@ def matching_runs(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Matching
         gap = trim_ends(a, b, gap, runs)
         if gap.a == gap.a_end or gap.b == gap.b_end:
             continue
-        anchors = _anchors(a, b, gap) if rounds else []
-        if anchors:
-            runs += anchors
-            waiting += [(inner, rounds - 1) for inner in gaps_between(anchors, gap)]
-        else:
-            runs += _search_gap(a, b, gap)
+        anchors = _unique_items(a, b, gap) if rounds else []
+        if not anchors and (found := _search_gap(a, b, gap)):
+            runs += found
+            continue
+        anchors = anchors or (_unique_sequences(a, b, gap) if rounds else [])
+        runs += anchors
+        waiting += [(inner, rounds - 1) for inner in gaps_between(anchors, gap)] if anchors else []
     return _join_runs(sorted(runs))
 
 
@@ -65,16 +66,21 @@ def trim_ends(a: Sequence[Hashable], b: Sequence[Hashable], gap: Gap, runs: list
     return Gap(low_a, high_a, low_b, high_b)
 
 
-def _anchors(a: Sequence[Hashable], b: Sequence[Hashable], gap: Gap) -> list[MatchingRun]:
-    """Return items that are unique in both sides, as far as they are in the same order.
-    If there are none in a large gap, return the first items of unique sequences."""
-    old, new = a[gap.a : gap.a_end], b[gap.b : gap.b_end]
-    pairs = _unique_pairs(enumerate(old), enumerate(new))
-    if not pairs and len(old) * len(new) > MAX_SEARCH_CELLS:
-        numbers: dict[Hashable, int] = {}
-        sides = [[numbers.setdefault(item, len(numbers)) for item in side] for side in (old, new)]
-        found = _unique_pairs(_sequences(sides[0]), _sequences(sides[1]))
-        pairs = [(at_a, at_b) for at_a, at_b in found if old[at_a] == new[at_b]]
+def _unique_items(a: Sequence[Hashable], b: Sequence[Hashable], gap: Gap) -> list[MatchingRun]:
+    """Return items that are unique in both sides, as far as they are in the same order."""
+    pairs = _unique_pairs(enumerate(a[gap.a : gap.a_end]), enumerate(b[gap.b : gap.b_end]))
+    return [MatchingRun(gap.a + at_a, gap.b + at_b, 1) for at_a, at_b in _longest_increasing(pairs)]
+
+
+def _unique_sequences(a: Sequence[Hashable], b: Sequence[Hashable], gap: Gap) -> list[MatchingRun]:
+    """Return the first items of sequences that are unique in both sides."""
+    numbers: dict[Hashable, int] = {}
+    old, new = (
+        [numbers.setdefault(item, len(numbers)) for item in side]
+        for side in (a[gap.a : gap.a_end], b[gap.b : gap.b_end])
+    )
+    found = _unique_pairs(_sequences(old), _sequences(new))
+    pairs = [(at_a, at_b) for at_a, at_b in found if old[at_a] == new[at_b]]
     return [MatchingRun(gap.a + at_a, gap.b + at_b, 1) for at_a, at_b in _longest_increasing(pairs)]
 
 
@@ -122,6 +128,7 @@ def gaps_between(runs: list[MatchingRun], gap: Gap) -> Iterator[Gap]:
 
 
 def _search_gap(a: Sequence[Hashable], b: Sequence[Hashable], gap: Gap) -> list[MatchingRun]:
+    """Return the best alignment of a small gap, or of a large one with few differences; empty: there is none."""
     if (gap.a_end - gap.a) * (gap.b_end - gap.b) > MAX_SEARCH_CELLS:
         return _few_differences(a, b, gap)
     matcher = SequenceMatcher(None, a[gap.a : gap.a_end], b[gap.b : gap.b_end], autojunk=False)
