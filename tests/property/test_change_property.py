@@ -53,7 +53,7 @@ def test_any_history_can_be_classified_and_stored(pages: list[bytes]):
     snapshots = [snapshot_html(page) for page in pages]
     page, site = PageChangeHistory(), learn_page(snapshots[0], SiteChangeHistory(), page_url="/")
     for visit, (before, after) in enumerate(pairwise(snapshots), start=2):
-        _, page, site = classify_visit(before, after, page, site, now=NOW, page_url="/", visit=visit)
+        _, page, site, _ = classify_visit(before, after, page, site, now=NOW, page_url="/", visit=visit)
         assert PageChangeHistory.from_bytes(page.to_bytes()) == page
         assert SiteChangeHistory.from_bytes(site.to_bytes()) == site
 

@@ -23,6 +23,7 @@ from evercrawl.engine.interpret import status_of
 from evercrawl.engine.links import LinkIntake
 from evercrawl.engine.ports import Archive, PageStore, Stored
 from evercrawl.engine.runtime import ON_TOPIC, FocusGuide, RunStats
+from evercrawl.model.change import Change
 from evercrawl.model.fetch import Failed, Fault, Fetched, Moved, NotModified, Truncation, header
 from evercrawl.model.page import (
     Baseline,
@@ -34,6 +35,7 @@ from evercrawl.model.page import (
     Promotion,
     QueuePosition,
     Refusal,
+    SettledChange,
     Version,
 )
 from evercrawl.model.reason import Outcome
@@ -105,6 +107,13 @@ class VisitWriter:
         self.write_links(links, send, decision.found.refusals, now_us=to_us(now))
         return visit
 
+    def write_settled(self, settled: Iterable[SettledChange]) -> None:
+        """Write verdicts on changes of earlier visits."""
+        for verdict in settled:
+            self._buffer.batch.settled.append(verdict)
+            self._stats.changed = max(0, self._stats.changed - (not verdict.change.changed))
+            self._buffer.touch()
+
     def write_visit(self, page: Page, visit: CompletedVisit) -> None:
         """Write the row of a visit; the next commit acknowledges it."""
         self._buffer.write_visit(page, visit)
@@ -133,6 +142,10 @@ class VisitWriter:
         knowledge, update = self._knowledge, decision.site
         if update.change is not None:
             knowledge.change.update(site.id, update.change)
+            if decision.settled or decision.is_held:
+                # What waits must be stored together with its visit.
+                knowledge.change.save_soon(site.id)
+        self.write_settled(decision.settled)
         if update.outlook is not None:
             knowledge.revisits.outlooks.update(site.id, update.outlook)
         if update.sitemaps is not None:
@@ -288,7 +301,7 @@ def version_of(page: Page, decision: Decision, stored: Stored) -> Version | None
     document = content.document
     text = document.text if document is not None else ""
     content_type = header(answer.headers, "content-type")
-    change = content.comparison.change if content.comparison is not None else None
+    change = _settled_change(decision)
     return Version(
         number=page.version + 1,
         digest=content.digest,
@@ -327,7 +340,6 @@ def visit_row(page: Page, decision: Decision, *, now: datetime, stored: Stored |
     has_content = isinstance(answer, NotModified) or (isinstance(answer, Fetched) and content is not None)
     headers = answer.headers if has_content and answer is not None else ()
     at_us = to_us(exchange.began if exchange is not None else now)
-    comparison = content.comparison if content is not None else None
     return CompletedVisit(
         page_id=page.id,
         site_id=page.site_id,
@@ -350,10 +362,16 @@ def visit_row(page: Page, decision: Decision, *, now: datetime, stored: Stored |
         duplicate_of=_duplicate_of(page, decision),
         digest=content.digest if content is not None else None,
         baseline=_baseline(content, stored, at_us=at_us) if content is not None and stored is not None else None,
-        change=comparison.change if comparison is not None else None,
+        change=_settled_change(decision),
         rate_estimate=decision.rate_estimate,
         outline=_outline(content, is_new=outcome.is_new_version) if content is not None else None,
     )
+
+
+def _settled_change(decision: Decision) -> Change | None:
+    """Return the change that a visit found; None: there is none, or its verdict waits."""
+    comparison = decision.content.comparison if decision.content is not None else None
+    return None if comparison is None or decision.is_held else comparison.change
 
 
 def _outline(content: Content, *, is_new: bool) -> bytes | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import assert_never
 
+from evercrawl.core.change.held_changes import add_held, settle_held
 from evercrawl.core.document.bounds import describe_truncation
 from evercrawl.core.sentiment.field_analysers import analyse_fields
 from evercrawl.core.url import site_of
@@ -210,6 +211,20 @@ def learn_change(facts: VisitFacts, decision: Decision) -> Decision:
     return decision if after is None else decision._replace(site=decision.site._replace(change=after))
 
 
+def hold_change(facts: VisitFacts, decision: Decision) -> Decision:
+    """Let a change wait for other pages of its site, and judge earlier ones whose time has come."""
+    site, content = decision.site.change, decision.content
+    if site is None:
+        return decision
+    held = content.comparison.held if content is not None and content.comparison is not None else None
+    is_held = held is not None and decision.outcome.is_new_version and isinstance(facts.answer, Fetched)
+    if is_held and held is not None and isinstance(facts.answer, Fetched):
+        page, at_us = facts.page, to_us(facts.answer.exchange.began)
+        site = add_held(site, held._replace(url=page.url, page_id=page.id, at_us=at_us))
+    site, settled = settle_held(site, now=facts.now, rules=facts.policy.corrections())
+    return decision._replace(site=decision.site._replace(change=site), is_held=is_held, settled=settled)
+
+
 def analyse(facts: VisitFacts, decision: Decision) -> Decision:
     """Add what analysers say about a new version."""
     content = decision.content
@@ -297,5 +312,6 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     schedule,
     copies_to_requeue,
     note_sitemaps,
+    hold_change,
 )
 """Every judgement of a page, in reading order."""

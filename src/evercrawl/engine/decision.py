@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from evercrawl.core.change.change_history import SiteChangeHistory
+from evercrawl.core.change.held_changes import HeldChange
 from evercrawl.core.change.snapshot import Snapshot
 from evercrawl.core.duplicates.minhash import SignatureMatch
 from evercrawl.core.revisit.site_model import SiteModel
@@ -31,7 +32,7 @@ from evercrawl.model.change import Change
 from evercrawl.model.document import Document, FieldValue
 from evercrawl.model.fetch import FetchResult
 from evercrawl.model.history import Mute
-from evercrawl.model.page import Baseline, Candidate, DuplicateCandidate, OriginalRecord, Page
+from evercrawl.model.page import Baseline, Candidate, DuplicateCandidate, OriginalRecord, Page, SettledChange
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
@@ -89,6 +90,7 @@ class Comparison(NamedTuple):
     memory: bytes = b""
     site: SiteChangeHistory | None = None  # The site's memory after this comparison; None: as before.
     site_before: SiteChangeHistory | None = None
+    held: HeldChange | None = None  # What is needed to judge the change later; None: the verdict is final.
 
 
 class Content(NamedTuple):
@@ -234,6 +236,8 @@ class Decision(NamedTuple):
     probe: ProbeRequest | None = None
     suspicion: Suspicion | None = None
     requeue: tuple[Page, ...] = ()  # Duplicates of this page to visit again.
+    is_held: bool = False  # The verdict on the change waits for other pages of the site.
+    settled: Sequence[SettledChange] = ()  # Verdicts on changes of earlier visits.
 
 
 class VisitFacts(NamedTuple):

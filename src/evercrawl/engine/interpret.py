@@ -8,6 +8,7 @@ from typing import assert_never
 
 from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
 from evercrawl.core.change.detectors import DEFAULT_DETECTOR, FetchedContent, detect_change, text_change
+from evercrawl.core.change.held_changes import has_to_wait
 from evercrawl.core.change.learning import classify_visit, learn_page
 from evercrawl.core.change.review import correct_change
 from evercrawl.core.change.snapshot import unpack_snapshot
@@ -110,11 +111,12 @@ def compare(
     if past.snapshot is None or after is None:
         change = text_change(past.text, document.text)
         return Comparison(change, document.snapshot, memory.to_bytes())
-    change, memory, site_after = classify_visit(
+    change, memory, site_after, held = classify_visit(
         past.snapshot, after, memory, site, now=now, page_url=page.url, visit=page.visits + 1
     )
+    waits = has_to_wait(change, held, site_after)
     change = correct_change(change, page.url, policy.corrections())
-    return Comparison(change, document.snapshot, memory.to_bytes(), site_after, site)
+    return Comparison(change, document.snapshot, memory.to_bytes(), site_after, site, held if waits else None)
 
 
 def page_memory(baseline: Baseline | None) -> PageChangeHistory:

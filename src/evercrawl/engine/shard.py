@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from random import Random
 
+from evercrawl.core.change.held_changes import settle_held
 from evercrawl.core.credit.ledger import CREDIT_KEY, ledger_bytes
 from evercrawl.core.credit.shard_credit import ShardCredit
 from evercrawl.core.duplicates.host_mirrors import MIRRORS_KEY
@@ -538,6 +539,7 @@ class Shard:
     async def commit(self) -> None:
         """Commit everything so far, and notify the frontier and other shards."""
         if self._now_us() - self._states_saved_us >= span_us(SAVE_STATES_EVERY):
+            self._settle_changes()
             self._save_states()
         if self.credit.is_round_over():
             await self._payout.pay_out()
@@ -568,9 +570,22 @@ class Shard:
         if self._runtime.focus is not None:
             states[FOCUS_KEY] = self._runtime.focus.to_bytes()
 
+    def _settle_changes(self, *, everything: bool = False) -> None:
+        """Judge held changes whose time is up; at the end of a run all of them, since no other pages will come."""
+        now = self.clock.now()
+        for site_id, state in self.knowledge.change.in_memory():
+            if not state.value.held:
+                continue
+            after, settled = settle_held(state.value, now=now, rules=self.policy.corrections(), everything=everything)
+            if settled:
+                state.update(after)
+                self.knowledge.change.save_soon(site_id)
+                self._writer.write_settled(settled)
+
     def _close_batch(self, batch: Batch) -> None:
         """Add the state that must match the batch exactly."""
         batch.site_states |= self.knowledge.sitemaps.urgent()
+        batch.site_states |= self.knowledge.change.urgent()
         batch.site_states[CREDIT_KEY] = ledger_bytes(self.credit.to_store())
         self.frontier.close_moves()
 
@@ -600,6 +615,7 @@ class Shard:
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=within.total_seconds())
         await self.abandon()
+        self._settle_changes(everything=True)
         self._save_states()
         await self._payout.pay_out()
         await self.commit()

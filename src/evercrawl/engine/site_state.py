@@ -86,6 +86,10 @@ class SiteStates(Generic[T]):
         """Return the state of a site, if it is in memory."""
         return self._states.get(site_id)
 
+    def in_memory(self) -> list[tuple[int, SiteState[T]]]:
+        """Return the states that are in memory, with the numbers of their sites."""
+        return list(self._states.items())
+
     def update(self, site_id: int, value: T) -> None:
         """Replace the state of a site."""
         state = self._states.get(site_id) or self._evicted.get(site_id)
@@ -111,7 +115,8 @@ class SiteStates(Generic[T]):
 
     def urgent(self) -> dict[tuple[int, str], bytes]:
         """Return the states that the next commit has to write."""
-        found = {site_id: self._states[site_id] for site_id in self._urgent if site_id in self._states}
+        states = self._evicted | self._states
+        found = {site_id: states[site_id] for site_id in self._urgent if site_id in states}
         self._urgent.clear()
         return self._written(found)
 

@@ -86,7 +86,7 @@ def run_detector(site: LivingSite, *, days: int) -> DetectionReport:
             if before.html == answer.html:
                 memory = memory.after_unchanged(pages[url])
             else:
-                change, pages[url], memory = classify_visit(
+                change, pages[url], memory, _ = classify_visit(
                     snapshot_before,
                     snapshot,
                     pages[url],

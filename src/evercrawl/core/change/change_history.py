@@ -4,34 +4,36 @@ Both are values of bounded size with a compact form. Losing them costs a few vis
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from struct import Struct, error
 from typing import NamedTuple
 
 from xxhash import xxh32_intdigest
 
-MAX_PAGE_LOCATIONS = 48
+MAX_PAGE_LOCATIONS = 64
 HISTORY_VISITS = 16
-MAX_SITE_LOCATIONS = 256
+MAX_SITE_LOCATIONS = 768
 MAX_SITE_TEXTS = 2048
 MAX_SITE_EDITS = 160
 MAX_PAGE_EDITS = 12
 RECENT_COMPARISONS = 48  # Counts of a location are halved beyond this, so that one that settles is soon trusted again.
+RECENT_INSTANCES = 600  # The same for slots, of which a page may have many instances.
 MAX_PAGE_COUNT = 0xFFFF
 MAX_REMOVALS = 0xFF
 MIN_SHARED_PAGES = 5  # A text on fewer pages is not the site's.
 PAGE_MARK_BITS = 16
 
-_VERSION = 1
+_VERSION = 2
 _WORD = 0xFFFFFFFF
 _HISTORY_MASK = (1 << HISTORY_VISITS) - 1
 
 _PAGE_HEAD = Struct("<BIHH")
 _KEY = Struct("<Q")
 _PAGE_LOCATION = Struct("<IIHB")
-_SITE_HEAD = Struct("<BIIHHH")
-_SITE_LOCATION = Struct("<IIBBBBH")
-_TEXT = Struct("<IHHB")
+_SITE_HEAD = Struct("<BIIHHHH")
+_SIZE = Struct("<I")
+_SITE_LOCATION = Struct("<IIHHHHHH")
+_TEXT = Struct("<IHHBB")
 _EDIT = Struct("<QHI")
 
 
@@ -109,9 +111,10 @@ class LocationStats(NamedTuple):
 
     compared: int = 0
     differed: int = 0
-    rotated: int = 0  # How often a text of other pages replaced another such text.
+    rotated: int = 0  # How often a text of other pages replaced another such text; of a slot, how often it grew.
     minor: int = 0  # How often the differences were a small part of the page.
     page_bits: int = 0  # Some of the pages on which it differed, one bit each.
+    seen_bits: int = 0  # Some of the pages on which it was compared.
 
     @property
     def pages(self) -> int:
@@ -129,17 +132,25 @@ class LocationStats(NamedTuple):
         return self.rotated / self.compared if self.compared else 0.0
 
     def add(
-        self, *, compared: int, page: int, differed: bool = False, rotated: bool = False, minor: bool = False
-    ) -> LocationStats:
-        """Return the stats after more comparisons, of which one may have seen a difference."""
-        stats = self if self.compared <= RECENT_COMPARISONS else self._halve()
-        bits = stats.page_bits | (1 << (page % PAGE_MARK_BITS) if differed else 0)
-        seen = min(stats.compared + compared, 2 * RECENT_COMPARISONS)
-        return LocationStats(seen, stats.differed + differed, stats.rotated + rotated, stats.minor + minor, bits)
+        self, *, compared: int, page: int, differed: int = 0, rotated: int = 0, minor: bool = False,
+        recent: int = RECENT_COMPARISONS,
+    ) -> LocationStats:  # fmt: skip
+        """Return the stats after more comparisons, of which some may have seen a difference."""
+        stats = self if self.compared <= recent else self._halve()
+        bit = 1 << (page % PAGE_MARK_BITS)
+        seen = min(stats.compared + max(compared, differed), 2 * recent)
+        return LocationStats(
+            seen,
+            min(stats.differed + differed, seen),
+            stats.rotated + rotated,
+            stats.minor + minor,
+            stats.page_bits | (bit if differed else 0),
+            stats.seen_bits | bit,
+        )
 
     def _halve(self) -> LocationStats:
         compared, differed, rotated, minor = (count // 2 for count in self[:4])
-        return LocationStats(compared, differed, rotated, minor, self.page_bits)
+        return LocationStats(compared, differed, rotated, minor, self.page_bits, self.seen_bits)
 
 
 class TextSpread(NamedTuple):
@@ -148,6 +159,7 @@ class TextSpread(NamedTuple):
     pages: int  # Pages that have it now.
     page: int  # Mark of the page that had it last.
     removals: int = 0  # How often a page no longer had it.
+    is_edit: int = 0  # 1: it was first seen as an addition to a known page.
 
 
 class EditSpread(NamedTuple):
@@ -166,16 +178,19 @@ class SiteChangeHistory:
     locations: dict[Location, LocationStats] = field(default_factory=dict)
     texts: dict[int, TextSpread] = field(default_factory=dict)
     edits: dict[int, EditSpread] = field(default_factory=dict)
+    held: tuple[bytes, ...] = ()  # Changes whose verdict waits for other pages, packed.
 
     def after_unchanged(self, page: PageChangeHistory) -> SiteChangeHistory:
         """Return the history after a visit that found this page unchanged."""
         edits = count_repeat_visit(self.edits, page.edits)
-        return SiteChangeHistory(self.pages, self.visits + 1, self.locations, self.texts, edits)
+        return replace(self, visits=self.visits + 1, edits=edits)
 
-    def is_on_other_pages(self, text: str, *, page: int) -> bool:
-        """Return whether another page of the site has, or had, this text."""
+    def is_on_other_pages(self, text: str, *, page: int, least: int = 1) -> bool:
+        """Return whether other pages of the site have, or had, this text for another reason than an edit."""
         spread = self.texts.get(hash_text(text))
-        return spread is not None and (spread.pages > 1 or spread.page != page)
+        if spread is None or (spread.is_edit and not spread.removals):
+            return False
+        return spread.pages > least or (spread.page != page and spread.pages + spread.removals >= least)
 
     def is_recurring(self, text: str, *, least: int) -> bool:
         """Return whether pages show this text only for a while: it was removed at least `least` times."""
@@ -191,22 +206,24 @@ class SiteChangeHistory:
 
     def to_bytes(self) -> bytes:
         """Return the stored form: 14 bytes per location, 9 per text, 14 per edit."""
-        counts = len(self.locations), len(self.texts), len(self.edits)
+        counts = len(self.locations), len(self.texts), len(self.edits), len(self.held)
         parts = [_SITE_HEAD.pack(_VERSION, self.pages & _WORD, self.visits & _WORD, *counts)]
         parts += [_SITE_LOCATION.pack(*location, *stats) for location, stats in self.locations.items()]
         parts += [_TEXT.pack(key, min(text.pages, MAX_PAGE_COUNT), *text[1:]) for key, text in self.texts.items()]
         parts += [_EDIT.pack(key, *edit) for key, edit in self.edits.items()]
+        parts += [_SIZE.pack(len(held)) + held for held in self.held]
         return b"".join(parts)
 
     @staticmethod
     def from_bytes(stored: bytes) -> SiteChangeHistory:
         """Read the stored form; empty if it cannot be read."""
         try:
-            version, pages, visits, locations, texts, edits = _SITE_HEAD.unpack_from(stored)
+            version, pages, visits, locations, texts, edits, held = _SITE_HEAD.unpack_from(stored)
             at = _SITE_HEAD.size
             location_rows, at = _read_rows(_SITE_LOCATION, stored, at, locations)
             text_rows, at = _read_rows(_TEXT, stored, at, texts)
             edit_rows, at = _read_rows(_EDIT, stored, at, edits)
+            held_rows = _read_sized(stored, at, held)
         except error:
             return SiteChangeHistory()
         if version != _VERSION:
@@ -217,12 +234,23 @@ class SiteChangeHistory:
             {Location(*row[:2]): LocationStats(*row[2:]) for row in location_rows},
             {row[0]: TextSpread(*row[1:]) for row in text_rows},
             {row[0]: EditSpread(*row[1:]) for row in edit_rows},
+            held_rows,
         )
 
 
 def _read_rows(form: Struct, stored: bytes, at: int, count: int) -> tuple[list[tuple[int, ...]], int]:
     rows = [form.unpack_from(stored, at + number * form.size) for number in range(count)]
     return rows, at + count * form.size
+
+
+def _read_sized(stored: bytes, at: int, count: int) -> tuple[bytes, ...]:
+    found = []
+    for _ in range(count):
+        (size,) = _SIZE.unpack_from(stored, at)
+        at += _SIZE.size
+        found.append(stored[at : at + size])
+        at += size
+    return tuple(found)
 
 
 def limit_locations(locations: dict[Location, LocationStats]) -> dict[Location, LocationStats]:

@@ -19,8 +19,26 @@ from evercrawl.core.change.change_history import (
     SiteChangeHistory,
     hash_text,
 )
-from evercrawl.core.change.noise import count_words, has_price, is_prose, is_todays_date, text_shape
-from evercrawl.core.change.snapshot import Snapshot, snapshot_html
+from evercrawl.core.change.noise import (
+    count_words,
+    has_age,
+    has_price,
+    is_age,
+    is_prose,
+    is_time,
+    is_todays_date,
+    significant_text,
+    text_shape,
+)
+from evercrawl.core.change.segments import (
+    MAX_SEGMENTS,
+    SegmentChange,
+    is_statement,
+    sentences,
+    slot_number,
+    split_segments,
+)
+from evercrawl.core.change.snapshot import Snapshot, snapshot_html, unmarked
 from evercrawl.core.change.snapshot_diff import (
     MOVED,
     TITLE,
@@ -31,7 +49,6 @@ from evercrawl.core.change.snapshot_diff import (
     combine_keys,
     diff_snapshots,
     edits_in,
-    ignored_edits,
     moved_edit,
     own_block_test,
 )
@@ -49,9 +66,25 @@ class ChangeThreshold(NamedTuple):
     rate: float
 
 
-NUMBER_THRESHOLD = ChangeThreshold(pages=2, differed=2, rate=0.75)
+SLOT_THRESHOLD = ChangeThreshold(pages=3, differed=4, rate=0.3)
+SLOT_NUMBER_THRESHOLD = ChangeThreshold(pages=3, differed=4, rate=0.15)
+STATEMENT_THRESHOLD = ChangeThreshold(pages=4, differed=8, rate=0.8)
+SLOT_VALUE_THRESHOLD = ChangeThreshold(pages=3, differed=12, rate=0.6)
+METADATA_LINE_THRESHOLD = ChangeThreshold(pages=4, differed=6, rate=0.08)
+METADATA_LINE_SEGMENTS = 2
+REFERENCE_THRESHOLD = ChangeThreshold(pages=3, differed=5, rate=0.08)
+TURN_THRESHOLD = ChangeThreshold(pages=3, differed=6, rate=0.12)
+COUNTER_COLUMN_THRESHOLD = ChangeThreshold(pages=1, differed=24, rate=0.3)
+COUNTER_THRESHOLD = ChangeThreshold(pages=2, differed=4, rate=0.05)
+COUNTER_SHARE = 0.9  # Share of the differences at a counter that are increases.
+MIN_COUNTERS = 3
+MIN_SLOT_COMPARISONS = 8  # From here on a slot with class names counts more than one without.
+UNKNOWN_NAME_RATE = 0.6
+MIN_NAME_WORDS = 3
+SLOT_COLUMN_THRESHOLD = ChangeThreshold(pages=2, differed=20, rate=0.4)
+SLOT_FEW_THRESHOLD = ChangeThreshold(pages=2, differed=2, rate=0.75)
+SLOT_COUNTER_THRESHOLD = ChangeThreshold(pages=1, differed=24, rate=0.7)
 PROSE_NUMBER_THRESHOLD = ChangeThreshold(pages=3, differed=4, rate=0.8)
-PRICE_THRESHOLD = ChangeThreshold(pages=3, differed=10, rate=0.9)
 LABEL_THRESHOLD = ChangeThreshold(pages=3, differed=3, rate=0.8)
 VOLATILE_THRESHOLD = ChangeThreshold(pages=1, differed=3, rate=0.25)
 RECURRING_THRESHOLD = ChangeThreshold(pages=2, differed=3, rate=0.4)
@@ -66,6 +99,7 @@ STABLE_PAGES, STABLE_RATE = 3, 0.5
 """A location that differs less often on this many pages is content that changes a lot on this one."""
 RECENT_VISITS, MANY_RECENT, SOME_RECENT = 6, 5, 2
 MIN_REMOVALS = 3  # A text that was removed this often is recurring.
+MIN_OTHER_PAGES = 2  # A statement on this many other pages is not the page's own.
 SITEWIDE_PAGES = 3
 SITEWIDE_SHARE = 0.8  # Share of the visits since an edit was first seen that must have seen it too.
 TEMPLATE_SHARE = 0.75  # A text on this share of the site's pages belongs to the template.
@@ -78,31 +112,210 @@ class ChangeContext(NamedTuple):
     site: SiteChangeHistory
     page_mark: int
     now: datetime | None
+    counters: frozenset[Location] = frozenset()  # Slots of this page whose numbers all grew.
+    has_prose: bool = False
+    rotating: frozenset[int] = frozenset()  # Name paths of this page where names of other pages replaced each other.
 
 
 def location_of(hunk: Hunk) -> Location:
     """Return the exact location of a difference: for numbers, that of the words around them."""
-    return Location(hunk.path, hash_text(text_shape(hunk.added))) if hunk.is_number else Location(hunk.path)
+    return Location(hunk.name, hash_text(text_shape(hunk.added))) if hunk.is_number else Location(hunk.name)
 
 
 def row_end_locations(hunk: Hunk) -> tuple[Location, ...]:
-    """Return the row end at which a difference stands; empty if it stands elsewhere."""
-    return (Location(hunk.path, hunk.position),) if hunk.position in (RowPosition.FIRST, RowPosition.LAST) else ()
+    """Return the row ends at which one text replaced another; empty if it stands elsewhere."""
+    found = []
+    for path, position in {(hunk.path, hunk.position), (hunk.name, hunk.name_position)}:
+        if position in (RowPosition.FIRST, RowPosition.LAST) and hunk.removed and hunk.added:
+            found.append(Location(path, position))
+    return tuple(found)
 
 
 def locations_of(hunks: Iterable[Hunk]) -> set[Location]:
     """Return where learning stores differences: exact locations, paths and ends of rows."""
     return {
-        location for hunk in hunks for location in (location_of(hunk), Location(hunk.path), *row_end_locations(hunk))
+        location
+        for hunk in hunks
+        for location in (location_of(hunk), Location(hunk.name), Location(hunk.path), *row_end_locations(hunk))
     }
+
+
+MAX_SLOT = 0x600
+STATEMENT_FORM = 0
+TURN_SLOT = 0x5FF  # Slot of entries, whatever their form.
+COME_SLOT = 0x500  # Slots of whole blocks that come and go, by form.
+
+
+def block_slot(count: int, *, is_linked: bool) -> int:
+    """Return the slot of a whole block by its number of segments."""
+    return COME_SLOT + (min(count, MAX_SEGMENTS) << 1) + is_linked
+
+
+def slots_of(hunk: Hunk) -> list[int]:
+    """Return the slots that differ at a hunk."""
+    has_statement = hunk.form <= 1 and is_statement(hunk.added or hunk.removed)
+    is_replaced = hunk.form <= 1 and hunk.is_linked and not hunk.is_variation and " " in hunk.added
+    if hunk.segments and not has_statement and not is_replaced:
+        return [change.slot for change in hunk.segments]
+    return [block_slot(STATEMENT_FORM if has_statement else hunk.form, is_linked=hunk.is_linked)]
+
+
+def slot_locations(hunk: Hunk) -> set[Location]:
+    """Return the slots that differ at a hunk, by path and by name path."""
+    slots = [*slots_of(hunk), TURN_SLOT] if _is_turn(hunk) else slots_of(hunk)
+    return {Location(path, slot) for slot in slots for path in (hunk.path, hunk.name)}
+
+
+def _is_turn(hunk: Hunk) -> bool:
+    """Return whether an entry that names something came, went or was replaced."""
+    if not (hunk.is_linked or hunk.is_row or hunk.is_entry):
+        return False
+    return not (hunk.removed and hunk.added) or names_in(hunk.old_marked) != names_in(hunk.new_marked)
 
 
 def is_noise(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether this location shows such differences all the time."""
-    if not hunk.is_number:
-        return _is_noise_text(hunk, context)
-    is_today = context.now is not None and is_todays_date(hunk.added, now=context.now)
-    return (is_today and count_words(hunk.added) <= MAX_TODAY_WORDS) or _is_noise_number(hunk, context)
+    if not hunk.is_significant:
+        return True
+    if hunk.is_metadata:
+        return hunk.is_number and (_is_today(hunk.added, context) or _is_noise_number(hunk, context))
+    if hunk.segments and all(_is_noise_segment(hunk, change, context) for change in hunk.segments):
+        return True
+    if hunk.is_reference and (
+        _slot_reaches(hunk, TURN_SLOT, TURN_THRESHOLD, context)
+        or _slot_reaches(hunk, hunk.segments[0].slot, REFERENCE_THRESHOLD, context)
+    ):
+        return True
+    if _is_one_of_rotating(hunk, context):
+        return True
+    if context.has_prose and _is_turn(hunk) and _slot_reaches(hunk, TURN_SLOT, TURN_THRESHOLD, context):
+        return True
+    return _is_noise_number(hunk, context) if hunk.is_number else _is_noise_text(hunk, context)
+
+
+def _is_today(text: str, context: ChangeContext) -> bool:
+    is_short = count_words(text) <= MAX_TODAY_WORDS
+    return context.now is not None and is_short and is_todays_date(text, now=context.now)
+
+
+def _is_noise_segment(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bool:
+    """Return whether a segment changes by itself: by what it says, or because such segments do on many pages."""
+    # A date alone may be that of an event: the rest of the line does not say.
+    is_date = is_time(change.added) and not is_age(change.added)
+    is_pair = bool(change.removed and change.added) and not is_date
+    if is_pair and significant_text(change.removed) == significant_text(change.added):
+        return True
+    if is_age(change.removed) and is_time(change.added) and not change.is_number:
+        return True
+    if change.is_number and _is_today(change.added, context):
+        return True
+    if change.is_statement:
+        slot = slots_of(hunk)[0] if hunk.form <= 1 else change.slot
+        return _is_noise_statement(change, context) or _slot_reaches(hunk, slot, STATEMENT_THRESHOLD, context)
+    if (change.is_increase or change.is_age) and not has_price(change.added) and _is_counter(hunk, change, context):
+        return True
+    if has_price(change.added) or hunk.is_row:
+        thresholds = (SLOT_VALUE_THRESHOLD, SLOT_COLUMN_THRESHOLD)
+        return any(_slot_reaches(hunk, change.slot, threshold, context) for threshold in thresholds)
+    few = (SLOT_FEW_THRESHOLD, SLOT_COUNTER_THRESHOLD)
+    if change.is_number and any(_slot_reaches(hunk, change.slot, threshold, context) for threshold in few):
+        return True
+    if change.is_number and _slot_reaches(hunk, change.slot, SLOT_NUMBER_THRESHOLD, context):
+        return True
+    if change.is_bare_number and _is_in_metadata_line(hunk, context):
+        return True
+    if _slot_reaches(hunk, change.slot, SLOT_THRESHOLD, context):
+        return True
+    return _is_in_metadata_line(hunk, context) and _slot_reaches(hunk, change.slot, METADATA_LINE_THRESHOLD, context)
+
+
+def _is_counter(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bool:
+    """Return whether the numbers of this slot only grow, on several pages or on this one at once."""
+    if (not hunk.is_row or change.is_age) and Location(hunk.path, change.slot) in context.counters:
+        return True
+    for path in (hunk.name, hunk.path):
+        stats = context.site.locations.get(Location(path, change.slot))
+        if (
+            stats is not None
+            and stats.rotated >= COUNTER_SHARE * stats.differed
+            and (_is_reached(stats, COUNTER_THRESHOLD) or _is_reached(stats, COUNTER_COLUMN_THRESHOLD))
+        ):
+            return True
+    return False
+
+
+def counters_in(hunks: Iterable[Hunk]) -> frozenset[Location]:
+    """Return the slots of which several instances on one page grew at once, and none shrank."""
+    grown: Counter[Location] = Counter()
+    others: set[Location] = set()
+    for hunk in hunks:
+        for change in hunk.segments:
+            location = Location(hunk.path, change.slot)
+            if change.is_increase or change.is_age:
+                grown[location] += 1
+            elif change.is_number:
+                others.add(location)
+    return frozenset(location for location, count in grown.items() if count >= MIN_COUNTERS and location not in others)
+
+
+def _rotating_in(hunks: Iterable[Hunk], context: ChangeContext) -> frozenset[int]:
+    """Return the name paths where the page lost and gained names that other pages show too."""
+    lost: Counter[int] = Counter()
+    gained: Counter[int] = Counter()
+    for hunk in hunks:
+        lost[hunk.name] += _names_others(hunk, hunk.old_marked, context)
+        gained[hunk.name] += _names_others(hunk, hunk.new_marked, context)
+    return frozenset(name for name, count in lost.items() if count and gained[name] and count + gained[name] > 2)
+
+
+def _names_others(hunk: Hunk, marked: str, context: ChangeContext) -> bool:
+    """Return whether a link or line names other pages: all its names stand on other pages too."""
+    names = names_in(marked) if hunk.form > 1 else [unmarked(marked)] if hunk.is_linked and " " in marked else []
+    return bool(names) and all(context.site.is_on_other_pages(name, page=context.page_mark) for name in names)
+
+
+def _is_one_of_rotating(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether names of other pages take turns here, on this page and on others."""
+    if hunk.name not in context.rotating:
+        return False
+    sides = [marked for marked in (hunk.old_marked, hunk.new_marked) if marked]
+    if not all(_names_others(hunk, marked, context) for marked in sides):
+        return False
+    stats = (context.site.locations.get(Location(path)) for path in (hunk.name, hunk.path))
+    return any(one is not None and one.pages >= MIN_ROTATIONS for one in stats)
+
+
+def _is_in_metadata_line(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether another segment of such lines changes by itself; then the line is about the page's upkeep."""
+    return hunk.form >= METADATA_LINE_SEGMENTS and any(
+        _slot_reaches(hunk, slot_number(hunk.form, index, has_digit=digit), SLOT_THRESHOLD, context)
+        for index in range(min(hunk.form, MAX_SEGMENTS))
+        for digit in (True, False)
+    )
+
+
+def _slot_reaches(hunk: Hunk, slot: int, threshold: ChangeThreshold, context: ChangeContext) -> bool:
+    """Return whether a slot reaches a threshold; class names tell similar slots apart where they are known."""
+    named = context.site.locations.get(Location(hunk.name, slot))
+    if named is not None and _is_reached(named, threshold):
+        return True
+    if hunk.has_same_name:
+        if named is None:
+            # Under this name it was never seen to differ.
+            threshold = threshold._replace(rate=max(threshold.rate, UNKNOWN_NAME_RATE))
+        elif named.compared >= MIN_SLOT_COMPARISONS and named.rate < threshold.rate:
+            return False
+    return _reaches(Location(hunk.path, slot), threshold, context)
+
+
+def _is_noise_statement(change: SegmentChange, context: ChangeContext) -> bool:
+    """Return whether all sentences that differ are ones that other pages show too."""
+    old, new = sentences(change.removed), sentences(change.added)
+    differing = {*old} ^ {*new}
+    return bool(differing) and all(
+        context.site.is_on_other_pages(sentence, page=context.page_mark, least=MIN_OTHER_PAGES)
+        for sentence in differing
+    )
 
 
 def is_noise_order(context: ChangeContext) -> bool:
@@ -114,15 +327,31 @@ def is_noise_order(context: ChangeContext) -> bool:
 def is_volatile(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether the location differs often, which is enough outside the page's own part."""
     return (
-        _reaches(Location(hunk.path), VOLATILE_THRESHOLD, context)
+        _reaches(Location(hunk.name), VOLATILE_THRESHOLD, context)
+        or _reaches(Location(hunk.path), VOLATILE_THRESHOLD, context)
         or _recent_differences(location_of(hunk), context) >= SOME_RECENT
     )
 
 
 def is_rotation(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether a text of other pages replaced another such text."""
-    sides = (hunk.removed, hunk.added)
-    return all(text and context.site.is_on_other_pages(text, page=context.page_mark) for text in sides)
+    if hunk.form > 1 and hunk.removed and hunk.added:
+        old, new = names_in(hunk.old_marked), names_in(hunk.new_marked)
+        sides = [name for name in old if name not in new] + [name for name in new if name not in old]
+        is_both = sides and any(name in old for name in sides) and any(name in new for name in sides)
+        return bool(is_both) and all(context.site.is_on_other_pages(name, page=context.page_mark) for name in sides)
+    return all(
+        text and context.site.is_on_other_pages(text, page=context.page_mark) for text in (hunk.removed, hunk.added)
+    )
+
+
+def names_in(marked: str) -> list[str]:
+    """Return the segments of a line that may name another page: several words without a full stop."""
+    return [
+        segment.text
+        for segment in split_segments(marked)
+        if not segment.is_statement and count_words(segment.text) >= MIN_NAME_WORDS
+    ]
 
 
 def is_sitewide(hunk: Hunk, context: ChangeContext) -> bool:
@@ -152,10 +381,10 @@ def _is_noise_number(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether the numbers change at nearly every visit, on several pages or on this one."""
     location = location_of(hunk)
     if has_price(hunk.added):
-        return _reaches(location, PRICE_THRESHOLD, context)
+        return False
     if is_prose(hunk.added):
         return _reaches(location, PROSE_NUMBER_THRESHOLD, context)
-    if _reaches(location, NUMBER_THRESHOLD, context) or _has_active_position(hunk, context):
+    if _has_active_position(hunk, context):
         return True
     return not _is_stable(location, context) and _recent_differences(location, context) >= MANY_RECENT
 
@@ -163,17 +392,31 @@ def _is_noise_number(hunk: Hunk, context: ChangeContext) -> bool:
 def _is_noise_text(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether the text rotates, or is a label or link that always changes."""
     texts = [text for text in (hunk.removed, hunk.added) if text]
-    location = Location(hunk.path)
-    is_statement = any(map(is_prose, texts)) and not hunk.is_linked
-    is_label = not is_statement and (hunk.position is not RowPosition.WITHIN or hunk.is_linked or hunk.is_variation)
-    if not hunk.is_metadata:
-        if _is_rotating_text(hunk, context):
-            return True
-        if is_label and (_has_active_position(hunk, context) or _reaches(location, LABEL_THRESHOLD, context)):
-            return True
-        if _changes_often(hunk, context) and all(context.site.is_recurring(text, least=MIN_REMOVALS) for text in texts):
-            return True
+    has_statement = any(map(is_statement, texts)) and not hunk.is_linked
+    if has_statement:
+        is_shared = all(
+            context.site.is_on_other_pages(text, page=context.page_mark, least=MIN_OTHER_PAGES) for text in texts
+        )
+        is_turning = hunk.form <= 1 and _slot_reaches(hunk, slots_of(hunk)[0], STATEMENT_THRESHOLD, context)
+        return is_shared or is_turning or _is_rotating_text(hunk, context) or _is_recurring(hunk, texts, context)
+    if hunk.form <= 1 and len(texts) == 1 and has_age(texts[0]):
+        return True
+    if _is_rotating_text(hunk, context) or _has_active_position(hunk, context):
+        return True
+    slot = slots_of(hunk)[0]
+    if slot >= COME_SLOT and _slot_reaches(hunk, slot, SLOT_THRESHOLD, context):
+        return True
+    if _is_recurring(hunk, texts, context):
+        return True
+    location = Location(hunk.name)
+    is_label = hunk.name_position is not RowPosition.WITHIN or hunk.is_linked or hunk.is_variation
+    is_label = is_label and (hunk.is_linked or not any(map(is_prose, texts)))
     return is_label and not _is_stable(location, context) and _recent_differences(location, context) >= MANY_RECENT
+
+
+def _is_recurring(hunk: Hunk, texts: list[str], context: ChangeContext) -> bool:
+    """Return whether the texts come and go at a location that often differs."""
+    return _changes_often(hunk, context) and all(context.site.is_recurring(text, least=MIN_REMOVALS) for text in texts)
 
 
 def _is_rotating_text(hunk: Hunk, context: ChangeContext) -> bool:
@@ -181,47 +424,46 @@ def _is_rotating_text(hunk: Hunk, context: ChangeContext) -> bool:
     At a rotating position new texts are noise too; where blocks share the location, an added one may be content."""
     if _has_rotating_position(hunk, context):
         return True
-    stats = context.site.locations.get(Location(hunk.path), LocationStats())
+    stats = context.site.locations.get(Location(hunk.name), LocationStats())
     is_rotating = stats.pages >= MIN_ROTATIONS <= stats.rotated and stats.rotation_rate >= MIN_ROTATION_RATE
-    return is_rotating and is_rotation(hunk, context) and (hunk.position is RowPosition.ALONE or hunk.is_balanced)
+    return is_rotating and is_rotation(hunk, context) and (hunk.name_position is RowPosition.ALONE or hunk.is_balanced)
+
+
+def _seats(hunk: Hunk) -> list[Location]:
+    """Return the locations where the block is the first, the last or the only one."""
+    found = [(hunk.name, hunk.name_position), (hunk.path, hunk.position)]
+    return [Location(path, position) for path, position in found if position is not RowPosition.WITHIN]
 
 
 def _has_rotating_position(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether texts rotate at this position: some are on other pages, or nothing else differs."""
-    if hunk.position is RowPosition.WITHIN:
-        return False
-    location = Location(hunk.path, hunk.position)
-    stats = context.site.locations.get(location, LocationStats())
-    if _reaches(location, ROTATION_THRESHOLD, context):
-        fewest = max(MIN_ROTATIONS, MIN_ROTATION_SHARE * stats.differed)
-        if stats.rotated >= fewest:
+    for location in _seats(hunk):
+        stats = context.site.locations.get(location, LocationStats())
+        if _is_reached(stats, ROTATION_THRESHOLD):
+            fewest = max(MIN_ROTATIONS, MIN_ROTATION_SHARE * stats.differed)
+            if stats.rotated >= fewest:
+                return True
+        if stats.minor >= MIN_MINOR_SHARE * stats.differed and _is_reached(stats, UNSEEN_ROTATION_THRESHOLD):
             return True
-    is_minor = stats.minor >= MIN_MINOR_SHARE * stats.differed
-    return is_minor and _reaches(location, UNSEEN_ROTATION_THRESHOLD, context)
+    return False
 
 
 def _changes_often(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether something differs here at every second or third visit to any page."""
-    position = Location(hunk.path, hunk.position if hunk.position is not RowPosition.WITHIN else RowPosition.ALONE)
-    return _reaches(Location(hunk.path), RECURRING_THRESHOLD, context) or _reaches(
-        position, RECURRING_THRESHOLD, context
-    )
+    return any(_reaches(location, RECURRING_THRESHOLD, context) for location in (Location(hunk.name), *_seats(hunk)))
 
 
 def _has_active_position(hunk: Hunk, context: ChangeContext) -> bool:
-    return hunk.position is not RowPosition.WITHIN and _reaches(
-        Location(hunk.path, hunk.position), LABEL_THRESHOLD, context
-    )
+    return any(_reaches(location, LABEL_THRESHOLD, context) for location in _seats(hunk))
 
 
 def _reaches(location: Location, threshold: ChangeThreshold, context: ChangeContext) -> bool:
     stats = context.site.locations.get(location)
-    return (
-        stats is not None
-        and stats.pages >= threshold.pages
-        and stats.differed >= threshold.differed
-        and stats.rate >= threshold.rate
-    )
+    return stats is not None and _is_reached(stats, threshold)
+
+
+def _is_reached(stats: LocationStats, threshold: ChangeThreshold) -> bool:
+    return stats.pages >= threshold.pages and stats.differed >= threshold.differed and stats.rate >= threshold.rate
 
 
 def _is_stable(location: Location, context: ChangeContext) -> bool:
@@ -237,7 +479,7 @@ def _recent_differences(location: Location, context: ChangeContext) -> int:
 
 MAX_NOISE_EDITS = 8  # Edits called noise that are kept, so that a user can look them up.
 METADATA_FIELDS = 4
-PAGE_MAJORITY = 0.5  # A page with this share of its own words left out as noise is about that noise.
+PAGE_MAJORITY = 0.25  # A page with this share of its own words left out as noise is about that noise.
 MAX_HUNKS = 300  # A page with more differences is another page; the rest are not classified.
 
 
@@ -255,7 +497,8 @@ class ClassifiedChange(NamedTuple):
 
     change: Change
     classes: list[tuple[Hunk, HunkClass]]
-    has_moved: bool
+    found: SnapshotDiff
+    own_words: int
 
 
 def compare(before: bytes | str, after: bytes | str) -> Change:
@@ -269,14 +512,23 @@ def compare(before: bytes | str, after: bytes | str) -> Change:
 def classify_change(before: Snapshot, after: Snapshot, context: ChangeContext) -> ClassifiedChange:
     """Return the change between two snapshots in its context."""
     found = diff_snapshots(before, after)
+    words = max(_own_words(before), _own_words(after), 1)
+    return classify_difference(found, context, own_words=words)
+
+
+def classify_difference(found: SnapshotDiff, context: ChangeContext, *, own_words: int) -> ClassifiedChange:
+    """Return the change that differences make in their context; `own_words`: how many the page has."""
+    context = context._replace(
+        counters=counters_in(found.hunks), rotating=_rotating_in(found.hunks, context), has_prose=found.has_prose
+    )
     classes = [(hunk, classify_hunk(hunk, context)) for hunk in found.hunks[:MAX_HUNKS]]
-    if _is_most_of_the_page(before, after, classes):
+    if _is_most_of_the_page(classes, own_words):
         classes = [
             (hunk, HunkClass.CONTENT if _is_doubtful(hunk, hunk_class) else hunk_class) for hunk, hunk_class in classes
         ]
     remaining = [hunk for hunk in found.hunks[MAX_HUNKS:] if hunk.is_own]
     classes += [(hunk, HunkClass.CONTENT) for hunk in remaining]
-    return ClassifiedChange(_change(before, after, found, classes, context), classes, bool(found.moved))
+    return ClassifiedChange(_change(found, classes, context, own_words), classes, found, own_words)
 
 
 def classify_hunk(hunk: Hunk, context: ChangeContext) -> HunkClass:
@@ -287,7 +539,8 @@ def classify_hunk(hunk: Hunk, context: ChangeContext) -> HunkClass:
         return HunkClass.NOISE
     if not hunk.is_own:
         return HunkClass.NOISE if is_volatile(hunk, context) else HunkClass.TEMPLATE
-    if hunk.path == TITLE and context.site.page_share(hunk.removed) >= TEMPLATE_SHARE:
+    is_telling = hunk.path == TITLE or is_statement(hunk.removed)
+    if hunk.removed and is_telling and context.site.page_share(hunk.removed) >= TEMPLATE_SHARE:
         return HunkClass.TEMPLATE
     return HunkClass.METADATA if hunk.is_metadata else HunkClass.CONTENT
 
@@ -295,22 +548,19 @@ def classify_hunk(hunk: Hunk, context: ChangeContext) -> HunkClass:
 def _is_doubtful(hunk: Hunk, hunk_class: HunkClass) -> bool:
     """Return whether an own difference was left out as a number or a sitewide edit."""
     is_left_out = hunk_class is HunkClass.TEMPLATE or (hunk_class is HunkClass.NOISE and hunk.is_number)
-    return is_left_out and hunk.is_own and not hunk.is_metadata
+    is_age = bool(hunk.segments) and all(change.is_age for change in hunk.segments)
+    return is_left_out and hunk.is_own and not hunk.is_metadata and not is_age
 
 
-def _is_most_of_the_page(before: Snapshot, after: Snapshot, classes: list[tuple[Hunk, HunkClass]]) -> bool:
+def _is_most_of_the_page(classes: list[tuple[Hunk, HunkClass]], own_words: int) -> bool:
     """Return whether most of the page was left out: then the page is about that."""
     doubtful = [hunk for hunk, hunk_class in classes if _is_doubtful(hunk, hunk_class)]
-    words = sum(max(len(hunk.removed.split()), len(hunk.added.split())) for hunk in doubtful)
-    return bool(doubtful) and words >= PAGE_MAJORITY * max(_own_words(before), _own_words(after))
+    words = sum(_differing_words(hunk) for hunk in doubtful)
+    return bool(doubtful) and words >= PAGE_MAJORITY * own_words
 
 
 def _change(
-    before: Snapshot,
-    after: Snapshot,
-    found: SnapshotDiff,
-    classes: list[tuple[Hunk, HunkClass]],
-    context: ChangeContext,
+    found: SnapshotDiff, classes: list[tuple[Hunk, HunkClass]], context: ChangeContext, own_words: int
 ) -> Change:
     own = [hunk for hunk, hunk_class in classes if hunk_class is HunkClass.CONTENT]
     metadata = [hunk for hunk, hunk_class in classes if hunk_class is HunkClass.METADATA]
@@ -319,21 +569,14 @@ def _change(
     kind, size, key_edits = ChangeClass.NOISE, 0.0, template
     moves = [moved_edit(moved)] if moved else []
     if own or moved:
-        kind, size, key_edits = ChangeClass.CONTENT, _size(before, after, own), _keyed_edits(own) + moves
+        kind, size, key_edits = ChangeClass.CONTENT, _size(own, own_words), _keyed_edits(own) + moves
     elif metadata:
         kind, size, key_edits = ChangeClass.METADATA, min(1.0, len(metadata) / METADATA_FIELDS), _keyed_edits(metadata)
     move_edits = (make_edit(*edit, is_template=False) for edit in moves)
-    edits, omitted = limit_edits(chain(_edits(_reading_order(own, before, after) + metadata), move_edits))
+    edits, omitted = limit_edits(chain(_edits(own + metadata), move_edits))
     template_edits, _ = limit_edits(make_edit(*edit, is_template=True) for edit in template)
-    silenced = _noise_edits(classes) + ignored_edits(found.ignored[:MAX_NOISE_EDITS])
-    noise = tuple(make_edit(*edit, is_template=True) for edit in silenced[:MAX_NOISE_EDITS])
+    noise = tuple(make_edit(*edit, is_template=True) for edit in _noise_edits(classes)[:MAX_NOISE_EDITS])
     return Change(kind, size, edits + template_edits, combine_keys({edit.key for edit in key_edits}), omitted, noise)
-
-
-def _reading_order(hunks: list[Hunk], before: Snapshot, after: Snapshot) -> list[Hunk]:
-    """Return the hunks in the order of the page; a removed text stands where it was."""
-    old, new = ({text: at / len(side) for at, text in enumerate(side)} for side in (before.texts, after.texts))
-    return sorted(hunks, key=lambda hunk: new[hunk.added] if hunk.added in new else old.get(hunk.removed, 0.0))
 
 
 def _noise_edits(classes: list[tuple[Hunk, HunkClass]]) -> list[KeyedEdit]:
@@ -361,11 +604,10 @@ def _edits(hunks: list[Hunk]) -> Iterator[Edit]:
             yield make_edit(*edit, is_template=False, is_entry=hunk.is_linked)
 
 
-def _size(before: Snapshot, after: Snapshot, own: list[Hunk]) -> float:
+def _size(own: list[Hunk], own_words: int) -> float:
     """Return the share of the page's own words that differ; never 0 for a change."""
-    total = max(_own_words(before), _own_words(after), 1)
     differing = sum(_differing_words(hunk) for hunk in own)
-    return min(1.0, max(differing, 1) / total)
+    return min(1.0, max(differing, 1) / own_words)
 
 
 def _own_words(snapshot: Snapshot) -> int:

@@ -4,8 +4,11 @@ halved, and a text that no other page has is content whatever the location did b
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple
 
 from xxhash import xxh32_intdigest
 
@@ -13,6 +16,7 @@ from evercrawl.core.change.change_history import (
     MAX_PAGE_COUNT,
     MAX_PAGE_EDITS,
     MAX_REMOVALS,
+    RECENT_INSTANCES,
     EditSpread,
     Location,
     LocationHistory,
@@ -29,17 +33,42 @@ from evercrawl.core.change.change_history import (
 )
 from evercrawl.core.change.classify import (
     MAX_HUNKS,
+    MAX_SLOT,
+    STATEMENT_FORM,
+    TURN_SLOT,
     ChangeContext,
     HunkClass,
+    block_slot,
     classify_change,
     is_rotation,
     is_sitewide,
     locations_of,
+    names_in,
     row_end_locations,
+    slot_locations,
 )
+from evercrawl.core.change.held_changes import HeldChange, held_change
 from evercrawl.core.change.noise import text_shape
-from evercrawl.core.change.snapshot import Snapshot
-from evercrawl.core.change.snapshot_diff import MOVED, Hunk, RowPosition, edits_in, own_block_test, title_parts
+from evercrawl.core.change.segments import (
+    FIRST_SLOT,
+    MAX_SEGMENTS,
+    has_digit,
+    other_form_slot,
+    sentences,
+    slot_number,
+    split_segments,
+)
+from evercrawl.core.change.snapshot import CELL_BORDER, ENTRY, INLINE_BORDER, LINKED, ROW, Snapshot
+from evercrawl.core.change.snapshot_diff import (
+    IMAGE_SLOT,
+    MOVED,
+    REFERENCE_SLOT,
+    Hunk,
+    RowPosition,
+    edits_in,
+    own_block_test,
+    title_parts,
+)
 from evercrawl.model.change import Change
 
 MAX_SHARED_TEXT_CHARS = 400  # Longer blocks are the page's own; the site does not store them.
@@ -53,9 +82,23 @@ MAX_MINOR_SHARE = 0.3
 def learn_page(snapshot: Snapshot, site: SiteChangeHistory, *, page_url: str) -> SiteChangeHistory:
     """Return the site's history after a new page."""
     texts = dict(site.texts)
-    shown = (*snapshot.texts, *title_parts(snapshot.metadata.title))
+    shown = (*snapshot.texts, *title_parts(snapshot.metadata.title), *_naming_segments(snapshot))
     _add_texts(texts, shown, page=_page_mark(page_url))
-    return SiteChangeHistory(site.pages + 1, site.visits, site.locations, limit_texts(texts), site.edits)
+    return replace(site, pages=site.pages + 1, texts=limit_texts(texts))
+
+
+def _naming_segments(snapshot: Snapshot) -> list[str]:
+    """Return the segments of lines and rows that may name another page."""
+    return [name for text in snapshot.marked if CELL_BORDER in text or INLINE_BORDER in text for name in names_in(text)]
+
+
+class VisitComparison(NamedTuple):
+    """The change that a visit found, and both histories after it."""
+
+    change: Change
+    page: PageChangeHistory
+    site: SiteChangeHistory
+    held: HeldChange  # What is needed to judge the change again when other pages of the site were seen.
 
 
 def classify_visit(
@@ -67,7 +110,7 @@ def classify_visit(
     now: datetime,
     page_url: str,
     visit: int,
-) -> tuple[Change, PageChangeHistory, SiteChangeHistory]:
+) -> VisitComparison:
     """Return the change since the last compared version, with both histories after it.
     `visit` counts the visits to the page from 1; those since the last comparison found it unchanged."""
     number = max(visit, page_history.visit + 1)
@@ -79,11 +122,13 @@ def classify_visit(
     hunks = [hunk for hunk, _ in result.classes[:MAX_HUNKS]]
     # A sitewide edit says nothing about its location.
     own_hunks = [hunk for hunk in hunks if not is_sitewide(hunk, context)]
-    moved = {Location(MOVED)} if result.has_moved else set()
+    moved = {Location(MOVED)} if result.found.moved else set()
     made = {edit.key for hunk in hunks for edit in edits_in(hunk)}
     page_after = PageChangeHistory(
         number,
-        _page_locations(history, locations_of(hunks) | moved),
+        _page_locations(
+            history, locations_of(hunks) | moved | {slot for hunk in hunks for slot in slot_locations(hunk)}
+        ),
         _page_edits(page_history.edits, result.classes[:MAX_HUNKS], site_history),
     )
     site_after = SiteChangeHistory(
@@ -92,8 +137,10 @@ def classify_visit(
         _site_locations(context, before, after, own_hunks, moved, compared=1 + min(quiet, MAX_UNCHANGED_VISITS)),
         _site_texts(site_history, hunks, page=mark),
         _site_edits(site_history, made, made_before=page_history.edits),
+        site_history.held,
     )
-    return result.change, page_after, site_after
+    held = held_change(result, page_mark=mark, visits=site_after.visits)
+    return VisitComparison(result.change, page_after, site_after, held)
 
 
 def _page_mark(page_url: str) -> int:
@@ -113,7 +160,7 @@ def _site_locations(
     page = context.page_mark
     differed = locations_of(hunks) | moved
     rotations = [hunk for hunk in hunks if is_rotation(hunk, context)]
-    rotated = {location for hunk in rotations for location in (Location(hunk.path), *row_end_locations(hunk))}
+    rotated = {location for hunk in rotations for location in (Location(hunk.name), *row_end_locations(hunk))}
     is_minor = _is_minor(after, hunks)
     locations = dict(context.site.locations)
     for location in _locations_in(context.site.locations, before, after) - differed:
@@ -122,9 +169,64 @@ def _site_locations(
         stats = locations.get(location)
         comparisons = 1 if stats is None else compared
         locations[location] = (stats or LocationStats()).add(
-            compared=comparisons, page=page, differed=True, rotated=location in rotated, minor=is_minor
+            compared=comparisons, page=page, differed=1, rotated=location in rotated, minor=is_minor
         )
+    _add_slots(locations, after, hunks, page=page, compared=compared)
     return limit_locations(locations)
+
+
+def _add_slots(
+    locations: dict[Location, LocationStats], after: Snapshot, hunks: list[Hunk], *, page: int, compared: int
+) -> None:
+    """Count the instances of each known slot on the page, and how many of them differed."""
+    moved = Counter(location for hunk in hunks for location in slot_locations(hunk))
+    increased = Counter(
+        Location(path, change.slot)
+        for hunk in hunks
+        for change in hunk.segments
+        if change.is_increase
+        for path in {hunk.path, hunk.name}
+    )
+    known = {location for location in locations if FIRST_SLOT <= location.shape < MAX_SLOT} | moved.keys()
+    seen = _slot_instances(after, known)
+    for location in known:
+        instances, differed = seen[location], moved[location]
+        if instances or differed:
+            stats = locations.get(location)
+            comparisons = instances * (1 if stats is None else compared)
+            locations[location] = (stats or LocationStats()).add(
+                compared=comparisons, page=page, differed=differed, rotated=increased[location], recent=RECENT_INSTANCES
+            )
+
+
+def _slot_instances(snapshot: Snapshot, known: set[Location]) -> Counter[Location]:
+    """Return how many instances of each slot at the paths of these a page has."""
+    paths = {location.path for location in known}
+    seen: Counter[Location] = Counter()
+    forms: Counter[tuple[int, tuple[bool, ...], bool]] = Counter()
+    turning = {location.path for location in known if location.shape == TURN_SLOT}
+    for path, name, flag, marked in zip(snapshot.paths, snapshot.names, snapshot.flags, snapshot.marked, strict=True):
+        if path in paths or name in paths:
+            if flag & (LINKED | ROW | ENTRY):
+                for turned in {path, name} & turning:
+                    seen[Location(turned, TURN_SLOT)] += 1
+            segments = split_segments(marked)
+            form = tuple(not segment.is_statement and has_digit(segment.text) for segment in segments)
+            if any(segment.is_statement for segment in segments):
+                seen[Location(path, block_slot(STATEMENT_FORM, is_linked=bool(flag & LINKED)))] += 1
+                seen[Location(name, block_slot(STATEMENT_FORM, is_linked=bool(flag & LINKED)))] += 1
+            forms[(path, form, bool(flag & LINKED))] += 1
+            if name != path:
+                forms[(name, form, bool(flag & LINKED))] += 1
+    for (path, form, is_linked), count in forms.items():
+        seen[Location(path, block_slot(len(form), is_linked=is_linked))] += count
+        for index, is_digit in enumerate(form[:MAX_SEGMENTS]):
+            seen[Location(path, slot_number(len(form), index, has_digit=is_digit))] += count
+            seen[Location(path, other_form_slot(index))] += count
+    for link in snapshot.references:
+        for path in {link.path, link.name} & paths:
+            seen[Location(path, IMAGE_SLOT if link.is_image else REFERENCE_SLOT)] += 1
+    return seen
 
 
 def _is_minor(after: Snapshot, hunks: list[Hunk]) -> bool:
@@ -137,8 +239,8 @@ def _is_minor(after: Snapshot, hunks: list[Hunk]) -> bool:
 
 def _locations_in(locations: dict[Location, LocationStats], before: Snapshot, after: Snapshot) -> set[Location]:
     """Return the known locations on the page; words around numbers must be unchanged to be compared."""
-    shaped = {location.path for location in locations if location.shape > RowPosition.WITHIN}
-    paths = {*before.paths, *after.paths}
+    shaped = {location.path for location in locations if location.shape >= MAX_SLOT}
+    paths = {*before.paths, *after.paths, *before.names, *after.names}
     found = {
         Location(path, position)
         for path in paths
@@ -150,7 +252,7 @@ def _locations_in(locations: dict[Location, LocationStats], before: Snapshot, af
 
 
 def _shaped_locations(snapshot: Snapshot, paths: set[int]) -> set[Location]:
-    blocks = zip(snapshot.paths, snapshot.texts, strict=True)
+    blocks = zip(snapshot.names, snapshot.texts, strict=True)
     return {Location(path, hash_text(text_shape(text))) for path, text in blocks if path in paths}
 
 
@@ -158,22 +260,38 @@ def _site_texts(site: SiteChangeHistory, hunks: list[Hunk], *, page: int) -> dic
     if not hunks:
         return site.texts
     texts = dict(site.texts)
-    for key in {hash_text(hunk.removed) for hunk in hunks if hunk.removed} & texts.keys():
+    removed, added = _differing_texts(hunks)
+    for key in {hash_text(text) for text in removed} & texts.keys():
         spread = texts[key]
         removals = min(spread.removals + 1, MAX_REMOVALS)
         texts[key] = spread._replace(pages=max(0, spread.pages - 1), removals=removals)
-    _add_texts(texts, (hunk.added for hunk in hunks), page=page)
+    _add_texts(texts, added, page=page, is_edit=1)
     return limit_texts(texts)
 
 
-def _add_texts(texts: dict[int, TextSpread], added: Iterable[str], *, page: int) -> None:
+def _differing_texts(hunks: list[Hunk]) -> tuple[list[str], list[str]]:
+    """Return the blocks and sentences that a page lost and gained."""
+    removed, added = [hunk.removed for hunk in hunks if hunk.removed], [hunk.added for hunk in hunks if hunk.added]
+    for hunk in hunks:
+        if hunk.form > 1:
+            old, new = names_in(hunk.old_marked), names_in(hunk.new_marked)
+            removed += [name for name in old if name not in new]
+            added += [name for name in new if name not in old]
+    for change in (change for hunk in hunks for change in hunk.segments if change.is_statement):
+        old, new = sentences(change.removed), sentences(change.added)
+        removed += [sentence for sentence in old if sentence not in new]
+        added += [sentence for sentence in new if sentence not in old]
+    return removed, added
+
+
+def _add_texts(texts: dict[int, TextSpread], added: Iterable[str], *, page: int, is_edit: int = 0) -> None:
     for key in {hash_text(text) for text in added if 0 < len(text) <= MAX_SHARED_TEXT_CHARS}:
         spread = texts.pop(key, None)
         # Insert again, so that the entries are in the order of their last use.
         texts[key] = (
-            TextSpread(1, page)
+            TextSpread(1, page, 0, is_edit)
             if spread is None
-            else TextSpread(min(spread.pages + 1, MAX_PAGE_COUNT), page, spread.removals)
+            else spread._replace(pages=min(spread.pages + 1, MAX_PAGE_COUNT), page=page)
         )
 
 

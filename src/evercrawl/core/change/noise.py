@@ -74,7 +74,8 @@ UNITS_OF_TIME = r"(?:s|sec|secs|seconds?|min|mins|minutes?|h|hrs?|hours?|d|days?
 RELATIVE_TIMES = (
     rf"(?:about |over |almost |less than )?(?:\d+|an?|one|two|a few|several) ?{UNITS_OF_TIME}"
     rf"(?:,? (?:and )?\d+ ?{UNITS_OF_TIME})? ago",
-    r"just now|moments? ago|seconds ago|a (?:moment|while) ago",
+    r"just now|moments? ago|seconds ago|a (?:moment|while) ago|yesterday",
+    r"gestern|ayer|ieri|ontem|gisteren|i ?går|eilen|wczoraj|včera|tegnap|dün|вчера|вчора|χθες|أمس|אתמול",
     r"vor (?:\d+|einem|einer|wenigen|etwa \d+) (?:sek|min|std|stund|tag|woch|monat|jahr)\w*\.?|gerade eben",
     r"il y a (?:environ )?(?:\d+|une?|quelques) \w+|à l'instant",
     r"hace (?:\d+|una?|unos|unas) \w+|ahora mismo",
@@ -86,7 +87,7 @@ RELATIVE_TIMES = (
     r"\d+ \w+ назад|\d+ \w+ тому|πριν (?:από )?\d+ \w+|منذ \d+ \w+|לפני \d+ \w+|\d+ \w+ पहले|\d+ \w+ پیش",
     r"\d+ \w+ trước|\d+ \w+ yang lalu|\d+ ?\w+ที่แล้ว",
     r"\d+ ?(?:秒|分|時間|日|週間|[かヶカ]?月|年|分钟|分鐘|小时|小時|天|周|个月|個月)(?:間|以)?前",
-    r"刚刚|剛剛|たった今",
+    r"刚刚|剛剛|たった今|昨日|昨天|어제",
     r"\d+ ?(?:초|분|시간|일|주|개월|년) ?전|방금",
 )
 MONTHS = (
@@ -101,6 +102,11 @@ MONTHS = (
     r"|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря|tammikuuta|helmikuuta|maaliskuuta"
     r"|huhtikuuta|toukokuuta|kesäkuuta|heinäkuuta|elokuuta|syyskuuta|lokakuuta|marraskuuta|joulukuuta"
 )
+_MONTH_STARTS = (
+    "jan ene gen", "feb fév fev", "mar mär maa", "apr avr abr", "may mai mei maj mag", "jun giu", "jul lug",
+    "aug aoû ago", "sep set", "oct okt ott out", "nov", "dec dez déc dic",
+)  # fmt: skip
+MONTH_NUMBERS = {start: number for number, starts in enumerate(_MONTH_STARTS, 1) for start in starts.split()}
 WEEKDAYS = (
     r"mon(?:day)?|tue(?:s|sday)?|wed(?:nesday)?|thu(?:rs|rsday)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?|montag|dienstag"
     r"|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes"
@@ -154,6 +160,7 @@ _NOW = re.compile(rf"\b(?:{NOW_WORDS})\b|{NOW_SIGNS}", _ANY)
 _AGE = re.compile("|".join(f"(?<!\\w)(?:{one})(?!\\w)" for one in RELATIVE_TIMES), _ANY)
 _MONTH = re.compile(rf"\b(?:{MONTHS})\b", _ANY)
 _PRICE = re.compile(PRICE, _ANY)
+_SHORT_AGE = re.compile(rf"\d{{1,3}} ?{UNITS_OF_TIME}\.?", _ANY)
 _COPYRIGHT = re.compile(r"©|\(c\)|\bcopyright\b", _ANY)
 _YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
 _IDENTITY = re.compile(rf"\b(?:{IDENTITY_WORDS})\b", _ANY)
@@ -233,6 +240,37 @@ def _without_clock(text: str) -> str:
     return bare if is_stamped or is_upkeep else text
 
 
+def has_age(text: str) -> bool:
+    """Return whether the text says somewhere how long ago something was."""
+    return _AGE.search(text) is not None
+
+
+def number_in(text: str) -> float | None:
+    """Return the number in a text that has just one; None: there is none, or more."""
+    found = _NUMBER.findall(text)
+    if len(found) != 1:
+        return None
+    factor = {"k": 1e3, "K": 1e3, "M": 1e6}.get(found[0][-1], 1.0)
+    digits = re.sub(r"[^\d.]" if factor > 1 else r"\D", "", found[0].rstrip("kKM"))
+    try:
+        return float(digits) * factor
+    except ValueError:
+        return None
+
+
+def is_age(text: str) -> bool:
+    """Return whether the text says how long ago something was, and nothing else."""
+    return _AGE.fullmatch(text) is not None or _SHORT_AGE.fullmatch(text) is not None
+
+
+def is_time(text: str) -> bool:
+    """Return whether the text is an age, a date or a time, and nothing else."""
+    if is_age(text):
+        return True
+    bare = _WEEKDAY.sub("#", _CLOCK.sub("#", _DATE.sub("#", _STAMP.sub("#", text))))
+    return bare != text and not _has_other_words(bare) and not _NUMBER.search(bare)
+
+
 def _has_other_words(text: str) -> bool:
     """Return whether there is a word that is not about the page's upkeep."""
     rest = _NOW.sub(" ", _UPKEEP.sub(" ", text))
@@ -279,14 +317,13 @@ def significant_title(title: str) -> str:
 def is_todays_date(text: str, *, now: datetime) -> bool:
     """Return whether the text names the day of `now`, in any time zone."""
     numbers = Counter(int(found) for found in re.findall(r"\d+", text) if len(found) <= YEAR_DIGITS)
-    has_month_name = _MONTH.search(text) is not None
-    return any(
-        _matches_day(numbers, now + timedelta(days=shift), has_month_name=has_month_name) for shift in (-1, 0, 1)
-    )
+    month_name = _MONTH.search(text)
+    return any(_matches_day(numbers, now + timedelta(days=shift), month_name) for shift in (-1, 0, 1))
 
 
-def _matches_day(numbers: Counter[int], day: datetime, *, has_month_name: bool) -> bool:
+def _matches_day(numbers: Counter[int], day: datetime, month_name: re.Match[str] | None) -> bool:
     """Return whether day and month are among the numbers, and the year unless the month is written out."""
-    if has_month_name:
-        return day.day in numbers
+    if month_name is not None:
+        # Names of months in languages that are not listed match any month.
+        return day.day in numbers and MONTH_NUMBERS.get(month_name[0][:3].lower(), day.month) == day.month
     return any(Counter((day.day, day.month, year)) <= numbers for year in (day.year, day.year % 100))

@@ -1,6 +1,6 @@
-"""Snapshots of a version for comparison: blocks of text with their paths and regions, and metadata.
-A block is a run of text between block elements; its path is a hash of the elements around it and their names, so that a
-place in a template has the same path on every page."""
+"""Snapshots of a version for comparison: blocks of text with their paths and regions, links, images and metadata.
+A block is a run of text between block elements. Its path is a hash of the elements around it that mean something, which
+a redesign rarely changes; its name path adds class names and wrappers, which tell apart what looks the same."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from evercrawl.core.document.elements import Attributes, Elements, parse_tree, t
 MAX_CACHED_NAMES = 20_000
 MAX_NAMES_CHARS = 500
 MAX_WORD_CHARS = 24  # Longer words are generated.
+MAX_NAME_DIGITS = 3
 
 
 def _word_set(words: str) -> frozenset[str]:
@@ -88,23 +89,28 @@ def is_site_role(role: str | None) -> bool:
 def _classify(names: str) -> NameClass:
     kept = []
     is_site = is_site_outside = False
+    is_alone = " " not in names.strip()
     for name in _CAMEL.sub("-", names).lower().split():
-        words = _NAME_BORDER.split(name)
-        if not _is_random(name):
-            kept.append(_DIGITS.sub("#", name))
+        words = [word for word in _NAME_BORDER.split(name) if not _is_generated(word)]
+        if not words:
+            continue
+        kept.append(_DIGITS.sub("#", "-".join(words)))
         if words[0] in _MODIFIER_WORDS:
             continue
         plain = {_DIGITS.sub("", word) for word in words}
-        is_site = is_site or name in _SITE_NAMES or not _SITE_WORDS.isdisjoint(plain)
+        # Beside other names, `online` and the like say how the element is, not what.
+        is_site = is_site or (is_alone and name in _SITE_NAMES) or not _SITE_WORDS.isdisjoint(plain)
         is_site_outside = is_site_outside or not _SITE_WORDS_OUTSIDE_MAIN.isdisjoint(plain)
     mark = xxh32_intdigest(" ".join(sorted(set(kept))).encode("utf-8", "surrogatepass")) if kept else 0
     return NameClass(mark, is_site, is_site or is_site_outside)
 
 
-def _is_random(name: str) -> bool:
-    """Return whether a name was generated: digits within letters, or more letters than a word has."""
-    inner = name.strip("0123456789-_")
-    return len(name) > MAX_WORD_CHARS or any(char.isdigit() for char in inner.replace("-", ""))
+def _is_generated(word: str) -> bool:
+    """Return whether part of a name was generated: a long number, digits among letters, or more letters than a word."""
+    if len(word) > MAX_WORD_CHARS or not word:
+        return True
+    bare = word.strip("0123456789")
+    return len(word) - len(bare) > MAX_NAME_DIGITS or any(char.isdigit() for char in bare)
 
 
 BODY, ARTICLE, MAIN, SITE_BY_NAME, SITE = range(5)
@@ -112,22 +118,34 @@ BODY, ARTICLE, MAIN, SITE_BY_NAME, SITE = range(5)
 REGION_BITS = 0b111
 LINKED = 0b1000  # Most of the block is link text, or it is the short text below a link in a list.
 HEADLINE = 0b1_0000  # The block is a first-level heading.
-PARAGRAPH = 0b10_0000
+PARAGRAPH = 0b10_0000  # A paragraph, or an entry of an ordered list.
+ROW = 0b100_0000  # The block is a row of a table, or a cell of one.
+ENTRY = 0b1000_0000  # The block is in a list.
+
+INLINE_BORDER = "\u2063"  # Stands in marked texts where an inline element begins or ends.
+CELL_BORDER = "\u2064"
 
 MAX_BLOCKS = 20_000
 MAX_CHARS = 2_000_000
+MAX_SNAPSHOT_LINKS = 4_000
+MAX_REFERENCE_CHARS = 500
+MAX_MARKED_SPACES = 24  # A text with more spaces is prose, whose inline elements say nothing about its parts.
 MIN_LINKED_SHARE = 0.5
 CARD_CHARS = 200
+MAX_PART_CHARS = 100  # A longer cell, or line before a break, is a block of its own.
+SENTENCE_SPACES = 7
+SENTENCE_ENDS = ".!?。！？…؟।॥።"
 
-_INLINE, _TEXT, _PHRASE, _LINK, _BREAK, _CELL, _BLOCK, _LEAF, _PART = range(9)
-_HEADER, _ARTICLE, _MAIN, _SITE, _DROP = range(9, 14)
+_INLINE, _TEXT, _PHRASE, _LINK, _IMAGE, _BREAK, _CELL, _BLOCK, _LEAF, _PART = range(10)
+_HEADER, _ARTICLE, _MAIN, _SITE, _DROP, _CARD = range(10, 16)
 _NAMES = {
     _PHRASE: "b i em strong code tt kbd var samp sub sup abbr cite dfn time small u s q mark data",
     _LINK: "a",
+    _IMAGE: "img",
     _BREAK: "br",
     _CELL: "td th",
     _BLOCK: "li dd figcaption address tr blockquote",
-    # These hold no other block, so their text is taken whole.
+    # These hold no other block.
     _LEAF: "p h1 h2 h3 h4 h5 h6 pre listing xmp dt caption summary legend",
     _PART: "div section ul ol dl table tbody thead tfoot figure details center form fieldset hgroup hr",
     _HEADER: "header",
@@ -138,16 +156,23 @@ _NAMES = {
     " audio video map title head frameset noframes datalist meter progress embed rp",
 }
 _TEXT_ID = text_node_id()
-_A = tag_id("a")
+_A, _IMG, _TR = tag_id("a"), tag_id("img"), tag_id("tr")
 _NO_TAG = -1
-_OUTSIDE = tag_ids("head body html")
+_LISTS = tag_ids("ul ol dl menu")
+_OL, _LI = tag_id("ol"), tag_id("li")
+_HOLLOW = tag_ids("div section tbody thead tfoot figure details center form fieldset hgroup hr header article main")
+"""Elements that say nothing about the text in them; templates wrap and unwrap them."""
 _LEAF_FLAGS = {tag_id("h1"): HEADLINE, tag_id("p"): PARAGRAPH}
 _KIND_OF = {tag: kind for kind, names in _NAMES.items() for tag in tag_ids(names)} | {_TEXT_ID: _TEXT}
 _KINDS = tuple(_KIND_OF.get(tag, _INLINE) for tag in range(max(_KIND_OF) + 1))
 # Stable numbers of elements: those of the parser differ between its versions, but paths are stored.
 _MARKS = {tag_id(name): number for number, name in enumerate(" ".join(_NAMES.values()).split(), start=1)}
+_STEPS = 0x100  # Inside an ordered list; its entries are read in order, like paragraphs.
+_FLAG_BITS = 0xFF
 _PATH_MIX = 0x9E3779B1
 _MASK = 0xFFFFFFFF
+_OWN_START, _SITE_START = 1, 2
+_BORDERS = f"{INLINE_BORDER}{CELL_BORDER} "
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +185,17 @@ class SnapshotMetadata:
     robots: str = ""
 
 
+class Reference(NamedTuple):
+    """A link or image outside the site's parts: what it shows, and its URL as written."""
+
+    path: int
+    name: int
+    flag: int
+    is_image: bool
+    label: str  # Text of the link, or alternative text of the image.
+    url: str
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """The blocks of a version in order: paths, flags and texts in parallel."""
@@ -168,6 +204,16 @@ class Snapshot:
     flags: bytes
     texts: tuple[str, ...]
     metadata: SnapshotMetadata = SnapshotMetadata()
+    names: tuple[int, ...] = ()  # Name paths of the blocks.
+    marked: tuple[str, ...] = ()  # The texts with borders between inline elements and cells.
+    references: tuple[Reference, ...] = ()
+
+
+def unmarked(text: str) -> str:
+    """Return a marked text as readers see it."""
+    if CELL_BORDER in text:
+        text = " ".join(text.replace(CELL_BORDER, " ").split())
+    return text.replace(INLINE_BORDER, "") if INLINE_BORDER in text else text
 
 
 def take_snapshot(tree: LexborHTMLParser, elements: Elements) -> Snapshot:
@@ -175,8 +221,17 @@ def take_snapshot(tree: LexborHTMLParser, elements: Elements) -> Snapshot:
     body = tree.body
     if body is None:
         return Snapshot((), b"", (), _metadata(elements))
-    walk = _walk_blocks(body, _ids_around(elements.code))
-    return Snapshot(tuple(walk.paths), bytes(walk.flags), tuple(walk.texts), _metadata(elements))
+    walk = _walk_blocks(body)
+    marked = tuple(walk.texts)
+    return Snapshot(
+        tuple(walk.paths),
+        bytes(walk.flags),
+        tuple(map(unmarked, marked)),
+        _metadata(elements),
+        tuple(walk.names),
+        marked,
+        tuple(walk.references),
+    )
 
 
 def snapshot_html(html: bytes | str) -> Snapshot:
@@ -208,36 +263,114 @@ def _collapse(text: str | None) -> str:
     return " ".join((text or "").split())
 
 
+class _Open(NamedTuple):
+    """An element that is open, and what was known outside of it."""
+
+    node: LexborNode
+    kind: int
+    path: int = 0
+    name: int = 0
+    flag: int = 0
+    card_at: int = 0
+
+
 class _BlockWalk:
-    """Collects the blocks of one page; path, region and card describe the element that is open."""
+    """Collects the blocks of one page; path, name, flag and card describe the element that is open."""
 
     __slots__ = (
-        "_code", "_inner_path", "_inner_region", "_last_name_class", "_last_path", "_last_region", "_last_tag",
-        "card_at", "chars", "flags", "path", "paths", "pieces", "region", "stack", "texts",
+        "_inner", "_last", "_last_names", "card_at", "cards", "chars", "flag", "flags", "linked", "name", "names",
+        "path", "paths", "pieces", "references", "stack", "texts",
     )  # fmt: skip
 
-    def __init__(self, code: set[int]) -> None:
+    def __init__(self) -> None:
         self.paths: list[int] = []
+        self.names: list[int] = []
         self.flags: list[int] = []
         self.texts: list[str] = []
+        self.references: list[Reference] = []
         self.chars = 0
         self.pieces: list[str] = []
-        self.path, self.region, self.card_at = 1, BODY, MAX_BLOCKS
-        self.stack: list[tuple[LexborNode, int, int, int, int]] = []
-        self._code = code
-        self._last_path = self._last_tag = self._last_region = self._inner_path = self._inner_region = _NO_TAG
-        self._last_name_class = UNNAMED
+        self.linked = 0  # Characters of the pieces that belong to links.
+        self.path, self.name, self.flag, self.card_at = _OWN_START, _OWN_START, BODY, MAX_BLOCKS
+        self.stack: list[_Open] = []
+        self.cards = 0  # Open links that hold blocks.
+        self._last = (_NO_TAG, _NO_TAG, _NO_TAG, _NO_TAG)
+        self._last_names = UNNAMED
+        self._inner = (_NO_TAG, _NO_TAG, _NO_TAG)
 
-    def flush(self, linked: int) -> None:
-        """Make one block of the pieces; `linked` of its characters belong to links."""
-        text = " ".join("".join(self.pieces).split())
+    def flush(self) -> None:
+        """Make one block of the pieces."""
+        text = " ".join("".join(self.pieces).split()).strip(_BORDERS)
+        linked, self.linked = self.linked, 0
         self.pieces.clear()
-        size = len(text)
-        if size:
-            self.texts.append(text)
-            self.paths.append(self.path)
-            self.flags.append(self.region | LINKED if linked > MIN_LINKED_SHARE * size else self.region)
-            self.chars += size
+        if not text:
+            return
+        is_linked = linked > MIN_LINKED_SHARE * len(text)
+        parts = [text]
+        if text.count(" ") > MAX_MARKED_SPACES and INLINE_BORDER in text:
+            # A long run of links is a list; in prose, inline elements say nothing about its parts.
+            parts = text.split(INLINE_BORDER) if is_linked else [text.replace(INLINE_BORDER, "")]
+        for part in parts:
+            if kept := part.strip(_BORDERS):
+                self._add(kept, self.path, self.name, self.flag, is_linked=is_linked)
+
+    def open_card(self, node: LexborNode) -> None:
+        """Open a link that holds blocks; all their texts are link texts."""
+        if self.pieces:
+            self.flush()
+        self.add_reference(node, node.text_lexbor(), is_image=False)
+        self.stack.append(_Open(node, _CARD, self.path, self.name, self.flag, self.card_at))
+        self.cards += 1
+
+    def begin_part(self, text: str) -> None:
+        """Make a block of the cells and lines before a long text."""
+        if len(text) > MAX_PART_CHARS and CELL_BORDER in self.pieces:
+            self.flush()
+
+    def end_part(self) -> None:
+        """End a cell or line: a long one is a block, as in pages laid out with tables."""
+        if sum(map(len, self.pieces)) > MAX_PART_CHARS:
+            self.flush()
+        elif self.pieces:
+            self.pieces.append(CELL_BORDER)
+
+    def _add(self, text: str, path: int, name: int, flag: int, *, is_linked: bool) -> None:
+        if is_linked or self.cards or self._is_card_text(text):
+            flag |= LINKED
+        self.flags.append(flag & _FLAG_BITS)
+        self.texts.append(text)
+        self.paths.append(path)
+        self.names.append(name)
+        self.chars += len(text)
+
+    def _is_card_text(self, text: str) -> bool:
+        """Return whether a text is short and stands below a link in the same entry or row, as on cards."""
+        card_at, flags = self.card_at, self.flags
+        if card_at >= len(flags) or not flags[card_at] & LINKED or len(text) >= CARD_CHARS:
+            return False
+        return text.count(" ") < SENTENCE_SPACES or text[-1] not in SENTENCE_ENDS
+
+    def add_reference(self, node: LexborNode, label: str, *, is_image: bool) -> None:
+        """Note the URL of a link or image, unless it is in a part of the site."""
+        if self.flag & REGION_BITS >= SITE_BY_NAME or len(self.references) >= MAX_SNAPSHOT_LINKS:
+            return
+        attributes = node.attributes
+        url = attributes.get("src" if is_image else "href")
+        if url and len(url) <= MAX_REFERENCE_CHARS and not url.startswith("data:"):
+            shown = _collapse(attributes.get("alt")) if is_image else _collapse(label)
+            flag = self.flag & _FLAG_BITS
+            self.references.append(
+                Reference(self.path, self.name, flag, is_image, shown[:CARD_CHARS], " ".join(url.split()))
+            )
+
+    def add_link(self, node: LexborNode, text: str) -> None:
+        """Add the text of a link to the pieces; if it has none, its image."""
+        if text and not text.isspace():
+            self.pieces.append(f"{INLINE_BORDER}{text}{INLINE_BORDER}")
+            self.linked += len(text)
+            self.add_reference(node, text, is_image=False)
+        elif (image := node.css_first("img")) is not None:
+            self.add_reference(image, "", is_image=True)
 
     def enter(self, node: LexborNode, child: LexborNode, kind: int, tag: int) -> bool:
         """Add an element that holds a single text as a block, or open it and return True."""
@@ -248,67 +381,81 @@ class _BlockWalk:
             names = NAME_CLASSES[attributes["class"] or ""]
         else:
             names = _name_class(attributes)
-        path, region = self.path, self.region
-        # Siblings are often alike, and then have the same path.
-        if (
-            path != self._last_path
-            or tag != self._last_tag
-            or names is not self._last_name_class
-            or region != self._last_region
-        ):
-            self._last_path, self._last_tag, self._last_name_class, self._last_region = path, tag, names, region
-            self._inner_path = (path * _PATH_MIX + _MARKS[tag] + names.mark) & _MASK
-            self._inner_region = _region(kind, region, names) if kind > _PART or names.is_site_outside else region
+        # Siblings are often alike, and then have the same paths.
+        now = (self.path, self.name, self.flag, tag)
+        if now != self._last or names is not self._last_names:
+            self._last, self._last_names = now, names
+            self._inner = _inside(kind, tag, names, self.path, self.name, self.flag)
+        path, name, flag = self._inner
         only = child.tag_id if child.next is None else _NO_TAG
+        text: str | None = None
         if only == _TEXT_ID:
             text = child.text_content
         elif only == _A:
             text = child.text_lexbor()
-        elif kind == _LEAF:
-            text = node.text_lexbor()
-            if self._code and ("=" in text or "(" in text) and node.mem_id in self._code:
+            if text and not text.isspace():
+                outside = (self.path, self.name, self.flag)
+                self.path, self.name, self.flag = path, name, flag
+                self.add_reference(child, text, is_image=False)
+                self.path, self.name, self.flag = outside
+            else:
                 text = None
-        else:
-            text = None
         if text is None:
-            self.stack.append((node, kind, path, region, self.card_at))
-            self.path, self.region = self._inner_path, self._inner_region
+            self.stack.append(_Open(node, kind, self.path, self.name, self.flag, self.card_at))
+            self.path, self.name, self.flag = path, name, flag
             if kind == _BLOCK:
                 self.card_at = len(self.texts)
             return True
         text = " ".join(text.split())
         if text:
-            flags, card_at, flag = self.flags, self.card_at, self._inner_region
-            if kind == _LEAF:
-                flag |= _LEAF_FLAGS.get(tag, 0)
-            if only == _A or (card_at < len(flags) and flags[card_at] & LINKED and len(text) < CARD_CHARS):
-                flag |= LINKED
-            flags.append(flag)
-            self.texts.append(text)
-            self.paths.append(self._inner_path)
-            self.chars += len(text)
+            self._add(text, path, name, flag, is_linked=only == _A)
         return False
 
 
-def _walk_blocks(body: LexborNode, code: set[int]) -> _BlockWalk:
-    """Split the page into blocks in one pass; elements around code are not taken whole."""
-    walk = _BlockWalk(code)
+def _inside(kind: int, tag: int, names: NameClass, path: int, name: int, flag: int) -> tuple[int, int, int]:
+    """Return path, name path and flag inside an element."""
+    region = flag & REGION_BITS
+    inner = _region(kind, region, names) if kind > _PART or names.is_site_outside else region
+    is_step = tag == _LI and flag & _STEPS
+    kept = ROW | ENTRY | PARAGRAPH if flag & ENTRY and tag in _HOLLOW else ROW | ENTRY
+    flag = (flag & kept) | inner
+    if kind == _LEAF:
+        flag |= _LEAF_FLAGS.get(tag, 0)
+    elif is_step:
+        flag |= PARAGRAPH
+    elif tag in _LISTS:
+        flag |= ENTRY | (_STEPS if tag == _OL else 0)
+    elif tag == _TR:
+        flag = (flag | ROW) & ~ENTRY
+    mark = _MARKS[tag]
+    name = (name * _PATH_MIX + mark + names.mark) & _MASK
+    if inner != region and inner >= SITE_BY_NAME:
+        path = _SITE_START
+    if tag not in _HOLLOW:
+        path = (path * _PATH_MIX + mark) & _MASK
+    return path, name, flag
+
+
+def _walk_blocks(body: LexborNode) -> _BlockWalk:
+    """Split the page into blocks in one pass."""
+    walk = _BlockWalk()
     pieces, stack, texts = walk.pieces, walk.stack, walk.texts
     kinds, known_kinds, text_id = _KINDS, len(_KINDS), _TEXT_ID
-    linked = 0
     node: LexborNode | None = body.first_child
     while True:
         if node is None:
             if not stack:
                 break
-            node, kind, path, region, card_at = stack.pop()
+            node, kind, path, name, flag, card_at = stack.pop()
             if kind >= _BLOCK:
                 if pieces:
-                    walk.flush(linked)
-                    linked = 0
-                walk.path, walk.region, walk.card_at = path, region, card_at
+                    walk.flush()
+                walk.path, walk.name, walk.flag, walk.card_at = path, name, flag, card_at
+                walk.cards -= kind == _CARD
             elif kind == _CELL:
-                pieces.append(" ")
+                walk.end_part()
+            else:
+                pieces.append(INLINE_BORDER)
             node = node.next
             continue
         tag = node.tag_id
@@ -316,29 +463,36 @@ def _walk_blocks(body: LexborNode, code: set[int]) -> _BlockWalk:
         if kind == _TEXT:
             text = node.text_content
             if text and (pieces or not text.isspace()):
+                walk.begin_part(text)
                 pieces.append(text)
         elif kind == _LINK:
-            text = node.text_lexbor()
-            if text:
-                pieces.append(text)
-                linked += len(text)
+            child = node.first_child
+            if child is not None and _BLOCK <= (kinds[child.tag_id] if child.tag_id < known_kinds else 0) < _DROP:
+                walk.open_card(node)
+                node = child
+                continue
+            walk.add_link(node, node.text_lexbor())
         elif kind == _PHRASE:
-            pieces.append(node.text_lexbor())
+            pieces.append(f"{INLINE_BORDER}{node.text_lexbor()}{INLINE_BORDER}")
+        elif kind == _IMAGE:
+            walk.add_reference(node, "", is_image=True)
         elif kind == _BREAK:
-            pieces.append("\n")
+            walk.end_part()
         elif kind <= _CELL:
             child = node.first_child
             if child is not None:
                 if kind == _INLINE and child.next is None and child.tag_id == text_id:
-                    pieces.append(child.text_content or "")
+                    walk.begin_part(child.text_content or "")
+                    pieces.append(f"{INLINE_BORDER}{child.text_content or ''}{INLINE_BORDER}")
                 else:
-                    stack.append((node, kind, 0, 0, 0))
+                    if kind == _INLINE:
+                        pieces.append(INLINE_BORDER)
+                    stack.append(_Open(node, kind))
                     node = child
                     continue
         elif kind != _DROP:
             if pieces:
-                walk.flush(linked)
-                linked = 0
+                walk.flush()
             if walk.chars > MAX_CHARS or len(texts) >= MAX_BLOCKS:
                 break
             child = node.first_child
@@ -347,19 +501,8 @@ def _walk_blocks(body: LexborNode, code: set[int]) -> _BlockWalk:
                 continue
         node = node.next
     if pieces:
-        walk.flush(linked)
+        walk.flush()
     return walk
-
-
-def _ids_around(code: list[LexborNode]) -> set[int]:
-    """Return the ids of all body elements that contain code."""
-    found: set[int] = set()
-    for node in code:
-        parent = node.parent
-        while parent is not None and parent.tag_id not in _OUTSIDE and (identity := parent.mem_id) not in found:
-            found.add(identity)
-            parent = parent.parent
-    return found
 
 
 def _name_class(attributes: Attributes) -> NameClass:
@@ -394,25 +537,30 @@ MAX_SNAPSHOT_BYTES = 4 * MAX_CHARS + 16 * MAX_BLOCKS + 1_000_000  # A larger sna
 
 METADATA_TEXTS = 4
 
-_VERSION = 1
-_HEAD = Struct("<BIII")
+_VERSION = 2
+_HEAD = Struct("<BIIII")
 _SEPARATOR = "\x1e"  # Occurs in no block, since blocks have normalized space and this counts as space.
 _compressor, _decompressor = cache(ZstdCompressor), cache(ZstdDecompressor)
 
 
 def pack_snapshot(snapshot: Snapshot) -> bytes:
     """Return the snapshot as compressed bytes; each path is stored once."""
-    distinct = list(dict.fromkeys(snapshot.paths))
+    references = snapshot.references
+    paths = (*snapshot.paths, *snapshot.names, *(path for link in references for path in link[:2]))
+    distinct = list(dict.fromkeys(paths))
     number_of = dict(zip(distinct, range(len(distinct)), strict=True))
     metadata = snapshot.metadata
-    texts = (metadata.title, metadata.description, metadata.canonical, metadata.robots, *snapshot.texts)
+    texts = [metadata.title, metadata.description, metadata.canonical, metadata.robots, *snapshot.marked]
+    for link in references:
+        texts += (f"{'!' if link.is_image else '@'}{link.label}", link.url)
     encoded = _SEPARATOR.join(texts).encode("utf-8", "surrogatepass")
     raw = b"".join((
-        _HEAD.pack(_VERSION, len(snapshot.texts), len(distinct), len(encoded)),
+        _HEAD.pack(_VERSION, len(snapshot.texts), len(references), len(distinct), len(encoded)),
         encoded,
         snapshot.flags,
+        bytes(link.flag for link in references),
         array("I", distinct).tobytes(),
-        array("H", list(map(number_of.__getitem__, snapshot.paths))).tobytes(),
+        array("H", [number_of[path] for path in paths]).tobytes(),
     ))  # fmt: skip
     return _compressor(level=COMPRESSION_LEVEL, write_checksum=False).compress(raw)
 
@@ -427,20 +575,30 @@ def unpack_snapshot(stored: bytes) -> Snapshot | None:
 
 
 def _read_snapshot(raw: bytes) -> Snapshot:
-    version, blocks, paths, size = _HEAD.unpack_from(raw)
+    version, blocks, links, paths, size = _HEAD.unpack_from(raw)
     at = _HEAD.size
     texts = raw[at : at + size].decode("utf-8", "surrogatepass").split(_SEPARATOR)
     at += size
-    flags = raw[at : at + blocks]
-    at += blocks
+    flags = raw[at : at + blocks + links]
+    at += blocks + links
     distinct, numbers = array("I"), array("H")
     distinct.frombytes(raw[at : at + 4 * paths])
     numbers.frombytes(raw[at + 4 * paths :])
-    if version != _VERSION or not len(texts) - METADATA_TEXTS == len(flags) == len(numbers) == blocks:
+    is_whole = len(texts) == METADATA_TEXTS + blocks + 2 * links and len(flags) == blocks + links
+    if version != _VERSION or not is_whole or len(numbers) != 2 * (blocks + links):
         raise ValueError("not a snapshot of this version")
+    path_of = [distinct[number] for number in numbers]
+    marked, shown = tuple(texts[METADATA_TEXTS : METADATA_TEXTS + blocks]), texts[METADATA_TEXTS + blocks :]
+    link_paths = path_of[2 * blocks :]
+    references = zip(link_paths[::2], link_paths[1::2], flags[blocks:], shown[::2], shown[1::2], strict=True)
     return Snapshot(
-        tuple(distinct[number] for number in numbers),
-        flags,
-        tuple(texts[METADATA_TEXTS:]),
+        tuple(path_of[:blocks]),
+        flags[:blocks],
+        tuple(map(unmarked, marked)),
         SnapshotMetadata(*texts[:METADATA_TEXTS]),
+        tuple(path_of[blocks : 2 * blocks]),
+        marked,
+        tuple(
+            Reference(path, name, flag, label[:1] == "!", label[1:], url) for path, name, flag, label, url in references
+        ),
     )

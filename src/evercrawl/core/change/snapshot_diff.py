@@ -1,54 +1,62 @@
 """Differences between two snapshots of a page, apart from order, space and noise.
 A main element with a good part of the text holds all of the page's own blocks. Without one, everything is the page's
-own unless it is named otherwise; on a page with prose, link lists outside articles are the site's."""
+own unless it is named otherwise."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from enum import IntEnum
 from functools import lru_cache
-from itertools import zip_longest
-from operator import eq, or_
+from itertools import pairwise, zip_longest
+from operator import eq, itemgetter, or_
 from typing import NamedTuple
 
 from xxhash import xxh64_intdigest
 
-from evercrawl.core.change.noise import normalize_text, significant_text, significant_title, text_shape, text_similarity
+from evercrawl.core.change.noise import (
+    is_time,
+    normalize_text,
+    significant_text,
+    significant_title,
+    text_shape,
+    text_similarity,
+)
+from evercrawl.core.change.segments import SegmentChange, changed_segments, split_segments
 from evercrawl.core.change.snapshot import (
     ARTICLE,
     BODY,
+    ENTRY,
     HEADLINE,
     LINKED,
     MAIN,
     PARAGRAPH,
     REGION_BITS,
+    ROW,
     SITE,
     SITE_BY_NAME,
+    Reference,
     Snapshot,
     SnapshotMetadata,
 )
 
 MAIN_SHARE = 0.4  # Share of the text outside links and site parts that makes the main element the only own region.
 MIN_PAGE_PROSE_CHARS = 200
-MAX_LINKS_PER_PROSE = 2  # A page with more link text per prose is a list of links, and these are its content.
 MAX_NAMED_SITE_RATIO = 2
 """A part named like the site's, but with more than this many times the rest's text, is the page's own."""
 
+LIS = False
 IsOwnBlock = Callable[[int], bool]
 
 
 def own_block_test(snapshot: Snapshot) -> IsOwnBlock:
     """Return a test that tells from a block's flags whether the block is the page's own."""
     chars = [0, 0, 0, 0, 0]
-    linked = 0
     has_headed_article = False
     for flag, text in zip(snapshot.flags, snapshot.texts, strict=True):
         if not flag & LINKED:
             chars[flag & REGION_BITS] += len(text)
-        elif flag & REGION_BITS == BODY:
-            linked += len(text)
         if flag & HEADLINE and flag & REGION_BITS == ARTICLE:
             has_headed_article = True
     free = chars[BODY] + chars[ARTICLE] + chars[MAIN]
@@ -61,11 +69,9 @@ def own_block_test(snapshot: Snapshot) -> IsOwnBlock:
         own_regions.add(SITE_BY_NAME)
     if not any(chars[region] for region in own_regions) and chars[SITE]:
         own_regions.add(SITE)
-    linked_is_site = free >= MIN_PAGE_PROSE_CHARS and linked <= MAX_LINKS_PER_PROSE * free
 
     def is_own(flag: int) -> bool:
-        region = flag & REGION_BITS
-        return region in own_regions and not (flag & LINKED and region == BODY and linked_is_site)
+        return flag & REGION_BITS in own_regions
 
     return is_own
 
@@ -73,6 +79,7 @@ def own_block_test(snapshot: Snapshot) -> IsOwnBlock:
 TITLE, DESCRIPTION, CANONICAL, ROBOTS, MOVED = range(0xFFFFFFF0, 0xFFFFFFF5)
 """Paths of metadata and of the order of paragraphs."""
 MAX_SIMILARITY_PAIRS = 400  # Pairs of blocks of one path that are compared for similarity.
+MIN_NAME_CHARS = 3  # A segment this long can identify a block.
 MIN_PROSE_CHARS = 40  # Shorter paragraphs are labels, whose order means little.
 MIN_VARIATION_SIMILARITY = 0.4  # Texts at least this similar are variations of each other.
 
@@ -94,12 +101,18 @@ class RowPosition(IntEnum):
 
 
 class _Block(NamedTuple):
-    """A block that only one of the versions has."""
+    """A block that only one of the versions has, and its unchanged neighbours."""
 
     path: int
+    name: int
     flag: int
     text: str
+    marked: str
     position: RowPosition
+    name_position: RowPosition
+    after: str  # The nearest text above that both versions have once.
+    before: str
+    place: float  # How far down the page it stands, 0 to 1.
 
 
 class Hunk(NamedTuple):
@@ -113,11 +126,26 @@ class Hunk(NamedTuple):
     position: RowPosition = RowPosition.ALONE
     is_balanced: bool = True  # As many blocks of this path were removed as added.
     is_metadata: bool = False
+    name: int = 0  # Name path.
+    has_same_name: bool = True  # Names did not change between the versions; generated ones do.
+    name_position: RowPosition = RowPosition.ALONE
+    is_row: bool = False  # Row of a table.
+    is_entry: bool = False  # Entry of a list.
+    segments: tuple[SegmentChange, ...] = ()  # Where the two texts differ; empty if one is missing.
+    form: int = 0  # Number of segments of the block.
+    old_marked: str = ""
+    new_marked: str = ""
+    is_significant: bool = True  # More differs than ages, clocks and counts of readers.
 
     @property
     def is_number(self) -> bool:
         """Return whether only numbers, dates and the like differ."""
         return bool(self.removed and self.added) and text_shape(self.removed) == text_shape(self.added)
+
+    @property
+    def is_reference(self) -> bool:
+        """Return whether the target of a link or an image differs, and no text."""
+        return len(self.segments) == 1 and self.segments[0].slot in (REFERENCE_SLOT, IMAGE_SLOT)
 
     @property
     def is_variation(self) -> bool:
@@ -132,60 +160,95 @@ class SnapshotDiff(NamedTuple):
 
     hunks: list[Hunk]
     moved: list[tuple[str, str]]  # Places of the page's own paragraphs in another order: the old and the new one.
-    ignored: list[tuple[str, str]]  # Texts that differ only in what does not matter, such as an age.
+    has_prose: bool = False  # The page is about its text, so that lists of links on it are side matters.
 
 
 def diff_snapshots(before: Snapshot, after: Snapshot) -> SnapshotDiff:
     """Return the differences between two snapshots apart from noise."""
-    metadata = _metadata_hunks(before.metadata, after.metadata)
-    if before.texts == after.texts:
-        return SnapshotDiff(metadata, [], [])
+    hunks = _metadata_hunks(before.metadata, after.metadata)
     was_own, is_own = own_block_test(before), own_block_test(after)
-    removed, added, ignored = _unmatched(before, after)
-    hunks = [] if _is_resplit(removed, added) else _pair_blocks(removed, added, was_own, is_own)
-    return SnapshotDiff(hunks + metadata, _moved(before, after, was_own, is_own), ignored)
+    removed, added = _unmatched(before, after) if before.texts != after.texts else ([], [])
+    if before.references != after.references:
+        hunks += diff_references(before.references, after.references, is_own)
+    if before.texts == after.texts:
+        return SnapshotDiff(hunks, [])
+    has_prose = _prose_chars(after) >= MIN_PAGE_PROSE_CHARS
+    if not _is_resplit(removed, added):
+        hunks = _pair_blocks(removed, added, was_own, is_own) + hunks
+    return SnapshotDiff(hunks, _moved(before, after, was_own, is_own), has_prose)
 
 
-def _unmatched(before: Snapshot, after: Snapshot) -> tuple[list[_Block], list[_Block], list[tuple[str, str]]]:
-    """Return blocks without a counterpart of the same text, or the same significant text, anywhere on the page.
-    The last list is of texts that differ only in what does not matter."""
-    old, new = Counter(before.texts), Counter(after.texts)
-    removed, added = _unmatched_blocks(before, old - new), _unmatched_blocks(after, new - old)
-    old_texts = Counter(significant_text(block.text) for block in removed)
-    new_texts = Counter(significant_text(block.text) for block in added)
-    old_blocks = _select_significant(removed, old_texts - new_texts)
-    new_blocks = _select_significant(added, new_texts - old_texts)
-    return old_blocks, new_blocks, _ignored_pairs(removed, added, old_blocks, new_blocks)
+def _prose_chars(snapshot: Snapshot) -> int:
+    """Return the characters of statements outside links and the site's parts."""
+    blocks = zip(snapshot.flags, snapshot.marked, strict=True)
+    return sum(
+        len(segment.text)
+        for flag, marked in blocks
+        if not flag & LINKED and flag & REGION_BITS < SITE_BY_NAME and len(marked) >= MIN_PROSE_CHARS
+        for segment in split_segments(marked)
+        if segment.is_statement
+    )
 
 
-def _ignored_pairs(
-    removed: list[_Block], added: list[_Block], old_blocks: list[_Block], new_blocks: list[_Block]
-) -> list[tuple[str, str]]:
-    """Return the texts of blocks that were left out, the old and the new one of the same path."""
-    chosen = set(map(id, old_blocks + new_blocks))
-    old_at, new_at = (_by_path([one for one in blocks if id(one) not in chosen]) for blocks in (removed, added))
+def _unmatched(before: Snapshot, after: Snapshot) -> tuple[list[_Block], list[_Block]]:
+    """Return blocks without a counterpart of the same text, at the same path or else anywhere on the page."""
+    texts_before, texts_after = Counter(before.texts), Counter(after.texts)
+    old, new = (Counter(zip(side.paths, side.texts, strict=True)) for side in (before, after))
+    fewer, more = texts_before - texts_after, texts_after - texts_before
+    anchors = {text for text, count in texts_before.items() if count == 1 == texts_after[text]}
+    return _unmatched_blocks(before, old - new, fewer, anchors), _unmatched_blocks(after, new - old, more, anchors)
+
+
+def _unmatched_blocks(
+    snapshot: Snapshot, unpaired: Counter[tuple[int, str]], wanted: Counter[str], anchors: set[str]
+) -> list[_Block]:
+    """Return as many blocks of each text as are wanted, those without a counterpart at their path."""
+    if not wanted:
+        return []
+    texts = snapshot.texts
+    places = []
+    for at, (path, text) in enumerate(zip(snapshot.paths, texts, strict=True)):
+        if text in wanted and wanted[text] > 0 and unpaired[(path, text)] > 0:
+            wanted[text] -= 1
+            unpaired[(path, text)] -= 1
+            places.append(at)
+    paths, names = _row_positions(snapshot.paths, places), _row_positions(snapshot.names, places)
+    above, below = _neighbours(texts, places, anchors)
     return [
-        (old.text, new.text)
-        for path, olds in old_at.items()
-        for old, new in zip(olds, new_at.get(path, []), strict=False)
+        _Block(
+            snapshot.paths[at],
+            snapshot.names[at],
+            snapshot.flags[at],
+            texts[at],
+            snapshot.marked[at],
+            paths[number],
+            names[number],
+            above[number],
+            below[number],
+            at / len(texts),
+        )
+        for number, at in enumerate(places)
     ]
 
 
-def _unmatched_blocks(snapshot: Snapshot, wanted: Counter[str]) -> list[_Block]:
-    """Return as many blocks of each text as are wanted."""
-    if not wanted:
-        return []
-    paths, count = snapshot.paths, len(snapshot.paths)
+def _row_positions(paths: tuple[int, ...], places: list[int]) -> list[RowPosition]:
+    count = len(paths)
     last_of = dict(zip(paths, range(count), strict=True))
     first_of = dict(zip(reversed(paths), reversed(range(count)), strict=True))
-    blocks = []
-    for at, text in enumerate(snapshot.texts):
-        if text in wanted and wanted[text] > 0:
-            wanted[text] -= 1
-            path = paths[at]
-            position = _position(at, first=first_of[path], last=last_of[path])
-            blocks.append(_Block(path, snapshot.flags[at], text, position))
-    return blocks
+    return [_position(at, first=first_of[paths[at]], last=last_of[paths[at]]) for at in places]
+
+
+def _neighbours(texts: tuple[str, ...], places: list[int], anchors: set[str]) -> tuple[list[str], list[str]]:
+    """Return for each place the nearest anchors above and below: texts that both versions have once."""
+    last, above_all = "", []
+    for text in texts:
+        above_all.append(last)
+        last = text if text in anchors else last
+    last, below_all = "", []
+    for text in reversed(texts):
+        below_all.append(last)
+        last = text if text in anchors else last
+    return [above_all[at] for at in places], [below_all[-1 - at] for at in places]
 
 
 def _position(at: int, *, first: int, last: int) -> RowPosition:
@@ -194,14 +257,16 @@ def _position(at: int, *, first: int, last: int) -> RowPosition:
     return RowPosition.FIRST if at == first else RowPosition.LAST if at == last else RowPosition.WITHIN
 
 
-def _select_significant(blocks: list[_Block], wanted: Counter[str]) -> list[_Block]:
-    """Return as many blocks of each significant text as are wanted; insignificant ones never."""
-    taken = []
+def _significant_blocks(blocks: list[_Block], others: list[_Block]) -> set[_Block]:
+    """Return the blocks with a significant text that none of the others has."""
+    wanted = Counter(significant_text(block.text) for block in blocks)
+    wanted.subtract(significant_text(block.text) for block in others)
+    taken = set()
     for block in blocks:
         key = significant_text(block.text)
         if key and wanted[key] > 0:
             wanted[key] -= 1
-            taken.append(block)
+            taken.add(block)
     return taken
 
 
@@ -214,37 +279,127 @@ def _is_resplit(removed: list[_Block], added: list[_Block]) -> bool:
 
 
 def _pair_blocks(removed: list[_Block], added: list[_Block], was_own: IsOwnBlock, is_own: IsOwnBlock) -> list[Hunk]:
-    """Pair each removed block with the added one that replaced it: same path, most similar first."""
-    old_at, new_at = _by_path(removed), _by_path(added)
+    """Pair each removed block with the added one that replaced it: same path, same neighbours, most similar first."""
+    counts = Counter(block.path for block in removed)
+    counts.subtract(block.path for block in added)
+    significant = _significant_blocks(removed, added) | _significant_blocks(added, removed)
     hunks = []
-    for path in dict.fromkeys((*old_at, *new_at)):
-        pairs = _match_blocks(old_at.get(path, []), new_at.get(path, []))
-        is_balanced = all(old is not None and new is not None for old, new in pairs)
-        hunks += [_hunk(old, new, was_own, is_own)._replace(is_balanced=is_balanced) for old, new in pairs]
-    return hunks
+    for old, new in _match_by(removed, added):
+        some = new or old
+        assert some is not None, "a pair has at least one side"
+        is_significant = old in significant or new in significant
+        hunk = _hunk(old, new, was_own, is_own)
+        hunk = hunk._replace(is_balanced=counts[some.path] == 0, is_significant=is_significant)
+        hunks.append((some.place, hunk))
+    return [hunk for _, hunk in sorted(hunks, key=itemgetter(0))]
 
 
-def _by_path(blocks: list[_Block]) -> dict[int, list[_Block]]:
-    found: dict[int, list[_Block]] = defaultdict(list)
+_Pair = tuple[_Block | None, _Block | None]
+_BlockKey = Callable[[_Block], Hashable]
+_NEIGHBOURS: tuple[_BlockKey, ...] = (
+    lambda block: (block.path, block.after, block.before),
+    lambda block: (block.after, block.before),
+    lambda block: (block.path, block.before),
+    lambda block: (block.path, block.after),
+    lambda block: block.path,
+)
+
+
+def _match_by(removed: list[_Block], added: list[_Block]) -> list[_Pair]:
+    """Return pairs: same neighbours, then a segment that only these two have, then one neighbour, then similar ones.
+    What is left has no counterpart."""
+    pairs: list[_Pair] = []
+    for place, key in enumerate(_NEIGHBOURS):
+        if place == 1:
+            found, removed, added = _match_by_segment(removed, added)
+            pairs += found
+        found, removed, added = _match_groups(removed, added, key, is_last=key is _NEIGHBOURS[-1])
+        pairs += found
+    return pairs + [(old, None) for old in removed] + [(None, new) for new in added]
+
+
+def _match_groups(
+    removed: list[_Block], added: list[_Block], key: _BlockKey, *, is_last: bool = False
+) -> tuple[list[_Pair], list[_Block], list[_Block]]:
+    """Return pairs within groups of the same key, and what is left."""
+    if not removed or not added:
+        return [], removed, added
+    old_at, new_at = _group_blocks(removed, key), _group_blocks(added, key)
+    matched = [
+        pair
+        for common in dict.fromkeys((*old_at, *new_at))
+        for pair in _match_blocks(old_at.get(common, []), new_at.get(common, []), is_last=is_last)
+    ]
+    pairs = [pair for pair in matched if pair[0] is not None and pair[1] is not None]
+    rest_old = [old for old, new in matched if old is not None and new is None]
+    return pairs, rest_old, [new for old, new in matched if new is not None and old is None]
+
+
+def _match_by_segment(removed: list[_Block], added: list[_Block]) -> tuple[list[_Pair], list[_Block], list[_Block]]:
+    """Return pairs of blocks with a segment of letters that no other such block has, and what is left."""
+    if not removed or not added:
+        return [], removed, added
+    old_of, new_of = _unique_segments(removed), _unique_segments(added)
+    partner: dict[_Block, _Block] = {}
+    taken: set[_Block] = set()
+    for key, old in old_of.items():
+        new = new_of.get(key)
+        if new is not None and old not in partner and new not in taken:
+            partner[old] = new
+            taken.add(new)
+    pairs: list[_Pair] = list(partner.items())
+    return pairs, [old for old in removed if old not in partner], [new for new in added if new not in taken]
+
+
+def _unique_segments(blocks: list[_Block]) -> dict[tuple[int, str], _Block]:
+    owners: dict[tuple[int, str], _Block | None] = {}
     for block in blocks:
-        found[block.path].append(block)
+        for segment in split_segments(block.marked):
+            if len(segment.text) >= MIN_NAME_CHARS and any(map(str.isalpha, segment.text)):
+                key = (block.path, segment.text)
+                owners[key] = block if key not in owners else None
+    return {key: block for key, block in owners.items() if block is not None}
+
+
+def _group_blocks(blocks: list[_Block], key: _BlockKey) -> dict[Hashable, list[_Block]]:
+    found: dict[Hashable, list[_Block]] = defaultdict(list)
+    for block in blocks:
+        found[key(block)].append(block)
     return found
 
 
-def _match_blocks(old: list[_Block], new: list[_Block]) -> list[tuple[_Block | None, _Block | None]]:
+def _match_blocks(old: list[_Block], new: list[_Block], *, is_last: bool) -> list[_Pair]:
     """Return pairs of similar blocks, then of those at the same end of the row, then in order."""
+    if not old or not new:
+        return [(one, None) for one in old] + [(None, other) for other in new]
     rest_old, rest_new = list(old), list(new)
-    pairs: list[tuple[_Block | None, _Block | None]] = []
+    pairs: list[_Pair] = []
     for one, other in (*_similar_pairs(old, new), *_pairs_at_ends(old, new)):
         if one in rest_old and other in rest_new:
             rest_old.remove(one)
             rest_new.remove(other)
             pairs.append((one, other))
-    return pairs + list(zip_longest(rest_old, rest_new))
+    if len(rest_old) == len(rest_new) and not is_last:
+        return pairs + list(zip(rest_old, rest_new, strict=True))
+    if is_last and rest_old and rest_new:
+        replaced = _replaced_links(rest_old, rest_new)
+        pairs += replaced
+        rest_old = [one for one in rest_old if all(one is not old for old, _ in replaced)]
+        rest_new = [other for other in rest_new if all(other is not new for _, new in replaced)]
+    return pairs + [(one, None) for one in rest_old] + [(None, other) for other in rest_new]
+
+
+def _replaced_links(old: list[_Block], new: list[_Block]) -> list[_Pair]:
+    """Return pairs of linked blocks of the same name path, in order: entries of a list that others replaced."""
+    waiting: dict[int, list[_Block]] = defaultdict(list)
+    for block in reversed(new):
+        if block.flag & LINKED:
+            waiting[block.name].append(block)
+    return [(one, waiting[one.name].pop()) for one in old if one.flag & LINKED and waiting[one.name]]
 
 
 def _similar_pairs(old: list[_Block], new: list[_Block]) -> list[tuple[_Block, _Block]]:
-    if not 1 < len(old) * len(new) <= MAX_SIMILARITY_PAIRS:
+    if len(old) * len(new) > MAX_SIMILARITY_PAIRS:
         return []
     scored = [(text_similarity(one.text, other.text), one, other) for one in old for other in new]
     similar = [entry for entry in scored if entry[0] >= MIN_VARIATION_SIMILARITY]
@@ -252,26 +407,127 @@ def _similar_pairs(old: list[_Block], new: list[_Block]) -> list[tuple[_Block, _
 
 
 def _pairs_at_ends(old: list[_Block], new: list[_Block]) -> list[tuple[_Block, _Block]]:
-    ends = (RowPosition.FIRST, RowPosition.LAST)
+    ends = (RowPosition.FIRST, RowPosition.LAST, RowPosition.ALONE)
     return [
         (one, other)
         for one in old[:1] + old[-1:]
         for other in new[:1] + new[-1:]
-        if one.position == other.position and one.position in ends
+        if one.name_position == other.name_position and one.name_position in ends and one.name == other.name
     ]
 
 
 def _hunk(old: _Block | None, new: _Block | None, was_own: IsOwnBlock, is_own: IsOwnBlock) -> Hunk:
     some = new or old
     assert some is not None, "a hunk has at least one side"
+    segments = split_segments(some.marked)
     return Hunk(
         some.path,
         old.text if old else "",
         new.text if new else "",
         is_own=bool((old and was_own(old.flag)) or (new and is_own(new.flag))),
         is_linked=all(block.flag & LINKED for block in (old, new) if block is not None),
-        position=some.position if old is None or new is None or old.position == new.position else RowPosition.WITHIN,
+        position=_common_position(old, new, "position"),
+        name=some.name,
+        has_same_name=old is None or new is None or old.name == new.name,
+        name_position=_common_position(old, new, "name_position"),
+        is_row=bool(some.flag & ROW) and not any(segment.is_statement for segment in segments),
+        is_entry=bool(some.flag & ENTRY),
+        segments=tuple(changed_segments(old.marked, new.marked)) if old and new else (),
+        form=len(segments),
+        old_marked=old.marked if old else "",
+        new_marked=new.marked if new else "",
     )
+
+
+def _common_position(old: _Block | None, new: _Block | None, field: str) -> RowPosition:
+    positions = {getattr(block, field) for block in (old, new) if block is not None}
+    return positions.pop() if len(positions) == 1 else RowPosition.WITHIN
+
+
+MAX_SHOWN_LABEL = 60
+_WORDS = re.compile(r"[0-9A-Za-z]+")
+MIN_HASH_CHARS, LONG_HASH_CHARS = 8, 32
+MIN_HASH_TURNS = 3
+CHARS_PER_TURN = 4
+_HEX = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f]+")
+_LONG_SEGMENTS = re.compile(r"[0-9A-Za-z_-]{16,}")
+_HOST = re.compile(r"^(?:[a-z]+:)?//[^/]*")
+_LONG_NUMBER = re.compile(r"\d{9,}")
+REFERENCE_SLOT, IMAGE_SLOT = 0x400, 0x401
+
+
+def diff_references(before: Sequence[Reference], after: Sequence[Reference], is_own: IsOwnBlock) -> list[Hunk]:
+    """Return links with the same text and another target, and images that replaced others at the same path."""
+    old, new = _targets(before), _targets(after)
+    shapes = Counter(text_shape(label) for _, _, label in new)
+    names = {(link.path, link.is_image, link.label): link.name for link in after}
+    hunks = []
+    for key in old.keys() & new.keys():
+        if shapes[text_shape(key[2])] > 1:
+            # Of "12 comments" and "15 comments" it is unknown which is which.
+            continue
+        gone, come = old[key] - new[key], new[key] - old[key]
+        is_clear = old[key].total() == new[key].total() and (key[1] or old[key].total() == 1)
+        if len(gone) == len(come) == 1 and is_clear:
+            (was, _), (now, flag) = next(iter(gone)), next(iter(come))
+            hunks.append(_reference_hunk(key, was, now, names[key], is_own=is_own(flag)))
+    return hunks
+
+
+def _targets(references: Iterable[Reference]) -> dict[tuple[int, bool, str], Counter[tuple[str, int]]]:
+    found: dict[tuple[int, bool, str], Counter[tuple[str, int]]] = defaultdict(Counter)
+    for reference in references:
+        target = stable_target(reference.url, is_image=reference.is_image)
+        is_named = reference.is_image or (significant_text(reference.label) and not is_time(reference.label))
+        if target and is_named:
+            found[(reference.path, reference.is_image, reference.label)][(target, reference.flag)] += 1
+    return found
+
+
+def stable_target(url: str, *, is_image: bool) -> str:
+    """Return what stays the same of a URL between requests: no fragment, no session, no generated value."""
+    bare = _SESSION.sub("", url.partition("#")[0])
+    path, _, query = bare.partition("?")
+    if is_image:
+        # Servers with copies of an image take turns.
+        path = _HOST.sub("", path)
+    path = _WORDS.sub(lambda found: "" if _is_hash(found[0]) else found[0], _LONG_SEGMENTS.sub(_without_hash, path))
+    if is_image:
+        # The query of an image says how large it is.
+        return path
+    kept = [part for part in query.split("&") if part and not _is_generated_value(part.partition("=")[2])]
+    return f"{path}?{'&'.join(kept)}" if kept else path
+
+
+def _is_generated_value(value: str) -> bool:
+    return _LONG_NUMBER.search(value) is not None or any(_is_hash(word) for word in _WORDS.findall(value))
+
+
+def _without_hash(found: re.Match[str]) -> str:
+    return "" if _count_turns(found[0]) >= len(found[0]) / CHARS_PER_TURN else found[0]
+
+
+def _is_hash(word: str) -> bool:
+    """Return whether a word was generated: letters and digits, or small and capital letters, in no order."""
+    if len(word) < MIN_HASH_CHARS:
+        return False
+    is_hex = _HEX.fullmatch(word) is not None
+    return is_hex or _count_turns(word) >= MIN_HASH_TURNS or len(word) >= LONG_HASH_CHARS
+
+
+def _count_turns(word: str) -> int:
+    kinds = ["0" if char.isdigit() else "a" if char.islower() else "A" for char in word if char.isalnum()]
+    return sum(one != other for one, other in pairwise(kinds))
+
+
+def _reference_hunk(key: tuple[int, bool, str], was: str, now: str, name: int, *, is_own: bool) -> Hunk:
+    path, is_image, label = key
+    shown = f"{label[:MAX_SHOWN_LABEL]}: " if label else ""
+    removed, added = f"{shown}{was}", f"{shown}{now}"
+    slot = IMAGE_SLOT if is_image else REFERENCE_SLOT
+    change = SegmentChange(slot, was, now, is_statement=False)
+    return Hunk(path, removed, added, is_own, is_linked=False, position=RowPosition.WITHIN, name=name,
+                name_position=RowPosition.WITHIN, segments=(change,), old_marked=label, new_marked=label)  # fmt: skip
 
 
 def _moved(before: Snapshot, after: Snapshot, was_own: IsOwnBlock, is_own: IsOwnBlock) -> list[tuple[str, str]]:
@@ -283,11 +539,6 @@ def _moved(before: Snapshot, after: Snapshot, was_own: IsOwnBlock, is_own: IsOwn
     if len(old) != len(new):
         return []
     return [(text, now_here) for text, now_here in zip(old, new, strict=True) if text != now_here]
-
-
-def ignored_edits(ignored: list[tuple[str, str]]) -> list[KeyedEdit]:
-    """Return ignored differences as edits."""
-    return [_keyed_edit(*pair) for pair in ignored]
 
 
 def moved_edit(moved: list[tuple[str, str]]) -> KeyedEdit:
@@ -302,7 +553,11 @@ def _running_prose(snapshot: Snapshot, is_own: IsOwnBlock) -> list[str]:
     return [
         text
         for flag, text, is_in_row in zip(flags, texts, in_row, strict=False)
-        if is_in_row and len(text) >= MIN_PROSE_CHARS and flag & PARAGRAPH and not flag & LINKED and is_own(flag)
+        if is_in_row
+        and (len(text) >= MIN_PROSE_CHARS or flag & ENTRY)
+        and flag & PARAGRAPH
+        and not flag & LINKED
+        and is_own(flag)
     ]
 
 

@@ -156,11 +156,11 @@ def test_the_session_in_a_canonical_url_is_noise():
     assert compare(before, after).kind is ChangeClass.NOISE
 
 
-def test_without_a_main_element_links_beside_prose_are_template():
+def test_without_a_main_element_links_beside_prose_are_content_until_other_pages_tell():
     def soup(link: str, text: str) -> str:
         return f"<div><a href=1>{link}</a></div><div><p>{PROSE}</p><p>{OTHER}</p><p>{THIRD}</p>{text}</div>"
 
-    assert compare(soup("Shoes", "x"), soup("Holidays", "x")).kind is ChangeClass.NOISE
+    assert compare(soup("Shoes", "x"), soup("Holidays", "x")).kind is ChangeClass.CONTENT
     assert compare(soup("Shoes", "one"), soup("Shoes", "two")).kind is ChangeClass.CONTENT
 
 

@@ -1,0 +1,109 @@
+"""Changes whose verdict waits: what differs on one page may differ on all, which only other pages can tell.
+A change is held until some more pages of its site were compared, or for a limited time, and then judged once more with
+what is known by then."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
+from evercrawl.core.change.classify import ChangeContext, ClassifiedChange, HunkClass, classify_difference
+from evercrawl.core.change.review import correct_change
+from evercrawl.core.change.segments import SegmentChange
+from evercrawl.core.change.snapshot_diff import Hunk, RowPosition, SnapshotDiff
+from evercrawl.model.change import Change
+from evercrawl.model.history import Mute
+from evercrawl.model.page import SettledChange
+from evercrawl.model.time import to_us
+
+HOLD_VISITS = 8  # Visits to the site after which a held change is judged.
+HOLD_SECONDS = 1800  # Time after which it is judged in any case.
+MIN_SITE_PAGES = 4  # On a smaller site other pages tell little, so nothing is held.
+MAX_HELD = 24  # Held changes of a site; beyond it the oldest is judged.
+MAX_HELD_CHARS = 8_000
+
+
+class HeldChange(NamedTuple):
+    """The differences of a page that are not noise as far as is known."""
+
+    page_mark: int
+    visits: int  # Visits to the site so far.
+    own_words: int
+    found: SnapshotDiff
+    url: str = ""
+    page_id: int = 0
+    at_us: int = 0  # When the page was visited.
+
+
+def held_change(result: ClassifiedChange, *, page_mark: int, visits: int) -> HeldChange:
+    """Return what is needed to judge a change again."""
+    hunks = [hunk for hunk, hunk_class in result.classes if hunk_class is not HunkClass.NOISE]
+    return HeldChange(page_mark, visits, result.own_words, result.found._replace(hunks=hunks))
+
+
+def has_to_wait(change: Change, held: HeldChange, site: SiteChangeHistory) -> bool:
+    """Return whether the verdict on a change waits for other pages; a large change is content without them."""
+    chars = sum(len(hunk.removed) + len(hunk.added) for hunk in held.found.hunks)
+    return change.changed and site.pages >= MIN_SITE_PAGES and chars <= MAX_HELD_CHARS
+
+
+def add_held(site: SiteChangeHistory, held: HeldChange) -> SiteChangeHistory:
+    """Return the site's history with one more held change."""
+    return replace(site, held=(*site.held, pack_held(held)))
+
+
+def settle_held(
+    site: SiteChangeHistory, *, now: datetime, rules: Sequence[Mute] = (), everything: bool = False
+) -> tuple[SiteChangeHistory, list[SettledChange]]:
+    """Judge the held changes whose time has come, or all; return the history without them, and the verdicts.
+    `rules` of the user have the last word."""
+    if not site.held:
+        return site, []
+    kept: list[bytes] = []
+    settled = []
+    for place, packed in enumerate(site.held):
+        held = unpack_held(packed)
+        if held is None:
+            continue
+        is_old = to_us(now) - held.at_us >= HOLD_SECONDS * 1_000_000
+        is_surplus = len(site.held) - place > MAX_HELD
+        if everything or is_old or is_surplus or site.visits - held.visits >= HOLD_VISITS:
+            verdict = correct_change(_verdict(held, site, now), held.url, rules)
+            settled.append(SettledChange(held.page_id, held.at_us, verdict))
+        else:
+            kept.append(packed)
+    return replace(site, held=tuple(kept)), settled
+
+
+def _verdict(held: HeldChange, site: SiteChangeHistory, now: datetime) -> Change:
+    context = ChangeContext(PageChangeHistory(), site, held.page_mark, now)
+    return classify_difference(held.found, context, own_words=held.own_words).change
+
+
+def pack_held(held: HeldChange) -> bytes:
+    """Return the stored form of a held change."""
+    return json.dumps(held, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+
+def unpack_held(packed: bytes) -> HeldChange | None:
+    """Read a held change; None if it cannot be read."""
+    try:
+        stored = json.loads(packed.decode("utf-8", "surrogatepass"))
+        mark, visits, own_words, (hunks, moved, has_prose), *visit = stored
+        found = SnapshotDiff([_hunk(row) for row in hunks], [(old, new) for old, new in moved], has_prose)
+        return HeldChange(mark, visits, own_words, found, *visit)
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _hunk(row: list[Any]) -> Hunk:
+    hunk = Hunk(*row)
+    return hunk._replace(
+        position=RowPosition(hunk.position),
+        name_position=RowPosition(hunk.name_position),
+        segments=tuple(SegmentChange(*change) for change in hunk.segments),
+    )

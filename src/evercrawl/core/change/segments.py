@@ -1,0 +1,145 @@
+"""Splits blocks into segments, so that a change is seen where it is.
+A line such as `tom · 12 posts · online` has a segment per fact. Sentences are statements; what they say is content even
+where other segments of the line change all the time."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from evercrawl.core.change.noise import count_words, is_age, number_in, text_shape
+from evercrawl.core.change.snapshot import CELL_BORDER, INLINE_BORDER, SENTENCE_ENDS
+
+STATEMENT_WORDS = 8
+LONG_STATEMENT_WORDS = 18  # From here on a text is a statement without a full stop too.
+MAX_SEGMENTS = 15  # Segments after these count as one.
+_CLOSING = "\"'”’»)]」』 "
+
+_PARTS = re.compile(rf"\s*[·•|∙⋅│｜‧・{CELL_BORDER}]\s*")
+_FINE_PARTS = re.compile(
+    rf"\s*(?:[{INLINE_BORDER}()\[\]»›→←⟶]|\s[-–—/]\s|[:：](?=\s|{INLINE_BORDER})|\n)[\s{INLINE_BORDER}]*"
+)
+_SENTENCES = re.compile(r"(?<=[.!?…؟।])\s+|(?<=[。！？])")
+
+
+class Segment(NamedTuple):
+    """A part of a block."""
+
+    text: str
+    is_statement: bool
+
+
+class SegmentChange(NamedTuple):
+    """A segment that differs: which of how many, and both texts."""
+
+    slot: int  # Number of the segment and of all segments; the same on all blocks of one form.
+    removed: str
+    added: str
+    is_statement: bool
+
+    @property
+    def is_bare_number(self) -> bool:
+        """Return whether the segment is a number and nothing else."""
+        return self.is_number and not any(map(str.isalpha, self.added.rstrip("kKM")))
+
+    @property
+    def is_age(self) -> bool:
+        """Return whether the segment is a time such as `3 hours` or `2d` before and after."""
+        return is_age(self.removed) and is_age(self.added)
+
+    @property
+    def is_increase(self) -> bool:
+        """Return whether the only number in the segment grew, as that of a counter does."""
+        if not self.is_number:
+            return False
+        before, after = number_in(self.removed), number_in(self.added)
+        return before is not None and after is not None and before < after
+
+    @property
+    def is_number(self) -> bool:
+        """Return whether only numbers, dates and the like differ."""
+        return bool(self.removed and self.added) and text_shape(self.removed) == text_shape(self.added)
+
+
+FIRST_SLOT = 0x100
+DIGIT_SLOTS = 0x100
+_OTHER_FORM = 0x300
+
+
+def slot_number(count: int, index: int, *, has_digit: bool) -> int:
+    """Return the number of a segment among `count`; numbers and words do not share a slot."""
+    place = (min(count, MAX_SEGMENTS) << 4) + min(index, MAX_SEGMENTS)
+    return FIRST_SLOT + place + (DIGIT_SLOTS if has_digit else 0)
+
+
+def has_digit(text: str) -> bool:
+    """Return whether the text has a digit."""
+    return any(map(str.isdigit, text))
+
+
+def other_form_slot(head: int) -> int:
+    """Return the number of what follows `head` common segments where the number of segments changed."""
+    return _OTHER_FORM + min(head, MAX_SEGMENTS)
+
+
+def is_statement(text: str) -> bool:
+    """Return whether the text is a sentence rather than a label, a count or a headline."""
+    words = count_words(text)
+    if words < STATEMENT_WORDS:
+        return False
+    return words >= LONG_STATEMENT_WORDS or text.rstrip(_CLOSING)[-1:] in SENTENCE_ENDS
+
+
+def split_segments(marked: str) -> list[Segment]:
+    """Return the segments of a marked text."""
+    found: list[Segment] = []
+    for part in _PARTS.split(marked):
+        plain = part.replace(INLINE_BORDER, "")
+        if is_statement(plain):
+            found.append(Segment(" ".join(plain.split()), is_statement=True))
+        else:
+            found += [Segment(text, is_statement=False) for text in map(_trim, _FINE_PARTS.split(part)) if text]
+    return found
+
+
+def _trim(text: str) -> str:
+    return text.strip(_BORDER_CHARS)
+
+
+_BORDER_CHARS = f" \t\r\n{INLINE_BORDER}{CELL_BORDER}"
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text."""
+    return [sentence for sentence in _SENTENCES.split(text) if sentence]
+
+
+def changed_segments(before: str, after: str) -> list[SegmentChange]:
+    """Return the segments in which two marked texts differ."""
+    old, new = split_segments(before), split_segments(after)
+    if len(old) == len(new):
+        return [
+            SegmentChange(
+                slot_number(len(new), place, has_digit=not one.is_statement and has_digit(one.text + other.text)),
+                one.text,
+                other.text,
+                one.is_statement or other.is_statement,
+            )
+            for place, (one, other) in enumerate(zip(old, new, strict=True))
+            if one.text != other.text
+        ]
+    head = 0
+    while head < min(len(old), len(new)) and old[head].text == new[head].text:
+        head += 1
+    tail = 0
+    while tail < min(len(old), len(new)) - head and old[-1 - tail].text == new[-1 - tail].text:
+        tail += 1
+    one, other = old[head : len(old) - tail], new[head : len(new) - tail]
+    return [
+        SegmentChange(
+            other_form_slot(head),
+            " ".join(segment.text for segment in one),
+            " ".join(segment.text for segment in other),
+            any(segment.is_statement for segment in (*one, *other)),
+        )
+    ]
