@@ -19,7 +19,7 @@ small, if links, for sure; comments, which are content where a page has nothing 
 _LAYOUT_NAMES = (
     "nav navbar navigation navheader navfooter menu submenu breadcrumb breadcrumbs sidebar sidebars sidenav"
     " footer masthead toolbar tableofcontents sphinxsidebar pagination paginator pager paging linklist quicklinks"
-    " ad ads popup modal lightbox login signup signin"
+    " ad ads popup modal lightbox login signup signin aside foot"
 )
 _COMMENT_NAMES = "comment comments commentlist commentaires comentarios comentários kommentare commenti"
 # Related pages, sharing and adverts.
@@ -163,6 +163,14 @@ _ACTION = re.compile(
 MAX_COMMAND_WORDS = 4
 
 
+_STEP = re.compile(r"(?:prev(?:ious)?|next)\b(?: by \w+:|:)|(?:prev(?:ious)?|next)(?: \w+)?\Z", re.IGNORECASE)
+
+
+def is_step_label(text: str) -> bool:
+    """Return whether a line with a link begins like "Next:" or is no more than "Previous page"."""
+    return text[:4].lower() in ("prev", "next") and _STEP.match(text) is not None
+
+
 def is_action(href: str, label: str) -> bool:
     """Return whether a link is a command of the software, such as edit or log in, not a page to read.
     Wikis let links to pages that do not exist yet lead to their editor; such a link names the page."""
@@ -191,10 +199,13 @@ class BoilerplateFilter:
     """Decides which parts of one page to exclude.
     Elements in `mistaken` are kept whatever their names say; None keeps all."""
 
-    __slots__ = ("_doubted", "_keeps_comments", "_mistaken", "comment_chars", "large")
+    __slots__ = ("_doubted", "_keeps_comments", "_keeps_small", "_mistaken", "comment_chars", "large", "small_chars")
 
-    def __init__(self, mistaken: frozenset[int] | None, *, keeps_comments: bool) -> None:
+    def __init__(self, mistaken: frozenset[int] | None, *, keeps_comments: bool, keeps_small: bool) -> None:
         self._keeps_comments = keeps_comments
+        self._keeps_small = keeps_small
+        self.small_chars = 0
+        """Characters of the excluded bylines, pictures and the like."""
         self.comment_chars = 0
         """Characters of the excluded comments."""
         self._mistaken = mistaken or frozenset()
@@ -212,12 +223,17 @@ class BoilerplateFilter:
             return False
         if place == ASIDE_TAG and _is_believed(node, place, 0):
             return True
-        size = len(node.text_lexbor())
+        if self._keeps_small and SMALL_ASIDE <= place <= LINKED_ASIDE:
+            return False
+        text = node.text_lexbor()
+        size = len(text)
         if place == COMMENTS:
             self.comment_chars += size
         if place == ASIDE_TAG or not _is_believed(node, place, size):
             self._doubted += size
             return False
+        if size <= MAX_SMALL_ASIDE_CHARS and SMALL_ASIDE <= place <= LINKED_ASIDE:
+            self.small_chars += len(" ".join(text.split()))
         if size > MIN_LARGE_CHARS:
             self.large.append((node, place, size))
         return True
@@ -448,10 +464,13 @@ MAX_LABEL_WORDS = 8
 _DATE = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\b\d{1,2}:\d\d\b")
 
 
+_CODE_SIGNS = frozenset("=;{}<>$")
+
+
 def is_label(text: str) -> bool:
     """Return whether a short line is a name, an address or a date: most of its words are capitalised or numbers."""
     words = text.split()
-    if text[0] in "—–" or len(words) > MAX_LABEL_WORDS:
+    if text[0] in "—–" or not _CODE_SIGNS.isdisjoint(text) or len(words) > MAX_LABEL_WORDS:
         return False  # A dash precedes the signature below a quotation or a foreword.
     named = sum(word[0].isupper() or word[0].isdigit() or "@" in word or ".com/" in word for word in words)
     return named * 2 >= sum(len(word) > SMALL_WORD_CHARS or word[0].isupper() for word in words) and named > 0

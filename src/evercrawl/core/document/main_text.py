@@ -63,6 +63,8 @@ CLEARLY_BETTER_RATIO = 1.2
 BODY_SHARE = 0.8  # Share of the score that a part marked as text must have.
 MIN_ENTRY_SHARE: Final = 0.7
 MAX_FIELD_ROWS: Final = 60  # Fields stand at the top.
+MAX_SMALL_RATIO: Final = 1.5  # Pictures and bylines with more than this many times the text are entries.
+MIN_FORM_LABELS: Final = 3
 MIN_TICKET_FIELDS: Final = 9  # An entry of a list or a row counts twice.
 MAX_CHARS_BEFORE_TITLE: Final = 150
 MAX_TEASER_CHARS = 600
@@ -115,6 +117,9 @@ def main_text_blocks(body: LexborNode, *, title: str | None = None) -> list[str]
         if not is_thread and candidate.size >= MIN_TEXT_CHARS and other.score <= CLEARLY_BETTER_RATIO * candidate.score:
             break
         found, candidate = again, other
+    if candidate.size < MIN_TEXT_CHARS and found.small_chars > MAX_SMALL_RATIO * candidate.size:
+        found = split_paragraphs(body, mistaken=_node_ids(doubted), keeps_comments=keeps_comments, keeps_small=True)
+        candidate = _choose(found, title)
     if not found.all:
         found = split_paragraphs(body, mistaken=None)
         candidate = _choose(found, title)
@@ -230,8 +235,10 @@ def _middle(found: Paragraphs) -> ParagraphRange:
 
 def _is_small_part(paragraphs: list[Paragraph], part: ParagraphRange, whole: ParagraphRange, sums: list[int]) -> bool:
     """Return whether a container has only a small part of the words of another that are no links."""
+    if part == whole:
+        return False
     chars = _chars(paragraphs[whole[0] : whole[1]])
-    if part == whole or sums[part[1]] - sums[part[0]] >= MIN_PART_SHARE * chars:
+    if sums[part[1]] - sums[part[0]] >= MIN_PART_SHARE * chars:
         return False
     linked = _chars(other for other in paragraphs[whole[0] : whole[1]] if other[1] in _LINK_KINDS or other[1] == LABEL)
     plain = sum(
@@ -348,6 +355,7 @@ def _prune(found: Paragraphs, first: int, last: int, title: str) -> list[str]:
     kept: list[Paragraph] = []
     ends: dict[int, int] | None = None
     titles = _entry_titles(found, first, last)
+    keeps_labels = _is_form([kind for _, kind, _ in paragraphs[first:last]])
     at = _top(paragraphs, first, last)
     while at < last:
         paragraph = text, kind, _ = paragraphs[at]
@@ -357,6 +365,8 @@ def _prune(found: Paragraphs, first: int, last: int, title: str) -> list[str]:
                 kept.append(paragraph)
             continue
         if LINKED_ITEM < kind < HEADING:
+            if kind == LABEL and keeps_labels:
+                kept.append(paragraph)
             continue
         is_below_heading = bool(kept) and kept[-1][1] > HEADING + 1
         if kind == LINKS:
@@ -374,11 +384,19 @@ def _prune(found: Paragraphs, first: int, last: int, title: str) -> list[str]:
                 continue
         if kind > HEADING and _repeats(title, text, kind):
             continue
-        may_announce = at < last and paragraphs[at][1] == LINKS and (kind > HEADING or not is_below_heading)
+        may_announce = at < last and paragraphs[at][1] in (LINKS, TOOL) and (kind > HEADING or not is_below_heading)
         if may_announce and _only_announces(paragraphs, at - 1, last):
             continue
         kept.append(paragraph)
     return [text for text, _, _ in _drop_stray_links(_trim(_drop_pagers(kept)))]
+
+
+def _is_form(kinds: list[int]) -> bool:
+    """Return whether a part of a page has more labels of fields than sentences, and no list."""
+    labels = kinds.count(LABEL)
+    if labels < MIN_FORM_LABELS:
+        return False
+    return labels > kinds.count(TEXT) and ITEM not in kinds and LINKED_ITEM not in kinds
 
 
 def _entry_titles(found: Paragraphs, first: int, last: int) -> set[int]:
@@ -463,10 +481,13 @@ def _section_end(paragraphs: list[Paragraph], at: int, last: int, ends: dict[int
 def _only_announces(paragraphs: list[Paragraph], at: int, last: int) -> bool:
     """Return whether the line stands before excluded links only."""
     text, kind, _ = paragraphs[at]
-    if kind != STUB and not (len(text) < MAX_ANNOUNCEMENT_CHARS and text[-1] in ":?!…"):
+    is_contents = paragraphs[at + 1][1] == TOOL
+    if is_contents and kind < HEADING:
+        return False
+    if kind != STUB and not is_contents and not (len(text) < MAX_ANNOUNCEMENT_CHARS and text[-1] in ":?!…"):
         return False
     after = at + 1
-    while after < last and paragraphs[after][1] == LINKS:
+    while after < last and paragraphs[after][1] in (LINKS, TOOL):
         after += 1
     if kind < HEADING:
         return after - at > 2 or after == last

@@ -19,6 +19,7 @@ from evercrawl.core.document.boilerplate import (
     classify_names,
     is_action,
     is_note,
+    is_step_label,
 )
 from evercrawl.core.document.elements import CODE_TAGS, Attributes, tag_id, tag_ids, text_node_id
 
@@ -129,6 +130,7 @@ class Paragraphs(NamedTuple):
     mains: list[ParagraphRange]  # The containers that are said to be the middle of the page.
     has_main: bool  # One of them is a main element; it is the only one then.
     comment_chars: int
+    small_chars: int
     asides: list[tuple[LexborNode, int, int]]
     """The larger parts excluded for their names, with what the names say and their characters."""
 
@@ -296,17 +298,22 @@ class _ParagraphWalk:
             self.mains,
             self.has_main,
             self._boilerplate.comment_chars,
+            self._boilerplate.small_chars,
             self._boilerplate.large,
         )
 
 
 def split_paragraphs(
-    body: LexborNode, *, mistaken: frozenset[int] | None = frozenset(), keeps_comments: bool = False
+    body: LexborNode,
+    *,
+    mistaken: frozenset[int] | None = frozenset(),
+    keeps_comments: bool = False,
+    keeps_small: bool = False,
 ) -> Paragraphs:
     """Split the page into paragraphs without boilerplate.
     Elements in `mistaken` count as content; None: all do. Branches are ordered by frequency. Not recursive, since pages
     choose their depth."""
-    walk = _ParagraphWalk(BoilerplateFilter(mistaken, keeps_comments=keeps_comments))
+    walk = _ParagraphWalk(BoilerplateFilter(mistaken, keeps_comments=keeps_comments, keeps_small=keeps_small))
     pieces, stack = walk.pieces, walk.stack
     kinds, known_kinds, text_id = _KINDS, len(_KINDS), _TEXT_ID
     node: LexborNode | None = body.first_child
@@ -389,10 +396,12 @@ def _link_kind(text: str, linked: int, stub: int, link: LexborNode | None) -> in
         rel = (attributes.get("rel") or "").lower().split()
         if attributes.get("accesskey") in _STEP_KEYS or not _STEP_TYPES.isdisjoint(rel):
             return TOOL
+    if is_step_label(text):
+        return TOOL
     if not is_linked:
         return TEXT
     href = attributes.get("href") or ""
-    if href.startswith("#") or is_action(href, text):
+    if href.startswith("#") or is_action(href, text) or (stub == STUB and text.isdigit()):
         return TOOL
     return LINKED_ITEM if stub == ITEM else LINKS
 
@@ -408,12 +417,16 @@ def _add_heading(found: list[Paragraph], node: LexborNode, mark: int) -> bool:
 
 
 def _heading_text(heading: LexborNode) -> str:
-    child = heading.first_child
-    if child is not None and child.tag_id == _TEXT_ID:
-        after = child.next
+    first, last = heading.first_child, heading.last_child
+    if first is None or last is None:
+        return ""
+    if first.tag_id == _TEXT_ID:
+        after = first.next
         if after is None or (after.tag_id == _A and after.next is None and after.text_lexbor() in _PERMALINKS):
-            return child.text_content or ""
-    return "".join(map(_visible_text, heading_content(heading)))
+            return first.text_content or ""
+    if _is_heading_tool(last) or _is_heading_tool(first):
+        return "".join(map(_visible_text, heading_content(heading)))
+    return _visible_text(heading)
 
 
 def heading_content(heading: LexborNode) -> list[LexborNode]:
@@ -421,8 +434,7 @@ def heading_content(heading: LexborNode) -> list[LexborNode]:
     nodes: list[LexborNode] = []
     child = heading.first_child
     while child is not None:
-        if _kind_of(child.tag_id) != _DROP:
-            nodes.append(child)
+        nodes.append(child)
         child = child.next
     first, last = 0, len(nodes)
     while first < last and _is_heading_tool(nodes[last - 1]):
@@ -448,8 +460,10 @@ def _is_heading_tool(part: LexborNode) -> bool:
     """Return whether a part of a heading is a permalink, an edit link or space."""
     if part.tag_id == _TEXT_ID:
         return (part.text_content or "").isspace()
+    if _kind_of(part.tag_id) == _DROP:
+        return True
     text = part.text_lexbor()
-    if not any(map(str.isalnum, text)):
+    if not text[:1].isalnum() and not any(map(str.isalnum, text)):
         return len(text) != 1 or part.tag_id == _A or not text.isascii()
     if len(text) > MAX_HEADING_TOOL_CHARS:
         return False
