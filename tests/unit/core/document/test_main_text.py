@@ -297,6 +297,30 @@ def test_footnotes_in_asides_are_kept() -> None:
     )
 
 
+def test_cards_named_after_their_pictures_are_entries() -> None:
+    card = "<div class=product-thumb><a href=/{0}><div class=caption><h6>Item {0}</h6>EUR {0}.00</div></a></div>"
+    text = text_of(
+        f"<div id=content><h1>Shop</h1><p>All prices include tax.</p>{''.join(map(card.format, range(12)))}</div>"
+    )
+    assert text.count("EUR") == 12
+    short = f"<main><h1>Fox</h1><p class=byline>By Jane Roe</p><p>{SENTENCE}</p></main>"
+    assert "Jane" not in text_of(short)
+
+
+def test_lines_of_code_with_numbers_that_are_links_are_kept() -> None:
+    lines = ("LIMIT = 4.2", "", "def is_flood(level):", "    return level > LIMIT")
+    rows = "".join(
+        f"<div class=pre><a href=?f=x#l{at} class=linenr>{at}</a> {line}</div>" for at, line in enumerate(lines, 1)
+    )
+    text = text_of(f"<div class=page_body>{rows}</div>")
+    assert [line.split(" ", 1)[1].strip() for line in text.split("\n")] == [line.strip() for line in lines if line]
+
+
+def test_a_heading_of_nothing_but_links_into_the_page_is_left_out() -> None:
+    contents = "<h2>Table of Contents</h2><ul><li><a href=#a>First part</a><li><a href=#b>Second part</a></ul>"
+    assert "Contents" not in text_of(f"<main>{contents}<h2 id=a>First part</h2><p>{SENTENCE * 4}</p></main>")
+
+
 @pytest.mark.parametrize(
     "opening",
     [
