@@ -21,9 +21,9 @@ from evercrawl.model.settings import ParseSettings
 pytestmark = pytest.mark.regression_pin
 KEPT_BAR = 0.98
 FOREIGN_BAR = 0.01
-KIND_FLOOR = {"form": 0.80, "shop": 0.82, "search": 0.94}  # Least share of paragraphs kept on pages of one kind.
-USUAL_FLOOR = 0.97
-KIND_CEILING = {"forum": 0.075, "search": 0.08, "shop": 0.09}  # Greatest share of foreign words on pages of one kind.
+KIND_FLOOR = {"search": 0.94}  # Least share of paragraphs kept on pages of one kind.
+USUAL_FLOOR = 0.98
+KIND_CEILING = {"forum": 0.04, "search": 0.08, "shop": 0.08}  # Greatest share of foreign words on pages of one kind.
 USUAL_CEILING = 0.025
 MIN_PROGRAMS = 70
 PAGES = Path(__file__).parents[1] / "data" / "app_pages.jsonl.gz"
