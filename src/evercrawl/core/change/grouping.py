@@ -267,7 +267,9 @@ class _Lists:
         shown = visit.change.edits if self._is_quote(own, visit.url) else own
         entries = [edit for edit in shown if _is_entry(edit)]
         found = self._explained_entries(entries, visit.url)
-        if not found or not self._follow(own, found, visit):
+        if not found:
+            return CausePage("") if self._has_shifted(own, visit.url) else None
+        if not self._follow(own, found, visit):
             return None
         # An entry that nobody else lists was added by an editor.
         if len(own) == len(entries) and not self._is_shared(visit):
@@ -305,6 +307,20 @@ class _Lists:
         may be a label, such as "sold out"."""
         causes = {edit.key: (edit.is_entry, self._explain(edit, url)) for edit in edits if _is_entry(edit)}
         return {key: cause for key, (is_linked, cause) in causes.items() if cause and (is_linked or cause.url)}
+
+    def _has_shifted(self, own: Sequence[Edit], url: str) -> bool:
+        """Return whether all texts of a page came from other pages and went to others, as in numbered lists.
+        A paragraph that an editor moved goes to one page, and nothing comes back from a third."""
+        partners: dict[str, set[str]] = {"+": set(), "-": set()}
+        for edit in own:
+            if edit.is_entry or _is_number_only(edit):
+                continue
+            for sign, text in _sides(edit):
+                elsewhere = self._places["+" if sign == "-" else "-", text] - {url}
+                if not elsewhere and self._quotes(text, url) is None:
+                    return False
+                partners[sign] |= elsewhere
+        return bool(partners["+"]) and bool(partners["-"]) and len(partners["+"] | partners["-"]) > 1
 
     def _is_quote(self, own: Sequence[Edit], url: str) -> bool:
         """Return whether a page shows only counters and texts of new and removed pages besides entries."""
@@ -353,14 +369,14 @@ class _Lists:
 
     def _explain(self, edit: Edit, url: str) -> CausePage | None:
         """Return the page from which an edit follows; None: there is none. Of a replaced entry one side is enough."""
-        causes = [self._explain_side(sign, text, url, is_entry=edit.is_entry) for sign, text in _sides(edit)]
+        causes = [self._explain_side(sign, text, url, edit) for sign, text in _sides(edit)]
         found = [cause for cause in causes if cause is not None]
         if not found or (len(found) < len(causes) and not (edit.is_entry or edit.is_template)):
             return None
         return next((cause for cause in found if cause.url), found[0])
 
-    def _explain_side(self, sign: Sign, text: str, url: str, *, is_entry: bool) -> CausePage | None:
-        named = self._named.get(text) or (self._entries.get(text) if is_entry else None)
+    def _explain_side(self, sign: Sign, text: str, url: str, edit: Edit) -> CausePage | None:
+        named = self._named.get(text) or (self._entries.get(text) if edit.is_entry else None)
         if named is not None and named.url == url:
             named = None
         if named is not None and not named.is_edited:
@@ -369,7 +385,8 @@ class _Lists:
             return quoted
         if self._places["+" if sign == "-" else "-", text] - {url}:
             return CausePage("")
-        return named or (self._mentions_gone(text, url) if sign == "-" else None)
+        # A block that still names the removed page has only lost the link to it.
+        return named or (self._mentions_gone(text, url) if sign == "-" or edit.sign == "~" else None)
 
     def _mentions_gone(self, text: str, url: str) -> CausePage | None:
         """Return the removed page that a short block names, which went with it."""

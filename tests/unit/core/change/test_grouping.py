@@ -126,6 +126,22 @@ def test_a_sentence_beside_a_list_that_moved_is_an_edit() -> None:
     assert (["/page/3"], 0) in shown(shifting(0.04))
 
 
+def test_texts_that_came_from_one_page_and_went_to_another_are_a_list() -> None:
+    texts = [f"{number} {STORY}" for number in "abcd"]
+    ends = [content("/page/1", edit(texts[0], "")), content("/page/5", edit("", texts[3]))]
+    middle = [content(f"/page/{at + 2}", edit("", texts[at]), edit(texts[at + 1], "")) for at in range(3)]
+    assert shown([*ends, *middle])[-1] == (["/page/2", "/page/3", "/page/4"], 3)
+    swapped = [content("/a", edit(texts[0], texts[1])), content("/b", edit(texts[1], texts[0]))]
+    assert [listings for _, listings in shown(swapped)] == [0, 0], "an editor exchanged them"
+
+
+def test_a_link_to_a_removed_page_goes_with_it() -> None:
+    gone = CausePage(f"{HOST}/wiki/Git_show_branch", "git show branch", is_gone=True)
+    link = edit("Git show branch: /wiki/Git_show_branch", "Git show branch: /index.php?title=Git_show_branch&redlink=1")
+    changes = [content(f"/{name}", link) for name in "abc"] + [content("/museum", edit("", SENTENCE), size=0.01)]
+    assert shown(changes, gone) == [(["/museum"], 0), (["/a", "/b", "/c"], 3)]
+
+
 def test_a_paragraph_that_moved_to_another_page_is_an_edit_of_both() -> None:
     changes = [content("/a", edit(SENTENCE, "")), content("/b", edit("", SENTENCE))]
     assert [listings for _, listings in shown(changes)] == [0, 0]
