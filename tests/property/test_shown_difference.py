@@ -306,3 +306,23 @@ def test_moved_paragraphs_are_shown(seed: int, script: str) -> None:
     assert change.kind is ChangeClass.CONTENT
     assert change.edits
     assert all(is_visible(edit) for edit in change.edits)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from(sorted(set(WORDS) - set(JOINTS))), st.sampled_from(["link", "image"]))
+def test_changed_targets_are_shown(seed: int, script: str, kind: str) -> None:
+    chance = Random(seed)
+    label = f"{word(chance, script, 1)} {word(chance, script, 2)}"
+    marks = {"link": f"<a href='/{{}}.pdf'>{label}</a>", "image": f"<img src='/{{}}.jpg' alt='{label}'>"}
+    place = Block("p", tuple(word(chance, script) for _ in range(12)))
+    html = html_of([*page_blocks(chance, script), place])
+    before, after = (
+        html.replace("</main>", f"<p>{place.text(0, 4)} {marks[kind].format(name)} {place.text(4)}</p></main>")
+        for name in ("summer-plan", "winter-plan")
+    )
+    change = compare(before, after)
+    assert change.kind is ChangeClass.CONTENT
+    for name, sides in shown_sides(before, after, change).items():
+        assert "summer-plan" in sides["-"], name
+        assert "winter-plan" in sides["+"], name
+        assert label in sides["+"], name
