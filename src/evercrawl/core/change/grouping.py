@@ -87,7 +87,7 @@ def group_changes(
     groups = _attach(_fold_minor(_edit_groups(own)), visits, listing)
     groups = [_sort_entries(group, lists[site_of(group.pages[0])]) if group.is_listing else group for group in groups]
     for group in _edit_groups(visits, template=True):
-        follows = listed.issuperset(group.pages) or lists[site_of(group.pages[0])].explain_all(group.edits)
+        follows = listed.issuperset(group.pages) or lists[site_of(group.pages[0])].explain_all(group)
         groups += [group] if with_noise or (len(group.pages) > 1 and not follows) else []
     return sorted(groups, key=_significance, reverse=True)
 
@@ -347,11 +347,19 @@ class _Lists:
         is_shift = {"+", "-"}.issubset(signs) and visit.change.size >= MIN_SHIFT_SIZE
         return is_shift and all(sign != "~" and left.count(sign) <= signs.count(sign) + 1 for sign in left)
 
-    def explain_all(self, edits: Sequence[Edit]) -> bool:
+    def explain_all(self, group: EditGroup) -> bool:
         """Return whether edits of a template follow from other pages, such as those of a list of the newest pages."""
-        causes = {edit.key: self._explain(edit, "") for edit in edits}
-        found = {key for key, cause in causes.items() if cause is not None and cause.url}
-        return bool(found) and all(edit.key in found or _is_number_only(edit) or _is_entry(edit) for edit in edits)
+        found = {edit.key for edit in group.edits if self._follows(edit, group.pages)}
+        return bool(found) and all(
+            edit.key in found or _is_number_only(edit) or _is_entry(edit) for edit in group.edits
+        )
+
+    def _follows(self, edit: Edit, pages: Sequence[str]) -> bool:
+        """Return whether an edit names a page, or quotes one that does not itself have the edit."""
+        cause = self._explain(edit, "")
+        if cause is None or not cause.url:
+            return False
+        return cause.url not in pages or any(self._named.get(text) is cause for _, text in _sides(edit))
 
     def names_cause(self, edit: Edit) -> bool:
         """Return whether an edit names a page that was added or removed."""
