@@ -11,14 +11,27 @@ from urllib.parse import unquote
 
 from selectolax.lexbor import LexborNode
 
-NEUTRAL, MAIN_PART, CONTENT, ASIDE, LAYOUT_ASIDE, SMALL_ASIDE, LINKED_ASIDE, SURE_ASIDE, COMMENTS, ASIDE_TAG = range(10)
+(
+    NEUTRAL,
+    MAIN_PART,
+    CONTENT,
+    ASIDE,
+    LAYOUT_ASIDE,
+    SMALL_ASIDE,
+    LINKED_ASIDE,
+    SURE_ASIDE,
+    COMMENTS,
+    CONTENTS,
+    ASIDE_TAG,
+) = range(11)
 """What names say: nothing; the middle of the page; content; not content, most likely (ASIDE), unless a layout, if
-small, if links, for sure; comments, which are content where a page has nothing else; an aside element."""
+small, if links, for sure; comments and tables of contents, which are content where a page has nothing else; an aside
+element."""
 
 # Navigation and overlays. Layouts are named after these too.
 _LAYOUT_NAMES = (
     "nav navbar navigation navheader navfooter menu submenu breadcrumb breadcrumbs sidebar sidebars sidenav"
-    " footer masthead toolbar tableofcontents sphinxsidebar pagination paginator pager paging linklist quicklinks"
+    " footer masthead toolbar sphinxsidebar pagination paginator pager paging linklist quicklinks"
     " ad ads popup modal lightbox login signup signin aside foot"
 )
 _COMMENT_NAMES = "comment comments commentlist commentaires comentarios comentários kommentare commenti"
@@ -47,7 +60,7 @@ _SMALL_PAIRS = (
     ",story footer,article tools,story tools,read more,more news,more stories,more articles,more posts"
     ",more from,most read,most viewed,see also,read also,also like,read next,up next,next post,prev post"
     ",prev next,next prev,previous next,next previous"
-    ",post nav,about author,sign up,log in,screen reader,sr only,visually hidden,table contents,site header"
+    ",post nav,about author,sign up,log in,screen reader,sr only,visually hidden,site header"
     ",site footer,page header,page footer,latest articles,latest news,latest posts,recent posts,image credit"
     ",photo credit,img credit,donate box,call action,wp caption"
 )
@@ -84,7 +97,7 @@ _BODY_PAIRS = frozenset(f"{text} {part}" for text in _TEXTS.split() for part in 
 _HIDING_WORDS = frozenset(("hidden", "hide", "noprint", "print"))
 # A page `with-sidebar` is not a sidebar, and a post tagged `tag-comments` holds no comments.
 _MODIFIER_WORDS = frozenset(_MODIFIER_NAMES.split())
-_BY_STRENGTH = (SURE_ASIDE, ASIDE, COMMENTS, LAYOUT_ASIDE, SMALL_ASIDE, LINKED_ASIDE, CONTENT, MAIN_PART)
+_BY_STRENGTH = (SURE_ASIDE, ASIDE, COMMENTS, CONTENTS, LAYOUT_ASIDE, SMALL_ASIDE, LINKED_ASIDE, CONTENT, MAIN_PART)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _WORD_BORDER = re.compile(r"[-_:.]+")
 
@@ -115,7 +128,7 @@ def _classify_cached(names: str) -> int:
 
 
 def _combine(classes_found: Sequence[int]) -> int:
-    if CONTENT in classes_found and not {ASIDE, COMMENTS} & {*classes_found} and max(classes_found) > CONTENT:
+    if CONTENT in classes_found and not {ASIDE, COMMENTS, CONTENTS} & {*classes_found} and max(classes_found) > CONTENT:
         # The names contradict each other.
         return NEUTRAL
     return next((result for result in _BY_STRENGTH if result in classes_found), NEUTRAL)
@@ -137,7 +150,9 @@ def _classify_words(words: list[str]) -> int:
     pairs = {f"{first} {second}" for first, second in pairwise(words)}
     if len(words) == 1 and words[0] in _SURE_ASIDE_WORDS:
         return SURE_ASIDE
-    is_layout = not _LAYOUT_ASIDE_WORDS.isdisjoint(words) or words[-1:] == ["toc"]
+    if words[-1:] == ["toc"] or "tableofcontents" in words or "table contents" in pairs:
+        return CONTENTS
+    is_layout = not _LAYOUT_ASIDE_WORDS.isdisjoint(words)
     if not _ASIDE_WORDS.isdisjoint(words) or (is_layout and len(words) == 1):
         return ASIDE
     if is_layout:
@@ -199,15 +214,13 @@ class BoilerplateFilter:
     """Decides which parts of one page to exclude.
     Elements in `mistaken` are kept whatever their names say; None keeps all."""
 
-    __slots__ = ("_doubted", "_keeps_comments", "_keeps_small", "_mistaken", "comment_chars", "large", "small_chars")
+    __slots__ = ("_doubted", "_keeps", "_mistaken", "chars", "large")
 
-    def __init__(self, mistaken: frozenset[int] | None, *, keeps_comments: bool, keeps_small: bool) -> None:
-        self._keeps_comments = keeps_comments
-        self._keeps_small = keeps_small
-        self.small_chars = 0
-        """Characters of the excluded bylines, pictures and the like."""
-        self.comment_chars = 0
-        """Characters of the excluded comments."""
+    def __init__(self, mistaken: frozenset[int] | None, keeps: frozenset[int]) -> None:
+        self._keeps = keeps
+        """What names may say that is kept all the same."""
+        self.chars = {COMMENTS: 0, CONTENTS: 0, SMALL_ASIDE: 0, LINKED_ASIDE: 0}
+        """Characters of what was excluded."""
         self._mistaken = mistaken or frozenset()
         self._doubted = 0 if mistaken is not None else MAX_DOUBTED_CHARS + 1
         self.large: list[tuple[LexborNode, int, int]] = []
@@ -219,21 +232,15 @@ class BoilerplateFilter:
             return False
         if place == SURE_ASIDE:
             return True
-        if place == COMMENTS and self._keeps_comments:
-            return False
         if place == ASIDE_TAG and _is_believed(node, place, 0):
             return True
-        if self._keeps_small and SMALL_ASIDE <= place <= LINKED_ASIDE:
-            return False
         text = node.text_lexbor()
         size = len(text)
-        if place == COMMENTS:
-            self.comment_chars += size
-        if place == ASIDE_TAG or not _is_believed(node, place, size):
+        if place in self._keeps or place == ASIDE_TAG or not _is_believed(node, place, size):
             self._doubted += size
             return False
-        if size <= MAX_SMALL_ASIDE_CHARS and SMALL_ASIDE <= place <= LINKED_ASIDE:
-            self.small_chars += len(" ".join(text.split()))
+        if place in self.chars:
+            self.chars[place] += len(" ".join(text.split())) if size < MAX_SMALL_ASIDE_CHARS else size
         if size > MIN_LARGE_CHARS:
             self.large.append((node, place, size))
         return True

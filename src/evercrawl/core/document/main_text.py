@@ -16,9 +16,12 @@ from evercrawl.core.document.boilerplate import (
     ARROWS,
     CLOSING_SIGNS,
     COMMENTS,
+    CONTENTS,
     DROP_SECTION,
     LAYOUT_ASIDE,
+    LINKED_ASIDE,
     MAX_LINE_CHARS,
+    SMALL_ASIDE,
     classify_line,
     count_fields,
     is_copyright_notice,
@@ -104,21 +107,22 @@ def main_text_blocks(body: LexborNode, *, title: str | None = None) -> list[str]
     found = split_paragraphs(body)
     candidate = _choose(found, title)
     doubted: list[LexborNode] = []
-    keeps_comments = False
+    keeps: frozenset[int] = frozenset()
     for _ in range(MAX_PASSES):
         parts = _excluded_by_mistake(found, candidate.size)
-        is_thread = found.comment_chars > 0 and not keeps_comments and _is_thread(found, candidate.size)
+        is_thread = found.excluded_chars[COMMENTS] > 0 and _is_thread(found, candidate.size)
         if not parts and not is_thread:
             break
         doubted += [node for node, place in parts if place != COMMENTS]
-        keeps_comments |= is_thread or any(place == COMMENTS for _, place in parts)
-        again = split_paragraphs(body, mistaken=_node_ids(doubted), keeps_comments=keeps_comments)
+        if is_thread or any(place == COMMENTS for _, place in parts):
+            keeps |= {COMMENTS}
+        again = split_paragraphs(body, mistaken=_node_ids(doubted), keeps=keeps)
         other = _choose(again, title)
         if not is_thread and candidate.size >= MIN_TEXT_CHARS and other.score <= CLEARLY_BETTER_RATIO * candidate.score:
             break
         found, candidate = again, other
-    if candidate.size < MIN_TEXT_CHARS and found.small_chars > MAX_SMALL_RATIO * candidate.size:
-        found = split_paragraphs(body, mistaken=_node_ids(doubted), keeps_comments=keeps_comments, keeps_small=True)
+    if entries := _excluded_entries(found.excluded_chars, candidate.size):
+        found = split_paragraphs(body, mistaken=_node_ids(doubted), keeps=keeps | entries)
         candidate = _choose(found, title)
     if not found.all:
         found = split_paragraphs(body, mistaken=None)
@@ -126,9 +130,18 @@ def main_text_blocks(body: LexborNode, *, title: str | None = None) -> list[str]
     return candidate.blocks
 
 
+def _excluded_entries(chars: dict[int, int], size: int) -> frozenset[int]:
+    """Return what names say about parts that are the content of a page with little text: cards, tables of contents."""
+    if chars[CONTENTS] > (size if size < MIN_TEXT_CHARS else MAX_EXCLUDED_RATIO * size):
+        return frozenset((CONTENTS,))
+    small = chars[SMALL_ASIDE] + chars[LINKED_ASIDE]
+    is_small_page = size < MIN_TEXT_CHARS and small > MAX_SMALL_RATIO * size
+    return frozenset((SMALL_ASIDE, LINKED_ASIDE)) if is_small_page else frozenset()
+
+
 def _is_thread(found: Paragraphs, size: int) -> bool:
     """Return whether comments are content: little else is there, or the page is a ticket with fields."""
-    if size < MIN_TEXT_CHARS and found.comment_chars > size:
+    if size < MIN_TEXT_CHARS and found.excluded_chars[COMMENTS] > size:
         return True
     start, end = _middle(found)
     rows = [

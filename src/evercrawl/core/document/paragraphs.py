@@ -107,6 +107,7 @@ _KIND_OF = {tag: kind for kind, names in _NAMES.items() for tag in tag_ids(names
 _KINDS: Final = tuple(_KIND_OF.get(tag, _INLINE) for tag in range(max(_KIND_OF) + 1))
 _MAIN_TAG: Final = tag_id("main")
 _ASIDE_ELEMENT: Final = tag_id("aside")
+_TOOL_TAGS: Final = tag_ids("a span div small sup label")
 _CAPTION: Final = tag_id("figcaption")
 _BR: Final = tag_id("br")
 _LINES: Final = frozenset((_BR, _TEXT_ID))
@@ -129,8 +130,7 @@ class Paragraphs(NamedTuple):
     linked_headings: list[int]  # Indexes of the headings that lead to other pages.
     mains: list[ParagraphRange]  # The containers that are said to be the middle of the page.
     has_main: bool  # One of them is a main element; it is the only one then.
-    comment_chars: int
-    small_chars: int
+    excluded_chars: dict[int, int]  # Of the parts that names say are comments, contents, bylines and pictures.
     asides: list[tuple[LexborNode, int, int]]
     """The larger parts excluded for their names, with what the names say and their characters."""
 
@@ -259,7 +259,7 @@ class _ParagraphWalk:
                 return True
             text = _visible_text(node)
         elif len(text) <= MAX_TOOL_CHARS:
-            if (sign := text.strip())[:1] in _SIGN_STARTS and _is_sign(node, sign):
+            if not text[:1].isalnum() and (sign := text.strip())[:1] in _SIGN_STARTS and _is_sign(node, sign):
                 return False
             if self.pieces and self.stack and self.stack[-1][1] in _ITEM_KINDS and _is_command(node):
                 return False
@@ -297,23 +297,18 @@ class _ParagraphWalk:
             self.linked_headings,
             self.mains,
             self.has_main,
-            self._boilerplate.comment_chars,
-            self._boilerplate.small_chars,
+            self._boilerplate.chars,
             self._boilerplate.large,
         )
 
 
 def split_paragraphs(
-    body: LexborNode,
-    *,
-    mistaken: frozenset[int] | None = frozenset(),
-    keeps_comments: bool = False,
-    keeps_small: bool = False,
+    body: LexborNode, *, mistaken: frozenset[int] | None = frozenset(), keeps: frozenset[int] = frozenset()
 ) -> Paragraphs:
     """Split the page into paragraphs without boilerplate.
-    Elements in `mistaken` count as content; None: all do. Branches are ordered by frequency. Not recursive, since pages
-    choose their depth."""
-    walk = _ParagraphWalk(BoilerplateFilter(mistaken, keeps_comments=keeps_comments, keeps_small=keeps_small))
+    Elements in `mistaken`, and those whose names say one of `keeps`, count as content; None: all do. Branches are
+    ordered by frequency. Not recursive, since pages choose their depth."""
+    walk = _ParagraphWalk(BoilerplateFilter(mistaken, keeps))
     pieces, stack = walk.pieces, walk.stack
     kinds, known_kinds, text_id = _KINDS, len(_KINDS), _TEXT_ID
     node: LexborNode | None = body.first_child
@@ -458,10 +453,11 @@ def _kind_of(tag: int) -> int:
 
 def _is_heading_tool(part: LexborNode) -> bool:
     """Return whether a part of a heading is a permalink, an edit link or space."""
-    if part.tag_id == _TEXT_ID:
+    tag = part.tag_id
+    if tag == _TEXT_ID:
         return (part.text_content or "").isspace()
-    if _kind_of(part.tag_id) == _DROP:
-        return True
+    if tag not in _TOOL_TAGS:
+        return _kind_of(tag) == _DROP
     text = part.text_lexbor()
     if not text[:1].isalnum() and not any(map(str.isalnum, text)):
         return len(text) != 1 or part.tag_id == _A or not text.isascii()

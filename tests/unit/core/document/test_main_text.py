@@ -307,6 +307,13 @@ def test_cards_named_after_their_pictures_are_entries() -> None:
     assert "Jane" not in text_of(short)
 
 
+def test_a_table_of_contents_is_the_text_of_a_page_that_has_nothing_else() -> None:
+    entries = "<dt><a href=ch1.html>Install</a><dt><a href=ch2.html>Run</a>"
+    contents = f"<div class=toc><b>Contents</b><dl class=toc>{entries}</dl></div>"
+    assert text_of(f"<h1>Manual</h1>{contents}") == "Manual\nContents\nInstall\nRun"
+    assert "Install" not in text_of(f"<div><h1>Manual</h1>{contents}<p>{SENTENCE * 4}</p></div>")
+
+
 def test_lines_of_code_with_numbers_that_are_links_are_kept() -> None:
     lines = ("LIMIT = 4.2", "", "def is_flood(level):", "    return level > LIMIT")
     rows = "".join(
