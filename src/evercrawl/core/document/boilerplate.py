@@ -150,7 +150,7 @@ def _classify_words(words: list[str]) -> int:
     pairs = {f"{first} {second}" for first, second in pairwise(words)}
     if len(words) == 1 and words[0] in _SURE_ASIDE_WORDS:
         return SURE_ASIDE
-    if words[-1:] == ["toc"] or "tableofcontents" in words or "table contents" in pairs:
+    if words[-1:] == ["toc"] or "tableofcontents" in words or "of contents" in pairs:
         return CONTENTS
     is_layout = not _LAYOUT_ASIDE_WORDS.isdisjoint(words)
     if not _ASIDE_WORDS.isdisjoint(words) or (is_layout and len(words) == 1):

@@ -556,4 +556,4 @@ def _may_precede_text(text: str, kind: int, _score: int) -> bool:
     """Return whether a line is the title, a name, a date or the like."""
     if kind > HEADING:
         return kind in (HEADING + 1, LINKED_HEADING + 1)
-    return kind in (TEXT, STUB) and len(text) < MAX_LOOSE_LINE_CHARS and is_label(text)
+    return kind in (TEXT, STUB) and len(text) < MAX_LOOSE_LINE_CHARS and not _is_finished(text) and is_label(text)

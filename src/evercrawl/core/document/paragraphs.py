@@ -506,8 +506,9 @@ def _is_sign(link: LexborNode, text: str) -> bool:
     """Return whether a link is a permalink, the number of a footnote or the way back from it."""
     if not any(map(str.isalnum, text)):
         return True
-    parent = link.parent
-    return text[-1] == "]" and ((link.attributes.get("href") or "").startswith("#") or _is_term(parent))
+    if text[-1] != "]" or text[1:-1].isdigit():
+        return False
+    return (link.attributes.get("href") or "").startswith("#") or _is_term(link.parent)
 
 
 def _is_footnote_mark(raised: LexborNode) -> bool:
