@@ -84,10 +84,13 @@ def group_changes(
     listing = {place: cause for of_site in lists.values() for place, cause in of_site.causes().items()}
     own = [visit for visit in visits if visit.place not in listing]
     listed = {visit.url for visit in visits if visit.place in listing}
+    edited = {visit.url for visit in own if visit.change.changed}
     groups = _attach(_fold_minor(_edit_groups(own)), visits, listing)
     groups = [_sort_entries(group, lists[site_of(group.pages[0])]) if group.is_listing else group for group in groups]
     for group in _edit_groups(visits, template=True):
-        follows = listed.issuperset(group.pages) or lists[site_of(group.pages[0])].explain_all(group)
+        is_of_lists = not listed.isdisjoint(group.pages) and edited.isdisjoint(group.pages)
+        is_of_lists = is_of_lists and len(listed.intersection(group.pages)) * 2 >= len(group.pages)
+        follows = is_of_lists or lists[site_of(group.pages[0])].explain_all(group)
         groups += [group] if with_noise or (len(group.pages) > 1 and not follows) else []
     return sorted(groups, key=_significance, reverse=True)
 
@@ -310,7 +313,8 @@ class _Lists:
 
     def _has_shifted(self, own: Sequence[Edit], url: str) -> bool:
         """Return whether all texts of a page came from other pages and went to others, as in numbered lists.
-        A paragraph that an editor moved goes to one page, and nothing comes back from a third."""
+        A paragraph that an editor moved goes to one page, and nothing comes back from a third. Among several entries
+        one text is enough."""
         partners: dict[str, set[str]] = {"+": set(), "-": set()}
         for edit in own:
             if edit.is_entry or _is_number_only(edit):
@@ -320,7 +324,10 @@ class _Lists:
                 if not elsewhere and self._quotes(text, url) is None:
                     return False
                 partners[sign] |= elsewhere
-        return bool(partners["+"]) and bool(partners["-"]) and len(partners["+"] | partners["-"]) > 1
+        others = partners["+"] | partners["-"]
+        if sum(edit.is_entry for edit in own) > 1:
+            return bool(others)
+        return bool(partners["+"]) and bool(partners["-"]) and len(others) > 1
 
     def _is_quote(self, own: Sequence[Edit], url: str) -> bool:
         """Return whether a page shows only counters and texts of new and removed pages besides entries."""
