@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -106,3 +108,25 @@ def test_the_oldest_marks_are_dropped(tmp_path: Path, monkeypatch: pytest.Monkey
     assert inbox.undo(numbers[-1])
     assert not inbox.undo(numbers[-1])
     assert inbox.stamp() != before
+
+
+def test_a_change_links_to_the_difference_that_shows_it(own: Interface):
+    found = own.operator.get("/changes.json?since=30d&limit=200&state=all").json()["groups"]
+    checked = [group for group in found if group["count"] == 1 and group["class"] == "content"][:25]
+    assert checked
+    for group in checked:
+        page = own.operator.get(group["diff"])
+        assert page.status_code == 200
+        shown = " ".join(unescape(re.sub(r"<[^>]*>", "", page.text)).split())
+        for edit in group["edits"]:
+            for run in edit["words"]:
+                assert run["sign"] == " " or run["text"].strip() in shown, (group["diff"], run)
+
+
+def test_the_feed_marks_words_and_says_what_changed(own: Interface):
+    feed = own.operator.get("/changes.atom?limit=50").text
+    assert "[-" not in feed
+    assert "{+" not in feed
+    assert "&lt;ins style=" in feed
+    assert "&lt;del style=" in feed
+    assert "Full difference" in feed
