@@ -57,7 +57,6 @@ Paragraph = tuple[str, int, int]  # Text, kind and score; a plain tuple, since a
 ParagraphRange = tuple[int, int]  # The first paragraph and the one after the last.
 
 _PERMALINK_SIGNS: Final = " ¶§🔗\u200b\ufeff\uf0c1"
-_PERMALINKS: Final = ("¶", "#", "§", "🔗", "\uf0c1", "\u200b", "")
 _SIGN_STARTS: Final = frozenset("[¶§#^↩↑⏎🔗\u200b\uf0c1")
 _BRACKETS: Final = ("[", "(")
 _BRACKET_ENDS: Final = ("]", ")")
@@ -231,15 +230,16 @@ class _ParagraphWalk:
             self.flush(ITEM if kind in _ITEM_KINDS else STUB)
         if kind >= _CELL:
             if len(found) > start:
-                self.containers.append((start, len(found)))
+                place = (start, len(found))
+                self.containers.append(place)
                 if kind <= _LIST:
-                    self.lists.add((start, len(found)))
+                    self.lists.add(place)
+                elif kind >= _NAMED:
+                    if kind >= _MAIN:
+                        self.bodies.append(place)
+                    self._add_main(node, place)
                 elif kind == _PART and found[start][1] > HEADING + 1 and is_section(node):
-                    self.sections.add((start, len(found)))
-                elif kind >= _MAIN:
-                    self.bodies.append((start, len(found)))
-                if kind >= _NAMED:
-                    self._add_main(node, (start, len(found)))
+                    self.sections.add(place)
             self._inside_main -= kind == _MAIN
 
     def _add_main(self, node: LexborNode, place: ParagraphRange) -> None:
@@ -413,15 +413,19 @@ def _add_heading(found: list[Paragraph], node: LexborNode, mark: int) -> bool:
 
 def _heading_text(heading: LexborNode) -> str:
     first, last = heading.first_child, heading.last_child
+    while first is not None and _is_space(first):
+        first = first.next
+    while last is not None and _is_space(last):
+        last = last.prev
     if first is None or last is None:
         return ""
-    if first.tag_id == _TEXT_ID:
-        after = first.next
-        if after is None or (after.tag_id == _A and after.next is None and after.text_lexbor() in _PERMALINKS):
-            return first.text_content or ""
-    if _is_heading_tool(last) or _is_heading_tool(first):
-        return "".join(map(_visible_text, heading_content(heading)))
-    return _visible_text(heading)
+    if not _is_heading_tool(last) and (first.next is None or not _is_heading_tool(first)):
+        return _visible_text(heading)
+    return "".join(map(_visible_text, heading_content(heading)))
+
+
+def _is_space(node: LexborNode) -> bool:
+    return node.tag_id == _TEXT_ID and (node.text_content or "").isspace()
 
 
 def heading_content(heading: LexborNode) -> list[LexborNode]:
@@ -455,7 +459,7 @@ def _is_heading_tool(part: LexborNode) -> bool:
     """Return whether a part of a heading is a permalink, an edit link or space."""
     tag = part.tag_id
     if tag == _TEXT_ID:
-        return (part.text_content or "").isspace()
+        return _is_space(part)
     if tag not in _TOOL_TAGS:
         return _kind_of(tag) == _DROP
     text = part.text_lexbor()
