@@ -234,6 +234,8 @@ class BoilerplateFilter:
             return True
         if place == ASIDE_TAG and _is_believed(node, place, 0):
             return True
+        if place == CONTENTS and _leads_into_page(node):
+            return True
         text = node.text_lexbor()
         size = len(text)
         if place in self._keeps or place == ASIDE_TAG or not _is_believed(node, place, size):
@@ -244,6 +246,12 @@ class BoilerplateFilter:
         if size > MIN_LARGE_CHARS:
             self.large.append((node, place, size))
         return True
+
+
+def _leads_into_page(contents: LexborNode) -> bool:
+    """Return whether the first link of a table of contents leads to a part of the same page."""
+    link = contents.css_first("a[href]")
+    return link is not None and (link.attributes.get("href") or "").startswith("#")
 
 
 def classify_attributes(attributes: Mapping[str, str | None]) -> int:
