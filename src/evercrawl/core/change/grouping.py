@@ -23,6 +23,8 @@ MIN_SHARED_VISITS = 0.6  # Edits form one group if this share of their visits is
 MAX_COMPARED_EDITS = 200  # An edit is compared with this many groups, the largest first.
 MAX_ENTRY_WORDS = 14  # A longer text of a list is a summary, not the name of an entry.
 MAX_MINOR_WORDS = 16  # A longer block with another number is prose.
+MAX_LOG_WORDS = 8
+MAX_STAMP_WORDS = 3  # "27 Oct", "5 s", "3 days ago".
 MAX_MENTION_WORDS = 20  # A longer text that names a page is prose.
 MIN_QUOTED_WORDS = 4  # Fewer words may be equal by chance.
 MIN_SHIFT_SIZE = 0.1  # Share of a list page that differs when its entries move.
@@ -200,13 +202,20 @@ def _is_prose(edit: Edit) -> bool:
 
 
 def _is_log_line(edit: Edit) -> bool:
-    """Return whether the edit is a short line with a time of day, as in lists of revisions and visits."""
+    """Return whether the edit is a short line with a number or a time of day, as in lists of revisions and visits."""
     text = " ".join(run.text for run in edit.words)
-    return len(text.split()) <= MAX_MINOR_WORDS and edit.sign != "~" and _TIME.search(text) is not None
+    if edit.sign == "~":
+        return False
+    is_short = len(text.split()) <= MAX_LOG_WORDS and _has_digit(text)
+    return is_short or (len(text.split()) <= MAX_MINOR_WORDS and _TIME.search(text) is not None)
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
 
 
 def _is_minor_group(group: EditGroup) -> bool:
-    return all(map(_is_minor, group.edits))
+    return all(_is_minor(edit) or _is_number_only(edit) for edit in group.edits)
 
 
 def _is_minor(edit: Edit) -> bool:
@@ -473,9 +482,12 @@ def _makes_room(edit: Edit, signs: set[str]) -> bool:
 
 
 def _is_number_only(edit: Edit) -> bool:
-    """Return whether an edit changes nothing but counts and the numbers of pages; prices are no counts."""
+    """Return whether an edit changes nothing but counts, ages and the numbers of pages; prices are no counts."""
     changed = "".join(run.text for run in edit.words if run.sign != " ")
-    if any(char.isalpha() for char in changed) or _PRICE.search("".join(run.text for run in edit.words)):
+    is_stamp = all(len(text.split()) <= MAX_STAMP_WORDS and _has_digit(text) for _, text in _sides(edit))
+    if any(char.isalpha() for char in changed) and not is_stamp:
+        return False
+    if _PRICE.search("".join(run.text for run in edit.words)):
         return False
     return not any(unicodedata.category(char) == "Sc" for run in edit.words for char in run.text)
 

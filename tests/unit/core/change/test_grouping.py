@@ -193,6 +193,13 @@ def test_dates_of_an_edit_are_not_a_group_of_their_own() -> None:
     assert set(group.keys) == {edit.key for _, change in changes for edit in change.edits}
 
 
+def test_ages_and_counts_of_a_list_that_moved_follow_it() -> None:
+    stamps = [edit("1 Nov", "5s"), edit("", "6 Sep"), edit("4", "27"), edit("", "3 days ago")]
+    changes = [content("/forum", came("Lynx"), *stamps), content("/forum/2", came("Lynx"), went("Story a"))]
+    changes.append(content("/museum", edit("", SENTENCE), edit("", "7s"), size=0.01))
+    assert shown(changes, *NEW) == [(["/museum"], 0), (["/forum", "/forum/2"], 2)]
+
+
 def test_other_sites_explain_nothing() -> None:
     other = CausePage("https://b.test/lynx", "Lynx")
     changes = [content("/a", came("Lynx")), content("/b", came("Lynx"))]
