@@ -265,6 +265,8 @@ def classify_attributes(attributes: Mapping[str, str | None]) -> int:
     style = attributes.get("style")
     if style and "none" in style and "display:none" in style.replace(" ", ""):
         return ASIDE
+    if role == "doc-toc":
+        return CONTENTS
     if role == "main" or attributes.get("itemprop") == "articleBody":
         return CONTENT
     return classify_names(classes, attributes.get("id"))

@@ -12,6 +12,7 @@ from evercrawl.core.document.boilerplate import (
     ASIDE,
     ASIDE_TAG,
     CONTENT,
+    CONTENTS,
     MAIN_PART,
     NEUTRAL,
     BoilerplateFilter,
@@ -210,7 +211,7 @@ class _ParagraphWalk:
             place = classify_attributes(attributes) if attributes else NEUTRAL
         if (
             place > CONTENT
-            and not ("id" in attributes and _is_named_after_heading(node, attributes))
+            and not ("id" in attributes and place != CONTENTS and _is_named_after_heading(node, attributes))
             and self._boilerplate.excludes(node, place)
         ):
             return False
@@ -396,7 +397,8 @@ def _link_kind(text: str, linked: int, stub: int, link: LexborNode | None) -> in
     if not is_linked:
         return TEXT
     href = attributes.get("href") or ""
-    if href.startswith("#") or is_action(href, text) or (stub == STUB and text.isdigit()):
+    is_bar = text[0] == "[" and text[-1] == "]" and "][" in text.replace(" ", "")  # Such as [Next][Previous].
+    if is_bar or href.startswith("#") or is_action(href, text) or (stub == STUB and text.isdigit()):
         return TOOL
     return LINKED_ITEM if stub == ITEM else LINKS
 
