@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from functools import partial
 from random import Random
 
-from evercrawl.core.change.held_changes import settle_held
+from evercrawl.core.change.change_history import SiteChangeHistory
+from evercrawl.core.change.held_changes import next_settle_us, settle_held
 from evercrawl.core.credit.ledger import CREDIT_KEY, ledger_bytes
 from evercrawl.core.credit.shard_credit import ShardCredit
 from evercrawl.core.duplicates.host_mirrors import MIRRORS_KEY
@@ -82,6 +83,7 @@ class Shard:
         self._broken: EvercrawlError | None = None
         self._tasks = TaskSet()
         self._last_commit_us = self._states_saved_us = 0
+        self._next_settle_us: int | None = None  # When the next held change is judged; None: there is none.
         self._is_resting = self._is_retired = False
         self._build_queue(facts, credit_state)
         self._build_knowledge()
@@ -244,6 +246,7 @@ class Shard:
         self._is_resting = False
         self.wake.clear()
         self.sitemaps.start_due(self._now_us())
+        self._settle_changes()
         await self.due.requeue(self._now_us())
         await self._read_needed()
         await self._shared.slots.acquire()
@@ -362,7 +365,13 @@ class Shard:
 
     def _next_moment_us(self, turn: Wait | Idle, commit_us: int | None, now_us: int) -> int | None:
         moments = [turn.until_us] if isinstance(turn, Wait) else []
-        others = (self.due.next_us, commit_us, self.due.next_look_ahead_us(now_us), self.sitemaps.next_us())
+        others = (
+            self.due.next_us,
+            commit_us,
+            self.due.next_look_ahead_us(now_us),
+            self.sitemaps.next_us(),
+            self._next_settle_us,
+        )
         moments += [moment for moment in others if moment is not None]
         blocked_us = self._host.blocked_until_us()
         if blocked_us is not None:
@@ -430,6 +439,8 @@ class Shard:
         self._probes.apply(site, page, decision, now=now)
         if self.traps.apply(site, decision.site):
             self._followups.start(self._requeue_reopened(site))
+        if decision.is_held and decision.site.change is not None:
+            self._note_held(decision.site.change)
         if decision.site.sitemaps is not None:
             self.sitemaps.apply(turn.queue.site, decision.site.sitemaps)
         for copy in decision.requeue:
@@ -539,7 +550,6 @@ class Shard:
     async def commit(self) -> None:
         """Commit everything so far, and notify the frontier and other shards."""
         if self._now_us() - self._states_saved_us >= span_us(SAVE_STATES_EVERY):
-            self._settle_changes()
             self._save_states()
         if self.credit.is_round_over():
             await self._payout.pay_out()
@@ -572,15 +582,25 @@ class Shard:
 
     def _settle_changes(self, *, everything: bool = False) -> None:
         """Judge held changes whose time is up; at the end of a run all of them, since no other pages will come."""
-        now = self.clock.now()
-        for site_id, state in self.knowledge.change.in_memory():
+        now, known = self.clock.now(), self.knowledge.change
+        if not everything and (self._next_settle_us is None or to_us(now) < self._next_settle_us):
+            return
+        self._next_settle_us = None
+        for site_id, state in known.in_memory():
             if not state.value.held:
                 continue
             after, settled = settle_held(state.value, now=now, rules=self.policy.corrections(), everything=everything)
             if settled:
                 state.update(after)
-                self.knowledge.change.save_soon(site_id)
+                known.save_soon(site_id)
                 self._writer.write_settled(settled)
+            self._note_held(after)
+
+    def _note_held(self, site: SiteChangeHistory) -> None:
+        """Remember when the next held change is judged."""
+        moment = next_settle_us(site)
+        if moment is not None:
+            self._next_settle_us = min(moment, self._next_settle_us or moment)
 
     def _close_batch(self, batch: Batch) -> None:
         """Add the state that must match the batch exactly."""

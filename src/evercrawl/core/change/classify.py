@@ -78,6 +78,7 @@ COUNTER_COLUMN_THRESHOLD = ChangeThreshold(pages=1, differed=24, rate=0.3)
 COUNTER_THRESHOLD = ChangeThreshold(pages=2, differed=4, rate=0.05)
 COUNTER_SHARE = 0.9  # Share of the differences at a counter that are increases.
 MIN_COUNTERS = 3
+AGE_LINE_SEGMENTS = 3  # In a line of so many segments, a time that grows is an age.
 MIN_SLOT_COMPARISONS = 8  # From here on a slot with class names counts more than one without.
 UNKNOWN_NAME_RATE = 0.6
 MIN_NAME_WORDS = 3
@@ -101,6 +102,8 @@ RECENT_VISITS, MANY_RECENT, SOME_RECENT = 6, 5, 2
 MIN_REMOVALS = 3  # A text that was removed this often is recurring.
 MIN_OTHER_PAGES = 2  # A statement on this many other pages is not the page's own.
 SITEWIDE_PAGES = 3
+SITEWIDE_OWN_PAGES, SITEWIDE_OWN_SHARE = 8, 0.5
+"""In the page's own part, more pages must have an edit: this share of the site's, up to this number."""
 SITEWIDE_SHARE = 0.8  # Share of the visits since an edit was first seen that must have seen it too.
 TEMPLATE_SHARE = 0.75  # A text on this share of the site's pages belongs to the template.
 
@@ -211,7 +214,9 @@ def _is_noise_segment(hunk: Hunk, change: SegmentChange, context: ChangeContext)
         return True
     if change.is_statement:
         slot = slots_of(hunk)[0] if hunk.form <= 1 else change.slot
-        return _is_noise_statement(change, context) or _slot_reaches(hunk, slot, STATEMENT_THRESHOLD, context)
+        return _is_noise_statement(change, context) or _is_turning_statement(hunk, slot, context)
+    if change.is_age and change.is_increase and hunk.form >= AGE_LINE_SEGMENTS:
+        return True
     if (change.is_increase or change.is_age) and not has_price(change.added) and _is_counter(hunk, change, context):
         return True
     if has_price(change.added) or hunk.is_row:
@@ -227,6 +232,12 @@ def _is_noise_segment(hunk: Hunk, change: SegmentChange, context: ChangeContext)
     if _slot_reaches(hunk, change.slot, SLOT_THRESHOLD, context):
         return True
     return _is_in_metadata_line(hunk, context) and _slot_reaches(hunk, change.slot, METADATA_LINE_THRESHOLD, context)
+
+
+def _is_turning_statement(hunk: Hunk, slot: int, context: ChangeContext) -> bool:
+    """Return whether statements here were replaced nearly always, on other pages and on this one before."""
+    is_moving = any(_recent_differences(Location(path, slot), context) for path in (hunk.path, hunk.name))
+    return is_moving and _slot_reaches(hunk, slot, STATEMENT_THRESHOLD, context)
 
 
 def _is_counter(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bool:
@@ -363,7 +374,10 @@ def is_sitewide(hunk: Hunk, context: ChangeContext) -> bool:
     if is_rare and hunk.is_number and not hunk.is_metadata:
         # Counters of similar pages may all increase at the same time.
         return False
-    if is_rare or (not hunk.is_own and is_volatile(hunk, context)):
+    if is_rare:
+        # The same edit on a few pages is content, also when only these were visited.
+        least = max(SITEWIDE_PAGES, min(SITEWIDE_OWN_PAGES, round(SITEWIDE_OWN_SHARE * site.pages)))
+    elif not hunk.is_own and is_volatile(hunk, context):
         least = SITEWIDE_PAGES
     edits = [(is_sitewide_key(site, edit.key, least=least), edit.text) for edit in edits_in(hunk)]
     if not any(is_same for is_same, _ in edits):
@@ -397,7 +411,7 @@ def _is_noise_text(hunk: Hunk, context: ChangeContext) -> bool:
         is_shared = all(
             context.site.is_on_other_pages(text, page=context.page_mark, least=MIN_OTHER_PAGES) for text in texts
         )
-        is_turning = hunk.form <= 1 and _slot_reaches(hunk, slots_of(hunk)[0], STATEMENT_THRESHOLD, context)
+        is_turning = hunk.form <= 1 and _is_turning_statement(hunk, slots_of(hunk)[0], context)
         return is_shared or is_turning or _is_rotating_text(hunk, context) or _is_recurring(hunk, texts, context)
     if hunk.form <= 1 and len(texts) == 1 and has_age(texts[0]):
         return True
@@ -546,8 +560,9 @@ def classify_hunk(hunk: Hunk, context: ChangeContext) -> HunkClass:
 
 
 def _is_doubtful(hunk: Hunk, hunk_class: HunkClass) -> bool:
-    """Return whether an own difference was left out as a number or a sitewide edit."""
-    is_left_out = hunk_class is HunkClass.TEMPLATE or (hunk_class is HunkClass.NOISE and hunk.is_number)
+    """Return whether an own difference was left out as a number, a statement or a sitewide edit."""
+    is_turning = hunk.is_number or is_statement(hunk.added or hunk.removed)
+    is_left_out = hunk_class is HunkClass.TEMPLATE or (hunk_class is HunkClass.NOISE and is_turning)
     is_age = bool(hunk.segments) and all(change.is_age for change in hunk.segments)
     return is_left_out and hunk.is_own and not hunk.is_metadata and not is_age
 

@@ -21,7 +21,7 @@ from evercrawl.model.page import SettledChange
 from evercrawl.model.time import to_us
 
 HOLD_VISITS = 8  # Visits to the site after which a held change is judged.
-HOLD_SECONDS = 1800  # Time after which it is judged in any case.
+HOLD_SECONDS = 120  # Time after which it is judged in any case.
 MIN_SITE_PAGES = 4  # On a smaller site other pages tell little, so nothing is held.
 MAX_HELD = 24  # Held changes of a site; beyond it the oldest is judged.
 MAX_HELD_CHARS = 8_000
@@ -46,9 +46,29 @@ def held_change(result: ClassifiedChange, *, page_mark: int, visits: int) -> Hel
 
 
 def has_to_wait(change: Change, held: HeldChange, site: SiteChangeHistory) -> bool:
-    """Return whether the verdict on a change waits for other pages; a large change is content without them."""
+    """Return whether the verdict on a change waits for other pages.
+    A large change, or a sentence of this page alone that was edited, is content without them."""
     chars = sum(len(hunk.removed) + len(hunk.added) for hunk in held.found.hunks)
-    return change.changed and site.pages >= MIN_SITE_PAGES and chars <= MAX_HELD_CHARS
+    if not change.changed or site.pages < MIN_SITE_PAGES or chars > MAX_HELD_CHARS:
+        return False
+    return not any(_is_certain(hunk, site, held.page_mark) for hunk in held.found.hunks)
+
+
+def _is_certain(hunk: Hunk, site: SiteChangeHistory, page_mark: int) -> bool:
+    """Return whether a sentence was edited that no other page has or had."""
+    return hunk.is_own and any(
+        change.is_statement
+        and change.removed
+        and change.added
+        and not site.is_on_other_pages(hunk.removed, page=page_mark)
+        for change in hunk.segments
+    )
+
+
+def next_settle_us(site: SiteChangeHistory) -> int | None:
+    """Return when the next held change is judged in any case."""
+    found = unpack_held(site.held[0]) if site.held else None
+    return None if found is None else found.at_us + HOLD_SECONDS * 1_000_000
 
 
 def add_held(site: SiteChangeHistory, held: HeldChange) -> SiteChangeHistory:

@@ -196,9 +196,23 @@ def test_a_notice_on_all_pages_becomes_one_edit():
     changes = everywhere(
         lambda number, is_edited: article(own_words(number) + ("<p>We moved to a new office.</p>" if is_edited else ""))
     )
-    assert [change.kind for change in changes[:3]] == [ChangeClass.CONTENT] * 3
-    assert {change.kind for change in changes[3:]} == {ChangeClass.NOISE}
+    assert [change.kind for change in changes[:6]] == [ChangeClass.CONTENT] * 6
+    assert {change.kind for change in changes[6:]} == {ChangeClass.NOISE}
     assert len({change.edit_key for change in changes}) == 1
+
+
+def test_the_same_sentence_on_the_only_pages_visited_is_content():
+    watched = Watched()
+    for number in range(12):
+        watched.see(f"/{number}", article(own_words(number)))
+    changes = [
+        watched.see(
+            f"/{number}",
+            article(own_words(number) + "<p>The council closed the old bridge near the mill for good.</p>"),
+        )
+        for number in range(5)
+    ]
+    assert [change.kind for change in changes if change is not None] == [ChangeClass.CONTENT] * 5
 
 
 def test_the_same_edit_of_a_few_pages_is_content():
