@@ -280,7 +280,7 @@ class _Blocks:
             return f"`{code}`" if code and "`" not in code else _escape(code)
         text = self._children(node, depth)
         if tag == "a":
-            return self._link(node, text)
+            return f"{' ' if _follows_link(node) else ''}{self._link(node, text)}"
         mark = _MARKS.get(tag, "")
         return f"{mark}{text.strip()}{mark}" if mark and text.strip() else text
 
@@ -300,7 +300,14 @@ def _plain_text(node: LexborNode, depth: int = 0) -> str:
         return " "
     if tag in _SKIPPED or tag.startswith("-") or is_left_out(node):
         return ""
-    return "".join([_plain_text(child, depth + 1) for child in node.iter(include_text=True)])
+    text = "".join([_plain_text(child, depth + 1) for child in node.iter(include_text=True)])
+    return f" {text}" if tag == "a" and _follows_link(node) else text
+
+
+def _follows_link(node: LexborNode) -> bool:
+    """Return whether a link stands side by side with another."""
+    before = node.prev
+    return before is not None and before.tag == "a"
 
 
 def _language(code: LexborNode) -> str:

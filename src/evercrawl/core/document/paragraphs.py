@@ -264,6 +264,8 @@ class _ParagraphWalk:
                 return False
             if self.pieces and self.stack and self.stack[-1][1] in _ITEM_KINDS and _is_command(node):
                 return False
+        if self.link is not None and (before := node.prev) is not None and before.tag_id == _A:
+            self.pieces.append(" ")  # Links side by side are words of their own.
         self.pieces.append(text)
         self.linked += len(text)
         self.link = node

@@ -287,6 +287,12 @@ def test_a_line_that_says_when_the_page_changed_is_left_out() -> None:
     assert "modified" not in text
 
 
+def test_links_side_by_side_are_words_of_their_own() -> None:
+    assert text_of("<main><p>Tags of this page: <a href=/a>oak</a><a href=/b>ash</a> and more to come.</p></main>") == (
+        "Tags of this page: oak ash and more to come."
+    )
+
+
 def test_footnotes_in_asides_are_kept() -> None:
     note = "<aside class=footnote role=doc-footnote><p>This is so that mails can be sorted.</p></aside>"
     assert "can be sorted" in text_of(
