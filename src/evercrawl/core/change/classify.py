@@ -32,6 +32,7 @@ from evercrawl.core.change.noise import (
 )
 from evercrawl.core.change.segments import (
     MAX_SEGMENTS,
+    OTHER_FORM,
     SegmentChange,
     is_statement,
     sentences,
@@ -67,13 +68,14 @@ class ChangeThreshold(NamedTuple):
 
 
 SLOT_THRESHOLD = ChangeThreshold(pages=3, differed=4, rate=0.3)
-SLOT_NUMBER_THRESHOLD = ChangeThreshold(pages=3, differed=4, rate=0.15)
+SLOT_NUMBER_THRESHOLD = ChangeThreshold(pages=3, differed=4, rate=0.25)
 STATEMENT_THRESHOLD = ChangeThreshold(pages=4, differed=8, rate=0.8)
 SLOT_VALUE_THRESHOLD = ChangeThreshold(pages=3, differed=12, rate=0.6)
 METADATA_LINE_THRESHOLD = ChangeThreshold(pages=4, differed=6, rate=0.08)
 METADATA_LINE_SEGMENTS = 2
 REFERENCE_THRESHOLD = ChangeThreshold(pages=3, differed=5, rate=0.08)
 TURN_THRESHOLD = ChangeThreshold(pages=3, differed=6, rate=0.12)
+COUNTER_ROW_THRESHOLD = ChangeThreshold(pages=2, differed=8, rate=0.2)
 COUNTER_COLUMN_THRESHOLD = ChangeThreshold(pages=1, differed=24, rate=0.3)
 COUNTER_THRESHOLD = ChangeThreshold(pages=2, differed=4, rate=0.05)
 COUNTER_SHARE = 0.9  # Share of the differences at a counter that are increases.
@@ -182,7 +184,9 @@ def is_noise(hunk: Hunk, context: ChangeContext) -> bool:
         return True
     if hunk.is_metadata:
         return hunk.is_number and (_is_today(hunk.added, context) or _is_noise_number(hunk, context))
-    if hunk.segments and all(_is_noise_segment(hunk, change, context) for change in hunk.segments):
+    if hunk.segments and all(
+        _is_noise_segment(hunk, change, context) or _is_restless(hunk, change, context) for change in hunk.segments
+    ):
         return True
     if hunk.is_reference and (
         _slot_reaches(hunk, TURN_SLOT, TURN_THRESHOLD, context)
@@ -193,7 +197,16 @@ def is_noise(hunk: Hunk, context: ChangeContext) -> bool:
         return True
     if context.has_prose and _is_turn(hunk) and _slot_reaches(hunk, TURN_SLOT, TURN_THRESHOLD, context):
         return True
+    if _is_part_of_line(hunk):
+        # Where only a part of the line differs, the line's other parts say nothing about it.
+        return False
     return _is_noise_number(hunk, context) if hunk.is_number else _is_noise_text(hunk, context)
+
+
+def _is_part_of_line(hunk: Hunk) -> bool:
+    """Return whether only some facts of a line differ; a line of links is one list, and one of another form is new."""
+    is_same_form = all(change.slot < OTHER_FORM for change in hunk.segments)
+    return 0 < len(hunk.segments) < hunk.form and is_same_form and not hunk.is_linked
 
 
 def _is_today(text: str, context: ChangeContext) -> bool:
@@ -249,7 +262,10 @@ def _is_counter(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bo
         if (
             stats is not None
             and stats.rotated >= COUNTER_SHARE * stats.differed
-            and (_is_reached(stats, COUNTER_THRESHOLD) or _is_reached(stats, COUNTER_COLUMN_THRESHOLD))
+            and (
+                _is_reached(stats, COUNTER_ROW_THRESHOLD if hunk.is_row else COUNTER_THRESHOLD)
+                or _is_reached(stats, COUNTER_COLUMN_THRESHOLD)
+            )
         ):
             return True
     return False
@@ -303,6 +319,14 @@ def _is_in_metadata_line(hunk: Hunk, context: ChangeContext) -> bool:
         for index in range(min(hunk.form, MAX_SEGMENTS))
         for digit in (True, False)
     )
+
+
+def _is_restless(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bool:
+    """Return whether a short segment of this very page differed at nearly all of its last visits."""
+    if hunk.form <= 1 or hunk.is_row or change.is_statement or is_prose(change.added) or has_price(change.added):
+        return False
+    location = Location(hunk.name, change.slot)
+    return not _is_stable(location, context) and _recent_differences(location, context) >= MANY_RECENT
 
 
 def _slot_reaches(hunk: Hunk, slot: int, threshold: ChangeThreshold, context: ChangeContext) -> bool:
@@ -493,7 +517,8 @@ def _recent_differences(location: Location, context: ChangeContext) -> int:
 
 MAX_NOISE_EDITS = 8  # Edits called noise that are kept, so that a user can look them up.
 METADATA_FIELDS = 4
-PAGE_MAJORITY = 0.25  # A page with this share of its own words left out as noise is about that noise.
+PAGE_MAJORITY = 0.6  # A page with this share of its own words left out as noise is about that noise.
+NUMBER_MAJORITY = 0.25  # The same where only numbers differ.
 MAX_HUNKS = 300  # A page with more differences is another page; the rest are not classified.
 
 
@@ -536,9 +561,10 @@ def classify_difference(found: SnapshotDiff, context: ChangeContext, *, own_word
         counters=counters_in(found.hunks), rotating=_rotating_in(found.hunks, context), has_prose=found.has_prose
     )
     classes = [(hunk, classify_hunk(hunk, context)) for hunk in found.hunks[:MAX_HUNKS]]
-    if _is_most_of_the_page(classes, own_words):
+    if _is_most_of_the_page(classes, own_words, context):
         classes = [
-            (hunk, HunkClass.CONTENT if _is_doubtful(hunk, hunk_class) else hunk_class) for hunk, hunk_class in classes
+            (hunk, HunkClass.CONTENT if _is_doubtful(hunk, hunk_class, context) else hunk_class)
+            for hunk, hunk_class in classes
         ]
     remaining = [hunk for hunk in found.hunks[MAX_HUNKS:] if hunk.is_own]
     classes += [(hunk, HunkClass.CONTENT) for hunk in remaining]
@@ -559,19 +585,27 @@ def classify_hunk(hunk: Hunk, context: ChangeContext) -> HunkClass:
     return HunkClass.METADATA if hunk.is_metadata else HunkClass.CONTENT
 
 
-def _is_doubtful(hunk: Hunk, hunk_class: HunkClass) -> bool:
+def _is_doubtful(hunk: Hunk, hunk_class: HunkClass, context: ChangeContext) -> bool:
     """Return whether an own difference was left out as a number, a statement or a sitewide edit."""
-    is_turning = hunk.is_number or is_statement(hunk.added or hunk.removed)
-    is_left_out = hunk_class is HunkClass.TEMPLATE or (hunk_class is HunkClass.NOISE and is_turning)
+    is_left_out = hunk_class is HunkClass.TEMPLATE or (hunk_class is HunkClass.NOISE and _may_be_content(hunk, context))
     is_age = bool(hunk.segments) and all(change.is_age for change in hunk.segments)
     return is_left_out and hunk.is_own and not hunk.is_metadata and not is_age
 
 
-def _is_most_of_the_page(classes: list[tuple[Hunk, HunkClass]], own_words: int) -> bool:
+def _may_be_content(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether a difference is in numbers, or in a statement of this page alone."""
+    texts = [text for text in (hunk.removed, hunk.added) if text]
+    if hunk.is_number or not any(map(is_statement, texts)):
+        return hunk.is_number
+    return not any(context.site.is_on_other_pages(text, page=context.page_mark) for text in texts)
+
+
+def _is_most_of_the_page(classes: list[tuple[Hunk, HunkClass]], own_words: int, context: ChangeContext) -> bool:
     """Return whether most of the page was left out: then the page is about that."""
-    doubtful = [hunk for hunk, hunk_class in classes if _is_doubtful(hunk, hunk_class)]
+    doubtful = [hunk for hunk, hunk_class in classes if _is_doubtful(hunk, hunk_class, context)]
+    numbers = sum(_differing_words(hunk) for hunk in doubtful if hunk.is_number)
     words = sum(_differing_words(hunk) for hunk in doubtful)
-    return bool(doubtful) and words >= PAGE_MAJORITY * own_words
+    return bool(doubtful) and (numbers >= NUMBER_MAJORITY * own_words or words >= PAGE_MAJORITY * own_words)
 
 
 def _change(

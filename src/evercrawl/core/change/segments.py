@@ -63,7 +63,7 @@ class SegmentChange(NamedTuple):
 
 FIRST_SLOT = 0x100
 DIGIT_SLOTS = 0x100
-_OTHER_FORM = 0x300
+OTHER_FORM = 0x300
 
 
 def slot_number(count: int, index: int, *, has_digit: bool) -> int:
@@ -79,7 +79,7 @@ def has_digit(text: str) -> bool:
 
 def other_form_slot(head: int) -> int:
     """Return the number of what follows `head` common segments where the number of segments changed."""
-    return _OTHER_FORM + min(head, MAX_SEGMENTS)
+    return OTHER_FORM + min(head, MAX_SEGMENTS)
 
 
 def is_statement(text: str) -> bool:

@@ -23,7 +23,7 @@ from evercrawl.core.change.noise import (
     text_shape,
     text_similarity,
 )
-from evercrawl.core.change.segments import SegmentChange, changed_segments, split_segments
+from evercrawl.core.change.segments import Segment, SegmentChange, changed_segments, split_segments
 from evercrawl.core.change.snapshot import (
     ARTICLE,
     BODY,
@@ -424,7 +424,7 @@ def _hunk(old: _Block | None, new: _Block | None, was_own: IsOwnBlock, is_own: I
         some.path,
         old.text if old else "",
         new.text if new else "",
-        is_own=bool((old and was_own(old.flag)) or (new and is_own(new.flag))),
+        is_own=bool((old and was_own(old.flag)) or (new and is_own(new.flag))) or _is_free_statement(some, segments),
         is_linked=all(block.flag & LINKED for block in (old, new) if block is not None),
         position=_common_position(old, new, "position"),
         name=some.name,
@@ -437,6 +437,13 @@ def _hunk(old: _Block | None, new: _Block | None, was_own: IsOwnBlock, is_own: I
         old_marked=old.marked if old else "",
         new_marked=new.marked if new else "",
     )
+
+
+def _is_free_statement(block: _Block, segments: list[Segment]) -> bool:
+    """Return whether a block is a statement in a list or an article outside of the main part, as comments are."""
+    region = block.flag & REGION_BITS
+    is_free = not block.flag & LINKED and (region == ARTICLE or (region < SITE_BY_NAME and block.flag & ENTRY))
+    return bool(is_free) and any(segment.is_statement for segment in segments)
 
 
 def _common_position(old: _Block | None, new: _Block | None, field: str) -> RowPosition:
