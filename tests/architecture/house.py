@@ -15,7 +15,7 @@ SMALL_MODULE = 60
 
 TARGETS: dict[str, float] = {
     "modules": 380,
-    "lines": 70_000,
+    "lines": 73_000,
     "top-level names": 14,
     "median function": 8,
     "p99 function": 64,

@@ -8,8 +8,8 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
-from evercrawl.core.change.learning import classify_visit, learn_page
 from evercrawl.core.change.grouping import EditGroup, group_changes
+from evercrawl.core.change.learning import classify_visit, learn_page
 from evercrawl.core.change.snapshot import Snapshot, snapshot_html
 from evercrawl.model.change import NO_CHANGE, Change
 from evercrawl.testing.randomness import uniform

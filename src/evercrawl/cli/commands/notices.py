@@ -177,9 +177,7 @@ def websub_command() -> None:
 
 def _public_url_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
-        "--public-url",
-        metavar="URL",
-        help="URL where hubs reach `evercrawl serve`. Default: web.public_url.",
+        "--public-url", metavar="URL", help="URL where hubs reach `evercrawl serve`. Default: web.public_url."
     )(function)
 
 

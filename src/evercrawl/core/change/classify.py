@@ -24,6 +24,7 @@ from evercrawl.core.change.noise import (
     has_age,
     has_price,
     is_age,
+    is_compact_age,
     is_prose,
     is_time,
     is_todays_date,
@@ -229,6 +230,8 @@ def _is_noise_segment(hunk: Hunk, change: SegmentChange, context: ChangeContext)
         slot = slots_of(hunk)[0] if hunk.form <= 1 else change.slot
         return _is_noise_statement(change, context) or _is_turning_statement(hunk, slot, context)
     if change.is_age and change.is_increase and hunk.form >= AGE_LINE_SEGMENTS:
+        return True
+    if not hunk.is_row and is_compact_age(change.removed) and is_compact_age(change.added):
         return True
     if (change.is_increase or change.is_age) and not has_price(change.added) and _is_counter(hunk, change, context):
         return True

@@ -160,6 +160,7 @@ _NOW = re.compile(rf"\b(?:{NOW_WORDS})\b|{NOW_SIGNS}", _ANY)
 _AGE = re.compile("|".join(f"(?<!\\w)(?:{one})(?!\\w)" for one in RELATIVE_TIMES), _ANY)
 _MONTH = re.compile(rf"\b(?:{MONTHS})\b", _ANY)
 _PRICE = re.compile(PRICE, _ANY)
+_COMPACT_AGE = re.compile(r"\d{1,3}(?:s|m|h|d|w|mo|y)")
 _SHORT_AGE = re.compile(rf"\d{{1,3}} ?{UNITS_OF_TIME}\.?", _ANY)
 _COPYRIGHT = re.compile(r"©|\(c\)|\bcopyright\b", _ANY)
 _YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
@@ -261,6 +262,11 @@ def number_in(text: str) -> float | None:
 def is_age(text: str) -> bool:
     """Return whether the text says how long ago something was, and nothing else."""
     return _AGE.fullmatch(text) is not None or _SHORT_AGE.fullmatch(text) is not None
+
+
+def is_compact_age(text: str) -> bool:
+    """Return whether the text is an age as lists of posts write it: `13m`, `2d`."""
+    return _COMPACT_AGE.fullmatch(text) is not None
 
 
 def is_time(text: str) -> bool:
