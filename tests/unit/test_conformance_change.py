@@ -11,6 +11,7 @@ from evercrawl.collection.tools import changed, similar
 from evercrawl.core.document.html import parse_document
 from evercrawl.model.settings import ParseSettings
 from tests.shared import conformance_rows, shared_path
+from tests.worlds.recorded_visits import score_records
 
 pytestmark = pytest.mark.regression_pin
 LEAST_CHANGED = 0.98
@@ -53,3 +54,11 @@ def page_text(name: str) -> str:
     body = gzip.decompress(path.read_bytes())
     headers = (("Content-Type", "text/html"),)
     return parse_document("http://site.test/", headers, body, agent="evercrawl", limits=ParseSettings()).text
+
+
+def test_recorded_visits_of_living_sites():
+    score = score_records(conformance_rows("change/living_sequences.jsonl.gz"))
+    assert score.false <= 0.01, score.wrong
+    assert score.early_false <= 0.03, score.wrong
+    assert score.missed <= 0.02, score.wrong
+    assert score.grouped >= 0.95

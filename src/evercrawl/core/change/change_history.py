@@ -22,6 +22,7 @@ MAX_PAGE_COUNT = 0xFFFF
 MAX_REMOVALS = 0xFF
 MIN_SHARED_PAGES = 5  # A text on fewer pages is not the site's.
 PAGE_MARK_BITS = 16
+MIN_HELD_BYTES = 12  # Of a packed held change.
 
 _VERSION = 2
 _WORD = 0xFFFFFFFF
@@ -248,6 +249,8 @@ def _read_sized(stored: bytes, at: int, count: int) -> tuple[bytes, ...]:
     for _ in range(count):
         (size,) = _SIZE.unpack_from(stored, at)
         at += _SIZE.size
+        if at + size > len(stored) or size < MIN_HELD_BYTES:
+            raise error("cut off")
         found.append(stored[at : at + size])
         at += size
     return tuple(found)

@@ -8,6 +8,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from struct import Struct
 from typing import Any, NamedTuple
 
 from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
@@ -25,6 +26,7 @@ HOLD_SECONDS = 120  # Time after which it is judged in any case.
 MIN_SITE_PAGES = 4  # On a smaller site other pages tell little, so nothing is held.
 MAX_HELD = 24  # Held changes of a site; beyond it the oldest is judged.
 MAX_HELD_CHARS = 8_000
+_HEAD = Struct("<IQ")
 
 
 class HeldChange(NamedTuple):
@@ -67,8 +69,10 @@ def _is_certain(hunk: Hunk, site: SiteChangeHistory, page_mark: int) -> bool:
 
 def next_settle_us(site: SiteChangeHistory) -> int | None:
     """Return when the next held change is judged in any case."""
-    found = unpack_held(site.held[0]) if site.held else None
-    return None if found is None else found.at_us + HOLD_SECONDS * 1_000_000
+    if not site.held:
+        return None
+    _, at_us = _HEAD.unpack_from(site.held[0])
+    return int(at_us) + HOLD_SECONDS * 1_000_000
 
 
 def add_held(site: SiteChangeHistory, held: HeldChange) -> SiteChangeHistory:
@@ -86,16 +90,14 @@ def settle_held(
     kept: list[bytes] = []
     settled = []
     for place, packed in enumerate(site.held):
-        held = unpack_held(packed)
-        if held is None:
-            continue
-        is_old = to_us(now) - held.at_us >= HOLD_SECONDS * 1_000_000
+        visits, at_us = _HEAD.unpack_from(packed)
+        is_old = to_us(now) - at_us >= HOLD_SECONDS * 1_000_000
         is_surplus = len(site.held) - place > MAX_HELD
-        if everything or is_old or is_surplus or site.visits - held.visits >= HOLD_VISITS:
+        if not (everything or is_old or is_surplus or site.visits - visits >= HOLD_VISITS):
+            kept.append(packed)
+        elif (held := unpack_held(packed)) is not None:
             verdict = correct_change(_verdict(held, site, now), held.url, rules)
             settled.append(SettledChange(held.page_id, held.at_us, verdict))
-        else:
-            kept.append(packed)
     return replace(site, held=tuple(kept)), settled
 
 
@@ -105,14 +107,15 @@ def _verdict(held: HeldChange, site: SiteChangeHistory, now: datetime) -> Change
 
 
 def pack_held(held: HeldChange) -> bytes:
-    """Return the stored form of a held change."""
-    return json.dumps(held, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    """Return the stored form of a held change: when it was found, then everything as JSON."""
+    stored = json.dumps(held, ensure_ascii=False, separators=(",", ":"))
+    return _HEAD.pack(held.visits, held.at_us) + stored.encode("utf-8", "surrogatepass")
 
 
 def unpack_held(packed: bytes) -> HeldChange | None:
     """Read a held change; None if it cannot be read."""
     try:
-        stored = json.loads(packed.decode("utf-8", "surrogatepass"))
+        stored = json.loads(packed[_HEAD.size :].decode("utf-8", "surrogatepass"))
         mark, visits, own_words, (hunks, moved, has_prose), *visit = stored
         found = SnapshotDiff([_hunk(row) for row in hunks], [(old, new) for old, new in moved], has_prose)
         return HeldChange(mark, visits, own_words, found, *visit)

@@ -5,9 +5,10 @@ where other segments of the line change all the time."""
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
-from evercrawl.core.change.noise import count_words, is_age, number_in, text_shape
+from evercrawl.core.change.noise import MAX_CACHED_TEXTS, count_words, is_age, number_in, text_shape
 from evercrawl.core.change.snapshot import CELL_BORDER, INLINE_BORDER, SENTENCE_ENDS
 
 STATEMENT_WORDS = 8
@@ -90,7 +91,8 @@ def is_statement(text: str) -> bool:
     return words >= LONG_STATEMENT_WORDS or text.rstrip(_CLOSING)[-1:] in SENTENCE_ENDS
 
 
-def split_segments(marked: str) -> list[Segment]:
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
+def split_segments(marked: str) -> tuple[Segment, ...]:
     """Return the segments of a marked text."""
     found: list[Segment] = []
     for part in _PARTS.split(marked):
@@ -99,7 +101,7 @@ def split_segments(marked: str) -> list[Segment]:
             found.append(Segment(" ".join(plain.split()), is_statement=True))
         else:
             found += [Segment(text, is_statement=False) for text in map(_trim, _FINE_PARTS.split(part)) if text]
-    return found
+    return tuple(found)
 
 
 def _trim(text: str) -> str:

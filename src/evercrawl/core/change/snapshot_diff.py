@@ -439,7 +439,7 @@ def _hunk(old: _Block | None, new: _Block | None, was_own: IsOwnBlock, is_own: I
     )
 
 
-def _is_free_statement(block: _Block, segments: list[Segment]) -> bool:
+def _is_free_statement(block: _Block, segments: Sequence[Segment]) -> bool:
     """Return whether a block is a statement in a list or an article outside of the main part, as comments are."""
     region = block.flag & REGION_BITS
     is_free = not block.flag & LINKED and (region == ARTICLE or (region < SITE_BY_NAME and block.flag & ENTRY))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from codecs import getincrementaldecoder
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import lru_cache
 from html.entities import html5
@@ -315,7 +315,7 @@ class _OpenElement:
 class EntryCollector:
     """Collects entries from the tags of a document, within the limits."""
 
-    def __init__(self, url: str, parsers: dict[SitemapType, EntryParser], *, limits: SitemapLimits) -> None:
+    def __init__(self, url: str, parsers: Mapping[SitemapType, EntryParser], *, limits: SitemapLimits) -> None:
         self.type = SitemapType.UNKNOWN
         self.root = ""
         self.entries: list[SitemapEntry] = []

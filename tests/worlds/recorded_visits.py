@@ -1,0 +1,133 @@
+"""Drive change detection over recorded visits of living sites, as a crawl does, and compare it with the labels.
+
+Each round visits every page once, in another order. Changes wait for other pages of the site as they do in a crawl, and
+at the end of a round all are judged.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
+from evercrawl.core.change.grouping import group_changes
+from evercrawl.core.change.held_changes import add_held, has_to_wait, settle_held
+from evercrawl.core.change.learning import classify_visit, learn_page
+from evercrawl.core.change.snapshot import Snapshot, snapshot_html
+from evercrawl.model.change import Change
+
+START = datetime(2026, 1, 5, 9, tzinfo=UTC)
+EARLY_VISITS = 2
+"""The first visit, and the one that is compared with it."""
+GROUP_SHARE = 0.8
+"""A template edit is one group if that has this share of the pages."""
+
+
+class Score:
+    """Counts of verdicts on recorded visits."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.wrong: list[str] = []
+
+    def rate(self, part: str, whole: str) -> float:
+        """Return the share of one count in another."""
+        return self.counts[part] / max(1, self.counts[whole])
+
+    @property
+    def early_false(self) -> float:
+        """Share of false alarms at the second visit."""
+        return self.rate("early false", "early quiet")
+
+    @property
+    def false(self) -> float:
+        """Share of false alarms from the third visit on."""
+        return self.rate("false", "quiet")
+
+    @property
+    def missed(self) -> float:
+        """Share of content changes that were missed."""
+        return self.rate("missed", "edits")
+
+    @property
+    def grouped(self) -> float:
+        """Share of template edits that are one group."""
+        return self.rate("grouped", "template edits")
+
+
+def score_records(records: Iterable[dict[str, Any]]) -> Score:
+    """Return how detection fares on the pages of one or more sites."""
+    score, sites = Score(), defaultdict(list)
+    for record in records:
+        sites[record["site"]].append(record)
+    for pages in sites.values():
+        _Watch(pages, score).run()
+    return score
+
+
+class _Watch:
+    """Watches one site."""
+
+    def __init__(self, pages: list[dict[str, Any]], score: Score) -> None:
+        self._pages = pages
+        self._score = score
+        self._site = SiteChangeHistory()
+        self._histories: dict[int, PageChangeHistory] = {}
+        self._last: dict[int, Snapshot] = {}
+        self._verdicts: dict[int, Change] = {}
+
+    def run(self) -> None:
+        """Visit all pages in rounds."""
+        order, draw = list(range(len(self._pages))), random.Random(1)
+        for number in range(max(len(page["visits"]) for page in self._pages)):
+            draw.shuffle(order)
+            self._verdicts = {}
+            visited = [page for page in order if number < len(self._pages[page]["visits"])]
+            for page in visited:
+                self._visit(page, number, START + timedelta(days=number))
+            self._settle(START + timedelta(days=number), everything=True)
+            if number:
+                self._count(visited, number)
+
+    def _visit(self, page: int, number: int, now: datetime) -> None:
+        url, after = self._pages[page]["url"], snapshot_html(self._pages[page]["visits"][number]["html"])
+        before, self._last[page] = self._last.get(page), after
+        if before is None:
+            self._site = learn_page(after, self._site, page_url=url)
+            self._histories[page] = PageChangeHistory()
+            return
+        found = classify_visit(
+            before, after, self._histories[page], self._site, now=now, page_url=url, visit=number + 1
+        )
+        self._verdicts[page], self._histories[page], self._site = found.change, found.page, found.site
+        if has_to_wait(found.change, found.held, self._site):
+            held = found.held._replace(url=url, page_id=page, at_us=int(now.timestamp() * 1e6))
+            self._site = add_held(self._site, held)
+        self._settle(now)
+
+    def _settle(self, now: datetime, *, everything: bool = False) -> None:
+        self._site, settled = settle_held(self._site, now=now, everything=everything)
+        self._verdicts |= {verdict.page_id: verdict.change for verdict in settled}
+
+    def _count(self, visited: list[int], number: int) -> None:
+        counts, prefix = self._score.counts, "early " if number < EARLY_VISITS else ""
+        template_edit = None
+        for page in visited:
+            truth, is_changed = self._pages[page]["visits"][number], self._verdicts[page].changed
+            template_edit = template_edit or truth["template_edit"]
+            if truth["content_changed"]:
+                counts["edits"] += 1
+                counts["missed"] += not is_changed
+            else:
+                counts[f"{prefix}quiet"] += 1
+                counts[f"{prefix}false"] += is_changed
+            if is_changed is not bool(truth["content_changed"]):
+                self._score.wrong.append(f"{self._pages[page]['url']} visit {number}: {truth['change']}")
+        if template_edit:
+            changes = [(self._pages[page]["url"], self._verdicts[page]) for page in visited]
+            largest = max((len(group.pages) for group in group_changes(changes) if group.is_template), default=0)
+            counts["template edits"] += 1
+            counts["grouped"] += largest >= GROUP_SHARE * len(visited)
