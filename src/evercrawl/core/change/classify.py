@@ -74,6 +74,7 @@ STATEMENT_THRESHOLD = ChangeThreshold(pages=4, differed=8, rate=0.8)
 SLOT_VALUE_THRESHOLD = ChangeThreshold(pages=3, differed=12, rate=0.6)
 METADATA_LINE_THRESHOLD = ChangeThreshold(pages=4, differed=6, rate=0.08)
 METADATA_LINE_SEGMENTS = 2
+BARE_NUMBER_THRESHOLD = ChangeThreshold(pages=2, differed=3, rate=0.02)
 REFERENCE_THRESHOLD = ChangeThreshold(pages=3, differed=5, rate=0.08)
 TURN_THRESHOLD = ChangeThreshold(pages=3, differed=6, rate=0.12)
 COUNTER_ROW_THRESHOLD = ChangeThreshold(pages=2, differed=8, rate=0.2)
@@ -228,6 +229,8 @@ def _is_noise_segment(hunk: Hunk, change: SegmentChange, context: ChangeContext)
         return True
     if change.is_statement:
         slot = slots_of(hunk)[0] if hunk.form <= 1 else change.slot
+        if change.is_number and _slot_reaches(hunk, slot, SLOT_VALUE_THRESHOLD, context):
+            return True
         return _is_noise_statement(change, context) or _is_turning_statement(hunk, slot, context)
     if change.is_age and change.is_increase and hunk.form >= AGE_LINE_SEGMENTS:
         return True
@@ -243,7 +246,8 @@ def _is_noise_segment(hunk: Hunk, change: SegmentChange, context: ChangeContext)
         return True
     if change.is_number and _slot_reaches(hunk, change.slot, SLOT_NUMBER_THRESHOLD, context):
         return True
-    if change.is_bare_number and _is_in_metadata_line(hunk, context):
+    is_counter_like = change.is_bare_number and change.is_increase and _is_in_metadata_line(hunk, context)
+    if is_counter_like and _slot_reaches(hunk, change.slot, BARE_NUMBER_THRESHOLD, context):
         return True
     if _slot_reaches(hunk, change.slot, SLOT_THRESHOLD, context):
         return True
@@ -665,7 +669,7 @@ def _size(own: list[Hunk], own_words: int) -> float:
 def _own_words(snapshot: Snapshot) -> int:
     is_own = own_block_test(snapshot)
     blocks = zip(snapshot.flags, snapshot.texts, strict=True)
-    return sum(len(text.split()) for flag, text in blocks if is_own(flag))
+    return round(sum(count_words(text) for flag, text in blocks if is_own(flag)))
 
 
 def _differing_words(hunk: Hunk) -> int:

@@ -241,6 +241,11 @@ def _without_clock(text: str) -> str:
     return bare if is_stamped or is_upkeep else text
 
 
+def is_upkeep(text: str) -> bool:
+    """Return whether the text counts readers, says how old something is, or when the page was updated."""
+    return any(pattern.search(text) for pattern in (_COUNT, _AGE, _UPKEEP, _COPYRIGHT, _IDENTITY)) or is_time(text)
+
+
 def has_age(text: str) -> bool:
     """Return whether the text says somewhere how long ago something was."""
     return _AGE.search(text) is not None

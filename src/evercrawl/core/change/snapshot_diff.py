@@ -17,13 +17,14 @@ from xxhash import xxh64_intdigest
 
 from evercrawl.core.change.noise import (
     is_time,
+    is_upkeep,
     normalize_text,
     significant_text,
     significant_title,
     text_shape,
     text_similarity,
 )
-from evercrawl.core.change.segments import Segment, SegmentChange, changed_segments, split_segments
+from evercrawl.core.change.segments import OTHER_FORM, Segment, SegmentChange, changed_segments, split_segments
 from evercrawl.core.change.snapshot import (
     ARTICLE,
     BODY,
@@ -289,6 +290,7 @@ def _pair_blocks(removed: list[_Block], added: list[_Block], was_own: IsOwnBlock
         assert some is not None, "a pair has at least one side"
         is_significant = old in significant or new in significant
         hunk = _hunk(old, new, was_own, is_own)
+        is_significant = is_significant or _has_significant_segment(hunk)
         hunk = hunk._replace(is_balanced=counts[some.path] == 0, is_significant=is_significant)
         hunks.append((some.place, hunk))
     return [hunk for _, hunk in sorted(hunks, key=itemgetter(0))]
@@ -436,6 +438,14 @@ def _hunk(old: _Block | None, new: _Block | None, was_own: IsOwnBlock, is_own: I
         form=len(segments),
         old_marked=old.marked if old else "",
         new_marked=new.marked if new else "",
+    )
+
+
+def _has_significant_segment(hunk: Hunk) -> bool:
+    """Return whether a fact of a line differs that is not about readers, ages or upkeep."""
+    return hunk.form > 1 and any(
+        change.slot < OTHER_FORM and not is_upkeep(change.added) and not is_upkeep(change.removed)
+        for change in hunk.segments
     )
 
 
