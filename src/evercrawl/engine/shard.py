@@ -9,8 +9,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from random import Random
 
-from evercrawl.core.change.change_history import SiteChangeHistory
-from evercrawl.core.change.held_changes import next_settle_us, settle_held
+from evercrawl.core.change.held_changes import HOLD_SECONDS, settle_held
 from evercrawl.core.credit.ledger import CREDIT_KEY, ledger_bytes
 from evercrawl.core.credit.shard_credit import ShardCredit
 from evercrawl.core.duplicates.host_mirrors import MIRRORS_KEY
@@ -83,7 +82,7 @@ class Shard:
         self._broken: EvercrawlError | None = None
         self._tasks = TaskSet()
         self._last_commit_us = self._states_saved_us = 0
-        self._next_settle_us: int | None = None  # When the next held change is judged; None: there is none.
+        self._has_held = asyncio.Event()
         self._is_resting = self._is_retired = False
         self._build_queue(facts, credit_state)
         self._build_knowledge()
@@ -234,6 +233,7 @@ class Shard:
         """Take turns until cancelled; an error of the store or the archive ends it."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._commit_regularly())
+            group.create_task(self._settle_regularly())
             group.create_task(self._take_turns())
 
     async def _take_turns(self) -> None:
@@ -246,7 +246,6 @@ class Shard:
         self._is_resting = False
         self.wake.clear()
         self.sitemaps.start_due(self._now_us())
-        self._settle_changes()
         await self.due.requeue(self._now_us())
         await self._read_needed()
         await self._shared.slots.acquire()
@@ -365,13 +364,7 @@ class Shard:
 
     def _next_moment_us(self, turn: Wait | Idle, commit_us: int | None, now_us: int) -> int | None:
         moments = [turn.until_us] if isinstance(turn, Wait) else []
-        others = (
-            self.due.next_us,
-            commit_us,
-            self.due.next_look_ahead_us(now_us),
-            self.sitemaps.next_us(),
-            self._next_settle_us,
-        )
+        others = (self.due.next_us, commit_us, self.due.next_look_ahead_us(now_us), self.sitemaps.next_us())
         moments += [moment for moment in others if moment is not None]
         blocked_us = self._host.blocked_until_us()
         if blocked_us is not None:
@@ -439,8 +432,8 @@ class Shard:
         self._probes.apply(site, page, decision, now=now)
         if self.traps.apply(site, decision.site):
             self._followups.start(self._requeue_reopened(site))
-        if decision.is_held and decision.site.change is not None:
-            self._note_held(decision.site.change)
+        if decision.is_held:
+            self._has_held.set()
         if decision.site.sitemaps is not None:
             self.sitemaps.apply(turn.queue.site, decision.site.sitemaps)
         for copy in decision.requeue:
@@ -580,12 +573,17 @@ class Shard:
         if self._runtime.focus is not None:
             states[FOCUS_KEY] = self._runtime.focus.to_bytes()
 
+    async def _settle_regularly(self) -> None:
+        """Judge held changes whose time is up; this starts no visits, so that shards do not wake for it."""
+        while True:
+            await self._has_held.wait()
+            await asyncio.sleep(HOLD_SECONDS)
+            self._settle_changes()
+
     def _settle_changes(self, *, everything: bool = False) -> None:
         """Judge held changes whose time is up; at the end of a run all of them, since no other pages will come."""
         now, known = self.clock.now(), self.knowledge.change
-        if not everything and (self._next_settle_us is None or to_us(now) < self._next_settle_us):
-            return
-        self._next_settle_us = None
+        self._has_held.clear()
         for site_id, state in known.in_memory():
             if not state.value.held:
                 continue
@@ -594,13 +592,8 @@ class Shard:
                 state.update(after)
                 known.save_soon(site_id)
                 self._writer.write_settled(settled)
-            self._note_held(after)
-
-    def _note_held(self, site: SiteChangeHistory) -> None:
-        """Remember when the next held change is judged."""
-        moment = next_settle_us(site)
-        if moment is not None:
-            self._next_settle_us = min(moment, self._next_settle_us or moment)
+            if after.held:
+                self._has_held.set()
 
     def _close_batch(self, batch: Batch) -> None:
         """Add the state that must match the batch exactly."""

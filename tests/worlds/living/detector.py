@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
 from evercrawl.core.change.grouping import EditGroup, group_changes
+from evercrawl.core.change.held_changes import add_held, has_to_wait, settle_held
 from evercrawl.core.change.learning import classify_visit, learn_page
 from evercrawl.core.change.snapshot import Snapshot, snapshot_html
 from evercrawl.model.change import NO_CHANGE, Change
+from evercrawl.model.time import to_us
 from evercrawl.testing.randomness import uniform
 from evercrawl.testing.virtual_time import EPOCH
 from tests.worlds.living.content import SECONDS_A_DAY
@@ -76,6 +78,7 @@ def run_detector(site: LivingSite, *, days: int) -> DetectionReport:
     pages: dict[str, PageChangeHistory] = {}
     last: dict[str, tuple[LivingResponse, Snapshot]] = {}
     for day, url, at_s in _visits(site, days):
+        memory = _settle(report, memory, EPOCH + timedelta(seconds=at_s))
         answer = site.answer(url, at_s)
         snapshot = snapshot_html(answer.html)
         if url not in last:
@@ -86,7 +89,7 @@ def run_detector(site: LivingSite, *, days: int) -> DetectionReport:
             if before.html == answer.html:
                 memory = memory.after_unchanged(pages[url])
             else:
-                change, pages[url], memory, _ = classify_visit(
+                change, pages[url], memory, held = classify_visit(
                     snapshot_before,
                     snapshot,
                     pages[url],
@@ -95,12 +98,26 @@ def run_detector(site: LivingSite, *, days: int) -> DetectionReport:
                     page_url=url,
                     visit=day + 1,
                 )
+                if has_to_wait(change, held, memory):
+                    held = held._replace(page_id=len(report.seen), at_us=to_us(EPOCH + timedelta(seconds=at_s)))
+                    memory = add_held(memory, held)
             truth = before.content != answer.content, before.edition != answer.edition
             report.seen.append(Seen(url, day, change, *truth))
         last[url] = answer, snapshot
+    memory = _settle(report, memory, EPOCH + timedelta(days=days), everything=True)
     report.site_bytes = len(memory.to_bytes())
     report.page_bytes = max(len(page.to_bytes()) for page in pages.values())
     return report
+
+
+def _settle(
+    report: DetectionReport, memory: SiteChangeHistory, now: datetime, *, everything: bool = False
+) -> SiteChangeHistory:
+    """Replace the verdicts that waited for other pages."""
+    memory, settled = settle_held(memory, now=now, everything=everything)
+    for verdict in settled:
+        report.seen[verdict.page_id] = report.seen[verdict.page_id]._replace(change=verdict.change)
+    return memory
 
 
 def _visits(site: LivingSite, days: int) -> Iterator[tuple[int, str, float]]:

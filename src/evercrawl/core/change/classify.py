@@ -68,7 +68,7 @@ class ChangeThreshold(NamedTuple):
     rate: float
 
 
-SLOT_THRESHOLD = ChangeThreshold(pages=3, differed=4, rate=0.3)
+SLOT_THRESHOLD = ChangeThreshold(pages=4, differed=6, rate=0.3)
 SLOT_NUMBER_THRESHOLD = ChangeThreshold(pages=3, differed=4, rate=0.25)
 STATEMENT_THRESHOLD = ChangeThreshold(pages=4, differed=8, rate=0.8)
 SLOT_VALUE_THRESHOLD = ChangeThreshold(pages=3, differed=12, rate=0.6)
@@ -90,7 +90,7 @@ SLOT_COLUMN_THRESHOLD = ChangeThreshold(pages=2, differed=20, rate=0.4)
 SLOT_FEW_THRESHOLD = ChangeThreshold(pages=2, differed=2, rate=0.75)
 SLOT_COUNTER_THRESHOLD = ChangeThreshold(pages=1, differed=24, rate=0.7)
 PROSE_NUMBER_THRESHOLD = ChangeThreshold(pages=3, differed=4, rate=0.8)
-LABEL_THRESHOLD = ChangeThreshold(pages=3, differed=3, rate=0.8)
+LABEL_THRESHOLD = ChangeThreshold(pages=5, differed=5, rate=0.8)
 VOLATILE_THRESHOLD = ChangeThreshold(pages=1, differed=3, rate=0.25)
 RECURRING_THRESHOLD = ChangeThreshold(pages=2, differed=3, rate=0.4)
 ROTATION_THRESHOLD = ChangeThreshold(pages=3, differed=4, rate=0.7)
@@ -121,6 +121,7 @@ class ChangeContext(NamedTuple):
     now: datetime | None
     counters: frozenset[Location] = frozenset()  # Slots of this page whose numbers all grew.
     has_prose: bool = False
+    is_counted: bool = False  # The site's history has the edits of this page already.
     rotating: frozenset[int] = frozenset()  # Name paths of this page where names of other pages replaced each other.
 
 
@@ -410,6 +411,7 @@ def is_sitewide(hunk: Hunk, context: ChangeContext) -> bool:
         least = max(SITEWIDE_PAGES, min(SITEWIDE_OWN_PAGES, round(SITEWIDE_OWN_SHARE * site.pages)))
     elif not hunk.is_own and is_volatile(hunk, context):
         least = SITEWIDE_PAGES
+    least += context.is_counted
     edits = [(is_sitewide_key(site, edit.key, least=least), edit.text) for edit in edits_in(hunk)]
     if not any(is_same for is_same, _ in edits):
         return False

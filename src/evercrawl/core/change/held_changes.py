@@ -67,14 +67,6 @@ def _is_certain(hunk: Hunk, site: SiteChangeHistory, page_mark: int) -> bool:
     )
 
 
-def next_settle_us(site: SiteChangeHistory) -> int | None:
-    """Return when the next held change is judged in any case."""
-    if not site.held:
-        return None
-    _, at_us = _HEAD.unpack_from(site.held[0])
-    return int(at_us) + HOLD_SECONDS * 1_000_000
-
-
 def add_held(site: SiteChangeHistory, held: HeldChange) -> SiteChangeHistory:
     """Return the site's history with one more held change."""
     return replace(site, held=(*site.held, pack_held(held)))
@@ -102,7 +94,7 @@ def settle_held(
 
 
 def _verdict(held: HeldChange, site: SiteChangeHistory, now: datetime) -> Change:
-    context = ChangeContext(PageChangeHistory(), site, held.page_mark, now)
+    context = ChangeContext(PageChangeHistory(), site, held.page_mark, now, is_counted=True)
     return classify_difference(held.found, context, own_words=held.own_words).change
 
 

@@ -267,6 +267,7 @@ def _hash(phrase: str) -> int:
 COMPARED_CHARS = 20_000
 MAX_KEPT_TEXT = 0.12  # A page that kept no more of its word pairs has lost its text.
 MIN_NEW_TEXT = 0.5
+MIN_MESSAGE_WORDS = 6
 MIN_LOST_CHARS = 120  # A shorter text is too little to lose.
 MAX_LEFT_SHARE = 0.5  # A page that is left with more text is about something else now.
 
@@ -304,7 +305,10 @@ def judge_probe(one: ProbeAnswer, other: ProbeAnswer) -> tuple[ProbeOutcome, Sof
     if not all(200 <= answer.status < 300 for answer in (one, other)):
         return ProbeOutcome.NOT_FOUND, None
     same = soft_404_page(one.text, one.url)
-    if is_soft_404(other.text, same, other.url):
+    words = sum(len(phrase.split()) for phrase in _own_phrases(one.text, one.url))
+    # A few words beside a number are no message about missing pages: a clock, a counter.
+    is_message = words >= MIN_MESSAGE_WORDS or one.text == other.text
+    if is_message and is_soft_404(other.text, same, other.url):
         # Pages like this answer are not real. Others are, because the site tells them apart.
         return ProbeOutcome.SAME, same
     if common_not_found_phrases((one, other)):
