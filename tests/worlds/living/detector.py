@@ -54,6 +54,12 @@ class DetectionReport:
         return sum(visit.change.changed and not visit.has_content_changed for visit in self.seen)
 
     @property
+    def later_false_alarms(self) -> int:
+        """False alarms from the third visit to each page on."""
+        later = [visit for visit in self.seen if visit.day > 1]
+        return sum(visit.change.changed and not visit.has_content_changed for visit in later)
+
+    @property
     def edits(self) -> int:
         """Visits that found a change of content."""
         return sum(visit.has_content_changed for visit in self.seen)
