@@ -393,7 +393,7 @@ def test_a_truncated_response_does_not_confirm_the_copy(visits: Visits) -> None:
 
 # Addresses that only we can reach
 
-PUBLIC = "203.0.113.5"
+PUBLIC = "9.9.9.5"
 OWN_LINKS = ["http://127.0.0.1:8000/", "http://10.0.0.1/x", "http://169.254.169.254/latest/meta-data/", "http://[::1]/"]
 
 

@@ -34,11 +34,11 @@ def resolver(server: NameServer, clock: HandClock | None = None, **dns: object) 
 
 def test_concurrent_lookups_share_one_query_and_are_cached() -> None:
     async def job() -> None:
-        async with name_server({"site.test": [["203.0.113.5", "2606:4700::1", "203.0.113.6"]]}) as server:
+        async with name_server({"site.test": [["9.9.9.5", "2606:4700::1", "9.9.9.6"]]}) as server:
             names = resolver(server)
             found = await asyncio.gather(*[names.addresses("Site.test.", 80) for _ in range(20)])
             assert len(set(found)) == 1
-            assert set(found[0][:2]) == {"203.0.113.5", "203.0.113.6"}
+            assert set(found[0][:2]) == {"9.9.9.5", "9.9.9.6"}
             assert found[0][2:] == ("2606:4700::1",)
             await names.addresses("site.test", 443)
             assert server.asked == {"site.test": 1}
@@ -49,12 +49,12 @@ def test_concurrent_lookups_share_one_query_and_are_cached() -> None:
 
 def test_a_name_that_turns_private_is_rejected_at_the_next_lookup() -> None:
     async def job() -> None:
-        async with name_server({"site.test": [["203.0.113.5"], ["127.0.0.1"]]}, ttl=0) as server:
+        async with name_server({"site.test": [["9.9.9.5"], ["127.0.0.1"]]}, ttl=0) as server:
             clock = HandClock()
             names = resolver(server, clock)
-            assert await names.addresses("site.test", 80) == ("203.0.113.5",)
+            assert await names.addresses("site.test", 80) == ("9.9.9.5",)
             clock.seconds = 59.0
-            assert await names.addresses("site.test", 80) == ("203.0.113.5",)
+            assert await names.addresses("site.test", 80) == ("9.9.9.5",)
             clock.seconds = 61.0
             with pytest.raises(FetchFailed) as caught:
                 await names.addresses("site.test", 80)
@@ -67,9 +67,9 @@ def test_a_name_that_turns_private_is_rejected_at_the_next_lookup() -> None:
 
 def test_private_addresses_in_a_set_are_dropped() -> None:
     async def job() -> None:
-        async with name_server({"site.test": [["10.0.0.1", "203.0.113.5", "fd00::1"]]}) as server:
+        async with name_server({"site.test": [["10.0.0.1", "9.9.9.5", "fd00::1"]]}) as server:
             names = resolver(server)
-            assert await names.addresses("site.test", 80) == ("203.0.113.5",)
+            assert await names.addresses("site.test", 80) == ("9.9.9.5",)
             await names.close()
 
     run(job())
@@ -100,7 +100,7 @@ def test_failures_are_cached_briefly() -> None:
 
 def test_the_cache_is_bounded() -> None:
     async def job() -> None:
-        answers = {f"s{number}.test": [["203.0.113.5"]] for number in range(5)}
+        answers = {f"s{number}.test": [["9.9.9.5"]] for number in range(5)}
         async with name_server(answers, ttl=0) as server:
             names = resolver(server, cache_entries=3)
             for name in [*answers, "s0.test", "s4.test"]:
@@ -126,10 +126,10 @@ def test_localhost_is_rejected_without_a_lookup(host: str) -> None:
 
 def test_overrides_apply_to_their_port_only_and_are_checked() -> None:
     async def job() -> None:
-        override = ("a.test:80:203.0.113.9", "a.test:81:10.0.0.1", "[::2]:80:203.0.113.9")
+        override = ("a.test:80:9.9.9.9", "a.test:81:10.0.0.1", "[::2]:80:9.9.9.9")
         names = Resolver(DnsSettings(), HttpSettings(resolve=override))
-        assert await names.addresses("a.test", 80) == ("203.0.113.9",)
-        assert await names.addresses("[::2]", 80) == ("203.0.113.9",)
+        assert await names.addresses("a.test", 80) == ("9.9.9.9",)
+        assert await names.addresses("[::2]", 80) == ("9.9.9.9",)
         with pytest.raises(FetchFailed) as caught:
             await names.addresses("a.test", 81)
         assert caught.value.fault is Fault.PRIVATE_ADDRESS

@@ -1,6 +1,6 @@
 """Refuse addresses that only we can reach: a page or name server must not point us at internal machines.
-Addresses that the IANA registries (RFC 6890) do not call globally reachable are refused, also inside an IPv6 address.
-Documentation ranges are allowed: nobody answers there, and test networks use them as public addresses."""
+Addresses that the IANA special-purpose registries (RFC 6890, RFC 8190) do not call globally reachable are refused, also
+inside an IPv6 address. So are multicast and cloud metadata addresses."""
 
 from __future__ import annotations
 
@@ -18,9 +18,12 @@ _REFUSED_4 = tuple(
         ("169.254.0.0/16", "a link-local address"),
         ("172.16.0.0/12", "a private address"),
         ("192.0.0.0/24", "a reserved address"),
+        ("192.0.2.0/24", "an address for documentation"),
         ("192.88.99.0/24", "a reserved address"),
         ("192.168.0.0/16", "a private address"),
         ("198.18.0.0/15", "an address for benchmarks"),
+        ("198.51.100.0/24", "an address for documentation"),
+        ("203.0.113.0/24", "an address for documentation"),
         ("224.0.0.0/4", "a multicast address"),
         ("240.0.0.0/4", "a reserved address"),
     )
@@ -32,6 +35,8 @@ _REFUSED_6 = tuple(
         ("::1/128", "a loopback address"),
         ("::/96", "an IPv4 address in an obsolete form"),
         ("::ffff:0:0/96", "an IPv4 address in an IPv6 form"),
+        ("2001:db8::/32", "an address for documentation"),
+        ("3fff::/20", "an address for documentation"),
         ("fc00::/7", "a private address"),
         ("fe80::/10", "a link-local address"),
         ("fec0::/10", "a site-local address"),

@@ -22,7 +22,10 @@ REFUSED = {
     "172.31.255.255": "private",
     "192.0.0.8": "reserved",
     "192.168.1.1": "private",
+    "192.0.2.1": "documentation",
     "198.19.0.1": "benchmarks",
+    "198.51.100.255": "documentation",
+    "203.0.113.5": "documentation",
     "224.0.0.1": "multicast",
     "240.0.0.1": "reserved",
     "255.255.255.255": "reserved",
@@ -38,7 +41,15 @@ REFUSED = {
     "2002:a00:1::1": "private",
     "2001:0:0a00:1::1": "private",
     "2001:2::1": "reserved",
+    "2001:db8::1": "documentation",
+    "2001:db8:ffff::1": "documentation",
+    "3fff:fff::1": "documentation",
+    "5f00::1": "reserved",
     "100::1": "reserved",
+    "100:0:0:1::1": "reserved",
+    "64:ff9b::c000:201": "documentation",
+    "2002:cb00:7105::1": "documentation",
+    "::ffff:192.0.2.1": "IPv6 form",
     "fc00::1": "private",
     "fd00:ec2::254": "private",
     "fe80::1": "link-local",
@@ -60,7 +71,7 @@ def test_internal_address_is_refused(ip: str, word: str) -> None:
 
 @pytest.mark.parametrize(
     "ip",
-    ["8.8.8.8", "172.32.0.1", "100.128.0.1", "203.0.113.5", "2606:4700::1111", "64:ff9b::808:808", "2002:808:808::1"],
+    ["8.8.8.8", "172.32.0.1", "100.128.0.1", "203.0.114.1", "2606:4700::1111", "64:ff9b::808:808", "2002:808:808::1"],
 )
 def test_a_public_address_is_allowed(ip: str) -> None:
     assert address_refusal(ip) is None
