@@ -77,7 +77,7 @@ def _cli() -> str:
     parts = [
         NOTE,
         "# Commands",
-        "Data goes to standard output, everything else to standard error. Most commands take `--json`; all take the options "
+        "Data goes to standard output, everything else to standard error. Every command except `completion` takes `--json`; all take the options "
         "of `evercrawl` itself, before or after its name. JSON objects have a `schema` such as `evercrawl.status/1`; "
         "its number increases when a field is removed or changes its meaning. See also: [exit codes](exit-codes.md).",
         "Aliases: " + ", ".join(f"`{alias}` for `{name}`" for alias, name in ALIASES.items()) + ".",

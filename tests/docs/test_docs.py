@@ -77,6 +77,23 @@ def test_every_setting_section_reason_and_exit_code_has_a_text() -> None:
     assert set(_generator().OUTCOME_TEXT) == set(Outcome)
 
 
+def _leaves(command: click.Command, name: str = "") -> Iterator[tuple[str, click.Command]]:
+    """Yield every command that does something, with its full name."""
+    if not isinstance(command, click.Group):
+        yield name.strip(), command
+        return
+    context = click.Context(command)
+    for child in command.list_commands(context):
+        found = command.get_command(context, child)
+        assert found is not None
+        yield from _leaves(found, f"{name} {child}")
+
+
+def test_every_command_takes_json() -> None:
+    without = [name for name, command in _leaves(root) if not any("--json" in o.opts for o in _options(command))]
+    assert without == ["completion"], "only `completion`, which prints a shell script, has no JSON"
+
+
 def _options(command: click.Command) -> list[click.Option]:
     own = [param for param in command.params if isinstance(param, click.Option)]
     return own + [o for child in getattr(command, "commands", {}).values() for o in _options(child)]

@@ -327,31 +327,39 @@ def alert_retry_command(cli: CliContext, /, name: str, as_json: bool) -> int:
 
 @alert_command.command("pause")
 @click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @common_options
 @pass_cli
-def alert_pause_command(cli: CliContext, /, name: str) -> int:
+def alert_pause_command(cli: CliContext, /, name: str, as_json: bool) -> int:
     """Stop the messages of an alert, as "Unsubscribe" in a mail does. Pending changes are dropped.
 
     \b
     evercrawl alert pause prices
     """
     cli.open_collection().alerts.pause(name)
-    cli.note(f"alert {name} paused; resume it with: evercrawl alert resume {name}")
+    if as_json:
+        emit_json("alert-pause", {"name": name, "paused": True})
+    else:
+        cli.note(f"alert {name} paused; resume it with: evercrawl alert resume {name}")
     return ExitCode.OK
 
 
 @alert_command.command("resume")
 @click.argument("name")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @common_options
 @pass_cli
-def alert_resume_command(cli: CliContext, /, name: str) -> int:
+def alert_resume_command(cli: CliContext, /, name: str, as_json: bool) -> int:
     """Send the messages of a paused alert again, about changes found from now on.
 
     \b
     evercrawl alert resume prices
     """
     cli.open_collection().alerts.resume(name)
-    cli.note(f"alert {name} resumed")
+    if as_json:
+        emit_json("alert-resume", {"name": name, "paused": False})
+    else:
+        cli.note(f"alert {name} resumed")
     return ExitCode.OK
 
 

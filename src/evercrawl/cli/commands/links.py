@@ -215,12 +215,16 @@ def graph_top(cli: CliContext, by: str, limit: int, as_json: bool) -> None:
 @click.argument("form", type=click.Choice(["graphml", "parquet"]))
 @click.option("--to", required=True, type=_OUTPUT_FILE, metavar="FILE", help="Output file.")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
+@json_option
 @common_options
 @pass_cli
-def graph_export(cli: CliContext, form: str, to: Path, force: bool) -> None:
+def graph_export(cli: CliContext, form: str, to: Path, force: bool, as_json: bool) -> None:
     """Write pages and links with their scores to one GraphML or two Parquet files."""
     with cli.open_collection() as collection:
         counts = collection.export_graph(form, to, force=force)
+    if as_json:
+        emit_json("graph-export", {"file": str(to), **counts})
+        return
     cli.note(f"{plural(counts['pages'], 'page')} and {plural(counts['links'], 'link')} written")
 
 
@@ -228,24 +232,33 @@ def graph_export(cli: CliContext, form: str, to: Path, force: bool) -> None:
 @click.option("--site", metavar="HOST", help="Draw only this host or origin.")
 @click.option("--to", type=_OUTPUT_FILE, metavar="FILE", help="Output file. Default: standard output.")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
+@json_option
 @common_options
 @pass_cli
-def graph_draw(cli: CliContext, site: str | None, to: Path | None, force: bool) -> None:
+def graph_draw(cli: CliContext, site: str | None, to: Path | None, force: bool, as_json: bool) -> None:
     """Draw the collection or one site as SVG; large folders are summed up."""
     if to is not None and to.exists() and not force:
         raise ConfigError(f"{to} exists; use --force to overwrite it")
     with cli.open_collection() as collection:
         picture = collection.draw_graph(site)
-    if to is None:
-        click.echo(picture, nl=False)
-    else:
+    if to is not None:
         to.write_text(picture, "utf-8")
+    if as_json:
+        emit_json("graph-draw", {"file": None if to is None else str(to), "svg": picture if to is None else None})
+    elif to is None:
+        click.echo(picture, nl=False)
 
 
 @graph_command.command("rebuild")
+@json_option
 @common_options
 @pass_cli
-def graph_rebuild(cli: CliContext) -> None:
+def graph_rebuild(cli: CliContext, as_json: bool) -> None:
     """Rebuild the link graph from the collection, with PageRank and anchor texts."""
     with cli.open_collection() as collection:
         collection.rebuild_graph()
+        found = collection.graph()
+    if as_json:
+        emit_json("graph", asdict(found))
+        return
+    cli.note(f"{plural(found.pages, 'page')}, {plural(found.links, 'link')}")

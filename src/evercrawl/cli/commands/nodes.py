@@ -53,9 +53,10 @@ def cluster_status(cli: CliContext, as_json: bool) -> None:
 
 @cluster_command.command("drain")
 @click.argument("worker", metavar="ID|all")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @common_options
 @pass_cli
-def cluster_drain(cli: CliContext, worker: str) -> None:
+def cluster_drain(cli: CliContext, worker: str, as_json: bool) -> None:
     """Stop workers after their current requests; their shards pass to others.
 
     ID is the start of a worker's id, as `cluster status` shows it.
@@ -66,7 +67,10 @@ def cluster_drain(cli: CliContext, worker: str) -> None:
         count = drain_workers(collection.path, worker, collection.settings.store.url)
     if not count:
         raise click.ClickException(f"no worker id starts with {worker!r}; list them with: evercrawl cluster status")
-    cli.note(f"stopping {plural(count, 'worker')} at the next heartbeat")
+    if as_json:
+        emit_json("cluster-drain", {"workers": count})
+    else:
+        cli.note(f"stopping {plural(count, 'worker')} at the next heartbeat")
 
 
 CODE_HOURS = 24
