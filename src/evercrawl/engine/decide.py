@@ -9,6 +9,7 @@ from typing import assert_never
 
 from evercrawl.core.change.held_changes import add_held, settle_held
 from evercrawl.core.document.bounds import describe_truncation
+from evercrawl.core.http.content_coding import unknown_coding
 from evercrawl.core.sentiment.field_analysers import analyse_fields
 from evercrawl.core.url import site_of
 from evercrawl.core.visit.links import FoundLinks
@@ -171,9 +172,14 @@ def stop_at_bad_redirects(facts: VisitFacts, decision: Decision) -> Decision:
 
 
 def name_parser_limits(facts: VisitFacts, decision: Decision) -> Decision:
-    """Add the parser limits that truncated the page to the detail."""
+    """Add to the detail what kept the page from being parsed: limits, or an unknown content coding."""
     content = decision.content
-    if content is None or content.document is None or not isinstance(facts.answer, Fetched):
+    if content is None or not isinstance(facts.answer, Fetched):
+        return decision
+    if (coding := unknown_coding(facts.answer.headers)) is not None:
+        detail = f"{decision.outcome.detail}; kept as bytes, since the content coding {coding[:20]!r} is unknown"
+        return decision._replace(outcome=decision.outcome._replace(detail=detail))
+    if content.document is None:
         return decision
     document, most_links = content.document, facts.policy.settings.parse.max_links
     limits = describe_truncation(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from evercrawl.core.http.content_coding import unknown_coding
 from evercrawl.errors import ConfigError
 from evercrawl.model.fetch import Headers, header
 
@@ -49,6 +50,7 @@ def check_file_types(names: Iterable[str]) -> frozenset[str]:
 
 
 SNIFFED_BYTES = 1445  # MIME Sniffing standard, section 5.
+BYTES_TYPE = "application/octet-stream"
 HTML_TYPES = ("text/html", "application/xhtml+xml")
 _ESSENCE = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+\Z")
 _MARKUP = re.compile(rb"<(?:!doctype|!--|\?xml|/?[a-z][a-z0-9]*[\s/>])", re.IGNORECASE)
@@ -56,7 +58,10 @@ _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 
 
 def sniff_media_type(headers: Headers, body: bytes) -> str:
-    """Return the media type that the server names, or what the content looks like if it names none."""
+    """Return the media type that the server names, or what the content looks like if it names none.
+    A body whose content coding is unknown is only bytes, whatever it would be without that coding."""
+    if unknown_coding(headers) is not None:
+        return BYTES_TYPE
     named = (header(headers, "content-type") or "").partition(";")[0].strip().lower()
     return named if _ESSENCE.match(named) else _looks_like(body[:SNIFFED_BYTES])
 
@@ -65,7 +70,7 @@ def _looks_like(start: bytes) -> str:
     if start.startswith((b"\xfe\xff", b"\xff\xfe")):
         return "text/html"
     if _BINARY.search(start):
-        return "application/octet-stream"
+        return BYTES_TYPE
     return "text/html" if _MARKUP.search(start) else "text/plain"
 
 

@@ -4,6 +4,7 @@ Output is produced in bounded steps and stops at the limit, so a bomb costs no m
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -29,6 +30,8 @@ _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 _GZIP, _ZLIB, _RAW = 31, 15, -15
 _ISAL_ERROR: Any = isal_zlib.error  # typed as an instance in its stubs
 _DECODER_ERRORS: tuple[type[Exception], ...] = (_ISAL_ERROR, brotli.error, zstandard.ZstdError)
+_NO_CODINGS = frozenset(("identity", "none", "7bit", "8bit", "binary", "aws-chunked"))
+"""Names that leave the body as it is: two meant for HTTP, three of mail, and what S3 stores with uploads."""
 _NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _SNIFFED_BYTES = 512
 
@@ -55,8 +58,8 @@ def decode(
     body: bytes, codings: list[str], *, limits: DecodeLimits, complete: bool = True
 ) -> tuple[bytes, Truncation | None]:
     """Return the decoded body, cut at the limits; `complete` is False if the wire body was cut.
-    A body with an unknown coding, or plainly not encoded, is returned as it is."""
-    layers = [coding for coding in codings if coding not in ("identity", "none")]
+    A body with an unknown coding, or plainly not encoded, is returned as it is; `unknown_coding` tells the first."""
+    layers = [coding for coding in codings if not _is_no_coding(coding)]
     if len(layers) > MAX_CODINGS:
         raise BadCoding(f"more than {MAX_CODINGS} content codings")
     bound, cause = _bound(len(body), limits)
@@ -69,6 +72,26 @@ def decode(
         if was_cut:
             truncated, complete = cause, False
     return _cut(body, truncated, limits)
+
+
+def unknown_coding(headers: Headers) -> str | None:
+    """Return the content coding that `decode` cannot undo; None: there is none. Such a body is kept as bytes."""
+    for name, value in headers:
+        if name.lower() == "content-encoding":
+            for coding in split_list([value]):
+                if coding not in _DECODERS and not _is_no_coding(coding):
+                    return coding
+    return None
+
+
+def _is_no_coding(name: str) -> bool:
+    """True for names that say nothing about compression: servers also put charsets here."""
+    if name in _NO_CODINGS:
+        return True
+    try:
+        return codecs.lookup(name)._is_text_encoding
+    except (LookupError, ValueError):
+        return False
 
 
 def decode_body(headers: Headers, wire_body: bytes, *, limits: DecodeLimits) -> bytes:

@@ -75,7 +75,8 @@ class RobotsRules:
         allowed, line, rule = self.robots.verdict(target)
         if line is None:
             return RobotsVerdict(True, None, None, "no rule of robots.txt matches")
-        detail = f"line {line}: {rule} (fetched {_day(self.record.fetched_us)})"
+        place = f"line {line}: " if line else ""
+        detail = f"{place}{rule} (fetched {_day(self.record.fetched_us)})"
         return RobotsVerdict(allowed, line, None if allowed else Reason.ROBOTS, detail)
 
 

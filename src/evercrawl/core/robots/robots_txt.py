@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import time
+from itertools import islice
 from math import isfinite
 from typing import NamedTuple, TypeVar
 
@@ -74,7 +75,11 @@ _UNUSUAL = re.compile(r"%([0-9A-Fa-f]{2})|[^\x21-\x7e]|%")
 _KEPT_ESCAPES = frozenset(b"/%")
 _ESCAPED_SLASH = re.compile("%2f", re.IGNORECASE)
 _DIRECTORY_INDEX = "/index.htm"
-MAX_WILDCARD_PARTS = 5000  # Wildcard pattern parts that are used, so one verdict costs a millisecond at worst.
+GRAM_CHARS = 3  # Wildcard rules are found by this many characters, which a path must contain.
+MAX_GRAMS = 200  # Places of a rule that are considered for this.
+MAX_PARTS_COMPARED = 50_000
+"""Parts of wildcard rules that one verdict compares with a path, so that it takes milliseconds at worst.
+Only a file made to be slow has more that fit one path; that path is then forbidden, and no other."""
 
 
 class RuleVerdict(NamedTuple):
@@ -98,11 +103,13 @@ class _Rule(NamedTuple):
     verdict: RuleVerdict
     parts: tuple[str, ...]  # Parts that must follow each other in the path, beginning with the first.
     anchored: bool  # True if the last part must end the path.
-    needle: str  # The longest part. A path without it cannot match.
+    chars: int  # Characters of all parts. A shorter path cannot match.
 
 
 NO_RULE = RuleVerdict(allowed=True, line=None, rule=None)
-_NO_MATCH = _Rule(-1, NO_RULE, ("",), False, "")
+_NO_MATCH = _Rule(-1, NO_RULE, ("",), False, 0)
+_TOO_MANY = RuleVerdict(allowed=False, line=0, rule="too many wildcard rules fit this URL to compare them all")
+_UNDECIDED = _Rule(0, _TOO_MANY, ("",), False, 0)
 
 
 def normalise_escapes(text: str) -> str:
@@ -120,29 +127,25 @@ def _normal_octets(match: re.Match[str]) -> str:
 
 
 class RuleMatcher:
-    """The rules for us, arranged so that a verdict costs microseconds with hundreds of rules."""
+    """The rules for us, arranged so that a verdict costs microseconds with thousands of rules.
+    Wildcard rules are looked up by a few characters that a matching path must contain."""
 
-    __slots__ = ("_exact", "_lengths", "_prefixes", "_wild")
+    __slots__ = ("_exact", "_gram_lengths", "_lengths", "_prefixes", "_wild")
 
     def __init__(self, lines: Iterable[RuleLine]) -> None:
         self._prefixes: dict[str, _Rule] = {}
         self._exact: dict[str, _Rule] = {}
         wild: dict[tuple[bool, tuple[str, ...]], _Rule] = {}
-        room = MAX_WILDCARD_PARTS
         for line in lines:
             for pattern in _patterns_of(line):
                 rule = _compile(pattern, line)
                 if len(rule.parts) == 1:
                     _enter(self._exact if rule.anchored else self._prefixes, rule.parts[0], rule)
-                elif room >= len(rule.parts):
-                    room -= len(rule.parts)
+                else:
                     _enter(wild, (rule.anchored, rule.parts), rule)
-                elif not line.allow:
-                    # No room left: forbid everything that begins like this, rather than too little.
-                    _enter(self._prefixes, rule.parts[0], _prefix_rule(rule))
         self._lengths = sorted({len(prefix) for prefix in self._prefixes}, reverse=True)
-        ranked = sorted(wild.values(), key=lambda rule: rule.rank, reverse=True)
-        self._wild = [(rule.rank, rule.needle, rule) for rule in ranked]
+        self._wild = _by_gram(wild.values())
+        self._gram_lengths = sorted({len(gram) for gram in self._wild})
 
     def verdict(self, target: str) -> RuleVerdict:
         """Return what the rules say about path and query of a canonical URL."""
@@ -165,24 +168,48 @@ class RuleMatcher:
                 if rule.rank > best.rank:
                     best = rule
                 break
-        least = best.rank
-        for rank, needle, rule in self._wild:
-            if rank <= least:
+        return self._best_wild(path, best) if self._wild else best
+
+    def _best_wild(self, path: str, best: _Rule) -> _Rule:
+        """Return the wildcard rule that outranks `best`, or `best`."""
+        compared = 0
+        for rule in self._candidates(path, best.rank):
+            if rule.rank <= best.rank:
                 break
-            if needle in path and _matches(rule, path):
+            compared += len(rule.parts)
+            if compared > MAX_PARTS_COMPARED:
+                return _UNDECIDED
+            if _matches(rule, path):
                 return rule
         return best
+
+    def _candidates(self, path: str, least: int) -> list[_Rule]:
+        """Return the wildcard rules above a rank that may match the path, the highest rank first."""
+        chars, found = len(path), []
+        for length in self._gram_lengths:
+            for gram in {path[at : at + length] for at in range(chars - length + 1)}:
+                for rule in self._wild.get(gram, ()):
+                    if rule.rank <= least:
+                        break
+                    if rule.chars <= chars:
+                        found.append(rule)
+        found.sort(key=lambda rule: rule.rank, reverse=True)
+        return found
+
+
+def _by_gram(rules: Iterable[_Rule]) -> dict[str, list[_Rule]]:
+    """Return rules by a few characters of theirs that the fewest rules before them share, by falling rank."""
+    grams: dict[str, list[_Rule]] = {}
+    for rule in sorted(rules, key=lambda rule: rule.rank, reverse=True):
+        length = min(GRAM_CHARS, max(map(len, rule.parts)))
+        own = (part[at : at + length] for part in rule.parts for at in range(len(part) - length + 1))
+        grams.setdefault(min(islice(own, MAX_GRAMS), key=lambda gram: len(grams.get(gram, ()))), []).append(rule)
+    return grams
 
 
 def _enter(rules: dict[_Key, _Rule], key: _Key, rule: _Rule) -> None:
     if rule.rank > rules.get(key, _NO_MATCH).rank:
         rules[key] = rule
-
-
-def _prefix_rule(rule: _Rule) -> _Rule:
-    """Return the rule without everything after its first `*`."""
-    first = rule.parts[0]
-    return rule._replace(rank=2 * len(first), parts=(first,), anchored=False, needle=first)
 
 
 def _patterns_of(line: RuleLine) -> list[str]:
@@ -207,7 +234,7 @@ def _compile(pattern: str, line: RuleLine) -> _Rule:
     parts = [parts[0], *filter(None, parts[1:-1]), *parts[-1:]] if len(parts) > 1 else parts
     text = f"{'Allow' if line.allow else 'Disallow'}: {line.value}"
     verdict = RuleVerdict(line.allow, line.number, text)
-    return _Rule(2 * octets + line.allow, verdict, tuple(parts), anchored, needle=max(parts, key=len))
+    return _Rule(2 * octets + line.allow, verdict, tuple(parts), anchored, chars=sum(map(len, parts)))
 
 
 def _matches(rule: _Rule, path: str) -> bool:

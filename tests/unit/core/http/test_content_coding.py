@@ -12,7 +12,14 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.core.http.content_coding import MAX_MEMBERS, RATIO_FROM_BYTES, BadCoding, DecodeLimits, decode
+from evercrawl.core.http.content_coding import (
+    MAX_MEMBERS,
+    RATIO_FROM_BYTES,
+    BadCoding,
+    DecodeLimits,
+    decode,
+    unknown_coding,
+)
 from evercrawl.model.fetch import Truncation
 
 LIMITS = DecodeLimits(decoded_bytes=8_000_000, ratio=200.0)
@@ -77,6 +84,16 @@ def test_codings_on_top_of_each_other() -> None:
 def test_an_unknown_coding_hides_those_below() -> None:
     body = gzip.compress(PAGE)
     assert decode(body, ["gzip", "secret"], limits=LIMITS) == (body, None)
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [("secret", "secret"), ("gzip, Secret", "secret"), ("compress", "compress"), ("hex", "hex"), ("rot13", "rot13")]
+    + [(known, None) for known in ("gzip", "br, gzip", "identity", "UTF-8", "iso-8859-1", "binary", "aws-chunked", "")],
+)
+def test_an_unknown_coding_is_told_from_a_charset(value: str, found: str | None) -> None:
+    assert unknown_coding((("content-encoding", value),)) == found
+    assert unknown_coding((("Content-Type", value),)) is None
 
 
 @pytest.mark.parametrize("name", ["gzip", "deflate", "br", "zstd"])
