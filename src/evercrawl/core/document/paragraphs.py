@@ -139,7 +139,7 @@ class _ParagraphWalk:
     """Collects the paragraphs of one page and the ranges of its containers."""
 
     __slots__ = (
-        "_boilerplate", "_inside_main", "bodies", "containers", "found", "has_main", "link", "linked",
+        "_boilerplate", "_inside_main", "block_link", "bodies", "containers", "found", "has_main", "link", "linked",
         "linked_headings", "lists", "mains", "pieces", "sections", "stack",
     )  # fmt: skip
 
@@ -157,6 +157,8 @@ class _ParagraphWalk:
         """Characters of the pieces that belong to links."""
         self.link: LexborNode | None = None
         """The last link."""
+        self.block_link: LexborNode | None = None
+        """The open link around whole blocks, such as the card of a story."""
         self.stack: list[tuple[LexborNode, int, int]] = []
         self._boilerplate = boilerplate
         self._inside_main = 0
@@ -165,7 +167,11 @@ class _ParagraphWalk:
         """Make one paragraph of the pieces; a short one is of the kind `stub`, or an item inside of one."""
         if stub == STUB and self.stack and self.stack[-1][1] in _ITEM_KINDS:
             stub = ITEM
-        _add_text(self.found, "".join(self.pieces), self.linked, stub, self.link)
+        text = "".join(self.pieces)
+        if self.block_link is None:
+            _add_text(self.found, text, self.linked, stub, self.link)
+        else:
+            _add_text(self.found, text, len(text), stub, self.block_link)
         self.pieces.clear()
         self.linked = 0
         self.link = None
@@ -179,9 +185,10 @@ class _ParagraphWalk:
             tag = child.tag_id
             stub = ITEM if kind == _ITEM or (self.stack and self.stack[-1][1] in _ITEM_KINDS) else STUB
             if tag == _TEXT_ID:
-                _add_text(self.found, child.text_content or "", 0, stub)
+                text = child.text_content or ""
+                _add_text(self.found, text, len(text) if self.block_link is not None else 0, stub, self.block_link)
                 return False
-            if tag == _A and len(label := child.text_lexbor()) <= LONG_LINK_CHARS:
+            if tag == _A and len(label := child.text_lexbor()) <= LONG_LINK_CHARS and not _holds_blocks(child):
                 _add_text(self.found, label, len(label), stub, child)
                 return False
         self.stack.append((node, kind, 0))
@@ -227,6 +234,11 @@ class _ParagraphWalk:
     def close(self, node: LexborNode, kind: int, start: int) -> None:
         """End the paragraph, and the container if the element is one."""
         found, pieces = self.found, self.pieces
+        if kind == _LINK:
+            if pieces:
+                self.flush()
+            self.block_link = None
+            return
         if pieces and (kind != _CELL or len(pieces[-1]) > SHORT_CELL_CHARS or len(found) > start):
             self.flush(ITEM if kind in _ITEM_KINDS else STUB)
         if kind >= _CELL:
@@ -252,7 +264,13 @@ class _ParagraphWalk:
             self.mains.append(place)
 
     def add_link(self, node: LexborNode) -> bool:
-        """Add the text of a link, or open an anchor that was left open and return True."""
+        """Add the text of a link, or open an anchor that was left open or holds blocks and return True."""
+        if self.block_link is None and _holds_blocks(node) and not (node.attributes.get("href") or "#").startswith("#"):
+            if self.pieces:
+                self.flush()
+            self.block_link = node
+            self.stack.append((node, _LINK, 0))
+            return True
         text = node.text_lexbor()
         if len(text) > LONG_LINK_CHARS:
             if "href" not in node.attributes:
@@ -286,6 +304,9 @@ class _ParagraphWalk:
         elif kind == _LABEL:
             if text := " ".join(_visible_text(node).split()):
                 self.found.append((text, LABEL, 0))
+        elif self.block_link is not None:
+            self.pieces.append(_heading_text(node))
+            self.flush()
         elif _add_heading(self.found, node, _MARK_OF[tag]):
             self.linked_headings.append(len(self.found) - 1)
 
@@ -445,6 +466,16 @@ def heading_content(heading: LexborNode) -> list[LexborNode]:
     while first < last and _is_heading_tool(nodes[first]):
         first += 1
     return nodes[first:last] or nodes
+
+
+def _holds_blocks(link: LexborNode) -> bool:
+    """Return whether a link is around whole blocks, as the cards of overviews are."""
+    child = link.first_child
+    while child is not None:
+        if child.tag_id != _TEXT_ID and _BLOCK <= _kind_of(child.tag_id) <= _HEADING:
+            return True
+        child = child.next
+    return False
 
 
 def _link_in(part: LexborNode) -> LexborNode | None:
