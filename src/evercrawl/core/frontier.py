@@ -7,13 +7,12 @@ keeps its back queue for one window of pages while others wait: breadth over sit
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from heapq import heapify, heappop, heappush
 from random import Random
 
-from evercrawl.core.politeness import HostQueue, Pace, SideRequest, pace_at_site
+from evercrawl.core.politeness import HostQueue, Pace, RequestEnd, SideRequest, pace_at_site
 from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.model.page import Page
 from evercrawl.model.site import Site
@@ -26,6 +25,7 @@ MAX_WAITING = 20_000
 
 POOR_SHARE = 0.5
 """In a focused crawl, a page is poor if it is worth less than this share of one that may be fetched soon."""
+LAST_PORTION = 16  # Pages of the last priority that are read at a time: others may turn up meanwhile.
 IN_FLIGHT_SHARE = 0.8  # The same, compared to a page in flight: its links may be as good.
 
 
@@ -103,17 +103,24 @@ class Frontier:
         back_queues: int,
         random: Random,
         robots_of: Callable[[Site], RobotsRules | None],
-        value_of: Callable[[str], float] | None = None,
+        value_of: Callable[[Page], float] | None = None,
+        rank_of: Callable[[Page], float] | None = None,
+        one_at_a_time: bool = False,
     ) -> None:
-        """`value_of` returns the value of a URL; with it the best page of all sites is next."""
+        """With `value_of`, the most valuable page of all sites is next. With `rank_of`, sites take turns as usual, and
+        the best page of the site's window is next. `one_at_a_time`: the links of a page count before the next page is
+        chosen, and the best page is waited for."""
         self.pace = pace
         self.back_queues = back_queues
         self.queues: dict[int, HostQueue] = {}
         self._priorities = priorities
+        self._last = priorities - 1
         self._window = window
         self._random = random
         self._robots_of = robots_of
         self._value_of = value_of
+        self._rank_of = value_of or rank_of
+        self._one_at_a_time = one_at_a_time
         self._heap: list[tuple[int, int]] = []
         self._front: list[deque[Site]] = [deque() for _ in range(priorities)]
         self._waiting: set[int] = set()
@@ -150,11 +157,16 @@ class Frontier:
     def _pages_needed(self, queue: HostQueue) -> PagesNeeded:
         for priority in self._reading_order():
             if queue.has_more[priority]:
-                return PagesNeeded(queue.site.id, priority, queue.read_to[priority], self._window)
+                is_last = 0 < self._last == priority and self._value_of is None
+                most = min(self._window, LAST_PORTION) if is_last else self._window
+                return PagesNeeded(queue.site.id, priority, queue.read_to[priority], most)
         raise AssertionError("a queue to refill has more in some priority")
 
     def _reading_order(self) -> Iterable[int]:
-        return range(self._priorities) if self._value_of else biased_order(self._priorities, random=self._random)
+        """Return the priorities in the order in which pages of a site are read; the last one is really last."""
+        if self._value_of:
+            return range(self._priorities)
+        return (*biased_order(self._last, random=self._random), self._last)
 
     def _waits_in_front(self) -> bool:
         return any(self._front)
@@ -202,6 +214,13 @@ class Frontier:
     def _is_leaving(self, page: Page) -> bool:
         """Return whether the page was read at a place that it leaves; it is read again at its new one."""
         return self._moving.get(page.id, page.seq) > page.seq or self._moved.get(page.id, page.seq) > page.seq
+
+    def add_credit(self, gained: Mapping[int, int]) -> None:
+        """Add credit that was stored to the pages in the windows, by page number."""
+        for queue in self.queues.values():
+            for place, page in enumerate(queue.window):
+                if page.id in gained:
+                    queue.window[place] = page._replace(credit=page.credit + gained[page.id])
 
     def offer(self, need: SitesNeeded, sites: list[Site], *, now_us: int) -> None:
         """Line up waiting sites; those that stay closed for long sleep until they open."""
@@ -288,7 +307,8 @@ class Frontier:
     def turn(self, *, now_us: int) -> Turn:
         """Return the next step, once `needs` is satisfied. It counts as in flight until `answered`."""
         if self._value_of is not None:
-            return self._best_turn(self._value_of, now_us)
+            choose = self._exact_turn if self._one_at_a_time else self._best_turn
+            return choose(self._value_of, now_us)
         while self._heap:
             open_us, site_id = self._heap[0]
             queue = self.queues.get(site_id)
@@ -304,7 +324,22 @@ class Frontier:
             return self._start(queue, now_us)
         return Wait(self._asleep[0][0]) if self._asleep else Idle()
 
-    def _best_turn(self, value_of: Callable[[str], float], now_us: int) -> Turn:
+    def _exact_turn(self, value_of: Callable[[Page], float], now_us: int) -> Turn:
+        """Return the most valuable page of all sites that open soon; wait for it, and for what is in flight."""
+        if any(queue.in_flight and not queue.side_requests for queue in self.queues.values()):
+            return Idle()
+        soon = [queue for queue in self.queues.values() if queue.has_work() and _opens_soon(queue, now_us)]
+        values = [queue.best(value_of) for queue in soon]
+        if not soon:
+            return Wait(self._asleep[0][0]) if self._asleep else Idle()
+        best = max(values)
+        chosen = self._random.choice([queue for queue, value in zip(soon, values, strict=True) if value == best])
+        if not chosen.scheduled or chosen.site.open_us > now_us:
+            return Wait(chosen.site.open_us) if chosen.scheduled else Idle()
+        chosen.scheduled = False
+        return self._start(chosen, now_us)
+
+    def _best_turn(self, value_of: Callable[[Page], float], now_us: int) -> Turn:
         """Return the best page of all sites, or wait a little if it is poor and a good one is near."""
         soon = [queue for queue in self.queues.values() if queue.has_work() and _opens_soon(queue, now_us)]
         values = {queue.site.id: queue.best(value_of) for queue in soon}
@@ -344,7 +379,7 @@ class Frontier:
         if queue.needs_robots(now_us):
             queue.fetching_robots = True
             return FetchRobots(queue)
-        page = queue.window.popleft() if self._value_of is None else queue.take_best(self._value_of)
+        page = queue.window.popleft() if self._rank_of is None else queue.take_best(self._rank_of)
         queue.served += 1
         self._settle(queue)
         return Visit(queue, page)
@@ -362,9 +397,14 @@ class Frontier:
                 heappush(self._heap, (queue.site.open_us, site_id))
 
     def _wants_pages(self, queue: HostQueue) -> bool:
-        """Return whether the window needs pages; in a focused crawl it is kept full."""
-        room = 0 if self._value_of is None else self._window
-        return any(queue.has_more) and len(queue.window) <= room
+        """Return whether the window needs pages: it is kept full if the best page of all sites is next, half full if
+        the best page of the window is, and else read when it is empty. The last priority waits for an empty window."""
+        if not any(queue.has_more):
+            return False
+        if self._value_of is not None:
+            return len(queue.window) <= self._window
+        room = self._window // 2 if self._rank_of is not None and any(queue.has_more[: self._last]) else 0
+        return len(queue.window) <= room
 
     def _must_yield(self, queue: HostQueue) -> bool:
         """Return whether the site has had its turn and others wait for theirs."""
@@ -377,15 +417,13 @@ class Frontier:
 
     # Results
 
-    def record_answer(
-        self, queue: HostQueue, *, now_us: int, took: timedelta, failed: bool = False, wire_bytes: int = 0
-    ) -> None:
-        """Note that a request to this site has ended."""
+    def record_answer(self, queue: HostQueue, end: RequestEnd, *, now_us: int) -> bool:
+        """Note that a request to this site has ended; return whether the site is paused or closed now."""
         queue.end_request()
         queue.uncommitted += 1
-        pace = self._pace_of(queue)
-        queue.record_answer(now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes, pace=pace)
+        is_paused = queue.record_answer(end, now_us=now_us, pace=self._pace_of(queue))
         self._settle(queue)
+        return is_paused
 
     def apply_robots(self, queue: HostQueue, robots: RobotsRules, *, now_us: int) -> None:
         """Apply the rules of robots.txt; its Crawl-delay counts from this answer on."""

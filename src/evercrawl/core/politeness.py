@@ -1,6 +1,6 @@
 """How often to request from a site: the pace of a run, rate overrides, quiet hours, and the queue of one host.
 Mercator's rule: wait a multiple of the last response time, and never less than the delay of the mode, a Crawl-delay or
-`--delay`. A slow or refusing site slows us down at once; only a run of good answers speeds us up again."""
+`--gap`. Failures of different pages in a row and slow answers slow us down at once; good answers speed us up again."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from math import inf
 from types import MappingProxyType
 from typing import NamedTuple
 
+from evercrawl.core.faults import FAULT_RULES, Blame, retry_after, site_pause
 from evercrawl.core.robots.robots_rules import RobotsRules
+from evercrawl.model.fetch import Failed, Fault, FetchResult, header
 from evercrawl.model.page import Page
+from evercrawl.model.reason import Reason
 from evercrawl.model.settings import PaceSettings
 from evercrawl.model.site import Site
 from evercrawl.model.time import span_us
@@ -22,7 +25,8 @@ from evercrawl.model.time import span_us
 PAPER_DELAY = timedelta(seconds=10)  # The lower bound in paper A.
 ANONYMOUS_DELAY = timedelta(seconds=1)  # Minimum delay without a contact.
 MAX_BACKOFF = 64.0
-RECOVERY = 0.9  # What remains of the backoff, and of a delay that is longer than needed, after a good answer.
+BACKOFF_STEP = timedelta(milliseconds=100)  # What the backoff multiplies where a site has no delay.
+RECOVERY = 0.7  # What remains of the backoff, and of a delay that is longer than needed, after a good answer.
 
 
 class Pace(NamedTuple):
@@ -34,6 +38,7 @@ class Pace(NamedTuple):
     concurrency: int
     delay_cap: timedelta
     overrides: Mapping[str, timedelta] = MappingProxyType({})  # Rate overrides: site -> its minimum delay.
+    address_gap: timedelta = timedelta(0)  # Minimum time between two requests to one IP address; 0: none.
 
 
 def pace_at_site(pace: Pace, site: str) -> Pace:
@@ -62,7 +67,8 @@ def pace_from_settings(
     concurrency = settings.unlimited_concurrency if own and floor == timedelta(0) else 1
     factor = 0.0 if own else settings.response_time_factor
     overrides = parse_delay_rules(settings.overrides)
-    return Pace(floor, max(settings.max_delay, floor), factor, concurrency, delay_cap, overrides)
+    address_gap = timedelta(0) if own else floor / settings.sites_per_address
+    return Pace(floor, max(settings.max_delay, floor), factor, concurrency, delay_cap, overrides, address_gap)
 
 
 def delay_after(
@@ -73,13 +79,14 @@ def delay_after(
     if crawl_delay is not None:
         demanded = max(demanded, min(timedelta(seconds=crawl_delay), pace.delay_cap))
     longest = max(pace.longest, demanded)
-    wanted = min(max(demanded, took * pace.factor) * backoff, longest)
+    step = BACKOFF_STEP if backoff > 1.0 else timedelta(0)
+    wanted = min(max(demanded, took * pace.factor, step) * backoff, longest)
     # The previous delay may be longer than any can be now, because a rate override was removed.
     return max(wanted, demanded, min(previous_delay, longest) * RECOVERY)
 
 
 def backoff_after(backoff: float, *, failed: bool) -> float:
-    """Return the backoff: doubled after each failure of the site, back to 1 over many good answers."""
+    """Return the backoff: doubled after each failure of the site, back to 1 over good answers."""
     if failed:
         return min(backoff * 2, MAX_BACKOFF)
     return max(1.0, backoff * RECOVERY)
@@ -162,6 +169,98 @@ class SideRequest(NamedTuple):
     token: int
 
 
+START_CONCURRENCY = 2.0
+SLOW_ANSWER_S = 5.0  # Answers that take longer than this on average halve the concurrency.
+SLOW_FACTOR = 4.0  # So do answers that take this many times as long as the quick ones of the site,
+MIN_SLOW_S = 0.5  # unless they take less than this.
+SLOW_CONCURRENCY = 2.0  # Slow answers do not reduce the concurrency below this.
+ANSWERS_PER_STEP = 4.0  # After a cut, this many times the concurrency of good answers add one.
+
+
+@dataclass(slots=True)
+class ConcurrencyLimit:
+    """How many requests a site takes at a time: up by one with good answers, halved when it is overloaded (AIMD).
+    Invariant: requests that were sent before a cut cause no other one."""
+
+    limit: float = START_CONCURRENCY
+    has_cut: bool = False
+    cut_us: int = -1
+    quick_s: float = 0.0  # Response time of quick answers, about the lowest tenth.
+    recent_s: float = 0.0
+
+    def allowed(self, most: int) -> int:
+        """Return how many requests may be in flight."""
+        return max(1, min(most, int(self.limit)))
+
+    def record_good(self, took_s: float, *, began_us: int, now_us: int, most: int) -> None:
+        """Grow after a good answer, or shrink if answers take too long."""
+        if not self.recent_s:
+            self.quick_s = self.recent_s = took_s
+        self.quick_s += (took_s - self.quick_s) * (0.25 if took_s < self.quick_s else 0.02)
+        self.recent_s += (took_s - self.recent_s) * 0.125
+        slow_s = min(SLOW_ANSWER_S, max(MIN_SLOW_S, SLOW_FACTOR * self.quick_s))
+        if self.recent_s > slow_s and self.limit > SLOW_CONCURRENCY:
+            self.cut(began_us=began_us, now_us=now_us, least=SLOW_CONCURRENCY)
+        elif self.limit < most:
+            self.limit += 1.0 / (ANSWERS_PER_STEP * self.limit) if self.has_cut else 1.0
+
+    def cut(self, *, began_us: int, now_us: int, least: float = 1.0) -> None:
+        """Halve the limit, once for all requests that are in flight."""
+        if began_us >= self.cut_us:
+            self.limit = max(least, self.limit / 2)
+            self.has_cut, self.cut_us, self.recent_s = True, now_us, self.quick_s
+
+
+class RequestEnd(NamedTuple):
+    """How a request has ended, as far as the pace of its site depends on it."""
+
+    took: timedelta
+    fault: Fault | None = None
+    url: str = ""
+    detail: str = ""
+    asked: timedelta | None = None  # The wait of a Retry-After.
+    wire_bytes: int = 0
+
+    @property
+    def blame(self) -> Blame | None:
+        """What the fault says about the server; None: there was none."""
+        return None if self.fault is None else FAULT_RULES[self.fault].blame
+
+
+def request_end(answer: FetchResult, *, now: datetime) -> RequestEnd:
+    """Return how a request has ended."""
+    exchange = answer.exchange
+    size = 0 if exchange is None else len(exchange.wire_body) + len(exchange.response_head)
+    if not isinstance(answer, Failed):
+        return RequestEnd(answer.exchange.took, url=answer.url, wire_bytes=size)
+    asked = retry_after(header(answer.headers, "retry-after"), now=now)
+    return RequestEnd(answer.took, answer.fault, answer.url, answer.detail, asked, size)
+
+
+NAMED_CLOSINGS = frozenset((Reason.SITE_PAUSED, Reason.DNS, Reason.TLS))
+"""Reasons that are reported as they are; all others are reported as `site_down`."""
+FAILURE_CLOSINGS = (Reason.SITE_DOWN, Reason.DNS, Reason.TLS)
+"""Reasons for which a site is closed because it does not answer; the first good answer reopens it."""
+
+
+def closed_reason(end: RequestEnd, failures: int) -> str:
+    """Return why a site is paused or closed, as it is stored: the name of a reason, a colon, and words."""
+    assert end.fault is not None
+    reason = (
+        Reason.SITE_PAUSED if end.asked is not None or end.blame is Blame.THROTTLE else FAULT_RULES[end.fault].reason
+    )
+    named = reason if reason in NAMED_CLOSINGS else Reason.SITE_DOWN
+    words = end.detail or FAULT_RULES[end.fault].reason.value.replace("_", " ")
+    if end.asked is not None:
+        return f"{named}: {words}; Retry-After is {end.asked.total_seconds():g} s"
+    return f"{named}: {words}" + (f", {failures} times in a row" if failures > 1 else "")
+
+
+def is_closed_by_failures(site: Site) -> bool:
+    """Return whether a site is closed because it does not answer, not because it asked us to wait."""
+    return (site.closed_reason or "").partition(":")[0] in FAILURE_CLOSINGS
+
+
 @dataclass(slots=True)
 class HostQueue:
     """The queue of one host, with the moment at which it may be asked again.
@@ -183,6 +282,10 @@ class HostQueue:
     fetching_robots: bool = False
     values_in_flight: deque[float] = field(default_factory=deque)  # Only in a focused crawl.
     scheduled: bool = False  # The queue is in the heap of earliest moments.
+    parallel: ConcurrencyLimit = field(default_factory=ConcurrencyLimit)
+    good_us: int = -1  # When the last good answer ended.
+    failed_us: int = -1  # When the last failure that counts ended.
+    failed_urls: set[str] = field(default_factory=set)  # What has failed since the last good answer or closing.
 
     def __post_init__(self) -> None:
         self.read_to = [-1] * self.priorities
@@ -201,13 +304,14 @@ class HostQueue:
         """Return whether nothing waits, is in flight or is unsaved, so that the queue can be given away."""
         return not (self.window or self.side_requests or self.in_flight or self.uncommitted or any(self.has_more))
 
-    def best(self, value_of: Callable[[str], float]) -> float:
+    def best(self, value_of: Callable[[Page], float]) -> float:
         """Return the value of the best page; a side request goes before every page."""
-        return inf if self.side_requests else max([value_of(page.url) for page in self.window], default=0.0)
+        return inf if self.side_requests else max(map(value_of, self.window), default=0.0)
 
-    def take_best(self, value_of: Callable[[str], float]) -> Page:
+    def take_best(self, value_of: Callable[[Page], float]) -> Page:
         """Remove and return the best page; among equals the first."""
-        place = max(range(len(self.window)), key=lambda place: value_of(self.window[place].url))
+        values = list(map(value_of, self.window))
+        place = values.index(max(values))
         page = self.window[place]
         del self.window[place]
         return page
@@ -225,33 +329,77 @@ class HostQueue:
             return self.in_flight == 0
         if self.fetching_robots:
             return False
-        return self.in_flight < site_concurrency(pace, crawl_delay=self.crawl_delay)
+        most = site_concurrency(pace, crawl_delay=self.crawl_delay)
+        return self.in_flight < (1 if most == 1 else self.parallel.allowed(most))
 
     @property
     def crawl_delay(self) -> float | None:
         """The Crawl-delay of robots.txt, in seconds."""
         return self.robots.crawl_delay if self.robots is not None else None
 
-    def record_answer(self, *, now_us: int, took: timedelta, failed: bool, wire_bytes: int, pace: Pace) -> None:
-        """Update delay, backoff, next moment and totals after a request."""
-        site = self.site
-        backoff = backoff_after(site.backoff, failed=failed)
+    def record_answer(self, end: RequestEnd, *, now_us: int, pace: Pace) -> bool:
+        """Update pace, failures and totals after a request; return whether the site is paused or closed now."""
+        site, blame = self.site, end.blame
+        counts = self._count_failure(end, now_us=now_us, pace=pace)
+        failures = 0 if blame in (None, Blame.PAGE) else site.failures + counts
+        is_good = not failures and blame is not Blame.NOBODY
+        # One page that fails slows nobody down; several in a row do.
+        backoff = site.backoff
+        if is_good or (counts and failures > 1):
+            backoff = backoff_after(backoff, failed=not is_good)
         delay = delay_after(
             pace,
-            took=took,
+            took=end.took,
             crawl_delay=self.crawl_delay,
             backoff=backoff,
             previous_delay=timedelta(milliseconds=site.delay_ms),
         )
+        open_us = now_us + span_us(delay)
+        if not (is_good and is_closed_by_failures(site)):
+            open_us = max(site.open_us, open_us)
+        is_paused = open_us > now_us + span_us(delay)
         self.site = site._replace(
             backoff=backoff,
-            delay_ms=int(delay / timedelta(milliseconds=1)),
-            open_us=max(site.open_us, now_us + span_us(delay)),
-            failures=site.failures + 1 if failed else 0,
-            closed_reason=site.closed_reason if failed else None,
+            # A wait after a failure is not remembered: the next good answer tells how fast the site is.
+            delay_ms=int(delay / timedelta(milliseconds=1)) if is_good or not site.delay_ms else site.delay_ms,
+            open_us=open_us,
+            failures=failures,
+            closed_reason=site.closed_reason if is_paused or not is_good else None,
             requests=site.requests + 1,
-            wire_bytes=site.wire_bytes + wire_bytes,
+            wire_bytes=site.wire_bytes + end.wire_bytes,
         )
+        return self._pause(end, delay=delay, counts=counts, now_us=now_us)
+
+    def _count_failure(self, end: RequestEnd, *, now_us: int, pace: Pace) -> bool:
+        """Return whether a request failed in a way that counts against the site, and adapt the concurrency.
+        It does not count if the site gave a good answer since the request began, if another failure ended since then,
+        or if the page failed before."""
+        blame, began_us = end.blame, now_us - span_us(end.took)
+        if blame in (None, Blame.PAGE):
+            most = site_concurrency(pace, crawl_delay=self.crawl_delay)
+            self.parallel.record_good(end.took.total_seconds(), began_us=began_us, now_us=now_us, most=most)
+            self.good_us = now_us
+            self.failed_urls.clear()
+            return False
+        if blame is Blame.NOBODY:
+            return False
+        is_known = end.url in self.failed_urls
+        self.failed_urls.add(end.url)
+        counts = not is_known and began_us >= max(self.good_us, self.failed_us)
+        if counts:
+            self.failed_us = now_us
+        if counts or blame is Blame.THROTTLE or end.fault in (Fault.TIMEOUT, Fault.CONNECT):
+            self.parallel.cut(began_us=began_us, now_us=now_us)
+        return counts
+
+    def _pause(self, end: RequestEnd, *, delay: timedelta, counts: bool, now_us: int) -> bool:
+        if end.fault is None or not (counts or end.asked is not None or end.blame is Blame.THROTTLE):
+            return False
+        failures = self.site.failures
+        pause = site_pause(end.fault, failures=failures, asked=end.asked, delay=delay)
+        if pause is not None:
+            self.close_until(now_us + span_us(pause), closed_reason(end, failures))
+        return pause is not None
 
     def apply_crawl_delay(self, *, now_us: int, pace: Pace) -> None:
         """Wait for the Crawl-delay from now on, if there is one."""
@@ -284,5 +432,16 @@ class HostQueue:
 
     def close_until(self, moment_us: int, reason: str) -> None:
         """Close the site until then, with a reason."""
+        self.failed_urls.clear()
         if moment_us > self.site.open_us:
             self.site = self.site._replace(open_us=moment_us, closed_reason=reason)
+
+
+def reopened(site: Site, *, now_us: int) -> Site:
+    """Return a site that is open although it did not answer before; its robots.txt is read again if it was missing.
+    One more failure closes it again, for longer. A pause that the site asked for stays."""
+    if site.open_us <= now_us:
+        return site
+    if (site.closed_reason or "").startswith(Reason.ROBOTS_UNREACHABLE) and site.robots is not None:
+        return site._replace(open_us=now_us, robots=site.robots._replace(expires_us=now_us))
+    return site._replace(open_us=now_us) if is_closed_by_failures(site) else site

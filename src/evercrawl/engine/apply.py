@@ -230,11 +230,14 @@ class CreditPayout:
 
     def _pay_own(self, own: Mapping[bytes, tuple[str, int]], positions: Sequence[QueuePosition]) -> None:
         generation, kept = self._credit.generation, 0
+        gained: dict[int, int] = {}
         for position in positions:
             _, amount = own[position.key]
             kept += amount
+            gained[position.page_id] = amount
             self._buffer.batch.shares.append(CreditShare(position.page_id, amount, generation))
             self._promote(position, amount)
+        self._frontier.add_credit(gained)
         found = {position.key for position in positions}
         missing = {key: share for key, share in own.items() if key not in found}
         waiting = {url: amount for key, (url, amount) in missing.items() if self._links.is_uncommitted(key)}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from random import Random
 
 from evercrawl.core.change.held_changes import HOLD_SECONDS, settle_held
 from evercrawl.core.credit.ledger import CREDIT_KEY, ledger_bytes
-from evercrawl.core.credit.shard_credit import ShardCredit
+from evercrawl.core.credit.shard_credit import PAPER_WINDOW, ShardCredit
 from evercrawl.core.duplicates.host_mirrors import MIRRORS_KEY
 from evercrawl.core.frontier import FetchRobots, FetchSide, Frontier, Idle, PagesNeeded, Visit, Wait
 from evercrawl.core.politeness import SideRequest
@@ -48,6 +48,8 @@ IDLE_COMMIT_GAP = timedelta(milliseconds=30)
 """Minimum time between early commits while the queue is empty."""
 WAITING_COMMIT_GAP = timedelta(milliseconds=250)
 """Minimum time between early commits while sites wait for their delays and new pages may help."""
+FIRST_COMMIT_VISITS = 4
+"""The first commits of a run come after this many visits, later ones after half as many as there were before."""
 SAVE_STATES_EVERY = timedelta(minutes=1)
 """The state of sites is saved with the first commit after this time; a crash loses no more than that."""
 Work = Visit | FetchRobots | FetchSide
@@ -81,7 +83,7 @@ class Shard:
         self._crashed_at_us = self._now_us() if facts.crashed else None
         self._broken: EvercrawlError | None = None
         self._tasks = TaskSet()
-        self._last_commit_us = self._states_saved_us = 0
+        self._last_commit_us = self._states_saved_us = self._committed_visits = 0
         self._has_held = asyncio.Event()
         self._is_resting = self._is_retired = False
         self._build_queue(facts, credit_state)
@@ -92,15 +94,7 @@ class Shard:
     def _build_queue(self, facts: ShardState, credit_state: bytes | None) -> None:
         """Build what decides which page is next."""
         settings, shared, focus = self.policy.settings, self._shared, self._runtime.focus
-        self.frontier = Frontier(
-            pace=shared.pace,
-            priorities=settings.frontier.priorities,
-            window=settings.frontier.window if focus is None else focus.window,
-            back_queues=1,
-            random=Random(f"{shared.seed}/{facts.shard}/{facts.epoch}"),
-            robots_of=self.robots_of,
-            value_of=None if focus is None else focus.value_of,
-        )
+        random = Random(f"{shared.seed}/{facts.shard}/{facts.epoch}")
         self.buffer = CommitBuffer(
             self.store,
             self._ports.archive,
@@ -118,6 +112,19 @@ class Shard:
             pages_elsewhere=partial(self._host.pages_elsewhere, self.number),
             generations=shared.generations,
             shards=shared.shards,
+            tie_seed=random.getrandbits(32),
+        )
+        window, value_of = self._choice_of_pages()
+        self.frontier = Frontier(
+            pace=shared.pace,
+            priorities=settings.frontier.priorities,
+            window=window,
+            back_queues=1,
+            random=random,
+            robots_of=self.robots_of,
+            value_of=value_of,
+            rank_of=self.credit.balance_of if self.credit.orders_queue else None,
+            one_at_a_time=focus is None and self.credit.is_exact,
         )
         self.traps = Traps(self.store, self.policy.traps, shards=shared.shards)
         self.links = LinkIntake(
@@ -131,6 +138,15 @@ class Shard:
             focus=focus,
         )
         self.channel = LinkChannel(facts, self.store, self.buffer, receive=self._receive_contents)
+
+    def _choice_of_pages(self) -> tuple[int, Callable[[Page], float] | None]:
+        """Return how many pages of a site are compared, and their values if the best page of all sites is next."""
+        focus = self._runtime.focus
+        if focus is not None:
+            return focus.window, lambda page: focus.value_of(page.url)
+        if self.credit.is_exact:
+            return PAPER_WINDOW, self.credit.exact_value
+        return self.policy.settings.frontier.window, None
 
     def _build_knowledge(self) -> None:
         """Build what the shard learns, and the schedule that follows from it."""
@@ -249,7 +265,7 @@ class Shard:
         await self.due.requeue(self._now_us())
         await self._read_needed()
         await self._shared.slots.acquire()
-        if self._runtime.focus is not None:
+        if self._runtime.focus is not None or self.credit.is_exact or self._should_commit_early():
             await self._catch_up()
         turn = self.frontier.turn(now_us=self._now_us()) if self._may_start() else Idle()
         if isinstance(turn, (Wait, Idle)):
@@ -258,6 +274,11 @@ class Shard:
                 await self._rest(turn)
         else:
             self._start(turn)
+
+    def _should_commit_early(self) -> bool:
+        """Return whether to commit new pages before the regular time: at first they are a large part of the queue."""
+        visited = len(self.buffer.batch.visited)
+        return visited >= max(FIRST_COMMIT_VISITS, self._committed_visits // 2) and self.credit.orders_queue
 
     async def _catch_up(self) -> None:
         """Commit and read new pages: the best one may have been found while we waited for a slot."""
@@ -550,6 +571,7 @@ class Shard:
         if committed is None:
             return
         now_us = self._last_commit_us = self._now_us()
+        self._committed_visits += len(committed.batch.visited)
         self.links.forget_committed(committed.batch)
         self.knowledge.duplicates.forget_committed()
         self.frontier.record_commit(committed.answers, now_us=now_us)

@@ -64,9 +64,16 @@ class PaceSettings:
     )
     delay: timedelta | None = setting(None, "Minimum delay per site in every mode; none: the default of the mode.")
     min_delay: timedelta = setting(_seconds(1), "Minimum delay in mode gentle.")
-    max_delay: timedelta = setting(_seconds(60), "Maximum delay because of slow responses or a Crawl-delay.")
+    max_delay: timedelta = setting(
+        _seconds(60), "Maximum delay because of slow responses or failures; a Crawl-delay may be longer."
+    )
     response_time_factor: float = setting(10.0, "The delay is at least this many times the last response time.")
-    unlimited_concurrency: int = setting(8, "Concurrent requests per site in mode unlimited.")
+    unlimited_concurrency: int = setting(
+        8, "Most concurrent requests per site in mode unlimited; a slow or failing site gets fewer."
+    )
+    sites_per_address: float = setting(
+        10.0, "Sites behind one IP address together get at most this many times the rate of one site."
+    )
     overrides: tuple[str, ...] = setting(
         (), "Minimum delays of single sites, each as `SITE DELAY`. `evercrawl pace slow` writes them."
     )
@@ -84,7 +91,10 @@ class CrawlSettings:
     max_time: timedelta | None = setting(None, "Stop after this time; none: no limit.")
     max_bytes: int | None = setting(None, "Stop after this many bytes on the wire; none: no limit.")
     idle_timeout: timedelta = setting(
-        _seconds(60), "How long a run waits while every remaining site is closed. Then it ends."
+        _seconds(60), "How long a run waits while every remaining site is paused or closed. Then it ends."
+    )
+    retry_timeout: timedelta = setting(
+        _seconds(10), "How long a run that is done otherwise waits for the next try of failed pages."
     )
     shutdown_timeout: timedelta = setting(
         _seconds(10), "How long requests in flight may continue after the first Ctrl-C."
@@ -137,7 +147,7 @@ class RobotsSettings:
     forbid_on_403: bool = setting(True, "If robots.txt answers 401 or 403, request nothing from the site.")
     max_age: timedelta = setting(_seconds(86_400), "Maximum age of a copy before it is fetched again.")
     retry_delay: timedelta = setting(
-        _seconds(300), "Delay before the next attempt if robots.txt is unreachable. It doubles, up to a day."
+        _seconds(300), "Delay between attempts if robots.txt stays unreachable. It doubles, up to a day."
     )
     unreachable_timeout: timedelta = setting(
         timedelta(days=30), "If robots.txt is unreachable for this long, assume that there is none."
@@ -262,7 +272,9 @@ class CreditSettings:
     """Which pages are visited first: links pass credit, and the page with the most credit is next."""
 
     order: str = setting(
-        "credit", "credit: pages with the most credit first; breadth-first: pages near the seeds first."
+        "credit",
+        "credit: pages with the most credit first; breadth-first: pages near the seeds first; paper-credit: the page "
+        "with the most credit of all, one at a time, exactly as paper D says.",
     )
     importance_exponent: float = setting(
         0.5, "How much importance counts for revisits: weight = importance ** exponent; 0: all pages count the same."

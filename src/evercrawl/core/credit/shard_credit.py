@@ -9,6 +9,8 @@ from heapq import nlargest
 from operator import itemgetter
 from typing import NamedTuple
 
+from xxhash import xxh32_intdigest
+
 from evercrawl.core.credit import ledger as ledgers
 from evercrawl.core.credit.credit_priority import (
     credit_priority,
@@ -23,7 +25,8 @@ from evercrawl.core.visit.links import FoundLinks
 from evercrawl.model.page import Candidate, Page, QueuePosition
 from evercrawl.model.settings import CreditSettings
 
-BY_CREDIT = "credit"
+BY_CREDIT, PAPER_CREDIT = "credit", "paper-credit"
+PAPER_WINDOW = 10_000  # Queued pages of one site among which the richest is found.
 VISITS_PER_ROUND = 500  # The buffer is written after this many visits.
 MIN_WRITES = 200  # At least this many shares are written in each round.
 KEPT_SHARE = 2  # A full buffer keeps its richer half; the rest goes to the Lambda page.
@@ -91,11 +94,13 @@ class ShardCredit:
         pages_elsewhere: Callable[[], Mapping[int, int]],
         generations: Generations,
         shards: int = 1,
+        tie_seed: int = 0,
     ) -> None:
         amount = SEED_CREDITS * MICROS
         self._ledger = ledgers.adopt_pages(ledgers.ledger_of(stored), pages, amount=amount)
         self._generations = generations
         self._shards = shards
+        self._tie_seed = tie_seed
         generations.join(self._ledger)
         self._seed_share = amount // max(1, seeds)
         self._settings = settings
@@ -139,7 +144,20 @@ class ShardCredit:
     @property
     def orders_queue(self) -> bool:
         """Whether the queue is ordered by credit."""
-        return self._settings.order == BY_CREDIT
+        return self._settings.order in (BY_CREDIT, PAPER_CREDIT)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the richest page is next, exactly as in the paper."""
+        return self._settings.order == PAPER_CREDIT
+
+    def balance_of(self, page: Page) -> int:
+        """Return the credit of a queued page, without the dividends that all pages get."""
+        return page.credit + self._buffer.get(page.url, 0)
+
+    def exact_value(self, page: Page) -> float:
+        """Return the credit of a page with a fraction of a unit that breaks ties at random."""
+        return self.balance_of(page) + xxh32_intdigest(page.key, seed=self._tie_seed) / 2**32
 
     @property
     def last_priority(self) -> int:
@@ -186,7 +204,8 @@ class ShardCredit:
         self._ledger, reserved = self._lambdas_turn(held.held)
         self._for_others += reserved
         credit = ledgers.credit_of(held, self._ledger.dividend)
-        links = len(found.recent) + len(found.candidates) + len(found.refusals) if expands else 0
+        refused = len(found.refusals) - found.refused_embeds
+        links = len(found.recent) + len(found.candidates) + refused if expands else 0
         self._ledger, _, share = ledgers.spend(held, self._ledger, links=links)
         self._generations.spend(credit)
         self._ledger = ledgers.with_generation(self._ledger, self._generations.age)
@@ -197,7 +216,7 @@ class ShardCredit:
             # A link that occurs twice, in two spellings, counts as one page.
             repeated = len(found.candidates) - len(new) - len(sent) - len(known)
             self._sent += share * len(sent)
-            self._refused += share * (repeated + len(found.refusals))
+            self._refused += share * (repeated + refused)
         return CreditShares(credit, share, waited)
 
     def _lambdas_turn(self, held: int) -> tuple[CreditLedger, int]:

@@ -23,6 +23,7 @@ class FoundLinks:
     candidates: list[Candidate] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
     recent: list[str] = field(default_factory=list)  # Links that were found lately: known pages, or refused URLs.
+    refused_embeds: int = 0  # Refused images, styles and scripts: they are no links, and get no credit.
 
 
 def links_of_document(
@@ -48,6 +49,17 @@ def links_of_document(
             continue
         popular.add(url)
         add_url(found, url, depth=page.depth + 1, hops=0, parent=page, scope=scope, now_us=now_us)
+    for url in document.embeds:
+        if hit(url):
+            continue
+        before = len(found.refusals)
+        if page_nofollow:
+            refused = (Reason.NOFOLLOW, REASON_TEXT[Reason.NOFOLLOW])
+            found.refusals.append(_refusal(url, refused, page.url, page.depth + 1, now_us))
+        else:
+            popular.add(url)
+            add_url(found, url, depth=page.depth + 1, hops=0, parent=page, scope=scope, now_us=now_us)
+        found.refused_embeds += len(found.refusals) - before
     if refresh is not None:
         _judge_refresh(found, refresh, page, scope=scope, most_hops=most_hops, now_us=now_us)
     return found
@@ -71,8 +83,6 @@ def _document_urls(document: Document) -> Iterator[tuple[str, bool]]:
     for alternate in document.alternates:
         if alternate.hreflang is not None:
             yield alternate.url, False
-    for embed in document.embeds:
-        yield embed, False
 
 
 def add_url(
