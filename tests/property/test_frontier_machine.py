@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from evercrawl.core.frontier import FetchRobots, Frontier, PagesNeeded, Visit
-from evercrawl.core.politeness import Pace
+from evercrawl.core.politeness import Pace, RequestEnd
 from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots
+from evercrawl.model.fetch import Fault
 from evercrawl.model.page import Page
 from evercrawl.model.site import RobotsRecord, Site
 
@@ -116,8 +117,10 @@ class FrontierMachine(RuleBasedStateMachine):
         if failed:
             until_us = self.now_us + 20 * SECOND_US
             self.closed_until[site] = until_us
-            self.frontier.close_site(turn.queue, until_us=until_us, reason="failed")
-        self.frontier.record_answer(turn.queue, now_us=self.now_us, took=timedelta(seconds=took), failed=failed)
+        end = RequestEnd(timedelta(seconds=took))
+        if failed:
+            end = end._replace(fault=Fault.THROTTLED, asked=timedelta(seconds=20))
+        self.frontier.record_answer(turn.queue, end, now_us=self.now_us)
         if isinstance(turn, FetchRobots):
             robots = compile_robots(rules(self.now_us + 60 * SECOND_US, delay), "evercrawl")
             self.frontier.apply_robots(turn.queue, robots, now_us=self.now_us)

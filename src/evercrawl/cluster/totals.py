@@ -141,6 +141,7 @@ def merge_stats(tallies: Iterable[RunStats]) -> RunStats:
             setattr(whole, name, getattr(whole, name) + getattr(stats, name))
         whole.outcomes.update(stats.outcomes)
         whole.refused.update(stats.refused)
+        whole.paused_pages |= stats.paused_pages
         whole.answer_ms.extend(stats.answer_ms)
         whole.first_error = whole.first_error or stats.first_error
         whole.most_parallel = max(whole.most_parallel, stats.most_parallel)
@@ -273,7 +274,6 @@ def run_summary(crawl: RunState, collection: Path, ended: Ended) -> Summary:
     stats = crawl.stats
     totals = StateReader(collection).totals(to_us(crawl.now()))
     fetched = stats.with_outcome(*GOT_CONTENT) - stats.with_reason(Reason.REDIRECT, Reason.NOT_MODIFIED)
-    deferred = stats.with_outcome(Outcome.DEFERRED) - stats.with_reason(Reason.LOST_TEXT)
     not_needed = max(0, crawl.pages_before - crawl.pending_before - stats.revisits)
     return Summary(
         requests=stats.requests,
@@ -297,7 +297,7 @@ def run_summary(crawl: RunState, collection: Path, ended: Ended) -> Summary:
         closed_note=_closed_note(crawl.closed_sites()),
         robots_refused_all=_is_all_refused(crawl),
         nothing_reachable=not stats.reached and stats.requests > 0,
-        throttled=bool(deferred) or (ended is Ended.CLOSED and crawl.is_throttled()),
+        throttled=bool(stats.paused_pages) or (ended is Ended.CLOSED and crawl.is_throttled()),
         url_seen=crawl.url_seen(),
         harvest_ratio=None if stats.harvest_ratio is None else round(stats.harvest_ratio, 4),
     )

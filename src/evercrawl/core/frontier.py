@@ -113,6 +113,8 @@ class Frontier:
         self.pace = pace
         self.back_queues = back_queues
         self.queues: dict[int, HostQueue] = {}
+        self.closed_ids: set[int] = set()
+        """Sites that were paused or closed in this run."""
         self._priorities = priorities
         self._last = priorities - 1
         self._window = window
@@ -422,6 +424,8 @@ class Frontier:
         queue.end_request()
         queue.uncommitted += 1
         is_paused = queue.record_answer(end, now_us=now_us, pace=self._pace_of(queue))
+        if is_paused:
+            self.closed_ids.add(queue.site.id)
         self._settle(queue)
         return is_paused
 
@@ -442,6 +446,7 @@ class Frontier:
     def close_site(self, queue: HostQueue, *, until_us: int, reason: str) -> None:
         """Close a site until then."""
         queue.close_until(until_us, reason)
+        self.closed_ids.add(queue.site.id)
 
     def add_side_request(self, queue: HostQueue, side_request: SideRequest) -> None:
         """Queue a side request until the pace of the site allows it."""

@@ -333,12 +333,13 @@ class Crawl:
     def _end_if_quiet(self) -> Ended | None:
         if self._forever or self.router.deliveries or not all(shard.is_quiet for shard in self.shards.values()):
             return None
-        moments = [shard.quiet_until_us for shard in self.shards.values() if shard.quiet_until_us is not None]
-        waiting = any(shard.frontier.has_sites() for shard in self.shards.values())
-        deadline_us = to_us(self._runtime.clock.now()) + span_us(self._settings.crawl.idle_timeout)
-        if moments and min(moments) <= deadline_us:
+        limits, now_us = self._settings.crawl, to_us(self._runtime.clock.now())
+        waits = [(shard.opens_us, limits.idle_timeout) for shard in self.shards.values()]
+        waits += [(shard.quiet_until_us, limits.retry_timeout) for shard in self.shards.values()]
+        if any(moment is not None and moment <= now_us + span_us(longest) for moment, longest in waits):
             return None
-        return Ended.CLOSED if waiting else Ended.DONE
+        waiting = any(shard.frontier.has_sites() for shard in self.shards.values())
+        return Ended.CLOSED if waiting or self.stats.paused_pages else Ended.DONE
 
     async def _wait_for_event(self) -> None:
         waiters = [asyncio.create_task(self._event.wait()), asyncio.create_task(self._stop.wait_for_stage())]

@@ -15,7 +15,7 @@ from evercrawl.core.change.snapshot import unpack_snapshot
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.document.media_type import sniff_media_type
 from evercrawl.core.duplicates.url_seen import UrlCache
-from evercrawl.core.faults import retry_after, site_wait
+from evercrawl.core.faults import retry_after
 from evercrawl.core.sitemap.feed_text import feed_document
 from evercrawl.core.visit.links import FoundLinks, add_url, links_of_document, numbered_neighbours, parent_urls
 from evercrawl.engine.decision import Comparison, Past, Policy
@@ -38,7 +38,7 @@ def parse(answer: Fetched, policy: Policy, *, wants_snapshot: bool = False) -> D
             answer.body,
             agent=policy.agent,
             limits=settings.parse,
-            all_details=bool(settings.scope.fetch_types or policy.analysers or policy.is_focused),
+            all_details=bool(policy.scope.selection(answer.url).wants_files or policy.analysers or policy.is_focused),
             wants_snapshot=wants_snapshot,
             wants_outline=settings.search.enabled,
         )
@@ -148,13 +148,6 @@ def original_of(page: Page, baseline: Baseline) -> OriginalRecord:
 def requested_wait(answer: Failed, *, now: datetime) -> timedelta | None:
     """Return how long the server asks us to stay away."""
     return retry_after(header(answer.headers, "retry-after"), now=now)
-
-
-def site_pause(answer: FetchResult, *, failures: int, now: datetime) -> timedelta | None:
-    """Return how long the whole site is closed after this answer; None: no longer than its usual delay."""
-    if not isinstance(answer, Failed):
-        return None
-    return site_wait(answer, failures=failures, asked=requested_wait(answer, now=now))
 
 
 def status_of(answer: FetchResult | None) -> int | None:

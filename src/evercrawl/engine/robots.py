@@ -11,23 +11,19 @@ from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
-from evercrawl.core.faults import FAULT_RULES
 from evercrawl.core.frontier import FetchRobots, FetchSide, Frontier
-from evercrawl.core.politeness import HostQueue, SideRequest
+from evercrawl.core.politeness import HostQueue, SideRequest, request_end
 from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots, redirect_loop_record, robots_record_of
 from evercrawl.engine.commits import CommitBuffer
-from evercrawl.engine.interpret import site_pause, status_of
 from evercrawl.engine.ports import Archive, Clock
 from evercrawl.engine.runtime import RunStats, Runtime
-from evercrawl.model.fetch import Failed, Fault, FetchResult, Moved, Request
+from evercrawl.model.fetch import FetchResult, Moved, Request
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import RobotsSettings
 from evercrawl.model.site import RobotsRecord, Site
-from evercrawl.model.time import span_us, to_us
+from evercrawl.model.time import to_us
 
 MAX_CACHED = 2000
-NAMED_CLOSURES = frozenset((Reason.SITE_PAUSED, Reason.DNS, Reason.TLS))
-"""Reasons that are reported as they are; all others are reported as `site_down`."""
 
 Fetch = Callable[[Request], Awaitable[FetchResult]]
 
@@ -178,34 +174,12 @@ class SiteRequests:
 
     def end(self, queue: HostQueue, answer: FetchResult, *, now: datetime) -> None:
         """Note that a request has ended: the site's delay counts from now on."""
-        now_us, exchange = to_us(now), answer.exchange
         self._stats.count_request(answer)
-        failed = isinstance(answer, Failed) and FAULT_RULES[answer.fault].blames_site
-        took = answer.took if isinstance(answer, Failed) else answer.exchange.took
-        wire_bytes = len(exchange.wire_body) + len(exchange.response_head) if exchange is not None else 0
-        failures = queue.site.failures + 1
-        pause = site_pause(answer, failures=failures, now=now)
-        if pause is not None:
-            reason = _closed_reason(answer, failures)
-            self._frontier.close_site(queue, until_us=now_us + span_us(pause), reason=reason)
+        if self._frontier.record_answer(queue, request_end(answer, now=now), now_us=to_us(now)):
             self._buffer.commit_soon()
-        self._frontier.record_answer(queue, now_us=now_us, took=took, failed=failed, wire_bytes=wire_bytes)
         self._buffer.count_answer(queue.site.id)
         self._note_site(queue)
 
     def _note_site(self, queue: HostQueue) -> None:
         self._buffer.note_site(queue.site)
         self._remember(queue.site)
-
-
-def _closed_reason(answer: FetchResult, failures: int) -> str:
-    if not isinstance(answer, Failed):
-        return ""
-    reason = FAULT_RULES[answer.fault].reason
-    status = status_of(answer)
-    words = f"status {status}" if status is not None else answer.detail
-    if answer.fault is Fault.DENIED:
-        reason = Reason.SITE_PAUSED
-    named = reason if reason in NAMED_CLOSURES else Reason.SITE_DOWN
-    times = "for the first time" if failures == 1 else f"{failures} times in a row"
-    return f"{named}: {words}, {times}"

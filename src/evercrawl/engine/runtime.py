@@ -187,6 +187,7 @@ class RunStats:
     changed: int = 0
     revisits: int = 0
     gone: int = 0  # Pages that we have a version of and the server no longer has.
+    paused_pages: set[bytes] = field(default_factory=set)  # Keys of pages whose sites asked us to wait.
 
     def count_request(self, result: FetchResult) -> None:
         """Count a request that has ended."""
@@ -214,6 +215,10 @@ class RunStats:
     def count_visit(self, page: Page, visited: CompletedVisit) -> None:
         """Count a visit."""
         self.outcomes[visited.outcome, visited.reason] += 1
+        if visited.reason is Reason.SITE_PAUSED:
+            self.paused_pages.add(page.key)
+        elif self.paused_pages:
+            self.paused_pages.discard(page.key)
         self.revisits += page.visits > 0
         if visited.version is not None:
             self.new += visited.version.number == 1

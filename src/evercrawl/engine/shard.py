@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
+from heapq import heappop, heappush
 from random import Random
 
 from evercrawl.core.change.held_changes import HOLD_SECONDS, settle_held
@@ -14,7 +15,7 @@ from evercrawl.core.credit.ledger import CREDIT_KEY, ledger_bytes
 from evercrawl.core.credit.shard_credit import PAPER_WINDOW, ShardCredit
 from evercrawl.core.duplicates.host_mirrors import MIRRORS_KEY
 from evercrawl.core.frontier import FetchRobots, FetchSide, Frontier, Idle, PagesNeeded, Visit, Wait
-from evercrawl.core.politeness import SideRequest
+from evercrawl.core.politeness import SideRequest, reopened
 from evercrawl.core.revisit.request_budget import BUDGET_KEY
 from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.core.url import site_of
@@ -39,6 +40,7 @@ from evercrawl.engine.visit import visit
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.fetch import Failed, Fault, FetchResult, Request
 from evercrawl.model.page import Batch, Candidate, LinkBatch, NewPage, Page, Promotion, Refusal, Requeue, ShardState
+from evercrawl.model.reason import Outcome
 from evercrawl.model.site import Site
 from evercrawl.model.time import DAY_US, from_us, span_us, to_us
 
@@ -78,6 +80,10 @@ class Shard:
         """This shard stores what belongs to no shard: the budget, mirrors and the focus."""
         self.quiet_until_us: int | None = 0
         """When this shard has something to do next; None: never. It is meaningful only while `is_quiet`."""
+        self.opens_us: int | None = None
+        """The same for pages that wait for their site to open, or for the end of quiet hours."""
+        self._paused_due: list[int] = []
+        """When pages are due whose sites asked us to wait; a heap."""
         self._ports, self._runtime, self._shared, self._host = ports, runtime, shared, host
         self._epoch = facts.epoch
         self._crashed_at_us = self._now_us() if facts.crashed else None
@@ -292,7 +298,7 @@ class Shard:
                 await self._read_pages(need)
             else:
                 sites = await self.store.waiting_sites(need.priority, need.after_id, need.most)
-                self.frontier.offer(need, [self._after_crash(site) for site in sites], now_us=self._now_us())
+                self.frontier.offer(need, [self._as_opened(site) for site in sites], now_us=self._now_us())
 
     async def _read_pages(self, need: PagesNeeded) -> None:
         site = self.frontier.queues[need.site_id].site
@@ -375,6 +381,7 @@ class Shard:
             await self.commit()
             return
         self.quiet_until_us = self._next_moment_us(turn, commit_us, now_us)
+        self.opens_us = self._next_opening_us(turn, now_us)
         # A poll that waits for its site to open is not work; one that reads an answer is.
         is_reading = (self.sitemaps.is_busy or bool(self._probes.tasks)) and isinstance(turn, Idle)
         is_busy = bool(self._tasks) or bool(self._followups) or is_reading
@@ -392,6 +399,15 @@ class Shard:
             # Nothing may start before that, but unsaved work is committed in time.
             moments = [max(moment, blocked_us) for moment in moments if moment != commit_us] or [blocked_us]
             moments += [commit_us] if commit_us is not None else []
+        return min(moments, default=None)
+
+    def _next_opening_us(self, turn: Wait | Idle, now_us: int) -> int | None:
+        while self._paused_due and self._paused_due[0] <= now_us:
+            heappop(self._paused_due)
+        moments = [*([turn.until_us] if isinstance(turn, Wait) else []), *self._paused_due[:1]]
+        blocked_us = self._host.blocked_until_us()
+        if blocked_us is not None:
+            return max(blocked_us, min(moments, default=blocked_us))
         return min(moments, default=None)
 
     def _early_commit_us(self, turn: Wait | Idle) -> int | None:
@@ -470,13 +486,15 @@ class Shard:
             row = self._writer.apply(page, site, decision, now=now)
         if row.due_us is not None:
             self.due.note(row.due_us)
+            if row.outcome is Outcome.DEFERRED:
+                heappush(self._paused_due, row.due_us)
 
     # Links
 
     async def add_side_request(self, side_request: SideRequest) -> None:
         """Send a request to one of our sites on behalf of another."""
         site = await self.links.site_for(site_of(side_request.url))
-        self.frontier.add_side_request(self.frontier.open_queue(self._after_crash(site)), side_request)
+        self.frontier.add_side_request(self.frontier.open_queue(self._as_opened(site)), side_request)
         self.wake.set()
 
     async def _enter_links(self, found: FoundLinks) -> None:
@@ -633,7 +651,7 @@ class Shard:
         for site_id, site_priorities in priorities.items():
             site = await self.links.site_numbered(site_id)
             if site is not None:
-                self.frontier.add_pages(self._after_crash(site), site_priorities, now_us=now_us)
+                self.frontier.add_pages(self._as_opened(site), site_priorities, now_us=now_us)
         for sent in batch.sent:
             self._host.deliver(sent)
         for source, seq in batch.received.items():
@@ -684,8 +702,11 @@ class Shard:
         longest = max(settings.pace.max_delay, settings.robots.max_crawl_delay, self._shared.restart_delay)
         return self._now_us() < self._crashed_at_us + span_us(longest)
 
-    def _after_crash(self, site: Site) -> Site:
-        """Give every site its whole delay after a crash: the last requests before it are unknown."""
+    def _as_opened(self, site: Site) -> Site:
+        """Return a site as this run treats it: one that did not answer in earlier runs gets another chance.
+        After a crash every site waits its whole delay, because the last requests before it are unknown."""
+        if not self.policy.forever and site.id not in self.frontier.closed_ids:
+            site = reopened(site, now_us=self._now_us())
         if self._crashed_at_us is None:
             return site
         delay_us = max(span_us(self._shared.restart_delay), site.delay_ms * 1000)

@@ -48,9 +48,54 @@ class ScopeSettings:
     fetch_types: tuple[str, ...] = setting(
         (), "Types of files to fetch besides pages: image, style, script, font, archive, media, document."
     )
+    media_types: tuple[str, ...] = setting(
+        (), "Media types to keep, such as text/html, application/pdf or image/*; empty: pages and fetch_types."
+    )
+    exclude_media_types: tuple[str, ...] = setting((), "Media types not to keep, such as application/json or text/*.")
+    min_bytes: int | None = setting(None, "Minimum size of a page to keep; none: no limit.")
+    max_bytes: int | None = setting(None, "Maximum size of a page to keep; none: no limit.")
+    languages: tuple[str, ...] = setting((), "Languages to keep, such as en or pt-BR; empty: all.")
+    newer_than: str | None = setting(None, "Keep pages dated after this: 2026-01-01, or 30d for the last 30 days.")
+    older_than: str | None = setting(None, "Keep pages dated before this: 2026-01-01, or 30d.")
+    keywords: tuple[str, ...] = setting(
+        (), "Keep pages with one of these words in URL, title or text. url:, title: or text: in front: only there."
+    )
+    exclude_keywords: tuple[str, ...] = setting(
+        (), "Do not keep pages with one of these words, written as in keywords."
+    )
+    follow_rejected: bool = setting(True, "Follow the links of pages that are fetched but not kept.")
+    dynamic_pages: bool = setting(
+        True,
+        "Fetch dynamic pages. If off, URLs with a query, in /cgi-bin/, or ending in .cgi, .pl and the like are skipped.",
+    )
+    exclude_hosts: tuple[str, ...] = setting((), "Hosts never to request, with all their subdomains.")
+    exclude_hosts_file: str | None = setting(None, "File with more such hosts, one per line.")
     follow_nofollow: bool = setting(False, "Follow links that are marked nofollow.")
     max_url_length: int = setting(2048, "Maximum length of a URL in characters.")
     max_pages_per_site: int | None = setting(None, "Maximum number of pages per site; none: no limit.")
+
+
+@dataclass(frozen=True, slots=True)
+class SiteSettings:
+    """Settings of one site or URL pattern, as [site."news.example.org"]. They replace those of [scope]; none: as there."""
+
+    pattern: str = ""  # A host with its subdomains, or the beginning of URLs; `*` stands for any text.
+    priority: int | None = setting(None, "Queue levels by which its pages move up, or down if negative, from -8 to 8.")
+    weight: float | None = setting(None, "How much a current copy of its pages counts, compared to 1 for others.")
+    max_depth: int | None = setting(None, "Maximum number of links away from a seed.")
+    max_pages: int | None = setting(None, "Maximum number of pages per site.")
+    exclude: tuple[str, ...] | None = setting(None, "More regular expressions. A URL that matches one is rejected.")
+    media_types: tuple[str, ...] | None = setting(None, "Media types to keep.")
+    exclude_media_types: tuple[str, ...] | None = setting(None, "Media types not to keep.")
+    min_bytes: int | None = setting(None, "Minimum size of a page to keep.")
+    max_bytes: int | None = setting(None, "Maximum size of a page to keep.")
+    languages: tuple[str, ...] | None = setting(None, "Languages to keep.")
+    newer_than: str | None = setting(None, "Keep pages dated after this.")
+    older_than: str | None = setting(None, "Keep pages dated before this.")
+    keywords: tuple[str, ...] | None = setting(None, "Keep pages with one of these words.")
+    exclude_keywords: tuple[str, ...] | None = setting(None, "Do not keep pages with one of these words.")
+    follow_rejected: bool | None = setting(None, "Follow the links of pages that are fetched but not kept.")
+    dynamic_pages: bool | None = setting(None, "Fetch dynamic pages.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -450,3 +495,4 @@ class Settings:
     search: SearchSettings = field(default_factory=SearchSettings)
     alerts: AlertSettings = field(default_factory=AlertSettings)
     web: WebSettings = field(default_factory=WebSettings)
+    sites: tuple[SiteSettings, ...] = ()  # The tables [site."PATTERN"], in the order of the files.

@@ -15,15 +15,14 @@ from mimetypes import guess_type
 from pathlib import Path
 from urllib.parse import unquote
 
-from evercrawl.core.faults import FAULT_RULES, retry_after, site_wait
 from evercrawl.core.http.content_coding import DecodeLimits
 from evercrawl.core.http.http1 import ReadLimits, parse_response_head
 from evercrawl.core.http.message import RawResponse, constant_headers, fetch_result, request_bytes
-from evercrawl.core.politeness import HostQueue, Pace
+from evercrawl.core.politeness import HostQueue, Pace, request_end
 from evercrawl.core.robots.robots_rules import compile_robots, robots_record_of
 from evercrawl.core.url import canonical, path_of, site_of, site_parts
 from evercrawl.engine.ports import Clock, Fetcher
-from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Moved, Request, header
+from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Moved, Request
 from evercrawl.model.settings import HttpSettings, Settings
 from evercrawl.model.site import Site
 from evercrawl.model.time import from_us, span_us, to_us
@@ -240,16 +239,7 @@ class OutpostFetcher:
 
     def _record_result(self, host: HostQueue, result: FetchResult) -> None:
         now = self._clock.now()
-        now_us = to_us(now)
-        failed = isinstance(result, Failed) and FAULT_RULES[result.fault].blames_site
-        if isinstance(result, Failed):
-            requested = retry_after(header(result.headers, "retry-after"), now=now)
-            pause = site_wait(result, failures=host.site.failures + 1, asked=requested)
-            if pause is not None:
-                host.close_until(now_us + span_us(pause), f"{result.fault}: {result.detail}")
-        took = result.took if isinstance(result, Failed) else result.exchange.took
-        size = len(result.exchange.wire_body) if result.exchange is not None else 0
-        host.record_answer(now_us=now_us, took=took, failed=failed, wire_bytes=size, pace=self._pace)
+        host.record_answer(request_end(result, now=now), now_us=to_us(now), pace=self._pace)
         self._state.save_site(host.site)
 
 

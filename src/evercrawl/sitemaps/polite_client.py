@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from evercrawl.core.faults import FAULT_RULES
-from evercrawl.core.politeness import HostQueue, Pace
+from evercrawl.core.politeness import HostQueue, Pace, request_end
 from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots, redirect_loop_record, robots_record_of
 from evercrawl.core.url import registrable_domain, site_of, site_parts
-from evercrawl.engine.interpret import site_pause
 from evercrawl.engine.ports import Clock, Fetcher
-from evercrawl.model.fetch import Failed, FetchResult, Moved, Request
+from evercrawl.model.fetch import FetchResult, Moved, Request
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
-from evercrawl.model.time import from_us, span_us, to_us
+from evercrawl.model.time import from_us, to_us
 
 
 class RequestSkipped(NamedTuple):
@@ -91,13 +89,7 @@ class PoliteClient:
 
     def _record_result(self, queue: HostQueue, result: FetchResult) -> None:
         now = self._clock.now()
-        failed = isinstance(result, Failed) and FAULT_RULES[result.fault].blames_site
-        took = result.took if isinstance(result, Failed) else result.exchange.took
-        pause = site_pause(result, failures=queue.site.failures + 1, now=now)
-        if pause is not None:
-            detail = result.detail if isinstance(result, Failed) else "the site asks to wait"
-            queue.close_until(to_us(now) + span_us(pause), detail)
-        queue.record_answer(now_us=to_us(now), took=took, failed=failed, wire_bytes=0, pace=self._pace)
+        queue.record_answer(request_end(result, now=now), now_us=to_us(now), pace=self._pace)
 
     def _queue(self, site: str) -> HostQueue:
         if site not in self._queues:

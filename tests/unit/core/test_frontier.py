@@ -21,7 +21,7 @@ from evercrawl.core.frontier import (
     biased_order,
     priority_of,
 )
-from evercrawl.core.politeness import Pace, SideRequest
+from evercrawl.core.politeness import Pace, RequestEnd, SideRequest
 from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots
 from evercrawl.model.page import Page
 from evercrawl.model.site import RobotsRecord, Site
@@ -75,7 +75,7 @@ class Queue:
         )
 
     def finish(self, turn: Visit, now_us: int, *, took: float = 0.01) -> None:
-        self.frontier.record_answer(turn.queue, now_us=now_us, took=timedelta(seconds=took))
+        self.frontier.record_answer(turn.queue, RequestEnd(timedelta(seconds=took)), now_us=now_us)
         self.pages[turn.page.site_id, turn.page.priority].remove(turn.page)
         self.sites[turn.page.site_id] = turn.queue.site
         self.frontier.record_commit({turn.page.site_id: 1}, now_us=now_us)
@@ -158,17 +158,22 @@ def test_a_site_has_one_request_at_a_time():
 
 def test_own_hosts_may_have_several_requests_at_a_time():
     frontier, queue = make(floor=0.0, concurrency=3, window=8)
-    queue.add(1, 5)
+    queue.add(1, 7)
     queue.serve(0)
-    turns = [frontier.turn(now_us=0) for _ in range(4)]
+    turns = [frontier.turn(now_us=0) for _ in range(3)]
+    assert [type(turn) for turn in turns] == [Visit, Visit, Idle]
+    queue.finish(turns[0], 1)
+    queue.finish(turns[1], 2)
+    queue.serve(2)
+    turns = [frontier.turn(now_us=2) for _ in range(4)]
     assert [type(turn) for turn in turns] == [Visit, Visit, Visit, Idle]
 
 
 def test_an_own_host_that_has_pages_left_is_saturated_and_one_without_is_not():
-    frontier, queue = make(floor=0.0, concurrency=3, window=8)
-    queue.add(1, 4)
+    frontier, queue = make(floor=0.0, concurrency=2, window=8)
+    queue.add(1, 3)
     queue.serve(0)
-    turns = [frontier.turn(now_us=0) for _ in range(3)]
+    turns = [frontier.turn(now_us=0) for _ in range(2)]
     assert frontier.is_saturated()
     assert isinstance(turns[0], Visit)
     queue.finish(turns[0], 1, took=0.01)
@@ -192,7 +197,7 @@ def test_robots_txt_is_asked_for_before_the_first_page():
     turn = frontier.turn(now_us=0)
     assert isinstance(turn, FetchRobots)
     assert frontier.turn(now_us=0) == Idle(), "nothing else is asked meanwhile"
-    frontier.record_answer(turn.queue, now_us=SECOND, took=timedelta(seconds=0.01))
+    frontier.record_answer(turn.queue, RequestEnd(timedelta(seconds=0.01)), now_us=SECOND)
     frontier.apply_robots(turn.queue, compile_robots(ALLOW, "evercrawl"), now_us=SECOND)
     assert frontier.turn(now_us=SECOND) == Wait(2 * SECOND), "the answer counts for the pace"
     assert isinstance(frontier.turn(now_us=2 * SECOND), Visit)
@@ -211,7 +216,7 @@ def test_an_errand_goes_first_also_while_robots_txt_is_asked_for():
     queue.serve(0)
     asking = frontier.turn(now_us=0)
     assert isinstance(asking, FetchRobots)
-    frontier.record_answer(asking.queue, now_us=0, took=timedelta(0))
+    frontier.record_answer(asking.queue, RequestEnd(timedelta(0)), now_us=0)
     frontier.add_side_request(asking.queue, SideRequest("http://s1.test/r", 7))
     assert isinstance(frontier.turn(now_us=SECOND), FetchSide)
 

@@ -11,6 +11,7 @@ from evercrawl.core.politeness import (
     ANONYMOUS_DELAY,
     MAX_BACKOFF,
     PAPER_DELAY,
+    RECOVERY,
     Pace,
     backoff_after,
     delay_after,
@@ -66,7 +67,7 @@ def test_strain_multiplies_the_delay():
 
 
 def test_a_delay_shrinks_slowly():
-    assert delay_of(before=10.0) == pytest.approx(9.0)
+    assert delay_of(before=10.0) == pytest.approx(10.0 * RECOVERY)
     assert delay_of(before=1.05) == 1.0
 
 
@@ -98,7 +99,7 @@ def test_an_explicit_delay_is_the_floor_in_every_mode():
 def test_strain_doubles_at_once_and_eases_slowly():
     assert backoff_after(1.0, failed=True) == 2.0
     assert backoff_after(MAX_BACKOFF, failed=True) == MAX_BACKOFF
-    assert backoff_after(2.0, failed=False) == pytest.approx(1.8)
+    assert backoff_after(2.0, failed=False) == pytest.approx(2.0 * RECOVERY)
     assert backoff_after(1.0, failed=False) == 1.0
 
 

@@ -151,9 +151,10 @@ def test_each_fault_follows_its_rule(fault: Fault):
     decision = decided(page(), failed(fault))
     assert decision.outcome.outcome is rule.outcome
     assert decision.outcome.tries == 1
-    expected = None if rule.tries == 1 else to_us(NOW + rule.wait)
+    first = (*rule.quick, rule.wait)[0]
+    expected = None if rule.most_tries == 1 else to_us(NOW + first)
     assert decision.outcome.due_us == expected
-    assert decided(page(tries=rule.tries - 1), failed(fault)).outcome.due_us is None, "it is given up"
+    assert decided(page(tries=rule.most_tries - 1), failed(fault)).outcome.due_us is None, "it is given up"
 
 
 def test_retry_after_puts_a_page_off():

@@ -19,6 +19,7 @@ from evercrawl.model.site import RobotsRecord
 from evercrawl.model.time import from_us, span_us, to_us
 
 MIN_LIFETIME = timedelta(minutes=10)  # A copy is used at least this long. `max-age=0` is rarely intended.
+QUICK_RETRY = timedelta(seconds=2)  # Wait before the first retry of a robots.txt that could not be read.
 MAX_RETRY = timedelta(days=1)
 
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?(\d{1,10})", re.IGNORECASE | re.ASCII)
@@ -178,11 +179,15 @@ def _unreachable_record(
     since = now if since_us is None else from_us(since_us)
     elapsed = now - since
     # Waiting as long again as it has lasted doubles the wait with every attempt.
-    wait = min(max(elapsed, settings.retry_delay, asked or settings.retry_delay), MAX_RETRY)
+    has_copy = previous is not None and previous.policy == "obey"
+    wait = max(elapsed, settings.retry_delay)
+    if elapsed < QUICK_RETRY and not has_copy:
+        wait = min(QUICK_RETRY, settings.retry_delay)
+    wait = min(wait if asked is None else asked, MAX_RETRY)
     if elapsed >= settings.unreachable_timeout:
         detail = f"robots.txt has been unreachable since {_day(to_us(since))}, so no rules apply"
         record = _record(None, policy="allow", detail=detail, now=now, lifetime=MAX_RETRY)
-    elif previous is not None and previous.policy == "obey":
+    elif previous is not None and has_copy:
         detail = f"robots.txt is unreachable ({cause}); the copy of {_day(previous.fetched_us)} still applies"
         record = previous._replace(expires_us=to_us(now) + span_us(wait), detail=detail)
     else:

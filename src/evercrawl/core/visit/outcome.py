@@ -95,9 +95,7 @@ def judge_failed(page: Page, result: Failed, *, asked: timedelta | None, now: da
     else:
         detail = _words(result, reason)
     tries = page.tries + 1
-    wait = retry_wait(result.fault, tries=tries)
-    if wait is not None and asked is not None:
-        wait = max(wait, asked)
+    wait = retry_wait(result.fault, tries=tries, asked=asked)
     due_us = None if wait is None else to_us(now + wait)
     return VisitOutcome(outcome, reason, detail, due_us, tries, page.interval_s, is_new_version=False)
 

@@ -9,6 +9,7 @@ import pytest
 from evercrawl.core.robots.robots_rules import (
     MAX_RETRY,
     MIN_LIFETIME,
+    QUICK_RETRY,
     compile_robots,
     redirect_loop_record,
     robots_record_of,
@@ -167,7 +168,7 @@ def test_unreachable_file_forbids_and_is_retried_soon(result: Failed):
     verdict = rules.verdict("http://site.test/page")
     assert (verdict.allowed, verdict.reason) == (False, Reason.ROBOTS_UNREACHABLE)
     assert rules.is_unreachable
-    assert lifetime(record) == SETTINGS.retry_delay
+    assert lifetime(record) == QUICK_RETRY
     assert rules.crawl_delay is None
 
 
@@ -194,7 +195,9 @@ def test_the_wait_doubles_up_to_a_day_and_ends_at_the_limit():
         assert record.policy == "forbid"
         waits.append(lifetime(record, now))
         now = from_us(record.expires_us)
-    assert waits[:4] == [SETTINGS.retry_delay * factor for factor in (1, 1, 2, 4)]
+    assert waits[:2] == [QUICK_RETRY, SETTINGS.retry_delay]
+    assert waits[2] == SETTINGS.retry_delay + QUICK_RETRY
+    assert waits[3] == 2 * waits[2]
     assert max(waits) == MAX_RETRY
     given_up = judge(broken(Fault.TIMEOUT), before=record, now=now)
     assert given_up.policy == "allow"
@@ -211,7 +214,7 @@ def test_an_old_copy_is_given_up_at_the_limit():
 def test_retry_after_is_respected_up_to_a_day():
     assert lifetime(judge(answered(503, (("Retry-After", "7200"),)))) == timedelta(hours=2)
     assert lifetime(judge(answered(429, (("Retry-After", "999999"),)))) == MAX_RETRY
-    assert lifetime(judge(answered(503, (("Retry-After", "1"),)))) == SETTINGS.retry_delay
+    assert lifetime(judge(answered(503, (("Retry-After", "1"),)))) == timedelta(seconds=1)
 
 
 def test_redirects_without_end_mean_no_rules():
