@@ -19,10 +19,13 @@ from typing import Literal
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.sqlite.state_file import MIN_SQLITE
 from evercrawl.adapters.system import SystemClock
+from evercrawl.cluster.crawl_builder import pace_for
 from evercrawl.collection.alerts.mail import mail_problem, mail_sender
 from evercrawl.collection.alerts.registry import AlertRegistry
+from evercrawl.core.politeness import pace_at_site
 from evercrawl.core.robots.robots_rules import redirect_loop_record, robots_record_of
 from evercrawl.core.robots.robots_txt import parse_robots, robots_url, sitemap_urls, verdict_for
+from evercrawl.core.url import site_of
 from evercrawl.errors import ConfigError
 from evercrawl.model import __version__
 from evercrawl.model.alerts import Channel
@@ -180,19 +183,31 @@ def check_site(url: str, settings: Settings) -> list[CheckResult]:
     """Fetch robots.txt as a crawl does, and return what it means for the URL."""
     record = asyncio.run(_fetch_robots(url, settings))
     findings = [CheckResult("robots.txt", "ok" if record.policy == "obey" else "warn", safe_line(record.detail))]
+    if record.policy == "allow":
+        return [*findings, CheckResult("url", "ok", "every page may be fetched"), _delay(url, None, settings)]
     if record.policy != "obey":
-        detail = "every page may be fetched" if record.policy == "allow" else "no page may be fetched"
-        return [*findings, CheckResult("url", "ok" if record.policy == "allow" else "fail", detail)]
+        return [*findings, CheckResult("url", "fail", "no page may be fetched")]
     robots = parse_robots(record.body, agent=settings.identity.product)
     verdict = verdict_for(robots, url)
     line = f" by line {verdict.line}" if verdict.line else ""
     findings.append(
         CheckResult("url", "ok" if verdict.allowed else "fail", ("allowed" if verdict.allowed else "forbidden") + line)
     )
-    if robots.min_delay is not None:
-        findings.append(CheckResult("delay", "ok", f"the site asks for {robots.min_delay:g} s between requests"))
+    findings.append(_delay(url, robots.min_delay, settings))
     sitemaps = sitemap_urls(robots, url)
     return [*findings, *(CheckResult("sitemap", "ok", safe_line(sitemap)) for sitemap in sitemaps)]
+
+
+def _delay(url: str, crawl_delay: float | None, settings: Settings) -> CheckResult:
+    """Return the least delay between two requests to the site, and what it depends on."""
+    pace = pace_at_site(pace_for(settings), site_of(url) or url)
+    seconds = pace.floor.total_seconds()
+    asked = f"pace {settings.pace.mode}"
+    if crawl_delay is not None:
+        seconds = max(seconds, min(crawl_delay, pace.delay_cap.total_seconds()))
+        asked += f"; the site asks for {crawl_delay:g} s"
+    detail = f"at least {seconds:g} s between requests" if seconds else f"none, up to {pace.concurrency} at a time"
+    return CheckResult("delay", "ok", f"{detail} ({asked})")
 
 
 async def _fetch_robots(url: str, settings: Settings) -> RobotsRecord:

@@ -85,6 +85,9 @@ def page_statistics(collection: Path, settings: Settings, url: str) -> PageStati
     return PageStatistics(
         url=page.url,
         parent=page.parent,
+        depth=page.depth,
+        content_type=newest.version.content_type,
+        bytes=newest.version.body_bytes,
         ascii_count=sum(body),
         last_modified=newest.version.last_modified,
         frequency_of_change=days_between_changes(stored),

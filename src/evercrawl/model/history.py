@@ -51,6 +51,9 @@ class PageStatistics:
 
     url: str
     parent: str | None
+    depth: int  # Links from a seed: the level of the page.
+    content_type: str | None
+    bytes: int  # Size of the newest version's body.
     ascii_count: int | None  # Sum of the byte values of the newest version's body; None: nothing is stored.
     last_modified: str | None  # The Last-Modified header; None: none.
     frequency_of_change: float  # Days between two changes; -1: never visited, 0: changed at every visit.
