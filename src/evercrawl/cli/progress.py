@@ -194,7 +194,7 @@ def handle_signals(handler: InterruptHandler, dump: Callable[[], None]) -> Itera
 
 SUMMARY_FIELDS = (
     "requests", "fetched", "new", "changed", "unchanged", "not_modified", "not_needed", "skipped", "errors",
-    "bytes", "seconds", "not_needed_by", "url_seen", "gone",
+    "bytes", "seconds", "not_needed_by", "url_seen", "gone", "stopped", "remaining",
 )  # fmt: skip
 """The fields that scripts rely on, in this order."""
 _MAX_REASONS = 4
@@ -202,7 +202,7 @@ _MAX_NOTE_CHARS = 160
 _ENDINGS = {
     "limit": "stopped at a limit or the budget",
     "interrupted": "interrupted; the state is saved",
-    "closed": "the remaining sites are paused for now",
+    "closed": "unfinished: the remaining sites are paused or do not answer",
 }
 
 _CAUSES = {
@@ -269,7 +269,9 @@ def _facts(summary: Summary) -> list[str]:
     if summary.stopped in _ENDINGS:
         facts.append(f"{_ENDINGS[summary.stopped]}; {plural(summary.remaining, 'page')} left in the queue")
     if summary.stopped == "closed" and summary.closed_note:
-        facts.append(f"paused: {safe_line(summary.closed_note, longest=_MAX_NOTE_CHARS)}")
+        facts.append(f"closed: {safe_line(summary.closed_note, longest=_MAX_NOTE_CHARS)}")
+    if summary.stopped == "closed":
+        facts.append("run it again to continue, or wait longer with --wait 10m")
     if summary.first_error:
         facts.append(f"first error: {safe_line(summary.first_error, longest=_MAX_NOTE_CHARS)}")
     return facts

@@ -123,6 +123,7 @@ class ExitCode(IntEnum):
     REFUSED = 6
     LIMIT = 7
     THROTTLED = 8
+    UNFINISHED = 9
     INTERRUPTED = 130
     TERMINATED = 143
 
@@ -136,6 +137,8 @@ EXIT_TEXT: dict[ExitCode, str] = {
     ExitCode.REFUSED: "robots.txt forbids every page",
     ExitCode.LIMIT: "the run reached a limit; the state is saved, and the same command continues",
     ExitCode.THROTTLED: "the site asks us to wait longer than the run may take; the state is saved",
+    ExitCode.UNFINISHED: "pages are left in the queue because their sites do not answer or robots.txt cannot be read; "
+    "the state is saved, and the same command tries them again",
     ExitCode.INTERRUPTED: "interrupted with Ctrl-C; the state is saved",
     ExitCode.TERMINATED: "stopped by SIGTERM; the state is saved",
 }
@@ -151,6 +154,8 @@ def exit_code_of(summary: Summary, *, signal_number: int | None) -> int:
         return ExitCode.REFUSED
     if summary.throttled:
         return ExitCode.THROTTLED
+    if summary.stopped == "closed":
+        return ExitCode.UNFINISHED
     return ExitCode.LIMIT if summary.stopped == "limit" else ExitCode.OK
 
 

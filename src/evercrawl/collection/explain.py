@@ -9,8 +9,10 @@ from pathlib import Path
 
 from evercrawl.adapters.plugins import installed_schemes
 from evercrawl.adapters.sql.state_reader import ShardReader, StateReader
+from evercrawl.cluster.crawl_builder import scope_of
+from evercrawl.collection.current_rules import CurrentRules, of_page, of_refusal
 from evercrawl.collection.forecast import budget_level, estimate_of, stored_budget
-from evercrawl.collection.status import closed_text
+from evercrawl.collection.status import closed_text, is_slow
 from evercrawl.core.credit.credit_priority import importance_weight
 from evercrawl.core.politeness import parse_delay_rules
 from evercrawl.core.revisit.change_announcements import false_share, has_announcements
@@ -18,20 +20,18 @@ from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate, cha
 from evercrawl.core.revisit.site_model import SiteModel, hub_of
 from evercrawl.core.revisit.visit_schedule import BudgetLevel, is_marked_cached, named_schedule
 from evercrawl.core.revisit.visit_value import MARGIN, probability_current
-from evercrawl.core.scope.scope import Scope
 from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
 from evercrawl.core.visit.links import refusal_key
 from evercrawl.engine.site_state import FRESHNESS
 from evercrawl.model.listing import CreditSummary, PageRecord, SampledPage, VisitRecord
-from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
+from evercrawl.model.reason import REASON_TEXT, Outcome, Reason, RefusalReason
 from evercrawl.model.report import Announcements, Explanation, PageForecast, PastVisit
 from evercrawl.model.settings import RevisitSettings, Settings
 from evercrawl.model.site import Site
 from evercrawl.model.time import DAY_US, format_days, format_interval, from_us, to_us
 
 MAX_DECISIONS = 10
-LONG_DELAY_MS = 10_000  # With this delay or a longer one, a queued page counts as throttled.
 DIGITS = 4
 
 
@@ -45,7 +45,8 @@ def explain(collection: Path, settings: Settings, url: str) -> Explanation:
     name = _canonical_url(url)
     reader = StateReader(collection)
     if name is None:
-        return _explain_refusal(reader, url) or _unknown(url, settings, None)
+        return _explain_refusal(reader, url, None) or _unknown(url, settings, None)
+    rules = CurrentRules(collection, settings)
     shard = shard_of_site(site_of(name), settings.store.shards)
     if shard in reader.shards():
         with reader.shard(shard) as state:
@@ -57,8 +58,20 @@ def explain(collection: Path, settings: Settings, url: str) -> Explanation:
                 analysis = state.analyses(page.id).get(page.version, {})
                 forecast = page_forecast(reader, state, page, settings.revisit, now=datetime.now(UTC))
                 found = replace(found, relevance=analysis.get("relevance"), forecast=forecast)
-                return _with_credit(found, state.credit(page.key), settings)
-    return _explain_refusal(reader, name) or _unknown(name, settings, name)
+                found = _with_credit(found, state.credit(page.key), settings)
+                return _as_of_today(found, page, rules.refusal(of_page(page)))
+    return _explain_refusal(reader, name, rules) or _unknown(name, settings, name)
+
+
+def _as_of_today(found: Explanation, page: PageRecord, refused: RefusalReason | None) -> Explanation:
+    """Replace the stored decision where the settings or robots.txt say something else today."""
+    if refused is not None:
+        reason, detail = refused
+        return replace(found, outcome=Outcome.REJECTED, reason=reason, detail=detail)
+    if page.outcome is Outcome.REJECTED and not page.is_queued:
+        detail = f"was rejected ({page.reason}), but is allowed now; the next run visits it"
+        return replace(found, outcome=Outcome.QUEUED, reason=Reason.WAITING, detail=detail)
+    return found
 
 
 def _with_credit(found: Explanation, credit: CreditSummary | None, settings: Settings) -> Explanation:
@@ -97,6 +110,7 @@ def _explain_page(
         parent=page.parent,
         depth=page.depth,
         site_opens_at=opens,
+        site_closed=closed_text(site.closed_reason) if opens and site is not None and site.closed_reason else None,
         delay_override_s=None if override is None else override.total_seconds(),
         decisions=tuple(past_visit(visit) for visit in visits),
         duplicate_of=page.duplicate_of,
@@ -111,7 +125,7 @@ def _delay_cause(site: Site | None, now: datetime, override: timedelta | None) -
         reason = _closed_reason(site)
         outcome = Outcome.ERROR if reason in (Reason.DNS, Reason.TLS) else Outcome.DEFERRED
         return outcome, reason, closed_text(site.closed_reason)
-    if site.delay_ms >= LONG_DELAY_MS or override is not None:
+    if is_slow(site) or override is not None:
         who = "you slowed this site down: it" if override is not None else "this site"
         detail = f"{who} gets one request every {site.delay_ms / 1000:g} s"
         return Outcome.DEFERRED, Reason.THROTTLED, detail
@@ -136,20 +150,23 @@ def past_visit(visit: VisitRecord) -> PastVisit:
     )
 
 
-def _explain_refusal(reader: StateReader, url: str) -> Explanation | None:
+def _explain_refusal(reader: StateReader, url: str, rules: CurrentRules | None) -> Explanation | None:
     key = refusal_key(url)
     for shard in reader.shards():
         with reader.shard(shard) as state:
             refusal = state.refusal(key)
-            if refusal is not None:
+        if refusal is not None:
+            stored = (refusal.reason, refusal.detail)
+            refused = stored if rules is None else rules.refusal(of_refusal(refusal))
+            if refused is None:
+                detail = f"was rejected ({refusal.reason}), but is allowed now; the next run adds it to the queue"
                 return Explanation(
-                    url=refusal.url,
-                    known=True,
-                    outcome=Outcome.REJECTED,
-                    reason=refusal.reason,
-                    detail=refusal.detail,
-                    parent=refusal.parent,
+                    refusal.url, known=True, outcome=Outcome.QUEUED, reason=Reason.WAITING, detail=detail
                 )
+            reason, detail = refused
+            return Explanation(
+                refusal.url, True, outcome=Outcome.REJECTED, reason=reason, detail=detail, parent=refusal.parent
+            )
     return None
 
 
@@ -157,7 +174,7 @@ def _unknown(url: str, settings: Settings, name: str | None) -> Explanation:
     """Explain a URL that was never found: say what scope and trap rules decide."""
     if name is None:
         return Explanation(url, known=False, reason=Reason.INVALID_URL, detail=REASON_TEXT[Reason.INVALID_URL])
-    scope = Scope(settings.scope, allow_ports=settings.http.allow_ports, schemes=installed_schemes())
+    scope = scope_of(settings, installed_schemes())
     refused = scope.verdict(name, depth=1) or TrapFilter(settings.traps).refusal(
         name, year=datetime.now(UTC).year, is_requested=scope.is_seed(name)
     )

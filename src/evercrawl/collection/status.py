@@ -1,4 +1,4 @@
-"""The status of a collection and its skipped URLs, also while another process crawls it."""
+"""The status of a collection, also while another process crawls it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.collection.forecast import collection_freshness, revisit_status
-from evercrawl.core.url import site_of
-from evercrawl.model.report import ClosedSite, Savings, SkippedUrl, Status
+from evercrawl.model.report import ClosedSite, Savings, SlowedSite, Status
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
 from evercrawl.model.time import from_us, to_us
 
 MAX_CLOSED_SITES = 20
+LONG_DELAY_MS = 10_000  # With this delay or a longer one, a queued page counts as throttled.
 
 
 def status_of(collection: Path, settings: Settings) -> Status:
@@ -38,6 +38,7 @@ def status_of(collection: Path, settings: Settings) -> Status:
         by_outcome=_sums((outcome.value, count) for (outcome, _), count in decisions.items()),
         by_reason=_sums((reason.value, count) for (_, reason), count in decisions.items()),
         closed_sites=tuple(_closed_sites(reader, now)),
+        slowed_sites=tuple(_slowed_sites(reader, now)),
         archive_files=len(archive),
         archive_bytes=sum(path.stat().st_size for path in archive),
         state_bytes=sum(path.stat().st_size for path in (collection / "state").glob("*.sqlite*")),
@@ -74,6 +75,26 @@ def _closed_sites(reader: StateReader, now: datetime) -> list[ClosedSite]:
     ]
 
 
+def _slowed_sites(reader: StateReader, now: datetime) -> list[SlowedSite]:
+    """Return the sites with queued pages that get requests rarely; the slowest come first."""
+    slowed = [site for site in reader.sites() if site.pending and is_slow(site) and not _is_closed(site, now)]
+    slowed.sort(key=lambda site: -site.delay_ms)
+    return [
+        SlowedSite(site.name, slow_text(site), site.delay_ms / 1000, site.pending) for site in slowed[:MAX_CLOSED_SITES]
+    ]
+
+
+def is_slow(site: Site) -> bool:
+    """Return whether a site gets requests so rarely that its queued pages count as throttled."""
+    return site.delay_ms >= LONG_DELAY_MS
+
+
+def slow_text(site: Site) -> str:
+    """Return why a site gets requests rarely."""
+    cause = "after failures in a row" if site.backoff > 1 else "because of its response time or Crawl-delay"
+    return f"one request every {site.delay_ms / 1000:g} s {cause}"
+
+
 def _is_closed(site: Site, now: datetime) -> bool:
     return site.closed_reason is not None and site.open_us > to_us(now)
 
@@ -81,24 +102,6 @@ def _is_closed(site: Site, now: datetime) -> bool:
 def closed_text(closed_reason: str) -> str:
     """Return the explanation without the name of the reason."""
     return closed_reason.partition(": ")[2] or closed_reason
-
-
-def skipped_urls(collection: Path, site: str | None) -> Iterator[SkippedUrl]:
-    """Yield rejected URLs, then pages that were rejected when they were due."""
-    for refusal in StateReader(collection).refusals():
-        if site is None or _is_on_site(refusal.url, site):
-            yield SkippedUrl(refusal.url, refusal.reason, refusal.detail, refusal.parent)
-    for page in StateReader(collection).rejected_pages():
-        if site is None or _is_on_site(page.url, site):
-            yield SkippedUrl(page.url, page.reason, page.detail, page.parent)
-
-
-def _is_on_site(url: str, site: str) -> bool:
-    """Return whether the URL is on this host or origin."""
-    if not url.startswith(("http://", "https://")) or "/" not in url[8:]:
-        return False
-    origin = site_of(url)
-    return site.rstrip("/") in (origin, origin.partition("://")[2])
 
 
 def savings(reader: StateReader, *, now_us: int) -> Savings:

@@ -82,6 +82,16 @@ class ClosedSite:
 
 
 @dataclass(frozen=True, slots=True)
+class SlowedSite:
+    """A site with queued pages that gets requests rarely, with the reason."""
+
+    site: str
+    reason: str
+    delay_s: float  # Time between two requests in seconds.
+    pending: int
+
+
+@dataclass(frozen=True, slots=True)
 class Status:
     """The state of a collection as of its last commit."""
 
@@ -98,6 +108,7 @@ class Status:
     by_outcome: Mapping[str, int] = field(default_factory=dict)
     by_reason: Mapping[str, int] = field(default_factory=dict)
     closed_sites: tuple[ClosedSite, ...] = ()  # The longest closed first; at most a screenful.
+    slowed_sites: tuple[SlowedSite, ...] = ()  # The slowest first; at most a screenful.
     archive_files: int = 0
     archive_bytes: int = 0
     state_bytes: int = 0
@@ -137,6 +148,7 @@ class Explanation:
     parent: str | None = None
     depth: int | None = None
     site_opens_at: datetime | None = None  # When the site can be visited next, if that is in the future.
+    site_closed: str | None = None  # Why the site is paused or closed until then; None: it only has a delay.
     delay_override_s: float | None = None  # The minimum delay that you set for its site; None: none.
     decisions: tuple[PastVisit, ...] = ()  # Past visits, newest first.
     forecast: PageForecast | None = None

@@ -87,7 +87,7 @@ def test_the_summary_names_a_paused_site_and_its_end(tmp_path: Path) -> None:
     out = io.StringIO()
     Console(file=out, width=160, markup=False).print(summary_box(summary, tmp_path))
     for part in (
-        "no site could be reached", "1 page left in the queue", "1 request,", "paused: https://b until",
+        "no site could be reached", "1 page left in the queue", "1 request,", "closed: https://b until",
         "first error: https://b/robots.txt: b: Domain name not found",
     ):  # fmt: skip
         assert part in out.getvalue()

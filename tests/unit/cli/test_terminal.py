@@ -73,6 +73,7 @@ def test_every_exit_code_has_a_text() -> None:
         (Summary(errors=3), None, 0),
         (Summary(stopped="limit"), None, 7),
         (Summary(stopped="closed", throttled=True), None, 8),
+        (Summary(stopped="closed", remaining=3), None, 9),
         (Summary(nothing_reachable=True), None, 4),
         (Summary(robots_refused_all=True), None, 6),
         (Summary(stopped="interrupted", nothing_reachable=True), signal.SIGINT, 130),

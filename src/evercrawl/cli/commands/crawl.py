@@ -33,10 +33,17 @@ FLAG_KEYS = {
     "include": "scope.include",
     "exclude": "scope.exclude",
     "filters": "scope.plugins",
+    "media_type": "scope.media_types",
+    "language": "scope.languages",
+    "newer_than": "scope.newer_than",
+    "keyword": "scope.keywords",
+    "exclude_host": "scope.exclude_hosts",
+    "dynamic": "scope.dynamic_pages",
     "allow_private": "http.allow_private",
     "resolve": "http.resolve",
     "budget": "revisit.budget",
     "outposts": "outposts.listen",
+    "wait": "crawl.idle_timeout",
 }
 """The setting that each flag overrides for one run."""
 
@@ -64,6 +71,7 @@ def _setting(flag: str, *names: str, **attributes: Any) -> Callable[[Any], Any]:
 
 _RUN_OPTIONS = (
     _setting("--max-time", metavar="SECONDS", help="Stop after this time: 90, 5m, 2h."),
+    _setting("--wait", metavar="SECONDS", help="Before ending, wait this long for paused sites and retries: 10m."),
     _setting("--depth", metavar="N", help="Follow links at most N steps from a start URL."),
     click.option(
         "--scope", type=click.Choice(["host", "prefix", "domain", "list"]), help="Which URLs to crawl. Default: host."
@@ -79,6 +87,14 @@ _RUN_OPTIONS = (
     _setting(
         "--filter", "filters", multiple=True, metavar="MODULE:OBJECT", help="Use your own URL filter. Repeatable."
     ),
+    _setting(
+        "--media-type", multiple=True, metavar="TYPE", help="Keep only this type: text/html, image/*. Repeatable."
+    ),
+    _setting("--language", multiple=True, metavar="CODE", help="Keep only pages in this language: en. Repeatable."),
+    _setting("--newer-than", metavar="DATE", help="Keep only pages dated after this: 2026-01-01, 30d."),
+    _setting("--keyword", multiple=True, metavar="WORD", help="Keep only pages with this word. Repeatable."),
+    _setting("--exclude-host", multiple=True, metavar="HOST", help="Never request this host. Repeatable."),
+    click.option("--dynamic/--no-dynamic", default=None, help="Fetch CGI and other dynamic pages. Default: yes."),
     allow_private_option,
     _setting(
         "--resolve", multiple=True, metavar="HOST:PORT:ADDR", help="Connect to this address, like curl. Repeatable."
@@ -138,11 +154,17 @@ def execute_run(cli: CliContext, plan: RunPlan, *, as_json: bool) -> int:
 
 def given_flags(flags: dict[str, Any]) -> dict[str, object]:
     """Return the flags that were given, by setting."""
-    given = {FLAG_KEYS[name]: value for name, value in flags.items() if value not in (None, (), False)}
+    given = {
+        FLAG_KEYS[name]: value
+        for name, value in flags.items()
+        if value not in (None, ()) and (value is not False or name == "dynamic")
+    }
     if given.get("pace.mode") == "own":
         given["pace.mode"] = "unlimited"
         if "crawl.concurrency" in given:
             given["pace.unlimited_concurrency"] = given["crawl.concurrency"]
+    if "crawl.idle_timeout" in given:
+        given["crawl.retry_timeout"] = given["crawl.idle_timeout"]
     return given
 
 

@@ -94,7 +94,9 @@ def _show_status(cli: CliContext, status: Status) -> None:
     _print_counts(cli, "reason", status.by_reason)
     for closed in status.closed_sites:
         reason = safe_line(closed.reason, longest=100)
-        click.echo(f"paused until {local_time(closed.opens_at)}: {safe_line(closed.site)} ({reason})")
+        click.echo(f"closed until {local_time(closed.opens_at)}: {safe_line(closed.site)} ({reason})")
+    for slow in status.slowed_sites:
+        click.echo(f"slowed down: {safe_line(slow.site)}, {slow.reason}")
     for slowed in status.rate_overrides:
         click.echo(f"slowed down by you: {safe_line(slowed.site)}, one request every {slowed.delay_s:g} s")
     for trap in status.traps:
@@ -163,6 +165,7 @@ def explanation_fields(found: Explanation) -> dict[str, Any]:
         "parent": found.parent,
         "depth": found.depth,
         "site_opens_at": found.site_opens_at,
+        "site_closed": found.site_closed,
         "delay_override_s": found.delay_override_s,
         "relevance": found.relevance,
         "duplicate_of": found.duplicate_of,
@@ -220,6 +223,11 @@ def _decision_fields(visit: PastVisit) -> dict[str, Any]:
     }
 
 
+def _closed_until(found: Explanation) -> str:
+    why = f": {safe_line(found.site_closed, longest=100)}" if found.site_closed else ""
+    return f"until {local_time(found.site_opens_at)}{why}" if found.site_opens_at else ""
+
+
 def _show_explanation(found: Explanation) -> None:
     click.echo(safe_line(found.url))
     if not found.known or found.reason is None:
@@ -236,7 +244,7 @@ def _show_explanation(found: Explanation) -> None:
         "importance": "" if found.importance is None else f"{found.importance:g} times the average",
         "visits": str(found.visits or ""),
         "relevance": "" if found.relevance is None else _relevance_text(found.relevance),
-        "site paused": f"until {local_time(found.site_opens_at)}" if found.site_opens_at else "",
+        "site closed": _closed_until(found) if found.site_opens_at else "",
         "slowed down": ""
         if found.delay_override_s is None
         else f"by you, one request every {found.delay_override_s:g} s",
