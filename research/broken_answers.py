@@ -151,7 +151,7 @@ def time_sites(fault: str) -> str:
         folder = Path(name) / "c"
         first = crawl(folder, *origins, "--pace", "own", "--allow-private")
         second = crawl(folder, "--refresh", "--pace", "own", "--allow-private")
-    cells = [f"{code} | {found['seconds']:.1f} s | {found['requests']} | {found['errors']} | {found.get('remaining', '?')}"
+    cells = [f"{code} | {found['seconds']:.1f} s | {found['requests']} | {found['errors']} | {found['remaining']}"
              for code, found in (first, second)]
     return f"| {fault} | {cells[0]} | {cells[1]} |"
 
@@ -163,7 +163,7 @@ def time_one(name: str, site: Site, server: Callable[..., Any]) -> str:
         code, found = crawl(Path(folder) / "c", origin + "/", "--pace", "own", "--allow-private", *sys.argv[2:])
     reached = sum(path.startswith("/p/") for path in site.asked)
     return (f"| {name} | {code} | {found['seconds']:.1f} s | {found['requests']} | {found['errors']} "
-            f"| {found.get('remaining', '?')} | {reached} | {site.most} |")
+            f"| {found['remaining']} | {reached} | {site.most} |")
 
 
 def main() -> None:

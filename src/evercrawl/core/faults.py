@@ -83,7 +83,7 @@ FAILURES_BEFORE_CLOSING = {Blame.SILENCE: 5, Blame.ERROR: 20}
 """After this many pages in a row without a good answer a site is closed; errors are answers, so it takes more."""
 FIRST_CLOSING = timedelta(minutes=1)
 CLOSING_GROWTH = 3.0  # Each further failure closes the site this many times longer, up to `MAX_WAIT`.
-MIN_THROTTLE_PAUSE = timedelta(seconds=1)
+MIN_THROTTLE_PAUSE = timedelta(milliseconds=500)
 THROTTLE_DELAYS = 10  # A site that asks us to slow down without saying how long rests for this many of its delays.
 MAX_THROTTLE_PAUSE = timedelta(hours=1)
 

@@ -174,7 +174,7 @@ SLOW_ANSWER_S = 5.0  # Answers that take longer than this on average halve the c
 SLOW_FACTOR = 4.0  # So do answers that take this many times as long as the quick ones of the site,
 MIN_SLOW_S = 0.5  # unless they take less than this.
 SLOW_CONCURRENCY = 2.0  # Slow answers do not reduce the concurrency below this.
-ANSWERS_PER_STEP = 4.0  # After a cut, this many times the concurrency of good answers add one.
+ANSWERS_PER_STEP = 2.0  # After a cut, this many times the concurrency of good answers add one.
 
 
 @dataclass(slots=True)
@@ -216,10 +216,10 @@ class RequestEnd(NamedTuple):
 
     took: timedelta
     fault: Fault | None = None
-    url: str = ""
     detail: str = ""
     asked: timedelta | None = None  # The wait of a Retry-After.
     wire_bytes: int = 0
+    is_retry: bool = False  # The page failed before.
 
     @property
     def blame(self) -> Blame | None:
@@ -227,14 +227,14 @@ class RequestEnd(NamedTuple):
         return None if self.fault is None else FAULT_RULES[self.fault].blame
 
 
-def request_end(answer: FetchResult, *, now: datetime) -> RequestEnd:
+def request_end(answer: FetchResult, *, now: datetime, is_retry: bool = False) -> RequestEnd:
     """Return how a request has ended."""
     exchange = answer.exchange
     size = 0 if exchange is None else len(exchange.wire_body) + len(exchange.response_head)
     if not isinstance(answer, Failed):
-        return RequestEnd(answer.exchange.took, url=answer.url, wire_bytes=size)
+        return RequestEnd(answer.exchange.took, wire_bytes=size, is_retry=is_retry)
     asked = retry_after(header(answer.headers, "retry-after"), now=now)
-    return RequestEnd(answer.took, answer.fault, answer.url, answer.detail, asked, size)
+    return RequestEnd(answer.took, answer.fault, answer.detail, asked, size, is_retry)
 
 
 NAMED_CLOSINGS = frozenset((Reason.SITE_PAUSED, Reason.DNS, Reason.TLS))
@@ -285,7 +285,6 @@ class HostQueue:
     parallel: ConcurrencyLimit = field(default_factory=ConcurrencyLimit)
     good_us: int = -1  # When the last good answer ended.
     failed_us: int = -1  # When the last failure that counts ended.
-    failed_urls: set[str] = field(default_factory=set)  # What has failed since the last good answer or closing.
 
     def __post_init__(self) -> None:
         self.read_to = [-1] * self.priorities
@@ -373,18 +372,16 @@ class HostQueue:
     def _count_failure(self, end: RequestEnd, *, now_us: int, pace: Pace) -> bool:
         """Return whether a request failed in a way that counts against the site, and adapt the concurrency.
         It does not count if the site gave a good answer since the request began, if another failure ended since then,
-        or if the page failed before."""
+        or if the page failed before and the site has answered since it was closed."""
         blame, began_us = end.blame, now_us - span_us(end.took)
         if blame in (None, Blame.PAGE):
             most = site_concurrency(pace, crawl_delay=self.crawl_delay)
             self.parallel.record_good(end.took.total_seconds(), began_us=began_us, now_us=now_us, most=most)
             self.good_us = now_us
-            self.failed_urls.clear()
             return False
         if blame is Blame.NOBODY:
             return False
-        is_known = end.url in self.failed_urls
-        self.failed_urls.add(end.url)
+        is_known = end.is_retry and not is_closed_by_failures(self.site)
         counts = not is_known and began_us >= max(self.good_us, self.failed_us)
         if counts:
             self.failed_us = now_us
@@ -432,7 +429,6 @@ class HostQueue:
 
     def close_until(self, moment_us: int, reason: str) -> None:
         """Close the site until then, with a reason."""
-        self.failed_urls.clear()
         if moment_us > self.site.open_us:
             self.site = self.site._replace(open_us=moment_us, closed_reason=reason)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots, redi
 from evercrawl.engine.commits import CommitBuffer
 from evercrawl.engine.ports import Archive, Clock
 from evercrawl.engine.runtime import RunStats, Runtime
-from evercrawl.model.fetch import FetchResult, Moved, Request
+from evercrawl.model.fetch import Failed, Fault, FetchResult, Moved, Request
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import RobotsSettings
 from evercrawl.model.site import RobotsRecord, Site
@@ -139,6 +139,9 @@ class SiteRequests:
 
     async def send(self, request: Request, queue: HostQueue) -> FetchResult:
         """Send a request; if it has to be repeated, wait for the site's delay first."""
+        listed = self._runtime.policy.scope.host_refusal(request.url)
+        if listed is not None:
+            return Failed(request.url, Fault.EXCLUDED_HOST, listed[1], timedelta(0))
         return await self._runtime.fetcher.fetch(replace(request, delay_s=queue.site.delay_ms / 1000))
 
     async def _send_and_archive(self, queue: HostQueue, request: Request) -> FetchResult:
@@ -172,10 +175,10 @@ class SiteRequests:
         request = self._side_requests.request_of(turn.side_request)
         self._side_requests.done(turn.side_request, await self._send_and_archive(turn.queue, request))
 
-    def end(self, queue: HostQueue, answer: FetchResult, *, now: datetime) -> None:
+    def end(self, queue: HostQueue, answer: FetchResult, *, now: datetime, is_retry: bool = False) -> None:
         """Note that a request has ended: the site's delay counts from now on."""
         self._stats.count_request(answer)
-        if self._frontier.record_answer(queue, request_end(answer, now=now), now_us=to_us(now)):
+        if self._frontier.record_answer(queue, request_end(answer, now=now, is_retry=is_retry), now_us=to_us(now)):
             self._buffer.commit_soon()
         self._buffer.count_answer(queue.site.id)
         self._note_site(queue)

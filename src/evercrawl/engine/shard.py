@@ -14,7 +14,7 @@ from evercrawl.core.change.held_changes import HOLD_SECONDS, settle_held
 from evercrawl.core.credit.ledger import CREDIT_KEY, ledger_bytes
 from evercrawl.core.credit.shard_credit import PAPER_WINDOW, ShardCredit
 from evercrawl.core.duplicates.host_mirrors import MIRRORS_KEY
-from evercrawl.core.frontier import FetchRobots, FetchSide, Frontier, Idle, PagesNeeded, Visit, Wait
+from evercrawl.core.frontier import FetchRobots, FetchSide, Frontier, Idle, PageLevels, PagesNeeded, Visit, Wait
 from evercrawl.core.politeness import SideRequest, reopened
 from evercrawl.core.revisit.request_budget import BUDGET_KEY
 from evercrawl.core.robots.robots_rules import RobotsRules
@@ -29,6 +29,7 @@ from evercrawl.engine.duplicates import Duplicates
 from evercrawl.engine.feeds import SitemapPoller
 from evercrawl.engine.gather import ContentReader, ShardKnowledge, VisitReader
 from evercrawl.engine.links import LinkIntake, judge_new_links
+from evercrawl.engine.page_order import PageOrder
 from evercrawl.engine.probes import Probes
 from evercrawl.engine.revisits import URGENT_PRIORITY, DuePages, Revisits
 from evercrawl.engine.robots import SiteAccess, SiteRequests
@@ -113,7 +114,7 @@ class Shard:
             credit_state,
             pages=facts.pages,
             settings=settings.credit,
-            priorities=settings.frontier.priorities,
+            priorities=PageLevels(settings.frontier.priorities).main,
             seeds=len(settings.scope.seeds),
             pages_elsewhere=partial(self._host.pages_elsewhere, self.number),
             generations=shared.generations,
@@ -133,12 +134,14 @@ class Shard:
             one_at_a_time=focus is None and self.credit.is_exact,
         )
         self.traps = Traps(self.store, self.policy.traps, shards=shared.shards)
+        levels = PageLevels(settings.frontier.priorities)
+        self.order = PageOrder(self.store, self.credit, shared.seen, levels=levels, shards=shared.shards)
         self.links = LinkIntake(
             self.store,
             facts,
             shards=shared.shards,
             seen=shared.seen,
-            credit=self.credit,
+            order=self.order,
             traps=self.traps,
             robots_of=self.robots_of,
             focus=focus,
@@ -164,7 +167,7 @@ class Shard:
         revisits = Revisits(outlooks, shared.budget, policy, lambda page: credit.weight(page) * duplicates.weight(page))
         change = SiteStates(store, CHANGE, most=MAX_TEXTS // shared.shards)
         sitemaps = SiteStates(store, SITEMAPS, most=most)
-        self.knowledge = ShardKnowledge(change, sitemaps, revisits, self.traps, duplicates, credit)
+        self.knowledge = ShardKnowledge(change, sitemaps, revisits, self.traps, duplicates, credit, self.order)
         next_seq, commit = self.links.next_seq, self.commit
         self.due = DuePages(store, revisits, self.buffer, next_seq=next_seq, commit=commit, settings=policy.settings)
 
@@ -311,7 +314,19 @@ class Shard:
         for page, refusal in refused:
             self._write_visit(page, refusal, now=now)
             self.buffer.count_answer(page.site_id)
-        self.frontier.fill(need, pages, refused=frozenset(page.id for page, _ in refused))
+        left_out = {page.id for page, _ in refused}
+        await self.order.yields.of(site.id)
+        for page, priority in self.order.demotions([page for page in pages if page.id not in left_out]):
+            self._demote(page, priority)
+            left_out.add(page.id)
+        self.frontier.fill(need, pages, refused=frozenset(left_out))
+
+    def _demote(self, page: Page, priority: int) -> None:
+        """Queue a page behind others of its site: it is only a view of one, or its kind yields little."""
+        move = Promotion(page.id, page.site_id, page.priority, page.seq, priority, self.links.next_seq())
+        self.buffer.batch.promoted.append(move)
+        self.buffer.count_answer(page.site_id)
+        self.buffer.touch()
 
     def _may_start(self) -> bool:
         return not self._is_retired and self._host.may_start()
@@ -465,7 +480,7 @@ class Shard:
             self.frontier.record_skip(turn.queue)
             self.buffer.count_answer(site.id)
             return
-        self._requests.end(turn.queue, decision.answer, now=now)
+        self._requests.end(turn.queue, decision.answer, now=now, is_retry=page.tries > 0)
         self._probes.apply(site, page, decision, now=now)
         if self.traps.apply(site, decision.site):
             self._followups.start(self._requeue_reopened(site))
@@ -605,6 +620,7 @@ class Shard:
         states |= knowledge.revisits.outlooks.unsaved()
         states |= knowledge.sitemaps.unsaved()
         states |= knowledge.traps.unsaved()
+        states |= self.order.yields.unsaved()
         if not self.saves_shared_state:
             return
         if not shared.mirrors.is_saved:

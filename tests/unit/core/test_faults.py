@@ -14,6 +14,7 @@ from evercrawl.core.faults import (
     FIRST_CLOSING,
     MAX_RETRY_AFTER,
     MAX_WAIT,
+    MIN_THROTTLE_PAUSE,
     Blame,
     retry_after,
     retry_wait,
@@ -68,7 +69,7 @@ def test_a_throttling_site_that_names_no_time_rests_for_ten_delays_and_then_long
         site_pause(Fault.THROTTLED, failures=failures, asked=None, delay=timedelta(seconds=1)) for failures in (1, 2, 3)
     ]
     assert pauses == [timedelta(seconds=seconds) for seconds in (10, 20, 40)]
-    assert site_pause(Fault.THROTTLED, failures=1, asked=None) == timedelta(seconds=1)
+    assert site_pause(Fault.THROTTLED, failures=1, asked=None) == MIN_THROTTLE_PAUSE
 
 
 def test_the_first_retries_of_a_broken_answer_come_in_the_same_run():
