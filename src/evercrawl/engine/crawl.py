@@ -282,7 +282,10 @@ class Crawl:
 
     def may_start(self) -> bool:
         """Return whether one more request may start."""
-        if not self._is_open or self._stop.stage or self.limit_reached() is not None:
+        if not self._is_open or self._stop.stage:
+            return False
+        if self.limit_reached() is not None:
+            self._event.set()  # The run is over, even if a shard still waits for a sitemap.
             return False
         if not self._peers.may_fetch():
             return False
