@@ -9,24 +9,26 @@ from pathlib import Path
 from typing import Any
 
 from evercrawl.adapters.learned import load_background
-from evercrawl.core.focus.focus import Focus, focus_from_rows
+from evercrawl.core.focus.focus import Focus, focus_from_rows, parse_example
+from evercrawl.core.focus.topic_sketch import TopicSketch, is_sketch, sketch_from_pages
 from evercrawl.errors import ConfigError
 
 FILE = "topic.bin"
 
 
-def load_focus(collection: Path) -> Focus | None:
+def load_focus(collection: Path) -> Focus | TopicSketch | None:
     """Return the collection's focus, or None; raise ConfigError if the file is damaged."""
     path = collection / FILE
     try:
-        return Focus.from_bytes(path.read_bytes())
+        stored = path.read_bytes()
+        return TopicSketch.from_bytes(stored) if is_sketch(stored) else Focus.from_bytes(stored)
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path} cannot be read ({error}); set the focus again with --focus") from error
 
 
-def save_focus(collection: Path, focus: Focus | None) -> None:
+def save_focus(collection: Path, focus: Focus | TopicSketch | None) -> None:
     """Store the focus, or delete it if None."""
     path = collection / FILE
     if focus is None:
@@ -37,17 +39,16 @@ def save_focus(collection: Path, focus: Focus | None) -> None:
     os.replace(temporary, path)
 
 
-def focus_from_file(path: Path) -> Focus:
-    """Learn a topic from an examples file; raise ConfigError with the line of an error."""
+def focus_from_file(path: Path) -> Focus | TopicSketch:
+    """Learn a topic from an examples file; raise ConfigError with the line of an error.
+    Without examples of other pages the crawl itself learns how they differ."""
     try:
-        return focus_from_rows(_rows(path), background=load_background())
+        rows = list(_rows(path))
+        if all(row.get("on_topic", True) for row in rows):
+            return sketch_from_pages((example.url, example.document) for example in map(parse_example, rows))
+        return focus_from_rows(rows, background=load_background())
     except ValueError as error:
         raise ConfigError(f"{path}: {error}") from error
-
-
-def focus_from_page(url: str, html: str) -> Focus:
-    """Learn a topic from one page."""
-    return focus_from_rows([{"url": url, "html": html, "on_topic": True}], background=load_background())
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

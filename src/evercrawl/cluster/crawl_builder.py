@@ -24,6 +24,7 @@ from evercrawl.adapters.warc.writer import FileOwner, WarcArchive
 from evercrawl.config.load import watch_rate_overrides, watch_trap_rules
 from evercrawl.core.duplicates.url_seen import UrlCache
 from evercrawl.core.focus.focus import Focus
+from evercrawl.core.focus.topic_sketch import TopicSketch
 from evercrawl.core.politeness import Pace, pace_from_settings
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.traps.user_rules import TrapFilter
@@ -142,7 +143,7 @@ def assemble_crawl(
     new_overrides: NewOverrides | None = None,
     peers: Peers | None = None,
     after: Callable[[], Awaitable[None]] | None = None,
-    focus: Focus | None = None,
+    focus: Focus | TopicSketch | None = None,
     scope: Scope | None = None,
 ) -> Crawl:
     """Build a crawl from ports, real or simulated. `scope` replaces the scope of the settings."""

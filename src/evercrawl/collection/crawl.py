@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 
 from evercrawl.adapters.analysers import load_analysers
-from evercrawl.adapters.focus_file import focus_from_file, focus_from_page, save_focus
+from evercrawl.adapters.focus_file import focus_from_file, save_focus
 from evercrawl.adapters.plugins import installed_schemes, load_filter
 from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.adapters.system import reduce_gc_frequency
@@ -28,9 +28,11 @@ from evercrawl.collection.forecast import count_wait_causes
 from evercrawl.collection.runs import publish_progress, record_run
 from evercrawl.collection.stored_pages import page_content
 from evercrawl.config import collection_file, write_setting
-from evercrawl.core.focus.focus import Focus, focus_from_query
+from evercrawl.core.focus.focus import parse_page
+from evercrawl.core.focus.topic_sketch import TopicSketch, sketch_from_pages, sketch_from_words
 from evercrawl.core.scope.scope import Scope
 from evercrawl.engine.runtime import Ended, StopSignal
+from evercrawl.core.url import canonical
 from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.report import Progress, Summary
 from evercrawl.model.settings import SearchSettings, Settings
@@ -83,6 +85,8 @@ async def run_crawl(path: Path, settings: Settings, options: RunOptions, *, lock
         if options.focus is not None:
             await set_focus(path, settings, options.focus)
         async with run_notifier(path, settings):
+            settings = _start_at_example(settings, options.focus)
+        requeue_allowed(path, settings)
             summary = await _run(path, settings, replace(options, on_progress=on_progress), lock=lock)
         not_needed_by = count_wait_causes(StateReader(path), pages=summary.not_needed, since=began)
         summary = replace(summary, not_needed_by=not_needed_by)
@@ -148,23 +152,40 @@ async def set_focus(collection: Path, settings: Settings, named: str) -> None:
     if named == NO_FOCUS:
         save_focus(collection, None)
     elif named.startswith(("http://", "https://")):
-        save_focus(collection, focus_from_page(named, await _fetch_example(named, settings)))
+        save_focus(collection, await _focus_from_page(named, settings))
     elif Path(named).is_file():
         save_focus(collection, focus_from_file(Path(named)))
     else:
         save_focus(collection, _focus_from_words(named))
 
 
-def _focus_from_words(named: str) -> Focus:
+def _start_at_example(settings: Settings, named: str) -> Settings:
+    """Return the settings with an example page that is in scope as a further seed of this run."""
+    is_url = named.startswith(("http://", "https://"))
+    if not is_url or Scope(settings.scope, schemes=installed_schemes()).verdict(named, depth=1) is not None:
+        return settings
+    seeds = tuple(dict.fromkeys((*settings.scope.seeds, named)))
+    return replace(settings, scope=replace(settings.scope, seeds=seeds))
+
+
+def _focus_from_words(named: str) -> TopicSketch:
     if "/" in named or named.endswith((".jsonl", ".json")):
         raise ConfigError(f"--focus {named!r}: no such file; give a file, a URL or words")
     try:
-        return focus_from_query(named)
+        return sketch_from_words(named)
     except ValueError as error:
         raise ConfigError(f"--focus {named!r}: {error}") from error
 
 
 async def _fetch_example(url: str, settings: Settings) -> str:
+async def _focus_from_page(url: str, settings: Settings) -> TopicSketch:
+    html = await _fetch_example(url, settings)
+    try:
+        return sketch_from_pages([(canonical(url) or url, parse_page(url, html))])
+    except ValueError as error:
+        raise ConfigError(f"--focus {url}: {error}; give another page, or a few words") from error
+
+
     """Fetch the page with a small crawl, so that robots.txt and the delay are respected."""
     only_this = replace(
         settings,

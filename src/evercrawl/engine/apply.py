@@ -22,7 +22,7 @@ from evercrawl.engine.gather import ShardKnowledge
 from evercrawl.engine.interpret import status_of
 from evercrawl.engine.links import LinkIntake
 from evercrawl.engine.ports import Archive, PageStore, Stored
-from evercrawl.engine.runtime import ON_TOPIC, FocusGuide, RunStats
+from evercrawl.engine.runtime import FocusGuide, RunStats
 from evercrawl.model.change import Change
 from evercrawl.model.fetch import Failed, Fault, Fetched, Moved, NotModified, Truncation, header
 from evercrawl.model.page import (
@@ -158,7 +158,7 @@ class VisitWriter:
         if isinstance(decision.answer, Fetched) and document is not None:
             score = focus.learn_page(page, document)
             self._stats.judged += 1
-            self._stats.on_topic += score > ON_TOPIC
+            self._stats.on_topic = focus.on_topic()
             relevance = {RELEVANCE: round(score, RELEVANCE_DIGITS)}
             return decision._replace(analysis={**relevance, **decision.analysis})
         if isinstance(decision.answer, Moved):

@@ -8,13 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from evercrawl.core.digest import content_digest
 from evercrawl.core.duplicates.url_seen import UrlCache
 from evercrawl.core.focus.focus import Focus
 from evercrawl.core.focus.focus_frontier import FocusFrontier
 from evercrawl.core.focus.link_scorer import LinkScorer
+from evercrawl.core.focus.topic_sketch import TopicSketch
 from evercrawl.core.frontier import priority_of_value
 from evercrawl.core.url import canonical
 from evercrawl.engine.decision import Policy
@@ -24,10 +25,12 @@ from evercrawl.model.fetch import Failed, Fault, FetchResult, Moved, Request
 from evercrawl.model.page import Candidate, CompletedVisit, LinkBatch, Page
 from evercrawl.model.reason import GONE_REASONS, Outcome, Reason
 
+if TYPE_CHECKING:
+    from evercrawl.core.focus.feedback_frontier import FeedbackFrontier
+
 log = logging.getLogger("evercrawl")
 
 FOCUS_KEY = (0, "focus")  # Where the state of the focus is kept; no site has this number.
-ON_TOPIC = 0.5
 
 
 class Ended(StrEnum):
@@ -182,7 +185,7 @@ class RunStats:
     last_site: str = ""
     reached: bool = False  # Some server has answered.
     judged: int = 0  # Pages that the focus has judged.
-    on_topic: int = 0
+    on_topic: float = 0.0  # Expected number of pages on topic.
     new: int = 0
     changed: int = 0
     revisits: int = 0
@@ -270,11 +273,12 @@ class FocusGuide:
     Invariant: URLs are canonical.
     """
 
-    def __init__(self, focus: Focus, *, window: int, priorities: int) -> None:
+    def __init__(self, focus: Focus | TopicSketch, *, window: int, priorities: int) -> None:
         self.window = window
         """Pages of one site among which the best is chosen."""
         self._priorities = priorities
-        self._frontier = FocusFrontier(LinkScorer(focus))
+        self._frontier = _frontier_for(focus)
+        self._fetched_before, self._on_topic_before = 0, 0.0
         self._name = content_digest(focus.to_bytes())
 
     def value_of(self, url: str) -> float:
@@ -291,6 +295,11 @@ class FocusGuide:
         """Learn from a page; return how likely it is on topic, 0 to 1."""
         links = tuple(link._replace(url=canonical(link.url) or link.url) for link in document.links)
         return self._frontier.add_page(page.url, replace(document, links=links))
+
+    def on_topic(self) -> float:
+        """Return the expected number of pages on topic in this run."""
+        fetched = self._frontier.fetched - self._fetched_before
+        return min(float(fetched), max(0.0, self._frontier.on_topic - self._on_topic_before))
 
     def follow_redirect(self, page: Page, result: Moved) -> None:
         """Follow a redirect."""
@@ -309,8 +318,17 @@ class FocusGuide:
         try:
             if stored and stored.startswith(self._name):
                 self._frontier.restore(stored[len(self._name) :])
+                self._fetched_before, self._on_topic_before = self._frontier.fetched, self._frontier.on_topic
         except ValueError as error:
             log.warning("the state of the focus is unreadable and starts empty: %s", error)
+
+
+def _frontier_for(focus: Focus | TopicSketch) -> FocusFrontier | FeedbackFrontier:
+    if isinstance(focus, Focus):
+        return FocusFrontier(LinkScorer(focus))
+    from evercrawl.core.focus.feedback_frontier import FeedbackFrontier  # needs numpy
+
+    return FeedbackFrontier(focus)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from evercrawl.cluster.crawl_builder import assemble_crawl
 from evercrawl.core.focus.focus import Focus
+from evercrawl.core.focus.topic_sketch import TopicSketch
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.runtime import Ended, StopSignal
 from evercrawl.model.settings import Settings
@@ -28,7 +29,7 @@ class SimWorld:
     archives: dict[int, MemoryArchive] = field(default_factory=dict)
     clock: SimClock = field(default_factory=SimClock)
     keeps_bodies: bool = False  # Whether archived bodies can be read again.
-    focus: Focus | None = None  # The topic of a focused crawl.
+    focus: Focus | TopicSketch | None = None  # The topic of a focused crawl.
 
     def crawl(self, *, refresh: bool = False, crash_after: timedelta | None = None) -> Ended | None:
         """Run the crawler once; return None if it was made to crash."""

@@ -1,4 +1,4 @@
-"""A topic learned from examples or given by a query: its pages, and the links that lead to them.
+"""A topic learned from examples of both kinds: its pages, and the links that lead to them.
 A link can lead to a page on topic (level 0) or to a hub that links to such pages (level 1). Examples that link to each
 other teach this; otherwise a link is judged as if its anchor were the title of a page at its URL."""
 
@@ -8,7 +8,6 @@ import json
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from math import sqrt
 from random import Random
 from typing import Any, NamedTuple
 
@@ -32,7 +31,6 @@ from evercrawl.core.focus.page_features import (
     link_contexts,
     link_direction,
     page_blocks,
-    words_of,
 )
 from evercrawl.model.document import Document, Link
 from evercrawl.model.settings import ParseSettings
@@ -241,24 +239,6 @@ class TopicFolders:
                 return f"{'beside' if folder == own else 'below'} {kind}"
             folder = folder_of(folder[:-1])
         return OUTSIDE
-
-
-VIEW_WEIGHTS = {"text": 1.0, "title": 1.5, "url": 1.0, "anchors": 0.3}
-SLOPE = 3.0
-SHIFT = -3.5  # All words in the text alone are not enough; with the title or URL they are.
-
-
-def focus_from_query(query: str) -> Focus:
-    """Build a topic from the words of a query; raises ValueError if there are none."""
-    words = sorted(set(words_of(query)))
-    if not words:
-        raise ValueError("a query needs at least one word")
-    # Each block has length one over its known words, so all of n words add up to sqrt(n).
-    share = 1.0 / sqrt(len(words))
-    scales = {view: dict.fromkeys(words, 1.0) for view in VIEW_WEIGHTS}
-    weights = {view: dict.fromkeys(words, weight * share) for view, weight in VIEW_WEIGHTS.items()}
-    levels = tuple(LinkLevel(UNDECIDED, LogisticModel({})) for _ in range(LEVELS))
-    return Focus(Classifier(scales, weights, SLOPE, SHIFT), LogisticModel({}), levels)
 
 
 SEED = 7  # Learning shuffles its examples. The same examples give the same scores.

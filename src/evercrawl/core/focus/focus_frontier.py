@@ -71,7 +71,6 @@ MAX_SAVED = 20_000  # Best waiting URLs whose value is stored. Others are judged
 MAX_URL_VALUE = 0.3  # Largest value of a URL without a known link to it.
 MIN_PROMISE = 0.05
 """If no example taught what hubs are, a smaller chance counts as none, or every long list would be one."""
-ON_TOPIC = 0.5
 FORMAT = 1
 
 
@@ -83,7 +82,7 @@ class FocusFrontier:
     ) -> None:
         self.scorer = scorer
         self.fetched = 0
-        self.on_topic = 0
+        self.on_topic = 0.0
         self._is_allowed = is_allowed
         self.waiting: dict[str, list[Prospect]] = {seed: [] for seed in seeds}
         self.values: dict[str, float] = dict.fromkeys(self.waiting, inf)
@@ -95,7 +94,7 @@ class FocusFrontier:
 
     @property
     def harvest_ratio(self) -> float:
-        """The share of fetched pages that are on topic; 0 before the first."""
+        """The expected share of fetched pages that are on topic; 0 before the first."""
         return self.on_topic / self.fetched if self.fetched else 0.0
 
     def value_of(self, url: str) -> float:
@@ -150,7 +149,7 @@ class FocusFrontier:
 
     def _record_page(self, url: str, score: float, prospects: list[Prospect]) -> None:
         self.fetched += 1
-        self.on_topic += score > ON_TOPIC
+        self.on_topic += score
         self._links[url] = [prospect.url for prospect in prospects]
         self._scores[url] = score
         if len(self._links) > MAX_SOURCES:

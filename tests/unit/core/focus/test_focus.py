@@ -15,16 +15,7 @@ from evercrawl.core.focus.classifier import (
     sample_pages,
     train_classifier,
 )
-from evercrawl.core.focus.focus import (
-    OUTSIDE,
-    Focus,
-    TopicFolders,
-    focus_from_query,
-    focus_from_rows,
-    learn_focus,
-    parse_page,
-    relevance,
-)
+from evercrawl.core.focus.focus import OUTSIDE, Focus, TopicFolders, focus_from_rows, learn_focus, parse_page, relevance
 from evercrawl.core.focus.page_features import link_blocks, link_contexts, page_blocks, url_features
 from evercrawl.model.document import Document, Link
 from tests.unit.core.focus.pages import COURSE, PERSON, examples, page, web
@@ -88,18 +79,6 @@ def test_logistic_model_learns_signal_weights():
     assert stack.logit({"good": 1.0}) > 1 > -1 > stack.logit({"bad": 1.0})
     assert abs(stack.weights["any"]) < 0.01
     assert fit_logistic(rows, [True] * 40).is_trained is False
-
-
-def test_a_query_is_a_topic():
-    focus = focus_from_query("Solar power")
-    both = page("", "Solar power at home", "solar power panels")
-    one = page("", "Holidays", "solar eclipse")
-    none = page("", "Cats", "dogs and cats")
-    scores = [relevance(focus, "http://q.test/x", html) for html in (both, one, none)]
-    assert scores[0] > 0.5 > scores[1] > scores[2]
-    assert Focus.from_bytes(focus.to_bytes()) == focus
-    with pytest.raises(ValueError, match="word"):
-        focus_from_query(" !? ")
 
 
 def test_positive_examples_are_enough_with_a_background():
