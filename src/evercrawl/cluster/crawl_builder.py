@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
 
-from evercrawl.adapters.analysers import load_analysers
+from evercrawl.adapters.analysers import detect_language, load_analysers
 from evercrawl.adapters.duplicates_index import NEW_ENTRIES, NearDuplicateIndex
 from evercrawl.adapters.focus_file import load_focus
 from evercrawl.adapters.http.client import HttpFetcher
@@ -21,7 +21,7 @@ from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.adapters.system import SystemClock, retain_freed_memory
 from evercrawl.adapters.warc.warc_records import WarcInfo
 from evercrawl.adapters.warc.writer import FileOwner, WarcArchive
-from evercrawl.config.load import watch_rate_overrides, watch_trap_rules
+from evercrawl.config.load import read_host_list, watch_rate_overrides, watch_trap_rules
 from evercrawl.core.duplicates.url_seen import UrlCache
 from evercrawl.core.focus.focus import Focus
 from evercrawl.core.focus.topic_sketch import TopicSketch
@@ -149,11 +149,12 @@ def assemble_crawl(
     """Build a crawl from ports, real or simulated. `scope` replaces the scope of the settings."""
     policy = Policy(
         settings=settings,
-        scope=scope or _scope(settings, schemes or ()),
+        scope=scope or scope_of(settings, schemes or ()),
         traps=TrapFilter(settings.traps),
         agent=settings.identity.product,
         handler_of=InstalledHandlers().get,
         analysers=load_analysers(settings.analysis.analysers),
+        language_of=detect_language,
         corrections=corrections,
         is_focused=focus is not None,
         forever=forever,
@@ -179,12 +180,18 @@ def assemble_crawl(
     )
 
 
-def _scope(settings: Settings, schemes: Iterable[str]) -> Scope:
+def scope_of(settings: Settings, schemes: Iterable[str]) -> Scope:
+    """Return the scope of a collection, with its filters and lists of hosts."""
+    scope = settings.scope
+    if scope.exclude_hosts_file is not None:
+        hosts = (*scope.exclude_hosts, *read_host_list(scope.exclude_hosts_file))
+        scope = replace(scope, exclude_hosts=hosts)
     return Scope(
-        settings.scope,
-        filters={name: load_filter(name) for name in settings.scope.plugins},
+        scope,
+        filters={name: load_filter(name) for name in scope.plugins},
         allow_ports=settings.http.allow_ports,
         schemes=schemes,
+        sites=settings.sites,
     )
 
 

@@ -137,9 +137,9 @@ class Collection:
 
     def skipped(self, site: str | None = None) -> Iterator[SkippedUrl]:
         """Yield every URL that was found but not requested, with the reason."""
-        from evercrawl.collection.status import skipped_urls
+        from evercrawl.collection.current_rules import skipped_urls
 
-        return skipped_urls(self.path, site)
+        return skipped_urls(self.path, self.settings, site)
 
     def log(
         self, site: str | None = None, *, since: datetime | None = None, until: datetime | None = None

@@ -16,6 +16,7 @@ from time import monotonic
 
 from evercrawl.adapters.analysers import load_analysers
 from evercrawl.adapters.focus_file import focus_from_file, save_focus
+from evercrawl.adapters.learned import load_background
 from evercrawl.adapters.plugins import installed_schemes, load_filter
 from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.adapters.system import reduce_gc_frequency
@@ -24,6 +25,7 @@ from evercrawl.cluster.supervisor import run_workers
 from evercrawl.cluster.totals import PROGRESS_EVERY_S, report_progress, run_summary
 from evercrawl.cluster.visit_requests import watch_requests
 from evercrawl.collection.alerts.notifier import run_notifier
+from evercrawl.collection.current_rules import requeue_allowed
 from evercrawl.collection.forecast import count_wait_causes
 from evercrawl.collection.runs import publish_progress, record_run
 from evercrawl.collection.stored_pages import page_content
@@ -31,8 +33,8 @@ from evercrawl.config import collection_file, write_setting
 from evercrawl.core.focus.focus import parse_page
 from evercrawl.core.focus.topic_sketch import TopicSketch, sketch_from_pages, sketch_from_words
 from evercrawl.core.scope.scope import Scope
-from evercrawl.engine.runtime import Ended, StopSignal
 from evercrawl.core.url import canonical
+from evercrawl.engine.runtime import Ended, StopSignal
 from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.report import Progress, Summary
 from evercrawl.model.settings import SearchSettings, Settings
@@ -72,7 +74,7 @@ def add_seeds(path: Path, settings: Settings, urls: Sequence[str]) -> Settings:
     if seeds == known:
         return settings
     settings = replace(settings, scope=replace(settings.scope, seeds=seeds))
-    Scope(settings.scope, schemes=installed_schemes())
+    Scope(settings.scope, sites=settings.sites, schemes=installed_schemes())
     write_setting(collection_file(path), "scope.seeds", seeds)
     return settings
 
@@ -84,9 +86,9 @@ async def run_crawl(path: Path, settings: Settings, options: RunOptions, *, lock
         _check_outposts(path, settings)
         if options.focus is not None:
             await set_focus(path, settings, options.focus)
-        async with run_notifier(path, settings):
             settings = _start_at_example(settings, options.focus)
         requeue_allowed(path, settings)
+        async with run_notifier(path, settings):
             summary = await _run(path, settings, replace(options, on_progress=on_progress), lock=lock)
         not_needed_by = count_wait_causes(StateReader(path), pages=summary.not_needed, since=began)
         summary = replace(summary, not_needed_by=not_needed_by)
@@ -172,20 +174,20 @@ def _focus_from_words(named: str) -> TopicSketch:
     if "/" in named or named.endswith((".jsonl", ".json")):
         raise ConfigError(f"--focus {named!r}: no such file; give a file, a URL or words")
     try:
-        return sketch_from_words(named)
+        return sketch_from_words(named, background=load_background())
     except ValueError as error:
         raise ConfigError(f"--focus {named!r}: {error}") from error
 
 
-async def _fetch_example(url: str, settings: Settings) -> str:
 async def _focus_from_page(url: str, settings: Settings) -> TopicSketch:
     html = await _fetch_example(url, settings)
     try:
-        return sketch_from_pages([(canonical(url) or url, parse_page(url, html))])
+        return sketch_from_pages([(canonical(url) or url, parse_page(url, html))], background=load_background())
     except ValueError as error:
         raise ConfigError(f"--focus {url}: {error}; give another page, or a few words") from error
 
 
+async def _fetch_example(url: str, settings: Settings) -> str:
     """Fetch the page with a small crawl, so that robots.txt and the delay are respected."""
     only_this = replace(
         settings,
@@ -214,7 +216,7 @@ def check_plugins(settings: Settings) -> None:
     if any(":" in name for name in names):
         sys.path.insert(0, str(Path.cwd()))
     filters = {name: load_filter(name) for name in settings.scope.plugins}
-    Scope(settings.scope, filters=filters, schemes=installed_schemes())
+    Scope(settings.scope, sites=settings.sites, filters=filters, schemes=installed_schemes())
     load_analysers(settings.analysis.analysers)
 
 

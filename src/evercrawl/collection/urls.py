@@ -97,10 +97,10 @@ async def _resolve(settings: Settings, host: str, port: int) -> None:
 def request_visit(collection: Path, settings: Settings, text: str, *, by: str) -> str:
     """Ask the running or next crawl to visit a page soon; return its URL, or raise ConfigError if out of scope."""
     from evercrawl.adapters.plugins import installed_schemes
-    from evercrawl.core.scope.scope import Scope
+    from evercrawl.cluster.crawl_builder import scope_of
 
     url = require_public_url(settings, text)
-    scope = Scope(settings.scope, allow_ports=settings.http.allow_ports, schemes=installed_schemes())
+    scope = scope_of(settings, installed_schemes())
     refused = scope.verdict(url, depth=1)
     if refused is not None:
         raise ConfigError(f"{url} is not crawled: {refused[1]}")

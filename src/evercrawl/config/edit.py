@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from evercrawl.config.load import collection_file, find_setting, parse_setting, read_toml
+from evercrawl.config.load import collection_file, find_setting, flatten, parse_setting, read_toml
 from evercrawl.config.schema import format_value
 from evercrawl.errors import ConfigError, StoreUnavailable
 
@@ -71,9 +72,20 @@ def _with_line(text: str, section: str, name: str, line: str) -> str:
     begin, end = _section_range(lines, section)
     if begin is None:
         gap = [""] if lines and lines[-1].strip() else []
-        return "\n".join([*lines, *gap, f"[{section}]", line]) + "\n"
+        return "\n".join([*lines, *gap, f"[{_heading(section)}]", line]) + "\n"
     first, last = _entry_range(lines, begin, end, name)
     return "\n".join([*lines[:first], line, *lines[last:]]) + "\n"
+
+
+def _heading(section: str) -> str:
+    """Return the name of a section as TOML: `site."news.example.org"` for a site."""
+    first, dot, pattern = section.partition(".")
+    return f"{first}.{json.dumps(pattern, ensure_ascii=False)}" if dot else first
+
+
+def _is_heading_of(text: str, section: str) -> bool:
+    """True if the name in a heading means the section, with or without quotes."""
+    return text.replace('"', "").replace("'", "").replace(" ", "") == section
 
 
 def _section_range(lines: list[str], section: str) -> tuple[int | None, int]:
@@ -83,7 +95,7 @@ def _section_range(lines: list[str], section: str) -> tuple[int | None, int]:
         heading = _SECTION.match(line)
         if heading and begin is not None:
             return begin, number
-        if heading and heading[1].strip() == section:
+        if heading and _is_heading_of(heading[1], section):
             begin = number + 1
     return begin, len(lines)
 
@@ -113,7 +125,7 @@ def _is_complete(text: str) -> bool:
 def _require_valid(text: str, section: str, name: str, path: Path) -> None:
     """Raise ConfigError if the edit broke the file, as with dotted keys or inline tables."""
     try:
-        found = name in tomllib.loads(text).get(section, {})
+        found = f"{section}.{name}" in flatten(tomllib.loads(text))
     except tomllib.TOMLDecodeError:
         found = False
     if not found:

@@ -13,9 +13,18 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Generic, TypeVar, get_type_hints
 
-from evercrawl.config.schema import ORDERED, SettingSpec, format_value, known_settings, parse_value, sections
+from evercrawl.config.schema import (
+    ORDERED,
+    SettingSpec,
+    format_value,
+    known_settings,
+    parse_value,
+    sections,
+    site_settings,
+)
+from evercrawl.core.scope.selection import parse_site_pattern
 from evercrawl.errors import ConfigError
-from evercrawl.model.settings import Settings, TrapSettings
+from evercrawl.model.settings import Settings, SiteSettings, TrapSettings
 
 COLLECTION_FILE = "collection.toml"
 FOLDER_ENDING = ".evercrawl"
@@ -77,6 +86,10 @@ class LoadedSettings:
     def value(self, key: str) -> Any:
         """Return one value by key; raise ConfigError if there is no such setting."""
         known = find_setting(key)
+        if key.startswith(SITE_PREFIX):
+            pattern = site_key(key)[0]
+            own = (getattr(site, known.name) for site in self.settings.sites if site.pattern == pattern)
+            return next(own, None)
         return getattr(getattr(self.settings, known.section), known.name)
 
 
@@ -93,13 +106,37 @@ def read_settings(
     values.update(_from_environment(env))
     values.update(_from_flags(flags or {}))
     _check_order(values)
+    own = [key for key in values if key.startswith(SITE_PREFIX)]
     return LoadedSettings(
-        _build_settings(values), {key: values.get(key, (None, DEFAULT))[1] for key in known_settings()}
+        _build_settings(values), {key: values.get(key, (None, DEFAULT))[1] for key in (*known_settings(), *own)}
     )
+
+
+SITE_PREFIX = "site."
+
+
+def site_key(key: str) -> tuple[str, str]:
+    """Return pattern and name of a key such as `site.news.example.org.priority`."""
+    pattern, _, name = key.removeprefix(SITE_PREFIX).rpartition(".")
+    return pattern, name
+
+
+def _find_site_setting(key: str, place: str | None) -> SettingSpec:
+    pattern, name = site_key(key)
+    known = site_settings()
+    if name not in known:
+        raise ConfigError(f"{_at(place)}a site has no setting {name!r}{suggestion(name, known)}")
+    try:
+        parse_site_pattern(pattern)
+    except ConfigError as error:
+        raise ConfigError(f"{_at(place)}{error}") from None
+    return replace(known[name], key=key, section=f"{SITE_PREFIX}{pattern}")
 
 
 def find_setting(key: str, place: str | None = None) -> SettingSpec:
     """Return the setting with this key; raise ConfigError with a suggestion if there is none."""
+    if key.startswith(SITE_PREFIX):
+        return _find_site_setting(key, place)
     known = known_settings()
     if key not in known:
         raise ConfigError(f"{_at(place)}there is no setting {key!r}{suggestion(key, known)}")
@@ -125,6 +162,16 @@ def parse_setting(known: SettingSpec, written: object, place: str | None = None)
         raise ConfigError(f"{_at(place)}{known.key} = {written!r} cannot be used: it {error}.\n{remedy}") from None
 
 
+def read_host_list(path: str) -> tuple[str, ...]:
+    """Return the hosts of a file, one per line; comments and the addresses of hosts files are skipped."""
+    try:
+        lines = Path(path).expanduser().read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"scope.exclude_hosts_file {path!r} cannot be read: {error}") from error
+    named = (line.partition("#")[0].split() for line in lines)
+    return tuple(dict.fromkeys(words[-1].lower() for words in named if words))
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """Return the tables of a TOML file; empty if the file does not exist."""
     try:
@@ -140,12 +187,24 @@ def read_toml(path: Path) -> dict[str, Any]:
 def _from_file(path: Path) -> dict[str, tuple[Any, str]]:
     values: dict[str, tuple[Any, str]] = {}
     for section, table in read_toml(path).items():
-        if section not in sections() or not isinstance(table, dict):
-            raise ConfigError(f"{path}: there is no section [{section}]{suggestion(section, sections())}")
-        for name, written in table.items():
+        if (section not in sections() and section != "site") or not isinstance(table, dict):
+            names = (*sections(), "site")
+            raise ConfigError(f"{path}: there is no section [{section}]{suggestion(section, names)}")
+        for name, written in flatten(table).items() if section == "site" else table.items():
             known = find_setting(f"{section}.{name}", str(path))
             values[known.key] = (parse_setting(known, written, str(path)), str(path))
     return values
+
+
+def flatten(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of nested tables by dotted key, so that [site.example.org] needs no quotes."""
+    found: dict[str, Any] = {}
+    for name, value in table.items():
+        if isinstance(value, dict):
+            found |= {f"{name}.{inner}": one for inner, one in flatten(value).items()}
+        else:
+            found[name] = value
+    return found
 
 
 def env_variable(key: str) -> str:
@@ -197,11 +256,17 @@ def _check_order(values: Mapping[str, tuple[Any, str]]) -> None:
 
 def _build_settings(values: Mapping[str, tuple[Any, str]]) -> Settings:
     parts: dict[str, dict[str, Any]] = {}
+    sites: dict[str, dict[str, Any]] = {}
     for key, (value, _) in values.items():
-        section, name = key.split(".")
-        parts.setdefault(section, {})[name] = value
+        if key.startswith(SITE_PREFIX):
+            pattern, name = site_key(key)
+            sites.setdefault(pattern, {})[name] = value
+        else:
+            section, name = key.split(".")
+            parts.setdefault(section, {})[name] = value
     hints = get_type_hints(Settings)
-    return Settings(**{section: hints[section](**table) for section, table in parts.items()})
+    own = tuple(SiteSettings(pattern=pattern, **table) for pattern, table in sites.items())
+    return Settings(**{section: hints[section](**table) for section, table in parts.items()}, sites=own)
 
 
 log = logging.getLogger("evercrawl")

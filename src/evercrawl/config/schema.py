@@ -6,9 +6,9 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from datetime import timedelta
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from types import NoneType
 from typing import Any, get_args, get_type_hints
@@ -19,9 +19,12 @@ from evercrawl.core.politeness import delay_rule_error as problem_with_slower
 from evercrawl.core.politeness import parse_hours
 from evercrawl.core.revisit.visit_schedule import POLICIES
 from evercrawl.core.robots.robots_txt import is_product_token
+from evercrawl.core.scope.selection import parse_keyword, parse_site_pattern
+from evercrawl.core.scope.url_filter import parse_filter
 from evercrawl.core.traps.user_rules import RULE_SETS
 from evercrawl.errors import ConfigError
-from evercrawl.model.settings import IdentitySettings, Settings
+from evercrawl.model.settings import IdentitySettings, Settings, SiteSettings
+from evercrawl.model.time import parse_time
 from evercrawl.model.user_agent import user_agent
 
 Check = Callable[[Any], str | None]
@@ -34,6 +37,8 @@ _TRAP_RULE = re.compile(r"(?:https?://\S+ )?\S+")
 _LISTEN = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+):\d{1,5}")
 _SENDER = re.compile(r"(?:[^<>@\x00-\x1f\x7f]*<)?[^\s@<>,;:\"()\[\]\\]+@[A-Za-z0-9.-]+>?")
 _ORIGIN = re.compile(r"https?://[^\s/?#@]+/?")
+_MEDIA_TYPE = re.compile(r"(?:\*|[a-z0-9!#$&^_+-]+)/[a-z0-9!#$&^_.+*-]+")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 _PLUGIN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
@@ -58,19 +63,31 @@ class SettingSpec:
 @lru_cache(maxsize=1)
 def known_settings() -> dict[str, SettingSpec]:
     """Return every setting by key."""
-    found: dict[str, SettingSpec] = {}
-    for section, section_type in get_type_hints(Settings).items():
-        hints = get_type_hints(section_type)
-        for one in fields(section_type):
+    return {one.key: one for section, kind in _section_types().items() for one in _specs_of(section, kind)}
+
+
+@lru_cache(maxsize=1)
+def site_settings() -> dict[str, SettingSpec]:
+    """Return the settings of a table [site."PATTERN"] by name."""
+    return {one.name: one for one in _specs_of("site", SiteSettings)}
+
+
+def _section_types() -> dict[str, Any]:
+    return {name: kind for name, kind in get_type_hints(Settings).items() if is_dataclass(kind)}
+
+
+def _specs_of(section: str, kind: Any) -> Iterator[SettingSpec]:
+    hints = get_type_hints(kind)
+    for one in fields(kind):
+        if "help" in one.metadata:
             shape, optional = _without_none(hints[one.name])
             key = f"{section}.{one.name}"
-            found[key] = SettingSpec(key, section, one.name, shape, optional, one.default, one.metadata["help"])
-    return found
+            yield SettingSpec(key, section, one.name, shape, optional, one.default, one.metadata["help"])
 
 
 def sections() -> dict[str, str]:
     """Return every section with its help."""
-    return {name: (kind.__doc__ or "").strip() for name, kind in get_type_hints(Settings).items()}
+    return {name: (kind.__doc__ or "").strip() for name, kind in _section_types().items()}
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:
@@ -117,6 +134,36 @@ def _regex(value: str) -> str | None:
     return None
 
 
+def _parses(parse: Callable[[str], object]) -> Check:
+    """Return a check that passes what `parse` accepts; its message names the problem."""
+
+    def check(value: str) -> str | None:
+        try:
+            parse(value)
+        except ConfigError as error:
+            return f"valid: {error}"
+        return None
+
+    return check
+
+
+def _date(value: str) -> str | None:
+    try:
+        parse_time(value, now=datetime.now(UTC))
+    except ConfigError:
+        return "a date such as 2026-01-31 or a time span such as 30d"
+    return None
+
+
+def _host_name(value: str) -> str | None:
+    try:
+        pattern = parse_site_pattern(value)
+    except ConfigError:
+        pattern = None
+    is_host = pattern is not None and pattern[0] is None and pattern[2:] == (None, None)
+    return None if is_host else "a host name such as ads.example.org"
+
+
 def _hours(value: str) -> str | None:
     try:
         parse_hours(value)
@@ -152,7 +199,18 @@ CHECKS: dict[str, Check] = {
     "scope.include": _each(_regex),
     "scope.exclude": _each(_regex),
     "scope.plugins": _each(_like(_PLUGIN, "module:object")),
+    "scope.filter": _parses(parse_filter),
     "scope.fetch_types": _each(_one_of(*FILE_KINDS)),
+    "scope.media_types": _each(_like(_MEDIA_TYPE, "a media type such as text/html or image/*")),
+    "scope.exclude_media_types": _each(_like(_MEDIA_TYPE, "a media type such as text/html or image/*")),
+    "scope.min_bytes": _at_least(0),
+    "scope.max_bytes": _at_least(0),
+    "scope.languages": _each(_like(_LANGUAGE, "a language code such as en or pt-BR")),
+    "scope.newer_than": _date,
+    "scope.older_than": _date,
+    "scope.keywords": _each(_parses(parse_keyword)),
+    "scope.exclude_keywords": _each(_parses(parse_keyword)),
+    "scope.exclude_hosts": _each(_host_name),
     "pace.mode": _one_of("gentle", "paper", "unlimited"),
     "pace.delay": _at_least(0),
     "pace.min_delay": _at_least(0),
@@ -212,8 +270,16 @@ ORDERED = (
 """Pairs in which the first value must not exceed the second."""
 
 
+SITE_CHECKS: dict[str, Check] = {"priority": _between(-8, 8), "weight": _between(0.01, 100), "max_depth": _at_least(0)}
+"""Checks of the tables [site."PATTERN"]; others are checked like the setting of that name in [scope]."""
+
+
 def check_for(known: SettingSpec) -> Check | None:
     """Return the check of a setting; None: its type is enough."""
+    if known.section.startswith("site") and known.section not in _section_types():
+        found = SITE_CHECKS.get(known.name) or CHECKS.get(f"scope.{known.name}")
+        if found is not None:
+            return found
     if known.key in CHECKS:
         return CHECKS[known.key]
     return _positive if known.shape in (int, float, timedelta) else None

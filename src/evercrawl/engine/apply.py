@@ -14,6 +14,7 @@ from evercrawl.core.duplicates.minhash import text_signature
 from evercrawl.core.frontier import Frontier
 from evercrawl.core.http.message import trusted_last_modified
 from evercrawl.core.scope.scope import Scope
+from evercrawl.core.scope.selection import SELECTION_REASONS
 from evercrawl.core.url import canonical_of_href, key_of, site_of
 from evercrawl.core.visit.link_batch import pack_links
 from evercrawl.engine.commits import CommitBuffer, LinkChannel
@@ -148,6 +149,8 @@ class VisitWriter:
         self.write_settled(decision.settled)
         if update.outlook is not None:
             knowledge.revisits.outlooks.update(site.id, update.outlook)
+        if update.yields is not None:
+            knowledge.order.yields.update(site.id, update.yields)
         if update.sitemaps is not None:
             knowledge.sitemaps.update(site.id, update.sitemaps)
         knowledge.duplicates.apply(page, decision)
@@ -232,11 +235,11 @@ class CreditPayout:
         generation, kept = self._credit.generation, 0
         gained: dict[int, int] = {}
         for position in positions:
-            _, amount = own[position.key]
+            url, amount = own[position.key]
             kept += amount
             gained[position.page_id] = amount
             self._buffer.batch.shares.append(CreditShare(position.page_id, amount, generation))
-            self._promote(position, amount)
+            self._promote(url, position, amount)
         self._frontier.add_credit(gained)
         found = {position.key for position in positions}
         missing = {key: share for key, share in own.items() if key not in found}
@@ -246,9 +249,13 @@ class CreditPayout:
         self._credit.record_payments(kept=kept, sent=0, refused=refused)
         self._buffer.touch()
 
-    def _promote(self, position: QueuePosition, amount: int) -> None:
+    def _promote(self, url: str, position: QueuePosition, amount: int) -> None:
         priority = self._credit.better_priority(position, amount)
         if priority is None or position.seq is None:
+            return
+        # Pages that the settings move down stay below those with as much credit.
+        priority += max(0, -self._scope.selection(url).priority)
+        if priority >= position.priority:
             return
         if not self._frontier.is_unread(position.site_id, position.priority, position.seq):
             return
@@ -271,9 +278,10 @@ class CreditPayout:
 
 
 def archive_answer(page: Page, decision: Decision, archive: Archive) -> Stored | None:
-    """Write the exchange to the archive, as a revisit record if the bytes are archived already."""
+    """Write the exchange to the archive, as a revisit record if the bytes are archived already.
+    Responses that are not kept are not written."""
     answer, original = decision.answer, decision.original
-    if answer is None or answer.exchange is None:
+    if answer is None or answer.exchange is None or decision.outcome.reason in SELECTION_REASONS:
         return None
     match answer:
         case NotModified():

@@ -10,6 +10,7 @@ from typing import assert_never
 from evercrawl.core.change.held_changes import add_held, settle_held
 from evercrawl.core.document.bounds import describe_truncation
 from evercrawl.core.http.content_coding import unknown_coding
+from evercrawl.core.scope.selection import SELECTION_REASONS, FetchedPage
 from evercrawl.core.sentiment.field_analysers import analyse_fields
 from evercrawl.core.url import site_of
 from evercrawl.core.visit.links import FoundLinks
@@ -37,6 +38,7 @@ from evercrawl.engine.decision import (
 from evercrawl.engine.duplicates import copies_to_requeue, find_duplicate
 from evercrawl.engine.interpret import after_first_visit, after_unchanged_visit, original_of, requested_wait
 from evercrawl.engine.links import judge_new_links
+from evercrawl.engine.page_order import learn_yield
 from evercrawl.engine.probes import flag_soft_404, suspect_soft_404
 from evercrawl.engine.revisits import has_false_validators, is_conditional, next_visit
 from evercrawl.engine.traps import TRAP_RECHECK, count_hosts, count_visit, request_trap_probe
@@ -48,6 +50,7 @@ from evercrawl.model.time import to_us
 
 FEED_DEPTH = 1  # Feeds count only if a page this near to a seed names them.
 MAX_FEEDS = 3
+SELECTION_RECHECK = timedelta(days=30)  # Wait before a page that is not kept is fetched again: it may have changed.
 
 
 # Before the request
@@ -100,9 +103,10 @@ REFUSALS = (robots_refusal, scope_refusal, trap_refusal, mirror_refusal)
 def request_for(page: Page, known: PageKnowledge, *, policy: Policy) -> Request:
     """Return the request for a page, conditional only if we hold the content that the validators stand for."""
     conditional = is_conditional(page, known.outlook, audit=policy.settings.revisit.unconditional_share)
+    wants = policy.scope.selection(page.url).conditions(is_seed=page.depth == 0)
     if page.version == 0 or known.is_doubtful or not conditional:
-        return Request(page.url)
-    return Request(page.url, etag=page.etag, last_modified=page.last_modified)
+        return Request(page.url, conditions=wants)
+    return Request(page.url, etag=page.etag, last_modified=page.last_modified, conditions=wants)
 
 
 # After it
@@ -169,6 +173,29 @@ def stop_at_bad_redirects(facts: VisitFacts, decision: Decision) -> Decision:
     if not isinstance(facts.answer, Moved) or decision.outcome.reason is Reason.REDIRECT:
         return decision
     return decision._replace(found=FoundLinks([], decision.found.refusals, decision.found.recent))
+
+
+def select_content(facts: VisitFacts, decision: Decision) -> Decision:
+    """Do not keep a page whose type, size, language, date or words are not wanted; its links may still be followed."""
+    page, answer, content = facts.page, facts.answer, decision.content
+    if content is None or not isinstance(answer, Fetched):
+        return decision
+    selection = facts.policy.scope.selection(page.url)
+    language = None
+    if selection.languages and content.document is not None:
+        language = facts.policy.language_of(content.document.text) or content.document.lang
+    fetched = FetchedPage(page.url, answer.headers, answer.body, is_seed=page.depth == 0)
+    refused = selection.content_refusal(fetched, content.document, language=language, now=facts.now)
+    if refused is None:
+        return decision
+    outcome = judge_refused(page, *refused, now=facts.now, wait=SELECTION_RECHECK)
+    found = decision.found if selection.follow_rejected else FoundLinks()
+    return decision._replace(outcome=outcome, found=found)
+
+
+def drop_rejected(_: VisitFacts, decision: Decision) -> Decision:
+    """Store nothing of a page that is not kept: neither its content nor its validators."""
+    return decision._replace(content=None) if decision.outcome.reason in SELECTION_REASONS else decision
 
 
 def name_parser_limits(facts: VisitFacts, decision: Decision) -> Decision:
@@ -254,7 +281,10 @@ def pay_credit(facts: VisitFacts, decision: Decision) -> Decision:
     """Pay the page's credit to its links; a page whose links were not seen keeps it.
     Links of a duplicate get nothing: the page that it duplicates has paid them."""
     outcome = decision.outcome
-    if isinstance(facts.answer, NotModified) or (outcome.changed is None and outcome.due_us is not None):
+    has_seen_links = outcome.reason in SELECTION_REASONS and isinstance(facts.answer, Fetched)
+    if isinstance(facts.answer, NotModified) or (
+        outcome.changed is None and outcome.due_us is not None and not has_seen_links
+    ):
         return decision
     return decision._replace(credit=CreditPlan(pays=True, expands=outcome.outcome is not Outcome.DUPLICATE))
 
@@ -268,7 +298,8 @@ def schedule(facts: VisitFacts, decision: Decision) -> Decision:
     if isinstance(answer, Fetched) and outcome.changed and has_false_validators(page, answer):
         outlook = outlook._replace(false_validators=outlook.false_validators + 1)
     duplicate_of = decision.duplicate_of if isinstance(answer, Fetched) else page.duplicate_of
-    weight = facts.related.weight * (1.0 if duplicate_of is None else facts.policy.settings.duplicates.revisit_weight)
+    weight = facts.policy.scope.selection(page.url).weight * facts.related.weight
+    weight *= 1.0 if duplicate_of is None else facts.policy.settings.duplicates.revisit_weight
     planned = next_visit(
         page,
         outlook,
@@ -303,6 +334,7 @@ def note_sitemaps(facts: VisitFacts, decision: Decision) -> Decision:
 
 JUDGEMENTS: tuple[Judgement, ...] = (
     name_parser_limits,
+    select_content,
     refer_to_original,
     learn_change,
     find_duplicate,
@@ -312,6 +344,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     count_hosts,
     judge_links,
     count_visit,
+    learn_yield,
     request_trap_probe,
     suspect_soft_404,
     pay_credit,
@@ -319,5 +352,6 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     copies_to_requeue,
     note_sitemaps,
     hold_change,
+    drop_rejected,
 )
 """Every judgement of a page, in reading order."""

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from evercrawl.core.change.change_history import SiteChangeHistory
 from evercrawl.core.change.held_changes import HeldChange
 from evercrawl.core.change.snapshot import Snapshot
+from evercrawl.core.credit.url_yield import SiteYield
 from evercrawl.core.duplicates.minhash import SignatureMatch
 from evercrawl.core.revisit.site_model import SiteModel
 from evercrawl.core.revisit.visit_schedule import BudgetLevel, VisitSchedule, named_schedule
@@ -40,6 +41,10 @@ from evercrawl.model.site import Site
 Refused = tuple[Reason, str]  # Why a URL is not fetched: the reason and its detail.
 
 
+def _unknown_language(_: str) -> str | None:
+    return None
+
+
 @dataclass(frozen=True)
 class Policy:
     """The rules of a run that decisions depend on."""
@@ -51,6 +56,8 @@ class Policy:
     handler_of: Callable[[str], DocumentHandler | None]
     """Media type -> the handler that parses it, besides HTML and plain text."""
     analysers: tuple[Analyser, ...] = ()
+    language_of: Callable[[str], str | None] = _unknown_language
+    """Text -> its language; None: unclear."""
     corrections: Callable[[], Sequence[Mute]] = tuple
     """Parts of pages whose changes count as content because the user says so."""
     is_focused: bool = False
@@ -141,6 +148,7 @@ class NewLink(NamedTuple):
     site: Site
     is_last: bool = False  # It is queued behind all other pages.
     refused: Refused | None = None
+    lift: int = 0  # Priority levels by which it moves up, as the settings of its site say.
 
 
 class SiteKnowledge(NamedTuple):
@@ -152,6 +160,7 @@ class SiteKnowledge(NamedTuple):
     sitemaps: SitemapState | None = None  # None: sitemaps are switched off.
     traps: TrapState | None = None  # None: the site is too small to judge.
     soft_404: TrapState | None = None  # The site's known answers for pages that do not exist; None: none are known.
+    yields: SiteYield | None = None  # What the kinds of its URLs yielded; None: pages are not ordered by it.
     hosts: HostStats | None = None  # Of the site's domain; None: it has one host, or this site was counted already.
     may_probe: bool = False
     may_check_gone: bool = False  # The visit may be postponed until the site has answered invented URLs.
@@ -209,6 +218,8 @@ class SiteUpdate(NamedTuple):
     outlook: SiteModel | None = None
     sitemaps: SitemapState | None = None
     traps: TrapState | None = None
+    new_text: float | None = None  # Share of new text on the page; None: it was not measured.
+    yields: SiteYield | None = None
     hosts: HostStats | None = None
     reopened: bool = False  # A trap pattern was found wrong: the pages that it blocked are queued again.
     log: tuple[str, ...] = ()

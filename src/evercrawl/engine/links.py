@@ -6,12 +6,12 @@ from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from evercrawl.core.credit.shard_credit import ShardCredit
 from evercrawl.core.duplicates.url_seen import UrlSeenTest
 from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.core.url import parse, registrable_domain, shard_of_site, site_of, site_parts
 from evercrawl.core.visit.links import FoundLinks, add_url
 from evercrawl.engine.decision import LinkTarget, NewLink, Policy, Refused
+from evercrawl.engine.page_order import PageOrder
 from evercrawl.engine.ports import ShardStore
 from evercrawl.engine.runtime import FocusGuide, RunStats, Runtime
 from evercrawl.engine.traps import Traps, check_trap_link
@@ -43,14 +43,15 @@ def judge_new_links(
         pages = target.pages + entered[site.id]
         link = check_trap_link(NewLink(candidate, site), target, pages=pages, year=year, rules=policy.traps)
         if link.refused is None:
-            link = link._replace(refused=_link_refusal(candidate, target, pages, policy))
+            lift = policy.scope.selection(candidate.url).priority
+            link = link._replace(refused=_link_refusal(candidate, target, pages, policy), lift=lift)
         entered[site.id] += link.refused is None
         judged.append(link)
     return tuple(judged)
 
 
 def _link_refusal(candidate: Candidate, target: LinkTarget, pages: int, policy: Policy) -> Refused | None:
-    limit = policy.settings.scope.max_pages_per_site
+    limit = policy.scope.selection(candidate.url).max_pages
     if limit is not None and pages >= limit:
         return Reason.SITE_PAGE_LIMIT, f"{REASON_TEXT[Reason.SITE_PAGE_LIMIT]} ({limit})"
     if target.robots is None:
@@ -74,7 +75,7 @@ class LinkIntake:
         *,
         shards: int,
         seen: UrlSeenTest,
-        credit: ShardCredit,
+        order: PageOrder,
         traps: Traps,
         robots_of: Callable[[Site], RobotsRules | None],
         focus: FocusGuide | None = None,
@@ -83,7 +84,8 @@ class LinkIntake:
         self.shard = facts.shard
         self._shards = shards
         self._seen = seen
-        self._credit = credit
+        self._order = order
+        self._credit = order.credit
         self._traps = traps
         self._robots_of = robots_of
         self._focus = focus
@@ -123,7 +125,8 @@ class LinkIntake:
         ]
         for site in {site.id: site for _, site in placed}.values():
             await self._traps.load_for_links(site.id, pages=self.pages_of(site))
-        return placed
+        expected = self._order.expected
+        return [(candidate._replace(expected=expected(candidate.url, site.id)), site) for candidate, site in placed]
 
     async def reserve(self, candidates: Sequence[Candidate]) -> list[Candidate]:
         """Return the candidates that are not pages yet; other visits do not get them."""
@@ -219,7 +222,7 @@ class LinkIntake:
             site.id,
             candidate.depth,
             candidate.hops,
-            self._credit.last_priority if link.is_last else self._priority_of(candidate),
+            self._order.last_priority if link.is_last else self._lifted(self._priority_of(candidate), link.lift),
             self.next_seq(),
             candidate.parent_id,
             now_us,
@@ -229,10 +232,13 @@ class LinkIntake:
         self._page_counts[site.id] = self.pages_of(site) + 1
         return page
 
+    def _lifted(self, priority: int, lift: int) -> int:
+        return max(0, min(self._order.last_priority, priority - lift))
+
     def _priority_of(self, candidate: Candidate) -> int:
         if self._focus is not None:
             return self._focus.priority_of(candidate)
-        return self._credit.priority_of(candidate)
+        return self._order.priority_of(candidate)
 
     def forget_committed(self, batch: Batch) -> None:
         """Forget the keys that the commit has stored."""

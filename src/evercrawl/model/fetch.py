@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import NamedTuple
 
 Headers = tuple[tuple[str, str], ...]
 """Header fields in the order received; names as received, values without surrounding space (latin-1)."""
@@ -42,6 +43,10 @@ class Fault(StrEnum):
     HTTP_ERROR = "http_error"
     BAD_REDIRECT = "bad_redirect"
     PRIVATE_ADDRESS = "private_address"
+    MEDIA_TYPE = "media_type"
+    SIZE = "size"
+    EXCLUDED_HOST = "excluded_host"
+    LOCAL = "local"
     WITHHELD = "withheld"
     INTERNAL = "internal"
 
@@ -54,6 +59,20 @@ class Truncation(StrEnum):
     RATIO = "length-ratio"
 
 
+class ResponseConditions(NamedTuple):
+    """What a response must be like to be read beyond its header. Types are patterns such as `image/*`."""
+
+    media_types: tuple[str, ...] = ()  # Types to keep; empty: all that are not excluded.
+    excluded: tuple[str, ...] = ()
+    for_links: tuple[str, ...] = ()  # Types that are read for their links even if they are not kept.
+    max_bytes: int | None = None
+    types_text: str = ""  # The condition on types in words.
+    size_text: str = ""
+
+
+NO_CONDITIONS = ResponseConditions()
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """A GET request, conditional if it has validators. `url` is canonical."""
@@ -62,6 +81,7 @@ class Request:
     etag: str | None = None
     last_modified: str | None = None
     body_limit: int | None = None  # Maximum bytes on the wire and decoded; None: the limits of the settings.
+    conditions: ResponseConditions = NO_CONDITIONS
     delay_s: float = 0.0  # Delay in seconds before the request is repeated after a closed keep-alive connection.
 
 

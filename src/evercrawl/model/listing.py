@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from evercrawl.model.change import Change
 from evercrawl.model.history import ChangeGroup, PageEvent
@@ -266,14 +267,23 @@ class SampledSite(NamedTuple):
     memory: bytes | None  # The requested kind of site state.
 
 
-class RejectedPage(NamedTuple):
-    """A page that was rejected when it was due."""
+class PageDecision(NamedTuple):
+    """The last decision about a page."""
 
     url: str
     reason: Reason
     detail: str
     parent: str | None
     id: int
+    depth: int
+    hops: int
+    outcome: Outcome
+
+    @classmethod
+    def from_row(cls, row: Sequence[Any]) -> PageDecision:
+        """Return a stored row with its enums."""
+        page = cls._make(row)
+        return page._replace(reason=Reason(page.reason), outcome=Outcome(page.outcome))
 
 
 Decisions = dict[tuple[Outcome, Reason], int]  # Number of pages and rejected URLs by their last decision.

@@ -43,6 +43,7 @@ class Reason(StrEnum):
     THROTTLED = "throttled"
     ROBOTS_UNREACHABLE = "robots_unreachable"
     WITHHELD = "withheld"
+    LOCAL = "local"
     LOST_TEXT = "lost_text"
     # rejected
     INVALID_URL = "invalid_url"
@@ -55,6 +56,13 @@ class Reason(StrEnum):
     NOT_INCLUDED = "not_included"
     FILTERED = "filtered"
     FILE_TYPE = "file_type"
+    DYNAMIC = "dynamic"
+    EXCLUDED_HOST = "excluded_host"
+    MEDIA_TYPE = "media_type"
+    SIZE = "size"
+    LANGUAGE = "language"
+    DATE = "date"
+    KEYWORDS = "keywords"
     NOFOLLOW = "nofollow"
     ROBOTS = "robots"
     PRIVATE_ADDRESS = "private_address"
@@ -104,6 +112,7 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.THROTTLED: "the server is slow or asks us to slow down",
     Reason.ROBOTS_UNREACHABLE: "robots.txt could not be read, so no page of this site is requested yet",
     Reason.WITHHELD: "its outpost did not send it: the page changes at every visit, or robots.txt forbids it",
+    Reason.LOCAL: "this machine ran out of open files or sockets; the page is tried again",
     Reason.LOST_TEXT: "the page has lost nearly all of its text; it is fetched again to see whether it is gone",
     Reason.INVALID_URL: "not a valid page URL",
     Reason.UNSUPPORTED_SCHEME: "only http and https are crawled, and schemes with a plugin",
@@ -115,6 +124,13 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.NOT_INCLUDED: "matches no include pattern",
     Reason.FILTERED: "rejected by a filter",
     Reason.FILE_TYPE: "images, styles, scripts, archives and media are skipped unless scope.fetch_types lists them",
+    Reason.DYNAMIC: "a program makes this page, and scope.dynamic_pages is off",
+    Reason.EXCLUDED_HOST: "scope.exclude_hosts lists the host, so nothing is requested from it",
+    Reason.MEDIA_TYPE: "the response has a media type that is not kept",
+    Reason.SIZE: "the page is smaller or larger than the sizes to keep",
+    Reason.LANGUAGE: "the page is in a language that is not kept",
+    Reason.DATE: "the page is older or newer than the dates to keep",
+    Reason.KEYWORDS: "the page has none of the keywords, or an excluded one",
     Reason.NOFOLLOW: "the link is marked nofollow",
     Reason.ROBOTS: "robots.txt forbids it",
     Reason.PRIVATE_ADDRESS: "the host's address is private, loopback, link-local or otherwise not public",

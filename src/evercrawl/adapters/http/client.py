@@ -25,6 +25,7 @@ from evercrawl.core.http.message import (
     RawResponse,
     constant_headers,
     fetch_result,
+    header_refusal,
     is_sendable,
     request_bytes,
 )
@@ -95,6 +96,14 @@ class HttpFetcher:
             fault, detail = Fault.INTERNAL, f"{type(error).__name__}: {error}"
         return Failed(request.url, fault, detail, timedelta(seconds=loop.time() - start))
 
+    async def address_of(self, site: str) -> str | None:
+        """Return the first address of a site's host; None: it has none that may be used."""
+        parts = site_parts(site)
+        try:
+            return (await self._resolver.addresses(parts.host, parts.port))[0]
+        except FetchFailed:
+            return None
+
     async def close(self) -> None:
         """Close all connections."""
         self._pool.close()
@@ -132,7 +141,10 @@ class HttpFetcher:
         if not self._may_send():  # no await between this check and the first byte sent
             connection.close()
             raise LeaseLost(f"{request.url} is no longer covered by a lease")
-        reader = ResponseReader(_read_limits(self._http, request))
+        wants = request.conditions
+        reader = ResponseReader(
+            _read_limits(self._http, request), wants_body=lambda head: header_refusal(wants, head) is None
+        )
         failure: FetchFailed | None = None
         try:
             await connection.exchange(head, reader, timeouts=self._timeouts, deadline=deadline)
@@ -165,7 +177,10 @@ def _exchange_of(connection: Connection, head: bytes, reader: ResponseReader, be
 
 
 def _read_limits(http: HttpSettings, request: Request) -> ReadLimits:
-    return ReadLimits(http.max_header_bytes, http.max_headers, _least(http.max_wire_bytes, request.body_limit))
+    most = _least(http.max_wire_bytes, request.body_limit)
+    if request.conditions.max_bytes is not None:
+        most = min(most, request.conditions.max_bytes + 1)  # one byte more shows that it is too large
+    return ReadLimits(http.max_header_bytes, http.max_headers, most)
 
 
 def _decode_limits(http: HttpSettings, request: Request) -> DecodeLimits:

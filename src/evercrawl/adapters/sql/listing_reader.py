@@ -13,9 +13,8 @@ from evercrawl.adapters.sql.state_reader import ROWS_AT_A_TIME, ShardReader, ope
 from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection
 from evercrawl.adapters.sqlite.state_file import database_of, open_for_reading, shard_path
 from evercrawl.core.url import key_of
-from evercrawl.model.listing import ChangeRecord, DuePage, PageRow, RejectedPage, SiteRow, VisitLogRow, VisitRow
+from evercrawl.model.listing import ChangeRecord, DuePage, PageDecision, PageRow, SiteRow, VisitLogRow, VisitRow
 from evercrawl.model.page import Refusal
-from evercrawl.model.reason import Reason
 
 _SITE_KEY_BYTES = 4
 _LAST_KEY = b"\xff" * 12
@@ -91,10 +90,10 @@ class ListingReader(ShardReader):
         """Return the next refused URLs with one reason."""
         return list(map(refusal_from, self.queries.rows("refusals_for_reason", after=after, reason=reason, most=most)))
 
-    def rejected_of(self, reason: str, *, after: int, most: int) -> list[RejectedPage]:
+    def rejected_of(self, reason: str, *, after: int, most: int) -> list[PageDecision]:
         """Return the next pages that were refused at their turn for one reason."""
         rows = self.queries.rows("rejected_for_reason", after=after, reason=reason, most=most)
-        return [row._replace(reason=Reason(row.reason)) for row in map(RejectedPage._make, rows)]
+        return list(map(PageDecision.from_row, rows))
 
     def last_visits(self, after: int, most: int) -> list[VisitRow]:
         """Return the newest visits after a number, newest first."""

@@ -22,8 +22,8 @@ from evercrawl.model.listing import (
     ChangeRecord,
     CreditSummary,
     Decisions,
+    PageDecision,
     PageRecord,
-    RejectedPage,
     SampledPage,
     SampledSite,
     Totals,
@@ -171,10 +171,13 @@ class ShardReader:
         row = self._one_for("original", digest)
         return None if row is None else OriginalRecord._make(row[1:])
 
-    def rejected_pages(self, after: int = 0, most: int = ROWS_AT_A_TIME) -> list[RejectedPage]:
+    def rejected_pages(self, after: int = 0, most: int = ROWS_AT_A_TIME) -> list[PageDecision]:
         """Return the next pages that were refused at their turn."""
-        rows = map(RejectedPage._make, self.queries.rows("rejected_pages", after=after, most=most))
-        return [row._replace(reason=Reason(row.reason)) for row in rows]
+        return list(map(PageDecision.from_row, self.queries.rows("rejected_pages", after=after, most=most)))
+
+    def page_decisions(self, after: int = 0, most: int = ROWS_AT_A_TIME) -> list[PageDecision]:
+        """Return the next pages with their last decision."""
+        return list(map(PageDecision.from_row, self.queries.rows("page_decisions", after=after, most=most)))
 
     def next_id(self) -> int:
         """Return the number of the next new page, which is greater than every page number."""
@@ -287,9 +290,13 @@ class StateReader:
         """Yield every site."""
         return self._portions(ShardReader.sites, 0, attrgetter("id"))
 
-    def rejected_pages(self) -> Iterator[RejectedPage]:
+    def rejected_pages(self) -> Iterator[PageDecision]:
         """Yield every page that was refused at its turn."""
         return self._portions(ShardReader.rejected_pages, 0, attrgetter("id"))
+
+    def page_decisions(self) -> Iterator[PageDecision]:
+        """Yield every page with its last decision."""
+        return self._portions(ShardReader.page_decisions, 0, attrgetter("id"))
 
     def _portions(self, read: Callable[[ShardReader, K], list[T]], first: K, key: Callable[[T], K]) -> Iterator[T]:
         """Yield what `read` returns after each key, shard by shard."""

@@ -44,6 +44,7 @@ def config_command() -> None:
     evercrawl config contact you@example.org    your contact, for all your collections
     evercrawl config show --origin              every value and where it comes from
     evercrawl config set pace.delay 5s          for this collection
+    evercrawl config set site.news.example.org.priority 3
     """
 
 
@@ -54,10 +55,8 @@ def config_command() -> None:
 @pass_cli
 def config_show(cli: CliContext, origin: bool, as_json: bool) -> None:
     """List all settings with their values."""
-    from evercrawl.config.schema import known_settings
-
     loaded = cli.load_settings(cli.find_collection())
-    forms = {key: _setting_text(key, loaded.value(key)) for key in known_settings()}
+    forms = {key: _setting_text(key, loaded.value(key)) for key in loaded.origins}
     if as_json:
         emit_json("config", {"settings": _with_origin(forms, loaded.origins)})
         return
@@ -72,9 +71,10 @@ def _with_origin(forms: dict[str, str], origins: Any) -> dict[str, dict[str, str
 
 
 def _setting_text(key: str, value: object) -> str:
-    from evercrawl.config.schema import format_value, known_settings
+    from evercrawl.config.load import find_setting
+    from evercrawl.config.schema import format_value
 
-    return format_value(known_settings()[key], value)
+    return format_value(find_setting(key), value)
 
 
 @config_command.command("get")
@@ -87,7 +87,7 @@ def config_get(cli: CliContext, key: str, as_json: bool) -> None:
     loaded = cli.load_settings(cli.find_collection())
     form = _setting_text(key, loaded.value(key))
     if as_json:
-        emit_json("config", {"settings": _with_origin({key: form}, loaded.origins)})
+        emit_json("config", {"settings": _with_origin({key: form}, {key: "default"} | dict(loaded.origins))})
     else:
         click.echo(safe_line(form.removeprefix('"').removesuffix('"')))
 

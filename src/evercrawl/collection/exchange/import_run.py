@@ -63,7 +63,7 @@ def import_archives(
 def _import_context(collection: Path, settings: Settings, catalogue: Catalogue, records: RecordFiles) -> ImportContext:
     policy = Policy(
         settings=settings,
-        scope=Scope(settings.scope, allow_ports=settings.http.allow_ports),
+        scope=Scope(settings.scope, sites=settings.sites, allow_ports=settings.http.allow_ports),
         traps=TrapFilter(settings.traps),
         agent=settings.identity.product,
         handler_of=InstalledHandlers().get,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 
 from evercrawl.core.http.content_coding import unknown_coding
 from evercrawl.errors import ConfigError
@@ -26,6 +27,46 @@ FILE_TYPES = tuple(_EXTENSIONS)
 MAX_EXTENSION_CHARS = 8
 
 _TYPE_OF_EXTENSION = {extension: kind for kind, extensions in _EXTENSIONS.items() for extension in extensions.split()}
+
+
+MEDIA_TYPES: dict[str, tuple[str, ...]] = {
+    "image": ("image/*",),
+    "style": ("text/css", "text/xsl", "application/xslt+xml"),
+    "script": ("*/javascript", "*/x-javascript", "*/ecmascript", "application/wasm", "application/x-shockwave-flash"),
+    "font": ("font/*", "application/font-*", "application/x-font-*", "application/vnd.ms-fontobject"),
+    "archive": (
+        "application/zip", "application/x-zip", "application/gzip", "application/x-gzip", "application/*-compressed",
+        "application/x-tar", "application/x-gtar", "application/vnd.rar", "application/x-bzip*", "application/x-xz",
+        "application/zstd", "application/java-archive",
+        "application/vnd.debian.binary-package", "application/x-debian-package", "application/x-rpm",
+        "application/x-iso9660-image", "application/x-apple-diskimage", "application/x-ms*",
+        "application/vnd.android.package-archive", "application/vnd.microsoft.portable-executable",
+    ),
+    "media": ("audio/*", "video/*", "application/ogg", "application/vnd.apple.mpegurl", "application/x-mpegurl"),
+    "document": (
+        "application/pdf", "application/x-pdf", "application/msword", "application/rtf", "text/rtf",
+        "application/vnd.openxmlformats-officedocument.*", "application/vnd.oasis.opendocument.*",
+        "application/vnd.ms-excel*", "application/vnd.ms-powerpoint*", "application/vnd.ms-word*",
+        "application/epub+zip", "application/postscript",
+        "application/vnd.ms-xpsdocument", "application/x-mobipocket-ebook",
+    ),
+}  # fmt: skip
+"""The media types of each type of file, as patterns; those of pages are in none of them."""
+
+
+def types_not_fetched(fetch_types: Iterable[str]) -> tuple[str, ...]:
+    """Return the patterns of media types that belong to no type in the setting."""
+    wanted = set(fetch_types)
+    return tuple(pattern for kind, patterns in MEDIA_TYPES.items() if kind not in wanted for pattern in patterns)
+
+
+def may_be_of_type(kind: str, media_types: Iterable[str]) -> bool:
+    """True if a file of this type can have one of the media types, which are patterns too."""
+    return any(
+        fnmatchcase(pattern, wanted) or fnmatchcase(wanted, pattern)
+        for wanted in media_types
+        for pattern in MEDIA_TYPES[kind]
+    )
 
 
 def url_file_type(url: str) -> str | None:
@@ -62,8 +103,13 @@ def sniff_media_type(headers: Headers, body: bytes) -> str:
     A body whose content coding is unknown is only bytes, whatever it would be without that coding."""
     if unknown_coding(headers) is not None:
         return BYTES_TYPE
+    return named_media_type(headers) or _looks_like(body[:SNIFFED_BYTES])
+
+
+def named_media_type(headers: Headers) -> str | None:
+    """Return the media type that the server names; None: none, or not a valid one."""
     named = (header(headers, "content-type") or "").partition(";")[0].strip().lower()
-    return named if _ESSENCE.match(named) else _looks_like(body[:SNIFFED_BYTES])
+    return named if _ESSENCE.match(named) else None
 
 
 def _looks_like(start: bytes) -> str:

@@ -63,10 +63,11 @@ class ResponseReader:
 
     __slots__ = (
         "_body", "_consume", "_framing", "_held", "_interim", "_left", "_limits", "_line", "_overhead",
-        "_searched", "_trailers", "done", "head", "reusable", "truncated",
+        "_searched", "_trailers", "_wants_body", "done", "head", "reusable", "truncated",
     )  # fmt: skip
 
-    def __init__(self, limits: ReadLimits) -> None:
+    def __init__(self, limits: ReadLimits, *, wants_body: Callable[[ResponseHead], bool] | None = None) -> None:
+        """`wants_body` returns whether to read on after the header; None: always."""
         self.head: ResponseHead | None = None
         self.done = False
         self.truncated = False
@@ -74,6 +75,7 @@ class ResponseReader:
         self.reusable = False
         """True if the connection can carry another request."""
         self._limits = limits
+        self._wants_body = wants_body
         self._framing = BodyFraming(None, chunked=False, reusable=False)
         self._held = bytearray()
         self._searched = 0
@@ -156,6 +158,11 @@ class ResponseReader:
         self.head = head
         framing = self._framing = response_framing(head)
         self.reusable = framing.reusable
+        if self._wants_body is not None and not self._wants_body(head):
+            # What was not read would be taken for the next response.
+            self.reusable = framing.reusable and framing.length is not None and framing.length == len(rest)
+            self.done = True
+            return
         if framing.chunked:
             self._body = bytearray()
             self._consume = self._take_chunks

@@ -7,7 +7,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime
+from fnmatch import fnmatchcase
+from functools import lru_cache
 
+from evercrawl.core.document.media_type import named_media_type
 from evercrawl.core.faults import http_date
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode
 from evercrawl.core.http.http1 import ResponseHead, split_list
@@ -22,6 +25,7 @@ from evercrawl.model.fetch import (
     Moved,
     NotModified,
     Request,
+    ResponseConditions,
     Truncation,
     header,
 )  # fmt: skip
@@ -63,13 +67,42 @@ def fetch_result(request: Request, answer: RawResponse, *, limits: DecodeLimits)
     return _failed(request, answer, fault, detail)
 
 
+def header_refusal(conditions: ResponseConditions, head: ResponseHead) -> tuple[Fault, str] | None:
+    """Return why the body of a page is not read, by its header alone; None: it is."""
+    if not 200 <= head.status < 300:
+        return None
+    named = named_media_type(head.headers)
+    refused = None if named is None else type_refusal(conditions, named)
+    if refused is not None and named not in conditions.for_links:
+        return Fault.MEDIA_TYPE, refused
+    sizes = head.framing_fields.get("content-length", [])
+    size = int(sizes[0]) if sizes and sizes[0].isascii() and sizes[0].isdigit() else 0
+    if conditions.max_bytes is not None and size > conditions.max_bytes:
+        return Fault.SIZE, f"{size} bytes: {conditions.size_text}"
+    return None
+
+
+@lru_cache(maxsize=1024)
+def type_refusal(conditions: ResponseConditions, media_type: str) -> str | None:
+    """Return why pages of a media type are not kept; None: they are."""
+    is_kept = not conditions.media_types or any(fnmatchcase(media_type, kept) for kept in conditions.media_types)
+    if is_kept and not any(fnmatchcase(media_type, other) for other in conditions.excluded):
+        return None
+    return f"{media_type}: {conditions.types_text}"
+
+
 def _fetched(request: Request, answer: RawResponse, limits: DecodeLimits) -> FetchResult:
     head, exchange = answer.head, answer.exchange
+    if (refused := header_refusal(request.conditions, head)) is not None:
+        return _failed(request, answer, *refused)
     codings = split_list(head.framing_fields.get("content-encoding"))
     try:
         body, truncated = decode(exchange.wire_body, codings, limits=limits, complete=not answer.is_cut)
     except BadCoding as error:
         return _failed(request, answer, Fault.BAD_CONTENT_ENCODING, str(error))
+    most = request.conditions.max_bytes
+    if most is not None and len(body) > most:
+        return _failed(request, answer, Fault.SIZE, f"more than {most} bytes: {request.conditions.size_text}")
     if answer.is_cut:
         truncated = Truncation.WIRE
     return Fetched(request.url, head.status, head.headers, body, exchange, truncated)

@@ -5,9 +5,10 @@ the user requested by name, only scheme, length, port, exclude patterns and filt
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from evercrawl.core.document.media_type import check_file_types, url_file_type
+from evercrawl.core.scope.selection import Selection, Selections, with_parents
 from evercrawl.core.scope.url_filter import UrlFilter, compile_pattern, parse_filter
 from evercrawl.core.url import (
     DEFAULT_PORTS,
@@ -22,7 +23,7 @@ from evercrawl.core.url import (
 )
 from evercrawl.errors import ConfigError
 from evercrawl.model.reason import Reason, RefusalReason
-from evercrawl.model.settings import ScopeSettings
+from evercrawl.model.settings import ScopeSettings, SiteSettings
 
 CACHED_SITES = 65_536
 SCOPE_KINDS = ("host", "prefix", "domain", "list")
@@ -52,6 +53,7 @@ class Scope:
         filters: Mapping[str, UrlFilter] | None = None,
         allow_ports: Iterable[int] = (),
         schemes: Iterable[str] = (),
+        sites: Sequence[SiteSettings] = (),
     ) -> None:
         """`filters` are the user's own, by name; `schemes` have a handler, besides http and https."""
         if settings.kind not in SCOPE_KINDS:
@@ -63,7 +65,9 @@ class Scope:
         self._refused_ports = BLOCKED_PORTS - frozenset(allow_ports)
         self._include = [compile_pattern(pattern, "scope.include") for pattern in settings.include]
         self._exclude = [compile_pattern(pattern, "scope.exclude") for pattern in settings.exclude]
-        self._fetch_types = check_file_types(settings.fetch_types)
+        check_file_types(settings.fetch_types)
+        self._excluded_hosts = frozenset(host.lower().strip(".") for host in settings.exclude_hosts)
+        self._selections = Selections(settings, sites)
         own = {} if settings.filter is None else {settings.filter: parse_filter(settings.filter)}
         self._filters = {**own, **(filters or {})}
         self._sites: dict[str, tuple[str, ...] | RefusalReason] = {}
@@ -71,6 +75,11 @@ class Scope:
     def is_seed(self, url: str) -> bool:
         """True if the canonical URL is a seed."""
         return url in self._seeds
+
+    @property
+    def seeds(self) -> frozenset[str]:
+        """The canonical URLs of the seeds."""
+        return self._seeds
 
     @property
     def schemes(self) -> tuple[str, ...]:
@@ -82,6 +91,18 @@ class Scope:
         """True if links marked nofollow are followed."""
         return self._settings.follow_nofollow
 
+    def selection(self, url: str) -> Selection:
+        """Return the conditions on the page of a URL."""
+        return self._selections.of(url)
+
+    def host_refusal(self, url: str) -> RefusalReason | None:
+        """Return the entry of the list of hosts that are never requested; None: the host is in no list."""
+        if not self._excluded_hosts:
+            return None
+        host = site_parts(site_of(url)).host.removesuffix(".")
+        found = next((name for name in with_parents(host) if name in self._excluded_hosts), None)
+        return None if found is None else (Reason.EXCLUDED_HOST, f"scope.exclude_hosts lists {found}")
+
     def verdict(self, url: str, *, depth: int, hops: int = 0, is_seed: bool = False) -> RefusalReason | None:
         """Return why the canonical URL is refused; None if it is accepted.
         `depth` counts links from a seed, `hops` consecutive redirects."""
@@ -90,8 +111,11 @@ class Scope:
             return Reason.URL_TOO_LONG, f"{len(url)} characters, at most {settings.max_url_length}"
         if not url.startswith(self._schemes):
             return Reason.UNSUPPORTED_SCHEME, f"the scheme is {url.partition(':')[0][:20]!r}"
+        if (listed := self.host_refusal(url)) is not None:
+            return listed
         if is_seed:
-            return self._check_port(url) or self._check_exclude(url) or self._check_filters(url)
+            own = self._selections.of(url).word_refusal(url)
+            return self._check_port(url) or self._check_exclude(url) or own or self._check_filters(url)
         return self._check_link(url, depth, hops)
 
     def add_moved_seed(self, seed: str, target: str) -> None:
@@ -106,16 +130,13 @@ class Scope:
             self._sites.clear()
 
     def _check_link(self, url: str, depth: int, hops: int) -> RefusalReason | None:
-        settings = self._settings
-        if settings.max_depth is not None and depth > settings.max_depth:
-            return Reason.TOO_DEEP, f"{depth} links from a seed, at most {settings.max_depth}"
-        place = self._check_location(url, depth, hops)
-        if place is not None:
-            return place
+        selection = self._selections.of(url)
+        refused = self._check_location(url, depth, hops) or selection.url_refusal(url, depth=depth)
+        if refused is not None:
+            return refused
         kind = url_file_type(url)
-        if kind is not None and kind not in self._fetch_types and url not in self._seeds:
-            allowed = ", ".join(sorted(self._fetch_types)) or "pages only"
-            return Reason.FILE_TYPE, f"the file extension means {kind}; fetch_types allows {allowed}"
+        if kind is not None and url not in self._seeds and not selection.accepts_file_type(kind):
+            return Reason.FILE_TYPE, f"the file extension means {kind}; {selection.text_of(Reason.MEDIA_TYPE)}"
         return self._check_exclude(url) or self._check_include(url) or self._check_filters(url)
 
     def _check_location(self, url: str, depth: int, hops: int) -> RefusalReason | None:
