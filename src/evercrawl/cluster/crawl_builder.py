@@ -30,6 +30,7 @@ from evercrawl.core.scope.scope import Scope
 from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.engine.crawl import Crawl, CrawlPorts, NewOverrides, NewRules, RuleUpdates
 from evercrawl.engine.decision import Policy
+from evercrawl.engine.machines import Machines, Resolve
 from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, OpenNear, Store
 from evercrawl.engine.runtime import FocusGuide, NoPeers, Peers, Runtime, StopSignal
 from evercrawl.errors import ConfigError
@@ -68,10 +69,12 @@ def build_crawl(
         settings = _wait_for_uploads(settings, store, uploader)
     agent = user_agent(settings.identity, __version__)
     schemes = load_schemes(settings, clock, agent)
+    http = HttpFetcher(settings, clock, agent, may_send=peers.may_fetch)
     return assemble_crawl(
         settings,
         clock=clock,
-        fetcher=_fetcher(collection, settings, clock, agent, peers),
+        fetcher=_fetcher(collection, settings, clock, http),
+        resolve=http.address_of,
         schemes=schemes,
         store=store,
         open_archive=_warc_files(collection, settings, clock, owner, uploader),
@@ -87,9 +90,8 @@ def build_crawl(
     )
 
 
-def _fetcher(collection: Path, settings: Settings, clock: Clock, agent: str, peers: Peers) -> Fetcher:
+def _fetcher(collection: Path, settings: Settings, clock: Clock, own: HttpFetcher) -> Fetcher:
     """Return the HTTP client, wrapped by the outpost coordinator if `outposts.listen` is set."""
-    own = HttpFetcher(settings, clock, agent, may_send=peers.may_fetch)
     if settings.outposts.listen is None:
         return own
     from evercrawl.outpost.coordinator import Coordinator
@@ -145,8 +147,10 @@ def assemble_crawl(
     after: Callable[[], Awaitable[None]] | None = None,
     focus: Focus | TopicSketch | None = None,
     scope: Scope | None = None,
+    resolve: Resolve | None = None,
 ) -> Crawl:
-    """Build a crawl from ports, real or simulated. `scope` replaces the scope of the settings."""
+    """Build a crawl from ports, real or simulated. `scope` replaces the scope of the settings.
+    `resolve` finds the address of a site; without it, addresses have no limit."""
     policy = Policy(
         settings=settings,
         scope=scope or scope_of(settings, schemes or ()),
@@ -159,6 +163,7 @@ def assemble_crawl(
         is_focused=focus is not None,
         forever=forever,
     )
+    pace = pace_for(settings)
     runtime = Runtime(
         policy,
         clock,
@@ -168,11 +173,14 @@ def assemble_crawl(
         focus=FocusGuide(focus, window=settings.focus.window, priorities=settings.frontier.priorities)
         if focus
         else None,
+        machines=Machines(clock, pace=pace, resolve=resolve, processes=settings.crawl.workers)
+        if pace.concurrency == 1
+        else None,
     )
     return Crawl(
         CrawlPorts(store, open_archive, open_near),
         runtime,
-        pace=pace_for(settings),
+        pace=pace,
         seed=seed,
         stop=stop,
         updates=None if new_rules is None else RuleUpdates(new_rules, new_overrides),

@@ -282,6 +282,7 @@ class HostQueue:
     fetching_robots: bool = False
     values_in_flight: deque[float] = field(default_factory=deque)  # Only in a focused crawl.
     scheduled: bool = False  # The queue is in the heap of earliest moments.
+    waited: timedelta = timedelta(0)  # How long the last request waited because the site's address was busy.
     parallel: ConcurrencyLimit = field(default_factory=ConcurrencyLimit)
     good_us: int = -1  # When the last good answer ended.
     failed_us: int = -1  # When the last failure that counts ended.
@@ -348,7 +349,8 @@ class HostQueue:
             backoff = backoff_after(backoff, failed=not is_good)
         delay = delay_after(
             pace,
-            took=end.took,
+            # A busy address slows its sites down like a slow answer, so that requests do not pile up.
+            took=end.took + self.waited,
             crawl_delay=self.crawl_delay,
             backoff=backoff,
             previous_delay=timedelta(milliseconds=site.delay_ms),

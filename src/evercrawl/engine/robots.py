@@ -142,7 +142,12 @@ class SiteRequests:
         listed = self._runtime.policy.scope.host_refusal(request.url)
         if listed is not None:
             return Failed(request.url, Fault.EXCLUDED_HOST, listed[1], timedelta(0))
-        return await self._runtime.fetcher.fetch(replace(request, delay_s=queue.site.delay_ms / 1000))
+        request = replace(request, delay_s=queue.site.delay_ms / 1000)
+        machines = self._runtime.machines
+        if machines is None:
+            return await self._runtime.fetcher.fetch(request)
+        async with machines.turn(queue.site) as queue.waited:
+            return await self._runtime.fetcher.fetch(request)
 
     async def _send_and_archive(self, queue: HostQueue, request: Request) -> FetchResult:
         answer = await self.send(request, queue)

@@ -19,6 +19,7 @@ from evercrawl.core.focus.topic_sketch import TopicSketch
 from evercrawl.core.frontier import priority_of_value
 from evercrawl.core.url import canonical
 from evercrawl.engine.decision import Policy
+from evercrawl.engine.machines import Machines
 from evercrawl.engine.ports import Clock, Fetcher
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Failed, Fault, FetchResult, Moved, Request
@@ -341,6 +342,7 @@ class Runtime:
     popular: UrlCache  # URLs that were found recently.
     peers: Peers = field(default_factory=NoPeers)
     focus: FocusGuide | None = None  # What the crawl looks for; None: everything.
+    machines: Machines | None = None  # What the sites share; None: nothing is waited for.
 
     def adopt(self, seed: str, target: str) -> None:
         """Add the host that a seed has moved to, here and at the peers."""

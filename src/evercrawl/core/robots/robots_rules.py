@@ -19,7 +19,7 @@ from evercrawl.model.site import RobotsRecord
 from evercrawl.model.time import from_us, span_us, to_us
 
 MIN_LIFETIME = timedelta(minutes=10)  # A copy is used at least this long. `max-age=0` is rarely intended.
-QUICK_RETRY = timedelta(seconds=2)  # Wait before the first retry of a robots.txt that could not be read.
+QUICK_RETRY = timedelta(seconds=10)  # Wait before the first retry of a robots.txt that could not be read.
 MAX_RETRY = timedelta(days=1)
 
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?(\d{1,10})", re.IGNORECASE | re.ASCII)
