@@ -39,7 +39,7 @@ _MARKS = {"strong": "**", "b": "**", "em": "*", "i": "*", "del": "~~", "s": "~~"
 _CODE = frozenset(("code", "kbd", "samp", "tt"))
 _IN_LAYOUT = "table, ul, ol, dl, pre, blockquote, h1, h2, h3, h4, h5, h6, p + p, div + div"
 _SPECIAL = re.compile(r"[\\`*_\[\]<>|]")
-_LINE_START = re.compile(r"(?m)^(\s*)([#+>-]|\d+[.)])(?=\s)")
+_LINE_START = re.compile(r"(?m)^([^\S\n]*+)([#+>-]|\d++[.)])(?=\s)")
 _SPACE = re.compile(r"[ \t\r\f]*\n[ \t\r\f]*|[ \t\r\f]+")
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight|brush)[-:]\s*([A-Za-z0-9+#]{1,20})")
 _SIGNS = " ¶§🔗\u200b\ufeff\uf0c1"

@@ -16,9 +16,10 @@ LONG_STATEMENT_WORDS = 18  # From here on a text is a statement without a full s
 MAX_SEGMENTS = 15  # Segments after these count as one.
 _CLOSING = "\"'”’»)]」』 "
 
-_PARTS = re.compile(rf"\s*[·•|∙⋅│｜‧・{CELL_BORDER}]\s*")
+_PARTS = re.compile(rf"(?<!\s)\s*+[·•|∙⋅│｜‧・{CELL_BORDER}]\s*")
 _FINE_PARTS = re.compile(
-    rf"\s*(?:[{INLINE_BORDER}()\[\]»›→←⟶]|\s[-–—/]\s|[:：](?=\s|{INLINE_BORDER})|\n)[\s{INLINE_BORDER}]*"
+    rf"(?<!\s)(?:\s*+(?:[{INLINE_BORDER}()\[\]»›→←⟶]|[:：](?=\s|{INLINE_BORDER}))|\s++[-–—/](?=\s)|[^\S\n]*+\n)"
+    rf"[\s{INLINE_BORDER}]*+"
 )
 _SENTENCES = re.compile(r"(?<=[.!?…؟।])\s+|(?<=[。！？])")
 

@@ -89,7 +89,7 @@ _SESSION = re.compile(
     r"|;jsessionid=[^?#]*",
     re.IGNORECASE,
 )
-_TITLE_BORDER = re.compile(r"\s+[-–—|·•»«:/]+\s+|\s*[|｜»«]\s*")
+_TITLE_BORDER = re.compile(r"(?<!\s)(?:\s++[-–—|·•»«:/]++\s+|\s*+[|｜»«]\s*)")
 
 
 class RowPosition(IntEnum):

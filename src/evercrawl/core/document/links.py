@@ -15,8 +15,8 @@ from evercrawl.model.settings import ParseSettings
 
 MAX_HEADER_LINKS = 200
 
-_LINK = re.compile(r'[\s,]*<([^>]*)>((?:[^,"<]|"(?:[^"\\]|\\.)*"?)*)', re.DOTALL)
-_PARAMETER = re.compile(r';\s*([^\s=;,"]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"?|([^\s;,"]*)))?', re.DOTALL)
+_LINK = re.compile(r'<([^<>]*+)>((?:[^,"<]|"(?:[^"\\]|\\.)*+"?+)*+)', re.DOTALL)
+_PARAMETER = re.compile(r';\s*+([^\s=;,"]++)\s*+(?:=\s*+(?:"((?:[^"\\]|\\.)*+)"?|([^\s;,"]*+)))?', re.DOTALL)
 
 
 class HeaderLink(NamedTuple):

@@ -14,9 +14,9 @@ from typing import NamedTuple, TypeVar
 
 from evercrawl.core import url as urls
 
-_NUMBER = re.compile(r"(?:\d+\.?\d*|\.\d+)", re.ASCII)
+_NUMBER = re.compile(r"(?:\d++\.?+\d*+|\.\d++)", re.ASCII)
 _RATE = re.compile(r"(\d{1,9})\s*/\s*(\d{1,9})\s*([smhd]?)(?:\s+(\S.*))?", re.ASCII | re.IGNORECASE)
-_PERIOD = re.compile(r"(\d{1,2}):?(\d\d)\s*[-\s]\s*(\d{1,2}):?(\d\d)", re.ASCII)
+_PERIOD = re.compile(r"(\d{1,2}):?(\d\d)(?:\s*+-\s*+|\s++)(\d{1,2}):?(\d\d)", re.ASCII)
 _UNIT_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
 _LAST_MOMENT = time(23, 59, 59)
 
@@ -261,7 +261,7 @@ ROBOTS_PATH = "/robots.txt"
 
 _UTF8_BOM = b"\xef\xbb\xbf"
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
-_LINE_BREAK_TAG = re.compile(r"\s*<br\s*/?>\s*$", re.IGNORECASE)
+_LINE_BREAK_TAG = re.compile(r"(?<!\s)\s*+<br\s*+/?>\s*+$", re.IGNORECASE)
 _NAME = re.compile(r"[a-z0-9_-]+")
 _PRODUCT_TOKEN = re.compile(r"[A-Za-z_-]+")
 

@@ -30,7 +30,7 @@ _BEFORE_ROOT = re.compile(rb"(?:\s++|<!--.*?-->|<\?.*?(?:\?>|>))*+", re.DOTALL)
 _START = re.compile(rb"<\?xml\s|<(?:[\w.-]+:)?(?:urlset|sitemapindex|rss|rdf|feed)[\s>]", re.IGNORECASE)
 _DOCTYPE = re.compile(
     rb"""<!DOCTYPE(?:[^\[\]<>"']|"[^"]*+"|'[^']*+')*+"""
-    rb"""(?:\[(?:[^\]<"']|"[^"]*+"|'[^']*+'|<!--.*?-->|<\?.*?\?>|<)*+\]\s*+)?+>""",
+    rb"""(?:\[(?:[^\]<"']|"[^"]*+"|'[^']*+'|<!--.*?-->|<\?.*?\?>|<(?!!--|\?))*+\]\s*+)?+>""",
     re.DOTALL | re.IGNORECASE,
 )
 _HTML = re.compile(rb"<(?:!doctype\s+html|html|head|body|title|meta|script|h1)[\s>]", re.IGNORECASE)
@@ -107,7 +107,7 @@ def markup_of(document: bytes) -> bytes | None:
 MAX_TAGS = 2_000_000  # Tags examined. The rest of such a document is not read.
 
 _TAG = re.compile(r"""<(/?)([A-Za-z_][\w.:-]*+)((?:[^<>"']|"[^"<]*+"|'[^'<]*+')*+)>""", re.ASCII)
-_ATTRIBUTE = re.compile(r"""([\w.:-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))""", re.ASCII)
+_ATTRIBUTE = re.compile(r"""(?<![\w.:-])([\w.:-]++)\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'>]++))""", re.ASCII)
 _REFERENCE = re.compile(r"&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|(\w{2,31}));", re.ASCII)
 _LAST_CODE_POINT = 0x10FFFF
 # Sections to skip: start, end, and whether the content is text.

@@ -45,10 +45,10 @@ _OWNED = frozenset((
 ))  # fmt: skip
 """Folders whose numbers identify things that people own."""
 _MARK_READ = re.compile(r"mark[_-]?(?:as[_-]?|all[_-]?)*(?:un)?read")
-_TOKEN = re.compile(r".*(?:token|nonce|csrf|xsrf|authenticity|confirm|formkey|form_key).*|auth|hash|sig")
+_TOKEN = re.compile(r"(?s:.*?)(?:token|nonce|csrf|xsrf|authenticity|confirm|formkey|form_key)(?s:.*)|auth|hash|sig")
 _FIRST_WORD = re.compile(r"[_\-.]")
 _LANGUAGE = re.compile(r"[a-z]{2}(?:[-_][a-z]{2})?\Z")
-_RETURN_PARAMETER = re.compile(r".*(?:next|redirect|return|continue|dest|goto|back|ref|url).*")
+_RETURN_PARAMETER = re.compile(r"(?s:.*?)(?:next|redirect|return|continue|dest|goto|back|ref|url)(?s:.*)")
 _OBJECT = re.compile(r"(?:\w*[_-])?(?:id|ids|pid|item|product|sku|post|entry|msg|comment|uid|user|file)\Z|id\d*\Z")
 _NUMBER = re.compile(r"\d+\Z|[0-9a-f]{8}-[0-9a-f\-]{27}\Z|[0-9a-f]{24,40}\Z")
 _ACCOUNT_FOLDERS = frozenset((

@@ -26,7 +26,7 @@ _SLASHES = re.compile(f"/{{{MAX_SLASHES_IN_A_ROW + 1},}}")
 _ENTITY = re.compile(r"(?:amp(?:;|%3b)){3,}", re.IGNORECASE)
 _ENCODED_AGAIN = re.compile(f"%(?:25){{{MAX_ENCODINGS + 1},}}")
 _PARAMETER = re.compile(r"[?&]([\w.\-\[\]]+)=")
-_PAGE = re.compile(r"([^?&=#\s]+)\?")
+_PAGE = re.compile(r"(?<![^?&=#\s])([^?&=#\s]++)\?")
 _INNERMOST = re.compile(r"=((?:https?:/)?/[^?&=#\s]+)(?=&|\Z)")
 _ONE_VALUE = frozenset((
     "sort", "sortby", "sort_by", "order", "orderby", "order_by", "dir", "direction", "view", "page", "offset",
