@@ -39,7 +39,8 @@ def world_of(web: SimWeb, *, shards: int, credit: CreditSettings | None = None) 
     settings = Settings()
     crawl = replace(settings.crawl, idle_timeout=timedelta(hours=0.5))
     scope = replace(settings.scope, kind="domain", max_pages_per_site=60)
-    settings = replace(settings, crawl=crawl, scope=scope, credit=credit or settings.credit)
+    frontier = replace(settings.frontier, window=4)
+    settings = replace(settings, crawl=crawl, scope=scope, credit=credit or settings.credit, frontier=frontier)
     return make_world(web, settings=settings, shards=shards)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from random import Random
+from typing import NamedTuple
 
 from evercrawl.core.politeness import HostQueue, Pace, RequestEnd, SideRequest, pace_at_site
 from evercrawl.core.robots.robots_rules import RobotsRules
@@ -25,7 +26,7 @@ MAX_WAITING = 20_000
 
 POOR_SHARE = 0.5
 """In a focused crawl, a page is poor if it is worth less than this share of one that may be fetched soon."""
-LAST_PORTION = 16  # Pages of the last priority that are read at a time: others may turn up meanwhile.
+LATE_PORTION = 16  # Views and poor pages that are read at a time: better ones may turn up meanwhile.
 IN_FLIGHT_SHARE = 0.8  # The same, compared to a page in flight: its links may be as good.
 
 
@@ -89,6 +90,38 @@ class SitesNeeded:
 Need = PagesNeeded | SitesNeeded
 
 
+class PageLevels(NamedTuple):
+    """What the priorities of pages mean: the first ones are ordered by credit, then come views, then poor pages."""
+
+    priorities: int
+
+    @property
+    def main(self) -> int:
+        """The number of priorities that are ordered by credit."""
+        return max(1, self.priorities - 2)
+
+    @property
+    def last(self) -> int:
+        """The last priority."""
+        return self.priorities - 1
+
+    def of(self, tier: int) -> int:
+        """Return the first priority of a tier: 0 pages, 1 views, 2 poor pages."""
+        return 0 if tier == 0 else min(self.last, self.main if tier == 1 else self.last)
+
+
+class PageChoice(NamedTuple):
+    """Which page is next: the first of its priority, unless one of these says otherwise."""
+
+    value_of: Callable[[Page], float] | None = None  # The most valuable page of all sites is next.
+    rank_of: Callable[[Page], float] | None = None  # Sites take turns, and the best page of the window is next.
+    one_at_a_time: bool = False
+    """With `value_of`: the links of a page count before the next page is chosen, and the best page is waited for."""
+
+
+FIRST_COME = PageChoice()
+
+
 class Frontier:
     """The next step of one shard.
     Invariants: a site has at most one queue; a site without a queue is not asked; the head of the heap may be asked if
@@ -103,26 +136,21 @@ class Frontier:
         back_queues: int,
         random: Random,
         robots_of: Callable[[Site], RobotsRules | None],
-        value_of: Callable[[Page], float] | None = None,
-        rank_of: Callable[[Page], float] | None = None,
-        one_at_a_time: bool = False,
+        choice: PageChoice = FIRST_COME,
     ) -> None:
-        """With `value_of`, the most valuable page of all sites is next. With `rank_of`, sites take turns as usual, and
-        the best page of the site's window is next. `one_at_a_time`: the links of a page count before the next page is
-        chosen, and the best page is waited for."""
         self.pace = pace
         self.back_queues = back_queues
         self.queues: dict[int, HostQueue] = {}
         self.closed_ids: set[int] = set()
         """Sites that were paused or closed in this run."""
         self._priorities = priorities
-        self._last = priorities - 1
+        self._main = PageLevels(priorities).main
         self._window = window
         self._random = random
         self._robots_of = robots_of
-        self._value_of = value_of
-        self._rank_of = value_of or rank_of
-        self._one_at_a_time = one_at_a_time
+        self._value_of = choice.value_of
+        self._rank_of = choice.value_of or choice.rank_of
+        self._one_at_a_time = choice.one_at_a_time
         self._heap: list[tuple[int, int]] = []
         self._front: list[deque[Site]] = [deque() for _ in range(priorities)]
         self._waiting: set[int] = set()
@@ -159,16 +187,16 @@ class Frontier:
     def _pages_needed(self, queue: HostQueue) -> PagesNeeded:
         for priority in self._reading_order():
             if queue.has_more[priority]:
-                is_last = 0 < self._last == priority and self._value_of is None
-                most = min(self._window, LAST_PORTION) if is_last else self._window
+                is_late = priority >= self._main and self._value_of is None
+                most = min(self._window, LATE_PORTION) if is_late else self._window
                 return PagesNeeded(queue.site.id, priority, queue.read_to[priority], most)
         raise AssertionError("a queue to refill has more in some priority")
 
     def _reading_order(self) -> Iterable[int]:
-        """Return the priorities in the order in which pages of a site are read; the last one is really last."""
+        """Return the priorities in the order in which pages of a site are read; views and poor pages are last."""
         if self._value_of:
             return range(self._priorities)
-        return (*biased_order(self._last, random=self._random), self._last)
+        return (*biased_order(self._main, random=self._random), *range(self._main, self._priorities))
 
     def _waits_in_front(self) -> bool:
         return any(self._front)
@@ -400,13 +428,14 @@ class Frontier:
 
     def _wants_pages(self, queue: HostQueue) -> bool:
         """Return whether the window needs pages: it is kept full if the best page of all sites is next, half full if
-        the best page of the window is, and else read when it is empty. The last priority waits for an empty window."""
+        the best page of the window is, and else read when it is empty. Late pages wait until nothing is open."""
         if not any(queue.has_more):
             return False
         if self._value_of is not None:
             return len(queue.window) <= self._window
-        room = self._window // 2 if self._rank_of is not None and any(queue.has_more[: self._last]) else 0
-        return len(queue.window) <= room
+        if not any(queue.has_more[: self._main]):
+            return not (queue.window or queue.in_flight or queue.uncommitted)
+        return len(queue.window) <= (self._window // 2 if self._rank_of is not None else 0)
 
     def _must_yield(self, queue: HostQueue) -> bool:
         """Return whether the site has had its turn and others wait for theirs."""

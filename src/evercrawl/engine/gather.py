@@ -26,6 +26,7 @@ from evercrawl.engine.decision import Content, Decision, PageKnowledge, Past, Po
 from evercrawl.engine.duplicates import MAX_COPIES, Duplicates, may_have_changed
 from evercrawl.engine.interpret import compare, links_in, parse, redirect_target, wants_snapshot
 from evercrawl.engine.links import LinkIntake, PlacedLink
+from evercrawl.engine.page_order import PageOrder
 from evercrawl.engine.ports import Archive, ShardStore
 from evercrawl.engine.probes import Probes, looks_like_not_found
 from evercrawl.engine.revisits import Revisits
@@ -48,6 +49,7 @@ class ShardKnowledge:
     traps: Traps
     duplicates: Duplicates
     credit: ShardCredit
+    order: PageOrder
 
 
 class ContentReader:
@@ -276,6 +278,7 @@ class VisitReader:
         knowledge = self._knowledge
         await knowledge.change.of(site.id)
         await knowledge.revisits.outlooks.of(site.id)
+        await knowledge.order.yields.of(site.id)
         if self._policy.settings.sitemaps.enabled:
             await knowledge.sitemaps.of(site.id)
 
@@ -286,6 +289,7 @@ class VisitReader:
         outlook = knowledge.revisits.outlooks.cached(site.id)
         sitemaps = knowledge.sitemaps.cached(site.id) if self._policy.settings.sitemaps.enabled else None
         traps = knowledge.traps.states.cached(site.id)
+        yields = knowledge.order.yields.cached(site.id)
         return SiteKnowledge(
             site,
             before.change if change is None else change.value,
@@ -293,6 +297,7 @@ class VisitReader:
             None if sitemaps is None else sitemaps.value,
             before.traps if before.traps is None or traps is None else traps.value,
             before.soft_404,
+            None if yields is None else yields.value,
             before.hosts,
             self._probes.may_probe(site.id),
             page.version > 0 and self._probes.may_check_gone(site.id, page.id, now=self._runtime.clock.now()),

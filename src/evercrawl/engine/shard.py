@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from heapq import heappop, heappush
@@ -14,7 +14,18 @@ from evercrawl.core.change.held_changes import HOLD_SECONDS, settle_held
 from evercrawl.core.credit.ledger import CREDIT_KEY, ledger_bytes
 from evercrawl.core.credit.shard_credit import PAPER_WINDOW, ShardCredit
 from evercrawl.core.duplicates.host_mirrors import MIRRORS_KEY
-from evercrawl.core.frontier import FetchRobots, FetchSide, Frontier, Idle, PageLevels, PagesNeeded, Visit, Wait
+from evercrawl.core.frontier import (
+    FIRST_COME,
+    FetchRobots,
+    FetchSide,
+    Frontier,
+    Idle,
+    PageChoice,
+    PageLevels,
+    PagesNeeded,
+    Visit,
+    Wait,
+)
 from evercrawl.core.politeness import SideRequest, reopened
 from evercrawl.core.revisit.request_budget import BUDGET_KEY
 from evercrawl.core.robots.robots_rules import RobotsRules
@@ -119,9 +130,8 @@ class Shard:
             pages_elsewhere=partial(self._host.pages_elsewhere, self.number),
             generations=shared.generations,
             shards=shared.shards,
-            tie_seed=random.getrandbits(32),
         )
-        window, value_of = self._choice_of_pages()
+        window, choice = self._page_choice(random)
         self.frontier = Frontier(
             pace=shared.pace,
             priorities=settings.frontier.priorities,
@@ -129,9 +139,7 @@ class Shard:
             back_queues=1,
             random=random,
             robots_of=self.robots_of,
-            value_of=value_of,
-            rank_of=self.credit.balance_of if self.credit.orders_queue else None,
-            one_at_a_time=focus is None and self.credit.is_exact,
+            choice=choice,
         )
         self.traps = Traps(self.store, self.policy.traps, shards=shared.shards)
         levels = PageLevels(settings.frontier.priorities)
@@ -148,14 +156,15 @@ class Shard:
         )
         self.channel = LinkChannel(facts, self.store, self.buffer, receive=self._receive_contents)
 
-    def _choice_of_pages(self) -> tuple[int, Callable[[Page], float] | None]:
-        """Return how many pages of a site are compared, and their values if the best page of all sites is next."""
-        focus = self._runtime.focus
+    def _page_choice(self, random: Random) -> tuple[int, PageChoice]:
+        """Return how many pages of a site are in memory, and which of them is next."""
+        focus, credit, window = self._runtime.focus, self.credit, self.policy.settings.frontier.window
         if focus is not None:
-            return focus.window, lambda page: focus.value_of(page.url)
-        if self.credit.is_exact:
-            return PAPER_WINDOW, self.credit.exact_value
-        return self.policy.settings.frontier.window, None
+            return focus.window, PageChoice(value_of=lambda page: focus.value_of(page.url))
+        if credit.is_exact:
+            richest = partial(credit.exact_value, tie_seed=random.getrandbits(32))
+            return PAPER_WINDOW, PageChoice(value_of=richest, one_at_a_time=True)
+        return window, PageChoice(rank_of=credit.balance_of) if credit.orders_queue else FIRST_COME
 
     def _build_knowledge(self) -> None:
         """Build what the shard learns, and the schedule that follows from it."""

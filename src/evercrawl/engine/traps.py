@@ -26,8 +26,8 @@ from evercrawl.core.traps.trap_verdict import (
     check_queued,
     host_stats_bytes,
     host_stats_of,
+    is_blocked,
 )
-from evercrawl.core.traps.url_pattern import patterns_of
 from evercrawl.core.traps.user_rules import RuleAction, TrapFilter, UserRule, matching_rule, rule_refusal, rules_of
 from evercrawl.core.url import registrable_domain, site_of, site_parts
 from evercrawl.engine.decision import Decision, LinkTarget, NewLink, Refused, SiteUpdate, VisitFacts
@@ -69,7 +69,10 @@ def check_trap_link(link: NewLink, target: LinkTarget, *, pages: int, year: int,
     refused = rules.refusal(url, year=year, is_requested=is_seed)
     if refused is not None:
         return link._replace(refused=refused)
-    return _check_pattern(link, target.traps, rules)
+    checked = _check_pattern(link, target.traps, rules)
+    if not is_seed and checked.refused is None and rules.is_doubtful(url, year=year):
+        return checked._replace(is_last=True)
+    return checked
 
 
 def _is_judged_url(url: str, rules: TrapFilter) -> bool:
@@ -83,7 +86,7 @@ def _check_pattern(link: NewLink, state: TrapState | None, rules: TrapFilter) ->
     verdict = check_link(state, url)
     if verdict.action is TrapAction.BLOCK:
         return link._replace(refused=_blocked(verdict))
-    return link._replace(is_last=verdict.action is TrapAction.THROTTLE)
+    return link._replace(is_last=link.is_last or verdict.action is TrapAction.THROTTLE)
 
 
 _last_checked: list[tuple[TrapState | None, bool]] = [(None, True)]
@@ -108,10 +111,10 @@ def count_visit(facts: VisitFacts, decision: Decision) -> Decision:
     new_links = [
         link.candidate.url for link in decision.links if link.refused is None and link.site.id == facts.page.site_id
     ]
-    after = _after_visit(before, facts, decision, new_links)
+    after, new_text = _after_visit(before, facts, decision, new_links)
     if after is before:
         return decision
-    site = decision.site._replace(traps=after, log=_new_blocks(facts.page.url, before, after))
+    site = decision.site._replace(traps=after, new_text=new_text, log=_new_blocks(facts.page.url, before, after))
     if _reopens(facts.page.url, before, after):
         site = site._replace(reopened=True)
     rules = facts.policy.traps
@@ -122,7 +125,10 @@ def count_visit(facts: VisitFacts, decision: Decision) -> Decision:
     return decision._replace(site=site, links=links)
 
 
-def _after_visit(before: TrapState, facts: VisitFacts, decision: Decision, new_links: Sequence[str]) -> TrapState:
+def _after_visit(
+    before: TrapState, facts: VisitFacts, decision: Decision, new_links: Sequence[str]
+) -> tuple[TrapState, float | None]:
+    """Return the state after a visit, and the share of new text on the page if it was measured."""
     page, answer = facts.page, facts.answer
     document = decision.content.document if decision.content is not None else None
     text = document.text if document is not None else ""
@@ -131,7 +137,7 @@ def _after_visit(before: TrapState, facts: VisitFacts, decision: Decision, new_l
         parts = learn_parts(
             before.url_parts, page.url, text, links=links, new_links=new_links, with_names=before.is_suspicious
         )
-        return before if parts is before.url_parts else replace(before, url_parts=parts)
+        return before if parts is before.url_parts else replace(before, url_parts=parts), None
     is_copy = decision.outcome.reason is Reason.DUPLICATE
     stays = isinstance(answer, Moved) and site_of(answer.target) == site_of(page.url)
     observed, after = observe_visit(
@@ -145,7 +151,8 @@ def _after_visit(before: TrapState, facts: VisitFacts, decision: Decision, new_l
         links=links,
         redirects_back=not new_links and stays,
     )
-    return record_visit(after, observed)
+    is_page = 200 <= observed.status < 300 and not observed.soft_404
+    return record_visit(after, observed), observed.new.essential if is_page else 0.0
 
 
 def _is_first_visit(facts: VisitFacts, decision: Decision) -> bool:
@@ -161,7 +168,7 @@ def _is_first_visit(facts: VisitFacts, decision: Decision) -> bool:
 
 def _is_worth_observing(state: TrapState, url: str) -> bool:
     """Return whether to measure the text, which costs as much as finding its links."""
-    patterns = patterns_of(url)
+    patterns = state.patterns_of(url)
     # A unique name at the top of a site has a shape of its own; then its skeleton is used.
     record = state.patterns.get(patterns[0].name) or state.patterns.get(patterns[-1].name)
     if record is None or record.requests < TRUSTED_FROM or not _is_settled(record):
@@ -176,18 +183,13 @@ def _is_settled(record: PatternStats) -> bool:
 
 
 def _reopens(url: str, before: TrapState, after: TrapState) -> bool:
-    names = [name for name, _ in patterns_of(url)]
-    return any(_is_blocked(before, name) and not _is_blocked(after, name) for name in names)
-
-
-def _is_blocked(state: TrapState, name: str) -> bool:
-    record = state.patterns.get(name)
-    return record is not None and record.state is PatternState.BLOCKED
+    names = [name for name, _ in before.patterns_of(url)]
+    return any(is_blocked(before, name) and not is_blocked(after, name) for name in names)
 
 
 def _new_blocks(url: str, before: TrapState, after: TrapState) -> tuple[str, ...]:
     lines = []
-    for name, _ in patterns_of(url):
+    for name, _ in before.patterns_of(url):
         was, now = before.patterns.get(name), after.patterns.get(name)
         if now is not None and now.state is PatternState.BLOCKED and (was is None or was.state < PatternState.BLOCKED):
             lines.append(f"trap: {name} is blocked, with URLs like {url}: {evidence(now)}")
@@ -427,8 +429,8 @@ async def requeue_reopened(
         after_id = pages[-1].id
         # Sorted by key, not by discovery: the pages found first are those that caused the block.
         for page in sorted(pages, key=lambda page: page.key):
-            is_blocked = page.site_id == site.id and page.tries == 0
-            if is_blocked and traps.check_page(page, state) is None:
+            was_blocked = page.site_id == site.id and page.tries == 0
+            if was_blocked and traps.check_page(page, state) is None:
                 enqueue(page)
     after_key = b""
     while refusals := await store.refusals(after_key, PORTION):

@@ -64,6 +64,7 @@ class Candidate(NamedTuple):
     parent: str | None  # URL of the page that links here; None: a seed.
     parent_id: int | None  # Its id, if it is in the same shard as the candidate.
     credit: int | None = None  # Credit from the linking page; None: none, as for a seed.
+    expected: float = 1.0  # Share of new content that a visit should yield (`core/credit/url_yield.py`).
 
 
 class CreditShare(NamedTuple):

@@ -86,7 +86,7 @@ def make(*, floor: float = 1.0, window: int = 4, back_queues: int = 8, concurren
         timedelta(seconds=floor), timedelta(seconds=60), 10.0 if floor else 0.0, concurrency, timedelta(seconds=60)
     )
     frontier = Frontier(
-        pace=pace, priorities=3, window=window, back_queues=back_queues, random=Random(0), robots_of=robots_of
+        pace=pace, priorities=5, window=window, back_queues=back_queues, random=Random(0), robots_of=robots_of
     )
     return frontier, Queue(frontier)
 

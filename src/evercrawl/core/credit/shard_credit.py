@@ -94,13 +94,11 @@ class ShardCredit:
         pages_elsewhere: Callable[[], Mapping[int, int]],
         generations: Generations,
         shards: int = 1,
-        tie_seed: int = 0,
     ) -> None:
         amount = SEED_CREDITS * MICROS
         self._ledger = ledgers.adopt_pages(ledgers.ledger_of(stored), pages, amount=amount)
         self._generations = generations
         self._shards = shards
-        self._tie_seed = tie_seed
         generations.join(self._ledger)
         self._seed_share = amount // max(1, seeds)
         self._settings = settings
@@ -155,13 +153,13 @@ class ShardCredit:
         """Return the credit of a queued page, without the dividends that all pages get."""
         return page.credit + self._buffer.get(page.url, 0)
 
-    def exact_value(self, page: Page) -> float:
+    def exact_value(self, page: Page, tie_seed: int) -> float:
         """Return the credit of a page with a fraction of a unit that breaks ties at random."""
-        return self.balance_of(page) + xxh32_intdigest(page.key, seed=self._tie_seed) / 2**32
+        return self.balance_of(page) + xxh32_intdigest(page.key, seed=tie_seed) / 2**32
 
     @property
     def last_priority(self) -> int:
-        """The last priority."""
+        """The last priority that credit gives; views and poor pages come after it."""
         return self._priorities - 1
 
     def priority_of(self, candidate: Candidate) -> int:
@@ -171,7 +169,7 @@ class ShardCredit:
         if candidate.hops:
             return 0
         if not candidate.credit:
-            return self._priorities - 1
+            return self.last_priority
         return credit_priority(candidate.credit, mean=mean_credit(self._ledger), priorities=self._priorities)
 
     def add_page(self, candidate: Candidate) -> CreditColumns:
@@ -300,7 +298,7 @@ class ShardCredit:
 
     def better_priority(self, standing: QueuePosition, gained: int) -> int | None:
         """Return the better priority of a queued page that has gained credit; None: it stays."""
-        if standing.seq is None or not self.orders_queue:
+        if standing.seq is None or not self.orders_queue or standing.priority > self.last_priority:
             return None
         ledger = self.ledger
         credit = standing.credit + ledger.dividend + gained

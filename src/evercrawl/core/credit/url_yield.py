@@ -1,0 +1,125 @@
+"""Which URLs of a site show pages, and which only other views of them: old versions, sort orders, print forms.
+A URL that adds a parameter to a known one, or has a hash as a value, is taken for a view. What the kinds of URLs of a
+site yield corrects that. It only orders the queue: views come after pages, and kinds without new content last."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import orjson
+
+from evercrawl.core.traps.url_pattern import placeholder
+
+MAX_KINDS, KEPT_KINDS = 512, 384  # Kinds of URLs kept per site. If there are more, the least visited are dropped.
+MAX_PARAMETERS = 6  # Parameters of one URL that are examined.
+MAX_WORD_CHARS = 20  # A longer value of a parameter is a name, not a choice such as `action=history`.
+PAGE_PRIOR, VIEW_PRIOR, PRIOR_WEIGHT = 0.5, 0.15, 2
+"""Expected yield of a kind that was never visited, and how many visits it counts for."""
+PAGE_FROM, VIEW_FROM = 0.2, 0.08  # Expected yield from which a URL is queued as a page, or as a view.
+
+_HASH = re.compile(r"=(?=[a-f]*\d)[0-9a-f]{16,}(?:[&;:]|\Z)", re.IGNORECASE)
+_SEPARATOR = re.compile("[&;]")
+_WORD = re.compile(r"[A-Za-z_-]+\Z")
+
+
+class Tier(IntEnum):
+    """When a URL is visited, compared to others of its site."""
+
+    PAGE = 0
+    VIEW = 1
+    POOR = 2
+
+
+@dataclass(frozen=True, slots=True)
+class SiteYield:
+    """What visits to the kinds of URLs of one site yielded: number of visits and sum of yields."""
+
+    kinds: dict[str, tuple[int, float]] = field(default_factory=dict)
+
+    @property
+    def has_poor_kinds(self) -> bool:
+        """True if some kind is known to yield little, so that URLs without parameters have to be examined too."""
+        return any(_expected(visits, total, PAGE_PRIOR) < PAGE_FROM for visits, total in self.kinds.values())
+
+
+def kinds_of(url: str) -> tuple[str, ...]:
+    """Return the kinds of a URL: by the first two segments of its path, and by the last one; each with parameters."""
+    start = url.find("/", url.find("//") + 2)
+    path, _, query = (url[start:] if start >= 0 else "/").partition("?")
+    names = _parameter_names(query) if query else ""
+    segments = path.split("/")[1:]
+    first = "/".join(placeholder(segment) or segment for segment in segments[:2])
+    if len(segments) <= 2:
+        return (f"/{first}?{names}",)
+    last = segments[-1] or f"{segments[-2]}/"
+    return f"/{first}/*?{names}", f"*/{placeholder(last) or last}?{names}"
+
+
+def _parameter_names(query: str) -> str:
+    """Return the names of the parameters, with the values that are words."""
+    shown = []
+    for pair in _SEPARATOR.split(query)[:MAX_PARAMETERS]:
+        name, _, value = pair.partition("=")
+        is_word = len(value) <= MAX_WORD_CHARS and _WORD.match(value) is not None
+        shown.append(f"{name}={value}" if is_word else name)
+    return "&".join(sorted(shown))
+
+
+def plainer_urls(url: str) -> Iterator[str]:
+    """Yield the URL without its query, and without each parameter."""
+    base, _, query = url.partition("?")
+    yield base
+    pairs = _SEPARATOR.split(query)
+    if 1 < len(pairs) <= MAX_PARAMETERS:
+        mark = ";" if ";" in query else "&"
+        for place in range(len(pairs)):
+            yield f"{base}?{mark.join(pairs[:place] + pairs[place + 1 :])}"
+
+
+def looks_like_view(url: str, is_known: Callable[[str], bool]) -> bool:
+    """Return whether a URL adds a parameter to a known one, or a parameter of it is a hash, such as a version."""
+    if "?" not in url:
+        return False
+    return _HASH.search(url, url.index("?")) is not None or any(map(is_known, plainer_urls(url)))
+
+
+def expected_yield(site: SiteYield, url: str, *, is_view: bool) -> float:
+    """Return the share of new content that a visit should yield: that of the poorest kind the URL belongs to."""
+    prior = VIEW_PRIOR if is_view else PAGE_PRIOR
+    if not site.kinds:
+        return prior
+    known = [site.kinds[kind] for kind in kinds_of(url) if kind in site.kinds]
+    return min((_expected(visits, total, prior) for visits, total in known), default=prior)
+
+
+def _expected(visits: int, total: float, prior: float) -> float:
+    return (PRIOR_WEIGHT * prior + total) / (PRIOR_WEIGHT + visits)
+
+
+def tier_of(expected: float) -> Tier:
+    """Return the tier of a URL with this expected yield."""
+    return Tier.PAGE if expected >= PAGE_FROM else Tier.VIEW if expected >= VIEW_FROM else Tier.POOR
+
+
+def after_visit(site: SiteYield, url: str, gain: float) -> SiteYield:
+    """Return the yields after a visit that found this share of new content."""
+    kinds = dict(site.kinds)
+    for kind in kinds_of(url):
+        visits, total = kinds.get(kind, (0, 0.0))
+        kinds[kind] = (visits + 1, total + gain)
+    if len(kinds) > MAX_KINDS:
+        kinds = dict(sorted(kinds.items(), key=lambda item: item[1][0], reverse=True)[:KEPT_KINDS])
+    return SiteYield(kinds)
+
+
+def yield_bytes(site: SiteYield) -> bytes:
+    """Return the stored form."""
+    return orjson.dumps([[kind, visits, round(total, 3)] for kind, (visits, total) in site.kinds.items()])
+
+
+def yield_of(stored: bytes | None) -> SiteYield:
+    """Read the stored form."""
+    return SiteYield({kind: (visits, total) for kind, visits, total in orjson.loads(stored or b"[]")})
