@@ -15,10 +15,10 @@ from evercrawl.collection.forecast import budget_level, estimate_of, stored_budg
 from evercrawl.collection.status import closed_text, is_slow
 from evercrawl.core.credit.credit_priority import importance_weight
 from evercrawl.core.politeness import parse_delay_rules
-from evercrawl.core.revisit.change_announcements import false_share, has_announcements
+from evercrawl.core.revisit.change_announcements import announced_share, has_announcements
 from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate, change_rate
 from evercrawl.core.revisit.site_model import SiteModel, hub_of
-from evercrawl.core.revisit.visit_schedule import BudgetLevel, is_marked_cached, named_schedule
+from evercrawl.core.revisit.visit_schedule import BudgetLevel, is_marked_cached, named_schedule, rule_text
 from evercrawl.core.revisit.visit_value import MARGIN, probability_current
 from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
@@ -229,6 +229,7 @@ def _forecast(
         next_visit_text=_next_visit_text(page, value, level, now=now),
         announcements=_announcements(estimate, model.estimate),
         false_validators=model.false_validators,
+        rule_text=rule_text(policy, page.rate_estimate),
     )
 
 
@@ -280,11 +281,15 @@ def _minute(at: datetime) -> str:
 def _announcements(estimate: PageEstimate, site: SiteEstimate) -> Announcements | None:
     if not site.has_signal and site.polled is None:
         return None
-    a, b = change_rate(estimate, site)
+    share, checked = announced_share(site), site.announcements_checked
     return Announcements(
-        trusted=has_announcements(site),
-        recall=round(site.recall, DIGITS),
-        false_share=round(false_share(a / b, site), DIGITS),
+        trusted=has_announcements(site) or checked > 0,
+        recall=None if share is None else round(share, DIGITS),
+        false_share=round(site.announcements_false / checked, DIGITS) if checked else None,
+        changes_found=site.changes_found,
+        changes_announced=site.changes_announced,
+        checked=checked,
+        false=site.announcements_false,
         pending=round(estimate.announcements),
         last_poll=None if site.polled is None else from_us(int(site.polled * DAY_US)),
         last_announced=from_us(int(estimate.last_announced * DAY_US)) if isfinite(estimate.last_announced) else None,

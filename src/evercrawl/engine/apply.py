@@ -153,6 +153,7 @@ class VisitWriter:
             knowledge.order.yields.update(site.id, update.yields)
         if update.sitemaps is not None:
             knowledge.sitemaps.update(site.id, update.sitemaps)
+        knowledge.revisits.note_visit(page.id, decision.rate_estimate)
         knowledge.duplicates.apply(page, decision)
 
     def _learn_relevance(self, focus: FocusGuide, page: Page, decision: Decision) -> Decision:

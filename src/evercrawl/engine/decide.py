@@ -297,6 +297,10 @@ def schedule(facts: VisitFacts, decision: Decision) -> Decision:
     outlook = facts.related.knowledge.outlook
     if isinstance(answer, Fetched) and outcome.changed and has_false_validators(page, answer):
         outlook = outlook._replace(false_validators=outlook.false_validators + 1)
+    if facts.related.announced is not None and page.rate_estimate is not None:
+        at = facts.related.announced
+        announced, outlook = facts.policy.schedule.announce(page.rate_estimate, outlook, at=at)
+        page = page._replace(rate_estimate=announced or page.rate_estimate)
     duplicate_of = decision.duplicate_of if isinstance(answer, Fetched) else page.duplicate_of
     weight = facts.policy.scope.selection(page.url).weight * facts.related.weight
     weight *= 1.0 if duplicate_of is None else facts.policy.settings.duplicates.revisit_weight

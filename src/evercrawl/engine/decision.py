@@ -17,7 +17,7 @@ from evercrawl.core.change.snapshot import Snapshot
 from evercrawl.core.credit.url_yield import SiteYield
 from evercrawl.core.duplicates.minhash import SignatureMatch
 from evercrawl.core.revisit.site_model import SiteModel
-from evercrawl.core.revisit.visit_schedule import BudgetLevel, VisitSchedule, named_schedule
+from evercrawl.core.revisit.visit_schedule import BudgetLevel, VisitSchedule, schedule_of
 from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.sentiment.field_analysers import Analyser
@@ -66,7 +66,7 @@ class Policy:
     @cached_property
     def schedule(self) -> VisitSchedule:
         """The revisit policy that the settings name."""
-        return named_schedule(self.settings.revisit.policy)
+        return schedule_of(self.settings.revisit)
 
 
 class PageKnowledge(NamedTuple):
@@ -172,6 +172,7 @@ class Related(NamedTuple):
     knowledge: SiteKnowledge
     level: BudgetLevel  # What the request budget allows at the moment.
     weight: float = 1.0  # How much a current copy of the page counts, by its importance.
+    announced: float | None = None  # Day for which a sitemap announced a change since the page was queued.
     content: Content | None = None
     baseline: Baseline | None = None  # What the last visit saw, for a 304.
     original: OriginalRecord | None = None  # What a 304 refers to.

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import datetime, time, timedelta
 
-from evercrawl.core.revisit.change_announcements import after_announcement, after_poll
+from evercrawl.core.revisit.change_announcements import after_poll
+from evercrawl.core.revisit.interval_rules import SITEMAP_ROUND_DAYS
 from evercrawl.core.revisit.site_model import SiteModel
-from evercrawl.core.revisit.visit_schedule import page_estimate_bytes, page_estimate_of
 from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.core.robots.robots_txt import sitemap_urls
 from evercrawl.core.sitemap.sitemap_discovery import (
@@ -20,8 +20,10 @@ from evercrawl.core.sitemap.sitemap_discovery import (
     SourceState,
     extended_url,
     found_kind,
+    has_new_feed,
     is_poll_due,
     is_superseded,
+    needs_probe,
     poll_interval,
     should_request,
     sources_of,
@@ -74,11 +76,12 @@ class SitemapPoller:
         self._site_numbered = site_numbered
         self._enter_links = enter_links
         self._settings = runtime.policy.settings.sitemaps
+        self._schedule = runtime.policy.schedule
         self._forever = runtime.policy.forever
         self._polled: set[int] = set()
         """Sites that were polled in this run."""
-        self._unprobed: dict[int, Site] = {}
-        """Sites to probe for sitemaps at the usual places when there is nothing else to do."""
+        self._new_feeds: set[int] = set()
+        """Sites that wait for a poll of what was never requested, since pages named new feeds."""
         self._waiting: dict[int, Site] = {}
         self._next_us: dict[int, tuple[int, Site]] = {}
 
@@ -95,15 +98,19 @@ class SitemapPoller:
                 self._queue_poll(site)
 
     def poll_named(self, site: Site, rules: RobotsRules) -> None:
-        """Poll at once if robots.txt names sitemaps."""
-        if rules.sitemaps:
+        """Poll at once if robots.txt names sitemaps, or if the policy decides by them."""
+        if rules.sitemaps or self._schedule.needs_sitemaps:
             self._queue_poll(site)
 
     def apply(self, site: Site, state: SitemapState) -> None:
-        """Poll a site after a visit, if its sources are due."""
+        """Poll a site after a visit, if its sources are due or were never requested."""
         if site.id not in self._polled:
-            if not state.sources and state.requests >= self._settings.probe_after_pages:
-                self._unprobed[site.id] = site
+            if state.requests >= self._settings.probe_after_pages and needs_probe(state, now=self._now()):
+                self._queue_poll(site)
+        elif has_new_feed(state) and site.id not in self._waiting:
+            self._new_feeds.add(site.id)
+            self._waiting[site.id] = site
+            self.tasks.wake()
         elif self._forever and state.has_source:
             outlook = self._revisits.outlooks.cached(site.id)
             if outlook is not None and self._is_due(site, state, outlook.value):
@@ -131,13 +138,6 @@ class SitemapPoller:
         while self._waiting and len(self.tasks) < MAX_POLLS:
             self.tasks.start(self._poll(self._waiting.pop(next(iter(self._waiting)))))
 
-    def probe(self) -> bool:
-        """Probe the usual places of sites that name no sitemap; return whether there are any."""
-        sites, self._unprobed = self._unprobed, {}
-        for site in sites.values():
-            self._queue_poll(site)
-        return bool(sites)
-
     @property
     def is_busy(self) -> bool:
         """Whether some site is being polled or waits for its poll."""
@@ -152,12 +152,17 @@ class SitemapPoller:
     async def _poll(self, site: Site) -> None:
         state = await self._states.of(site.id)
         outlook = await self._revisits.outlooks.of(site.id)
+        is_partial = site.id in self._new_feeds
+        self._new_feeds.discard(site.id)
         found: set[SourceKind] = set()
+        answered: set[str] = set()
         announced = misses = 0
-        for source in sources_of(site.name, named=self._named(site), feeds=state.value.feeds):
-            is_own = site_of(source.url) == site.name
+        extended = "always" if self._schedule.needs_sitemaps else self._settings.extended
+        for source in sources_of(site.name, named=self._named(site), feeds=state.value.feeds, extended=extended):
             known = state.value.sources.get(source.url)
-            if is_superseded(source.kind, found) or not is_own or _was_just_missing(source, state.value):
+            if site_of(source.url) != site.name or (is_partial and known is not None):
+                continue
+            if is_superseded(source.kind, found) or extended_url(source.url) in answered:
                 continue
             if misses >= MAX_MISSES:
                 break
@@ -165,7 +170,9 @@ class SitemapPoller:
                 kind, news = await self._read(source, site, state, outlook)
                 announced += news
                 misses += kind is None
-                found |= {kind} if kind is not None else set()
+                if kind is not None:
+                    found.add(kind)
+                    answered.add(source.url)
         self._close(site, state, outlook, announced)
 
     def _named(self, site: Site) -> tuple[str, ...]:
@@ -237,20 +244,25 @@ class SitemapPoller:
             kind = found_kind(source, sitemap)
             if kind is not None:
                 etag, date = header(result.headers, "etag"), header(result.headers, "last-modified")
-                return sitemap, SourceState(kind.value, now, now, etag, date)
+                is_dated = any(entry.lastmod is not None for entry in sitemap.entries)
+                return sitemap, SourceState(kind.value, now, now, etag, date, is_dated)
         return None, known._replace(read=None, requested=now, etag=None, last_modified=None)
 
     def _close(self, site: Site, state: SiteState[SitemapState], outlook: SiteState[SiteModel], announced: int) -> None:
         now, known = self._now(), state.value
         silent = 0 if announced else known.silent_polls + 1
         state.update(known._replace(polled=now, requests=0, silent_polls=silent, announced_pages=announced))
+        has_dates = known.has_dated_sitemap
+        if has_dates is not outlook.value.has_dated_sitemap:
+            outlook.update(outlook.value._replace(has_dated_sitemap=has_dates))
         if not known.has_source:
             return
         rate_estimate = after_poll(outlook.value.estimate, now=now)
         outlook.update(outlook.value._replace(estimate=rate_estimate))
-        if self._forever and self._revisits.budget.per_day is None:
+        if self._forever and (self._revisits.budget.per_day is None or self._schedule.needs_sitemaps):
             threshold = self._revisits.budget.threshold
             days = poll_interval(rate_estimate, pages=site.pages, threshold=threshold)
+            days = SITEMAP_ROUND_DAYS if self._schedule.needs_sitemaps else days
             self._next_us[site.id] = (int((now + days) * DAY_US), site)
 
     # Entries
@@ -286,23 +298,28 @@ class SitemapPoller:
     async def _announce(self, dates: dict[bytes, datetime], outlook: SiteState[SiteModel]) -> int:
         """Let the revisit policy weigh the announced changes; return their number."""
         announced = 0
-        pages = await self._store.pages(list(dates))
+        pages = self._revisits.newest_estimates(await self._store.pages(list(dates)))
         now_us = to_us(self._runtime.clock.now())
         for page in pages:
-            rate_estimate = page_estimate_of(page.rate_estimate)
-            if rate_estimate is None:
+            if page.rate_estimate is None:
                 continue
-            moment = min(to_us(dates[page.key]), now_us) / DAY_US
-            after, site = after_announcement(rate_estimate, outlook.value.estimate, announced_at=moment)
-            outlook.update(outlook.value._replace(estimate=site))
-            if after.announcements > rate_estimate.announcements:
+            moment = self._announced_us(dates[page.key], now_us) / DAY_US
+            after, site = self._schedule.announce(page.rate_estimate, outlook.value, at=moment)
+            outlook.update(site)
+            if after is not None:
                 announced += 1
-                page = page._replace(rate_estimate=page_estimate_bytes(after))
+                self._revisits.note_announcement(page.id, moment)
+                page = page._replace(rate_estimate=after)
                 is_worth = self._revisits.weigh(page, outlook.value, now_us=now_us).is_worth
-                self._due.reschedule(
-                    Reschedule(page.id, now_us if is_worth else None, page.rate_estimate), now_us=now_us
-                )
+                self._due.reschedule(Reschedule(page.id, now_us if is_worth else None, after), now_us=now_us)
         return announced
+
+    def _announced_us(self, lastmod: datetime, now_us: int) -> int:
+        """Return the moment that a date announces. A policy that trusts dates alone takes a day for its end."""
+        end_us = to_us(lastmod + A_DAY)
+        if self._schedule.needs_sitemaps and lastmod.time() == time.min and end_us <= now_us:
+            return end_us
+        return min(to_us(lastmod), now_us)
 
     def _now(self) -> float:
         return to_us(self._runtime.clock.now()) / DAY_US
@@ -330,11 +347,3 @@ def _is_extended(sitemap: Sitemap, before: SourceState | None) -> bool:
 def _as_parent(url: str) -> Page:
     """Return a sitemap as the parent of its pages."""
     return Page(0, b"", url, 0, 0, 0, 0, 0)
-
-
-def _was_just_missing(source: SitemapSource, state: SitemapState) -> bool:
-    """Return whether the same file was missing when it was requested with the parameter, which most servers ignore."""
-    if source.kind is not SourceKind.GUESSED:
-        return False
-    asked = state.sources.get(extended_url(source.url))
-    return asked is not None and asked.read is None

@@ -266,6 +266,7 @@ class VisitReader:
             knowledge.credit.weight(page)
             if isinstance(answer, NotModified)
             else knowledge.credit.weight_after_visit(page),
+            knowledge.revisits.announced_at(page.id),
             content,
             found=links.found,
             own=links.own,

@@ -157,6 +157,9 @@ class ContentStore(Protocol):
     async def baseline(self, page_id: int) -> Baseline | None:
         """Return what the next answer of a page is compared with; None: its newest version."""
 
+    async def outline(self, page_id: int) -> bytes | None:
+        """Return headings and links of the newest content of a page, packed; None: there are none."""
+
 
 class LinkStore(Protocol):
     """Refused links of one shard, and links between shards."""

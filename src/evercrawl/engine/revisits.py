@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import timedelta
 from math import inf, isfinite
 from typing import NamedTuple
 
 from xxhash import xxh64_intdigest
 
+from evercrawl.core.document.compression import unpack_outline
 from evercrawl.core.revisit.request_budget import RequestBudget
 from evercrawl.core.revisit.site_model import SiteModel, hub_of
-from evercrawl.core.revisit.visit_schedule import BudgetLevel, mark_cached
+from evercrawl.core.revisit.visit_schedule import BudgetLevel, changed_share, mark_cached
 from evercrawl.core.revisit.visit_value import MARGIN
+from evercrawl.core.url import canonical, key_of, site_of
 from evercrawl.engine.commits import CommitBuffer
 from evercrawl.engine.decision import Policy
 from evercrawl.engine.ports import ShardStore
 from evercrawl.engine.site_state import SiteStates
 from evercrawl.model.fetch import Fetched, header
-from evercrawl.model.page import Page, Requeue, Reschedule
+from evercrawl.model.page import Batch, Page, Requeue, Reschedule
 from evercrawl.model.settings import RevisitSettings, Settings
 from evercrawl.model.time import DAY_US, span_us
 
@@ -31,6 +33,8 @@ MAX_FALSE_VALIDATORS = 1  # After this many wrong validators a site gets no cond
 DUE_PORTION = 1000  # Due pages that are queued at a time.
 LOOK_AHEAD_PAGES = 64  # Pages due next that are considered when requests are left over.
 FAR = timedelta(days=36_500)  # Later than every due time.
+MAX_ANNOUNCED = 100_000  # Announcements in memory that wait for a visit.
+MAX_LINKED = 200  # Links of a page that a policy looks at.
 
 
 class NextVisit(NamedTuple):
@@ -48,6 +52,7 @@ class VisitValue(NamedTuple):
     is_worth: bool
     priority: int
     due_us: int
+    rate_estimate: bytes | None = None  # What the policy knows about the page after its turn; None: as before.
 
 
 def next_visit(
@@ -125,6 +130,10 @@ class Revisits:
         self._policy = policy
         self._settings = policy.settings.revisit
         self.weight_of = weight_of
+        self._announced: dict[int, float] = {}
+        """Page id -> the newest date that announced a change in this run, until the next visit."""
+        self._unsaved: dict[int, bytes] = {}
+        """Page id -> what the policy knows after a visit that is not committed yet."""
 
     def level(self) -> BudgetLevel:
         """Return what the budget allows at the moment."""
@@ -145,18 +154,67 @@ class Revisits:
         """The smallest factor by which jitter shortens an interval."""
         return 1.0 - self._settings.jitter
 
+    def note_announcement(self, page_id: int, at: float) -> None:
+        """Remember an announcement, also for a page that is queued or in flight."""
+        if len(self._announced) >= MAX_ANNOUNCED:
+            self._announced.pop(next(iter(self._announced)))
+        self._announced[page_id] = max(at, self._announced.get(page_id, at))
+
+    def announced_at(self, page_id: int) -> float | None:
+        """Return the newest date that announced a change of the page in this run."""
+        return self._announced.get(page_id)
+
+    def note_visit(self, page_id: int, rate_estimate: bytes | None) -> None:
+        """Remember what a visit taught until it is committed."""
+        self._announced.pop(page_id, None)
+        if rate_estimate is not None:
+            self._unsaved[page_id] = rate_estimate
+
+    def forget_committed(self, batch: Batch) -> None:
+        """Forget what the store knows now."""
+        for visit in batch.visited:
+            if visit.rate_estimate is not None and self._unsaved.get(visit.page_id) == visit.rate_estimate:
+                del self._unsaved[visit.page_id]
+
+    def newest_estimates(self, pages: Iterable[Page]) -> list[Page]:
+        """Return the pages with what is known about them now; their visits may not be committed yet."""
+        return [page._replace(rate_estimate=self._unsaved.get(page.id, page.rate_estimate)) for page in pages]
+
     def start_visit(self, page: Page, outlook: SiteModel, *, now_us: int) -> None:
         """Adjust the threshold of the budget to the value of a visit that begins."""
         if self.budget.per_day is not None:
             self.budget.record_value(self.value(page, outlook, now_us=now_us))
 
-    def weigh(self, page: Page, outlook: SiteModel, *, now_us: int) -> VisitValue:
-        """Return whether a page that is due is worth a request now."""
+    @property
+    def needs_links(self) -> bool:
+        """Whether the policy looks at the pages that a due page links to."""
+        return self._policy.schedule.needs_links
+
+    def weigh(self, page: Page, outlook: SiteModel, *, now_us: int, linked: Sequence[Page] = ()) -> VisitValue:
+        """Return whether a page that is due is worth a request now; `linked`: the known pages that it links to."""
+        if page.rate_estimate is None or page.tries:
+            return VisitValue(True, ORDINARY_PRIORITY, now_us)
+        share = changed_share(page.rate_estimate, [each.rate_estimate for each in linked])
+        may_pass, after = self._policy.schedule.take_turn(
+            page.rate_estimate, outlook, now=now_us / DAY_US, level=self.level(), changed_share=share
+        )
+        if not may_pass:
+            assert after is not None
+            return self._put_off(page._replace(rate_estimate=after), outlook, now_us=now_us)._replace(
+                rate_estimate=after
+            )
+        return self._weigh_value(page, outlook, now_us=now_us)._replace(rate_estimate=after)
+
+    def _weigh_value(self, page: Page, outlook: SiteModel, *, now_us: int) -> VisitValue:
         value, threshold = self.value(page, outlook, now_us=now_us), self.budget.threshold
         # Jitter may shorten the interval, and a visit's value falls with about the square of it.
         if value >= MARGIN * threshold * self._earliest**2:
             is_urgent = isfinite(value) and value >= URGENT * threshold
             return VisitValue(True, URGENT_PRIORITY if is_urgent else ORDINARY_PRIORITY, now_us)
+        return self._put_off(page, outlook, now_us=now_us)
+
+    def _put_off(self, page: Page, outlook: SiteModel, *, now_us: int) -> VisitValue:
+        """Return when a page that is not worth a request is considered again."""
         assert page.rate_estimate is not None
         level = _weighted(self.level(), self.weight_of(page))
         due = self._policy.schedule.due(
@@ -205,13 +263,26 @@ class DuePages:
         queued = 0
         for page in pages:
             outlook = (await self._revisits.outlooks.of(page.site_id)).value
-            weighed = self._revisits.weigh(page, outlook, now_us=now_us)
+            linked = await self._linked(page) if self._revisits.needs_links else ()
+            weighed = self._revisits.weigh(page, outlook, now_us=now_us, linked=linked)
             if weighed.is_worth:
                 queued += 1
                 self.enqueue(page, weighed.priority)
-            else:
-                self._buffer.batch.rescheduled.append(Reschedule(page.id, weighed.due_us))
+            if not weighed.is_worth or weighed.rate_estimate is not None:
+                due_us = None if weighed.is_worth else weighed.due_us
+                self._buffer.batch.rescheduled.append(Reschedule(page.id, due_us, weighed.rate_estimate))
         return queued
+
+    async def _linked(self, page: Page) -> list[Page]:
+        """Return the known pages of its own site that a page linked to at its last visit."""
+        frame = await self._store.outline(page.id)
+        if frame is None:
+            return []
+        site = site_of(page.url)
+        urls = dict.fromkeys(canonical(link.url) for link in unpack_outline(frame).links)
+        own = [url for url in urls if url is not None and url != page.url and site_of(url) == site]
+        linked = await self._store.pages([key_of(url) for url in own[:MAX_LINKED]])
+        return [each for each in linked if each.version]
 
     def enqueue(self, page: Page, priority: int) -> None:
         """Queue a known page with the next commit."""

@@ -288,7 +288,7 @@ class Shard:
         turn = self.frontier.turn(now_us=self._now_us()) if self._may_start() else Idle()
         if isinstance(turn, (Wait, Idle)):
             self._shared.slots.release()
-            if not self._probe_sitemaps(turn) and not await self._look_ahead(turn):
+            if not await self._look_ahead(turn):
                 await self._rest(turn)
         else:
             self._start(turn)
@@ -461,10 +461,6 @@ class Shard:
         """Spend spare requests on pages that are due next; return whether any were queued."""
         return isinstance(turn, Idle) and self._may_start() and await self.due.look_ahead(self._now_us())
 
-    def _probe_sitemaps(self, turn: Wait | Idle) -> bool:
-        """Look for sitemaps when there is nothing else to fetch; return whether there is work again."""
-        return isinstance(turn, Idle) and not self._tasks and self._may_start() and self.sitemaps.probe()
-
     # The steps of a visit
 
     async def gather(self, turn: Visit) -> PageKnowledge:
@@ -616,6 +612,7 @@ class Shard:
         self._committed_visits += len(committed.batch.visited)
         self.links.forget_committed(committed.batch)
         self.knowledge.duplicates.forget_committed()
+        self.knowledge.revisits.forget_committed(committed.batch)
         self.frontier.record_commit(committed.answers, now_us=now_us)
         await self._announce(committed.batch, now_us)
         self.wake.set()

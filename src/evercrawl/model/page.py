@@ -121,7 +121,7 @@ class Requeue(NamedTuple):
 
 
 class Reschedule(NamedTuple):
-    """A new due time or policy state of a page outside the queue, without a visit."""
+    """A new policy state of a page without a visit and, outside the queue, a new due time."""
 
     page_id: int
     due_us: int | None  # None: as before.

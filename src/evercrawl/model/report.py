@@ -265,8 +265,12 @@ class Announcements:
     """The change announcements of a site (sitemaps, feeds), and how reliable they are."""
 
     trusted: bool
-    recall: float  # Share of the changes that are announced.
-    false_share: float  # Share of this page's announcements that are false.
+    recall: float | None  # Estimated share of changes that are announced; None: no change was found yet.
+    false_share: float | None  # Share of the announcements that proved false; None: none was checked yet.
+    changes_found: int  # Changes found since the site announces changes.
+    changes_announced: int
+    checked: int  # Announcements that led to a visit.
+    false: int
     pending: int  # Announcements after the last visit.
     last_poll: datetime | None
     last_announced: datetime | None
@@ -288,3 +292,4 @@ class PageForecast:
     next_visit_text: str
     announcements: Announcements | None = None
     false_validators: int = 0
+    rule_text: str = ""  # What the rule of a paper says about the page.

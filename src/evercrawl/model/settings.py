@@ -296,8 +296,12 @@ class RevisitSettings:
     policy: str = setting(
         "optimal",
         "optimal: the most freshness per request; or a rule by name: uniform, fixed, paper-adaptive, "
-        "paper-selective, paper-pdfc, nutch, stormcrawler.",
+        "paper-selective, paper-pdfc, paper-sitemap, nutch, stormcrawler.",
     )
+    selective_threshold: float = setting(
+        0.4, "paper-selective: first share of a page's links that must have changed to visit an unchanged page."
+    )
+    selective_step: float = setting(0.5, "paper-selective: largest part by which one turn moves that threshold.")
     budget: float | None = setting(None, "Maximum number of requests per day; none: no limit.")
     site_budget: float | None = setting(None, "Maximum number of requests per day to one site; none: no limit.")
     min_freshness_gain: timedelta = setting(
@@ -344,7 +348,12 @@ class SitemapSettings:
 
     enabled: bool = setting(True, "Read the sitemaps and feeds of sites.")
     probe_after_pages: int = setting(
-        12, "Try the usual sitemap URLs after this many pages of a site, if robots.txt names no sitemap."
+        1, "Ask for /sitemap.xml after this many pages of a site, if robots.txt names no sitemap."
+    )
+    extended: str = setting(
+        "named",
+        "When to ask for the extended sitemap (?XTND) first. named: of the sitemap that robots.txt names; always: also of "
+        "/sitemap.xml, as paper-sitemap does; never.",
     )
     max_files: int = setting(200, "Maximum number of sitemaps to read per site at a time.")
     max_bytes: int = setting(50 * 1024 * 1024, "Maximum size of one sitemap.")

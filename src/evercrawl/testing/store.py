@@ -54,6 +54,7 @@ class _Record:
     status: int | None = None
     versions: dict[int, _StoredVersion] = field(default_factory=dict)
     baseline: Baseline | None = None
+    outline: bytes | None = None
 
 
 @dataclass(slots=True)
@@ -281,6 +282,11 @@ class MemoryShard:
         record = self._state.records.get(page_id)
         return None if record is None else record.baseline
 
+    async def outline(self, page_id: int) -> bytes | None:
+        """Return headings and links of the newest content of a page, packed; None: there are none."""
+        record = self._state.records.get(page_id)
+        return None if record is None else record.outline
+
     async def site_state(self, site_id: int, kind: str) -> bytes | None:
         """Return the learned state of one kind of a site; None: there is none yet."""
         return self._state.site_states.get((site_id, kind))
@@ -494,6 +500,7 @@ def _apply_visit(state: _State, record: _Record, visited: CompletedVisit) -> Non
 def _apply_content(state: _State, record: _Record, visited: CompletedVisit) -> None:
     version = visited.version
     record.baseline = visited.baseline or record.baseline
+    record.outline = visited.outline or record.outline
     if visited.digest is not None:
         record.page = record.page._replace(digest=visited.digest)
     if version is not None:
@@ -516,11 +523,10 @@ def _set_due(state: _State, record: _Record, due_us: int | None) -> None:
 
 def _reschedule(state: _State, later: Reschedule) -> None:
     record = state.records[later.page_id]
-    if not record.is_queued:
-        if later.due_us is not None:
-            _set_due(state, record, later.due_us)
-        if later.rate_estimate is not None:
-            record.page = record.page._replace(rate_estimate=later.rate_estimate)
+    if not record.is_queued and later.due_us is not None:
+        _set_due(state, record, later.due_us)
+    if later.rate_estimate is not None:
+        record.page = record.page._replace(rate_estimate=later.rate_estimate)
 
 
 def _write_refusals(state: _State, refusals: Sequence[Refusal], *, most: int) -> None:

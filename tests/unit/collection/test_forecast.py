@@ -70,7 +70,9 @@ async def fill(folder: Path, policy: str) -> None:
     for turn in range(VISITS):
         made = [log[turn] for log in logs]
         await shard.commit(epoch, Batch(visited=[ended(v) for v in made] if turn == VISITS - 1 else made))
-    outlook = SiteModel(SiteEstimate(recall=0.9, polled=NOW_US / DAY_US - 1.0, has_signal=True), false_validators=1)
+    counted = SiteEstimate(changes_found=8, changes_announced=6, announcements_checked=8, announcements_false=2)
+    estimate = counted._replace(recall=0.9, polled=NOW_US / DAY_US - 1.0, has_signal=True)
+    outlook = SiteModel(estimate, false_validators=1)
     memories = {(1, "freshness"): site_model_bytes(outlook), (0, "budget"): b"[3.5,1.0,1.0]"}
     await shard.commit(epoch, Batch(site_states=memories if policy == "optimal" else {}))
 
@@ -165,7 +167,8 @@ def test_announcements_and_false_validators_are_reported(reader: StateReader, po
     assert found.false_validators == 1
     told = found.announcements
     assert told is not None
-    assert (told.trusted, told.recall, told.pending, told.last_announced) == (True, 0.9, 0, None)
+    assert (told.trusted, told.recall, told.pending, told.last_announced) == (True, 0.75, 0, None)
+    assert (told.false_share, told.changes_found, told.changes_announced) == (0.25, 8, 6)
     assert told.last_poll == NOW - timedelta(days=1)
 
 

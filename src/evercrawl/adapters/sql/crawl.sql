@@ -151,9 +151,10 @@ update page set priority = :priority, seq = :seq
  where page.shard = :shard and page.id = :page_id and page.priority = :old_priority and page.seq = :old_seq
 
 -- reschedule (page_id bigint key, due_us bigint, rate_estimate bytea) --
--- Set the due time and revisit estimate of a page outside the queue; null keeps the old value.
-update page set due_us = coalesce(:due_us, page.due_us), rate_estimate = coalesce(:rate_estimate, page.rate_estimate)
- where page.shard = :shard and page.id = :page_id and page.seq is null
+-- Set the revisit estimate of a page and, outside the queue, its due time; null keeps the old value.
+update page set due_us = case when page.seq is null then coalesce(:due_us, page.due_us) else page.due_us end,
+       rate_estimate = coalesce(:rate_estimate, page.rate_estimate)
+ where page.shard = :shard and page.id = :page_id
 
 -- queue_position (key bytea) --
 -- Queue position and credit of a page.
@@ -214,6 +215,10 @@ update baseline set digest = :digest, payload_sha1 = :payload_sha1, seen_us = :s
 -- The baseline of a page, in the order of the Baseline tuple.
 select l.digest, l.payload_sha1, l.seen_us, l.record_id, l.file, l.offset, l.length, l.snapshot, l.memory
   from baseline l where l.shard = :shard and l.page_id = :page_id
+
+-- page_outline --
+-- Headings and links of the newest content of a page.
+select frame from outline where shard = :shard and page_id = :page_id
 
 -- insert_outline (page_id bigint, at_us bigint, frame bytea) --
 -- Insert the first outline of a page.

@@ -207,6 +207,11 @@ class SqlShard:
         row = await self.database.one("baseline", page_id=page_id)
         return None if row is None else Baseline._make(row)
 
+    async def outline(self, page_id: int) -> bytes | None:
+        """Return headings and links of the newest content of a page, packed; None: there are none."""
+        row = await self.database.one("page_outline", page_id=page_id)
+        return None if row is None else row[0]
+
     # Refusals and links
 
     async def refusals(self, after: bytes, most: int) -> list[Refusal]:

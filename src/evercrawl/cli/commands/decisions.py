@@ -184,6 +184,7 @@ def _change_lines(habits: PageForecast) -> dict[str, str]:
         "copy": f"current with probability {habits.probability_current:.0%}",
         "value": _value_text(habits),
         "announced": _announcement_text(habits.announcements) if habits.announcements else "",
+        "rule": f"{habits.policy}: {habits.rule_text}" if habits.rule_text else "",
         "validators": f"not trusted on this site ({wrong})" if habits.false_validators else "",
         "next visit": habits.next_visit_text,
     }
@@ -200,10 +201,13 @@ def _announcement_text(found: Announcements) -> str:
     polled = f"last read {relative_time(found.last_poll)}" if found.last_poll else "never read"
     if not found.trusted:
         return f"nothing reliable ({polled})"
-    waiting = plural(found.pending, "announcement")
-    return (
-        f"{found.recall:.0%} of changes, {found.false_share:.0%} false alarms; {waiting} since the last visit; {polled}"
-    )
+    right, wrong = "no change found yet", "no announcement checked yet"
+    if found.recall is not None:
+        seen = f"{found.changes_announced:,} of {found.changes_found:,} found"
+        right = f"{found.recall:.0%} of changes ({seen})"
+    if found.false_share is not None:
+        wrong = f"{found.false_share:.0%} of announcements false ({found.false:,} of {found.checked:,})"
+    return f"{right}; {wrong}; {plural(found.pending, 'announcement')} since the last visit; {polled}"
 
 
 def _relevance_text(relevance: float) -> str:

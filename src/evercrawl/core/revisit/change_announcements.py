@@ -88,7 +88,31 @@ def _forget_silent_change(page: PageEstimate, site: SiteEstimate) -> tuple[PageE
     if page.silent_change <= 0.0 or (site.polled is not None and page.visited <= site.polled):
         return page, site
     waiting = max(site.pending_silent - page.silent_change, 0.0)
-    return page._replace(silent_change=0.0), site._replace(pending_silent=waiting)
+    announced = min(site.changes_announced + 1, site.changes_found)
+    return page._replace(silent_change=0.0), site._replace(pending_silent=waiting, changes_announced=announced)
+
+
+def count_finding(site: SiteEstimate, *, announced: bool, changed: bool, days: float) -> SiteEstimate:
+    """Count what a visit found `days` after the one before, to tell people how far announcements were right."""
+    return site._replace(
+        changes_found=site.changes_found + changed,
+        changes_announced=site.changes_announced + (changed and announced),
+        announcements_checked=site.announcements_checked + announced,
+        announcements_false=site.announcements_false + (announced and not changed),
+        days_counted=site.days_counted + days,
+        days_unannounced=site.days_unannounced + (0.0 if announced else days),
+    )
+
+
+def announced_share(site: SiteEstimate) -> float | None:
+    """Return the share of changes that a site announces, from what visits found; None: they found no change yet.
+    Announced pages are visited sooner, so silent changes are scaled up from the days in which they would be seen."""
+    if not site.changes_found:
+        return None
+    silent = float(site.changes_found - site.changes_announced)
+    if site.days_unannounced > 0.0:
+        silent *= site.days_counted / site.days_unannounced
+    return site.changes_announced / (site.changes_announced + silent)
 
 
 def after_poll(site: SiteEstimate, *, now: float) -> SiteEstimate:

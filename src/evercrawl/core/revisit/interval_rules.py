@@ -16,26 +16,45 @@ class RuleState(NamedTuple):
     changed_at: float = 0.0  # When the content was last found new.
     visits: int = 0
     history: int = 0  # The newest visits as bits, the last one lowest; 1 means changed.
-    threshold: float = 0.4  # Share of changed neighbours at which an unchanged page is visited anyway.
+    threshold: float = 0.4  # Share of changed links at which an unchanged page is visited anyway.
+    announced: float = 0.0  # The newest date that the site's sitemap gave the page.
 
 
 class IntervalRule(Protocol):
     """Schedules the next visit and decides whether a due page is visited."""
 
+    needs_links: bool  # It looks at the pages that a page links to.
+    needs_sitemaps: bool  # It looks at the dates in sitemaps.
+
     def after_visit(self, state: RuleState, *, now: float, changed: bool) -> RuleState:
         """Return the state with its new due time. The first visit counts as unchanged."""
         ...
 
-    def should_visit(self, state: RuleState, *, now: float, changed_share: float) -> tuple[bool, RuleState]:
-        """Decide whether to visit a due page; `changed_share` is the share of its neighbours that changed."""
+    def should_visit(
+        self, state: RuleState, *, now: float, changed_share: float = 0.0, has_sitemap: bool = False
+    ) -> tuple[bool, RuleState]:
+        """Decide whether to visit a due page; if not, the state has its next turn.
+        `changed_share`: of the pages that it links to. `has_sitemap`: its site dates its pages."""
+        ...
+
+    def after_announcement(self, state: RuleState, *, updated: float) -> RuleState:
+        """Return the state after the sitemap dated the page."""
         ...
 
 
 class AlwaysVisit:
-    """A rule that visits every due page."""
+    """A rule that visits every due page and ignores sitemaps."""
 
-    def should_visit(self, state: RuleState, *, now: float, changed_share: float) -> tuple[bool, RuleState]:
+    needs_links = False
+    needs_sitemaps = False
+
+    def should_visit(
+        self, state: RuleState, *, now: float, changed_share: float = 0.0, has_sitemap: bool = False
+    ) -> tuple[bool, RuleState]:
         return True, state
+
+    def after_announcement(self, state: RuleState, *, updated: float) -> RuleState:
+        return state
 
 
 def record_visit(state: RuleState, *, now: float, changed: bool) -> RuleState:
@@ -102,34 +121,57 @@ class PaperAdaptive(AlwaysVisit):
 
 SELECTIVE_FIRST_THRESHOLD = 0.4
 SELECTIVE_MIN_THRESHOLD = 0.01
+SELECTIVE_STEP = 0.5
 SELECTIVE_TURN_DAYS = 1.0
-_SELECTIVE_STEP = 0.5
 
 
-def next_threshold(threshold: float, *, share: float) -> float:
-    """Raise the threshold if more links changed than it requires, else lower it."""
-    return threshold + _SELECTIVE_STEP * (share - threshold)
+def next_threshold(threshold: float, *, share: float, step: float = SELECTIVE_STEP) -> float:
+    """Return the threshold after a turn at which `share` of the links had changed.
+    A page that is visited raises it in proportion to the links that changed; a page that is passed over lowers it in
+    proportion to those that did not. `step` is the largest part by which one turn moves it."""
+    moved = threshold * (1.0 + step * share if share >= threshold else 1.0 - step * (1.0 - share))
+    return min(moved, 1.0)
 
 
-class PaperSelective:
+class PaperSelective(AlwaysVisit):
     """`paper-selective`: paper A, section 3.3. An unchanged page is crawled if enough of its links changed.
-    A page whose last visit found a change is always crawled. Otherwise the share of its changed links must reach a
-    threshold, 40 % at first, which moves half of the way to that share at each turn (the paper says "in proportion").
-    Below one percent the page is crawled, so none is lost."""
+    A new page, or one whose last visit found a change, is a black box and is crawled. Only an unchanged page is looked
+    into: the share of its links that changed must reach a threshold, 40 % at first, which moves at each turn (the paper
+    says "in proportion"). Below one percent the page is crawled and the threshold starts again, so none is lost."""
+
+    needs_links = True
+
+    def __init__(self, first_threshold: float = SELECTIVE_FIRST_THRESHOLD, step: float = SELECTIVE_STEP) -> None:
+        self.first_threshold = first_threshold
+        self.step = step
 
     def after_visit(self, state: RuleState, *, now: float, changed: bool) -> RuleState:
+        is_black_box = state.visits == 0 or changed
         state = record_visit(state, now=now, changed=changed)
-        threshold = max(state.threshold, SELECTIVE_FIRST_THRESHOLD) if changed else state.threshold
+        threshold = max(state.threshold, self.first_threshold) if is_black_box else state.threshold
         return state._replace(due=now + SELECTIVE_TURN_DAYS, threshold=threshold)
 
-    def should_visit(self, state: RuleState, *, now: float, changed_share: float) -> tuple[bool, RuleState]:
-        if state.visits <= 1 or state.history & 1:
+    def should_visit(
+        self, state: RuleState, *, now: float, changed_share: float = 0.0, has_sitemap: bool = False
+    ) -> tuple[bool, RuleState]:
+        if is_black_box(state):
             return True, state
-        wanted = changed_share >= state.threshold or state.threshold < SELECTIVE_MIN_THRESHOLD
-        threshold = next_threshold(state.threshold, share=changed_share)
         if state.threshold < SELECTIVE_MIN_THRESHOLD:
-            threshold = SELECTIVE_FIRST_THRESHOLD
-        return wanted, state._replace(threshold=threshold, due=now + SELECTIVE_TURN_DAYS)
+            return True, state._replace(threshold=self.first_threshold)
+        after = state._replace(threshold=next_threshold(state.threshold, share=changed_share, step=self.step))
+        if changed_share >= state.threshold:
+            return True, after
+        return False, after._replace(due=now + SELECTIVE_TURN_DAYS)
+
+
+def is_black_box(state: RuleState) -> bool:
+    """True for a page that was not yet found unchanged since its first visit or its last change."""
+    return state.visits <= 1 or bool(state.history & 1)
+
+
+def has_changed_since(state: RuleState, visited: float) -> bool:
+    """True if the last visit to a page, or one after `visited`, found a change."""
+    return state.visits > 1 and (bool(state.history & 1) or state.changed_at > visited)
 
 
 PDFC_NEVER_VISITED = -1.0
@@ -180,6 +222,33 @@ class SitemapRow(NamedTuple):
 def to_download(rows: Iterable[SitemapRow], last_visited_ms: Mapping[str, int]) -> list[str]:
     """Return the URLs that are new or updated since their last visit, in the sitemap's order."""
     return [row.url for row in rows if row.url not in last_visited_ms or row.last_updated_ms > last_visited_ms[row.url]]
+
+
+SITEMAP_ROUND_DAYS = 1.0
+
+
+class PaperSitemap(AlwaysVisit):
+    """`paper-sitemap`: paper C, section 4. A page is downloaded if LAST_UPDATED is later than LAST_VISITED.
+    `announced` and `visited` hold the two. A site without dated sitemap is crawled the ordinary way, all of it in each
+    round (section 6)."""
+
+    needs_sitemaps = True
+
+    def after_visit(self, state: RuleState, *, now: float, changed: bool) -> RuleState:
+        return record_visit(state, now=now, changed=changed)._replace(due=now + SITEMAP_ROUND_DAYS)
+
+    def should_visit(
+        self, state: RuleState, *, now: float, changed_share: float = 0.0, has_sitemap: bool = False
+    ) -> tuple[bool, RuleState]:
+        if not has_sitemap or not state.visits or state.announced > state.visited:
+            return True, state
+        return False, state._replace(due=now + SITEMAP_ROUND_DAYS)
+
+    def after_announcement(self, state: RuleState, *, updated: float) -> RuleState:
+        if updated <= state.announced:
+            return state
+        due = min(state.due, updated) if updated > state.visited else state.due
+        return state._replace(announced=updated, due=due)
 
 
 NUTCH_FIRST_DAYS = 30.0
@@ -233,6 +302,7 @@ RULES: dict[str, Callable[[], IntervalRule]] = {
     "paper-adaptive": PaperAdaptive,
     "paper-selective": PaperSelective,
     "paper-pdfc": PaperPdfc,
+    "paper-sitemap": PaperSitemap,
     "nutch": Nutch,
     "stormcrawler": StormCrawler,
 }

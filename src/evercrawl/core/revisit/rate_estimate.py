@@ -55,6 +55,12 @@ class SiteEstimate(NamedTuple):
     site_curvature: float = 0.0
     mean_rate: float = 0.02  # Mean change rate of its pages.
     pending_silent: float = 0.0  # Sum of the pages' `silent_change` since the last poll.
+    changes_found: int = 0  # Changes found by visits since the site announces changes; counted for people.
+    changes_announced: int = 0  # Those of them that the site announced.
+    announcements_checked: int = 0  # Announcements that led to a visit.
+    announcements_false: int = 0  # Those of them that proved false.
+    days_counted: float = 0.0  # Days between visits over which changes were counted.
+    days_unannounced: float = 0.0  # Those before visits without an announcement.
 
 
 def change_rate(page: PageEstimate, site: SiteEstimate) -> tuple[float, float]:

@@ -32,6 +32,7 @@ class SiteModel(NamedTuple):
     hubs: dict[int, BulkChange] = {}  # noqa: RUF012 - a value; every change makes a new one
     moments: PriorMoments = PriorMoments()
     false_validators: int = 0  # Validators that did not change although the content did.
+    has_dated_sitemap: bool = False  # The site's sitemap says when pages changed.
 
     def escape_chance(self, hub: int, *, now: float) -> float:
         """Return the probability that a page of this directory escaped a current bulk change."""
@@ -74,20 +75,18 @@ def site_model_bytes(model: SiteModel) -> bytes:
     """Return the stored form."""
     estimate = model.estimate._asdict() | {"site_change": list(model.estimate.site_change)}
     hubs = [[key, *sums] for key, sums in model.hubs.items()]
-    return orjson.dumps([_FORM, estimate, hubs, list(model.moments), model.false_validators])
+    return orjson.dumps([_FORM, estimate, hubs, list(model.moments), *model[3:]])
 
 
 def site_model_of(stored: bytes) -> SiteModel:
     """Read the stored form; empty if it cannot be read."""
     try:
-        form, fields, hubs, sums, false_validators = orjson.loads(stored)
+        form, fields, hubs, sums, *rest = orjson.loads(stored)
         if form != _FORM:
             return SiteModel()
         known = {name: value for name, value in fields.items() if name in SiteEstimate._fields}
         estimate = SiteEstimate(**(known | {"site_change": BulkChange(*fields["site_change"])}))
-        return SiteModel(
-            estimate, {key: BulkChange(*rest) for key, *rest in hubs}, PriorMoments(*sums), false_validators
-        )
+        return SiteModel(estimate, {key: BulkChange(*each) for key, *each in hubs}, PriorMoments(*sums), *rest)
     except (ValueError, TypeError, KeyError):
         return SiteModel()
 

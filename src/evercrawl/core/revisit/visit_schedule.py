@@ -3,25 +3,34 @@ The state of a page is a few bytes, stored with the page. Times are days."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from math import inf
 from struct import Struct, error
 from typing import NamedTuple, Protocol
 
-from evercrawl.core.revisit.change_announcements import has_announcements
-from evercrawl.core.revisit.interval_rules import RULES, IntervalRule, RuleState
+from evercrawl.core.revisit.change_announcements import after_announcement, count_finding, has_announcements
+from evercrawl.core.revisit.interval_rules import (
+    RULES,
+    IntervalRule,
+    PaperSelective,
+    RuleState,
+    has_changed_since,
+    is_black_box,
+)
 from evercrawl.core.revisit.rate_estimate import PageEstimate
 from evercrawl.core.revisit.site_model import SiteModel, update_site_model
 from evercrawl.core.revisit.visit_update import new_page_estimate
 from evercrawl.core.revisit.visit_value import MARGIN, due_at, value_now
+from evercrawl.model.settings import RevisitSettings
 
 OPTIMAL = "optimal"
 POLICIES = (OPTIMAL, *RULES)
 
 _ESTIMATE = Struct("<B7d")
-_RULE_STATE = Struct("<B4dqqd")
-assert _RULE_STATE.size == _ESTIMATE.size
+_RULE_STATE = Struct("<B4dqq2d")
 _OPTIMAL_FORM, _RULE_FORM = 1, 2
+_SIZES = {_OPTIMAL_FORM: _ESTIMATE.size, _RULE_FORM: _RULE_STATE.size}
 _CACHE_MARK = b"c"  # Suffix of a stored state whose next visit a cache header postponed.
 _NEVER = -1e9
 
@@ -39,6 +48,8 @@ class VisitSchedule(Protocol):
     """A revisit policy. `state` is None before the first visit."""
 
     name: str
+    needs_links: bool  # `take_turn` needs the share of changed links.
+    needs_sitemaps: bool  # Sitemaps are read before anything else.
 
     def after_visit(
         self, state: bytes | None, model: SiteModel, *, hub: int, now: float, changed: bool
@@ -54,11 +65,24 @@ class VisitSchedule(Protocol):
         """Return the value of a visit now; infinite if the rule requires it."""
         ...
 
+    def take_turn(
+        self, state: bytes, model: SiteModel, *, now: float, level: BudgetLevel, changed_share: float
+    ) -> tuple[bool, bytes | None]:
+        """Return whether a rule lets a due page pass, and its new state, which has the next turn of a refused page.
+        No state: as before."""
+        ...
+
+    def announce(self, state: bytes, model: SiteModel, *, at: float) -> tuple[bytes | None, SiteModel]:
+        """Return page and site after a sitemap dated the page; no state if that is nothing new."""
+        ...
+
 
 class OptimalSchedule:
     """Visits the most valuable page. A page is due when its value reaches the threshold."""
 
     name = OPTIMAL
+    needs_links = False
+    needs_sitemaps = False
 
     def after_visit(
         self, state: bytes | None, model: SiteModel, *, hub: int, now: float, changed: bool
@@ -84,18 +108,39 @@ class OptimalSchedule:
         escape = model.escape_chance(hub, now=now)
         return value_now(page, model.estimate, now=now, span=level.span, escape=escape)
 
+    def take_turn(
+        self, state: bytes, model: SiteModel, *, now: float, level: BudgetLevel, changed_share: float
+    ) -> tuple[bool, bytes | None]:
+        return True, None
+
+    def announce(self, state: bytes, model: SiteModel, *, at: float) -> tuple[bytes | None, SiteModel]:
+        page = page_estimate_of(state)
+        if page is None:
+            return None, model
+        after, site = after_announcement(page, model.estimate, announced_at=at)
+        is_news = after.announcements > page.announcements
+        return page_estimate_bytes(after) if is_news else None, model._replace(estimate=site)
+
 
 class RuleSchedule:
-    """Follows a rule that only uses the page's own history."""
+    """Follows a rule that uses the page's own history, its links or its sitemap."""
 
     def __init__(self, name: str, rule: IntervalRule) -> None:
         self.name = name
+        self.needs_links = rule.needs_links
+        self.needs_sitemaps = rule.needs_sitemaps
         self._rule = rule
 
     def after_visit(
         self, state: bytes | None, model: SiteModel, *, hub: int, now: float, changed: bool
     ) -> tuple[bytes, SiteModel]:
-        return rule_state_bytes(self._rule.after_visit(rule_state_of(state), now=now, changed=changed)), model
+        before = rule_state_of(state)
+        if self.needs_sitemaps and before.visits:
+            is_announced = before.announced > before.visited
+            days = max(now - before.visited, 0.0)
+            found = count_finding(model.estimate, announced=is_announced, changed=changed, days=days)
+            model = model._replace(estimate=found)
+        return rule_state_bytes(self._rule.after_visit(before, now=now, changed=changed)), model
 
     def due(self, state: bytes, model: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
         rule_state = rule_state_of(state)
@@ -106,14 +151,44 @@ class RuleSchedule:
         rule_state = rule_state_of(state)
         if rule_state.due > now and now - rule_state.visited < level.longest:
             return 0.0
-        changed_share = 1.0 - model.escape_chance(hub, now=now)
-        is_wanted, _ = self._rule.should_visit(rule_state, now=now, changed_share=changed_share)
-        return inf if is_wanted else 0.0
+        is_wanted, _ = self._rule.should_visit(rule_state, now=now, has_sitemap=model.has_dated_sitemap)
+        return inf if is_wanted or self.needs_links else 0.0
+
+    def take_turn(
+        self, state: bytes, model: SiteModel, *, now: float, level: BudgetLevel, changed_share: float
+    ) -> tuple[bool, bytes | None]:
+        before = rule_state_of(state)
+        if before.due > now or now - before.visited >= level.longest:
+            return True, None
+        is_wanted, after = self._rule.should_visit(
+            before, now=now, changed_share=changed_share, has_sitemap=model.has_dated_sitemap
+        )
+        return is_wanted, rule_state_bytes(after) if after != before else None
+
+    def announce(self, state: bytes, model: SiteModel, *, at: float) -> tuple[bytes | None, SiteModel]:
+        before = rule_state_of(state)
+        after = self._rule.after_announcement(before, updated=at)
+        return rule_state_bytes(after) if after.due < before.due else None, model
 
 
 def named_schedule(name: str) -> VisitSchedule:
     """Return the policy of that name."""
     return OptimalSchedule() if name == OPTIMAL else RuleSchedule(name, RULES[name]())
+
+
+def schedule_of(settings: RevisitSettings) -> VisitSchedule:
+    """Return the policy that the settings name, with its own settings."""
+    if settings.policy == "paper-selective":
+        rule = PaperSelective(settings.selective_threshold, settings.selective_step)
+        return RuleSchedule(settings.policy, rule)
+    return named_schedule(settings.policy)
+
+
+def changed_share(state: bytes | None, linked: Iterable[bytes | None]) -> float:
+    """Return the share of the pages that a page links to that changed since its visit; unknown pages do not count."""
+    visited = rule_state_of(state).visited
+    known = [rule_state for each in linked if (rule_state := rule_state_of(each)).visits > 1]
+    return sum(has_changed_since(each, visited) for each in known) / len(known) if known else 0.0
 
 
 def page_estimate_bytes(page: PageEstimate) -> bytes:
@@ -149,6 +224,27 @@ def rule_state_of(state: bytes | None) -> RuleState:
     return RuleState(*fields) if form == _RULE_FORM else RuleState()
 
 
+def rule_text(name: str, state: bytes | None) -> str:
+    """Return in words what a paper's rule says about a page; empty if there is nothing to add."""
+    rule_state = rule_state_of(state)
+    if not rule_state.visits:
+        return ""
+    match name:
+        case "paper-adaptive":
+            return f"fr_max is {int(rule_state.interval)}: one visit in that many daily rounds"
+        case "paper-selective" if is_black_box(rule_state):
+            return "a black box: new, or changed at its last visit; visited at its next turn"
+        case "paper-selective":
+            return f"unchanged; visited when {rule_state.threshold:.0%} of its links have changed"
+        case "paper-pdfc":
+            return f"F = {rule_state.interval:.3g} days"
+        case "paper-sitemap" if rule_state.announced > rule_state.visited:
+            return "LAST_UPDATED is later than LAST_VISITED: visited at its next turn"
+        case "paper-sitemap":
+            return "LAST_UPDATED is not later than LAST_VISITED"
+    return ""
+
+
 def mark_cached(state: bytes) -> bytes:
     """Mark a stored state as postponed by a cache header."""
     return state + _CACHE_MARK
@@ -156,7 +252,7 @@ def mark_cached(state: bytes) -> bytes:
 
 def is_marked_cached(state: bytes | None) -> bool:
     """True if a cache header set the next visit."""
-    return state is not None and state[_ESTIMATE.size :] == _CACHE_MARK
+    return state is not None and state[_SIZES.get(state[0] if state else 0, 0) :] == _CACHE_MARK
 
 
 MIN_RECALL = 0.5  # Minimum recall for trusting the silence of a site.

@@ -8,6 +8,7 @@ from math import exp, log
 from typing import NamedTuple
 
 from evercrawl.core.revisit.change_announcements import (
+    count_finding,
     false_share,
     has_announcements,
     learn_false_announcement,
@@ -192,6 +193,7 @@ def _learn(
         false_ones = page.announcements * (false - p_current) / max(1.0 - p_current, 1e-9)
         a, b = a + page.announcements - false_ones - page.announced_evidence, b + seen
     if announces:
+        site = count_finding(site, announced=page.announcements > 0.0, changed=changed, days=tau)
         if not page.announcements:
             silent, site = learn_silent_change(site, rate=rate, tau=tau, changed=changed)
         else:

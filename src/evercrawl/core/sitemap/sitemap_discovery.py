@@ -1,5 +1,5 @@
 """Find a site's sitemaps and feeds, and decide when to poll them.
-The extended sitemap is requested first (paper C, section 4.2), else an ordinary one; feeds name new pages first.
+A named sitemap is requested with the parameter XTND first (paper C, section 4.2), else an ordinary one, then feeds.
 Polls are a share of the requests that a site gets, so they never use up the budget of a small site."""
 
 from __future__ import annotations
@@ -53,15 +53,21 @@ _SETTLED_BY: dict[SourceKind, frozenset[SourceKind]] = {
 
 def extended_url(sitemap_url: str) -> str:
     """Return the sitemap URL with the parameter XTND."""
+    if sitemap_url.endswith(("?" + EXTENDED_PARAMETER, "&" + EXTENDED_PARAMETER)):
+        return sitemap_url
     return sitemap_url + ("&" if "?" in sitemap_url else "?") + EXTENDED_PARAMETER
 
 
-def sources_of(site: str, *, named: Iterable[str] = (), feeds: Iterable[str] = ()) -> tuple[SitemapSource, ...]:
-    """Return every possible source in request order: Sitemap lines of robots.txt (`named`), `feeds` from pages."""
-    found = [SitemapSource(extended_url(site + WELL_KNOWN[0]), SourceKind.EXTENDED)]
-    found += [SitemapSource(url, SourceKind.NAMED) for url in named]
-    if len(found) == 1:
-        found += [SitemapSource(site + path, SourceKind.GUESSED) for path in WELL_KNOWN]
+def sources_of(
+    site: str, *, named: Iterable[str] = (), feeds: Iterable[str] = (), extended: str = "named"
+) -> tuple[SitemapSource, ...]:
+    """Return every possible source in request order: Sitemap lines of robots.txt (`named`), `feeds` from pages.
+    `extended` says where the parameter XTND is tried first: on the first named sitemap, always, or never."""
+    plain = [SitemapSource(url, SourceKind.NAMED) for url in named]
+    is_tried = extended == "always" or (extended == "named" and bool(plain))
+    plain = plain or [SitemapSource(site + path, SourceKind.GUESSED) for path in WELL_KNOWN]
+    found = [SitemapSource(extended_url(plain[0].url), SourceKind.EXTENDED)] if is_tried else []
+    found += plain
     found += [SitemapSource(url, SourceKind.FEED) for url in list(feeds)[:MAX_FEEDS]]
     return tuple({source.url: source for source in reversed(found)}.values())[::-1]
 
@@ -155,6 +161,7 @@ class SourceState(NamedTuple):
     requested: float = 0.0
     etag: str | None = None
     last_modified: str | None = None
+    is_dated: bool = False  # It says when pages changed.
 
 
 class SitemapState(NamedTuple):
@@ -179,10 +186,29 @@ class SitemapState(NamedTuple):
         """True if some source was found."""
         return any(source.read is not None for source in self.sources.values())
 
+    @property
+    def has_dated_sitemap(self) -> bool:
+        """True if a sitemap says when pages changed; a feed only names a few."""
+        return any(
+            source.read is not None and source.is_dated and source.kind != SourceKind.FEED
+            for source in self.sources.values()
+        )
+
 
 def should_request(source: SourceState | None, *, now: float) -> bool:
     """False for a source that was recently missing."""
     return source is None or source.read is not None or now - source.requested >= ABSENT_DAYS
+
+
+def needs_probe(state: SitemapState, *, now: float) -> bool:
+    """True if a site has no known sitemap and was not asked for one lately."""
+    is_old = state.polled is None or now - state.polled >= ABSENT_DAYS
+    return not state.has_source and (is_old or not state.sources)
+
+
+def has_new_feed(state: SitemapState) -> bool:
+    """True if a page named a feed that was never requested."""
+    return any(feed not in state.sources for feed in state.feeds)
 
 
 def is_poll_due(state: SitemapState, estimate: SiteEstimate, *, pages: int, per_day: float, threshold: float) -> bool:

@@ -21,8 +21,10 @@ from evercrawl.core.sitemap.sitemap_discovery import (
     SourceState,
     extended_url,
     found_kind,
+    has_new_feed,
     is_poll_due,
     is_superseded,
+    needs_probe,
     poll_interval,
     should_request,
     sitemap_state_bytes,
@@ -47,16 +49,54 @@ def index(*children: str | SitemapEntry) -> Sitemap:
 # Sources
 
 
-def test_the_extended_sitemap_comes_first_and_guesses_only_without_names():
-    assert sources_of(SITE) == (
-        SitemapSource("http://site.test/sitemap.xml?XTND", SourceKind.EXTENDED),
-        SitemapSource("http://site.test/sitemap.xml", SourceKind.GUESSED),
+def test_one_question_where_robots_txt_names_nothing():
+    assert sources_of(SITE) == (SitemapSource("http://site.test/sitemap.xml", SourceKind.GUESSED),)
+
+
+def test_a_named_sitemap_is_requested_in_its_extended_form_first():
+    found = sources_of(
+        SITE, named=["http://site.test/s.xml", "http://site.test/t.xml"], feeds=["http://site.test/feed"]
     )
-    named = sources_of(SITE, named=["http://cdn.test/s.xml"], feeds=["http://site.test/feed"])
-    assert named[1:] == (
-        SitemapSource("http://cdn.test/s.xml", SourceKind.NAMED),
+    assert found == (
+        SitemapSource("http://site.test/s.xml?XTND", SourceKind.EXTENDED),
+        SitemapSource("http://site.test/s.xml", SourceKind.NAMED),
+        SitemapSource("http://site.test/t.xml", SourceKind.NAMED),
         SitemapSource("http://site.test/feed", SourceKind.FEED),
     )
+
+
+def test_a_site_that_names_the_extended_form_is_asked_for_it_once():
+    assert sources_of(SITE, named=["http://site.test/s.xml?XTND"]) == (
+        SitemapSource("http://site.test/s.xml?XTND", SourceKind.EXTENDED),
+    )
+
+
+def test_the_extended_form_always_or_never():
+    assert sources_of(SITE, extended="always")[0].url == "http://site.test/sitemap.xml?XTND"
+    assert sources_of(SITE, named=["http://site.test/s.xml"], extended="never")[0].url == "http://site.test/s.xml"
+
+
+def test_a_missing_sitemap_is_asked_for_again_after_a_month():
+    missing = SitemapState({"http://site.test/sitemap.xml": SourceState("well-known", requested=1.0)}, polled=1.0)
+    assert needs_probe(SitemapState(), now=1.0)
+    assert not needs_probe(missing, now=1.0 + ABSENT_DAYS - 1.0)
+    assert needs_probe(missing, now=1.0 + ABSENT_DAYS)
+    assert not needs_probe(SitemapState({"s": SourceState("robots.txt", read=1.0)}, polled=1.0), now=99.0)
+
+
+def test_a_feed_that_was_never_requested_is_new():
+    known = SitemapState({"http://site.test/feed": SourceState("feed", requested=1.0)}, ("http://site.test/feed",))
+    assert not has_new_feed(known)
+    assert has_new_feed(known._replace(feeds=(*known.feeds, "http://site.test/other")))
+
+
+def test_only_a_sitemap_with_dates_counts_as_dated():
+    def state(kind: SourceKind, *, is_dated: bool) -> SitemapState:
+        return SitemapState({"s": SourceState(kind.value, read=1.0, is_dated=is_dated)})
+
+    assert state(SourceKind.GUESSED, is_dated=True).has_dated_sitemap
+    assert not state(SourceKind.GUESSED, is_dated=False).has_dated_sitemap
+    assert not state(SourceKind.FEED, is_dated=True).has_dated_sitemap
 
 
 def test_a_source_is_named_once_and_feeds_are_few():
@@ -85,7 +125,7 @@ def test_superseded_sources(kind: SourceKind, found: set[SourceKind], expected: 
 
 
 def test_a_server_that_does_not_know_the_parameter():
-    asked = sources_of(SITE)[0]
+    asked = sources_of(SITE, extended="always")[0]
     assert found_kind(asked, Sitemap(SitemapType.EXTENDED)) is SourceKind.EXTENDED
     assert found_kind(asked, Sitemap(SitemapType.URLSET)) is SourceKind.GUESSED
     assert found_kind(asked, Sitemap(SitemapType.UNKNOWN)) is None
