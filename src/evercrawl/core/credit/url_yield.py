@@ -22,6 +22,7 @@ PAGE_FROM, VIEW_FROM = 0.2, 0.08  # Expected yield from which a URL is queued as
 
 _HASH = re.compile(r"=(?=[a-f]*\d)[0-9a-f]{16,}(?:[&;:]|\Z)", re.IGNORECASE)
 _SEPARATOR = re.compile("[&;]")
+_DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[A-Za-z_-]+\Z")
 
 
@@ -51,11 +52,15 @@ def kinds_of(url: str) -> tuple[str, ...]:
     path, _, query = (url[start:] if start >= 0 else "/").partition("?")
     names = _parameter_names(query) if query else ""
     segments = path.split("/")[1:]
-    first = "/".join(placeholder(segment) or segment for segment in segments[:2])
+    first = "/".join(_generalize(segment) for segment in segments[:2])
     if len(segments) <= 2:
         return (f"/{first}?{names}",)
     last = segments[-1] or f"{segments[-2]}/"
-    return f"/{first}/*?{names}", f"*/{placeholder(last) or last}?{names}"
+    return f"/{first}/*?{names}", f"*/{_generalize(last)}?{names}"
+
+
+def _generalize(segment: str) -> str:
+    return placeholder(segment) or _DIGITS.sub("{n}", segment)
 
 
 def _parameter_names(query: str) -> str:
