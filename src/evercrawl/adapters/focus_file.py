@@ -45,7 +45,8 @@ def focus_from_file(path: Path) -> Focus | TopicSketch:
     try:
         rows = list(_rows(path))
         if all(row.get("on_topic", True) for row in rows):
-            return sketch_from_pages((example.url, example.document) for example in map(parse_example, rows))
+            pages = ((example.url, example.document) for example in map(parse_example, rows))
+            return sketch_from_pages(pages, background=load_background())
         return focus_from_rows(rows, background=load_background())
     except ValueError as error:
         raise ConfigError(f"{path}: {error}") from error

@@ -28,7 +28,7 @@ from evercrawl.core.focus.feedback_model import (
     url_form,
     waiting_links,
 )
-from evercrawl.core.focus.sparse_rows import SparseVector, Vocabulary
+from evercrawl.core.focus.sparse_rows import Floats, SparseVector, Vocabulary
 from evercrawl.core.focus.topic_sketch import TopicSketch
 from evercrawl.model.document import Document
 
@@ -42,6 +42,7 @@ MAX_SAVED = 20_000  # Best waiting URLs whose value is stored.
 MAX_SAVED_SAMPLES = 300
 OFF_TOPIC = 0.1  # A page less likely on topic makes room first.
 UNKNOWN_VALUE = 0.01  # Value of a link until it is judged.
+EXAMPLE_VALUE = 2.0  # Value of a link to an example that was not fetched by this crawl.
 MAX_URL_VALUE = 0.3  # Largest value of a URL without a known link to it.
 FORMAT = 1
 
@@ -71,7 +72,7 @@ class FeedbackFrontier:
         self._expected: dict[str, float] = {}
         self.fetched = 0
         self._settled = 0.0  # Expected number of pages on topic among fetched pages that are no longer samples.
-        self._fetched_examples: set[str] = set()
+        self._unfetched_examples = {sample.url for sample in self._samples}
         self._next = 0
         self._learn()
 
@@ -86,7 +87,7 @@ class FeedbackFrontier:
     def on_topic(self) -> float:
         """The expected number of fetched pages on topic, by what is known now."""
         found = sum([self._scores[sample.url] for sample in self._samples[self._examples :]])
-        return self._settled + found + len(self._fetched_examples)
+        return self._settled + found + self._examples - len(self._unfetched_examples)
 
     @property
     def harvest_ratio(self) -> float:
@@ -149,7 +150,7 @@ class FeedbackFrontier:
         if url in self._in_links:
             number = next(n for n, sample in enumerate(self._samples) if sample.url == url)
             if number < self._examples:
-                self._fetched_examples.add(url)
+                self._unfetched_examples.discard(url)
                 self._samples[number] = self._samples[number]._replace(links=targets)
                 return
             self._remove_sample(number)  # Fetched again.
@@ -179,6 +180,8 @@ class FeedbackFrontier:
                     known = self._waiting[link.url] = []
                 self.values.setdefault(link.url, UNKNOWN_VALUE)
                 self._depths.setdefault(link.url, depth)
+            elif link.url in self._unfetched_examples:
+                self.values.setdefault(link.url, EXAMPLE_VALUE)
             if known is not None and len(known) < MAX_LINKS_IN:
                 known.append(link)
 
@@ -196,7 +199,10 @@ class FeedbackFrontier:
         width, samples = len(self._vocabulary), self._samples
         forms = [url_form(sample.url) for sample in samples]
         vectors = [self._with_in_links(sample) for sample in samples]
-        self._pages = PageModel(vectors, forms, examples=self._examples, width=width, policy=self._policy)
+        background = self._background()
+        self._pages = PageModel(
+            vectors, forms, examples=self._examples, background=background, width=width, policy=self._policy
+        )
         for sample, chance in zip(samples, self._pages.chances, strict=True):
             self._scores[sample.url] = float(chance)
         known = [
@@ -208,11 +214,17 @@ class FeedbackFrontier:
             samples,
             known,
             others=[link for url in best for link in self._waiting.get(url, ())[:1]],
+            background=background,
             hubs=hub_scores(samples, self._pages.chances, self._expected),
             width=width,
             policy=self._policy,
         )
         self._value_links(best)
+
+    def _background(self) -> dict[str, Floats]:
+        """Return the share of pages in general that have each feature, by block."""
+        width = len(self._vocabulary)
+        return {name: self._vocabulary.values(shares, width) for name, shares in self._sketch.background.items()}
 
     def _best(self, most: int) -> list[str]:
         if len(self.values) <= most:
@@ -274,6 +286,7 @@ class FeedbackFrontier:
             self._in_links = {sample.url: [] for sample in self._samples}
             self.values.update(fields["values"])
             self.fetched, self._settled = fields["fetched"], fields["settled"]
+            self._unfetched_examples = {sample.url for sample in self._samples[: self._examples]}
             self._learn()
         except (zlib.error, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise ValueError("not a stored state of a focus") from error

@@ -47,8 +47,13 @@ class FeedbackPolicy:
 
     most_found: int = 12  # Pages most like the example that count as examples.
     rounds: int = 2
+    strong_likeness: float = 0.6  # With as much likeness to the example, the pages found count as much as it.
     steepness: float = 4.0  # How quickly scores change between pages on and off topic.
     min_distance: float = 0.15  # Least difference of scores between the middle and pages on topic.
+    usual_low: float = 0.4  # Usual scores of pages off and on topic.
+    usual_high: float = 1.5
+    usual_spread: float = 0.25
+    usual_pages: float = 30.0  # How many pages the usual scores count for.
     rate_prior: float = 2.0  # Weight of the average among the targets of one source or of URLs of one form.
     ridge: float = 4.0  # How strongly the weights of signals are held at their prior.
     min_links: int = 5  # Links with a known target needed to adapt the weights of signals.
@@ -81,27 +86,32 @@ class PageModel:
     """What pages on topic look like: a centroid for each block, and the scores between which chances rise."""
 
     def __init__(
-        self, samples: Sequence[PageVectors], forms: Sequence[str], *, examples: int, width: int, policy: FeedbackPolicy
+        self,
+        samples: Sequence[PageVectors],
+        forms: Sequence[str],
+        *,
+        examples: int,
+        background: Mapping[str, Floats],
+        width: int,
+        policy: FeedbackPolicy,
     ) -> None:
         """Learn from samples. The first `examples` of them are the examples, or the query."""
         self._policy = policy
         self._examples = examples
         self.rows = {name: Rows([sample[name] for sample in samples], width) for name in PAGE_BLOCKS}
-        self.rarity = {name: rows.rarity() for name, rows in self.rows.items()}
+        self.rarity = {name: rows.rarity(background.get(name)) for name, rows in self.rows.items()}
         for name, rows in self.rows.items():
             rows.scale(self.rarity[name])
         weights = np.zeros(len(samples))
         weights[:examples] = 1.0 / examples
-        scores = self._compare(weights)
+        scores = first = self._compare(weights)
         for _ in range(policy.rounds):
-            weights = self._choose(scores, forms)
+            weights = self._choose(scores, first, forms)
             scores = self._compare(weights)
         self._centroids = {name: rows.centroid(weights) for name, rows in self.rows.items()}
-        others = np.sort(scores[examples:]) if len(scores) > examples else np.zeros(1)
-        expected = float(np.mean(scores[:examples]))
-        background, found = float(np.median(others)), max(expected, float(np.mean(others[-5:])))
-        self._middle = (background + found) / 2.0
-        self._distance = max((found - background) / 2.0, policy.min_distance)
+        low, high = self._typical_scores(scores)
+        self._middle = (low + high) / 2.0
+        self._distance = max((high - low) / 2.0, policy.min_distance)
         self.chances = self._chance(scores)
         self.chances[:examples] = 1.0
 
@@ -115,8 +125,9 @@ class PageModel:
             total += (dot - own * weights) / np.sqrt(np.maximum(square, 1e-6))
         return total
 
-    def _choose(self, scores: Floats, forms: Sequence[str]) -> Floats:
-        """Return the weights of the example and of the pages most like it."""
+    def _choose(self, scores: Floats, first: Floats, forms: Sequence[str]) -> Floats:
+        """Return the weights of the example and of the pages most like it.
+        Pages that are little like the example itself (by their first score) count little."""
         most = min(self._policy.most_found, max(1, len(scores) // 4))
         ranked = np.argsort(-scores, kind="stable").tolist()
         best = [number for number in ranked if number >= self._examples and scores[number] > 0][:most]
@@ -126,9 +137,21 @@ class PageModel:
             seen[forms[number]] += 1
             weights[number] = 1.0 / seen[forms[number]]
         if best:
-            weights /= weights.sum()
+            likeness = float(np.mean(first[best])) / self._policy.strong_likeness
+            weights *= min(1.0, likeness**2) / weights.sum()
         weights[: self._examples] = 1.0 / self._examples
         return weights
+
+    def _typical_scores(self, scores: Floats) -> tuple[float, float]:
+        """Return the typical scores of pages off and on topic. With few pages, what is usual elsewhere counts more."""
+        policy, others = self._policy, np.sort(scores[self._examples :])
+        if not len(others):
+            return policy.usual_low, policy.usual_high
+        # Most pages may be on topic, so the median alone could be one of them.
+        low = min(float(np.median(others)), float(np.quantile(others, 0.1)) + policy.usual_spread)
+        high = max(float(np.mean(scores[: self._examples])), float(np.mean(others[-5:])))
+        share = len(others) / (len(others) + policy.usual_pages)
+        return low, share * high + (1.0 - share) * max(policy.usual_high, low + 2.0 * policy.min_distance)
 
     def _chance(self, scores: Floats) -> Floats:
         return logistic(self._policy.steepness * (scores - self._middle) / self._distance)
@@ -207,6 +230,7 @@ PRIORS = (
 MIN_COUNTED = 0.2  # A smaller chance of a link's target does not make its source a hub.
 _HUB_LINKS = 2.0  # A page with links to as many pages on topic is a hub.
 _VIEWS = {"anchor": "title", "url": "url"}  # Views of a page that are like views of a link to it.
+_LIKE_BLOCK = {"anchor": "anchors", "around": "text", "source": "title"}  # Blocks of pages with the same background.
 _IN_SHARE = 0.2  # Weight of one link to an example, relative to the example's own view.
 
 
@@ -241,6 +265,7 @@ class LinkModel:
         known: Sequence[LinkTarget],
         *,
         others: Sequence[WaitingLink],
+        background: Mapping[str, Floats],
         hubs: Floats,
         width: int,
         policy: FeedbackPolicy,
@@ -253,7 +278,10 @@ class LinkModel:
         self._numbers = np.array([target.number for target in known], dtype=np.int64)
         rows = {name: Rows([link.vectors[name] for link in links], width) for name in LINK_BLOCKS}
         seen = [*links, *others]
-        self.rarity = {name: Rows([link.vectors[name] for link in seen], width).rarity() for name in LINK_BLOCKS}
+        self.rarity = {
+            name: Rows([link.vectors[name] for link in seen], width).rarity(background.get(_LIKE_BLOCK.get(name, "")))
+            for name in LINK_BLOCKS
+        }
         self.rarity["url"] = pages.rarity["url"]
         self.rarity["anchor"] = (self.rarity["anchor"] + pages.rarity["title"]) / 2.0
         for name in LINK_BLOCKS:

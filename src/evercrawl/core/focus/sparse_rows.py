@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+BACKGROUND_ROWS = 20.0  # How many rows the background counts for.
 MAX_FEATURES = 300_000  # Features that are told apart. Later ones are ignored.
 
 
@@ -46,6 +47,15 @@ class Vocabulary:
             found = self._numbers[feature] = len(self._numbers)
         return found
 
+    def values(self, of: Mapping[str, float], width: int) -> Floats:
+        """Return an array with the value of each known feature, else 0."""
+        found = np.zeros(width)
+        for feature, value in of.items():
+            number = self._numbers.get(feature)
+            if number is not None and number < width:
+                found[number] = value
+        return found
+
     def vector(self, counts: Mapping[str, int]) -> SparseVector:
         """Return a block of counts as a vector of damped counts."""
         features, weights = array("i"), array("f")
@@ -74,10 +84,15 @@ class Rows:
         self._value = self._value / np.maximum(length, 1e-9)[self._row]
         return self
 
-    def rarity(self) -> Floats:
-        """Return the logarithm of the inverse share of rows that have each feature; 0 for one that all have."""
-        found: Floats = np.log((self.count + 2.0) / (np.bincount(self._column, minlength=self.width) + 0.5))
-        return np.maximum(found, 0.0)
+    def rarity(self, background: Floats | None = None) -> Floats:
+        """Return the logarithm of the inverse share of rows that have each feature; 0 for one that all have.
+        The background gives the share of pages in general that have each feature; it counts as some more rows."""
+        having = np.bincount(self._column, minlength=self.width).astype(float)
+        count = float(self.count)
+        if background is not None:
+            having += BACKGROUND_ROWS * background
+            count += BACKGROUND_ROWS
+        return np.maximum(np.log((count + 2.0) / (having + 0.5)), 0.0)
 
     def centroid(self, weights: Floats) -> Floats:
         """Return the weighted sum of the rows."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
+from evercrawl.core.focus.classifier import FeatureShares
 from evercrawl.core.focus.page_features import Blocks, page_blocks, words_of
 from evercrawl.model.document import Document
 
@@ -30,20 +31,21 @@ class TopicSketch:
     """What is known of a topic before the crawl; at least one page."""
 
     pages: tuple[SketchPage, ...]
+    background: FeatureShares  # The share of pages in general that have each feature, by block.
 
     def to_bytes(self) -> bytes:
         """Return the stored form."""
-        return HEADER + zlib.compress(json.dumps(self.pages, separators=(",", ":")).encode())
+        return HEADER + zlib.compress(json.dumps([self.pages, self.background], separators=(",", ":")).encode())
 
     @classmethod
     def from_bytes(cls, stored: bytes) -> TopicSketch:
         """Read the stored form; raises ValueError for anything else."""
         try:
-            pages = [
-                SketchPage(url, {name: Counter(counts) for name, counts in blocks.items()})
-                for url, blocks in json.loads(zlib.decompress(stored.removeprefix(HEADER)))
+            pages, background = json.loads(zlib.decompress(stored.removeprefix(HEADER)))
+            found = [
+                SketchPage(url, {name: Counter(counts) for name, counts in blocks.items()}) for url, blocks in pages
             ]
-            return cls(tuple(pages))
+            return cls(tuple(found), background)
         except (zlib.error, KeyError, TypeError, AttributeError) as error:
             raise ValueError("not a stored focus") from error
 
@@ -53,18 +55,18 @@ def is_sketch(stored: bytes) -> bool:
     return stored.startswith(HEADER)
 
 
-def sketch_from_words(query: str) -> TopicSketch:
+def sketch_from_words(query: str, *, background: FeatureShares) -> TopicSketch:
     """Return the topic of a query; raises ValueError if it has no words."""
     words = Counter(words_of(query))
     if not words:
         raise ValueError("a query needs at least one word")
-    return TopicSketch((SketchPage("", dict.fromkeys(QUERY_BLOCKS, words)),))
+    return TopicSketch((SketchPage("", dict.fromkeys(QUERY_BLOCKS, words)),), background)
 
 
-def sketch_from_pages(pages: Iterable[tuple[str, Document]]) -> TopicSketch:
+def sketch_from_pages(pages: Iterable[tuple[str, Document]], *, background: FeatureShares) -> TopicSketch:
     """Return the topic of example pages; raises ValueError if none has words."""
     found = [SketchPage(url, page_blocks(url, document)) for url, document in islice(pages, MAX_PAGES)]
     found = [page for page in found if page.blocks["text"] or page.blocks["title"]]
     if not found:
         raise ValueError("the example has no text")
-    return TopicSketch(tuple(found))
+    return TopicSketch(tuple(found), background)
