@@ -422,6 +422,7 @@ class Shard:
         if blocked_us is not None:
             # Nothing may start before that, but unsaved work is committed in time.
             moments = [max(moment, blocked_us) for moment in moments if moment != commit_us] or [blocked_us]
+            moments += [blocked_us] if any(queue.has_work() for queue in self.frontier.queues.values()) else []
             moments += [commit_us] if commit_us is not None else []
         return min(moments, default=None)
 
