@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from evercrawl.adapters.learned import load_sentiment_model
+from evercrawl.adapters.learned import load_paper_model, load_sentiment_model
 from evercrawl.adapters.plugins import load_object
 from evercrawl.core.sentiment.field_analysers import Analyser, LanguageAnalyser, SentimentAnalyser
 from evercrawl.core.sentiment.sentences import ENGLISH_WORDS, FOREIGN_WORDS
@@ -32,7 +32,23 @@ def sentiment() -> Analyser:
     return SentimentAnalyser(load_sentiment_model().score, detect_language)
 
 
-BUILT_IN: dict[str, Callable[[], Analyser]] = {"language": language, "sentiment": sentiment}
+def paper_sentiment() -> Analyser:
+    """Return paper D's naive Bayes, exactly as printed."""
+    return SentimentAnalyser(load_paper_model().score, detect_language, "paper-sentiment", clear=0.0)
+
+
+def paper_sentiment_add_one() -> Analyser:
+    """Return paper D's naive Bayes with 1 added to each count."""
+    score = partial(load_paper_model().score, add_one=True)
+    return SentimentAnalyser(score, detect_language, "paper-sentiment-add-one", clear=0.0)
+
+
+BUILT_IN: dict[str, Callable[[], Analyser]] = {
+    "language": language,
+    "sentiment": sentiment,
+    "paper-sentiment": paper_sentiment,
+    "paper-sentiment-add-one": paper_sentiment_add_one,
+}
 """The built-in analysers, which need no entry point."""
 
 

@@ -48,6 +48,7 @@ GROUPS: dict[str, dict[str, ListedCommand]] = {
         "log": ListedCommand("decisions", "Print every visit, as crawl.log or JSON."),
         "links": ListedCommand("links", "Show a page's links; find dead links and orphan pages."),
         "graph": ListedCommand("links", "Summarise, export or draw the link graph."),
+        "credit": ListedCommand("links", "Show the credit of pages, which decides their order."),
     },
     "Be notified": {
         "alert": ListedCommand("alerts", "Get changes by webhook, mail or feed."),

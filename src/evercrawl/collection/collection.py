@@ -39,7 +39,7 @@ if TYPE_CHECKING:
         PruneReport,
     )
     from evercrawl.model.links import BadLink, GraphSummary, PageLinks, RankedPage
-    from evercrawl.model.listing import VisitLogRow
+    from evercrawl.model.listing import CreditReport, PageBalance, VisitLogRow
     from evercrawl.model.report import (
         Explanation,
         FreshnessEstimate,
@@ -430,6 +430,18 @@ class Collection:
         from evercrawl.collection.link_report import page_links
 
         return page_links(self.path, self.settings, url, rebuild=rebuild)
+
+    def credit(self, *, limit: int = 20) -> CreditReport:
+        """Return the credit of the collection and its richest pages."""
+        from evercrawl.collection.link_report import credit_report
+
+        return credit_report(self.path, self.settings, limit=limit)
+
+    def page_credit(self, url: str) -> PageBalance:
+        """Return the credit of a page."""
+        from evercrawl.collection.link_report import page_balance
+
+        return page_balance(self.path, self.settings, url)
 
     def bad_links(self, site: str | None = None) -> Iterator[BadLink]:
         """Yield links that are dead or redirect."""

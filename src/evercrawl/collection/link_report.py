@@ -13,11 +13,13 @@ from evercrawl.adapters.sql.log_reader import log_reader
 from evercrawl.adapters.sql.state_reader import shards_of
 from evercrawl.adapters.tantivy.text_index import page_number, split_page_number
 from evercrawl.collection.graph_builder import HASH_BYTES, up_to_date_graph, url_hash
+from evercrawl.core.credit.ledger import MICROS, CreditLedger
 from evercrawl.core.linkgraph.graph_metrics import UNREACHED
 from evercrawl.core.url import canonical, canonical_of_href, key_of, shard_of_site, site_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.document import Link
 from evercrawl.model.links import BadLink, GraphSummary, LinkEnd, LinkProblem, PageLinks, RankedPage
+from evercrawl.model.listing import CreditReport, PageBalance
 from evercrawl.model.reason import GONE_REASONS, Reason
 from evercrawl.model.settings import Settings
 
@@ -50,6 +52,39 @@ def page_links(collection: Path, settings: Settings, url: str, *, rebuild: bool 
         credit=credit,
         incoming_count=len(sources),
     )
+
+
+def credit_report(collection: Path, settings: Settings, *, limit: int = 20) -> CreditReport:
+    """Return the credit of the collection, Lambda's included, and the pages with the most."""
+    ledgers: list[CreditLedger] = []
+    richest: list[PageBalance] = []
+    for shard in shards_of(collection):
+        with log_reader(collection, shard) as reader:
+            ledgers.append(reader.credit_ledger())
+            richest += reader.richest_pages(limit)
+    pages = sum(ledger.pages for ledger in ledgers)
+    paid = sum(ledger.dividend * ledger.pages for ledger in ledgers)
+    return CreditReport(
+        settings.credit.order,
+        sum(ledger.minted for ledger in ledgers) / MICROS,
+        sum(ledger.lambda_page for ledger in ledgers) / MICROS,
+        sum(ledger.held for ledger in ledgers) / MICROS,
+        sum(ledger.sent - ledger.received for ledger in ledgers) / MICROS,
+        pages,
+        paid / pages / MICROS if pages else 0.0,
+        max((ledger.generation for ledger in ledgers), default=0),
+        tuple(sorted(richest, key=lambda page: -page.credit)[:limit]),
+    )
+
+
+def page_balance(collection: Path, settings: Settings, url: str) -> PageBalance:
+    """Return the credit of a page; raise ConfigError if it is unknown."""
+    page, name = page_at(collection, settings, url)
+    with log_reader(collection, split_page_number(page)[0]) as reader:
+        held, known = reader.credit(key_of(name)), reader.page(key_of(name))
+    assert held is not None
+    assert known is not None
+    return PageBalance(name, *held, known.visits, known.is_queued)
 
 
 def _end(link: Link) -> LinkEnd:

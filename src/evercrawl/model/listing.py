@@ -190,6 +190,32 @@ class CreditSummary(NamedTuple):
 
     credit: float  # Its credit; 0 after a visit.
     importance: float  # Recent credit from links relative to the mean: 1 is an average page.
+    history: float = 0.0  # Credit received by links, older generations counting half as much as the next.
+
+
+class PageBalance(NamedTuple):
+    """A page with its credit."""
+
+    url: str
+    credit: float
+    importance: float
+    history: float
+    visits: int
+    is_queued: bool
+
+
+class CreditReport(NamedTuple):
+    """The credit of a collection, and its richest pages."""
+
+    order: str  # The setting `credit.order`.
+    minted: float
+    lambda_page: float
+    held: float  # By all pages.
+    in_transit: float  # Between shards.
+    pages: int
+    dividend: float  # What Lambda has paid to each page so far, on average.
+    generation: int
+    richest: tuple[PageBalance, ...]
 
 
 class VisitRecord(NamedTuple):

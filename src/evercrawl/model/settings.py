@@ -409,7 +409,7 @@ class AnalysisSettings:
     """Analysers that run on each new version."""
 
     analysers: tuple[str, ...] = setting(
-        (), "Analysers by name, such as language and sentiment, or your own as module:object."
+        (), "Analysers by name: language, sentiment, paper-sentiment, or your own as module:object."
     )
 
 

@@ -14,6 +14,11 @@ select p.id, p.key, p.url, s.name, p.depth, p.hops, p.priority, p.seq is not nul
 select p.credit, p.earned, p.generation from seen k join page p on p.shard = :shard and p.id = k.page_id
  where k.shard = :shard and k.key = :key
 
+-- richest_pages --
+-- The pages with the most credit.
+select url, credit, earned, generation, visits, seq is not null from page where shard = :shard
+ order by credit desc, id limit :most
+
 -- view_refusal --
 -- A refused URL by its key.
 select key, url, reason, detail, parent, at_us, depth from refusal where shard = :shard and key = :key

@@ -15,13 +15,14 @@ from evercrawl.adapters.sql.records import change_from, noise_from, refusal_from
 from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection
 from evercrawl.adapters.sqlite.state_file import database_of, open_for_reading, shard_path, shards_in
 from evercrawl.core.credit.credit_priority import mean_importance
-from evercrawl.core.credit.ledger import CREDIT_KEY, MICROS, PageCredit, importance_of, ledger_of
+from evercrawl.core.credit.ledger import CREDIT_KEY, MICROS, CreditLedger, PageCredit, importance_of, ledger_of
 from evercrawl.core.document.compression import MAX_CHAIN
 from evercrawl.model.change import Change
 from evercrawl.model.listing import (
     ChangeRecord,
     CreditSummary,
     Decisions,
+    PageBalance,
     PageDecision,
     PageRecord,
     SampledPage,
@@ -65,6 +66,12 @@ def shards_of(collection: Path) -> list[int]:
     return shards_in(collection)
 
 
+def _credit_summary(page: PageCredit, ledger: CreditLedger) -> CreditSummary:
+    history = importance_of(page, max(page.generation, ledger.generation))
+    mean = mean_importance(ledger)
+    return CreditSummary((page.held + ledger.dividend) / MICROS, history / mean if mean else 1.0, history / MICROS)
+
+
 class ShardReader:
     """The state of one shard at the moment of each call."""
 
@@ -82,13 +89,19 @@ class ShardReader:
     def credit(self, key: bytes) -> CreditSummary | None:
         """Return credit and importance of the page with this key; None: no such page."""
         row = self.queries.row("page_credit", key=key)
-        if row is None:
-            return None
-        ledger = ledger_of(self.site_state(*CREDIT_KEY))
-        held, earned, generation = row
-        importance = importance_of(PageCredit(0, 0, earned, generation), max(generation, ledger.generation))
-        mean = mean_importance(ledger)
-        return CreditSummary((held + ledger.dividend) / MICROS, importance / mean if mean else 1.0)
+        return None if row is None else _credit_summary(PageCredit(row[0], 0, *row[1:]), self.credit_ledger())
+
+    def credit_ledger(self) -> CreditLedger:
+        """Return the credit ledger of this shard."""
+        return ledger_of(self.site_state(*CREDIT_KEY))
+
+    def richest_pages(self, most: int) -> list[PageBalance]:
+        """Return the pages with the most credit."""
+        ledger = self.credit_ledger()
+        return [
+            PageBalance(url, *_credit_summary(PageCredit(held, 0, earned, generation), ledger), visits, bool(is_queued))
+            for url, held, earned, generation, visits, is_queued in self.queries.rows("richest_pages", most=most)
+        ]
 
     def refusal(self, key: bytes) -> Refusal | None:
         """Return the refused URL with this key."""

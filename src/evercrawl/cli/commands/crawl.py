@@ -44,6 +44,7 @@ FLAG_KEYS = {
     "budget": "revisit.budget",
     "outposts": "outposts.listen",
     "wait": "crawl.idle_timeout",
+    "order": "credit.order",
 }
 """The setting that each flag overrides for one run."""
 
@@ -72,6 +73,11 @@ def _setting(flag: str, *names: str, **attributes: Any) -> Callable[[Any], Any]:
 _RUN_OPTIONS = (
     _setting("--max-time", metavar="SECONDS", help="Stop after this time: 90, 5m, 2h."),
     _setting("--wait", metavar="SECONDS", help="Before ending, wait this long for paused sites and retries: 10m."),
+    _setting(
+        "--order",
+        type=click.Choice(["credit", "breadth-first", "paper-credit"]),
+        help="Which page comes first. Default: credit.",
+    ),
     _setting("--depth", metavar="N", help="Follow links at most N steps from a start URL."),
     click.option(
         "--scope", type=click.Choice(["host", "prefix", "domain", "list"]), help="Which URLs to crawl. Default: host."

@@ -1,4 +1,4 @@
-"""The commands `links` and `graph`: links of a page, links to fix, and the link graph."""
+"""The commands `links`, `graph` and `credit`: links of a page, links to fix, the link graph, and credit."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
     from evercrawl.model.links import BadLink, LinkEnd, PageLinks
+    from evercrawl.model.listing import PageBalance
 
 _ANCHOR_CHARS = 60
 
@@ -262,3 +263,48 @@ def graph_rebuild(cli: CliContext, as_json: bool) -> None:
         emit_json("graph", asdict(found))
         return
     cli.note(f"{plural(found.pages, 'page')}, {plural(found.links, 'link')}")
+
+
+@click.command("credit")
+@click.argument("url", required=False)
+@click.option("-n", "--limit", type=click.IntRange(1), default=20, show_default=True, help="Number of pages to list.")
+@json_option
+@common_options
+@pass_cli
+def credit_command(cli: CliContext, url: str | None, limit: int, as_json: bool) -> int:
+    """Show the credit of a page, or of the richest pages and the Lambda page.
+
+    \b
+    evercrawl credit
+    evercrawl credit https://example.org/docs/
+    evercrawl credit --json | jq .lambda_page
+
+    A visit leaves a page with 0: a tenth goes to the Lambda page, the rest to its links. The history of a
+    page is the credit that links have given to it; older credit counts less.
+    """
+    with cli.open_collection() as collection:
+        if url is not None:
+            page = collection.page_credit(parse_page_url(url))
+            if as_json:
+                emit_json("credit", page._asdict())
+            else:
+                click.echo(safe_line(page.url))
+                _show_balance(page)
+            return ExitCode.OK
+        found = collection.credit(limit=limit)
+    if as_json:
+        emit_json("credit", found._asdict() | {"richest": [page._asdict() for page in found.richest]})
+        return ExitCode.OK
+    click.echo(f"order    {found.order}")
+    click.echo(f"credit   {found.minted:,.0f}: {found.held:,.0f} held by {plural(found.pages, 'page')}")
+    click.echo(f"Lambda   {found.lambda_page:,.0f}; it has paid {found.dividend:,.1f} to each page")
+    for page in found.richest:
+        state = "queued" if page.is_queued else plural(page.visits, "visit")
+        click.echo(f"{page.credit:>12,.1f}  history {page.history:>12,.1f}  {state:<9}  {safe_line(page.url)}")
+    return ExitCode.OK
+
+
+def _show_balance(page: PageBalance) -> None:
+    click.echo(f"  credit      {page.credit:,.1f}")
+    click.echo(f"  history     {page.history:,.1f}")
+    click.echo(f"  importance  {page.importance:.3g} times the average")

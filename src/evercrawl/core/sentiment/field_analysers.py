@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from evercrawl.core.sentiment.sentences import is_english, page_sentiment
+from evercrawl.core.sentiment.sentences import CLEAR_SCORE, is_english, page_sentiment
 from evercrawl.model.document import Document, FieldValue
 
 MAX_ERROR_CHARS = 200
@@ -55,13 +55,20 @@ class SentimentAnalyser:
     score: Callable[[str], float]
     detect: DetectLanguage = _english_or_unknown
     name: str = "sentiment"
+    clear: float = CLEAR_SCORE  # Score from which a sentence is positive or negative.
 
     def analyse(self, document: Document) -> Mapping[str, FieldValue]:
-        """Return `sentiment` from -1 to 1 and its number of sentences; nothing for other languages."""
-        found = page_sentiment(document.text, self.score, lang=_language_of(document, self.detect))
+        """Return `sentiment` from -1 to 1 and the numbers of its sentences; nothing for other languages."""
+        lang = _language_of(document, self.detect)
+        found = page_sentiment(document.text, self.score, lang=lang, clear=self.clear)
         if found is None:
             return {}
-        return {"sentiment": round(found.score, 4), "sentiment_sentences": found.sentences}
+        return {
+            "sentiment": round(found.score, 4),
+            "sentiment_sentences": found.sentences,
+            "sentiment_positive": found.positive,
+            "sentiment_negative": found.negative,
+        }
 
 
 def analyse_fields(document: Document, analysers: Iterable[Analyser]) -> dict[str, FieldValue]:

@@ -86,8 +86,11 @@ class Sentiment(NamedTuple):
     negative: int
 
 
-def page_sentiment(text: str, score: Callable[[str], float], *, lang: str | None = None) -> Sentiment | None:
-    """Return the mean over the sentences of a page; None if it has none or is not in English."""
+def page_sentiment(
+    text: str, score: Callable[[str], float], *, lang: str | None = None, clear: float = CLEAR_SCORE
+) -> Sentiment | None:
+    """Return the mean over the sentences of a page; None if it has none or is not in English.
+    With `clear` 0 every sentence is positive or negative, as in paper D."""
     if not is_english(text, lang=lang):
         return None
     sentences = split_sentences(text)
@@ -95,7 +98,8 @@ def page_sentiment(text: str, score: Callable[[str], float], *, lang: str | None
     scores = [score(sentence) for sentence in (longer or sentences)[:MAX_SENTENCES]]
     if not scores:
         return None
-    positive, negative = sum(value >= CLEAR_SCORE for value in scores), sum(value <= -CLEAR_SCORE for value in scores)
+    positive = sum(value >= clear for value in scores)
+    negative = sum(value < 0 and value <= -clear for value in scores)
     return Sentiment(sum(scores) / len(scores), len(scores), positive, negative)
 
 

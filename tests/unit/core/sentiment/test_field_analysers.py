@@ -15,7 +15,8 @@ def document(text: str, lang: str | None = None) -> Document:
 def test_language_and_sentiment():
     analysers: list[Analyser] = [LanguageAnalyser(), SentimentAnalyser(lambda _: 0.5)]
     fields = analyse_fields(document("This is the one. It is good.", "en-US"), analysers)
-    assert fields == {"language": "en", "sentiment": 0.5, "sentiment_sentences": 2}
+    counts = {"sentiment_sentences": 2, "sentiment_positive": 2, "sentiment_negative": 0}
+    assert fields == {"language": "en", "sentiment": 0.5, **counts}
 
 
 def test_unknown_fields_are_left_out():
