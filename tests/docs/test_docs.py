@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -12,7 +13,7 @@ import click
 
 from evercrawl.cli.main import COMMANDS, root
 from evercrawl.cli.terminal import EXIT_TEXT, ExitCode
-from evercrawl.config.schema import known_settings, sections
+from evercrawl.config.schema import known_settings, parse_value, sections
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -30,7 +31,9 @@ _PACKAGE_PATH = re.compile(
 )
 _TEST_PATH = re.compile(r"`(tests/[\w/]+(?:\.py)?)`")
 _TEST_NAME = re.compile(r"`(test_\w+)`")
-_CALL = re.compile(r"^\$ evercrawl(?: -C \S+)? ([a-z]+)")
+_CALL = re.compile(r"(?m)^ *(?:\$ )?(evercrawl [a-z-].*)$|`(evercrawl [^`]+)`|\| (evercrawl [^|&\n`]*)")
+_REST = re.compile(r"\s+#\s| \| | && | > | < |\s{2,}")
+_OPTION = re.compile(r"`(--[a-z][a-z-]+)")
 
 
 def _generator() -> ModuleType:
@@ -142,8 +145,62 @@ def test_every_guarantee_names_a_test() -> None:
     assert all(_TEST_PATH.search(promise) or _TEST_NAME.search(promise) for promise in promises)
 
 
-def test_shown_commands_exist() -> None:
-    _report([f"{place} shows {name}" for _, place, name in _found(_CALL) if name not in COMMANDS])
+def _calls() -> Iterator[tuple[str, list[str]]]:
+    """Yield the place and the words of every command in code blocks and inline code."""
+    for path in PAGES:
+        text = path.read_text()
+        for found in _CALL.finditer(text):
+            call = next(filter(None, found.groups()))
+            if not set(call.split()[1:2]) & {*COMMANDS, "-C", "-q"} and found[2] is None:
+                continue  # A sentence with our name.
+            line = text.count("\n", 0, found.start()) + 1
+            command = _REST.split(call)[0].rstrip(".,;:")
+            yield f"{_name(path)}:{line}", [word for word in shlex.split(command)[1:] if word not in ("…", "...")]
+
+
+def _syntax_error(words: list[str]) -> str | None:
+    """Return what is wrong with the words of a command; values are not checked."""
+    command: click.Command = root
+    context = click.Context(root)
+    try:
+        while isinstance(command, click.Group):
+            parser = command.make_parser(context)
+            parser.allow_interspersed_args = False
+            _, rest, _ = parser.parse_args(list(words))
+            if not rest:
+                return None
+            found = command.get_command(context, rest[0])
+            if found is None:
+                return f"there is no command {rest[0]}"
+            command, words, context = found, rest[1:], click.Context(found, parent=context, **found.context_settings)
+        _, rest, _ = command.make_parser(context).parse_args(list(words))
+    except click.UsageError as error:
+        return error.format_message()
+    return f"{rest} is too much" if rest else None
+
+
+def test_shown_commands_and_their_options_exist() -> None:
+    calls = list(_calls())
+    assert len(calls) > 200
+    _report([f"{place} {error}" for place, words in calls if (error := _syntax_error(words)) is not None])
+
+
+def test_shown_settings_can_be_set() -> None:
+    found, known = [], known_settings()
+    for place, words in _calls():
+        if words[:2] != ["config", "set"] or len(words) < 4:
+            continue
+        try:
+            parse_value(known[words[2]], words[3])
+        except (KeyError, ValueError) as error:
+            found.append(f"{place} sets {words[2]} to {words[3]}: {error}")
+    _report(found)
+
+
+def test_named_options_exist() -> None:
+    commands = [command for _, command in _leaves(root)]
+    options = {one for c in commands for option in _options(c) for one in (*option.opts, *option.secondary_opts)}
+    _report([f"{place} names {name}" for _, place, name in _found(_OPTION) if name not in options])
 
 
 def test_the_index_links_every_page() -> None:

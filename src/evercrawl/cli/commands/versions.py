@@ -345,7 +345,7 @@ def changes_command(
 
     Listed are changes of content and metadata, and edits of the site's template (menus, footers) that several
     pages have in common. The same edit on many pages is one entry. Removed words are in [-...-], added ones in
-    {+...+}. Noise is listed only with --noise, and can be corrected with: evercrawl mute
+    {+...+}. Noise is listed only with --noise, and `evercrawl mute` corrects it.
     Pages of which only lists have changed (archives, indexes) come after the page that changed them. New pages and
     those that are gone are counted at the end.
 
