@@ -17,6 +17,7 @@ from pathlib import Path
 from struct import Struct
 from typing import IO
 
+from evercrawl.adapters.system import OpenFiles
 from evercrawl.core.duplicates.minhash import (
     BANDS,
     MAX_BAND_ENTRIES,
@@ -46,11 +47,26 @@ class NearDuplicateIndex:
     """Find texts by signature; `find` reads a few places of each run.
     Invariant: the runs cover the entries from 0 without a gap, and all later entries are in memory."""
 
-    def __init__(self, folder: Path, *, new_entries: int = NEW_ENTRIES) -> None:
+    def __init__(self, folder: Path, *, new_entries: int = NEW_ENTRIES, files: OpenFiles | None = None) -> None:
+        """`files` limits the indexes that have their files open."""
         self._folder = folder
         self._max_new = new_entries
-        with _translate_errors(folder):
-            self._open()
+        self._files = files
+        self._is_open = False
+        self._ensure_open()
+
+    def _ensure_open(self) -> None:
+        if self._files is not None:
+            self._files.use(self)
+        if not self._is_open:
+            with _translate_errors(self._folder):
+                self._open()
+            self._is_open = True
+
+    def release_files(self) -> None:
+        """Close all files until they are needed again; entries in memory are read again then."""
+        if self._is_open:
+            self._close_files()
 
     def _open(self) -> None:
         folder = self._folder
@@ -76,6 +92,7 @@ class NearDuplicateIndex:
         """Return the most similar indexed text, or None."""
         if not is_indexable(signature):
             return None
+        self._ensure_open()
         numbers = self._numbers(signature)
         if not numbers:
             return None
@@ -85,17 +102,27 @@ class NearDuplicateIndex:
         """Add a text. Add only texts that are not duplicates, so that bands stay short."""
         if not is_indexable(signature) or self._count >= MAX_ENTRIES:
             return
+        self._ensure_open()
         with _translate_errors(self._folder):
             self._file.write(_RECORD.pack(page, chars, signature))
             self._remember(SignatureEntry(page, signature, chars))
 
     def flush(self) -> None:
         """Pass all entries to the operating system."""
+        if not self._is_open:
+            return
         with _translate_errors(self._folder):
             self._file.flush()
 
     def close(self) -> None:
         """Flush and close all files."""
+        if self._files is not None:
+            self._files.forget(self)
+        if self._is_open:
+            self._close_files()
+
+    def _close_files(self) -> None:
+        self._is_open = False
         for run in self._runs:
             run.close()
         self._mapped.close()

@@ -7,14 +7,15 @@ import ctypes
 import fcntl
 import gc
 import os
+import resource
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import IO
+from typing import IO, NamedTuple, Protocol
 
 from evercrawl.errors import CollectionBusy, StoreUnavailable
 
@@ -140,6 +141,67 @@ def exclusive_lock(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+RESERVED_FILES = 32  # Descriptors for the event loop, the resolver, locks, logs and libraries.
+SHARD_FILES = 4  # Descriptors of an open shard: its state (three files) and its archive.
+SOCKETS_PER_REQUEST = 5  # One in use, and idle ones that wait for the next request.
+MIN_SOCKETS = 6
+
+
+class FileShares(NamedTuple):
+    """How many sockets and shards one process may have open at the same time."""
+
+    sockets: int
+    shards: int
+
+
+def file_shares(*, concurrency: int, shards: int) -> FileShares:
+    """Divide the descriptors that the system allows this process; with enough of them, everything stays open."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    sockets = SOCKETS_PER_REQUEST * concurrency
+    # A shard also has its index of near duplicates open, which maps several files.
+    if limit == resource.RLIM_INFINITY or limit >= RESERVED_FILES + sockets + 2 * SHARD_FILES * shards:
+        return FileShares(sockets, shards)
+    spare = limit - RESERVED_FILES
+    sockets = min(sockets, max(MIN_SOCKETS, spare // 3))
+    return FileShares(sockets, max(2, (spare - sockets) // (SHARD_FILES + 1)))
+
+
+def raise_file_limit() -> None:
+    """Use as many descriptors as the system allows this process."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+class FileUser(Protocol):
+    """Something with open files that it can close for a while."""
+
+    def release_files(self) -> None:
+        """Close the files; they are opened again when they are needed."""
+
+
+class OpenFiles:
+    """Keeps the files of at most `most` users open; the user that was idle longest releases its files."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._users: dict[FileUser, None] = {}
+
+    def use(self, user: FileUser) -> None:
+        """Note that a user needs its files now."""
+        self._users.pop(user, None)
+        self._users[user] = None
+        while len(self._users) > self._most:
+            idle = next(iter(self._users))
+            del self._users[idle]
+            idle.release_files()
+
+    def forget(self, user: FileUser) -> None:
+        """Note that a user has closed its files."""
+        self._users.pop(user, None)
 
 
 class SystemClock:

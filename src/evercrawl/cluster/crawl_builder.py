@@ -18,7 +18,7 @@ from evercrawl.adapters.plugins import FetcherByScheme, InstalledHandlers, load_
 from evercrawl.adapters.sqlite.inbox_file import Corrections
 from evercrawl.adapters.sqlite.state_file import database_of, set_database, shards_in
 from evercrawl.adapters.sqlite.store import SqliteStore
-from evercrawl.adapters.system import SystemClock, retain_freed_memory
+from evercrawl.adapters.system import FileShares, OpenFiles, SystemClock, file_shares, retain_freed_memory
 from evercrawl.adapters.warc.warc_records import WarcInfo
 from evercrawl.adapters.warc.writer import FileOwner, WarcArchive
 from evercrawl.config.load import read_host_list, watch_rate_overrides, watch_trap_rules
@@ -64,7 +64,11 @@ def build_crawl(
         # A unique id: uploaded files must never be written again.
         owner = owner or uuid4().hex[:12]
     uploader = _uploader(collection, settings.archive, owner)
-    store = store or open_store(collection, settings.store)
+    shares = file_shares(concurrency=settings.crawl.concurrency, shards=settings.store.shards)
+    # With few descriptors, fewer requests at the same time: the others would only wait for a socket.
+    concurrency = min(settings.crawl.concurrency, max(1, shares.sockets // 2))
+    settings = replace(settings, crawl=replace(settings.crawl, concurrency=concurrency))
+    store = store or open_store(collection, settings.store, most_open=shares.shards)
     if settings.archive.acknowledge == "uploaded":
         settings = _wait_for_uploads(settings, store, uploader)
     agent = user_agent(settings.identity, __version__)
@@ -78,7 +82,7 @@ def build_crawl(
         schemes=schemes,
         store=store,
         open_archive=_warc_files(collection, settings, clock, owner, uploader),
-        open_near=_near_indexes(collection, settings),
+        open_near=_near_indexes(collection, settings, shares),
         stop=stop,
         forever=forever,
         corrections=Corrections(collection),
@@ -106,11 +110,12 @@ def uses_database(collection: Path, settings: StoreSettings) -> bool:
     return settings.url is not None or database_of(collection) is not None
 
 
-def open_store(collection: Path, settings: StoreSettings) -> Store:
-    """Open the state of a collection, in its files or in the configured database."""
+def open_store(collection: Path, settings: StoreSettings, *, most_open: int | None = None) -> Store:
+    """Open the state of a collection, in its files or in the configured database.
+    `most_open`: at most this many shards have open files."""
     address = settings.url or database_of(collection)
     if address is None:
-        return SqliteStore(collection, settings)
+        return SqliteStore(collection, settings, most_open=most_open)
     try:
         from evercrawl.adapters.postgres.postgres_pool import parse_address
         from evercrawl.adapters.postgres.store import PostgresStore
@@ -215,9 +220,11 @@ def pace_for(settings: Settings) -> Pace:
     )
 
 
-def _near_indexes(collection: Path, settings: Settings) -> OpenNear:
+def _near_indexes(collection: Path, settings: Settings, shares: FileShares) -> OpenNear:
     new_entries = max(MIN_NEW_ENTRIES, NEW_ENTRIES // settings.store.shards)
-    return lambda shard: NearDuplicateIndex(collection / "near" / f"s{shard:02}", new_entries=new_entries)
+    files = OpenFiles(1) if shares.shards < settings.store.shards else None
+    folder = collection / "near"
+    return lambda shard: NearDuplicateIndex(folder / f"s{shard:02}", new_entries=new_entries, files=files)
 
 
 def _uploader(collection: Path, settings: ArchiveSettings, owner: str) -> Uploader | None:
@@ -250,6 +257,8 @@ def _warc_files(
     folder = collection / "archive"
     info = WarcInfo(SOFTWARE, {"operator": settings.identity.contact} if settings.identity.contact else {})
 
+    shares = file_shares(concurrency=settings.crawl.concurrency, shards=settings.store.shards)
+    files = OpenFiles(shares.shards) if shares.shards < settings.store.shards and uploader is None else None
     before: dict[int, WarcArchive] = {}
     """Archives of shards this worker had before: a shard that comes back continues their numbering."""
 
@@ -267,6 +276,7 @@ def _warc_files(
             owner=FileOwner(owner, first_number) if owner else None,
             on_finished=uploader.notify if uploader is not None else None,
         )
+        opened.open_files = files
         return opened
 
     return open_archive

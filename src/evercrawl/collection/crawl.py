@@ -19,7 +19,7 @@ from evercrawl.adapters.focus_file import focus_from_file, save_focus
 from evercrawl.adapters.learned import load_background
 from evercrawl.adapters.plugins import installed_schemes, load_filter
 from evercrawl.adapters.sql.state_reader import StateReader
-from evercrawl.adapters.system import reduce_gc_frequency
+from evercrawl.adapters.system import raise_file_limit, reduce_gc_frequency
 from evercrawl.cluster.crawl_builder import build_crawl, pace_for, uses_database
 from evercrawl.cluster.supervisor import run_workers
 from evercrawl.cluster.totals import PROGRESS_EVERY_S, report_progress, run_summary
@@ -226,8 +226,9 @@ def min_delay(settings: Settings) -> timedelta:
 
 
 def tune_process() -> None:
-    """Tune the garbage collector of a process that does nothing but crawl."""
+    """Tune a process that does nothing but crawl: rare garbage collection, as many open files as allowed."""
     reduce_gc_frequency()
+    raise_file_limit()
 
 
 GRAPH_INTERVAL = timedelta(hours=1)  # How often a crawl that runs forever rebuilds the link graph.

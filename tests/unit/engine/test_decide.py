@@ -121,7 +121,7 @@ OUTCOMES: list[tuple[str, Page, FetchResult, dict[str, Any], Outcome, Reason]] =
     ("too large decoded", page(), fetched(truncated=Truncation.DECODED), {}, Outcome.TRUNCATED,
      Reason.DECODED_TOO_LARGE),
     ("bomb", page(), fetched(truncated=Truncation.RATIO), {}, Outcome.TRUNCATED, Reason.COMPRESSION_RATIO),
-    ("no handler", page(), fetched(b"\0\1", (("Content-Type", "image/png"),)), {}, Outcome.FETCHED, Reason.NEW),
+    ("no handler", page(), fetched(b"\0\1", (("Content-Type", "application/x-thing"),)), {}, Outcome.FETCHED, Reason.NEW),
     ("304", known_page(), not_modified(), {}, Outcome.UNCHANGED, Reason.NOT_MODIFIED),
     ("unexpected 304", page(), failed(Fault.UNEXPECTED_304, status=304), {}, Outcome.ERROR, Reason.UNEXPECTED_304),
     ("redirect", page(), moved(HOME + "b"), {}, Outcome.FETCHED, Reason.REDIRECT),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import ssl
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -17,6 +18,7 @@ from evercrawl.adapters.http.connections import (
     seconds_text,
 )
 from evercrawl.adapters.http.dns import Resolver
+from evercrawl.adapters.system import file_shares
 from evercrawl.core.http.content_coding import DecodeLimits
 from evercrawl.core.http.http1 import ReadLimits, ResponseReader
 from evercrawl.core.http.ip_address import parse_ip_literal
@@ -39,6 +41,10 @@ IDLE_PER_REQUEST = 4  # Idle connections to keep per concurrent request.
 
 
 MAX_ADDRESSES_TRIED = 4  # Addresses of a site to try for one request.
+SOCKET_RETRY_S = 0.1  # Wait before the next try when this process has no descriptor left.
+MIN_CONNECT_S = 0.05
+_LOCAL_ERRORS = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL))
+"""Errors of this machine, which no site is to blame for."""
 _TLS_ERRORS = {
     "WRONG_VERSION_NUMBER": "the server does not speak TLS on this port",
     "HTTP_REQUEST": "the server does not speak TLS on this port",
@@ -73,14 +79,22 @@ class HttpFetcher:
         self._http = http
         self._constant = constant_headers(user_agent, http.accept_language, accept_encoding=accept_encoding)
         self._timeouts = HttpTimeouts.from_settings(http)
+        sockets = file_shares(concurrency=settings.crawl.concurrency, shards=settings.store.shards).sockets
+        self._slots = asyncio.Semaphore(max(1, sockets // 2))
+        """Requests in flight; the other half of the sockets waits for the next requests."""
         self._pool = ConnectionPool(
-            limit=settings.crawl.concurrency * IDLE_PER_REQUEST, keep_s=http.keep_alive_timeout.total_seconds()
+            limit=min(settings.crawl.concurrency * IDLE_PER_REQUEST, max(1, sockets - sockets // 2)),
+            keep_s=http.keep_alive_timeout.total_seconds(),
         )
         self._resolver = Resolver(settings.dns, http)
-        self._connector = Connector(http, self._resolver, on_lost=self._pool.forget)
+        self._connector = Connector(http, self._resolver, pool=self._pool)
 
     async def fetch(self, request: Request) -> FetchResult:
         """Fetch a page and return the result."""
+        async with self._slots:
+            return await self._fetch(request)
+
+    async def _fetch(self, request: Request) -> FetchResult:
         began, loop = self._clock.now(), asyncio.get_running_loop()
         start = loop.time()
         try:
@@ -194,10 +208,11 @@ def _least(limit: int, own: int | None) -> int:
 class Connector:
     """Open connections to allowed addresses within a time limit."""
 
-    def __init__(self, http: HttpSettings, resolver: Resolver, *, on_lost: Callable[[Connection], None]) -> None:
+    def __init__(self, http: HttpSettings, resolver: Resolver, *, pool: ConnectionPool) -> None:
+        """Idle connections of the pool are closed when there are no sockets left."""
         self._http = http
         self._resolver = resolver
-        self._on_lost = on_lost
+        self._pool = pool
         self._limit = http.connect_timeout.total_seconds()
         if http.ca_file is not None:
             _ = self._tls  # report an unreadable file at startup
@@ -228,15 +243,28 @@ class Connector:
             if timeout_s <= 0:
                 break
             try:
-                return await self._connect_to(site, ip, timeout_s)
+                return await self._connect_with_retries(site, ip, timeout_s)
             except FetchFailed as error:
                 failure = error
         raise failure
 
+    async def _connect_with_retries(self, site: SiteName, ip: str, timeout_s: float) -> Connection:
+        """Connect to an address; without a free descriptor, close idle connections and try again in time."""
+        loop = asyncio.get_running_loop()
+        end = loop.time() + timeout_s
+        while True:
+            try:
+                return await self._connect_to(site, ip, max(MIN_CONNECT_S, end - loop.time()))
+            except FetchFailed as error:
+                if error.fault is not Fault.LOCAL or loop.time() + SOCKET_RETRY_S >= end:
+                    raise
+            self._pool.close()
+            await asyncio.sleep(SOCKET_RETRY_S)
+
     async def _connect_to(self, site: SiteName, ip: str, seconds: float) -> Connection:
         loop = asyncio.get_running_loop()
         is_tls = site.scheme == "https"
-        connection = Connection(site, ip, on_lost=self._on_lost)
+        connection = Connection(site, ip, on_lost=self._pool.forget)
         try:
             async with asyncio.timeout(seconds):
                 if is_tls:
@@ -254,6 +282,8 @@ class Connector:
 
 
 def _connect_failure(error: OSError, ip: str, site: SiteName) -> FetchFailed:
+    if error.errno in _LOCAL_ERRORS:
+        return FetchFailed(Fault.LOCAL, f"no socket for {ip} port {site.port}: {error.strerror or error}")
     if isinstance(error, ssl.SSLCertVerificationError):
         return FetchFailed(Fault.TLS, f"the certificate of {site.host} is invalid: {error.verify_message}")
     if isinstance(error, ssl.SSLError):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from evercrawl.adapters.http.client import Connector
-from evercrawl.adapters.http.connections import FetchFailed, HttpTimeouts, StaleConnection
+from evercrawl.adapters.http.connections import ConnectionPool, FetchFailed, HttpTimeouts, StaleConnection
 from evercrawl.adapters.http.dns import Resolver
 from evercrawl.core.http.http1 import ReadLimits, ResponseReader
 from evercrawl.core.http.message import is_sendable
@@ -36,7 +36,7 @@ class JsonPoster:
         self._agent = user_agent
         self._timeouts = HttpTimeouts.from_settings(http)
         self._resolver = Resolver(settings.dns, http)
-        self._connector = Connector(http, self._resolver, on_lost=lambda _: None)
+        self._connector = Connector(http, self._resolver, pool=ConnectionPool(limit=1, keep_s=0))
 
     async def post(
         self,

@@ -11,16 +11,45 @@ from pathlib import Path
 from evercrawl.adapters.sql.database import DuplicateKey, Row
 from evercrawl.adapters.sql.statements import SHARD, SQL, Statement
 from evercrawl.adapters.sqlite.state_file import TranslateErrors, shard_of, transaction, translate_error
+from evercrawl.adapters.system import OpenFiles
 
 
 class SqliteConnection:
     """The open file of one shard. Implements `BlockingQueries`, and writes."""
 
-    def __init__(self, path: Path, db: sqlite3.Connection) -> None:
+    def __init__(
+        self,
+        path: Path,
+        db: sqlite3.Connection,
+        *,
+        reopen: Callable[[], sqlite3.Connection] | None = None,
+        files: OpenFiles | None = None,
+    ) -> None:
+        """`reopen` opens the file again after `files` had it closed."""
         self.path = path
         self.shard = shard_of(path)
-        self.db = db
+        self._reopen = reopen
+        self._files = files
+        self._db: sqlite3.Connection | None = db
         self._texts: dict[str, str] = {}
+        if files is not None:
+            files.use(self)
+
+    @property
+    def db(self) -> sqlite3.Connection:
+        """The open file."""
+        if self._files is not None:
+            self._files.use(self)
+        if self._db is None:
+            assert self._reopen is not None
+            self._db = self._reopen()
+        return self._db
+
+    def release_files(self) -> None:
+        """Close the file until it is needed again; never within a transaction."""
+        if self._db is not None and not self._db.in_transaction:
+            self._db.close()
+            self._db = None
 
     def rows(self, name: str, **values: object) -> list[Row]:
         """Return every row."""
@@ -79,8 +108,11 @@ class SqliteConnection:
 
     def close(self) -> None:
         """Close the file."""
-        with TranslateErrors(self.path):
-            self.db.close()
+        if self._files is not None:
+            self._files.forget(self)
+        if self._db is not None:
+            with TranslateErrors(self.path):
+                self._db.close()
 
     def _translate(self, error: sqlite3.Error) -> Exception:
         if isinstance(error, sqlite3.IntegrityError):

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from evercrawl.adapters.system import sync_folder
+from evercrawl.adapters.system import OpenFiles, sync_folder
 from evercrawl.adapters.warc.gzip_members import compress_head, compress_record
 from evercrawl.adapters.warc.reader import read_record
 from evercrawl.adapters.warc.shard_archive import file_name, shard_files, truncate_archive
@@ -62,7 +62,10 @@ class WarcArchive:
         self._clock = clock
         self._durable = durable
         self._max_bytes = settings.max_upload_bytes if on_finished is not None else settings.max_file_bytes
+        self.open_files: OpenFiles | None = None
+        """Limits the open files of all archives; not for files that are uploaded, since closing one finishes it."""
         self._file = -1
+        self._is_released = False
         self._name = ""
         self._next_number: int | None = None
         self._written = 0
@@ -112,6 +115,8 @@ class WarcArchive:
 
     def flush(self) -> ArchiveEnd | None:
         """Pass all records to the system (and the disk, if durable); return the end of the archive."""
+        if self._is_released:
+            return ArchiveEnd(self._name, self._written)
         if self._file < 0:
             return None
         self._write_buffer()
@@ -129,6 +134,13 @@ class WarcArchive:
         if self._file >= 0:
             self._close_file()
 
+    def release_files(self) -> None:
+        """Write buffered records and close the file until the next record."""
+        if self._file >= 0:
+            self.flush()
+            os.close(self._file)
+            self._file, self._is_released = -1, True
+
     def read(self, place: OriginalRecord) -> tuple[Headers, bytes] | None:
         """Return headers and body of a flushed record, or None if it cannot be read."""
         try:
@@ -143,6 +155,10 @@ class WarcArchive:
 
     def _ensure_file(self) -> None:
         """Make sure that a file is open, and that neither it nor the buffer is full."""
+        if self._is_released:
+            self._is_released = False
+            if self._written < self._max_bytes:
+                self._reopen(self._folder / self._name)
         if self._file >= 0 and self._written + self._buffered_bytes >= self._max_bytes:
             self.close()
         if self._file < 0:
@@ -154,6 +170,7 @@ class WarcArchive:
         number = self.next_number
         name = file_name(self._shard, number, self._owner.id if self._owner is not None else "")
         info = warcinfo_record(name, self._info, now=self._clock.now())
+        self._use_file()
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             self._file = os.open(self._folder / name, _NEW_FILE, 0o644)
@@ -177,9 +194,14 @@ class WarcArchive:
         return max(shard_files(self._folder, self._shard), default=0) + 1
 
     def _reopen(self, path: Path) -> None:
+        self._use_file()
         self._file = os.open(path, _OLD_FILE)
         self._lock_shared()
         self._name, self._written = path.name, path.stat().st_size
+
+    def _use_file(self) -> None:
+        if self.open_files is not None:
+            self.open_files.use(self)
 
     def _lock_shared(self) -> None:
         """Mark the file as unfinished for the uploader; the OS releases the lock however the process ends."""
