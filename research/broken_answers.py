@@ -37,7 +37,7 @@ class Site:
 
     def is_broken(self, path: str) -> bool:
         """Return whether this answer is one of the broken ones; `-page`: always the same pages."""
-        if self.fault == "healthy" or path in ("/", "/robots.txt"):
+        if self.fault in ("healthy", "hang") or path in ("/", "/robots.txt"):
             return False
         if self.fault.endswith("-page"):
             return hash_of(path) % ONE_IN == 0

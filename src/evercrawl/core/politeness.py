@@ -196,11 +196,12 @@ class ConcurrencyLimit:
         """Grow after a good answer, or shrink if answers take too long."""
         if not self.recent_s:
             self.quick_s = self.recent_s = took_s
-        self.quick_s += (took_s - self.quick_s) * (0.25 if took_s < self.quick_s else 0.02)
+        self.quick_s += (took_s - self.quick_s) * (0.25 if took_s < self.quick_s else 0.005)
         self.recent_s += (took_s - self.recent_s) * 0.125
         slow_s = min(SLOW_ANSWER_S, max(MIN_SLOW_S, SLOW_FACTOR * self.quick_s))
-        if self.recent_s > slow_s and self.limit > SLOW_CONCURRENCY:
-            self.cut(began_us=began_us, now_us=now_us, least=SLOW_CONCURRENCY)
+        if self.recent_s > slow_s:
+            if self.limit > SLOW_CONCURRENCY:
+                self.cut(began_us=began_us, now_us=now_us, least=SLOW_CONCURRENCY)
         elif self.limit < most:
             self.limit += 1.0 / (ANSWERS_PER_STEP * self.limit) if self.has_cut else 1.0
 
@@ -208,7 +209,7 @@ class ConcurrencyLimit:
         """Halve the limit, once for all requests that are in flight."""
         if began_us >= self.cut_us:
             self.limit = max(least, self.limit / 2)
-            self.has_cut, self.cut_us, self.recent_s = True, now_us, self.quick_s
+            self.has_cut, self.cut_us = True, now_us
 
 
 class RequestEnd(NamedTuple):
@@ -362,7 +363,7 @@ class HostQueue:
         self.site = site._replace(
             backoff=backoff,
             # A wait after a failure is not remembered: the next good answer tells how fast the site is.
-            delay_ms=int(delay / timedelta(milliseconds=1)) if is_good or not site.delay_ms else site.delay_ms,
+            delay_ms=span_us(delay) // 1000 if is_good else max(site.delay_ms, span_us(pace.floor) // 1000),
             open_us=open_us,
             failures=failures,
             closed_reason=site.closed_reason if is_paused or not is_good else None,
@@ -431,7 +432,7 @@ class HostQueue:
 
     def close_until(self, moment_us: int, reason: str) -> None:
         """Close the site until then, with a reason."""
-        if moment_us > self.site.open_us:
+        if moment_us >= self.site.open_us:
             self.site = self.site._replace(open_us=moment_us, closed_reason=reason)
 
 

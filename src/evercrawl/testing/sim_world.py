@@ -10,6 +10,7 @@ from evercrawl.cluster.crawl_builder import assemble_crawl
 from evercrawl.core.focus.focus import Focus
 from evercrawl.core.focus.topic_sketch import TopicSketch
 from evercrawl.engine.crawl import Crawl
+from evercrawl.engine.machines import Resolve
 from evercrawl.engine.runtime import Ended, StopSignal
 from evercrawl.model.settings import Settings
 from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear
@@ -30,6 +31,7 @@ class SimWorld:
     clock: SimClock = field(default_factory=SimClock)
     keeps_bodies: bool = False  # Whether archived bodies can be read again.
     focus: Focus | TopicSketch | None = None  # The topic of a focused crawl.
+    resolve: Resolve | None = None  # Finds the address of a site; None: addresses have no limit.
 
     def crawl(self, *, refresh: bool = False, crash_after: timedelta | None = None) -> Ended | None:
         """Run the crawler once; return None if it was made to crash."""
@@ -87,6 +89,7 @@ class SimWorld:
             stop=stop,
             forever=forever,
             focus=self.focus,
+            resolve=self.resolve,
         )
 
     def _archive(self, shard: int) -> MemoryArchive:
