@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -13,12 +14,14 @@ from random import Random
 from research.papers.pdfc import run_pdfc
 from research.papers.pdfc_chart import draw_pdfc
 
+from evercrawl.cluster.crawl_builder import assemble_crawl
 from evercrawl.core.http.content_coding import DecodeLimits
 from evercrawl.core.http.http1 import ReadLimits, parse_response_head
 from evercrawl.core.http.message import RawResponse, fetch_result
 from evercrawl.core.politeness import pace_from_settings
 from evercrawl.core.url import path_of
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
+from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import to_us
 from evercrawl.outpost.agent import OutpostAgent
@@ -27,6 +30,8 @@ from evercrawl.outpost.channel import Credentials, SecureChannel
 from evercrawl.outpost.coordinator import Coordinator
 from evercrawl.outpost.fetcher import OutpostFetcher
 from evercrawl.outpost.pairing import PairingCode
+from evercrawl.testing.memory_archive import MemoryArchive, MemoryNear
+from evercrawl.testing.store import MemoryStore
 from evercrawl.testing.virtual_time import SimClock, run
 from tests.worlds.pipe import pipe
 
@@ -130,6 +135,58 @@ def test_a_page_that_always_changes_is_not_always_sent(tmp_path: Path) -> None:
         assert camp.far.asked == []
 
     _play(tmp_path, story)
+
+
+def test_a_withheld_page_is_not_a_failure(tmp_path: Path) -> None:
+    """The page is crawled hourly for two days: it is neither given up nor counted as an error."""
+    base = Settings()
+    settings = replace(
+        base,
+        scope=replace(base.scope, seeds=(f"{SITE}/fast",), kind="list"),
+        identity=replace(base.identity, contact="mailto:simulation@example.org"),
+        sitemaps=replace(base.sitemaps, enabled=False),
+        change=replace(base.change, detector="bytes"),
+    )
+    store, archive = MemoryStore(1), MemoryArchive(0)
+    outcomes: Counter[tuple[Outcome, Reason]] = Counter()
+
+    async def story(camp: Camp) -> None:
+        for _ in range(48):
+            crawl = assemble_crawl(
+                settings,
+                clock=camp.clock,
+                fetcher=OpenFetcher(camp.home),
+                store=store,
+                open_archive=lambda _: archive,
+                open_near=lambda _: MemoryNear(),
+            )
+            async with crawl:
+                await crawl.begin(refresh=True)
+                await crawl.run()
+            assert crawl.stats.first_error is None
+            assert crawl.stats.reached
+            outcomes.update(crawl.stats.outcomes)
+            await asyncio.sleep(3600)
+
+    _play(tmp_path, story, settings=settings)
+    assert outcomes.pop((Outcome.DEFERRED, Reason.WITHHELD)) > 30
+    assert {outcome for outcome, _ in outcomes} == {Outcome.FETCHED}
+    (record,) = store.state_of(0).records.values()
+    assert (record.page.tries, record.page.version > 5) == (0, True)
+    assert record.due_us is not None, "it is asked for again"
+
+
+class OpenFetcher:
+    """A fetcher that stays open between runs."""
+
+    def __init__(self, home: Coordinator) -> None:
+        self._home = home
+
+    async def fetch(self, request: Request) -> FetchResult:
+        return await self._home.fetch(request)
+
+    async def close(self) -> None:
+        """Stay open."""
 
 
 def test_everything_is_sent_if_configured(tmp_path: Path) -> None:

@@ -195,6 +195,7 @@ def handle_signals(handler: InterruptHandler, dump: Callable[[], None]) -> Itera
 SUMMARY_FIELDS = (
     "requests", "fetched", "new", "changed", "unchanged", "not_modified", "not_needed", "skipped", "errors",
     "bytes", "seconds", "not_needed_by", "url_seen", "gone", "stopped", "remaining",
+    "withheld",
 )  # fmt: skip
 """The fields that scripts rely on, in this order."""
 _MAX_REASONS = 4
@@ -261,6 +262,8 @@ def _facts(summary: Summary) -> list[str]:
         facts.append(f"skipped {summary.skipped:,}{_by_reason(summary)}")
     if summary.not_needed:
         facts.append(f"not needed {summary.not_needed:,}{_by_cause(summary)}")
+    if summary.withheld:
+        facts.append(f"withheld {summary.withheld:,}: they change at every visit; their outposts send them later")
     if summary.harvest_ratio is not None:
         facts.append(f"on topic: {summary.harvest_ratio:.0%} of the fetched pages")
     facts.append(_load(summary))

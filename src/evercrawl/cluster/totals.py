@@ -290,6 +290,7 @@ def run_summary(crawl: RunState, collection: Path, ended: Ended) -> Summary:
         stopped=ended.value,
         skipped_by={reason.value: count for reason, count in stats.refused.most_common()},
         gone=stats.gone,
+        withheld=stats.with_reason(Reason.WITHHELD),
         max_concurrent_per_site=stats.most_parallel,
         median_response_ms=int(median(stats.answer_ms)) if stats.answer_ms else None,
         remaining=totals.pending,

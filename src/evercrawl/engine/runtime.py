@@ -197,6 +197,9 @@ class RunStats:
         """Count a request that has ended."""
         self.requests += 1
         exchange = result.exchange
+        if isinstance(result, Failed) and result.fault is Fault.WITHHELD:
+            self.reached = True
+            return
         if exchange is None:
             if isinstance(result, Failed) and result.fault is not Fault.INTERNAL:
                 self._note_error(result.url, result.detail)

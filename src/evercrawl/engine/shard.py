@@ -52,7 +52,7 @@ from evercrawl.engine.visit import visit
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.fetch import Failed, Fault, FetchResult, Request
 from evercrawl.model.page import Batch, Candidate, LinkBatch, NewPage, Page, Promotion, Refusal, Requeue, ShardState
-from evercrawl.model.reason import Outcome
+from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.site import Site
 from evercrawl.model.time import DAY_US, from_us, span_us, to_us
 
@@ -507,7 +507,7 @@ class Shard:
             row = self._writer.apply(page, site, decision, now=now)
         if row.due_us is not None:
             self.due.note(row.due_us)
-            if row.outcome is Outcome.DEFERRED:
+            if row.outcome is Outcome.DEFERRED and row.reason is not Reason.WITHHELD:
                 heappush(self._paused_due, row.due_us)
 
     # Links

@@ -111,7 +111,7 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.SITE_DOWN: "the site cannot be reached or keeps failing; it is tried again later",
     Reason.THROTTLED: "the server is slow or asks us to slow down",
     Reason.ROBOTS_UNREACHABLE: "robots.txt could not be read, so no page of this site is requested yet",
-    Reason.WITHHELD: "its outpost did not send it: the page changes at every visit, or robots.txt forbids it",
+    Reason.WITHHELD: "its outpost keeps it back for now: it changes at every visit, or robots.txt forbids it",
     Reason.LOCAL: "this machine ran out of open files or sockets; the page is tried again",
     Reason.LOST_TEXT: "the page has lost nearly all of its text; it is fetched again to see whether it is gone",
     Reason.INVALID_URL: "not a valid page URL",

@@ -56,6 +56,7 @@ class Summary:
     stopped: Stopped = "done"
     skipped_by: Mapping[str, int] = field(default_factory=dict)  # Number of rejected URLs by reason.
     gone: int = 0
+    withheld: int = 0  # Pages that outposts keep back because they change at every visit.
     max_concurrent_per_site: int = 0  # Maximum number of concurrent requests to one site.
     median_response_ms: int | None = None
     remaining: int = 0  # Number of queued pages.

@@ -122,6 +122,15 @@ def test_a_failure_is_tried_again_and_then_not_by_itself():
     assert dues[-1] is None
 
 
+def test_a_withheld_page_keeps_its_tries_and_is_never_given_up():
+    page = KNOWN
+    for _ in range(20):
+        judgement = judge_failed(page, failure(Fault.WITHHELD), asked=None, now=NOW)
+        assert (judgement.outcome, judgement.reason) == (Outcome.DEFERRED, Reason.WITHHELD)
+        assert (judgement.tries, judgement.due_us) == (0, to_us(NOW + timedelta(hours=6)))
+        page = page._replace(tries=judgement.tries)
+
+
 def test_what_the_server_asks_for_delays_the_page_too():
     judgement = judge_failed(NEW, failure(Fault.THROTTLED), asked=timedelta(hours=3), now=NOW)
     assert judgement.outcome is Outcome.DEFERRED
