@@ -19,7 +19,7 @@ from tests.worlds.traps.world import TrapWorld
 pytestmark = pytest.mark.regression_pin
 LEAST_REACHED = 0.95
 FAR_TOO_MANY = 6000
-BUDGETS = {"symlink cycle": 800}
+BUDGETS = {"symlink cycle": 1000}
 USUAL_BUDGET = 400
 
 

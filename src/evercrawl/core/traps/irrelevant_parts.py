@@ -14,6 +14,7 @@ from typing import NamedTuple
 from xxhash import xxh32_intdigest
 
 from evercrawl.core.traps.link_sketch import PIECES, LinkSketch, LinkSketcher, SegmentPiece, UrlPart, blank_piece
+from evercrawl.core.traps.url_parts import query_pairs
 from evercrawl.core.traps.url_pattern import path_shape, placeholder
 from evercrawl.model.document import Link
 
@@ -192,13 +193,14 @@ def url_identity(known: UrlPartStats, url: str) -> str:
         pair
         for part in _parts(url)
         if "?" in part.name and _is_irrelevant(known, part)
-        for pair in part.value.split("&")
+        for pair in query_pairs(part.value)
     }
     if not irrelevant:
         return url
     base, _, query = url.partition("?")
-    kept = [pair for pair in query.split("&") if pair not in irrelevant]
-    return f"{base}?{'&'.join(kept)}" if kept else base
+    kept = [pair for pair in query_pairs(query) if pair not in irrelevant]
+    mark = ";" if ";" in query and "&" not in query else "&"
+    return f"{base}?{mark.join(kept)}" if kept else base
 
 
 def _parts(url: str, *, with_names: bool = True) -> Iterator[_Part]:
@@ -208,7 +210,7 @@ def _parts(url: str, *, with_names: bool = True) -> Iterator[_Part]:
     path = base[start:] if start >= 0 else "/"
     shape = path_shape(path)
     segments = path.split("/")[1:]
-    pairs = [pair for pair in query.split("&") if pair]
+    pairs = query_pairs(query)
     for names in _parameter_groups(pairs, with_groups=with_names):
         own = [pair for pair in pairs if pair.partition("=")[0] in names]
         rest = "&".join(pair for pair in pairs if pair not in own)

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple, TypeVar
 from zlib import crc32
 
+from evercrawl.core.traps.url_parts import query_pairs
 from evercrawl.model.document import Link
 
 MAX_LINKS: Final = 40  # Links of one page that are examined, spread over all of them.
@@ -145,7 +146,7 @@ def _split_link(link: str) -> _Link:
     pieces = base[start + 1 :].split("/") if start >= 0 else []
     segments = tuple(_part_hash(piece, place) for place, piece in enumerate(pieces))
     parameters: dict[str, int] = {}
-    for pair in filter(None, query.split("&")):
+    for pair in query_pairs(query):
         name = pair.partition("=")[0]
         parameters[name] = parameters.get(name, 0) + _part_hash(pair, -1)
     whole = _part_hash(base[:start], -2) + sum(segments) + sum(parameters.values())

@@ -70,7 +70,7 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_]+")
-_TOKEN = re.compile(r"[^/?&=#]+")
+_TOKEN = re.compile(r"[^/?&;=#]+")
 _NUMBER_RANK, _DATE_RANK = 2, 3
 _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
 

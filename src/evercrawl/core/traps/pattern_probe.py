@@ -38,7 +38,7 @@ class ProbeRequest(NamedTuple):
 
 def next_probe(site: TrapState, *, seed: int) -> ProbeRequest | None:
     """Return the pattern that most needs a probe, if any."""
-    found = _probe_candidates(site, Breadth.SHAPE)
+    found = _probe_candidates(site, Breadth.VARIANT) or _probe_candidates(site, Breadth.SHAPE)
     if not found and not any(_stands_out(stats) for stats in site.patterns.values()):
         # Nothing stands out, so this may be a maze with a new name for every first folder.
         found = _probe_candidates(site, Breadth.SKELETON)
@@ -72,7 +72,7 @@ def _needs_probe(stats: PatternStats, least: int) -> bool:
         return False
     if stats.state is PatternState.THROTTLED:
         return stats.growth >= GROWTH_ABOVE
-    if stats.breadth is Breadth.SHAPE and offers_only_itself(stats):
+    if stats.breadth <= Breadth.SHAPE and offers_only_itself(stats):
         return True
     return stats.state is PatternState.OPEN and stats.requests >= least and stats.growth >= EXPLODING_ABOVE
 
@@ -98,7 +98,7 @@ def after_probe(site: TrapState, pattern: str, answers: tuple[ProbeAnswer, Probe
     own_outcome = ProbeOutcome.NOT_FOUND_AGAIN if is_repeated else outcome
     of_pattern = stats._replace(probe_outcome=own_outcome, probed_at=stats.probes)
     patterns = {**site.patterns, pattern: with_state(of_pattern, overspent=site.is_overspent)}
-    own = {name for name, _ in patterns_of(stats.last_url)}
+    own = {name for name, _ in site.patterns_of(stats.last_url)}
     if outcome is not ProbeOutcome.INVENTED:
         # Wider patterns of the same URL need no probe of their own.
         patterns |= {

@@ -37,7 +37,8 @@ EXPLODES_ABOVE, MIN_EXPLOSION_REQUESTS, MIN_EXPLOSION_REQUESTS_BELOW = 3.0, 100,
 MIN_CHAIN_REQUESTS = 40  # Requests before a chain of pages that links only to itself is probed, however new its text.
 UNPROBED_REQUESTS, UNPROBED_REQUESTS_BROAD = 120, 300  # Requests before an endless pattern is blocked without a probe.
 MIN_PROVEN_REQUESTS, PROVEN_ABOVE = 3, 0.3
-"""Requests and new text that make a shape trusted, whatever wider patterns say."""
+"""Requests and new text that make a pattern trusted, whatever wider ones say."""
+MIN_TRIED_REQUESTS = 3  # Requests that a pattern gets before a wider one can block it.
 LITTLE_NEW = 0.5  # Pages of an endless set with less new text than this are not worth a request.
 INVENTS = "invented URLs are answered with new pages"
 FEEDS_ITSELF = "invented URLs are answered, and each page links only to more of its kind"
@@ -71,11 +72,17 @@ class PatternStats(NamedTuple):
     last_url: str = ""  # Two of its URLs: examples, and models for invented URLs.
     promise: float = PRIOR  # New text expected behind links to other kinds of pages.
     redirects_back: float = 0.0  # Share of requests that redirected to a known or refused page.
+    useful: int = 0  # Requests that found new text or led to it.
 
     @property
     def is_proven(self) -> bool:
         """True if it has yielded new text often enough to overrule wider patterns."""
         return self.state is PatternState.OPEN and self.requests >= MIN_PROVEN_REQUESTS and self.value > PROVEN_ABOVE
+
+    @property
+    def is_poor(self) -> bool:
+        """True if it was tried and found so little that the verdict on a wider pattern holds for it too."""
+        return self.requests >= MIN_TRIED_REQUESTS and (self.useful == 0 or self.value < THROTTLE_BELOW)
 
     @property
     def is_path(self) -> bool:
@@ -133,6 +140,7 @@ def after_request(
             redirects_back=stats.redirects_back + pace * (gain.redirects_back - stats.redirects_back),
             probes=stats.probes + (stats.state is PatternState.BLOCKED),
             last_url=url,
+            useful=stats.useful + (gain.value > 0.0),
         ),
         overspent=overspent,
         lengthens=lengthens,
@@ -162,7 +170,6 @@ def with_state(stats: PatternStats, *, overspent: bool = False, lengthens: bool 
     if (
         stats.state is PatternState.THROTTLED
         and stats.value < BLOCK_BELOW
-        and stats.breadth is not Breadth.SITE_PARAMETER  # Useless on one kind of page, it may matter on another.
         and blocking_proof(stats, overspent=overspent, lengthens=lengthens)
     ):
         stats = stats._replace(state=PatternState.BLOCKED, probes=0)
@@ -172,12 +179,17 @@ def with_state(stats: PatternStats, *, overspent: bool = False, lengthens: bool 
 def feeds_itself(stats: PatternStats) -> bool:
     """True if the pattern has no end, links only to itself, and says little that is new."""
     is_endless = stats.probe_outcome is ProbeOutcome.LEADS_ON and offers_only_itself(stats)
-    return is_endless and stats.breadth is Breadth.SHAPE and stats.page_value < LITTLE_NEW
+    return is_endless and stats.breadth <= Breadth.SHAPE and stats.page_value < LITTLE_NEW
 
 
 def offers_only_itself(stats: PatternStats) -> bool:
     """True if its pages link to more of their kind and to nothing else of value."""
     return stats.requests >= MIN_CHAIN_REQUESTS and stats.growth >= GROWTH_ABOVE and stats.promise < THROTTLE_BELOW
+
+
+def shows_copies(stats: PatternStats) -> bool:
+    """True if most of its pages repeat others."""
+    return stats.cycles >= CYCLES_ABOVE or stats.duplicates >= DUPLICATES_ABOVE
 
 
 def _is_known_well(stats: PatternStats) -> bool:

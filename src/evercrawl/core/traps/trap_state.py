@@ -17,7 +17,15 @@ from evercrawl.core.traps.irrelevant_parts import PartEvidence, PartialUrl, UrlP
 from evercrawl.core.traps.link_sketch import LinkSketch
 from evercrawl.core.traps.not_found import ProbeOutcome, Soft404Page, is_soft_404
 from evercrawl.core.traps.novelty import MEMORY_BYTES, NOTHING_NEW, NewText, TextMemory, new_text
-from evercrawl.core.traps.pattern_stats import PatternState, PatternStats, VisitGain, after_request, suspect_stats
+from evercrawl.core.traps.pattern_stats import (
+    MIN_TRIED_REQUESTS,
+    PatternState,
+    PatternStats,
+    VisitGain,
+    after_request,
+    suspect_stats,
+)
+from evercrawl.core.traps.url_choices import Choices, learn_choices, patterns_with_choices
 from evercrawl.core.traps.url_parts import choices_in, split_url
 from evercrawl.core.traps.url_pattern import (
     Breadth,
@@ -26,7 +34,7 @@ from evercrawl.core.traps.url_pattern import (
     lengthens,
     parent_shape,
     path_of_shape,
-    patterns_of,
+    shape_among,
 )
 from evercrawl.model.document import Link
 
@@ -37,6 +45,8 @@ MIN_WASTED = 150  # Wasted requests before a site can be overspent.
 CYCLE_LONGER = 1  # Extra path segments of a page that repeats another.
 MAX_LINKS = 24  # New links of one page that are examined.
 MIN_NEW_TEXT = 0.1  # A smaller share of new text is a new date or counter on an old page.
+MIN_EXPLORED, EXPLORED_SHARE = 40, 0.05
+"""Requests that may explore what only a wider pattern blocks: this number plus this share of the site's requests."""
 MIN_PROMISE = 0.3  # Expected new text from which a link adds to the value of its page.
 TEMPORARY_STATUSES = frozenset((0, 408, 425, 429))  # Temporary failures. They and 5xx say nothing about a pattern.
 
@@ -73,6 +83,10 @@ class TrapState:
     """Patterns that answer invented URLs with invented pages. Everything below them is blocked too."""
     not_found_phrases: tuple[int, ...] = ()  # Hashes of the phrases with which the site reports a missing page.
     repeats: int = 0  # Requests for pages without new text, even if they led to something.
+    choices: Choices = field(default_factory=dict)
+    explored: int = 0  # Requests without new content for kinds of pages of which only a wider pattern was blocked.
+    offered: dict[str, int] = field(default_factory=dict)
+    """Links found of kinds that were hardly tried, while a wider pattern was throttled or blocked."""
 
     @property
     def is_suspicious(self) -> bool:
@@ -83,6 +97,15 @@ class TrapState:
     def is_overspent(self) -> bool:
         """True if more requests were wasted than not."""
         return self.wasted >= max(MIN_WASTED, self.requests / 2)
+
+    @property
+    def may_explore(self) -> bool:
+        """True if kinds of pages that were hardly tried may still pass the block of a wider pattern."""
+        return self.explored < MIN_EXPLORED + EXPLORED_SHARE * self.requests
+
+    def patterns_of(self, url: str) -> tuple[UrlPattern, ...]:
+        """Return every pattern of a URL, the narrowest first."""
+        return patterns_with_choices(self.choices, url)
 
 
 def observe_visit(
@@ -115,10 +138,12 @@ def record_visit(site: TrapState, seen: VisitObservation) -> TrapState:
     if seen.status >= 500 or seen.status in TEMPORARY_STATUSES:
         return site
     known = dict(site.patterns)
-    patterns = patterns_of(seen.url)
-    gain = _visit_gain(known, seen)
-    offered = [patterns_of(link) for link in seen.new_links[:MAX_LINKS]]
+    patterns = site.patterns_of(seen.url)
+    offered = [site.patterns_of(link) for link in seen.new_links[:MAX_LINKS]]
+    gain = _visit_gain(known, seen, patterns, offered)
     charged = _patterns_to_charge(known, patterns)
+    own, wider = known.get(patterns[0].name), worst_state(known, patterns[1:])
+    is_exploring = wider is PatternState.BLOCKED and (own is None or own.requests < MIN_TRIED_REQUESTS)
     for pattern in charged:
         stats = known.get(pattern.name) or _new_stats(known, pattern, seen.url)
         growth = sum(is_extension(pattern, others) for others in offered)
@@ -132,7 +157,34 @@ def record_visit(site: TrapState, seen: VisitObservation) -> TrapState:
             known[name] = known[name]._replace(probes=known[name].probes + 1)
     wasted = site.wasted + (gain.value == 0.0 and seen.status < 400)
     repeats = site.repeats + (gain.page_value == 0.0 and seen.status < 300)
-    return replace(site, requests=site.requests + 1, wasted=wasted, patterns=_drop_least_used(known), repeats=repeats)
+    return replace(
+        site,
+        requests=site.requests + 1,
+        wasted=wasted,
+        patterns=_drop_least_used(known),
+        repeats=repeats,
+        choices=learn_choices(site.choices, seen.url) if seen.status < 400 else site.choices,
+        explored=site.explored + (is_exploring and gain.value == 0.0),
+        offered=_count_offered(site.offered, known, offered),
+    )
+
+
+def worst_state(known: dict[str, PatternStats], patterns: Sequence[UrlPattern]) -> PatternState:
+    """Return the strictest state of these patterns."""
+    return max((_state(known, pattern.name) for pattern in patterns), default=PatternState.OPEN)
+
+
+def _count_offered(
+    counts: dict[str, int], known: dict[str, PatternStats], offered: Sequence[tuple[UrlPattern, ...]]
+) -> dict[str, int]:
+    """Count the links to kinds that a wider pattern would hold back before they were tried."""
+    after = dict(counts)
+    for patterns in offered:
+        name = patterns[0].name
+        own = known.get(name)
+        if (own is None or own.requests < MIN_TRIED_REQUESTS) and worst_state(known, patterns[1:]):
+            after[name] = after.get(name, 0) + 1
+    return after if len(after) <= MAX_PATTERNS else dict(list(after.items())[-KEPT_PATTERNS:])
 
 
 def _patterns_to_charge(known: dict[str, PatternStats], patterns: tuple[UrlPattern, ...]) -> list[UrlPattern]:
@@ -141,12 +193,17 @@ def _patterns_to_charge(known: dict[str, PatternStats], patterns: tuple[UrlPatte
     return narrow if is_explained else list(patterns)
 
 
-def _visit_gain(known: dict[str, PatternStats], seen: VisitObservation) -> VisitGain:
+def _visit_gain(
+    known: dict[str, PatternStats],
+    seen: VisitObservation,
+    patterns: tuple[UrlPattern, ...],
+    offered: Sequence[tuple[UrlPattern, ...]],
+) -> VisitGain:
     is_nothing = seen.soft_404 or seen.status >= 400
     is_copy = seen.soft_404 or seen.duplicate or seen.redirects_back
     essential = 0.0 if is_nothing or is_copy or seen.new.essential < MIN_NEW_TEXT else seen.new.essential
     literal = 0.0 if is_nothing or seen.new.literal < MIN_NEW_TEXT else seen.new.literal
-    promise = _best_promise(known, seen)
+    promise = _best_promise(known, patterns, offered)
     return VisitGain(
         value=max(essential, promise),
         literal_value=max(literal, promise),
@@ -166,24 +223,33 @@ def _is_detour(url: str, other: str) -> bool:
     return len(here) >= len(there) + CYCLE_LONGER or sorted(here) == sorted(there)
 
 
-def _best_promise(known: dict[str, PatternStats], seen: VisitObservation) -> float:
+def _best_promise(
+    known: dict[str, PatternStats], own: tuple[UrlPattern, ...], offered: Sequence[tuple[UrlPattern, ...]]
+) -> float:
     """Return the new text that the best new link promises."""
-    own = path_of_shape(patterns_of(seen.url)[0])
-    promises = (_expected(known, link, own) for link in seen.new_links[:MAX_LINKS])
-    best = max(promises, default=0.0)
+    best = max((_expected(known, patterns, own) for patterns in offered), default=0.0)
     return best if best >= MIN_PROMISE else 0.0
 
 
-def _expected(known: dict[str, PatternStats], url: str, own: str) -> float:
+def _expected(known: dict[str, PatternStats], patterns: tuple[UrlPattern, ...], own: tuple[UrlPattern, ...]) -> float:
     """Return the average new text of pages of this kind, or of the kind that it extends.
-    A longer path promises nothing until one of its kind was seen: each page of a maze leads deeper."""
-    shape = patterns_of(url)[0]
-    path = path_of_shape(shape)
-    stats = known.get(shape.name)
-    if path == own or (stats is None and path.startswith(own.removesuffix("/") + "/") and own != "/"):
+    A longer URL promises nothing until one of its kind was seen: each page of a maze leads deeper."""
+    kind, own_kind = patterns[0], own[0]
+    stats = known.get(kind.name)
+    if kind.name == own_kind.name or (stats is None and _adds_to(kind, own_kind)):
         return 0.0
-    stats = stats or _new_stats(known, shape, url)
+    if stats is None or stats.requests < MIN_TRIED_REQUESTS:
+        shape = shape_among(patterns)
+        stats = known.get(shape.name) or _new_stats(known, shape, "")
     return min(stats.page_value, stats.value)
+
+
+def _adds_to(kind: UrlPattern, own: UrlPattern) -> bool:
+    """True if a kind of URL only adds segments or parameters to another."""
+    path, own_path = path_of_shape(kind), path_of_shape(own)
+    if path == own_path:
+        return True
+    return own_path != "/" and path.startswith(own_path.removesuffix("/") + "/")
 
 
 def _new_stats(known: dict[str, PatternStats], pattern: UrlPattern, url: str) -> PatternStats:
@@ -205,7 +271,7 @@ def _drop_least_used(known: dict[str, PatternStats]) -> dict[str, PatternStats]:
     return {name: stats for name, stats in known.items() if name in kept}
 
 
-VERSION = 4
+VERSION = 5
 LEVEL = 6
 DIGITS = 4  # Digits of the averages that are stored.
 
@@ -232,6 +298,9 @@ def trap_state_bytes(site: TrapState) -> bytes:
         "not_found_phrases": site.not_found_phrases,
         "part_evidence": [[name, *counts_of] for name, counts_of in site.url_parts.evidence.items()],
         "rechecks": site.url_parts.rechecks,
+        "choices": site.choices,
+        "explored": site.explored,
+        "offered": site.offered,
     })  # fmt: skip
     rows = b"".join(
         _ROW.pack(key, variant.value, variant.content, *variant.links)
@@ -280,6 +349,9 @@ def trap_state_of(blob: bytes) -> TrapState:
         tuple(head["mazes"]),
         tuple(head["not_found_phrases"]),
         repeats,
+        {place: tuple(values) for place, values in head["choices"].items()},
+        head["explored"],
+        head["offered"],
     )
 
 

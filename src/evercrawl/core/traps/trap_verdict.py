@@ -11,9 +11,19 @@ import orjson
 from xxhash import xxh32_intdigest
 
 from evercrawl.core.traps.irrelevant_parts import irrelevant_parts, known_variant, url_identity
-from evercrawl.core.traps.pattern_stats import CYCLES_ABOVE, INVENTS, PatternState, evidence, trap_class
+from evercrawl.core.traps.pattern_stats import (
+    CYCLES_ABOVE,
+    INVENTS,
+    MIN_TRIED_REQUESTS,
+    PatternState,
+    PatternStats,
+    evidence,
+    feeds_itself,
+    shows_copies,
+    trap_class,
+)
 from evercrawl.core.traps.trap_state import TrapState
-from evercrawl.core.traps.url_pattern import Breadth, UrlPattern, lengthens, parent_shape, patterns_of
+from evercrawl.core.traps.url_pattern import Breadth, UrlPattern, lengthens, parent_shape, shape_among
 
 MIN_PROBES, PROBE_SHARE = 2, 0.01
 """Requests allowed in a blocked pattern: this number plus this share of the site's requests."""
@@ -74,17 +84,50 @@ def _strictest(site: TrapState, url: str) -> TrapVerdict:
     irrelevant = known_variant(site.url_parts, url)
     if irrelevant is not None:
         return TrapVerdict(TrapAction.BLOCK, f"{irrelevant} {IRRELEVANT}", _variant_evidence(site, url))
-    patterns = patterns_of(url)
+    patterns = site.patterns_of(url)
     lengthened = next((name for name in site.mazes if lengthens(patterns, name)), None)
     if lengthened is not None:
         return TrapVerdict(TrapAction.BLOCK, lengthened, INVENTS)
     state, name = max(_states(site, patterns), default=(PatternState.OPEN, ""))
-    if state is not PatternState.BLOCKED and (cycle := _extended_cycle(site, patterns[0])):
-        state, name = PatternState.BLOCKED, cycle
+    if state is not PatternState.BLOCKED and (cycle := _extended_copies(site, patterns)):
+        return TrapVerdict(TrapAction.BLOCK, cycle, evidence(site.patterns[cycle]))
     if state is PatternState.OPEN:
         return ALLOWED
     action = TrapAction.BLOCK if state is PatternState.BLOCKED else TrapAction.THROTTLE
-    return TrapVerdict(action, name, evidence(site.patterns[name]))
+    if name != patterns[0].name:
+        action = _narrower_action(site, patterns, site.patterns[name], action)
+    return ALLOWED if action is TrapAction.ALLOW else TrapVerdict(action, name, evidence(site.patterns[name]))
+
+
+def _narrower_action(
+    site: TrapState, patterns: tuple[UrlPattern, ...], wider: PatternStats, action: TrapAction
+) -> TrapAction:
+    """Decide about a kind of page of which only a wider pattern is throttled or blocked.
+    The first links to a kind that was hardly tried are followed like others, the next ones last. A block holds only for
+    a kind that was tried and found as poor, for longer paths, and if too much exploration found nothing."""
+    own = patterns[0].name
+    stats = site.patterns.get(own)
+    if stats is None or stats.requests < MIN_TRIED_REQUESTS:
+        if not site.may_explore or _only_lengthens(site, shape_among(patterns)):
+            return action
+        return TrapAction.ALLOW if site.offered.get(own, 0) <= MIN_TRIED_REQUESTS else TrapAction.THROTTLE
+    is_held = stats.is_poor or feeds_itself(wider) or shows_copies(wider)
+    return action if is_held else TrapAction.THROTTLE
+
+
+def _only_lengthens(site: TrapState, shape: UrlPattern) -> bool:
+    """True if the shape adds segments to a path that is blocked: that is no other kind of page."""
+    above = shape.name.rstrip("/")
+    while "?" not in shape.name and (above := above.rpartition("/")[0]):
+        if any(is_blocked(site, name) for name in (above, above + "/")):
+            return True
+    return False
+
+
+def is_blocked(site: TrapState, name: str) -> bool:
+    """True if the named pattern is blocked."""
+    stats = site.patterns.get(name)
+    return stats is not None and stats.state is PatternState.BLOCKED
 
 
 def _variant_evidence(site: TrapState, url: str) -> str:
@@ -94,19 +137,21 @@ def _variant_evidence(site: TrapState, url: str) -> str:
     return f"same as a known page except for a part of the URL that does not matter here{named}"
 
 
-def _extended_cycle(site: TrapState, shape: UrlPattern) -> str:
-    """Return the blocked cycle that the shape extends; empty if there is none."""
+def _extended_copies(site: TrapState, patterns: tuple[UrlPattern, ...]) -> str:
+    """Return the blocked path of copies that a longer one extends; empty if there is none, or if it yields more."""
+    own, shape = site.patterns.get(patterns[0].name), shape_among(patterns)
+    is_useful = own is not None and own.useful > 0
     while name := parent_shape(shape):
         stats = site.patterns.get(name)
-        if stats is not None and stats.state is PatternState.BLOCKED and stats.cycles >= CYCLES_ABOVE:
-            return name
+        if stats is not None and stats.state is PatternState.BLOCKED and stats.is_path and shows_copies(stats):
+            return "" if is_useful and stats.cycles < CYCLES_ABOVE else name
         shape = UrlPattern(name, Breadth.SHAPE)
     return ""
 
 
 def _states(site: TrapState, patterns: tuple[UrlPattern, ...]) -> list[tuple[PatternState, str]]:
-    shape = site.patterns.get(patterns[0].name)
-    is_proven = shape is not None and shape.is_proven
+    own = site.patterns.get(patterns[0].name)
+    is_proven = own is not None and own.is_proven
     return [
         (site.patterns[pattern.name].state, pattern.name)
         for pattern in patterns

@@ -128,7 +128,7 @@ _SURE = re.compile(
 _LIKELY = re.compile(r"(?:[a-z]+[_-])?(?:sid|s|sess|session|session[_-]?(?:key|hash|token|id)|sessid|visitor[_-]?id)")
 # ASP.NET writes (S(…)), (A(…)S(…)), (X(1)S(…)) and (F(…)) into the path when cookies are off.
 _COOKIELESS = re.compile(r"/\((?=[^/]{12,}/)(?:[a-z]\([\w\-]+\))+\)/", re.IGNORECASE)
-_NAMED_VALUE = re.compile(r"([a-z.\[\]_\-]*(?:sess|sid)[a-z_\-]*?)[=:~-]([\w\-.]+)\Z", re.IGNORECASE)
+_NAMED_VALUE = re.compile(r"([a-z.\[\]_\-]{0,40}(?:sess|sid)[a-z_\-]{0,40}?)[=:~-]([\w\-.]+)\Z", re.IGNORECASE)
 _FOLDER_OF_SESSIONS = frozenset(("session", "sessionid", "session_id", "session-id", "sessid", "sid", "sess"))
 
 
@@ -324,7 +324,14 @@ class UrlVerdict(NamedTuple):
     kind: str = ""
     reason: str = ""
 
+    @property
+    def is_certain(self) -> bool:
+        """True if no page is lost without the URL. The others are fetched last, and their results decide."""
+        return self.trap and self.kind not in UNCERTAIN_CLASSES
 
+
+UNCERTAIN_CLASSES = frozenset(("session", "combination", "calendar"))
+"""Classes whose URLs may be the only way to a page: a session in every link, an old diary, products behind filters."""
 NO_TRAP = UrlVerdict(False)
 CACHED_VERDICTS = 4096  # Cached verdicts. A link is checked on its page and again when it enters the queue.
 

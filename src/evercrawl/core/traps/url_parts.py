@@ -9,6 +9,7 @@ MAX_DECODINGS = 8  # Percent-encodings to undo. A URL inside a URL is encoded on
 
 _JOINT = re.compile(r"[+\s,;|~:!=/]+|%20|%2b|%2c|%7c")
 _ESCAPE = re.compile("%([0-9A-Fa-f]{2})")
+_PAIR_END = re.compile("[&;]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,11 @@ def _pairs(query: str) -> tuple[tuple[str, str], ...]:
         return ()
     pieces = (piece.partition("=") for piece in query.replace("&amp;", "&").replace(";", "&").split("&"))
     return tuple((name.lower(), value) for name, _, value in pieces if name or value)
+
+
+def query_pairs(query: str) -> list[str]:
+    """Return the parameters of a query as written. `;` separates like `&`."""
+    return [pair for pair in (_PAIR_END.split(query) if ";" in query else query.split("&")) if pair]
 
 
 def choices_in(url: str) -> frozenset[str]:

@@ -9,7 +9,7 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from evercrawl.core.traps.url_parts import looks_random
+from evercrawl.core.traps.url_parts import looks_random, query_pairs
 
 MAX_NAMES = 8  # Parameters of one URL that are examined.
 MAX_FOLDERS = 3  # Parent folders that are patterns of their own.
@@ -33,11 +33,11 @@ _JOINTS = re.compile(r"[+,=:;~|!]|%2c|%2b|%3a|%3d|%7c", re.IGNORECASE)
 class Breadth(IntEnum):
     """How many kinds of pages a pattern covers. The narrowest one that explains a finding gets the blame."""
 
-    SHAPE = 0
-    PARAMETER = 1
-    FAMILY = 2
-    FOLDER = 3
-    SITE_PARAMETER = 4
+    VARIANT = 0
+    SHAPE = 1
+    PARAMETER = 2
+    FAMILY = 3
+    FOLDER = 4
     SKELETON = 5
 
 
@@ -51,12 +51,13 @@ class UrlPattern(NamedTuple):
 @lru_cache(maxsize=8192)
 def patterns_of(url: str) -> tuple[UrlPattern, ...]:
     """Return every pattern of the URL, its exact shape first."""
-    path, names = _split(url)
+    path, query = split_path(url)
+    names = sorted({pair.partition("=")[0] for pair in query_pairs(query)} - {""}) if query else []
     shape = path_shape(path)
     folder, _, name = path.rpartition("/")
     parent = _folder(folder)
     if not names:
-        skeleton = f"/**{parent.skeleton}/{placeholder(name) or _word_placeholder(name)}"
+        skeleton = f"/**{parent.skeleton}/{placeholder(name) or word_placeholder(name)}"
         skeletons = (_pattern(skeleton, Breadth.SKELETON),) if path != "/" else ()
         return (_pattern(shape, Breadth.SHAPE), *parent.folders, *skeletons)
     return (
@@ -64,7 +65,6 @@ def patterns_of(url: str) -> tuple[UrlPattern, ...]:
         *(_pattern(f"{shape}?{name}=", Breadth.PARAMETER) for name in names[:MAX_NAMES]),
         _pattern(f"{shape}?*", Breadth.FAMILY),
         *parent.folders,
-        *(_pattern(f"/**?{name}=", Breadth.SITE_PARAMETER) for name in names[:MAX_NAMES]),
     )
 
 
@@ -77,11 +77,11 @@ def _pattern(name: str, breadth: Breadth) -> UrlPattern:
     return UrlPattern(name[:MAX_PATTERN_CHARS], breadth)
 
 
-def _split(url: str) -> tuple[str, list[str]]:
+def split_path(url: str) -> tuple[str, str]:
+    """Return path and query of a URL."""
     start = url.find("/", url.find("//") + 2)
     path, _, query = (url[start:] if start >= 0 else "/").partition("#")[0].partition("?")
-    names = {pair.partition("=")[0] for pair in query.split("&")} if query else set()
-    return path, sorted(name for name in names if name)
+    return path, query
 
 
 def path_shape(path: str) -> str:
@@ -90,7 +90,7 @@ def path_shape(path: str) -> str:
     parent = _folder(folder)
     kind = placeholder(name)
     if kind is None:
-        kind = _word_placeholder(name) if parent.has_word else name
+        kind = word_placeholder(name) if parent.has_word else name
     return f"{parent.shape}/{kind}"
 
 
@@ -110,7 +110,7 @@ def _folder(folder: str) -> _Folder:
     has_word = False
     for segment in segments:
         kind = placeholder(segment)
-        part = kind if kind is not None else _word_placeholder(segment)
+        part = kind if kind is not None else word_placeholder(segment)
         shape += "/" + (part if kind is not None or has_word else segment)
         skeleton += "/" + part
         has_word = has_word or kind is None
@@ -135,7 +135,8 @@ def placeholder(segment: str) -> str | None:
 
 
 @lru_cache(maxsize=8192)
-def _word_placeholder(segment: str) -> str:
+def word_placeholder(segment: str) -> str:
+    """Return the placeholder for a word."""
     if not segment:
         return ""
     name, ending = _without_ending(segment)
@@ -164,12 +165,17 @@ def is_extension(pattern: UrlPattern, others: tuple[UrlPattern, ...]) -> bool:
     """True if a URL of the other patterns belongs to this one or only adds segments or parameters."""
     if pattern in others:
         return True
-    if pattern.breadth is Breadth.SHAPE:
+    if pattern.breadth <= Breadth.SHAPE:
         path, question, _ = pattern.name.partition("?")
-        other = path_of_shape(others[0])
+        other = path_of_shape(others[0] if pattern.breadth is Breadth.VARIANT else shape_among(others))
         return other == path if question else other.startswith(path.removesuffix("/") + "/")
     longer = pattern.name.removesuffix("/") + "/"
     return pattern.breadth is Breadth.SKELETON and any(name.startswith(longer) for name, _ in others)
+
+
+def shape_among(patterns: tuple[UrlPattern, ...]) -> UrlPattern:
+    """Return the shape of the URL that these patterns belong to."""
+    return patterns[0] if patterns[0].breadth is Breadth.SHAPE else patterns[1]
 
 
 def lengthens(patterns: tuple[UrlPattern, ...], name: str) -> bool:

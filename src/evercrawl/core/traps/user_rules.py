@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from evercrawl.core.traps.url_check import url_verdict
 from evercrawl.core.traps.url_pattern import patterns_of
-from evercrawl.core.url import path_of, site_of
+from evercrawl.core.url import matches_glob, path_of, site_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.reason import Reason, RefusalReason
 from evercrawl.model.settings import TrapSettings
@@ -39,13 +39,8 @@ class UserRule(NamedTuple):
 def matches(pattern: str, url: str) -> bool:
     """True if the URL belongs to the pattern."""
     if "://" in pattern or ("*" in pattern and "**" not in pattern and not pattern.endswith("?*")):
-        return bool(_glob(pattern).fullmatch(url if "://" in pattern else url[len(site_of(url)) :]))
+        return matches_glob(pattern, url if "://" in pattern else url[len(site_of(url)) :])
     return any(name == pattern for name, _ in patterns_of(url)) or url[len(site_of(url)) :] == pattern
-
-
-@lru_cache(maxsize=256)
-def _glob(pattern: str) -> re.Pattern[str]:
-    return re.compile(".*".join(re.escape(piece) for piece in pattern.split("*")), re.DOTALL)
 
 
 def matching_rule(rules: Sequence[UserRule], url: str) -> UserRule | None:
@@ -193,10 +188,14 @@ class TrapFilter:
         if is_requested or not self.settings.enabled:
             return None
         verdict = url_verdict(url, year=year)
-        if verdict.trap:
+        if verdict.is_certain:
             return Reason.TRAP, f"{verdict.kind}: {verdict.reason}"
         why = self._rule_set.matching_reason(url) if self._rule_set is not None else None
         return None if why is None else (Reason.EXCLUDED, why)
+
+    def is_doubtful(self, url: str, *, year: int) -> bool:
+        """True if the URL looks like a trap that only its results can prove."""
+        return self.settings.enabled and url_verdict(url, year=year).trap and self.user_rule(url) is None
 
 
 def rule_refusal(rule: UserRule) -> RefusalReason | None:

@@ -32,7 +32,6 @@ def test_a_url_belongs_to_its_folders_and_parameters() -> None:
     assert names["/a/{word}/{word}/{word}/{word}?x="] is Breadth.PARAMETER
     assert names["/a/{word}/{word}/{word}/{word}?*"] is Breadth.FAMILY
     assert names["/a/b/**"] is Breadth.FOLDER
-    assert names["/**?y="] is Breadth.SITE_PARAMETER
     assert "/a/b/c/d/**" not in names
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from evercrawl.core.traps.url_check import url_verdict
 from evercrawl.core.traps.user_rules import (
     RULE_SETS,
     RuleAction,
@@ -40,11 +41,21 @@ def test_allow_beats_exclude() -> None:
 
 
 def test_trap_url_is_refused_with_its_reason() -> None:
-    found = TrapFilter(TrapSettings()).refusal(SESSION, year=2026)
+    found = TrapFilter(TrapSettings()).refusal(f"{SITE}/a/b/a/b/a/b/", year=2026)
     assert found is not None
     assert found[0] is Reason.TRAP
-    assert found[1].startswith("session: ")
+    assert found[1].startswith("repetition: ")
     assert refused(PLAIN, TrapSettings()) is None
+
+
+def test_urls_that_may_be_the_only_way_to_a_page_are_not_refused_but_come_last() -> None:
+    rules = TrapFilter(TrapSettings())
+    for url in (SESSION, f"{SITE}/diary/1660/01/01/"):
+        assert url_verdict(url).trap
+        assert rules.refusal(url, year=2026) is None
+        assert rules.is_doubtful(url, year=2026)
+    assert not rules.is_doubtful(PLAIN, year=2026)
+    assert not TrapFilter(TrapSettings(allow=(f"{SITE}/*",))).is_doubtful(SESSION, year=2026)
 
 
 def test_only_the_user_refuses_a_seed() -> None:
