@@ -154,6 +154,8 @@ class VisitWriter:
         if update.sitemaps is not None:
             knowledge.sitemaps.update(site.id, update.sitemaps)
         knowledge.revisits.note_visit(page.id, decision.rate_estimate)
+        if decision.represented is not None:
+            self._buffer.batch.represented.append(decision.represented)
         knowledge.duplicates.apply(page, decision)
 
     def _learn_relevance(self, focus: FocusGuide, page: Page, decision: Decision) -> Decision:

@@ -33,7 +33,15 @@ from evercrawl.model.change import Change
 from evercrawl.model.document import Document, FieldValue
 from evercrawl.model.fetch import FetchResult
 from evercrawl.model.history import Mute
-from evercrawl.model.page import Baseline, Candidate, DuplicateCandidate, OriginalRecord, Page, SettledChange
+from evercrawl.model.page import (
+    Baseline,
+    Candidate,
+    DuplicateCandidate,
+    OriginalRecord,
+    Page,
+    Represented,
+    SettledChange,
+)
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
@@ -234,6 +242,7 @@ class Decision(NamedTuple):
     content: Content | None = None
     original: OriginalRecord | None = None  # What the archive record refers to, where the bytes are archived already.
     duplicate_of: int | None = None
+    represented: Represented | None = None  # A view of this page that was visited before it.
     signature: bytes | None = None
     text_digest: bytes | None = None
     analysis: Mapping[str, FieldValue] = {}

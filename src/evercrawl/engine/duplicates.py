@@ -13,6 +13,7 @@ from evercrawl.core.duplicates.page_duplicates import (
     GONE_STATUSES,
     MIN_CANONICAL_SIMILARITY,
     can_represent,
+    is_plainer,
     is_still_duplicate,
     should_recheck,
     titles_match,
@@ -24,7 +25,7 @@ from evercrawl.engine.interpret import status_of
 from evercrawl.engine.ports import NearTexts, PageStore
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Fetched, FetchResult, Moved
-from evercrawl.model.page import DuplicateCandidate, Page
+from evercrawl.model.page import DuplicateCandidate, Page, Represented
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.model.settings import DuplicateSettings
 
@@ -51,7 +52,7 @@ def find_duplicate(facts: VisitFacts, decision: Decision) -> Decision:
     decision = _check_same_bytes(facts.page, decision, lookup)
     previous = facts.page.duplicate_of if decision.outcome.reason in UNCHANGED else None
     if previous is not None and _is_same_body(lookup.previous, content):
-        return _mark_same_body(decision, lookup.previous)
+        return _mark_same_body(facts.page, decision, lookup.previous)
     if content.document is not None and needs_lookup(facts.page, decision.outcome):
         decision = _find_other(facts, decision, content.document, lookup)
     if previous is not None and decision.duplicate_of is None:
@@ -73,7 +74,13 @@ def _check_same_bytes(page: Page, decision: Decision, lookup: DuplicateLookup) -
         return decision
     assert decision.content is not None
     if _is_same_body(lookup.original, decision.content):
-        return _mark_same_body(decision, lookup.original)
+        return _mark_same_body(page, decision, lookup.original)
+    return _not_a_copy(page, decision)
+
+
+def _not_a_copy(page: Page, decision: Decision) -> Decision:
+    if decision.outcome.outcome is not Outcome.DUPLICATE:
+        return decision._replace(duplicate_of=None)
     reason = Reason.CHANGED if page.version else Reason.NEW
     outcome = decision.outcome._replace(outcome=Outcome.FETCHED, reason=reason, detail=REASON_TEXT[reason])
     return decision._replace(outcome=outcome, duplicate_of=None)
@@ -83,8 +90,11 @@ def _is_same_body(other: DuplicateCandidate | None, content: Content) -> bool:
     return other is not None and can_represent(other) and other.digest == content.digest
 
 
-def _mark_same_body(decision: Decision, other: DuplicateCandidate | None) -> Decision:
+def _mark_same_body(page: Page, decision: Decision, other: DuplicateCandidate | None) -> Decision:
     assert other is not None
+    if is_plainer(page.url, other.url):
+        view = Represented(other.page_id, page.id, Reason.DUPLICATE, f"same body as {page.url}")
+        return _not_a_copy(page, decision)._replace(represented=view)
     return _mark(decision, other.page_id, Reason.DUPLICATE, f"same body as {other.url}")
 
 
@@ -116,8 +126,13 @@ def _compare_text(
         return decision
     if match is not None and match.similarity >= enough and _is_near(other, of_text, document.title, settings):
         assert other is not None
-        detail = f"nearly the same text as {other.url} ({match.similarity:.0%} similar)"
-        return _mark(decision, match.page, Reason.NEAR_DUPLICATE, detail)
+        likeness = f"({match.similarity:.0%} similar)"
+        if not is_plainer(page.url, other.url):
+            detail = f"nearly the same text as {other.url} {likeness}"
+            return _mark(decision, other.page_id, Reason.NEAR_DUPLICATE, detail)
+        detail = f"nearly the same text as {page.url} {likeness}"
+        view = Represented(other.page_id, page.id, Reason.NEAR_DUPLICATE, detail)
+        decision = decision._replace(represented=view)
     return decision._replace(near_text=TextToIndex(signed, len(document.text), of_text, document.title))
 
 
@@ -228,7 +243,8 @@ class Duplicates:
         if outcome.reason is Reason.DUPLICATE and original is not None:
             if original.page_id in self._judged:
                 return lookup._replace(is_original_pending=True)
-            lookup = lookup._replace(original=await self._store.duplicate_candidate(original.page_id))
+            other = await self._store.duplicate_candidate(original.page_id)
+            lookup = lookup._replace(original=await self._representative(page, other))
             if _is_same_body(lookup.original, content):
                 return lookup
         if page.duplicate_of is not None and outcome.reason in UNCHANGED:
@@ -240,7 +256,7 @@ class Duplicates:
         if document is None:
             return lookup
         return lookup._replace(
-            canonical=await self._canonical_page(page, document.canonical), near=await self._near_text(document)
+            canonical=await self._canonical_page(page, document.canonical), near=await self._near_text(page, document)
         )
 
     async def _canonical_page(self, page: Page, canonical: str | None) -> DuplicateCandidate | None:
@@ -252,7 +268,7 @@ class Duplicates:
             return None
         return await self._store.duplicate_candidate(key_of(url))
 
-    async def _near_text(self, document: Document) -> NearText:
+    async def _near_text(self, page: Page, document: Document) -> NearText:
         text = document.text
         if not may_be_near(document, self._settings):
             return NearText(text_signature(text) if text else None)
@@ -266,9 +282,16 @@ class Duplicates:
             return NearText(of_text, of_page)
         other = self._uncommitted.get(match.page)
         if other is None:
-            other = await self._store.duplicate_candidate(match.page)
+            other = await self._representative(page, await self._store.duplicate_candidate(match.page))
             other = other if other is not None and can_represent(other) else None
         return NearText(of_text, of_page, match, other)
+
+    async def _representative(self, page: Page, other: DuplicateCandidate | None) -> DuplicateCandidate | None:
+        """Return the page that represents another one, if they still have the same content; else the other one."""
+        if other is None or other.duplicate_of is None or other.duplicate_of == page.id:
+            return other
+        first = await self._store.duplicate_candidate(other.duplicate_of)
+        return first if is_still_duplicate(other, first, enough=self._settings.similarity) else other
 
     def apply(self, page: Page, decision: Decision) -> None:
         """Remember the text of a page, for later pages and for its site."""

@@ -111,6 +111,15 @@ class DuplicateCandidate(NamedTuple):
     status: int | None = None  # Of its last response.
 
 
+class Represented(NamedTuple):
+    """A page that turns out to be a view of a plainer URL, which was visited later: it becomes the duplicate."""
+
+    page_id: int
+    by: int  # The page with the plainer URL.
+    reason: Reason
+    detail: str
+
+
 class Requeue(NamedTuple):
     """A known page to queue again now; its due time is cleared."""
 
@@ -281,6 +290,7 @@ class Batch:
     requeued: list[Requeue] = field(default_factory=list)
     rescheduled: list[Reschedule] = field(default_factory=list)
     visited: list[CompletedVisit] = field(default_factory=list)
+    represented: list[Represented] = field(default_factory=list)
     settled: list[SettledChange] = field(default_factory=list)
     shares: list[CreditShare] = field(default_factory=list)  # Credit for known pages.
     promoted: list[Promotion] = field(default_factory=list)
@@ -302,6 +312,7 @@ class Batch:
             or self.requeued
             or self.rescheduled
             or self.visited
+            or self.represented
             or self.settled
             or self.shares
             or self.promoted

@@ -24,6 +24,7 @@ from evercrawl.model.page import (
     Promotion,
     QueuePosition,
     Refusal,
+    Represented,
     Requeue,
     Reschedule,
     ShardState,
@@ -166,6 +167,8 @@ class MemoryShard:
         for new in new_pages:
             _enter(state, new)
         _move_pages(state, batch)
+        for view in batch.represented:
+            _represent(state, view)
         for share in batch.shares:
             _pay(state.records[share.page_id], share)
         for promoted in batch.promoted:
@@ -495,6 +498,13 @@ def _apply_visit(state: _State, record: _Record, visited: CompletedVisit) -> Non
         duplicate_of=visited.duplicate_of,
     )
     _apply_content(state, record, visited)
+
+
+def _represent(state: _State, view: Represented) -> None:
+    for record in state.records.values():
+        page = record.page
+        if page.id == view.page_id or (page.duplicate_of == view.page_id and page.id != view.by):
+            record.page = page._replace(duplicate_of=view.by)
 
 
 def _apply_content(state: _State, record: _Record, visited: CompletedVisit) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from evercrawl.adapters.sql.database import Transaction
 from evercrawl.adapters.sql.records import edits_row, noise_row
 from evercrawl.errors import BugFound
-from evercrawl.model.page import Batch, CompletedVisit, NewPage, Refusal, Requeue, SettledChange, Version
+from evercrawl.model.page import Batch, CompletedVisit, NewPage, Refusal, Represented, Requeue, SettledChange, Version
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.site import Site
 
@@ -137,7 +137,7 @@ async def _without_known(db: Transaction, pages: Sequence[NewPage]) -> list[NewP
 
 async def _move_pages(db: Transaction, batch: Batch, counts: CountChanges) -> dict[int, PageColumns]:
     """Apply visits and requeues; a requeued page enters the queue before its visit or, if still in it, after."""
-    if not (batch.requeued or batch.visited):
+    if not (batch.requeued or batch.visited or batch.represented):
         return {}
     pages = await _touched_pages(db, batch)
     requeues: dict[int, deque[Requeue]] = defaultdict(deque)
@@ -153,7 +153,10 @@ async def _move_pages(db: Transaction, batch: Batch, counts: CountChanges) -> di
         _apply_visit(page, visit, counts)
         visits.append(_visit_row(page, visit))
         _enter_queue(page, requeues[page.id], counts)
+    for view in batch.represented:
+        _represent(pages[view.page_id], view, counts)
     await db.write("update_page", [_page_row(pages[page_id]) for page_id in sorted(pages)])
+    await db.write("repoint_duplicates", [(view.page_id, view.by) for view in batch.represented])
     await db.write("insert_visit", visits)
     await db.write("insert_version", versions)
     return pages
@@ -162,6 +165,7 @@ async def _move_pages(db: Transaction, batch: Batch, counts: CountChanges) -> di
 async def _touched_pages(db: Transaction, batch: Batch) -> dict[int, PageColumns]:
     wanted = {requeue.page_id for requeue in batch.requeued}
     wanted.update(visit.page_id for visit in batch.visited)
+    wanted.update(view.page_id for view in batch.represented)
     rows = await db.each("touched_page", [(page_id,) for page_id in sorted(wanted)])
     pages = {row[0]: PageColumns(*row) for row in rows}
     if missing := wanted - pages.keys():
@@ -175,6 +179,14 @@ def _enter_queue(page: PageColumns, requeues: deque[Requeue], counts: CountChang
         page.priority, page.seq, page.due_us = requeue.priority, requeue.seq, None
         counts.pending[page.site_id] += 1
         counts.touched.add(page.site_id)
+
+
+def _represent(page: PageColumns, view: Represented, counts: CountChanges) -> None:
+    """Make a page the duplicate of the one with the plainer URL."""
+    counts.tally[page.decision()] -= 1
+    page.outcome, page.reason, page.detail = Outcome.DUPLICATE.value, view.reason.value, view.detail
+    counts.tally[page.decision()] += 1
+    page.duplicate_of = view.by
 
 
 def _apply_visit(page: PageColumns, visit: CompletedVisit, counts: CountChanges) -> None:

@@ -150,6 +150,11 @@ update page set credit = page.credit + :amount, generation = :generation,
 update page set priority = :priority, seq = :seq
  where page.shard = :shard and page.id = :page_id and page.priority = :old_priority and page.seq = :old_seq
 
+-- repoint_duplicates (page_id bigint key, represented_by bigint) --
+-- Let the duplicates of a page refer to the page that represents it.
+update page set duplicate_of = :represented_by
+ where page.shard = :shard and page.duplicate_of = :page_id and page.id <> :represented_by
+
 -- reschedule (page_id bigint key, due_us bigint, rate_estimate bytea) --
 -- Set the revisit estimate of a page and, outside the queue, its due time; null keeps the old value.
 update page set due_us = case when page.seq is null then coalesce(:due_us, page.due_us) else page.due_us end,

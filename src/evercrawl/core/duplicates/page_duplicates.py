@@ -9,6 +9,7 @@ import re
 from xxhash import xxh32_intdigest
 
 from evercrawl.core.duplicates.minhash import signature_similarity
+from evercrawl.core.url import site_of
 from evercrawl.model.page import DuplicateCandidate
 
 MIN_CANONICAL_SIMILARITY = 0.1
@@ -36,6 +37,20 @@ def is_still_duplicate(page: DuplicateCandidate, other: DuplicateCandidate | Non
     if page.signature is None or other.signature is None:
         return False
     return signature_similarity(page.signature, other.signature) >= enough
+
+
+_PARAMETERS = re.compile("[?&;]")
+
+
+def is_plainer(url: str, other: str) -> bool:
+    """Return whether of two URLs with the same content the first is the page, and the other a view of it.
+    It has fewer parameters, or as many and the other only adds segments to its path. Else neither is."""
+    if site_of(url) != site_of(other):
+        return False
+    parameters, others = len(_PARAMETERS.findall(url)), len(_PARAMETERS.findall(other))
+    if parameters != others:
+        return parameters < others
+    return other.partition("?")[0].startswith(url.partition("?")[0].removesuffix("/") + "/") and len(url) < len(other)
 
 
 _WORD = re.compile(r"\w+")
