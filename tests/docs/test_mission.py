@@ -99,9 +99,7 @@ class Place:
 
     def run(self, command: str) -> str:
         """Run a command of the docs and return what it prints, with the addresses of the docs."""
-        local = re.sub(r"https://([\w.]*example\.org)", rf"http://\1:{self.port}", command)
-        for shown, actual in self.also.items():
-            local = local.replace(shown, actual)
+        local = self._localised(command)
         piped = _PIPE.fullmatch(local)
         if piped is None and not local.startswith("evercrawl "):
             done = self._shell(local)
@@ -109,9 +107,16 @@ class Place:
             done = self._evercrawl(*(piped["command"], piped["text"]) if piped else (local, ""))
         assert "Traceback" not in done.stderr, done.stderr
         assert "this is a bug" not in done.stderr, done.stderr
-        printed = done.stdout + done.stderr
-        printed = printed.replace(f"http://{DOWN}:{self.port}", f"https://{DOWN}").replace(f"_{self.port}", "")
-        return re.sub(rf"http://([\w.]*example\.org):{self.port}", r"https://\1", printed).replace(f":{self.port}", "")
+        return self._as_in_docs(done.stdout + done.stderr)
+
+    def _as_in_docs(self, printed: str) -> str:
+        named = re.sub(rf"http://([\w.]*example\.org):{self.port}", r"https://\1", printed)
+        return named.replace(f":{self.port}", "").replace(f"_{self.port}", "")
+
+    def _localised(self, text: str) -> str:
+        for shown, actual in self.also.items():
+            text = text.replace(shown, actual)
+        return re.sub(r"https://([\w.]*example\.org)", rf"http://\1:{self.port}", text)
 
     def _evercrawl(self, command: str, text: str) -> subprocess.CompletedProcess[str]:
         given = self.folder / "stdin.txt"
@@ -133,11 +138,10 @@ class Place:
 
     def python(self, script: str) -> str:
         """Run an example in Python and return what it prints."""
-        done = subprocess.run(
-            [sys.executable, "-c", script], cwd=self.folder, env=self.env, capture_output=True, text=True
-        )
+        command = [sys.executable, "-c", self._localised(script)]
+        done = subprocess.run(command, cwd=self.folder, env=self.env, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        return done.stdout
+        return self._as_in_docs(done.stdout)
 
 
 class Worlds:
@@ -306,6 +310,24 @@ def test_every_line_of_the_mission_has_a_row() -> None:
     assert [name for name in NAMES if name not in named] == []
 
 
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("guides/read-history.md", ["1 None", "Prices", "30 euros", "content"]),
+        ("guides/take-data-out.md", ["15 0"]),
+        ("guides/search.md", ["1 https://example.org/prices"]),
+        ("concepts/freshness.md", []),
+    ],
+)
+def test_the_examples_in_python_work(page: str, words: list[str], worlds: Worlds) -> None:
+    blocks = [
+        text for language, text in _BLOCK.findall((REPOSITORY / "docs" / page).read_text()) if language == "python"
+    ]
+    assert blocks
+    printed = "".join(worlds.place("site").python(block) for block in blocks)
+    assert [word for word in words if word not in printed] == [], printed
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.line.replace(" ", ""))
 def test_the_docs_show_it(row: Row, worlds: Worlds) -> None:
     texts = [page.read_text() for page in row.pages]
@@ -322,8 +344,7 @@ def test_the_docs_show_it(row: Row, worlds: Worlds) -> None:
     for command in row.commands:
         example = _PYTHON.fullmatch(command)
         if example is not None:
-            blocks = [text for language, text in _BLOCK.findall(texts[0]) if language == "python"]
-            printed += place.python(blocks[int(example[1]) - 1])
+            printed += place.python(_python_blocks(texts[0])[int(example[1]) - 1])
             continue
         assert any(command in text for text in texts), f"no page of {row.line} shows: {command}"
         output = place.run(command)
@@ -333,6 +354,10 @@ def test_the_docs_show_it(row: Row, worlds: Worlds) -> None:
                 assert _pattern(shown).search(_normal(output)), f"the page shows:\n{shown}\nit prints:\n{output}"
     worlds.printed[row.world, row.commands] = printed
     _assert_parts(row, printed)
+
+
+def _python_blocks(page: str) -> list[str]:
+    return [text for language, text in _BLOCK.findall(page) if language == "python"]
 
 
 def _assert_parts(row: Row, printed: str) -> None:
