@@ -86,9 +86,10 @@ class CurrentRules:
         if reason is None or reason in JUDGED_ANEW:
             return None
         selection = self._scope.selection(found.url)
+        if reason in SELECTION_REASONS:
+            return selection.judge_again(reason, found.detail, is_seed=found.depth == 0)
         is_over = (
-            (reason in SELECTION_REASONS and not found.detail.endswith(selection.text_of(reason) or "\0"))
-            or (reason is Reason.NOFOLLOW and settings.scope.follow_nofollow)
+            (reason is Reason.NOFOLLOW and settings.scope.follow_nofollow)
             or (reason is Reason.PRIVATE_ADDRESS and settings.http.allow_private)
             or (reason is Reason.TRAP and not settings.traps.enabled)
             or (reason is Reason.SITE_PAGE_LIMIT and selection.max_pages is None)

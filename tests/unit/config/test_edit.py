@@ -88,3 +88,60 @@ def test_a_folder_that_cannot_be_created_is_a_store_error(tmp_path: Path) -> Non
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreUnavailable, match="cannot be created"):
         create_collection(tmp_path / "file" / "inside")
+
+
+def test_settings_of_a_site_are_written_into_its_table(tmp_path: Path) -> None:
+    path = create_collection(tmp_path / "c", {"scope.seeds": ["http://example.org/"]})
+    write_setting(path, "site.news.example.org.priority", "3")
+    write_setting(path, "scope.max_depth", "5")
+    write_setting(path, "site.news.example.org.media_types", "text/html,application/pdf")
+    write_setting(path, "site.https://example.org/a/.weight", "2.5")
+    found = tomllib.loads(path.read_text())
+    assert found["scope"] == {"seeds": ["http://example.org/"], "max_depth": 5}
+    assert found["site"] == {
+        "news.example.org": {"priority": 3, "media_types": ["text/html", "application/pdf"]},
+        "https://example.org/a/": {"weight": 2.5},
+    }
+    loaded = read_settings(tmp_path / "c", env={"HOME": str(tmp_path)})
+    news, folder = loaded.settings.sites
+    assert (news.pattern, news.priority, news.media_types) == ("news.example.org", 3, ("text/html", "application/pdf"))
+    assert (folder.pattern, folder.weight, folder.languages) == ("https://example.org/a/", 2.5, None)
+    assert loaded.value("site.news.example.org.priority") == 3
+    assert loaded.origins["site.news.example.org.priority"] == str(path)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("site.example.org.priority", "9", "from -8 to 8"),
+        ("site.example.org.languges", "en", "did you mean 'languages'"),
+        ("site.exa mple.priority", "1", "write a host"),
+        ("site.example.org.media_types", "html", "a media type"),
+        ("scope.filter", "domain(", "expected )"),
+        ("scope.filter", "host(example.org)", "expected domain"),
+        ("scope.keywords", "title:", "not a keyword"),
+        ("scope.newer_than", "soon", "a date such as"),
+        ("scope.exclude_hosts", "http://example.org/", "a host name"),
+        ("scope.languages", "english language", "a language code"),
+    ],
+)
+def test_a_bad_condition_is_refused_when_it_is_set(tmp_path: Path, key: str, value: str, message: str) -> None:
+    path = create_collection(tmp_path / "c")
+    before = path.read_text()
+    with pytest.raises(ConfigError) as caught:
+        write_setting(path, key, value)
+    assert message in str(caught.value)
+    assert path.read_text() == before
+    section, _, name = key.rpartition(".")
+    heading = f'site."{section.removeprefix("site.")}"' if section.startswith("site.") else section
+    path.write_text(f"[{heading}]\n{name} = {value if value.isdigit() else chr(34) + value + chr(34)}\n")
+    with pytest.raises(ConfigError, match=str(path)):
+        read_settings(tmp_path / "c", env={"HOME": str(tmp_path)})
+
+
+def test_a_table_of_a_site_needs_no_quotes(tmp_path: Path) -> None:
+    path = create_collection(tmp_path / "c")
+    path.write_text("[site.news.example.org]\npriority = 2\n")
+    write_setting(path, "site.news.example.org.weight", "2")
+    (site,) = read_settings(tmp_path / "c", env={"HOME": str(tmp_path)}).settings.sites
+    assert (site.pattern, site.priority, site.weight) == ("news.example.org", 2, 2.0)

@@ -4,10 +4,10 @@ the user requested by name, only scheme, length, port, exclude patterns and filt
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from evercrawl.core.document.media_type import check_file_types, url_file_type
+from evercrawl.core.expression import Expression
 from evercrawl.core.scope.selection import Selection, Selections, with_parents
 from evercrawl.core.scope.url_filter import UrlFilter, compile_pattern, parse_filter
 from evercrawl.core.url import (
@@ -230,7 +230,7 @@ def _canonical_seed(seed: str, schemes: tuple[str, ...]) -> str:
     return page
 
 
-def _first_match(patterns: list[re.Pattern[str]], url: str) -> re.Pattern[str] | None:
+def _first_match(patterns: list[Expression], url: str) -> Expression | None:
     for pattern in patterns:
         if pattern.search(url):
             return pattern

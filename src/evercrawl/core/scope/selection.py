@@ -174,6 +174,18 @@ class Selection:
             return Reason.KEYWORDS, f"no keyword was found: {self.text_of(Reason.KEYWORDS)}"
         return None
 
+    def judge_again(self, reason: Reason, detail: str, *, is_seed: bool) -> RefusalReason | None:
+        """Return why a page that was not kept is not wanted today, as far as the stored detail tells; None: it may be.
+        The detail ends with the condition of its time: if that has changed, only a new visit can tell."""
+        evidence = detail.partition(": ")[0]
+        if reason is Reason.MEDIA_TYPE:
+            refused = type_refusal(self.conditions(is_seed=is_seed), evidence)
+            return None if refused is None else (reason, refused)
+        if reason is Reason.LANGUAGE:
+            return self._language_refusal(evidence.rpartition(" ")[2])
+        condition = self.text_of(reason)
+        return (reason, detail) if condition and detail.endswith(f": {condition}") else None
+
     def text_of(self, reason: Reason) -> str:
         """Return the condition behind a reason in words; it changes when the condition does."""
         match reason:

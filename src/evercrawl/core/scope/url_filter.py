@@ -11,6 +11,7 @@ import typing
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from evercrawl.core.expression import Expression, compile_expression
 from evercrawl.core.url import canonical, site_of, site_parts
 from evercrawl.errors import ConfigError
 
@@ -82,7 +83,7 @@ class PatternFilter(_Combinable):
     """URLs in which a regular expression is found."""
 
     expression: str
-    _compiled: re.Pattern[str] = field(init=False, repr=False, compare=False)
+    _compiled: Expression = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_compiled", compile_pattern(self.expression, "pattern"))
@@ -121,11 +122,11 @@ class NotFilter(_Combinable):
         return not self.part.accepts(url)
 
 
-def compile_pattern(expression: str, where: str) -> re.Pattern[str]:
+def compile_pattern(expression: str, where: str) -> Expression:
     """Compile a regular expression; ConfigError names an invalid one."""
     try:
-        return re.compile(expression)
-    except (re.error, RecursionError, OverflowError) as error:
+        return compile_expression(expression)
+    except ValueError as error:
         raise ConfigError(f"{where}: {expression!r} is not a regular expression: {error}") from error
 
 
