@@ -15,6 +15,7 @@ from evercrawl.core.frontier import (
     FetchSide,
     Frontier,
     Idle,
+    PageChoice,
     PagesNeeded,
     Visit,
     Wait,
@@ -301,3 +302,53 @@ def test_each_band_is_about_twice_as_likely_as_the_next_to_be_first():
     assert 1700 < firsts[1] < 2300
     assert 750 < firsts[2] < 1250
     assert sorted(biased_order(3, random=random)) == [0, 1, 2]
+
+
+def choosing(choice: PageChoice) -> tuple[Frontier, Queue]:
+    pace = Pace(timedelta(0), timedelta(seconds=60), 0.0, 8, timedelta(seconds=60))
+    frontier = Frontier(
+        pace=pace, priorities=5, window=8, back_queues=4, random=Random(0), robots_of=robots_of, choice=choice
+    )
+    return frontier, Queue(frontier)
+
+
+def test_the_best_page_of_the_window_is_next():
+    frontier, queue = choosing(PageChoice(rank_of=lambda page: page.seq % 5))
+    queue.add(1, 8)
+    assert [page.seq for _, page in run(frontier, queue)] == [4, 3, 2, 7, 1, 6, 0, 5]
+
+
+def test_views_and_poor_pages_come_after_all_others_of_their_site():
+    frontier, queue = choosing(PageChoice(rank_of=lambda _: 0.0))
+    for priority in (4, 3, 2, 0, 1):
+        queue.add(1, 20, priority=priority)
+    priorities = [page.priority for _, page in run(frontier, queue)]
+    assert set(priorities[:60]) == {0, 1, 2}
+    assert priorities[60:] == [3] * 20 + [4] * 20
+
+
+def test_one_page_at_a_time_waits_for_the_links_of_the_last_one():
+    frontier, queue = choosing(PageChoice(value_of=lambda page: page.seq, one_at_a_time=True))
+    queue.add(1, 3)
+    queue.add(2, 3)
+    queue.serve(0)
+    first = frontier.turn(now_us=0)
+    assert isinstance(first, Visit)
+    assert first.page.seq == 5
+    assert frontier.turn(now_us=0) == Idle()
+    queue.add(1, 1)
+    queue.finish(first, 1000)
+    queue.serve(1000)
+    second = frontier.turn(now_us=1000)
+    assert isinstance(second, Visit)
+    assert second.page.seq == 6
+
+
+def test_stored_credit_reaches_the_window():
+    frontier, queue = choosing(PageChoice(rank_of=lambda page: page.credit))
+    queue.add(1, 3)
+    queue.serve(0)
+    frontier.add_credit({1: 7})
+    turn = frontier.turn(now_us=0)
+    assert isinstance(turn, Visit)
+    assert (turn.page.seq, turn.page.credit) == (1, 7)

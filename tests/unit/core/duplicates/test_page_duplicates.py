@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from evercrawl.core.duplicates.minhash import text_signature
-from evercrawl.core.duplicates.page_duplicates import can_represent, is_still_duplicate, should_recheck, titles_match
+from evercrawl.core.duplicates.page_duplicates import (
+    can_represent,
+    is_plainer,
+    is_still_duplicate,
+    should_recheck,
+    titles_match,
+)
 from evercrawl.model.page import DuplicateCandidate
 
 TEXT = " ".join(f"word{number * 7919 % 1009}" for number in range(400))
@@ -75,3 +81,24 @@ def test_titles_of_possible_duplicates(one: str | None, other: str | None) -> No
 def test_titles_of_different_pages(one: str, other: str) -> None:
     assert not titles_match(one, other)
     assert not titles_match(other, one)
+
+
+@pytest.mark.parametrize(
+    ("url", "other"),
+    [
+        ("/tea", "/tea?print=1"),
+        ("/2024/05/tea/", "/?p=12"),
+        ("/index?title=Tea", "/index?title=Tea&oldid=7"),
+        ("/index?title=Tea", "/index?oldid=7;title=Tea"),
+        ("/tea", "/tea/print"),
+        ("/", "/index.html"),
+    ],
+)
+def test_the_plainer_url_is_the_page(url: str, other: str) -> None:
+    assert is_plainer("http://a.test" + url, "http://a.test" + other)
+    assert not is_plainer("http://a.test" + other, "http://a.test" + url)
+
+
+def test_equally_plain_urls_and_other_sites_keep_their_order() -> None:
+    assert not is_plainer("http://a.test/tree/x", "http://a.test/plain/x")
+    assert not is_plainer("http://a.test/x", "http://b.test/x?y=1")

@@ -1,0 +1,81 @@
+"""Pages and their views: what a URL looks like, and what its kind has yielded."""
+
+from __future__ import annotations
+
+import pytest
+
+from evercrawl.core.credit.url_yield import (
+    MAX_KINDS,
+    SiteYield,
+    Tier,
+    after_visit,
+    expected_yield,
+    kinds_of,
+    looks_like_view,
+    plainer_urls,
+    tier_of,
+    yield_bytes,
+    yield_of,
+)
+
+SITE = "https://a.test"
+HASH = "9fceb02d0ae598e95dc970b74767f19372d61af8"
+
+
+def visited(*visits: tuple[str, float]) -> SiteYield:
+    site = SiteYield()
+    for path, gain in visits:
+        site = after_visit(site, SITE + path, gain)
+    return site
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/wiki/Tea?oldid=7",
+        "/index?title=Tea&action=history",
+        "/index?action=history;title=Tea",
+        f"/code/unknown.py?id={HASH}",
+        f"/code?p=x;a=blob;hb={HASH}",
+    ],
+)
+def test_a_url_that_adds_to_a_known_one_or_names_a_version_is_a_view(path: str) -> None:
+    known = {SITE + "/wiki/Tea", SITE + "/index?title=Tea"}
+    assert looks_like_view(SITE + path, known.__contains__)
+
+
+@pytest.mark.parametrize("path", ["/wiki/Tea", f"/objects/{HASH}", "/shop?article=12", "/shop?q=deadbeef"])
+def test_other_urls_are_pages(path: str) -> None:
+    assert not looks_like_view(SITE + path, {SITE + "/wiki"}.__contains__)
+
+
+def test_plainer_urls_leave_out_the_query_or_one_parameter() -> None:
+    assert list(plainer_urls("x?a=1;b=2")) == ["x", "x?b=2", "x?a=1"]
+    assert list(plainer_urls("x?a=1")) == ["x"]
+
+
+def test_kinds_generalize_numbers_and_keep_choices() -> None:
+    assert kinds_of(SITE + "/t/msg243") == kinds_of(SITE + "/t/msg7")
+    assert kinds_of(SITE + "/i?action=raw&title=Tea9") != kinds_of(SITE + "/i?action=history&title=Tea9")
+    assert kinds_of(SITE + "/repo/blame/a/b.py")[0] == kinds_of(SITE + "/repo/blame/c.py")[0]
+    assert kinds_of(SITE + "/Tea/Green/history")[1] == kinds_of(SITE + "/Tea/Black/history")[1]
+
+
+def test_unknown_views_come_after_unknown_pages() -> None:
+    site = SiteYield()
+    assert tier_of(expected_yield(site, SITE + "/x", is_view=False)) is Tier.PAGE
+    assert tier_of(expected_yield(site, SITE + "/x?v=1", is_view=True)) is Tier.VIEW
+
+
+def test_what_a_kind_yields_corrects_its_tier() -> None:
+    site = visited(*[(f"/repo/blame/f{n}", 0.0) for n in range(12)], *[(f"/list/all?page={n}", 0.6) for n in range(2)])
+    assert tier_of(expected_yield(site, SITE + "/repo/blame/new", is_view=False)) is Tier.POOR
+    assert tier_of(expected_yield(site, SITE + "/repo/tree/new", is_view=False)) is Tier.PAGE
+    assert tier_of(expected_yield(site, SITE + "/list/all?page=9", is_view=True)) is Tier.PAGE
+
+
+def test_memory_is_bounded_and_stored() -> None:
+    site = visited(*[(f"/{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}/x{chr(97 + n // 676)}", 0.5) for n in range(900)])
+    assert len(site.kinds) <= MAX_KINDS
+    assert yield_of(yield_bytes(site)) == site
+    assert yield_of(None) == SiteYield()
