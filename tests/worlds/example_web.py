@@ -42,7 +42,7 @@ class ExampleWeb:
     def _site(self) -> dict[str, Reply]:
         site = {
             "/robots.txt": Reply(200, "User-agent: *\nDisallow: /private/\n\nSitemap: /sitemap.xml\n", "text/plain"),
-            "/": Reply(200, _page("Harbour town", _links(_home()))),
+            "/": Reply(200, _page("Harbour town", '<img src="/boat.png" alt="a boat">' + _links(_home()))),
             "/prices": Reply(200, _page("Prices", _prose(self.prices))),
             "/about": Reply(200, _page("About us", _prose(_ABOUT))),
             "/print/about": Reply(200, _page("About us", _prose(_ABOUT))),
@@ -52,7 +52,8 @@ class ExampleWeb:
             "/guides/": Reply(200, _page("Guides", _links({f"/guides/{one}": one for one in _TOPICS}))),
             "/sitemap.xml": Reply(200, self._sitemap(extended=False), "application/xml"),
             "/sitemap.xml?XTND": Reply(200, self._sitemap(extended=True), "application/xml"),
-            "/pier.png": Reply(200, "not a picture", _PNG),
+            "/pier.png": Reply(200, "a picture", _PNG),
+            "/boat.png": Reply(200, "another picture", _PNG),
             "/cgi-bin/hits.cgi": Reply(200, _page("Hits", "You are visitor number 7.")),
             "/hidden/only-in-the-sitemap": Reply(200, _page("Hidden", _prose("No page links to this text."))),
         }
