@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 from evercrawl.adapters.sql.listing_reader import ListingReader, open_listing
 from evercrawl.adapters.sql.state_reader import shards_of
+from evercrawl.core.expression import compile_expression
 from evercrawl.core.url import (
     canonical,
     key_of,
@@ -105,3 +106,12 @@ def _capture(url: str, kept: VersionRecord) -> Capture:
         file=version.file,
         title=version.title,
     )
+
+
+def field_test(value: str, *, is_expression: bool) -> Callable[[str], bool]:
+    """Return a test for a field of captures: it contains the value, or a regular expression matches all of it.
+    Raise ValueError if the expression is not valid."""
+    if not is_expression:
+        return lambda text: value in text
+    compiled = compile_expression(value)
+    return lambda text: compiled.fullmatch(text) is not None

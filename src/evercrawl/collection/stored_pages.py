@@ -25,6 +25,7 @@ from evercrawl.adapters.warc.reader import (
     read_record,
 )
 from evercrawl.core.change.version_rules import choose_version, is_version_name
+from evercrawl.core.document.bounds import truncate_markup
 from evercrawl.core.document.encoding import decode_body as decode_text
 from evercrawl.core.document.encoding import detect_charset
 from evercrawl.core.document.html import parse_document
@@ -267,6 +268,7 @@ def _handlers() -> InstalledHandlers:
 
 
 def decode_html(body: bytes, content_type: str | None) -> str:
-    """Return the body of a page as text, decoded with its charset."""
+    """Return the body of a page as text, decoded with its charset, up to where it is too costly to parse."""
+    body = truncate_markup(body)
     charset = detect_charset(body, content_type)
     return decode_text(body[charset.bom_bytes :], charset.encoding)

@@ -14,6 +14,7 @@ from types import NoneType
 from typing import Any, get_args, get_type_hints
 
 from evercrawl.adapters.objectstore.bucket import address_problem
+from evercrawl.core.expression import compile_expression
 from evercrawl.core.politeness import QUIET_HOURS_SYNTAX as HOURS
 from evercrawl.core.politeness import delay_rule_error as problem_with_slower
 from evercrawl.core.politeness import parse_hours
@@ -128,8 +129,8 @@ def _like(pattern: re.Pattern[str], meaning: str) -> Check:
 
 def _regex(value: str) -> str | None:
     try:
-        re.compile(value)
-    except re.error as error:
+        compile_expression(value)
+    except ValueError as error:
         return f"a valid regular expression ({error})"
     return None
 

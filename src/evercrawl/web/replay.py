@@ -247,8 +247,8 @@ DROPPED_ATTRIBUTES = frozenset(
      "archive", "attributionsrc", "http-equiv"}
 )  # fmt: skip
 MAX_PAGE_BYTES = 20_000_000
-_CSS_IMPORT = re.compile(r"@import[^;]*(?:;|$)", re.IGNORECASE)
-_CSS_ADDRESS = re.compile(r"(?:url|src|image|image-set|-webkit-image-set)\([^)]*\)", re.IGNORECASE)
+_CSS_IMPORT = re.compile(r"@import[^;]*+;?", re.IGNORECASE)
+_CSS_ADDRESS = re.compile(r"(?:url|src|image|image-set|-webkit-image-set)\([^)]*+(?:\)|\Z)", re.IGNORECASE)
 
 
 def sanitize_page(html: str, base: str, place: Callable[[str], str]) -> str:

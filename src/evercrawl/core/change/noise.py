@@ -8,7 +8,8 @@ import re
 from collections import Counter
 from datetime import datetime, timedelta
 from functools import lru_cache
-from unicodedata import normalize
+
+from evercrawl.core.search.tokenizer import normalize_characters
 
 COUNT_WORDS = (
     # Words beside a number that counts readers, not things: no guests, no members, no stock.
@@ -162,7 +163,7 @@ _AGE = re.compile("|".join(f"(?<!\\w)(?:{one.replace(_D, _FEW_DIGITS)})(?!\\w)" 
 _MONTH = re.compile(rf"\b(?:{MONTHS})\b", _ANY)
 _PRICE = re.compile(PRICE, _ANY)
 _COMPACT_AGE = re.compile(r"\d{1,3}(?:s|m|h|d|w|mo|y)")
-_SHORT_AGE = re.compile(rf"\d{{1,3}} ?{UNITS_OF_TIME}\.?", _ANY)
+_SHORT_AGE = re.compile(rf"(?:(?:about|over|almost|less than) )?(?:\d{{1,3}} ?|an? |one ){UNITS_OF_TIME}\.?", _ANY)
 _COPYRIGHT = re.compile(r"©|\(c\)|\bcopyright\b", _ANY)
 _YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
 _IDENTITY = re.compile(rf"\b(?:{IDENTITY_WORDS})\b", _ANY)
@@ -202,7 +203,7 @@ def significant_text(text: str) -> str:
 
 def normalize_text(text: str) -> str:
     """Return the text with normalized characters."""
-    return _INVISIBLE.sub("", text if text.isascii() else normalize("NFKC", text).translate(_TYPOGRAPHY))
+    return _INVISIBLE.sub("", text if text.isascii() else normalize_characters(text).translate(_TYPOGRAPHY))
 
 
 def _without_timestamps(text: str) -> str:
@@ -255,7 +256,7 @@ def has_age(text: str) -> bool:
 def number_in(text: str) -> float | None:
     """Return the number in a text that has just one; None: there is none, or more."""
     found = _NUMBER.findall(text)
-    if len(found) != 1:
+    if len(found) != 1 or ":" in found[0]:
         return None
     factor = {"k": 1e3, "K": 1e3, "M": 1e6}.get(found[0][-1], 1.0)
     digits = re.sub(r"[^\d.]" if factor > 1 else r"\D", "", found[0].rstrip("kKM"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import groupby, islice
 from urllib.parse import unquote
 
 # Diacritics of Hebrew, Arabic and Latin, Arabic elongation, soft hyphens, joiners, directions, variants.
@@ -33,7 +34,18 @@ _STROKED = {"ø": "o", "Ø": "o", "ł": "l", "Ł": "l", "đ": "d", "Đ": "d", "�
 _ACCENTED = str.maketrans(_ACCENTED_CHARS, "αεηιουωιυιυΑΕΗΙΟΥΩеЕ")
 """Accents of Greek and Russian; the index removes those of Latin letters."""
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+MAX_MARKS = 30  # Marks on one letter, as in the stream-safe text format (Unicode annex 15).
 _EMOJI_PREFIX = "emojix"
+
+
+def normalize_characters(text: str) -> str:
+    """Return the text in the compatible composed form (NFKC).
+    Normalization sorts the marks on a letter in quadratic time; more than Unicode's stream-safe format allows are cut.
+    """
+    if any(map(unicodedata.combining, text[::MAX_MARKS])):  # A longer run covers one of these places.
+        runs = groupby(text, key=lambda char: unicodedata.combining(char) > 0)
+        text = "".join("".join(islice(run, MAX_MARKS) if is_mark else run) for is_mark, run in runs)
+    return unicodedata.normalize("NFKC", text)
 
 
 def normalize_for_index(text: str) -> str:
@@ -41,7 +53,7 @@ def normalize_for_index(text: str) -> str:
     if text.isascii() or _is_western(text):
         return text
     if _COMPOSED.search(text):
-        text = unicodedata.normalize("NFKC", text)
+        text = normalize_characters(text)
     return _SPECIAL.sub(lambda match: _index_form(match[0]), text)
 
 

@@ -10,7 +10,7 @@ from itertools import islice
 import orjson
 from starlette.responses import Response
 
-from evercrawl.collection.captures import Match, captures_matching
+from evercrawl.collection.captures import Match, captures_matching, field_test
 from evercrawl.collection.urls import surt
 from evercrawl.model.listing import Capture
 from evercrawl.model.time import from_us
@@ -113,15 +113,11 @@ def _filter_lines(lines: Iterable[Line], text: str) -> Iterator[Line]:
         raise BadRequest("filter must be [!][=|~]field:value")
     no, how, name, value = found.groups()
     try:
-        pattern = re.compile(value if how == "~" else re.escape(value))
-    except re.error as error:
+        matches = value.__eq__ if how == "=" else field_test(value, is_expression=how == "~")
+    except ValueError as error:
         raise BadRequest(f"filter: {error}") from error
     for line in lines:
-        text = line.get(name, "")
-        is_match = (
-            text == value if how == "=" else bool(pattern.fullmatch(text) if how == "~" else pattern.search(text))
-        )
-        if is_match != bool(no):
+        if matches(line.get(name, "")) != bool(no):
             yield line
 
 
