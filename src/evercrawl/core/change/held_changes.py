@@ -10,12 +10,16 @@ from dataclasses import replace
 from datetime import datetime
 from struct import Struct
 from typing import Any, NamedTuple
+from zlib import compress, decompress
+from zlib import error as zlib_error
 
 from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
-from evercrawl.core.change.classify import ChangeContext, ClassifiedChange, HunkClass, classify_difference
+from evercrawl.core.change.classify import ClassifiedChange, HunkClass, classify_difference
+from evercrawl.core.change.noise import text_similarity
 from evercrawl.core.change.review import correct_change
 from evercrawl.core.change.segments import SegmentChange
-from evercrawl.core.change.snapshot_diff import Hunk, RowPosition, SnapshotDiff
+from evercrawl.core.change.snapshot_diff import MIN_VARIATION_SIMILARITY, Hunk, RowPosition, SnapshotDiff
+from evercrawl.core.change.volatility import ChangeContext
 from evercrawl.model.change import Change
 from evercrawl.model.history import Mute
 from evercrawl.model.page import SettledChange
@@ -25,7 +29,8 @@ HOLD_VISITS = 8  # Visits to the site after which a held change is judged.
 HOLD_SECONDS = 120  # Time after which it is judged in any case.
 MIN_SITE_PAGES = 4  # On a smaller site other pages tell little, so nothing is held.
 MAX_HELD = 24  # Held changes of a site; beyond it the oldest is judged.
-MAX_HELD_CHARS = 8_000
+MAX_HELD_CHARS = 24_000
+COMPRESSION_LEVEL = 1
 _HEAD = Struct("<IQ")
 
 
@@ -57,11 +62,11 @@ def has_to_wait(change: Change, held: HeldChange, site: SiteChangeHistory) -> bo
 
 
 def _is_certain(hunk: Hunk, site: SiteChangeHistory, page_mark: int) -> bool:
-    """Return whether a sentence was edited that no other page has or had."""
+    """Return whether words of a sentence were edited that no other page has or had."""
     return hunk.is_own and any(
         change.is_statement
-        and change.removed
-        and change.added
+        and not change.is_number
+        and text_similarity(change.removed, change.added) >= MIN_VARIATION_SIMILARITY
         and not site.is_on_other_pages(hunk.removed, page=page_mark)
         for change in hunk.segments
     )
@@ -99,19 +104,19 @@ def _verdict(held: HeldChange, site: SiteChangeHistory, now: datetime) -> Change
 
 
 def pack_held(held: HeldChange) -> bytes:
-    """Return the stored form of a held change: when it was found, then everything as JSON."""
+    """Return the stored form of a held change: when it was found, then everything as compressed JSON."""
     stored = json.dumps(held, ensure_ascii=False, separators=(",", ":"))
-    return _HEAD.pack(held.visits, held.at_us) + stored.encode("utf-8", "surrogatepass")
+    return _HEAD.pack(held.visits, held.at_us) + compress(stored.encode("utf-8", "surrogatepass"), COMPRESSION_LEVEL)
 
 
 def unpack_held(packed: bytes) -> HeldChange | None:
     """Read a held change; None if it cannot be read."""
     try:
-        stored = json.loads(packed[_HEAD.size :].decode("utf-8", "surrogatepass"))
+        stored = json.loads(decompress(packed[_HEAD.size :]).decode("utf-8", "surrogatepass"))
         mark, visits, own_words, (hunks, moved, has_prose), *visit = stored
         found = SnapshotDiff([_hunk(row) for row in hunks], [(old, new) for old, new in moved], has_prose)
         return HeldChange(mark, visits, own_words, found, *visit)
-    except (ValueError, TypeError, KeyError):
+    except (zlib_error, ValueError, TypeError, KeyError):
         return None
 
 

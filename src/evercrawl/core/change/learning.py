@@ -31,22 +31,7 @@ from evercrawl.core.change.change_history import (
     limit_texts,
     newest_edits,
 )
-from evercrawl.core.change.classify import (
-    MAX_HUNKS,
-    MAX_SLOT,
-    STATEMENT_FORM,
-    TURN_SLOT,
-    ChangeContext,
-    HunkClass,
-    block_slot,
-    classify_change,
-    is_rotation,
-    is_sitewide,
-    locations_of,
-    names_in,
-    row_end_locations,
-    slot_locations,
-)
+from evercrawl.core.change.classify import MAX_HUNKS, HunkClass, classify_change, is_sitewide
 from evercrawl.core.change.held_changes import HeldChange, held_change
 from evercrawl.core.change.noise import text_shape
 from evercrawl.core.change.segments import (
@@ -67,7 +52,20 @@ from evercrawl.core.change.snapshot_diff import (
     RowPosition,
     edits_in,
     own_block_test,
+    stable_target,
     title_parts,
+)
+from evercrawl.core.change.volatility import (
+    MAX_SLOT,
+    STATEMENT_FORM,
+    TURN_SLOT,
+    ChangeContext,
+    block_slot,
+    is_rotation,
+    locations_of,
+    names_in,
+    row_end_locations,
+    slot_locations,
 )
 from evercrawl.model.change import Change
 
@@ -82,7 +80,8 @@ MAX_MINOR_SHARE = 0.3
 def learn_page(snapshot: Snapshot, site: SiteChangeHistory, *, page_url: str) -> SiteChangeHistory:
     """Return the site's history after a new page."""
     texts = dict(site.texts)
-    shown = (*snapshot.texts, *title_parts(snapshot.metadata.title), *_naming_segments(snapshot))
+    images = (stable_target(image.url, is_image=True) for image in snapshot.references if image.is_image)
+    shown = (*snapshot.texts, *title_parts(snapshot.metadata.title), *_naming_segments(snapshot), *images)
     _add_texts(texts, shown, page=_page_mark(page_url))
     return replace(site, pages=site.pages + 1, texts=limit_texts(texts))
 
@@ -252,7 +251,7 @@ def _locations_in(locations: dict[Location, LocationStats], before: Snapshot, af
 
 
 def _shaped_locations(snapshot: Snapshot, paths: set[int]) -> set[Location]:
-    blocks = zip(snapshot.names, snapshot.texts, strict=True)
+    blocks = zip(snapshot.paths, snapshot.texts, strict=True)
     return {Location(path, hash_text(text_shape(text))) for path, text in blocks if path in paths}
 
 
@@ -271,7 +270,8 @@ def _site_texts(site: SiteChangeHistory, hunks: list[Hunk], *, page: int) -> dic
 
 def _differing_texts(hunks: list[Hunk]) -> tuple[list[str], list[str]]:
     """Return the blocks and sentences that a page lost and gained."""
-    removed, added = [hunk.removed for hunk in hunks if hunk.removed], [hunk.added for hunk in hunks if hunk.added]
+    pairs = [hunk.segments[0][1:3] if hunk.is_reference else (hunk.removed, hunk.added) for hunk in hunks]
+    removed, added = [old for old, _ in pairs if old], [new for _, new in pairs if new]
     for hunk in hunks:
         if hunk.form > 1:
             old, new = names_in(hunk.old_marked), names_in(hunk.new_marked)

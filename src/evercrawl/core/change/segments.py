@@ -21,6 +21,7 @@ _FINE_PARTS = re.compile(
     rf"(?<!\s)(?:\s*+(?:[{INLINE_BORDER}()\[\]»›→←⟶]|[:：](?=\s|{INLINE_BORDER}))|\s++[-–—/](?=\s)|[^\S\n]*+\n)"
     rf"[\s{INLINE_BORDER}]*+"
 )
+_NUMBER_START = re.compile(r"(?<![A-Za-z_\d])\d")
 _SENTENCES = re.compile(r"(?<=[.!?…؟।])\s+|(?<=[。！？])")
 
 
@@ -75,8 +76,8 @@ def slot_number(count: int, index: int, *, has_digit: bool) -> int:
 
 
 def has_digit(text: str) -> bool:
-    """Return whether the text has a digit."""
-    return any(map(str.isdigit, text))
+    """Return whether the text has a number; digits at the end of a name are none."""
+    return _NUMBER_START.search(text) is not None
 
 
 def other_form_slot(head: int) -> int:
@@ -123,7 +124,7 @@ def changed_segments(before: str, after: str) -> list[SegmentChange]:
     if len(old) == len(new):
         return [
             SegmentChange(
-                slot_number(len(new), place, has_digit=not one.is_statement and has_digit(one.text + other.text)),
+                slot_number(len(new), place, has_digit=not one.is_statement and has_digit(f"{one.text} {other.text}")),
                 one.text,
                 other.text,
                 one.is_statement or other.is_statement,

@@ -278,8 +278,8 @@ class _BlockWalk:
     """Collects the blocks of one page; path, name, flag and card describe the element that is open."""
 
     __slots__ = (
-        "_inner", "_last", "_last_names", "card_at", "cards", "chars", "flag", "flags", "linked", "name", "names",
-        "path", "paths", "pieces", "references", "stack", "texts",
+        "_inner", "_last", "_last_names", "card_at", "card_starts", "chars", "first_reference", "flag", "flags",
+        "linked", "name", "names", "path", "paths", "pieces", "references", "stack", "texts",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -291,9 +291,10 @@ class _BlockWalk:
         self.chars = 0
         self.pieces: list[str] = []
         self.linked = 0  # Characters of the pieces that belong to links.
+        self.first_reference = 0  # Of those in the pieces.
         self.path, self.name, self.flag, self.card_at = _OWN_START, _OWN_START, BODY, MAX_BLOCKS
         self.stack: list[_Open] = []
-        self.cards = 0  # Open links that hold blocks.
+        self.card_starts: list[tuple[int, int]] = []  # Numbers of reference and first text of the open cards.
         self._last = (_NO_TAG, _NO_TAG, _NO_TAG, _NO_TAG)
         self._last_names = UNNAMED
         self._inner = (_NO_TAG, _NO_TAG, _NO_TAG)
@@ -302,10 +303,13 @@ class _BlockWalk:
         """Make one block of the pieces."""
         text = " ".join("".join(self.pieces).split()).strip(_BORDERS)
         linked, self.linked = self.linked, 0
+        first, self.first_reference = self.first_reference, len(self.references)
         self.pieces.clear()
         if not text:
             return
         is_linked = linked > MIN_LINKED_SHARE * len(text)
+        if is_linked:
+            self.references[first:] = [link._replace(flag=link.flag | LINKED) for link in self.references[first:]]
         parts = [text]
         if text.count(" ") > MAX_MARKED_SPACES and INLINE_BORDER in text:
             # A long run of links is a list; in prose, inline elements say nothing about its parts.
@@ -318,9 +322,17 @@ class _BlockWalk:
         """Open a link that holds blocks; all their texts are link texts."""
         if self.pieces:
             self.flush()
+        self.card_starts.append((len(self.references), len(self.texts)))
         self.add_reference(node, node.text_lexbor(), is_image=False)
+        self.first_reference = len(self.references)
         self.stack.append(_Open(node, _CARD, self.path, self.name, self.flag, self.card_at))
-        self.cards += 1
+
+    def close_card(self) -> None:
+        """Close a link that holds blocks; it stands where the first of them does."""
+        number, at = self.card_starts.pop()
+        if number < len(self.references) and at < len(self.texts):
+            path, name, flag = self.paths[at], self.names[at], self.flags[at]
+            self.references[number] = self.references[number]._replace(path=path, name=name, flag=flag)
 
     def begin_part(self, text: str) -> None:
         """Make a block of the cells and lines before a long text."""
@@ -335,7 +347,7 @@ class _BlockWalk:
             self.pieces.append(CELL_BORDER)
 
     def _add(self, text: str, path: int, name: int, flag: int, *, is_linked: bool) -> None:
-        if is_linked or self.cards or self._is_card_text(text):
+        if is_linked or self.card_starts or self._is_card_text(text):
             flag |= LINKED
         self.flags.append(flag & _FLAG_BITS)
         self.texts.append(text)
@@ -351,8 +363,8 @@ class _BlockWalk:
         return text.count(" ") < SENTENCE_SPACES or text[-1] not in SENTENCE_ENDS
 
     def add_reference(self, node: LexborNode, label: str, *, is_image: bool) -> None:
-        """Note the URL of a link or image, unless it is in a part of the site."""
-        if self.flag & REGION_BITS >= SITE_BY_NAME or len(self.references) >= MAX_SNAPSHOT_LINKS:
+        """Note the URL of a link or image, unless it is in an element for parts of the site."""
+        if self.flag & REGION_BITS == SITE or len(self.references) >= MAX_SNAPSHOT_LINKS:
             return
         attributes = node.attributes
         url = attributes.get("src" if is_image else "href")
@@ -395,9 +407,10 @@ class _BlockWalk:
             text = child.text_lexbor()
             if text and not text.isspace():
                 outside = (self.path, self.name, self.flag)
-                self.path, self.name, self.flag = path, name, flag
+                self.path, self.name, self.flag = path, name, flag | LINKED
                 self.add_reference(child, text, is_image=False)
                 self.path, self.name, self.flag = outside
+                self.first_reference = len(self.references)
             else:
                 text = None
         if text is None:
@@ -451,7 +464,8 @@ def _walk_blocks(body: LexborNode) -> _BlockWalk:
                 if pieces:
                     walk.flush()
                 walk.path, walk.name, walk.flag, walk.card_at = path, name, flag, card_at
-                walk.cards -= kind == _CARD
+                if kind == _CARD:
+                    walk.close_card()
             elif kind == _CELL:
                 walk.end_part()
             else:

@@ -47,7 +47,6 @@ MIN_PAGE_PROSE_CHARS = 200
 MAX_NAMED_SITE_RATIO = 2
 """A part named like the site's, but with more than this many times the rest's text, is the page's own."""
 
-LIS = False
 IsOwnBlock = Callable[[int], bool]
 
 
@@ -114,6 +113,11 @@ class _Block(NamedTuple):
     after: str  # The nearest text above that both versions have once.
     before: str
     place: float  # How far down the page it stands, 0 to 1.
+    has_known_name: bool  # The other version has its name path too.
+
+    def may_become(self, other: _Block) -> bool:
+        """Return whether another block may be this one with another text: not if both have names that stay."""
+        return self.name == other.name or not (self.has_known_name and other.has_known_name)
 
 
 class Hunk(NamedTuple):
@@ -197,11 +201,18 @@ def _unmatched(before: Snapshot, after: Snapshot) -> tuple[list[_Block], list[_B
     old, new = (Counter(zip(side.paths, side.texts, strict=True)) for side in (before, after))
     fewer, more = texts_before - texts_after, texts_after - texts_before
     anchors = {text for text, count in texts_before.items() if count == 1 == texts_after[text]}
-    return _unmatched_blocks(before, old - new, fewer, anchors), _unmatched_blocks(after, new - old, more, anchors)
+    return (
+        _unmatched_blocks(before, old - new, fewer, anchors, frozenset(after.names)),
+        _unmatched_blocks(after, new - old, more, anchors, frozenset(before.names)),
+    )
 
 
 def _unmatched_blocks(
-    snapshot: Snapshot, unpaired: Counter[tuple[int, str]], wanted: Counter[str], anchors: set[str]
+    snapshot: Snapshot,
+    unpaired: Counter[tuple[int, str]],
+    wanted: Counter[str],
+    anchors: set[str],
+    other_names: frozenset[int],
 ) -> list[_Block]:
     """Return as many blocks of each text as are wanted, those without a counterpart at their path."""
     if not wanted:
@@ -227,6 +238,7 @@ def _unmatched_blocks(
             above[number],
             below[number],
             at / len(texts),
+            snapshot.names[at] in other_names,
         )
         for number, at in enumerate(places)
     ]
@@ -382,7 +394,9 @@ def _match_blocks(old: list[_Block], new: list[_Block], *, is_last: bool) -> lis
             rest_new.remove(other)
             pairs.append((one, other))
     if len(rest_old) == len(rest_new) and not is_last:
-        return pairs + list(zip(rest_old, rest_new, strict=True))
+        in_order = list(zip(rest_old, rest_new, strict=True))
+        if all(one.may_become(other) for one, other in in_order):
+            return pairs + in_order
     if is_last and rest_old and rest_new:
         replaced = _replaced_links(rest_old, rest_new)
         pairs += replaced
@@ -468,36 +482,53 @@ MIN_HASH_TURNS = 3
 CHARS_PER_TURN = 4
 _HEX = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f]+")
 _LONG_SEGMENTS = re.compile(r"[0-9A-Za-z_-]{16,}")
+_PLAIN_START = re.compile(r"[a-z]{3,}(?:[-_](?:[a-z]{2,}|[0-9]{2,})(?![0-9A-Za-z]))+")
 _HOST = re.compile(r"^(?:[a-z]+:)?//[^/]*")
 _LONG_NUMBER = re.compile(r"\d{9,}")
 REFERENCE_SLOT, IMAGE_SLOT = 0x400, 0x401
 
 
 def diff_references(before: Sequence[Reference], after: Sequence[Reference], is_own: IsOwnBlock) -> list[Hunk]:
-    """Return links with the same text and another target, and images that replaced others at the same path."""
-    old, new = _targets(before), _targets(after)
-    shapes = Counter(text_shape(label) for _, _, label in new)
-    names = {(link.path, link.is_image, link.label): link.name for link in after}
+    """Return own links with the same text and another target, and images that replaced others at the same path.
+    Images that stand elsewhere on the page too are icons, which say a state."""
+    old, new = _targets(before, is_own), _targets(after, is_own)
+    shapes = Counter((path, text_shape(label)) for path, _, label in new)
+    places = {(link.path, link.is_image, link.label): (link.name, link.flag) for link in after}
+    old_images, new_images = _image_targets(old), _image_targets(new)
     hunks = []
     for key in old.keys() & new.keys():
-        if shapes[text_shape(key[2])] > 1:
+        path, is_image, label = key
+        if shapes[(path, text_shape(label))] > 1:
             # Of "12 comments" and "15 comments" it is unknown which is which.
             continue
         gone, come = old[key] - new[key], new[key] - old[key]
-        is_clear = old[key].total() == new[key].total() and (key[1] or old[key].total() == 1)
-        if len(gone) == len(come) == 1 and is_clear:
-            (was, _), (now, flag) = next(iter(gone)), next(iter(come))
-            hunks.append(_reference_hunk(key, was, now, names[key], is_own=is_own(flag)))
+        if old[key].total() != new[key].total() or not gone.total() == come.total() == 1:
+            continue
+        (was,), (now,), (name, flag) = gone, come, places[key]
+        if is_image and was in new_images and now in old_images:
+            continue
+        # Links of one text in entries, such as "more", belong to what the entries name.
+        if is_image or new[key].total() == 1 or not flag & (ENTRY | ROW | LINKED):
+            hunks.append(_reference_hunk(key, was, now, name, flag))
     return hunks
 
 
-def _targets(references: Iterable[Reference]) -> dict[tuple[int, bool, str], Counter[tuple[str, int]]]:
-    found: dict[tuple[int, bool, str], Counter[tuple[str, int]]] = defaultdict(Counter)
+_Targets = dict[tuple[int, bool, str], Counter[str]]
+
+
+def _image_targets(targets: _Targets) -> set[str]:
+    return {target for (_, is_image, _), found in targets.items() if is_image for target in found}
+
+
+def _targets(references: Iterable[Reference], is_own: IsOwnBlock) -> _Targets:
+    found: _Targets = defaultdict(Counter)
     for reference in references:
+        if not is_own(reference.flag):
+            continue
         target = stable_target(reference.url, is_image=reference.is_image)
         is_named = reference.is_image or (significant_text(reference.label) and not is_time(reference.label))
         if target and is_named:
-            found[(reference.path, reference.is_image, reference.label)][(target, reference.flag)] += 1
+            found[(reference.path, reference.is_image, reference.label)][target] += 1
     return found
 
 
@@ -509,19 +540,29 @@ def stable_target(url: str, *, is_image: bool) -> str:
         # Servers with copies of an image take turns.
         path = _HOST.sub("", path)
     path = _WORDS.sub(lambda found: "" if _is_hash(found[0]) else found[0], _LONG_SEGMENTS.sub(_without_hash, path))
-    if is_image:
-        # The query of an image says how large it is.
-        return path
     kept = [part for part in query.split("&") if part and not _is_generated_value(part.partition("=")[2])]
+    if is_image:
+        # The query of an image says how large it is, or names the file.
+        kept = [part for part in kept if "." in part and ("/" in part or "%2f" in part.lower())]
     return f"{path}?{'&'.join(kept)}" if kept else path
 
 
 def _is_generated_value(value: str) -> bool:
-    return _LONG_NUMBER.search(value) is not None or any(_is_hash(word) for word in _WORDS.findall(value))
+    if _LONG_NUMBER.search(value) is not None or any(_is_hash(word) for word in _WORDS.findall(value)):
+        return True
+    return any(_is_mixed(segment) for segment in _LONG_SEGMENTS.findall(value))
 
 
 def _without_hash(found: re.Match[str]) -> str:
-    return "" if _count_turns(found[0]) >= len(found[0]) / CHARS_PER_TURN else found[0]
+    """Return what people wrote of a long part of a path: the words and numbers at its start."""
+    if not _is_mixed(found[0]):
+        return found[0]
+    start = _PLAIN_START.match(found[0])
+    return start[0] if start is not None else ""
+
+
+def _is_mixed(text: str) -> bool:
+    return _count_turns(text) >= len(text) / CHARS_PER_TURN
 
 
 def _is_hash(word: str) -> bool:
@@ -537,14 +578,15 @@ def _count_turns(word: str) -> int:
     return sum(one != other for one, other in pairwise(kinds))
 
 
-def _reference_hunk(key: tuple[int, bool, str], was: str, now: str, name: int, *, is_own: bool) -> Hunk:
+def _reference_hunk(key: tuple[int, bool, str], was: str, now: str, name: int, flag: int) -> Hunk:
     path, is_image, label = key
     shown = f"{label[:MAX_SHOWN_LABEL]}: " if label else ""
     removed, added = f"{shown}{was}", f"{shown}{now}"
     slot = IMAGE_SLOT if is_image else REFERENCE_SLOT
     change = SegmentChange(slot, was, now, is_statement=False)
-    return Hunk(path, removed, added, is_own, is_linked=False, position=RowPosition.WITHIN, name=name,
-                name_position=RowPosition.WITHIN, segments=(change,), old_marked=label, new_marked=label)  # fmt: skip
+    return Hunk(path, removed, added, is_own=True, is_linked=False, position=RowPosition.WITHIN, name=name,
+                name_position=RowPosition.WITHIN, is_row=bool(flag & ROW), is_entry=bool(flag & (ENTRY | ROW | LINKED)),
+                segments=(change,), old_marked=label, new_marked=label)  # fmt: skip
 
 
 def _moved(before: Snapshot, after: Snapshot, was_own: IsOwnBlock, is_own: IsOwnBlock) -> list[tuple[str, str]]:

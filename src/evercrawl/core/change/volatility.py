@@ -1,0 +1,467 @@
+"""Tells from the histories of a page and its site whether a difference is noise.
+What differs is counted per slot and per location. How often it must have differed depends on what it is: little for a
+counter, much for prices, and nearly always for sentences."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+from typing import NamedTuple
+
+from evercrawl.core.change.change_history import (
+    Location,
+    LocationStats,
+    PageChangeHistory,
+    SiteChangeHistory,
+    hash_text,
+)
+from evercrawl.core.change.noise import (
+    count_words,
+    has_age,
+    has_price,
+    is_age,
+    is_compact_age,
+    is_prose,
+    is_time,
+    is_todays_date,
+    significant_text,
+    text_shape,
+)
+from evercrawl.core.change.segments import (
+    MAX_SEGMENTS,
+    OTHER_FORM,
+    SegmentChange,
+    is_statement,
+    sentences,
+    slot_number,
+    split_segments,
+)
+from evercrawl.core.change.snapshot import unmarked
+from evercrawl.core.change.snapshot_diff import IMAGE_SLOT, MOVED, Hunk, RowPosition
+
+
+class Limit(NamedTuple):
+    """How often something must have differed on a site to be noise: the rate, on how many pages, how many times."""
+
+    rate: float
+    pages: int
+    differed: int
+
+
+# Rates of slots are estimates, see `_slot_rate`.
+COUNTER = Limit(0.05, pages=2, differed=3)  # Numbers that only grow.
+ROW = Limit(0.2, pages=2, differed=8)  # Counters and turns in tables.
+UPKEEP_LINE = Limit(0.08, pages=4, differed=6)  # Words in a line of which another part is noise.
+ENTRY = Limit(0.1, pages=3, differed=5)  # Entries of lists beside prose, targets of links and images.
+NUMBER = Limit(0.25, pages=2, differed=2)
+WORDS = Limit(0.3, pages=3, differed=3)
+VALUE = Limit(0.45, pages=3, differed=8)  # Prices and cells of tables.
+STATEMENT = Limit(0.75, pages=4, differed=8)
+# Rates of locations are those seen.
+SITE_PART = Limit(0.25, pages=1, differed=3)
+RECURRING = Limit(0.4, pages=2, differed=3)
+ROTATION = Limit(0.7, pages=3, differed=4)
+ALWAYS = Limit(0.8, pages=4, differed=4)
+
+QUIET_COMPARISONS = 4  # Added to those of a slot: a few differences are not a rate yet.
+PATH_WEIGHT = 2  # Comparisons that the rate of a path weighs in that of a name path.
+MIN_KNOWN_PAGES, MIN_KNOWN_COMPARISONS = 2, 5
+"""From here on the rate of a name path, or of the words around numbers, is known."""
+UNKNOWN_SLOT_RATE = 0.6  # Rate of a path that is enough where nothing else is known.
+MANY_INSTANCES = 24  # So many differences are enough on a single page.
+COUNTER_SHARE = 0.9  # Share of the differences at a counter that are increases.
+MIN_COUNTERS = 3
+AGE_LINE_SEGMENTS = 3  # In a line of so many segments, a time that grows is an age.
+UPKEEP_LINE_SEGMENTS = 2
+MIN_NAME_WORDS = 3
+MAX_TODAY_WORDS = 14  # In a longer text a date is that of an event.
+MIN_ROTATIONS = 2
+MIN_ROTATION_SHARE = 0.12  # Share of the differences at a location that must have been rotations.
+MIN_ROTATION_RATE = 0.3
+MIN_MINOR_SHARE = 0.7  # Share of the differences at a location that must have left the rest of the page alone.
+STABLE_PAGES, STABLE_RATE = 3, 0.5
+"""A location that differs less often on this many pages is content that changes a lot on this one."""
+RECENT_VISITS, MANY_RECENT, SOME_RECENT = 6, 5, 2
+MIN_REMOVALS = 3  # A text that was removed this often is recurring.
+MIN_OTHER_PAGES = 2  # A statement on this many other pages is not the page's own.
+
+
+class ChangeContext(NamedTuple):
+    """What is known when a page is compared."""
+
+    page: PageChangeHistory
+    site: SiteChangeHistory
+    page_mark: int
+    now: datetime | None
+    counters: frozenset[Location] = frozenset()  # Slots of this page whose numbers all grew.
+    has_prose: bool = False
+    is_counted: bool = False  # The site's history has the edits of this page already.
+    rotating: frozenset[int] = frozenset()  # Name paths of this page where names of other pages replaced each other.
+
+
+def location_of(hunk: Hunk) -> Location:
+    """Return the exact location of a difference: for numbers, that of the words around them."""
+    return Location(hunk.path, hash_text(text_shape(hunk.added))) if hunk.is_number else Location(hunk.name)
+
+
+def row_end_locations(hunk: Hunk) -> tuple[Location, ...]:
+    """Return the row ends at which one text replaced another; empty if it stands elsewhere."""
+    found = []
+    for path, position in {(hunk.path, hunk.position), (hunk.name, hunk.name_position)}:
+        if position in (RowPosition.FIRST, RowPosition.LAST) and hunk.removed and hunk.added:
+            found.append(Location(path, position))
+    return tuple(found)
+
+
+def locations_of(hunks: Iterable[Hunk]) -> set[Location]:
+    """Return where learning stores differences: exact locations, paths and ends of rows."""
+    return {
+        location
+        for hunk in hunks
+        for location in (location_of(hunk), Location(hunk.name), Location(hunk.path), *row_end_locations(hunk))
+    }
+
+
+MAX_SLOT = 0x600
+STATEMENT_FORM = 0
+TURN_SLOT = 0x5FF  # Slot of entries, whatever their form.
+BLOCK_SLOT = 0x500  # Slots of whole blocks, by form.
+
+
+def block_slot(count: int, *, is_linked: bool) -> int:
+    """Return the slot of a whole block by its number of segments."""
+    return BLOCK_SLOT + (min(count, MAX_SEGMENTS) << 1) + is_linked
+
+
+def slots_of(hunk: Hunk) -> list[int]:
+    """Return the slots that differ at a hunk: those of its segments, or that of the whole block."""
+    block = _whole_slot(hunk)
+    return [change.slot for change in hunk.segments] if block is None else [block]
+
+
+def _whole_slot(hunk: Hunk) -> int | None:
+    """Return the slot of a block that counts as a whole: one that came or went, a statement, or the text of a link."""
+    has_statement = hunk.form <= 1 and is_statement(hunk.added or hunk.removed)
+    is_replaced = hunk.form <= 1 and hunk.is_linked and not hunk.is_number and " " in hunk.added
+    if hunk.segments and not has_statement and not is_replaced:
+        return None
+    return block_slot(STATEMENT_FORM if has_statement else hunk.form, is_linked=hunk.is_linked)
+
+
+def slot_locations(hunk: Hunk) -> set[Location]:
+    """Return the slots that differ at a hunk, by path and by name path."""
+    slots = [*slots_of(hunk), TURN_SLOT] if _is_turn(hunk) else slots_of(hunk)
+    return {Location(path, slot) for slot in slots for path in (hunk.path, hunk.name)}
+
+
+def _is_turn(hunk: Hunk) -> bool:
+    """Return whether an entry that names something came, went or was replaced."""
+    if not (hunk.is_linked or hunk.is_row or hunk.is_entry) or hunk.is_reference or _has_own_statement(hunk):
+        return False
+    if not (hunk.removed and hunk.added):
+        return True
+    is_other = hunk.is_linked or not hunk.is_variation
+    return is_other and names_in(hunk.old_marked) != names_in(hunk.new_marked)
+
+
+def _has_own_statement(hunk: Hunk) -> bool:
+    return not hunk.is_linked and any(map(is_statement, (hunk.removed, hunk.added)))
+
+
+def names_in(marked: str) -> list[str]:
+    """Return the segments of a line that may name another page: several words without a full stop."""
+    return [
+        segment.text
+        for segment in split_segments(marked)
+        if not segment.is_statement and count_words(segment.text) >= MIN_NAME_WORDS
+    ]
+
+
+def is_noise(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether this location shows such differences all the time."""
+    if not hunk.is_significant:
+        return True
+    if hunk.is_metadata:
+        return hunk.is_number and (_is_today(hunk.added, context) or _is_noise_number(hunk, context))
+    if hunk.is_reference:
+        return _is_noise_reference(hunk, hunk.segments[0], context)
+    if hunk.segments and all(_is_noise_segment(hunk, change, context) for change in hunk.segments):
+        return True
+    if _is_one_of_rotating(hunk, context):
+        return True
+    if context.has_prose and _is_turn(hunk) and _takes_turns(hunk, context):
+        return True
+    if _is_part_of_line(hunk):
+        # Where only a part of the line differs, the line's other parts say nothing about it.
+        return False
+    return _is_noise_number(hunk, context) if hunk.is_number else _is_noise_text(hunk, context)
+
+
+def _is_noise_reference(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bool:
+    """Return whether targets differ here all the time; images that other pages have too are icons, showing a state."""
+    if change.slot == IMAGE_SLOT and all(
+        context.site.is_on_other_pages(target, page=context.page_mark) for target in (change.removed, change.added)
+    ):
+        return True
+    return _slot_reaches(hunk, change.slot, ENTRY, context) or (hunk.is_entry and _takes_turns(hunk, context))
+
+
+def _takes_turns(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether entries come and go here; in tables more often than elsewhere."""
+    return _slot_reaches(hunk, TURN_SLOT, ROW if hunk.is_row else ENTRY, context)
+
+
+def _is_part_of_line(hunk: Hunk) -> bool:
+    """Return whether only some facts of a line differ; a line of links is one list, and one of another form is new."""
+    is_same_form = all(change.slot < OTHER_FORM for change in hunk.segments)
+    return 0 < len(hunk.segments) < hunk.form and is_same_form and not hunk.is_linked
+
+
+def _is_today(text: str, context: ChangeContext) -> bool:
+    is_short = count_words(text) <= MAX_TODAY_WORDS
+    return context.now is not None and is_short and is_todays_date(text, now=context.now)
+
+
+def _is_noise_segment(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bool:
+    """Return whether a segment changes by itself: by what it says, or because such segments do on many pages."""
+    slot = _whole_slot(hunk) or change.slot
+    if change.is_statement and change.is_number:
+        return _slot_reaches(hunk, slot, VALUE, context)
+    if change.is_statement:
+        return _is_shared_statement(change, context) or _is_turning_statement(hunk, slot, context)
+    if _is_time_passing(hunk, change, context):
+        return True
+    is_value = hunk.is_row or (change.is_number and has_price(change.added))
+    if (change.is_increase or change.is_age) and not has_price(change.added) and _is_counter(hunk, change, context):
+        return True
+    limit = VALUE if is_value else NUMBER if change.is_number else WORDS
+    if _slot_reaches(hunk, slot, limit, context):
+        return True
+    if is_value:
+        return False
+    if _is_in_upkeep_line(hunk, context) and _slot_reaches(hunk, slot, UPKEEP_LINE, context):
+        return True
+    # A short segment of this very page that differed at nearly all of its last visits.
+    return hunk.form > 1 and not is_prose(change.added) and _is_restless(Location(hunk.name, slot), context)
+
+
+def _is_time_passing(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bool:
+    """Return whether a segment differs because time passed: an age, today's date, a count of readers."""
+    # A date alone may be that of an event: the rest of the line does not say.
+    is_date = is_time(change.added) and not is_age(change.added)
+    is_pair = bool(change.removed and change.added) and not is_date
+    if is_pair and significant_text(change.removed) == significant_text(change.added):
+        return True
+    if not hunk.is_row and is_compact_age(change.removed) and is_compact_age(change.added):
+        return True
+    if not change.is_number:
+        return is_age(change.removed) and is_time(change.added)
+    is_age_line = change.is_age and change.is_increase and hunk.form >= AGE_LINE_SEGMENTS
+    return is_age_line or _is_today(change.added, context)
+
+
+def _is_shared_statement(change: SegmentChange, context: ChangeContext) -> bool:
+    """Return whether all sentences that differ are ones that other pages show too."""
+    old, new = sentences(change.removed), sentences(change.added)
+    differing = {*old} ^ {*new}
+    return bool(differing) and all(
+        context.site.is_on_other_pages(sentence, page=context.page_mark, least=MIN_OTHER_PAGES)
+        for sentence in differing
+    )
+
+
+def _is_turning_statement(hunk: Hunk, slot: int, context: ChangeContext) -> bool:
+    """Return whether statements here were replaced nearly always, on other pages and on this one before."""
+    is_moving = any(_recent_differences(Location(path, slot), context) for path in (hunk.path, hunk.name))
+    return is_moving and _slot_reaches(hunk, slot, STATEMENT, context)
+
+
+def _is_counter(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bool:
+    """Return whether the numbers of this slot only grow, on several pages or on this one at once."""
+    if (not hunk.is_row or change.is_age) and Location(hunk.path, change.slot) in context.counters:
+        return True
+    return _slot_reaches(hunk, change.slot, ROW if hunk.is_row else COUNTER, context, is_growing=True)
+
+
+def counters_in(hunks: Iterable[Hunk]) -> frozenset[Location]:
+    """Return the slots of which several instances on one page grew at once, and none shrank."""
+    grown: Counter[Location] = Counter()
+    others: set[Location] = set()
+    for hunk in hunks:
+        for change in hunk.segments:
+            location = Location(hunk.path, change.slot)
+            if change.is_increase or change.is_age:
+                grown[location] += 1
+            elif change.is_number:
+                others.add(location)
+    return frozenset(location for location, count in grown.items() if count >= MIN_COUNTERS and location not in others)
+
+
+def _is_in_upkeep_line(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether another segment of such lines changes by itself; then the line is about the page's upkeep."""
+    return hunk.form >= UPKEEP_LINE_SEGMENTS and any(
+        _slot_reaches(hunk, slot_number(hunk.form, index, has_digit=digit), WORDS, context)
+        for index in range(min(hunk.form, MAX_SEGMENTS))
+        for digit in (True, False)
+    )
+
+
+def rotating_in(hunks: Iterable[Hunk], context: ChangeContext) -> frozenset[int]:
+    """Return the name paths where the page lost and gained names that other pages show too."""
+    lost: Counter[int] = Counter()
+    gained: Counter[int] = Counter()
+    for hunk in hunks:
+        lost[hunk.name] += _names_others(hunk, hunk.old_marked, context)
+        gained[hunk.name] += _names_others(hunk, hunk.new_marked, context)
+    return frozenset(name for name, count in lost.items() if count and gained[name] and count + gained[name] > 2)
+
+
+def _names_others(hunk: Hunk, marked: str, context: ChangeContext) -> bool:
+    """Return whether a link or line names other pages: all its names stand on other pages too."""
+    names = names_in(marked) if hunk.form > 1 else [unmarked(marked)] if hunk.is_linked and " " in marked else []
+    return bool(names) and all(context.site.is_on_other_pages(name, page=context.page_mark) for name in names)
+
+
+def _is_one_of_rotating(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether names of other pages take turns here, on this page and on others."""
+    if hunk.name not in context.rotating:
+        return False
+    sides = [marked for marked in (hunk.old_marked, hunk.new_marked) if marked]
+    if not all(_names_others(hunk, marked, context) for marked in sides):
+        return False
+    stats = (context.site.locations.get(Location(path)) for path in (hunk.name, hunk.path))
+    return any(one is not None and one.pages >= MIN_ROTATIONS for one in stats)
+
+
+def is_rotation(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether a text of other pages replaced another such text."""
+    if hunk.form > 1 and hunk.removed and hunk.added:
+        old, new = names_in(hunk.old_marked), names_in(hunk.new_marked)
+        sides = [name for name in old if name not in new] + [name for name in new if name not in old]
+        is_both = sides and any(name in old for name in sides) and any(name in new for name in sides)
+        return bool(is_both) and all(context.site.is_on_other_pages(name, page=context.page_mark) for name in sides)
+    return all(
+        text and context.site.is_on_other_pages(text, page=context.page_mark) for text in (hunk.removed, hunk.added)
+    )
+
+
+def is_noise_order(context: ChangeContext) -> bool:
+    """Return whether the order of paragraphs differs all the time."""
+    location = Location(MOVED)
+    return _reaches(location, ALWAYS, context) or _recent_differences(location, context) >= MANY_RECENT
+
+
+def is_volatile(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether the location differs often, which is enough outside the page's own part."""
+    return (
+        any(_reaches(Location(path), SITE_PART, context) for path in (hunk.name, hunk.path))
+        or _recent_differences(location_of(hunk), context) >= SOME_RECENT
+    )
+
+
+def _is_noise_number(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether the numbers change at nearly every visit, on several pages or on this one."""
+    location = location_of(hunk)
+    if has_price(hunk.added):
+        return False
+    if is_prose(hunk.added):
+        return _reaches(location, ALWAYS, context)
+    return any(_reaches(seat, ALWAYS, context) for seat in _seats(hunk)) or _is_restless(location, context)
+
+
+def _is_noise_text(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether the text rotates, or is a label or link that always changes."""
+    texts = [text for text in (hunk.removed, hunk.added) if text]
+    if _is_rotating_text(hunk, context) or _is_recurring(hunk, texts, context):
+        return True
+    slot = slots_of(hunk)[0]
+    if _has_own_statement(hunk):
+        is_shared = all(
+            context.site.is_on_other_pages(text, page=context.page_mark, least=MIN_OTHER_PAGES) for text in texts
+        )
+        return is_shared or (hunk.form <= 1 and _is_turning_statement(hunk, slot, context))
+    if hunk.form <= 1 and len(texts) == 1 and (has_age(texts[0]) or is_compact_age(texts[0])):
+        return True
+    if any(_reaches(seat, ALWAYS, context) for seat in _seats(hunk)):
+        return True
+    if slot >= BLOCK_SLOT and _slot_reaches(hunk, slot, WORDS, context):
+        return True
+    is_label = hunk.name_position is not RowPosition.WITHIN or hunk.is_linked or hunk.is_variation
+    is_label = is_label and (hunk.is_linked or not any(map(is_prose, texts)))
+    return is_label and _is_restless(Location(hunk.name), context)
+
+
+def _is_recurring(hunk: Hunk, texts: list[str], context: ChangeContext) -> bool:
+    """Return whether the texts come and go at a location that differs at every second or third visit to any page."""
+    is_often = any(_reaches(location, RECURRING, context) for location in (Location(hunk.name), *_seats(hunk)))
+    return is_often and all(context.site.is_recurring(text, least=MIN_REMOVALS) for text in texts)
+
+
+def _is_rotating_text(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether texts of other pages rotate here, and this difference is such a rotation.
+    At a rotating position new texts are noise too; where blocks share the location, an added one may be content."""
+    if any(_is_rotating_seat(context.site.locations.get(seat, LocationStats())) for seat in _seats(hunk)):
+        return True
+    stats = context.site.locations.get(Location(hunk.name), LocationStats())
+    is_rotating = stats.pages >= MIN_ROTATIONS <= stats.rotated and stats.rotation_rate >= MIN_ROTATION_RATE
+    return is_rotating and is_rotation(hunk, context) and (hunk.name_position is RowPosition.ALONE or hunk.is_balanced)
+
+
+def _is_rotating_seat(stats: LocationStats) -> bool:
+    """Return whether texts rotate at a position: some are on other pages, or nothing else differs."""
+    fewest = max(MIN_ROTATIONS, MIN_ROTATION_SHARE * stats.differed)
+    is_known = stats.rotated >= fewest and _is_reached(stats, ROTATION)
+    return is_known or (stats.minor >= MIN_MINOR_SHARE * stats.differed and _is_reached(stats, ALWAYS))
+
+
+def _seats(hunk: Hunk) -> list[Location]:
+    """Return the locations where the block is the first, the last or the only one."""
+    found = [(hunk.name, hunk.name_position), (hunk.path, hunk.position)]
+    return [Location(path, position) for path, position in found if position is not RowPosition.WITHIN]
+
+
+def _slot_reaches(hunk: Hunk, slot: int, limit: Limit, context: ChangeContext, *, is_growing: bool = False) -> bool:
+    """Return whether a slot differs often enough for a limit, and if asked, whether its numbers only grow.
+    Class names, or the words around numbers, tell similar slots apart; where they are unknown, only the path tells."""
+    by_path = context.site.locations.get(Location(hunk.path, slot))
+    if by_path is None:
+        return False
+    rate = by_path.differed / (by_path.compared + QUIET_COMPARISONS)
+    for location in (Location(hunk.name, slot), location_of(hunk))[: 1 + (hunk.is_number and not is_growing)]:
+        known = context.site.locations.get(location)
+        if known is not None and (known.pages >= MIN_KNOWN_PAGES or known.compared >= MIN_KNOWN_COMPARISONS):
+            rate = (known.differed + PATH_WEIGHT * rate) / (known.compared + PATH_WEIGHT)
+            spread = known if known.pages >= MIN_KNOWN_PAGES else by_path
+            return rate >= limit.rate and _is_spread(spread, limit, is_growing=is_growing)
+    is_other_line = not hunk.has_same_name and (hunk.form > 1 or not hunk.is_number)
+    least = max(limit.rate, NUMBER.rate if is_other_line else UNKNOWN_SLOT_RATE)
+    return rate >= least and _is_spread(by_path, limit, is_growing=is_growing)
+
+
+def _is_spread(stats: LocationStats, limit: Limit, *, is_growing: bool) -> bool:
+    is_on_pages = stats.pages >= limit.pages or stats.differed >= MANY_INSTANCES
+    has_grown = not is_growing or stats.rotated >= COUNTER_SHARE * stats.differed
+    return is_on_pages and stats.differed >= limit.differed and has_grown
+
+
+def _reaches(location: Location, limit: Limit, context: ChangeContext) -> bool:
+    stats = context.site.locations.get(location)
+    return stats is not None and _is_reached(stats, limit)
+
+
+def _is_reached(stats: LocationStats, limit: Limit) -> bool:
+    return stats.pages >= limit.pages and stats.differed >= limit.differed and stats.rate >= limit.rate
+
+
+def _is_restless(location: Location, context: ChangeContext) -> bool:
+    """Return whether a location of this page differed at nearly all of its last visits, and does so on others too."""
+    stats = context.site.locations.get(location)
+    is_stable = stats is not None and stats.pages >= STABLE_PAGES and stats.rate < STABLE_RATE
+    return not is_stable and _recent_differences(location, context) >= MANY_RECENT
+
+
+def _recent_differences(location: Location, context: ChangeContext) -> int:
+    """Return at how many of the last visits to this page the location differed."""
+    history = context.page.locations.get(location)
+    return history.recent(RECENT_VISITS) if history is not None else 0
