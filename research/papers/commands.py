@@ -14,7 +14,7 @@ from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
     from research.papers.d10 import D10Experiment
-    from research.papers.pdfc import PdfcExperiment
+    from research.papers.pdfc import EstimatorPhase, PdfcExperiment
     from research.papers.sitemap import SitemapExperiment, TableRow
 
 SITEMAP_TABLES = (
@@ -23,6 +23,7 @@ SITEMAP_TABLES = (
     "Table 3: pages downloaded again",
     "Table 4: downloaded pages after the second visit",
 )
+PAPER_FIELDS = ("pages_sent", "kbit_s", "seconds")
 plot_option = click.option(
     "--plot", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="Write the charts to an SVG file."
 )
@@ -70,8 +71,9 @@ def pdfc_command(days: int, seed: int, edited: int, outposts: int, plot: Path | 
     Reruns the experiment of "A Novel Parallel Domain Focused Crawler": the existing crawler, the paper's crawler
     without and with compression, and beside them the production coordinator and outposts in virtual time, with
     every byte between them counted. The paper gives how many pages change, and that a round of 100 pages of 10 KB
-    makes 800 kbit/s. The exit code is 1 if the results differ from the paper's by more than 5 %, or if outposts need
-    more than 5 % of the existing crawler's bytes or leave copies less fresh.
+    makes 800 kbit/s. Then as many days follow in which the paper's estimator decides which pages are asked for.
+    The exit code is 1 if the results differ from the paper's by more than 5 %, if requests do not fall with F, or if
+    outposts need more than 5 % of the existing crawler's bytes or leave copies less fresh.
     """
     from research.papers.pdfc import run_pdfc
 
@@ -84,7 +86,7 @@ def pdfc_command(days: int, seed: int, edited: int, outposts: int, plot: Path | 
 
 
 def _pdfc_fields(result: PdfcExperiment) -> dict[str, object]:
-    from research.papers.pdfc import MOST_SHARE, TOLERANCE
+    from research.papers.pdfc import MOST_SHARE, PAPER_KHZ, TOLERANCE
 
     return {
         "matches": result.matches,
@@ -102,25 +104,60 @@ def _pdfc_fields(result: PdfcExperiment) -> dict[str, object]:
                 "seconds": round(one.seconds, 2),
                 "freshness": round(one.freshness, 4),
                 "requests": round(one.requests, 2),
-                "paper": None if one.paper is None else {"pages_sent": one.paper[0], "kbit_s": one.paper[1]},
+                "paper": None if one.paper is None else dict(zip(PAPER_FIELDS, one.paper, strict=True)),
             }
             for one in result.variants
         ],
+        "compression": round(result.compression, 4),
+        "paper_khz": PAPER_KHZ,
+        "estimator": _estimator_fields(result.estimator),
+    }
+
+
+def _estimator_fields(phase: EstimatorPhase) -> dict[str, object]:
+    return {
+        "requests": round(phase.requests, 2),
+        "pages_sent": round(phase.sent, 2),
+        "listed": round(phase.listed, 2),
+        "analysed": round(phase.analysed, 2),
+        "freshness": round(phase.freshness, 4),
+        "production_requests": round(phase.production_requests, 2),
+        "by_frequency": [group._asdict() | {"per_page_day": round(group.per_page_day, 3)} for group in phase.groups],
     }
 
 
 def _show_pdfc(result: PdfcExperiment) -> None:
+    from research.papers.pdfc import PAPER_BY_FREQUENCY, PAPER_COMPRESSION, PAPER_DIRECT, PAPER_KHZ
+
     click.echo(f"{'':<18}{'pages sent':>12}{'kbit/s':>10}{'seconds':>10}{'bytes':>9}{'fresh':>8}   paper")
     for one in result.variants:
-        paper = "" if one.paper is None else f"{one.paper[0]:.0f} pages, {one.paper[1]:.0f} kbit/s"
+        paper = (
+            "" if one.paper is None else f"{one.paper[0]:.0f} pages, {one.paper[1]:.0f} kbit/s, {one.paper[2]:.0f} s"
+        )
         click.echo(
             f"{one.name:<18}{one.pages_sent:>12.1f}{one.kbit_s:>10.1f}{one.seconds:>10.1f}"
             f"{one.bytes_share:>9.1%}{one.freshness:>8.1%}   {paper}"
         )
     click.echo(
-        f"of the pages that PDFC sends, {result.direct:.1f} change at every visit (paper: 41) and "
-        f"{result.by_frequency:.1f} were found changed (paper: 19)"
+        f"of the pages that PDFC sends, {result.direct:.1f} change at every visit (paper: {PAPER_DIRECT:.0f}) and "
+        f"{result.by_frequency:.1f} were found changed (paper: {PAPER_BY_FREQUENCY:.0f})"
     )
+    click.echo(f"pages compress to {result.compression:.0%} (paper: {PAPER_COMPRESSION:.0%} at best, 35% by its loads)")
+    measured = " and ".join(f"{value:.0f} kHz" for value in PAPER_KHZ.values())
+    click.echo(f"the paper's bandwidth meter showed {measured}, which does not follow from its other figures")
+    _show_estimator(result.estimator)
+
+
+def _show_estimator(phase: EstimatorPhase) -> None:
+    click.echo("then F decides which pages are asked for")
+    click.echo(f"  {'F in days':<14}{'pages':>8}{'requests per page and day':>28}")
+    days = max(sum(group.page_days for group in phase.groups) / 100, 1)
+    for group in phase.groups:
+        click.echo(f"  {group.label:<14}{group.page_days / days:>8.1f}{group.per_page_day:>28.2f}")
+    click.echo(f"  {phase.requests:.1f} requests a day instead of 100; {phase.sent:.1f} pages sent")
+    click.echo(f"  {phase.listed:.1f} pages in the old database file; {phase.analysed:.1f} analysed")
+    click.echo(f"  {phase.freshness:.0%} of the copies are current")
+    click.echo(f"  production with outposts and paper-pdfc: {phase.production_requests:.1f} requests a day")
 
 
 @click.command("sitemap")

@@ -114,17 +114,17 @@ class PaperWeb:
         self._clock = clock
         self._http = HttpSettings()
         self._constant = constant_headers("evercrawl/lab", None, accept_encoding="identity")
-        self.requests = 0
+        self.page_requests = 0
 
     async def fetch(self, request: Request) -> FetchResult:
         """Return the page of the day after the latency of a nearby server."""
         began = self._clock.now()
         delay = ANSWER_S * (0.5 + hash_number(request.url, began) / 2.0**64)
         await asyncio.sleep(delay)
-        self.requests += 1
         page = self._pages[site_of(request.url)]
         day = (began - EPOCH) // timedelta(days=1)
         path = path_of(request.url)
+        self.page_requests += path == "/"
         body = page.body(day) if path == "/" else b"User-agent: *\nDisallow:\n"
         status = "200 OK" if path in ("/", "/robots.txt") else "404 Not Found"
         raw = (

@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
+import pytest
 from research.papers.pdfc import run_pdfc
 from research.papers.pdfc_chart import draw_pdfc
 
@@ -277,6 +278,12 @@ def test_the_rerun_matches_the_paper_and_outposts_need_a_twentieth() -> None:
     assert packed.bytes_share < 0.4 * plain.bytes_share
     assert ours.bytes_share <= 0.05
     assert ours.freshness == existing.freshness == 1.0
+    phase = found.estimator
+    assert phase.requests < 90, "F keeps pages from being asked for"
+    assert phase.production_requests < 90
+    assert phase.groups[0].per_page_day == 1.0, "F = 0 is asked for every day"
+    assert phase.listed == pytest.approx(100 - phase.groups[0].page_days / 4)
+    assert phase.analysed == pytest.approx(phase.requests - phase.groups[0].requests / 4), "F = 0 skips the analyser"
     picture = draw_pdfc(found)
     assert picture.startswith("<svg")
     assert picture.count("<rect") == 1 + 3 * (3 + 4)

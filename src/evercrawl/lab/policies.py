@@ -9,7 +9,13 @@ from itertools import islice
 from math import inf
 
 from evercrawl.core.revisit.change_announcements import after_announcement, after_poll, requests_between_polls
-from evercrawl.core.revisit.interval_rules import IntervalRule, RuleState
+from evercrawl.core.revisit.interval_rules import (
+    ADAPTIVE_ROUND_DAYS,
+    SITEMAP_ROUND_DAYS,
+    Fixed,
+    IntervalRule,
+    RuleState,
+)
 from evercrawl.core.revisit.rate_estimate import REFRESH_DAYS, BulkChange, PageEstimate, SiteEstimate, update_prior
 from evercrawl.core.revisit.visit_update import (
     SITE_PRIOR_VISITS,
@@ -19,6 +25,7 @@ from evercrawl.core.revisit.visit_update import (
     new_page_estimate,
 )
 from evercrawl.core.revisit.visit_value import MARGIN, adjust_threshold, due_at, value_now
+from evercrawl.core.sitemap.sitemap_discovery import ABSENT_DAYS
 
 SLACK_DAYS = 1.0  # The first batch may be requested before any time has passed.
 TRUSTED_AFTER = 8  # Batches that a caller ended by itself before its own pace counts as the budget.
@@ -81,6 +88,9 @@ class RulePolicy:
         self.changed: dict[int, set[int]] = {}
         self.new: deque[tuple[int, int]] = deque()
         self.calendar: list[tuple[float, int, int]] = []
+        self.with_caller: set[int] = set()
+        self.has_sitemap = False
+        self.polled = -inf
 
     def add(self, page: int, hub: int, t: float, has_copy: bool) -> None:
         if page in self.pages:
@@ -98,15 +108,31 @@ class RulePolicy:
         if self.pages.pop(page, None) is None:
             return
         hub = self.hub_of.pop(page)
+        self.with_caller.discard(page)
         self.tickets[page] += 1
         self.sizes[hub] -= 1
         self.changed.get(hub, set()).discard(page)
 
     def signal(self, page: int, announced_at: float, t: float) -> None:
-        """Rules ignore announcements."""
+        """Note the date of a page; most rules ignore it."""
+        self.has_sitemap = True
+        state = self.pages.get(page)
+        if state is None:
+            return
+        after = self.rule.after_announcement(state, updated=announced_at)
+        if after == state:
+            return
+        self.pages[page] = after
+        if after.visits and page not in self.with_caller:
+            self._keep(page, after)
 
     def poll_due(self, t: float) -> bool:
-        return False
+        """A rule that decides by sitemaps reads them in each round; one that is missing, once a month."""
+        wait = SITEMAP_ROUND_DAYS if self.has_sitemap or self.polled == -inf else ABSENT_DAYS
+        if not self.rule.needs_sitemaps or t - self.polled < wait or not self.allowance.take(t):
+            return False
+        self.polled = t
+        return True
 
     def next(self, t: float) -> int | None:
         if not self.allowance.take(t):
@@ -114,6 +140,8 @@ class RulePolicy:
         page = self._pick(t)
         if page is None:
             self.allowance.give_back()
+        else:
+            self.with_caller.add(page)
         return page
 
     def _pick(self, t: float) -> int | None:
@@ -128,14 +156,17 @@ class RulePolicy:
         return None
 
     def _is_wanted(self, page: int, t: float) -> bool:
-        wanted, state = self.rule.should_visit(self.pages[page], now=t, changed_share=self._changed_share(page))
+        wanted, state = self.rule.should_visit(
+            self.pages[page], now=t, changed_share=self._changed_share(page), has_sitemap=self.has_sitemap
+        )
         self.pages[page] = state
         if not wanted:
             self._keep(page, state._replace(due=max(state.due, t + _MIN_WAIT)))
         return wanted
 
     def _changed_share(self, page: int) -> float:
-        """Return the share of the other pages of its directory whose last visit found a change."""
+        """Return the share of the other pages of its directory whose last visit found a change.
+        A trace has no links, so the pages of a directory stand for the pages that a page links to."""
         hub = self.hub_of[page]
         others = self.sizes[hub] - 1
         changed = self.changed.get(hub, set())
@@ -144,6 +175,7 @@ class RulePolicy:
     def observe(self, page: int, t: float, changed: bool, first: bool) -> None:
         if page not in self.pages:
             return
+        self.with_caller.discard(page)
         siblings = self.changed.setdefault(self.hub_of[page], set())
         (siblings.add if changed else siblings.discard)(page)
         state = RuleState() if first else self.pages[page]
@@ -153,6 +185,34 @@ class RulePolicy:
         self.pages[page] = state
         ticket = self.tickets[page] = self.tickets[page] + 1
         heapq.heappush(self.calendar, (state.due, ticket, page))
+
+
+class TreePolicy(RulePolicy):
+    """`paper-tree`: the rival of `paper-selective` in paper A, section 3.3, which descends the tree of a site.
+    In each daily round the first page of a directory is examined. Only if it has not changed are the pages below it
+    examined; if it has, it is crawled and the descent ends there."""
+
+    def __init__(self, budget_per_day: float | None) -> None:
+        super().__init__(Fixed(ADAPTIVE_ROUND_DAYS), budget_per_day)
+        self.members: dict[int, dict[int, None]] = {}
+
+    def add(self, page: int, hub: int, t: float, has_copy: bool) -> None:
+        super().add(page, hub, t, has_copy)
+        self.members.setdefault(hub, {})[page] = None
+
+    def remove(self, page: int, t: float) -> None:
+        if page in self.hub_of:
+            self.members[self.hub_of[page]].pop(page, None)
+        super().remove(page, t)
+
+    def _is_wanted(self, page: int, t: float) -> bool:
+        top = next(iter(self.members[self.hub_of[page]]))
+        above, state = self.pages[top], self.pages[page]
+        if page == top or (above.visited > state.visited and not above.history & 1):
+            return True
+        is_settled = above.visited > state.visited
+        self._keep(page, state._replace(due=t + (ADAPTIVE_ROUND_DAYS if is_settled else _MIN_WAIT)))
+        return False
 
 
 _MIN_WAIT = 1e-3

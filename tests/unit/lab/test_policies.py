@@ -200,3 +200,33 @@ def test_caller_with_its_own_budget_is_not_limited() -> None:
             if page is not None:
                 driven.observe(page, t, False, False)
     assert count > 650
+
+
+def test_the_tree_is_descended_only_below_unchanged_pages() -> None:
+    driven = policy("paper-tree")
+    for page in range(3):
+        driven.add(page, 0, 0.0, True)
+    assert driven.next(1.0) == 0
+    assert driven.next(1.0) is None, "the pages below wait for the one above"
+    driven.observe(0, 1.0, False, False)
+    assert {driven.next(1.1), driven.next(1.1)} == {1, 2}
+    for page in (1, 2):
+        driven.observe(page, 1.1, False, False)
+    assert driven.next(2.2) == 0
+    driven.observe(0, 2.2, True, False)
+    assert driven.next(2.3) is None, "below a changed page nothing is examined"
+
+
+def test_paper_selective_needs_fewer_requests_than_its_rival() -> None:
+    trace = synthetic_trace()
+    selective, tree = (score(trace, name, per_page_day=5.0) for name in ("paper-selective", "paper-tree"))
+    assert selective.requests_per_page_day < tree.requests_per_page_day
+
+
+def test_paper_sitemap_visits_what_the_sitemap_dates() -> None:
+    trace = synthetic_trace()
+    dated = score(trace, "paper-sitemap", per_page_day=5.0, signal="true")
+    undated = score(trace, "paper-sitemap", per_page_day=5.0)
+    assert dated.useful_share > 0.95, "only changed pages are downloaded"
+    assert dated.requests_per_page_day < 0.5 * undated.requests_per_page_day
+    assert undated.requests_per_page_day > 0.9, "without a sitemap everything is downloaded in each round"

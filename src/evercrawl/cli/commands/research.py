@@ -84,8 +84,8 @@ def simulate_command(
     evercrawl simulate --trace peps.jsonl.gz --policy optimal,nutch --plot peps.svg
     evercrawl simulate --policy optimal --budget 1000/day --json
 
-    Policies: optimal, uniform, fixed, paper-adaptive, paper-selective, paper-pdfc, nutch, stormcrawler and
-    oracle (knows the true change rates).
+    Policies: optimal, uniform, fixed, paper-adaptive, paper-selective, paper-tree (its rival in the paper, only here),
+    paper-pdfc, paper-sitemap (with --signal), nutch, stormcrawler and oracle (knows the true change rates).
     """
     from evercrawl.collection.simulation import parse_policies, run_trials
 

@@ -146,9 +146,10 @@ class PaperSelective(AlwaysVisit):
         self.step = step
 
     def after_visit(self, state: RuleState, *, now: float, changed: bool) -> RuleState:
-        is_black_box = state.visits == 0 or changed
+        threshold = state.threshold if state.visits else self.first_threshold
+        if changed:
+            threshold = max(threshold, self.first_threshold)
         state = record_visit(state, now=now, changed=changed)
-        threshold = max(state.threshold, self.first_threshold) if is_black_box else state.threshold
         return state._replace(due=now + SELECTIVE_TURN_DAYS, threshold=threshold)
 
     def should_visit(
@@ -197,6 +198,17 @@ def pdfc_is_due(frequency: float, *, last: float, now: float) -> bool:
 def pdfc_is_sent(old_digest: bytes | None, new_digest: bytes) -> bool:
     """Paper B's comparator at the outpost: False for an unchanged digest."""
     return old_digest is None or old_digest != new_digest
+
+
+def pdfc_is_listed(frequency: float) -> bool:
+    """True for a page in the old database file that travels with an outpost (paper B, section 5).
+    New pages (F = -1) and pages that change at every visit (F = 0) are fetched and sent without comparison."""
+    return frequency > PDFC_EVERY_VISIT
+
+
+def pdfc_is_analysed(frequency: float) -> bool:
+    """True unless the page changes at every visit: then there are no statistics to collect (section 5)."""
+    return frequency != PDFC_EVERY_VISIT
 
 
 class PaperPdfc(AlwaysVisit):

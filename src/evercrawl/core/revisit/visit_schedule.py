@@ -168,7 +168,8 @@ class RuleSchedule:
     def announce(self, state: bytes, model: SiteModel, *, at: float) -> tuple[bytes | None, SiteModel]:
         before = rule_state_of(state)
         after = self._rule.after_announcement(before, updated=at)
-        return rule_state_bytes(after) if after.due < before.due else None, model
+        is_news = after.announced > max(before.announced, before.visited)
+        return rule_state_bytes(after) if is_news else None, model
 
 
 def named_schedule(name: str) -> VisitSchedule:

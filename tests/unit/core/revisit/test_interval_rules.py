@@ -15,13 +15,16 @@ from evercrawl.core.revisit.interval_rules import (
     PaperAdaptive,
     PaperPdfc,
     PaperSelective,
+    PaperSitemap,
     RuleState,
     SitemapRow,
     StormCrawler,
     frequency_of_change,
     new_fr_max,
     next_threshold,
+    pdfc_is_analysed,
     pdfc_is_due,
+    pdfc_is_listed,
     pdfc_is_sent,
     to_download,
 )
@@ -94,6 +97,48 @@ def test_b6_both_comparators() -> None:
     assert not pdfc_is_sent(b"same", b"same")
     assert pdfc_is_sent(b"old", b"new")
     assert pdfc_is_sent(None, b"new")
+
+
+def test_b5_new_and_always_changing_pages_stay_out_of_the_old_database_file() -> None:
+    listed = {frequency: pdfc_is_listed(frequency) for frequency in (PDFC_NEVER_VISITED, PDFC_EVERY_VISIT, 3.0)}
+    assert listed == {PDFC_NEVER_VISITED: False, PDFC_EVERY_VISIT: False, 3.0: True}
+
+
+def test_b7_a_page_that_always_changes_skips_the_analyser() -> None:
+    analysed = {frequency: pdfc_is_analysed(frequency) for frequency in (PDFC_NEVER_VISITED, PDFC_EVERY_VISIT, 3.0)}
+    assert analysed == {PDFC_NEVER_VISITED: True, PDFC_EVERY_VISIT: False, 3.0: True}
+
+
+def test_a10_the_threshold_moves_in_proportion_and_within_bounds() -> None:
+    assert next_threshold(0.4, share=0.4) == pytest.approx(0.48)
+    assert next_threshold(0.4, share=0.2) == pytest.approx(0.24)
+    assert next_threshold(0.4, share=0.0) == pytest.approx(0.2)
+    assert next_threshold(0.4, share=0.2, step=0.1) == pytest.approx(0.4 * 0.92)
+    assert next_threshold(0.4, share=0.4, step=0.0) == 0.4
+    assert next_threshold(0.9, share=1.0) == 1.0
+
+
+def test_a10_a_steady_share_of_changed_links_leads_to_regular_visits() -> None:
+    rule, visits = PaperSelective(), 0
+    memory = _visited(rule, [(0.0, False), (1.0, False)])
+    for turn in range(2, 42):
+        wanted, memory = rule.should_visit(memory, now=float(turn), changed_share=0.2)
+        if wanted:
+            visits += 1
+            memory = rule.after_visit(memory, now=float(turn), changed=False)
+    assert 10 < visits < 35
+
+
+def test_c3_only_a_later_date_leads_to_a_visit() -> None:
+    rule = PaperSitemap()
+    memory = _visited(rule, [(10.0, False)])
+    old = rule.after_announcement(memory, updated=9.0)
+    new = rule.after_announcement(old, updated=12.0)
+    assert not rule.should_visit(old, now=15.0, has_sitemap=True)[0]
+    assert rule.should_visit(new, now=15.0, has_sitemap=True)[0]
+    assert not rule.should_visit(rule.after_visit(new, now=15.0, changed=True), now=16.0, has_sitemap=True)[0]
+    assert rule.should_visit(memory, now=15.0, has_sitemap=False)[0], "without a sitemap, everything is crawled"
+    assert new.due == 11.0, "the page is due at once"
 
 
 def test_nutch_changes_its_interval_by_its_rates() -> None:

@@ -12,6 +12,7 @@ from evercrawl.core.revisit.visit_schedule import (
     POLICIES,
     BudgetLevel,
     WaitCause,
+    changed_share,
     is_marked_cached,
     mark_cached,
     named_schedule,
@@ -19,9 +20,11 @@ from evercrawl.core.revisit.visit_schedule import (
     page_estimate_of,
     rule_state_bytes,
     rule_state_of,
+    schedule_of,
     wait_cause,
 )
 from evercrawl.core.revisit.visit_update import new_page_estimate
+from evercrawl.model.settings import RevisitSettings
 
 LEVEL = BudgetLevel(threshold=0.25, span=5.0, shortest=1 / 24, longest=60.0)
 HUB = 7
@@ -131,3 +134,53 @@ def test_cache_mark_does_not_change_the_state(name: str):
     assert not is_marked_cached(kept)
     assert page_estimate_of(marked) == page_estimate_of(kept)
     assert rule_state_of(marked) == rule_state_of(kept)
+
+
+def test_a_dated_page_is_news_once_for_paper_sitemap():
+    schedule = named_schedule("paper-sitemap")
+    dated = SiteModel(has_dated_sitemap=True)
+    state, _ = schedule.after_visit(None, dated, hub=0, now=10.0, changed=False)
+    assert schedule.take_turn(state, dated, now=11.5, level=LEVEL, changed_share=0.0)[0] is False
+    announced, _ = schedule.announce(state, dated, at=10.5)
+    assert announced is not None
+    assert schedule.take_turn(announced, dated, now=11.5, level=LEVEL, changed_share=0.0) == (True, None)
+    assert schedule.announce(announced, dated, at=10.5)[0] is None
+    assert schedule.announce(state, dated, at=9.0)[0] is None
+    visited, counted = schedule.after_visit(announced, dated, hub=0, now=12.0, changed=True)
+    assert (counted.estimate.changes_found, counted.estimate.changes_announced) == (1, 1)
+    assert schedule.take_turn(visited, dated, now=13.5, level=LEVEL, changed_share=0.0)[0] is False
+
+
+def test_paper_selective_counts_known_links_only():
+    rule = named_schedule("paper-selective")
+
+    def state(*findings: bool) -> bytes:
+        found: bytes | None = None
+        for day, changed in enumerate(findings):
+            found, _ = rule.after_visit(found, SILENT, hub=0, now=float(day), changed=changed)
+        assert found is not None
+        return found
+
+    page = state(False, False)
+    changed, same, once = state(False, True), state(False, False), state(False)
+    assert changed_share(page, [changed, changed, same, same, same]) == 0.4
+    assert changed_share(page, [changed, same, once, None]) == 0.5, "new and unvisited pages are unknown"
+    assert changed_share(page, []) == 0.0
+    may_pass, after = rule.take_turn(page, SILENT, now=2.5, level=LEVEL, changed_share=0.4)
+    assert may_pass
+    assert rule_state_of(after).threshold == pytest.approx(0.48)
+    may_pass, after = rule.take_turn(page, SILENT, now=2.5, level=LEVEL, changed_share=0.39)
+    assert not may_pass
+    assert rule_state_of(after).due == 3.5
+
+
+def test_the_settings_of_paper_selective_count():
+    settings = RevisitSettings(policy="paper-selective", selective_threshold=0.2, selective_step=0.1)
+    schedule = schedule_of(settings)
+    state: bytes | None = None
+    for day in range(2):
+        state, _ = schedule.after_visit(state, SILENT, hub=0, now=float(day), changed=False)
+    assert state is not None
+    may_pass, after = schedule.take_turn(state, SILENT, now=2.5, level=LEVEL, changed_share=0.25)
+    assert may_pass
+    assert rule_state_of(after).threshold == pytest.approx(0.2 * 1.025)
