@@ -115,6 +115,7 @@ class PageChoice(NamedTuple):
 
     value_of: Callable[[Page], float] | None = None  # The most valuable page of all sites is next.
     rank_of: Callable[[Page], float] | None = None  # Sites take turns, and the best page of the window is next.
+    lift_of: Callable[[str], int] | None = None  # Of the sites that may be asked now, the one with the highest is next.
     one_at_a_time: bool = False
     """With `value_of`: the links of a page count before the next page is chosen, and the best page is waited for."""
 
@@ -151,6 +152,7 @@ class Frontier:
         self._value_of = choice.value_of
         self._rank_of = choice.value_of or choice.rank_of
         self._one_at_a_time = choice.one_at_a_time
+        self._lift_of = choice.lift_of
         self._heap: list[tuple[int, int]] = []
         self._front: list[deque[Site]] = [deque() for _ in range(priorities)]
         self._waiting: set[int] = set()
@@ -349,10 +351,22 @@ class Frontier:
                 continue
             if open_us > now_us:
                 return Wait(self._earliest(open_us))
-            heappop(self._heap)
+            if self._lift_of is None:
+                heappop(self._heap)
+            else:
+                queue = self._take_highest(self._lift_of, now_us)
             queue.scheduled = False
             return self._start(queue, now_us)
         return Wait(self._asleep[0][0]) if self._asleep else Idle()
+
+    def _take_highest(self, lift_of: Callable[[str], int], now_us: int) -> HostQueue:
+        """Take the highest site that may be asked now from the heap; of equal ones, the one that waits longest."""
+        scheduled = [queue for queue in self.queues.values() if queue.scheduled]
+        ready = [queue for queue in scheduled if queue.site.open_us <= now_us]
+        chosen = max(ready, key=lambda queue: (lift_of(queue.site.name), -queue.site.open_us))
+        self._heap = [(queue.site.open_us, queue.site.id) for queue in scheduled if queue is not chosen]
+        heapify(self._heap)
+        return chosen
 
     def _exact_turn(self, value_of: Callable[[Page], float], now_us: int) -> Turn:
         """Return the most valuable page of all sites that open soon; wait for it, and for what is in flight."""
@@ -403,7 +417,7 @@ class Frontier:
                     break
 
     def _start(self, queue: HostQueue, now_us: int) -> Turn:
-        queue.in_flight += 1
+        queue.start_request(now_us)
         if queue.side_requests:
             return FetchSide(queue, queue.side_requests.popleft())
         if queue.needs_robots(now_us):
@@ -428,13 +442,14 @@ class Frontier:
 
     def _wants_pages(self, queue: HostQueue) -> bool:
         """Return whether the window needs pages: it is kept full if the best page of all sites is next, half full if
-        the best page of the window is, and else read when it is empty. Late pages wait until nothing is open."""
+        the best page of the window is, and else read when it is empty. Late pages wait until little is open: a request
+        that hangs must not hold them up."""
         if not any(queue.has_more):
             return False
         if self._value_of is not None:
             return len(queue.window) <= self._window
         if not any(queue.has_more[: self._main]):
-            return not (queue.window or queue.in_flight or queue.uncommitted)
+            return not (queue.window or queue.uncommitted) and queue.in_flight <= queue.most_parallel(self.pace) // 2
         return len(queue.window) <= (self._window // 2 if self._rank_of is not None else 0)
 
     def _must_yield(self, queue: HostQueue) -> bool:
@@ -450,7 +465,7 @@ class Frontier:
 
     def record_answer(self, queue: HostQueue, end: RequestEnd, *, now_us: int) -> bool:
         """Note that a request to this site has ended; return whether the site is paused or closed now."""
-        queue.end_request()
+        queue.end_request(now_us - span_us(end.took))
         queue.uncommitted += 1
         is_paused = queue.record_answer(end, now_us=now_us, pace=self._pace_of(queue))
         if is_paused:

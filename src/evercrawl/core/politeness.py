@@ -5,6 +5,7 @@ Mercator's rule: wait a multiple of the last response time, and never less than 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -174,6 +175,7 @@ SLOW_ANSWER_S = 5.0  # Answers that take longer than this on average halve the c
 SLOW_FACTOR = 4.0  # So do answers that take this many times as long as the quick ones of the site,
 MIN_SLOW_S = 0.5  # unless they take less than this.
 SLOW_CONCURRENCY = 2.0  # Slow answers do not reduce the concurrency below this.
+OVERDUE_S = 1.0  # A request in flight for longer, and for `SLOW_FACTOR` usual answers, may never be answered.
 ANSWERS_PER_STEP = 2.0  # After a cut, this many times the concurrency of good answers add one.
 
 
@@ -192,8 +194,9 @@ class ConcurrencyLimit:
         """Return how many requests may be in flight."""
         return max(1, min(most, int(self.limit)))
 
-    def record_good(self, took_s: float, *, began_us: int, now_us: int, most: int) -> None:
-        """Grow after a good answer, or shrink if answers take too long."""
+    def record_good(self, took_s: float, *, began_us: int, now_us: int, most: int, oldest_s: float = 0.0) -> None:
+        """Grow after a good answer, or shrink if answers take too long.
+        `oldest_s`: age of the oldest request in flight; while it is overdue, nothing grows."""
         if not self.recent_s:
             self.quick_s = self.recent_s = took_s
         self.quick_s += (took_s - self.quick_s) * (0.25 if took_s < self.quick_s else 0.005)
@@ -202,7 +205,7 @@ class ConcurrencyLimit:
         if self.recent_s > slow_s:
             if self.limit > SLOW_CONCURRENCY:
                 self.cut(began_us=began_us, now_us=now_us, least=SLOW_CONCURRENCY)
-        elif self.limit < most:
+        elif self.limit < most and oldest_s <= max(OVERDUE_S, SLOW_FACTOR * self.recent_s):
             self.limit += 1.0 / (ANSWERS_PER_STEP * self.limit) if self.has_cut else 1.0
 
     def cut(self, *, began_us: int, now_us: int, least: float = 1.0) -> None:
@@ -284,6 +287,7 @@ class HostQueue:
     values_in_flight: deque[float] = field(default_factory=deque)  # Only in a focused crawl.
     scheduled: bool = False  # The queue is in the heap of earliest moments.
     waited: timedelta = timedelta(0)  # How long the last request waited because the site's address was busy.
+    starts: list[int] = field(default_factory=list)  # When the requests in flight were started, in order.
     parallel: ConcurrencyLimit = field(default_factory=ConcurrencyLimit)
     good_us: int = -1  # When the last good answer ended.
     failed_us: int = -1  # When the last failure that counts ended.
@@ -317,9 +321,17 @@ class HostQueue:
         del self.window[place]
         return page
 
-    def end_request(self) -> None:
-        """Note that a request is no longer in flight."""
+    def start_request(self, now_us: int) -> None:
+        """Note that a request is in flight."""
+        self.in_flight += 1
+        self.starts.append(now_us)
+
+    def end_request(self, began_us: int | None = None) -> None:
+        """Note that a request is no longer in flight; it was sent at `began_us`, if at all."""
         self.in_flight -= 1
+        place = len(self.starts) if began_us is None else bisect_right(self.starts, began_us)
+        if self.starts:
+            self.starts.pop(max(0, place - 1))
         if self.values_in_flight:
             self.values_in_flight.popleft()
 
@@ -330,8 +342,12 @@ class HostQueue:
             return self.in_flight == 0
         if self.fetching_robots:
             return False
+        return self.in_flight < self.most_parallel(pace)
+
+    def most_parallel(self, pace: Pace) -> int:
+        """Return how many requests may be in flight."""
         most = site_concurrency(pace, crawl_delay=self.crawl_delay)
-        return self.in_flight < (1 if most == 1 else self.parallel.allowed(most))
+        return 1 if most == 1 else self.parallel.allowed(most)
 
     @property
     def crawl_delay(self) -> float | None:
@@ -344,8 +360,9 @@ class HostQueue:
         counts = self._count_failure(end, now_us=now_us, pace=pace)
         failures = 0 if blame in (None, Blame.PAGE) else site.failures + counts
         is_good = not failures and blame is not Blame.NOBODY
+        is_reopened = is_good and is_closed_by_failures(site)
         # One page that fails slows nobody down; several in a row do.
-        backoff = site.backoff
+        backoff = 1.0 if is_reopened else site.backoff
         if is_good or (counts and failures > 1):
             backoff = backoff_after(backoff, failed=not is_good)
         delay = delay_after(
@@ -357,7 +374,7 @@ class HostQueue:
             previous_delay=timedelta(milliseconds=site.delay_ms),
         )
         open_us = now_us + span_us(delay)
-        if not (is_good and is_closed_by_failures(site)):
+        if not is_reopened:
             open_us = max(site.open_us, open_us)
         is_paused = open_us > now_us + span_us(delay)
         self.site = site._replace(
@@ -379,7 +396,11 @@ class HostQueue:
         blame, began_us = end.blame, now_us - span_us(end.took)
         if blame in (None, Blame.PAGE):
             most = site_concurrency(pace, crawl_delay=self.crawl_delay)
-            self.parallel.record_good(end.took.total_seconds(), began_us=began_us, now_us=now_us, most=most)
+            oldest_us = self.starts[0] if self.starts else now_us
+            oldest_s = (now_us - oldest_us) / 1_000_000
+            self.parallel.record_good(
+                end.took.total_seconds(), began_us=began_us, now_us=now_us, most=most, oldest_s=oldest_s
+            )
             self.good_us = now_us
             return False
         if blame is Blame.NOBODY:
