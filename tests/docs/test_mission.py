@@ -179,7 +179,6 @@ class Worlds:
         """A collection of example.org that was crawled, changed and crawled again."""
         web = ExampleWeb()
         place = self._at("site", self._serve(web))
-        place.env["EVERCRAWL_ANALYSIS__ANALYSERS"] = "language, sentiment"
         place.run("evercrawl crawl https://example.org")
         web.change()
         place.run("evercrawl crawl --refresh")

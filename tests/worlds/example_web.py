@@ -19,7 +19,7 @@ class ExampleWeb:
     """Responses by host and path; `change` simulates a day."""
 
     def __init__(self) -> None:
-        self.prices = "The ferry costs 30 euros for grown-ups, children travel free of charge on weekdays."
+        self.prices = _prose("The ferry costs 30 euros for grown-ups, children travel free of charge on weekdays.")
         self.sitemap_day = 10
         self.extra: dict[str, Reply] = {}
 
@@ -31,7 +31,8 @@ class ExampleWeb:
 
     def change(self) -> None:
         """Edit the prices, announce a festival, remove the fair."""
-        self.prices = "The ferry costs 25 euros for grown-ups, children travel free of charge on weekdays."
+        self.prices = _prose("The ferry costs 25 euros for grown-ups, children travel free of charge on weekdays.")
+        self.prices += _prose('<a href="/guides/harbour">A new pier</a> is open now.')
         self.sitemap_day = 12
         festival = "A festival opens at the harbour on Friday. It is a wonderful, charming and joyful evening."
         self.extra = {
@@ -43,7 +44,7 @@ class ExampleWeb:
         site = {
             "/robots.txt": Reply(200, "User-agent: *\nDisallow: /private/\n\nSitemap: /sitemap.xml\n", "text/plain"),
             "/": Reply(200, _page("Harbour town", '<img src="/boat.png" alt="a boat">' + _links(_home()))),
-            "/prices": Reply(200, _page("Prices", _prose(self.prices))),
+            "/prices": Reply(200, _page("Prices", self.prices)),
             "/about": Reply(200, _page("About us", _prose(_ABOUT))),
             "/print/about": Reply(200, _page("About us", _prose(_ABOUT))),
             "/fair": Reply(200, _page("Fair", _prose("The fair of last year was a terrible, boring waste of time."))),
