@@ -114,7 +114,7 @@ class EstimatorPhase(NamedTuple):
     freshness: float
     groups: tuple[FrequencyGroup, ...]
     production_requests: float
-    """Requests of the production crawler with outposts and the policy `paper-pdfc`, without robots.txt."""
+    """Requests of the production crawler with outposts and the policy `paper-pdfc`, in the second half of its days."""
 
     @property
     def falls(self) -> bool:
@@ -160,8 +160,9 @@ def run_pdfc(*, seed: int = 1, days: int = DAYS, most_edited: int = 3, outposts:
     states = [PaperPdfc().after_visit(RuleState(), now=0.0, changed=True) for _ in pages]
     paper = _paper_days(pages, days, states)
     ours = run(_our_days(pages, days, outposts))
-    asked = run(_our_days(pages, 2 * days, outposts, policy="paper-pdfc"))[days:]
-    estimator = _estimator_days(pages, days, states, production=sum(day.requests for day in asked) / days)
+    asked = run(_our_days(pages, days, outposts, policy="paper-pdfc"))[days // 2 :]
+    production = sum(day.requests for day in asked) / len(asked)
+    estimator = _estimator_days(pages, days, states, production=production)
     whole = sum(day.size for day in existing)
     variants = (
         _variant("existing", existing, whole),
