@@ -83,10 +83,11 @@ class SiteForm(NamedTuple):
 
     item: str
     list: str
-    is_template: bool = False
+    text: str = "words"  # "words" by chance, a "template" with other names, or "sentences" of a small stock.
     views: tuple[str, ...] = ()
     endless: str = ""
     per_list: int = 10
+    related: int = 0  # Links from an item to others.
     leads_back: bool = False  # The home page names the last list, and lists lead to the one before.
 
 
@@ -130,18 +131,21 @@ def random_form(seed: int, *, views: int = 0, endless: bool = False) -> SiteForm
     return SiteForm(
         chance.choice(ITEM_FORMS),
         chance.choice(LIST_FORMS),
-        chance.random() < 0.4,
+        chance.choice(("words", "template", "sentences")),
         tuple(chance.sample(VIEW_FORMS, views)),
         chance.choice(ENDLESS_FORMS) if endless else "",
         chance.choice((3, 10, 10, 25)),
+        chance.choice((0, 0, 4, 8)),
         chance.random() < 0.5,
     )
 
 
-def item_text(number: int, *, is_template: bool) -> str:
-    """Return the text of an item: words by chance, or a fixed wording with other names."""
-    if not is_template:
+def item_text(number: int, kind: str) -> str:
+    """Return the text of an item."""
+    if kind == "words":
         return prose("item", number)
+    if kind == "sentences":
+        return " ".join(prose("sentence", hash_number(number, place) % 300, count=11) for place in range(8))
     names = random_stream(SEED, "template", number).choices(NAMES, k=4)
     return TEMPLATE.format(*(name.capitalize() for name in names))
 
@@ -161,12 +165,12 @@ def site_of_form(form: SiteForm, items: int) -> TrapSite:
 
     def item_page(number: int) -> TrapResponse:
         views = [at.view(view, number) for view in form.views]
-        body = item_text(number, is_template=form.is_template)
-        return page(prose("title", number, count=5), body, [*views, "/"])
+        near = [at.item(hash_number("near", number, one) % items) for one in range(form.related)]
+        return page(prose("title", number, count=5), item_text(number, form.text), [*views, *near, "/"])
 
     def view_page(view: str, number: int) -> TrapResponse:
         same = "item" in view or "history" in view
-        body = item_text(number, is_template=form.is_template) if same else f"Please log in to use form {number}."
+        body = item_text(number, form.text) if same else f"Please log in to use form {number}."
         return page("View", body, ["/", at.item(number)])
 
     first = at.lists - 1 if form.leads_back else 0

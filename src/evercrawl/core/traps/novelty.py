@@ -17,6 +17,8 @@ MEMORY_BYTES: Final = 1 << 13
 MAX_GROUPS: Final = 6000  # Groups in one bitmap. About one in eleven then looks known by chance.
 MAX_AVERAGE_WORD: Final = 25  # Longer words mean a script without spaces, so characters count as words.
 
+MIN_PARAGRAPH_SPACES: Final = 8  # A line with fewer spaces is a heading or an item of a list.
+PARAGRAPHS = 2  # Seed that separates hashes of paragraphs from the others.
 CHOICES = 1  # Seed that separates hashes of URL words from hashes of word groups.
 ECHO: Final = b"0"  # Replaces a known word of the URL.
 PHRASE_END = b" . "  # Marks the end of a phrase.
@@ -37,6 +39,7 @@ class NewText(NamedTuple):
 
     literal: float  # Letter by letter.
     essential: float  # With all numbers equal: a counter or a date is not new text.
+    lines: float = 0.0  # Whole paragraphs with all numbers equal, which may combine known words.
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,8 @@ def new_text(memory: TextMemory, text: str, *, choices: Set[str] = frozenset()) 
     groups = _groups(text[:READ_CHARS], known)
     if not groups:
         return NOTHING_NEW, memory
+    lines = _paragraphs(text[:READ_CHARS])
+    new_lines = sum(not _has(recent, line) and not _has(previous, line) for line in lines)
     new_essential = new_literal = count = 0
     for mark in marks.values():
         count += not _has(recent, mark)
@@ -77,8 +82,17 @@ def new_text(memory: TextMemory, text: str, *, choices: Set[str] = frozenset()) 
         for number in {essence, letter}:
             count += not _has(recent, number)
             recent[number >> 3] |= 1 << (number & 7)
-    share = NewText(new_literal / len(groups), new_essential / len(groups))
+    for line in lines:
+        count += not _has(recent, line)
+        recent[line >> 3] |= 1 << (line & 7)
+    share = NewText(new_literal / len(groups), new_essential / len(groups), new_lines / max(len(lines), 1))
     return share, _rotate(TextMemory(bytes(recent), memory.previous, memory.count + count))
+
+
+def _paragraphs(text: str) -> set[int]:
+    """Return the bitmap positions of the paragraphs, with all numbers equal."""
+    lines = (_DIGITS.sub(b"0", line) for line in text.encode("utf-8", "surrogatepass").split(b"\n"))
+    return {crc32(line, PARAGRAPHS) & _BIT for line in lines if line.count(b" ") >= MIN_PARAGRAPH_SPACES}
 
 
 def _has(bits: bytes | bytearray, number: int) -> bool:

@@ -24,6 +24,7 @@ BLOCK_BELOW = 0.04
 OPEN_ABOVE = 0.25
 UNBLOCK_ABOVE = 0.5  # New text on one page of a blocked pattern that turns the block into a throttle.
 DUPLICATES_ABOVE = 0.8
+DISTINCT_ABOVE = 0.5  # Share of pages with paragraphs of their own that makes a set content, if it ends.
 GROWTH_ABOVE = 0.3  # New URLs of the pattern per request; above this, the pattern may have no end.
 STEADY_ABOVE = 0.75  # Share of requests that offered a new URL of the pattern. A finite set soon falls below it.
 MIN_PARAMETER_REQUESTS = 30
@@ -73,6 +74,7 @@ class PatternStats(NamedTuple):
     promise: float = PRIOR  # New text expected behind links to other kinds of pages.
     redirects_back: float = 0.0  # Share of requests that redirected to a known or refused page.
     useful: int = 0  # Requests that found new text or led to it.
+    distinct: float = PRIOR  # Share of requests with paragraphs of their own, though the words may be known.
 
     @property
     def is_proven(self) -> bool:
@@ -82,7 +84,8 @@ class PatternStats(NamedTuple):
     @property
     def is_poor(self) -> bool:
         """True if it was tried and found so little that the verdict on a wider pattern holds for it too."""
-        return self.requests >= MIN_TRIED_REQUESTS and (self.useful == 0 or self.value < THROTTLE_BELOW)
+        is_tried = self.requests >= MIN_TRIED_REQUESTS and self.distinct < DISTINCT_ABOVE
+        return is_tried and (self.useful == 0 or self.value < THROTTLE_BELOW)
 
     @property
     def is_path(self) -> bool:
@@ -105,6 +108,7 @@ class VisitGain(NamedTuple):
     is_cycle: bool = False
     promise: float = 0.0
     redirects_back: bool = False
+    is_distinct: bool = False
 
 
 def suspect_stats(breadth: Breadth, url: str) -> PatternStats:
@@ -141,6 +145,7 @@ def after_request(
             probes=stats.probes + (stats.state is PatternState.BLOCKED),
             last_url=url,
             useful=stats.useful + (gain.value > 0.0),
+            distinct=stats.distinct + pace * (gain.is_distinct - stats.distinct),
         ),
         overspent=overspent,
         lengthens=lengthens,
@@ -187,6 +192,11 @@ def offers_only_itself(stats: PatternStats) -> bool:
     return stats.requests >= MIN_CHAIN_REQUESTS and stats.growth >= GROWTH_ABOVE and stats.promise < THROTTLE_BELOW
 
 
+def is_without_words(stats: PatternStats) -> bool:
+    """True if its pages show neither new words nor paragraphs of their own. A fixed wording with other names does."""
+    return stats.literal_value < BLOCK_BELOW and stats.distinct < DISTINCT_ABOVE
+
+
 def shows_copies(stats: PatternStats) -> bool:
     """True if most of its pages repeat others."""
     return stats.cycles >= CYCLES_ABOVE or stats.duplicates >= DUPLICATES_ABOVE
@@ -202,14 +212,14 @@ def blocking_proof(stats: PatternStats, *, overspent: bool = True, lengthens: bo
     if not stats.is_path and stats.requests >= (MIN_PAGING_REQUESTS if stats.is_paging else MIN_PARAMETER_REQUESTS):
         if stats.duplicates >= DUPLICATES_ABOVE:
             return "nearly all are duplicates or soft 404s"
-        if stats.literal_value < BLOCK_BELOW and (stats.steady_growth >= STEADY_ABOVE or not stats.is_paging):
+        if is_without_words(stats) and (stats.steady_growth >= STEADY_ABOVE or not stats.is_paging):
             return "many parameter values without a new word"
     if overspent and stats.redirects_back >= DUPLICATES_ABOVE and stats.requests >= MIN_RETURN_REQUESTS:
         return "nearly all redirect to known pages, and most requests to the site are wasted"
     goes_on = stats.growth >= GROWTH_ABOVE or stats.requests >= MIN_CYCLE_REQUESTS
     if overspent and stats.cycles >= CYCLES_ABOVE and goes_on:
         return "shorter paths showed the same, and longer ones go on"
-    if overspent and lengthens and stats.requests >= MIN_EXPLOSION_REQUESTS_BELOW and stats.literal_value < BLOCK_BELOW:
+    if overspent and lengthens and stats.requests >= MIN_EXPLOSION_REQUESTS_BELOW and is_without_words(stats):
         return "shorter paths are blocked, and these say as little"
     return _endless(stats, overspent=overspent) if stats.steady_growth >= STEADY_ABOVE else ""
 
@@ -217,15 +227,13 @@ def blocking_proof(stats: PatternStats, *, overspent: bool = True, lengthens: bo
 def _endless(stats: PatternStats, *, overspent: bool) -> str:
     if stats.probe_outcome in (ProbeOutcome.ANSWERED, ProbeOutcome.LEADS_ON):
         return "invented URLs are answered with the same kind of page"
-    if stats.probe_outcome is ProbeOutcome.SAME and (
-        stats.duplicates >= DUPLICATES_ABOVE or stats.literal_value < BLOCK_BELOW
-    ):
+    if stats.probe_outcome is ProbeOutcome.SAME and (stats.duplicates >= DUPLICATES_ABOVE or is_without_words(stats)):
         return "invented URLs are answered with the same page"
     limit = UNPROBED_REQUESTS if stats.breadth < Breadth.FOLDER else UNPROBED_REQUESTS_BROAD
     if stats.probe_outcome is ProbeOutcome.UNPROBED and stats.requests >= limit:
         return "only numbers change, and each page links to more of the same"
     is_exploding = stats.growth >= EXPLODES_ABOVE and stats.requests >= MIN_EXPLOSION_REQUESTS
-    if overspent and is_exploding and stats.literal_value < BLOCK_BELOW:
+    if overspent and is_exploding and is_without_words(stats):
         return "each page links to many more without a new word, and most requests to the site are wasted"
     return ""
 

@@ -44,6 +44,7 @@ MIN_REPEATS, MIN_REPEAT_SHARE = 8, 0.2  # Repeated pages, and their share, that 
 MIN_WASTED = 150  # Wasted requests before a site can be overspent.
 CYCLE_LONGER = 1  # Extra path segments of a page that repeats another.
 MAX_LINKS = 24  # New links of one page that are examined.
+MIN_NEW_LINES = 0.5  # Share of new paragraphs that makes a page distinct.
 MIN_NEW_TEXT = 0.1  # A smaller share of new text is a new date or counter on an old page.
 MIN_EXPLORED, EXPLORED_SHARE = 40, 0.05
 """Requests that may explore what only a wider pattern blocks: this number plus this share of the site's requests."""
@@ -212,6 +213,7 @@ def _visit_gain(
         is_cycle=seen.duplicate and _is_detour(seen.url, seen.duplicate_of),
         promise=promise,
         redirects_back=seen.redirects_back,
+        is_distinct=not is_nothing and not is_copy and seen.new.lines >= MIN_NEW_LINES,
     )
 
 

@@ -8,8 +8,18 @@ def test_known_text_is_not_new() -> None:
     text = prose("a", count=200)
     first, said = new_text(TextMemory(), text)
     again, _ = new_text(said, text)
-    assert first == (1.0, 1.0)
-    assert again == (0.0, 0.0)
+    assert first == (1.0, 1.0, 1.0)
+    assert again == (0.0, 0.0, 0.0)
+
+
+def test_known_sentences_in_a_new_paragraph_are_told_from_known_paragraphs_in_another_order() -> None:
+    stock = [prose("sentence", number, count=11) for number in range(6)]
+    _, said = new_text(TextMemory(), "\n".join(stock))
+    order, said = new_text(said, "\n".join(reversed(stock)))
+    mixed, _ = new_text(said, " ".join(stock[:3]) + "\n" + " ".join(stock[3:]))
+    assert order == (0.0, 0.0, 0.0)
+    assert mixed.lines == 1.0
+    assert mixed.essential == 0.0
 
 
 def test_numbers_alone_are_not_new_text() -> None:

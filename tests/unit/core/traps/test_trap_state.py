@@ -187,3 +187,38 @@ def test_trap_state_round_trips() -> None:
     assert check_link(again, f"{SITE}/cal?d=1001").action is TrapAction.BLOCK
     assert trap_state_of(b"") == TrapState()
     assert trap_state_of(b"\xff" + trap_state_bytes(site)[1:]) == TrapState()
+
+
+def test_a_wide_block_lets_a_kind_through_that_was_never_tried() -> None:
+    site = TrapState()
+    for number in range(60):
+        for action in ("history", "info"):
+            url = f"{SITE}/index.php?title=page-{number}&action={action}"
+            site = record_visit(site, VisitObservation(url, 200, OLD))
+    assert site.patterns["/index.php?*"].state is PatternState.BLOCKED
+    assert check_queued(site, f"{SITE}/index.php?title=page-99&action=info").action is TrapAction.BLOCK
+    page = f"{SITE}/index.php?title=list&pagefrom=m"
+    assert check_link(site, page).action is TrapAction.ALLOW
+    for number in range(3):
+        url = f"{SITE}/index.php?title=list&pagefrom=page-{number}"
+        site = record_visit(site, VisitObservation(url, 200, OLD, new_links=[f"{SITE}/wiki/page-{number}"]))
+    assert check_link(site, page).action is TrapAction.ALLOW
+
+
+def test_a_kind_that_was_tried_in_vain_shares_the_wide_block() -> None:
+    site = TrapState()
+    for number in range(60):
+        site = record_visit(site, VisitObservation(f"{SITE}/index.php?title=page-{number}&action=info", 200, OLD))
+    for number in range(3):
+        site = record_visit(site, VisitObservation(f"{SITE}/index.php?title=page-{number}&back=yes", 200, OLD))
+    assert check_queued(site, f"{SITE}/index.php?title=page-7&back=yes").action is TrapAction.BLOCK
+
+
+def test_pages_with_paragraphs_of_their_own_are_finished_however_known_their_words() -> None:
+    site = TrapState()
+    for number in range(200):
+        site = record_visit(site, VisitObservation(f"{SITE}/report?id={number}", 200, NewText(0.0, 0.0, 1.0)))
+    assert site.patterns["/report?id="].state is PatternState.THROTTLED
+    for number in range(200):
+        site = record_visit(site, VisitObservation(f"{SITE}/login?next={number}", 200, NewText(0.0, 0.0, 0.0)))
+    assert site.patterns["/login?next="].state is PatternState.BLOCKED
