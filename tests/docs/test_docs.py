@@ -190,10 +190,13 @@ def test_shown_commands_and_their_options_exist() -> None:
 def test_shown_settings_can_be_set() -> None:
     found = []
     for place, words in _calls():
-        if words[:2] != ["config", "set"] or len(words) < 4:
+        if words[:2] != ["config", "set"]:
             continue
+        key, *value = [word for word in words[2:] if word != "--user"]
         try:
-            parse_setting(find_setting(words[2]), words[3])
+            setting = find_setting(key)
+            if value:
+                parse_setting(setting, value[0])
         except ConfigError as error:
             found.append(f"{place} {error}")
     _report(found)
