@@ -3,7 +3,9 @@
 python bench/focus.py SHARED/conformance/focused/webkb_*.jsonl.gz --out research/images/focus.svg
 
 Each web is crawled with what was learned from the other files only, from its department's page and from a few
-others that reach most of it.
+others that reach most of it. Then it is crawled from the department's page with one of its course pages as the only
+example, with one course page of another web, and with a few words; these lines also compare the reported harvest ratio
+with the truth.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -20,16 +22,20 @@ from typing import NamedTuple
 
 from plot import COLOURS, LEFT, RIGHT, WIDTH, line, text
 
+from evercrawl.adapters.learned import load_background
 from evercrawl.core.document.html import parse_document
+from evercrawl.core.focus.feedback_frontier import FeedbackFrontier
 from evercrawl.core.focus.focus import ExamplePage, Focus, learn_focus
 from evercrawl.core.focus.focus_frontier import FocusFrontier
 from evercrawl.core.focus.link_scorer import LinkScorer
+from evercrawl.core.focus.topic_sketch import TopicSketch, sketch_from_pages, sketch_from_words
 from evercrawl.model.document import Document, Link
 from evercrawl.model.settings import ParseSettings
 
 LEAST_REACH = 0.6
 """Share of a web that a start must reach."""
 PANEL = 240
+QUERIES = ("course", "computer science course", "course homework lecture")
 
 
 class Page(NamedTuple):
@@ -110,6 +116,45 @@ def ours(web: Web, start: str, focus: Focus) -> list[str]:
     return list(done)
 
 
+def by_sketch(web: Web, start: str, sketch: TopicSketch, *, pages: int) -> tuple[list[str], float]:
+    """The order of a crawl for a topic given by one page or words, and the harvest ratio that it reports."""
+    examples = [page.url for page in sketch.pages if page.url in web]
+    frontier = FeedbackFrontier(sketch, [*examples, start], is_allowed=web.__contains__)
+    done: list[str] = []
+    while frontier.values and len(done) < pages:
+        url = max(frontier.values, key=frontier.values.__getitem__)
+        done.append(url)
+        frontier.add_page(url, web[url].document)
+    return done, frontier.harvest_ratio
+
+
+def sketches(web: Web, others: Sequence[ExamplePage], *, examples: int) -> dict[str, list[TopicSketch]]:
+    """Topics given by one page of this web, by one page of another, and by words."""
+    background = load_background()
+    random = Random(3)
+    own = [(url, page.document) for url, page in sorted(web.items()) if page.on_topic]
+    foreign = [(page.url, page.document) for page in others if page.on_topic]
+    found = {
+        name: [sketch_from_pages([page], background=background) for page in random.sample(pages, examples)]
+        for name, pages in (("one example", own), ("one of another web", foreign))
+    }
+    return found | {f"words {query!r}": [sketch_from_words(query, background=background)] for query in QUERIES}
+
+
+def print_sketches(web: Web, start: str, others: Sequence[ExamplePage], *, examples: int) -> None:
+    order = reached(web, start)
+    total = sum(web[url].on_topic for url in order)
+    for name, topics in sketches(web, others, examples=examples).items():
+        shares, errors = [], []
+        for topic in topics:
+            done, reported = by_sketch(web, start, topic, pages=len(order) // 4)
+            hits = sum(web[url].on_topic for url in done)
+            shares.append(hits / total)
+            errors.append(abs(reported - hits / len(done)))
+        error = f"harvest off by {sum(errors) / len(errors):.2f}, at most {max(errors):.2f}"
+        print(f"{'':<42}{name:<32} {sum(shares) / len(shares):.2f}, least {min(shares):.2f}; {error}", flush=True)
+
+
 def result_of(web: Web, order: list[str]) -> Result:
     hits = [web[url].on_topic for url in order]
     total = max(1, sum(hits))
@@ -178,6 +223,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("webs", type=Path, nargs="+")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--examples", type=int, default=6, help="crawls with a single example")
     parser.add_argument("--starts", type=int, default=4, help="starts besides the named ones")
     arguments = parser.parse_args()
     known = {path.name.split(".")[0]: read(path) for path in arguments.webs}
@@ -205,6 +251,7 @@ def main() -> None:
             curves[order] = results[0].found
             mean = sum(quarters) / len(quarters)
             print(f"{'':<42}{order:<14} {quarters[0]:.2f}  {mean:.2f}  {min(quarters):.2f}", flush=True)
+        print_sketches(web, starts[0], examples, examples=arguments.examples)
         panels.append((f"{name}: pages on topic found, over pages fetched", curves))
     if arguments.out:
         arguments.out.write_text(drawing(panels), encoding="utf-8")

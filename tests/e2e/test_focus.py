@@ -101,9 +101,20 @@ def test_a_focus_by_words_can_be_removed(place: Place, asked: list[str]):
 
 def test_an_example_url_is_fetched_politely(place: Place, asked: list[str]):
     example = place.site + "/classes/cs100/"
-    place.crawl(place.site + "/", "--focus", example, "--max-pages", "16", code=ExitCode.LIMIT)
+    ended = place.crawl(place.site + "/", "--focus", example, "--max-pages", "16", code=ExitCode.LIMIT)
     assert asked[0] == "/classes/cs100/"
     assert courses_in(asked[1:]) >= COURSES - 3
+    fetched = list(dict.fromkeys(asked))
+    assert ended["harvest_ratio"] == pytest.approx(courses_in(fetched) / len(fetched), abs=0.1)
+
+
+def test_an_example_that_cannot_be_fetched_is_a_clear_error(place: Place, asked: list[str]):
+    process = place.start("crawl", place.site + "/", "--focus", place.site + "/classes/none/", *place.flags)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert "the example could not be fetched" in err
+    assert "404" in err
+    assert asked == [], "nothing is crawled without a topic"
 
 
 def test_an_invalid_focus_is_a_clear_error(place: Place):

@@ -17,10 +17,10 @@ from evercrawl.core.focus.feedback_model import (
     PAGE_BLOCKS,
     FeedbackPolicy,
     LinkModel,
-    LinkTarget,
     PageModel,
     PageSample,
     PageVectors,
+    ResolvedLink,
     WaitingLink,
     hub_scores,
     link_vectors,
@@ -201,12 +201,18 @@ class FeedbackFrontier:
         vectors = [self._with_in_links(sample) for sample in samples]
         background = self._background()
         self._pages = PageModel(
-            vectors, forms, examples=self._examples, background=background, width=width, policy=self._policy
+            vectors,
+            forms,
+            examples=self._examples,
+            known=[self._scores.get(sample.url, 1.0) for sample in samples],
+            background=background,
+            width=width,
+            policy=self._policy,
         )
-        for sample, chance in zip(samples, self._pages.chances, strict=True):
+        for sample, chance in zip(samples, self._pages.estimates, strict=True):
             self._scores[sample.url] = float(chance)
         known = [
-            LinkTarget(link, number) for number, sample in enumerate(samples) for link in self._in_links[sample.url]
+            ResolvedLink(link, number) for number, sample in enumerate(samples) for link in self._in_links[sample.url]
         ]
         best = self._best(MAX_UPDATED)
         self._links = LinkModel(

@@ -38,6 +38,7 @@ from evercrawl.model.document import Document
 
 PAGE_BLOCKS = ("text", "title", "url", "anchors", "targets", "shape", "inlinks")
 LINK_BLOCKS = ("anchor", "around", "url", "source")
+PRIOR_ROUNDS = 30
 _NUMBER = re.compile(r"\d+")
 
 
@@ -48,12 +49,15 @@ class FeedbackPolicy:
     most_found: int = 12  # Pages most like the example that count as examples.
     rounds: int = 2
     strong_likeness: float = 0.6  # With as much likeness to the example, the pages found count as much as it.
-    steepness: float = 4.0  # How quickly scores change between pages on and off topic.
+    known_weight: float = 0.6  # How much less a page on topic counts than another when features are counted.
+    steepness: float = 5.0  # How quickly scores change between pages on and off topic.
     min_distance: float = 0.15  # Least difference of scores between the middle and pages on topic.
     usual_low: float = 0.4  # Usual scores of pages off and on topic.
     usual_high: float = 1.5
     usual_spread: float = 0.25
     usual_pages: float = 30.0  # How many pages the usual scores count for.
+    usual_share: float = 0.06  # Usual share of pages on topic; 0.5 is then the chance halfway between usual scores.
+    prior_pages: float = 20.0  # How many pages the usual share counts for.
     rate_prior: float = 2.0  # Weight of the average among the targets of one source or of URLs of one form.
     ridge: float = 4.0  # How strongly the weights of signals are held at their prior.
     min_links: int = 5  # Links with a known target needed to adapt the weights of signals.
@@ -91,15 +95,18 @@ class PageModel:
         forms: Sequence[str],
         *,
         examples: int,
+        known: Sequence[float],
         background: Mapping[str, Floats],
         width: int,
         policy: FeedbackPolicy,
     ) -> None:
-        """Learn from samples. The first `examples` of them are the examples, or the query."""
+        """Learn from samples. The first `examples` of them are the examples, or the query; `known` are the chances
+        known so far: what only pages on topic share is not common."""
         self._policy = policy
         self._examples = examples
+        weights = 1.0 - policy.known_weight * np.array(known)
         self.rows = {name: Rows([sample[name] for sample in samples], width) for name in PAGE_BLOCKS}
-        self.rarity = {name: rows.rarity(background.get(name)) for name, rows in self.rows.items()}
+        self.rarity = {name: rows.rarity(background.get(name), weights) for name, rows in self.rows.items()}
         for name, rows in self.rows.items():
             rows.scale(self.rarity[name])
         weights = np.zeros(len(samples))
@@ -109,11 +116,17 @@ class PageModel:
             weights = self._choose(scores, first, forms)
             scores = self._compare(weights)
         self._centroids = {name: rows.centroid(weights) for name, rows in self.rows.items()}
+        self._presence = {
+            name: float(np.sqrt(weights @ rows.squares() / weights.sum())) for name, rows in self.rows.items()
+        }
         low, high = self._typical_scores(scores)
         self._middle = (low + high) / 2.0
         self._distance = max((high - low) / 2.0, policy.min_distance)
-        self.chances = self._chance(scores)
-        self.chances[:examples] = 1.0
+        self._prior_shift = 0.0
+        self._prior_shift = self._estimate_prior_shift(scores[examples:])
+        self.chances = logistic(self._logits(scores))
+        self.estimates = self._chance(scores)
+        self.chances[:examples] = self.estimates[:examples] = 1.0
 
     def _compare(self, weights: Floats) -> Floats:
         """Return how much each sample is like the others with these weights: the sum of cosines of all blocks."""
@@ -122,7 +135,8 @@ class PageModel:
             centroid = rows.centroid(weights)
             dot, own = rows.dot(centroid), rows.squares()
             square = (centroid * centroid).sum() - 2.0 * weights * dot + weights * weights * own
-            total += (dot - own * weights) / np.sqrt(np.maximum(square, 1e-6))
+            cosine = (dot - own * weights) / np.sqrt(np.maximum(square, 1e-6))
+            total += cosine * np.sqrt(weights @ own / weights.sum())  # A block that examples lack counts less.
         return total
 
     def _choose(self, scores: Floats, first: Floats, forms: Sequence[str]) -> Floats:
@@ -153,8 +167,24 @@ class PageModel:
         share = len(others) / (len(others) + policy.usual_pages)
         return low, share * high + (1.0 - share) * max(policy.usual_high, low + 2.0 * policy.min_distance)
 
+    def _estimate_prior_shift(self, scores: Floats) -> float:
+        """Return by how much pages on topic are more frequent here than usual, in log odds, found by EM (Saerens 2002).
+        A few pages of the usual kind are counted with the scores, so that few pages do not decide much."""
+        policy = self._policy
+        usual = float(log_odds(np.array([policy.usual_share]))[0])
+        logits, shift = self._logits(scores), 0.0
+        for _ in range(PRIOR_ROUNDS):
+            expected = float(logistic(logits + shift).sum()) + policy.usual_share * policy.prior_pages
+            share = expected / (len(scores) + policy.prior_pages)
+            shift = float(log_odds(np.array([share]))[0]) - usual
+        return shift
+
+    def _logits(self, scores: Floats) -> Floats:
+        found: Floats = self._policy.steepness * (scores - self._middle) / self._distance
+        return found
+
     def _chance(self, scores: Floats) -> Floats:
-        return logistic(self._policy.steepness * (scores - self._middle) / self._distance)
+        return logistic(self._logits(scores) + self._prior_shift)
 
     def chance(self, vectors: PageVectors, width: int) -> float:
         """Return the probability that a page that is no sample is on topic."""
@@ -163,7 +193,7 @@ class PageModel:
             rarity = widen(self.rarity[name], width, float(self.rarity[name].max(initial=1.0)))
             centroid = widen(self._centroids[name], width)
             length = max(float(np.sqrt((centroid * centroid).sum())), 1e-3)
-            total += Rows([vectors[name]], width).scale(rarity).dot(centroid) / length
+            total += self._presence[name] * Rows([vectors[name]], width).scale(rarity).dot(centroid) / length
         return float(self._chance(total)[0])
 
 
@@ -202,7 +232,7 @@ def waiting_links(vocabulary: Vocabulary, url: str, document: Document) -> list[
     return found
 
 
-class LinkTarget(NamedTuple):
+class ResolvedLink(NamedTuple):
     """A link whose target is a sample, with the sample's number."""
 
     link: WaitingLink
@@ -214,6 +244,7 @@ SIGNALS = (
     *LINK_BLOCKS,
     "source on topic",
     "source rate",
+    "citing rate",
     "form rate",
     "home",
     "above",
@@ -224,8 +255,8 @@ SIGNALS = (
 )
 # Weights before anything was learned, for links to pages on topic and to hubs.
 PRIORS = (
-    np.array([-3.0, 2.0, 0.5, 3.0, 1.0, -0.5, 1.2, 0.4, 1.0, -0.3, -0.3, 0.0, 0.0, -1.0]),
-    np.array([-3.0, 1.5, 0.5, 1.2, 0.3, 0.2, 0.4, 0.0, 0.5, 0.5, -0.3, -0.3, 1.0, -0.7]),
+    np.array([-3.0, 2.0, 0.5, 3.0, 1.0, -0.5, 1.2, 0.3, 0.4, 1.0, -0.3, -0.3, 0.0, 0.0, -1.0]),
+    np.array([-3.0, 1.5, 0.5, 1.2, 0.3, 0.2, 0.4, 0.6, 0.0, 0.5, 0.5, -0.3, -0.3, 1.0, -0.7]),
 )
 MIN_COUNTED = 0.2  # A smaller chance of a link's target does not make its source a hub.
 _HUB_LINKS = 2.0  # A page with links to as many pages on topic is a hub.
@@ -262,7 +293,7 @@ class LinkModel:
         self,
         pages: PageModel,
         samples: Sequence[PageSample],
-        known: Sequence[LinkTarget],
+        known: Sequence[ResolvedLink],
         *,
         others: Sequence[WaitingLink],
         background: Mapping[str, Floats],
@@ -272,6 +303,7 @@ class LinkModel:
     ) -> None:
         """Learn from links with known targets; `others` only tell which words are common."""
         self._policy = policy
+        self._overall = max(float(pages.chances.mean()), 1.0 / (len(samples) + 1.0))
         self._ancestors = _ancestors(samples, pages.chances)
         scored = {sample.url: float(chance) for sample, chance in zip(samples, pages.chances, strict=True)}
         links = [target.link for target in known]
@@ -343,6 +375,7 @@ class LinkModel:
             *(cosines[name] for name in LINK_BLOCKS),
             source,
             level.sources.signal([link.source for link in links], without),
+            self._citing_rates(links, source),
             level.forms.signal([link.form for link in links], without),
             np.array([float(link.is_home) for link in links]),
             *ways.values(),
@@ -350,6 +383,16 @@ class LinkModel:
             source * (ways["deeper"] + ways["same folder"]),
         )
         return np.stack(columns, axis=1)
+
+    def _citing_rates(self, links: Sequence[WaitingLink], source: Floats) -> Floats:
+        """Return the log odds of the mean chance of the pages that link to each target, above the overall mean."""
+        sums: dict[str, float] = defaultdict(float)
+        counts = Counter(link.url for link in links)
+        for link, chance in zip(links, source.tolist(), strict=True):
+            sums[link.url] += chance
+        weight, prior = self._policy.rate_prior, self._overall
+        means = [(sums[link.url] + weight * prior) / (counts[link.url] + weight) for link in links]
+        return log_odds(np.array(means)) - float(log_odds(np.array([prior]))[0])
 
     def chances(self, links: Sequence[WaitingLink], scored: Mapping[str, float], width: int) -> list[Floats]:
         """Return the chances of each level for links with unknown targets."""

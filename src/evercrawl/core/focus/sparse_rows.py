@@ -84,11 +84,12 @@ class Rows:
         self._value = self._value / np.maximum(length, 1e-9)[self._row]
         return self
 
-    def rarity(self, background: Floats | None = None) -> Floats:
+    def rarity(self, background: Floats | None = None, weights: Floats | None = None) -> Floats:
         """Return the logarithm of the inverse share of rows that have each feature; 0 for one that all have.
         The background gives the share of pages in general that have each feature; it counts as some more rows."""
-        having = np.bincount(self._column, minlength=self.width).astype(float)
-        count = float(self.count)
+        weights = np.ones(self.count) if weights is None else weights
+        having = _sums(self._column, weights[self._row], self.width)
+        count = float(weights.sum())
         if background is not None:
             having += BACKGROUND_ROWS * background
             count += BACKGROUND_ROWS

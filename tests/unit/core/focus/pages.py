@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 from evercrawl.core.focus.focus import ExamplePage, parse_page
 
 COURSE = "lecture homework syllabus exam instructor grading midterm"
@@ -29,3 +31,37 @@ def web(site: str, size: int = 12) -> dict[str, str]:
 
 def examples(site: str) -> list[ExamplePage]:
     return [ExamplePage(url, parse_page(url, html), "/classes/" in url) for url, html in web(site).items()]
+
+
+SECTIONS = ("garden", "sailing", "chess", "baking", "astronomy", "railway")
+
+
+def magazine(site: str, *, seed: int, telling_urls: bool, size: int = 40) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the pages of a magazine with several sections, and the section of each article.
+    Each section has words of its own; articles also link to articles of other sections."""
+    random = Random(seed)
+    general = [_invented_word(random) for _ in range(300)]
+    pages: dict[str, str] = {}
+    sections: dict[str, str] = {}
+    for section in SECTIONS:
+        for number in range(size):
+            name = f"{section}/{number}" if telling_urls else f"article/{random.randrange(10**6)}"
+            sections[f"{site}/{name}.html"] = section
+    for section in SECTIONS:
+        own = [section, *(_invented_word(random) for _ in range(40))]
+        mine = [url for url, of in sections.items() if of == section]
+        for url in mine:
+            title = f"{random.choice(own).title()} {random.choice(general)}"
+            words = random.sample(general, 60) + random.choices(own, k=20)
+            random.shuffle(words)
+            links = {other: random.choice(general) for other in random.sample(sorted(sections), 3)}
+            pages[url] = page(url, title, " ".join(words), {**links, f"{site}/{section}.html": section})
+        lists = {url: " ".join(random.sample(own, 2)) for url in mine}
+        pages[f"{site}/{section}.html"] = page("", section.title(), "all articles", lists)
+    home = {f"{site}/{section}.html": section for section in SECTIONS}
+    pages[f"{site}/"] = page("", "Magazine", "welcome", home)
+    return pages, sections
+
+
+def _invented_word(random: Random) -> str:
+    return "".join(random.choice("bdfgklmnprstvz") + random.choice("aeiou") for _ in range(random.randint(2, 4)))

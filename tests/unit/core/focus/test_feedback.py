@@ -15,7 +15,7 @@ from evercrawl.core.focus.feedback_model import FeedbackPolicy, PageModel, page_
 from evercrawl.core.focus.focus import parse_page
 from evercrawl.core.focus.sparse_rows import Rows, Vocabulary, fit_near_prior, logistic, widen
 from evercrawl.core.focus.topic_sketch import TopicSketch, is_sketch, sketch_from_pages, sketch_from_words
-from tests.unit.core.focus.pages import COURSE, PERSON, page, web
+from tests.unit.core.focus.pages import COURSE, PERSON, SECTIONS, magazine, page, web
 
 SITE = "http://two.test"
 EXAMPLE = f"{SITE}/classes/cs100/"
@@ -53,6 +53,31 @@ def test_harvest_ratio_is_near_the_truth(pages: int):
     order, frontier = crawled(by_example(), pages)
     truth = sum("/classes/" in url for url in order) / len(order)
     assert frontier.harvest_ratio == pytest.approx(truth, abs=0.25 if pages < 20 else 0.1)
+
+
+@pytest.mark.parametrize("telling_urls", [True, False])
+@pytest.mark.parametrize("kind", ["example", "words"])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_sections_of_a_magazine_are_found_by_a_quarter_of_the_pages(telling_urls: bool, kind: str, seed: int):
+    pages, sections = magazine(SITE, seed=seed, telling_urls=telling_urls)
+    for section in SECTIONS[:2]:
+        example = next(url for url, of in sections.items() if of == section)
+        if kind == "example":
+            sketch = sketch_from_pages([(example, parse_page(example, pages[example]))], background={})
+        else:
+            sketch = sketch_from_words(section, background={})
+        seeds = [example, f"{SITE}/"] if kind == "example" else [f"{SITE}/"]
+        frontier = FeedbackFrontier(sketch, seeds, is_allowed=pages.__contains__)
+        done: list[str] = []
+        for _ in range(len(pages) // 4):
+            url = max(frontier.values, key=frontier.values.__getitem__)
+            done.append(url)
+            frontier.add_page(url, parse_page(url, pages[url]))
+        found = sum(sections.get(url) == section for url in done)
+        least = 0.75 if kind == "example" or telling_urls else 0.5  # Many pages never use the word.
+        assert found >= least * 40, (section, found)
+        if kind == "example" or telling_urls:
+            assert frontier.harvest_ratio == pytest.approx(found / len(done), abs=0.1), section
 
 
 def test_the_same_web_is_crawled_in_the_same_order():
@@ -143,7 +168,15 @@ def test_pages_of_one_form_do_not_take_the_topic_over():
     vectors = [page_vectors(vocabulary, url, parse_page(url, html)) for url, html in pages.items()]
     vectors = [{**one, "inlinks": vocabulary.vector({})} for one in vectors]
     forms = list(map(url_form, pages))
-    model = PageModel(vectors, forms, examples=1, background={}, width=len(vocabulary), policy=FeedbackPolicy())
+    model = PageModel(
+        vectors,
+        forms,
+        examples=1,
+        known=[0.0] * len(vectors),
+        background={},
+        width=len(vocabulary),
+        policy=FeedbackPolicy(),
+    )
     on_topic = [chance > 0.5 for chance in model.chances.tolist()]
     assert on_topic == ["/classes/" in url for url in pages]
 
