@@ -39,11 +39,7 @@ class SiteYield:
     """What visits to the kinds of URLs of one site yielded: number of visits and sum of yields."""
 
     kinds: dict[str, tuple[int, float]] = field(default_factory=dict)
-
-    @property
-    def has_poor_kinds(self) -> bool:
-        """True if some kind is known to yield little, so that URLs without parameters have to be examined too."""
-        return any(_expected(visits, total, PAGE_PRIOR) < PAGE_FROM for visits, total in self.kinds.values())
+    has_poor_kinds: bool = False  # Some kind yielded little, so URLs without parameters are examined too.
 
 
 def kinds_of(url: str) -> tuple[str, ...]:
@@ -94,7 +90,7 @@ def looks_like_view(url: str, is_known: Callable[[str], bool]) -> bool:
 def expected_yield(site: SiteYield, url: str, *, is_view: bool) -> float:
     """Return the share of new content that a visit should yield: that of the poorest kind the URL belongs to."""
     prior = VIEW_PRIOR if is_view else PAGE_PRIOR
-    if not site.kinds:
+    if not site.kinds or not (is_view or site.has_poor_kinds or "?" in url):
         return prior
     known = [site.kinds[kind] for kind in kinds_of(url) if kind in site.kinds]
     return min((_expected(visits, total, prior) for visits, total in known), default=prior)
@@ -111,13 +107,14 @@ def tier_of(expected: float) -> Tier:
 
 def after_visit(site: SiteYield, url: str, gain: float) -> SiteYield:
     """Return the yields after a visit that found this share of new content."""
-    kinds = dict(site.kinds)
+    kinds, has_poor = dict(site.kinds), site.has_poor_kinds
     for kind in kinds_of(url):
         visits, total = kinds.get(kind, (0, 0.0))
         kinds[kind] = (visits + 1, total + gain)
+        has_poor = has_poor or _expected(visits + 1, total + gain, PAGE_PRIOR) < PAGE_FROM
     if len(kinds) > MAX_KINDS:
         kinds = dict(sorted(kinds.items(), key=lambda item: item[1][0], reverse=True)[:KEPT_KINDS])
-    return SiteYield(kinds)
+    return SiteYield(kinds, has_poor)
 
 
 def yield_bytes(site: SiteYield) -> bytes:
@@ -127,4 +124,6 @@ def yield_bytes(site: SiteYield) -> bytes:
 
 def yield_of(stored: bytes | None) -> SiteYield:
     """Read the stored form."""
-    return SiteYield({kind: (visits, total) for kind, visits, total in orjson.loads(stored or b"[]")})
+    kinds = {kind: (visits, total) for kind, visits, total in orjson.loads(stored or b"[]")}
+    has_poor = any(_expected(visits, total, PAGE_PRIOR) < PAGE_FROM for visits, total in kinds.values())
+    return SiteYield(kinds, has_poor)
