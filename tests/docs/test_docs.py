@@ -190,9 +190,9 @@ def test_shown_commands_and_their_options_exist() -> None:
 def test_shown_settings_can_be_set() -> None:
     found = []
     for place, words in _calls():
-        if words[:2] != ["config", "set"]:
+        key, *value = [word for word in words[2:] if word != "--user"] or [""]
+        if words[:2] != ["config", "set"] or not key:
             continue
-        key, *value = [word for word in words[2:] if word != "--user"]
         try:
             setting = find_setting(key)
             if value:
