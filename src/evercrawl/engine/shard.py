@@ -69,6 +69,9 @@ SAVE_STATES_EVERY = timedelta(minutes=1)
 Work = Visit | FetchRobots | FetchSide
 
 
+LIFT = 4.0  # How many times the credit of a page counts for each level of priority in the settings of its site.
+
+
 class Shard:
     """Everything of one shard that is in memory while this process owns it."""
 
@@ -164,7 +167,15 @@ class Shard:
         if credit.is_exact:
             richest = partial(credit.exact_value, tie_seed=random.getrandbits(32))
             return PAPER_WINDOW, PageChoice(value_of=richest, one_at_a_time=True)
-        return window, PageChoice(rank_of=credit.balance_of) if credit.orders_queue else FIRST_COME
+        choice = PageChoice(rank_of=credit.balance_of) if credit.orders_queue else FIRST_COME
+        return window, self._with_site_priorities(choice) if self.policy.settings.sites else choice
+
+    def _with_site_priorities(self, choice: PageChoice) -> PageChoice:
+        """Return the choice with the priorities that the settings give to sites and URL patterns."""
+        selection, rank_of = self.policy.scope.selection, choice.rank_of
+        if rank_of is not None:
+            choice = choice._replace(rank_of=lambda page: rank_of(page) * LIFT ** selection(page.url).priority)
+        return choice._replace(lift_of=lambda site: selection(f"{site}/").priority)
 
     def _build_knowledge(self) -> None:
         """Build what the shard learns, and the schedule that follows from it."""
@@ -173,7 +184,12 @@ class Shard:
         duplicates = Duplicates(store, near, settings=policy.settings.duplicates, mirrors=mirrors, page_at=page_at)
         most = max(1, MAX_OUTLOOKS // shared.shards)
         credit, outlooks = self.credit, SiteStates(store, FRESHNESS, most=most)
-        revisits = Revisits(outlooks, shared.budget, policy, lambda page: credit.weight(page) * duplicates.weight(page))
+        revisits = Revisits(
+            outlooks,
+            shared.budget,
+            policy,
+            lambda page: credit.weight(page) * duplicates.weight(page) * policy.scope.selection(page.url).weight,
+        )
         change = SiteStates(store, CHANGE, most=MAX_TEXTS // shared.shards)
         sitemaps = SiteStates(store, SITEMAPS, most=most)
         self.knowledge = ShardKnowledge(change, sitemaps, revisits, self.traps, duplicates, credit, self.order)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -17,14 +18,14 @@ from evercrawl.core.traps.trap_state import TrapState
 from evercrawl.core.visit.outcome import MIRROR_RECHECK, RECHECK
 from evercrawl.engine.apply import visit_row
 from evercrawl.engine.decide import JUDGEMENTS, REFUSALS, first_refusal, request_for
-from evercrawl.engine.decision import CreditPlan, DuplicateLookup, LinkTarget, NearText, PageKnowledge
+from evercrawl.engine.decision import CreditPlan, DuplicateLookup, LinkTarget, NearText, PageKnowledge, Policy
 from evercrawl.engine.probes import GONE_RECHECK, learn_soft_404, looks_like_not_found
 from evercrawl.engine.traps import TRAP_RECHECK
 from evercrawl.model.change import Change, ChangeClass
 from evercrawl.model.fetch import Fault, FetchResult, Headers, Truncation
 from evercrawl.model.page import DuplicateCandidate, Page
 from evercrawl.model.reason import Outcome, Reason
-from evercrawl.model.settings import DiscoverySettings, ScopeSettings, Settings
+from evercrawl.model.settings import DiscoverySettings, ScopeSettings, Settings, SiteSettings
 from evercrawl.model.time import to_us
 from tests.unit.engine.visits import (
     HOME,
@@ -121,7 +122,7 @@ OUTCOMES: list[tuple[str, Page, FetchResult, dict[str, Any], Outcome, Reason]] =
     ("too large decoded", page(), fetched(truncated=Truncation.DECODED), {}, Outcome.TRUNCATED,
      Reason.DECODED_TOO_LARGE),
     ("bomb", page(), fetched(truncated=Truncation.RATIO), {}, Outcome.TRUNCATED, Reason.COMPRESSION_RATIO),
-    ("no handler", page(), fetched(b"\0\1", (("Content-Type", "application/x-thing"),)), {}, Outcome.FETCHED, Reason.NEW),
+    ("no handler", page(), fetched(b"\0\1", (("Content-Type", "chemical/x-cif"),)), {}, Outcome.FETCHED, Reason.NEW),
     ("304", known_page(), not_modified(), {}, Outcome.UNCHANGED, Reason.NOT_MODIFIED),
     ("unexpected 304", page(), failed(Fault.UNEXPECTED_304, status=304), {}, Outcome.ERROR, Reason.UNEXPECTED_304),
     ("redirect", page(), moved(HOME + "b"), {}, Outcome.FETCHED, Reason.REDIRECT),
@@ -518,6 +519,39 @@ def test_feeds_near_the_entrance_are_noted():
     assert deep is not None
     assert deep.feeds == ()
     assert decided(page(), failed(Fault.TIMEOUT), site={"sitemaps": SitemapState()}).site.sitemaps is None
+
+
+# Selection
+
+
+def selecting(**conditions: Any) -> Policy:
+    return policy(Settings(scope=ScopeSettings(seeds=(HOME,), **conditions)), language_of=lambda _: "fr")
+
+
+def test_a_page_that_is_not_kept_leaves_its_links_and_nothing_else():
+    answer = fetched(body(WORDS, links=("/b",)), (*HTML, ("ETag", '"2"')))
+    unwanted = decided(known_page(), answer, before=body("old"), policy=selecting(languages=("en",)))
+    assert (unwanted.outcome.outcome, unwanted.outcome.reason) == (Outcome.REJECTED, Reason.LANGUAGE)
+    assert [link.candidate.url for link in unwanted.links] == [HOME + "b"]
+    assert unwanted.credit.pays
+    row = visit_row(known_page(), unwanted, now=NOW)
+    assert (row.version, row.digest, row.etag, row.change) == (None, None, None, None)
+    assert not unwanted.is_held
+    alone = decided(page(), answer, policy=selecting(languages=("en",), follow_rejected=False))
+    assert not alone.links
+    assert alone.release
+
+
+def test_pages_of_a_site_that_counts_more_are_visited_sooner():
+    settings = Settings(scope=ScopeSettings(seeds=(HOME,)))
+    site = SiteSettings(pattern=HOME, weight=8.0)
+    dues = [
+        decided(page(), fetched(), policy=policy(replace(settings, sites=sites))).outcome.due_us
+        for sites in ((), (site,))
+    ]
+    assert dues[0] is not None
+    assert dues[1] is not None
+    assert dues[1] - NOW_US < 0.7 * (dues[0] - NOW_US)
 
 
 # The tables

@@ -48,7 +48,14 @@ def known_page(path: str = "a", **fields: Any) -> Page:
 def policy(settings: Settings | None = None, **fields: Any) -> Policy:
     """Return the rules of a run over the site."""
     settings = settings or Settings(scope=ScopeSettings(seeds=(HOME,)))
-    return Policy(settings, Scope(settings.scope), TrapFilter(settings.traps), "TestBot", lambda _: None, **fields)
+    return Policy(
+        settings,
+        Scope(settings.scope, sites=settings.sites),
+        TrapFilter(settings.traps),
+        "TestBot",
+        lambda _: None,
+        **fields,
+    )
 
 
 POLICY = policy()
