@@ -129,6 +129,8 @@ class CommitBuffer:
             try:
                 batch.archive_end = self._archive.flush()
                 await self._store.commit(self._epoch, batch)
+                if batch.archive_end is not None:
+                    self._archive.acknowledge(batch.archive_end)
             except EvercrawlError as error:
                 self._failed = error
                 raise

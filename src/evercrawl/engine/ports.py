@@ -72,8 +72,11 @@ class Archive(Protocol):
         """Write everything to the operating system; return the end of the archive. None: it is empty."""
 
     def truncate_to(self, end: ArchiveEnd | None) -> int:
-        """Remove what follows the acknowledged end, once before the first append.
+        """Remove what follows the acknowledged end, or set it aside if a store knew it; once before the first append.
         Return how many acknowledged bytes are missing: 0 unless the disk itself lost them."""
+
+    def acknowledge(self, end: ArchiveEnd) -> None:
+        """Note that the store now refers to records up to this end."""
 
     def close(self) -> None:
         """Finish the current file."""

@@ -76,6 +76,9 @@ class MemoryArchive:
         self._size = min(self._size, size)
         return missing
 
+    def acknowledge(self, end: ArchiveEnd) -> None:
+        """Nothing survives this process."""
+
     def read(self, place: OriginalRecord) -> tuple[Headers, bytes] | None:
         """Return headers and body of a record; None if bodies are not kept."""
         return self._bodies.get(place.offset) if self._bodies is not None else None

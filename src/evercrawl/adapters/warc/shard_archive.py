@@ -1,21 +1,26 @@
 """The archive files of a shard: their names, and where to resume after a crash.
-A name is `s07-000001.warc.gz`: shard 7, first file. Bytes after the acknowledged end are removed. An archive that is
-shorter (after a power cut without `durability = "power"`) keeps its complete records and is never appended to, because
-the store still refers to offsets beyond its end."""
+A name is `s07-000001.warc.gz`: shard 7, first file. Beside the files lies a mark of the end that some state has
+acknowledged. Bytes beyond the state's end are removed if they are beyond the mark too: nothing ever referred to them.
+Otherwise the state is older than the archive, as after the restore of a backup, and they are set aside. An archive that
+is shorter or ends with zeros (after a power cut without `durability = "power"`) keeps its complete records and is never
+appended to, because the store still refers to offsets beyond its end."""
 
 from __future__ import annotations
 
 import mmap
 import os
 import re
+import shutil
 from pathlib import Path
 from typing import NamedTuple
 
+from evercrawl.adapters.system import sync_folder
 from evercrawl.adapters.warc.gzip_members import member_end
 from evercrawl.errors import BugFound
 from evercrawl.model.page import ArchiveEnd
 
 QUARANTINE_SUFFIX = ".unacknowledged"
+ZERO_TAIL_BYTES = 32  # Zeros at the end that a disk wrote instead of records; a gzip member has no such run.
 
 
 _NAME = re.compile(r"s(\d{2,})-(\d{6,})\.warc\.gz")
@@ -28,10 +33,11 @@ class ResumePoint(NamedTuple):
     file: Path | None
     next_number: int
     missing_bytes: int  # Acknowledged bytes that are lost.
+    set_aside: tuple[Path, ...] = ()  # Files with records that this state does not know.
 
 
 def truncate_archive(folder: Path, shard: int, end: ArchiveEnd | None) -> ResumePoint:
-    """Remove everything after the acknowledged end of a shard's archive.
+    """Remove everything after the acknowledged end of a shard's archive, or set it aside if a state knew it.
     Files with a worker's id are never truncated: nobody writes to them again, and extra bytes do no harm."""
     files = shard_files(folder, shard)
     if end is None:
@@ -41,17 +47,55 @@ def truncate_archive(folder: Path, shard: int, end: ArchiveEnd | None) -> Resume
     last = file_number(end.file, shard)
     if last is None:
         raise BugFound(f"shard {shard} cannot end in {end.file}: that file belongs to another shard")
+    mark = read_mark(folder, shard)
+    is_known = mark is None or (file_number(mark.file, shard) or 0, mark.size) > (last, end.size)
+    aside: list[Path] = []
     for number, path in files.items():
         if number > last:
-            path.unlink()
-    return _truncate_last(files.get(last), last, end.size)
+            aside += _set_aside(path) if is_known else _delete(path)
+    resumed = _truncate_last(files.get(last), last, end.size, keeps_rest=is_known)
+    set_aside = (*resumed.set_aside, *aside)
+    next_number = max(resumed.next_number, max(files, default=0) + 1) if set_aside else resumed.next_number
+    return resumed._replace(set_aside=set_aside, next_number=next_number)
+
+
+def write_mark(folder: Path, shard: int, end: ArchiveEnd) -> None:
+    """Note the end that a state has acknowledged."""
+    file = os.open(_mark_path(folder, shard), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        os.pwrite(file, f"{end.file} {end.size:020d}\n".encode(), 0)
+    finally:
+        os.close(file)
+
+
+def read_mark(folder: Path, shard: int) -> ArchiveEnd | None:
+    """Return the end that some state has acknowledged; None if that is not known."""
+    try:
+        name, _, size = _mark_path(folder, shard).read_text("ascii").partition(" ")
+        return ArchiveEnd(name, int(size)) if file_number(name, shard) is not None else None
+    except (OSError, ValueError):
+        return None
+
+
+def _mark_path(folder: Path, shard: int) -> Path:
+    return folder / f"s{shard:02d}.acknowledged"
 
 
 def _quarantine(files: dict[int, Path]) -> ResumePoint:
     """Rename files without any acknowledgement: the state itself may be lost, so nothing is deleted."""
-    for path in files.values():
-        os.replace(path, _free_name(path))
-    return ResumePoint(None, max(files, default=0) + 1, 0)
+    aside = tuple(one for path in files.values() for one in _set_aside(path))
+    return ResumePoint(None, max(files, default=0) + 1, 0, aside)
+
+
+def _set_aside(path: Path) -> list[Path]:
+    aside = _free_name(path)
+    os.replace(path, aside)
+    return [aside]
+
+
+def _delete(path: Path) -> list[Path]:
+    path.unlink()
+    return []
 
 
 def _free_name(path: Path) -> Path:
@@ -63,16 +107,39 @@ def _free_name(path: Path) -> Path:
     return aside
 
 
-def _truncate_last(path: Path | None, number: int, acknowledged: int) -> ResumePoint:
+def _truncate_last(path: Path | None, number: int, acknowledged: int, *, keeps_rest: bool) -> ResumePoint:
     if path is None:
         return ResumePoint(None, number + 1, acknowledged)
     size = path.stat().st_size
+    if size >= acknowledged and ends_with_zeros(path, acknowledged):
+        return ResumePoint(None, number + 1, max(ZERO_TAIL_BYTES, acknowledged - intact_length(path)))
     if size >= acknowledged:
+        aside = _copy_rest(path, acknowledged) if keeps_rest and size > acknowledged else ()
         os.truncate(path, acknowledged)
-        return ResumePoint(path, number + 1, 0)
+        return ResumePoint(path, number + 1, 0, aside)
     whole = intact_length(path)
     os.truncate(path, whole)
     return ResumePoint(None, number + 1, acknowledged - whole)
+
+
+def ends_with_zeros(path: Path, end: int) -> bool:
+    """Return whether the bytes before the end are zeros, as after a power cut; the end of a record never is."""
+    with path.open("rb") as file:
+        file.seek(max(0, end - ZERO_TAIL_BYTES))
+        tail = file.read(min(end, ZERO_TAIL_BYTES))
+    return len(tail) == ZERO_TAIL_BYTES and not any(tail)
+
+
+def _copy_rest(path: Path, start: int) -> tuple[Path, ...]:
+    """Copy the bytes from `start` on to a file of their own, on the disk before anything is removed."""
+    aside = _free_name(path)
+    with path.open("rb") as source, aside.open("xb") as target:
+        source.seek(start)
+        shutil.copyfileobj(source, target)
+        target.flush()
+        os.fsync(target.fileno())
+    sync_folder(path.parent)
+    return (aside,)
 
 
 def intact_length(path: Path) -> int:

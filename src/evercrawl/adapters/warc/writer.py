@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 from collections.abc import Callable
 from datetime import datetime
@@ -12,13 +13,15 @@ from typing import NamedTuple
 from evercrawl.adapters.system import OpenFiles, sync_folder
 from evercrawl.adapters.warc.gzip_members import compress_head, compress_record
 from evercrawl.adapters.warc.reader import read_record
-from evercrawl.adapters.warc.shard_archive import file_name, shard_files, truncate_archive
+from evercrawl.adapters.warc.shard_archive import file_name, shard_files, truncate_archive, write_mark
 from evercrawl.adapters.warc.warc_records import WarcInfo, exchange_records, warcinfo_record
 from evercrawl.engine.ports import Clock, Stored
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.fetch import Exchange, Headers
 from evercrawl.model.page import ArchiveEnd, OriginalRecord
 from evercrawl.model.settings import ArchiveSettings
+
+log = logging.getLogger("evercrawl")
 
 BUFFER_BYTES = 256 * 1024  # Records are buffered up to this size or until `flush`.
 
@@ -83,7 +86,30 @@ class WarcArchive:
                 self._reopen(resumed.file)
         except OSError as error:
             raise self._unavailable(error, "be truncated") from error
+        if resumed.set_aside:
+            log.warning(
+                "The archive of shard %d holds more than its state knows, as after the restore of an older backup. The "
+                "rest is kept in %s; to add its pages again: evercrawl import FILE",
+                self._shard,
+                ", ".join(str(path) for path in resumed.set_aside),
+            )
+        if resumed.missing_bytes:
+            log.warning(
+                "The archive of shard %d lacks %d bytes that the state refers to, as after a power cut. "
+                "evercrawl verify lists the pages; they are fetched again with: evercrawl crawl --refresh",
+                self._shard,
+                resumed.missing_bytes,
+            )
         return resumed.missing_bytes
+
+    def acknowledge(self, end: ArchiveEnd) -> None:
+        """Note that the state refers to records up to this end."""
+        if self._owner is not None:
+            return
+        try:
+            write_mark(self._folder, self._shard, end)
+        except OSError as error:
+            raise self._unavailable(error, "note its end") from error
 
     def append(
         self,

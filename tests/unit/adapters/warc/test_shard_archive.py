@@ -23,6 +23,7 @@ def test_the_unacknowledged_tail_is_truncated(tmp_path):
     warc = archive(tmp_path)
     warc.append(URL, exchange(b"acknowledged"))
     end = warc.flush()
+    warc.acknowledge(end)
     warc.append(URL, exchange(b"not acknowledged"))
     warc.flush()
     os.truncate(tmp_path / FIRST, (tmp_path / FIRST).stat().st_size - 5)
@@ -40,13 +41,70 @@ def test_files_after_the_acknowledged_one_are_deleted(tmp_path):
     warc = archive(tmp_path, roll_bytes=1)
     warc.append(URL, exchange(b"one"))
     end = warc.flush()
+    warc.acknowledge(end)
     warc.append(URL, exchange(b"two"))
     warc.append(URL, exchange(b"three"))
     warc.close()
     again = archive(tmp_path, roll_bytes=1)
     assert again.truncate_to(end) == 0
-    assert [path.name for path in tmp_path.iterdir()] == [FIRST]
+    assert [path.name for path in tmp_path.glob("*.warc.gz*")] == [FIRST]
     assert again.append(URL, exchange()).file == "s07-000002.warc.gz"
+    again.close()
+
+
+def test_what_a_newer_state_acknowledged_is_set_aside(tmp_path):
+    warc = archive(tmp_path, roll_bytes=2000)
+    warc.append(URL, exchange(b"known to the backup"))
+    backup = warc.flush()
+    for number in range(8):
+        warc.append(URL, exchange(b"newer %d" % number * 50))
+        warc.acknowledge(warc.flush())
+    warc.close()
+    before = [body for path in sorted(tmp_path.glob("*.warc.gz")) for body in payloads_by_warcio(path)]
+
+    restored = archive(tmp_path, roll_bytes=2000)
+    assert restored.truncate_to(backup) == 0
+    restored.append(URL, exchange(b"after the restore"))
+    restored.acknowledge(restored.flush())
+    restored.close()
+    aside = sorted(tmp_path.glob("*.unacknowledged*"))
+    kept = [body for path in [tmp_path / FIRST, *aside] for body in payloads_by_warcio(path)]
+    assert sorted(kept) == sorted([*before, b"after the restore"])
+    assert archive(tmp_path).truncate_to(ArchiveEnd(*restored_end(tmp_path))) == 0
+    assert sorted(tmp_path.glob("*.unacknowledged*")) == aside
+
+
+def restored_end(folder: Path) -> tuple[str, int]:
+    last = max(folder.glob("s07-*.warc.gz"))
+    return last.name, last.stat().st_size
+
+
+def test_without_a_mark_nothing_is_deleted(tmp_path):
+    warc = archive(tmp_path)
+    warc.append(URL, exchange(b"one"))
+    end = warc.flush()
+    warc.append(URL, exchange(b"two"))
+    warc.close()
+    assert archive(tmp_path).truncate_to(end) == 0
+    assert payloads_by_warcio(tmp_path / (FIRST + ".unacknowledged")) == [b"two"]
+
+
+def test_zeros_in_the_acknowledged_tail_are_noticed(tmp_path, caplog):
+    warc = archive(tmp_path)
+    kept = warc.append(URL, exchange(b"kept"))
+    warc.flush()
+    warc.append(URL, exchange(b"lost in a power cut"))
+    end = warc.flush()
+    warc.acknowledge(end)
+    warc.close()
+    with (tmp_path / FIRST).open("r+b") as file:
+        file.seek(kept.offset + kept.length + 200)
+        file.write(bytes(end.size - file.tell()))
+
+    again = archive(tmp_path)
+    assert again.truncate_to(end) > 0
+    assert "lacks" in caplog.text
+    assert again.append(URL, exchange(b"later")).file == "s07-000002.warc.gz"
     again.close()
 
 
