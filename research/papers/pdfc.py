@@ -3,7 +3,7 @@
 Four crawlers keep the same copies, one round a day. The existing crawler downloads every page. The paper's crawler,
 without and with compression, follows its own rules (ASCII count, deflate as in WinZip). Ours is the production crawler
 with outposts in virtual time; every byte between coordinator and outposts counts, TLS included. In these 30 days every
-page is asked for, as in the paper's measurement, and the frequency change estimator learns F. Then as many days follow
+page is requested, as in the paper's measurement, and the frequency change estimator learns F. Then as many days follow
 in which F decides which pages are asked for at all: by the paper's rule, and by the production policy `paper-pdfc`.
 """
 
@@ -210,7 +210,7 @@ def _existing(pages: Sequence[PaperPage], day: int) -> _Day:
 
 def _paper_days(pages: Sequence[PaperPage], days: int, states: list[RuleState]) -> list[tuple[_Day, _Day]]:
     """Return each day without and with compression; the first copies are made one day before.
-    Every page is asked for every day, and `states` learn F from what is found."""
+    Every page is requested every day, and `states` learn F from what is found."""
     rule = PaperPdfc()
     counts = [ascii_count(page.body(0)) for page in pages]
     copies = [page.body(0) for page in pages]

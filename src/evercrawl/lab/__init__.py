@@ -1,4 +1,4 @@
-"""Run revisit policies on recorded history, with the code that production uses."""
+"""Run revisit policies on recorded history, with the estimates and rules of a crawl and a simpler queue."""
 
 from __future__ import annotations
 

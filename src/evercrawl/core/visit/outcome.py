@@ -87,7 +87,7 @@ def judge_moved(
 
 def judge_failed(page: Page, result: Failed, *, asked: timedelta | None, now: datetime) -> VisitOutcome:
     """Return the outcome of a fault: retry as the rule of the fault says, or give up.
-    A page that an outpost withholds has not failed: it keeps its tries, and is asked for again after the same time."""
+    A page that an outpost withholds has not failed: it keeps its tries, and is always requested again."""
     rule = FAULT_RULES[result.fault]
     if result.fault is Fault.WITHHELD:
         detail, due_us = result.detail or REASON_TEXT[rule.reason], to_us(now + max(rule.wait, asked or rule.wait))
