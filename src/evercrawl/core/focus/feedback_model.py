@@ -163,7 +163,8 @@ class PageModel:
             return policy.usual_low, policy.usual_high
         # Most pages may be on topic, so the median alone could be one of them.
         low = min(float(np.median(others)), float(np.quantile(others, 0.1)) + policy.usual_spread)
-        high = max(float(np.mean(scores[: self._examples])), float(np.mean(others[-5:])))
+        best = float(np.mean(others[-5:]))
+        high = (best + max(best, float(np.mean(scores[: self._examples])))) / 2.0
         share = len(others) / (len(others) + policy.usual_pages)
         return low, share * high + (1.0 - share) * max(policy.usual_high, low + 2.0 * policy.min_distance)
 
