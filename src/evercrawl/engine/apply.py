@@ -112,6 +112,8 @@ class VisitWriter:
         """Write verdicts on changes of earlier visits."""
         for verdict in settled:
             self._buffer.batch.settled.append(verdict)
+            if verdict.schedule is not None:
+                self._buffer.batch.rescheduled.append(verdict.schedule)
             self._stats.changed = max(0, self._stats.changed - (not verdict.change.changed))
             self._buffer.touch()
 

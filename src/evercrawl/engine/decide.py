@@ -5,6 +5,7 @@ something new, write one function and add one line to that tuple (see CONTRIBUTI
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import partial
 from typing import assert_never
 
 from evercrawl.core.change.held_changes import add_held, settle_held
@@ -44,7 +45,7 @@ from evercrawl.engine.revisits import has_false_validators, is_conditional, next
 from evercrawl.engine.traps import TRAP_RECHECK, count_hosts, count_visit, request_trap_probe
 from evercrawl.model.change import NO_CHANGE
 from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified, Request
-from evercrawl.model.page import Page
+from evercrawl.model.page import Page, Reschedule
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.time import to_us
 
@@ -253,7 +254,7 @@ def hold_change(facts: VisitFacts, decision: Decision) -> Decision:
     is_held = held is not None and decision.outcome.is_new_version and isinstance(facts.answer, Fetched)
     if is_held and held is not None and isinstance(facts.answer, Fetched):
         page, at_us = facts.page, to_us(facts.answer.exchange.began)
-        site = add_held(site, held._replace(url=page.url, page_id=page.id, at_us=at_us))
+        site = add_held(site, held._replace(url=page.url, page_id=page.id, at_us=at_us), decision.if_noise)
     site, settled = settle_held(site, now=facts.now, rules=facts.policy.corrections())
     return decision._replace(site=decision.site._replace(change=site), is_held=is_held, settled=settled)
 
@@ -304,20 +305,29 @@ def schedule(facts: VisitFacts, decision: Decision) -> Decision:
     duplicate_of = decision.duplicate_of if isinstance(answer, Fetched) else page.duplicate_of
     weight = facts.policy.scope.selection(page.url).weight * facts.related.weight
     weight *= 1.0 if duplicate_of is None else facts.policy.settings.duplicates.revisit_weight
-    planned = next_visit(
+    plan = partial(
+        next_visit,
         page,
         outlook,
-        changed=bool(outcome.changed) and page.version > 0,
         now_us=to_us(facts.now),
         fresh=fresh_for(answer.headers) if isinstance(answer, (Fetched, NotModified)) else timedelta(0),
         level=facts.related.level,
         weight=weight,
         policy=facts.policy,
     )
+    planned = plan(changed=bool(outcome.changed) and page.version > 0)
+    comparison = decision.content.comparison if decision.content is not None else None
+    if_noise = None
+    if comparison is not None and comparison.held is not None:
+        quiet = plan(changed=False)
+        if_noise = Reschedule(page.id, quiet.due_us, quiet.rate_estimate)
     outcome = outcome._replace(due_us=planned.due_us, interval_s=planned.interval_s)
     changed = planned.outlook if planned.outlook is not facts.related.knowledge.outlook else None
     return decision._replace(
-        outcome=outcome, rate_estimate=planned.rate_estimate, site=decision.site._replace(outlook=changed)
+        outcome=outcome,
+        rate_estimate=planned.rate_estimate,
+        site=decision.site._replace(outlook=changed),
+        if_noise=if_noise,
     )
 
 

@@ -40,6 +40,7 @@ from evercrawl.model.page import (
     OriginalRecord,
     Page,
     Represented,
+    Reschedule,
     SettledChange,
 )
 from evercrawl.model.reason import Reason
@@ -258,6 +259,7 @@ class Decision(NamedTuple):
     suspicion: Suspicion | None = None
     requeue: tuple[Page, ...] = ()  # Duplicates of this page to visit again.
     is_held: bool = False  # The verdict on the change waits for other pages of the site.
+    if_noise: Reschedule | None = None  # When to visit the page again if a change that waits is noise.
     settled: Sequence[SettledChange] = ()  # Verdicts on changes of earlier visits.
 
 

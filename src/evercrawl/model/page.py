@@ -234,6 +234,7 @@ class SettledChange(NamedTuple):
     page_id: int
     at_us: int  # When the visit was.
     change: Change
+    schedule: Reschedule | None = None  # How to visit the page again where the change was noise; None: as before.
 
 
 class OriginalRecord(NamedTuple):

@@ -269,7 +269,7 @@ def _change_rows(visits: Sequence[CompletedVisit]) -> Iterator[tuple[int, int, s
 async def _settle_changes(db: Transaction, settled: Sequence[SettledChange]) -> None:
     """Write verdicts on earlier visits, and note them for readers of the log."""
     verdicts = [
-        (page_id, at_us, change.kind.value, change.size, edits_row(change)) for page_id, at_us, change in settled
+        (page_id, at_us, change.kind.value, change.size, edits_row(change)) for page_id, at_us, change, _ in settled
     ]
     await db.write("settle_change", verdicts)
     await db.write("settle_version", [row[:4] for row in verdicts])

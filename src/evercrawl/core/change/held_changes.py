@@ -22,7 +22,7 @@ from evercrawl.core.change.snapshot_diff import MIN_VARIATION_SIMILARITY, Hunk, 
 from evercrawl.core.change.volatility import ChangeContext
 from evercrawl.model.change import Change
 from evercrawl.model.history import Mute
-from evercrawl.model.page import SettledChange
+from evercrawl.model.page import Reschedule, SettledChange
 from evercrawl.model.time import to_us
 
 HOLD_VISITS = 8  # Visits to the site after which a held change is judged.
@@ -44,6 +44,8 @@ class HeldChange(NamedTuple):
     url: str = ""
     page_id: int = 0
     at_us: int = 0  # When the page was visited.
+    due_us: int = 0  # When to visit it again if the change is noise; 0: as for any other change.
+    rate_estimate: str = ""  # How often it changes in that case, in hexadecimal.
 
 
 def held_change(result: ClassifiedChange, *, page_mark: int, visits: int) -> HeldChange:
@@ -72,8 +74,11 @@ def _is_certain(hunk: Hunk, site: SiteChangeHistory, page_mark: int) -> bool:
     )
 
 
-def add_held(site: SiteChangeHistory, held: HeldChange) -> SiteChangeHistory:
-    """Return the site's history with one more held change."""
+def add_held(site: SiteChangeHistory, held: HeldChange, if_noise: Reschedule | None = None) -> SiteChangeHistory:
+    """Return the site's history with one more held change; `if_noise`: how to visit the page again in that case."""
+    if if_noise is not None:
+        estimate = (if_noise.rate_estimate or b"").hex()
+        held = held._replace(due_us=if_noise.due_us or 0, rate_estimate=estimate)
     return replace(site, held=(*site.held, pack_held(held)))
 
 
@@ -94,8 +99,15 @@ def settle_held(
             kept.append(packed)
         elif (held := unpack_held(packed)) is not None:
             verdict = correct_change(_verdict(held, site, now), held.url, rules)
-            settled.append(SettledChange(held.page_id, held.at_us, verdict))
+            settled.append(SettledChange(held.page_id, held.at_us, verdict, _schedule(held, verdict)))
     return replace(site, held=tuple(kept)), settled
+
+
+def _schedule(held: HeldChange, verdict: Change) -> Reschedule | None:
+    """Return how to visit a page again whose change was noise."""
+    if verdict.changed or not held.due_us:
+        return None
+    return Reschedule(held.page_id, held.due_us, bytes.fromhex(held.rate_estimate) or None)
 
 
 def _verdict(held: HeldChange, site: SiteChangeHistory, now: datetime) -> Change:

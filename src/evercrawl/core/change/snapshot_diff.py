@@ -683,11 +683,14 @@ def combine_keys(keys: set[int]) -> int | None:
 
 @lru_cache(maxsize=MAX_CACHED_EDITS)
 def _keyed_edit(removed: str, added: str) -> KeyedEdit:
-    """Return the edit with a key of the words that differ and one more on each side."""
+    """Return the edit with a key of the words that differ and one more on each side.
+    Numbers beside them are left out: the same notice may have another count or date on each page."""
     old, new = normalize_text(removed).split(), normalize_text(added).split()
     if old and new:
         old, new = _trim_common_words(old, new)
-    words = "\x1f".join((" ".join(old), " ".join(new)))
+    shapes = text_shape(" ".join(old)), text_shape(" ".join(new))
+    is_in_words = shapes[0] != shapes[1] and any(map(str.isalpha, "".join(shapes)))
+    words = "\x1f".join(shapes if is_in_words else (" ".join(old), " ".join(new)))
     return KeyedEdit(xxh64_intdigest(words.encode("utf-8", "surrogatepass")), removed, added)
 
 
