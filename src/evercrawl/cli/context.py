@@ -105,6 +105,7 @@ pass_cli = click.make_pass_decorator(CliContext, ensure=True)
 LOG_FILE = "evercrawl.log"
 LOG_BYTES = 5_000_000
 LOG_FILES = 3
+STORAGE_LOG = "evercrawl.storage"  # Warnings of this logger concern stored data; they are printed too.
 
 
 def open_log(folder: Path, *, verbose: int) -> Path:
@@ -120,6 +121,11 @@ def open_log(folder: Path, *, verbose: int) -> Path:
     log = logging.getLogger("evercrawl")
     close_log()
     log.addHandler(handler)
+    shown = logging.StreamHandler(sys.stderr)
+    shown.setLevel(logging.WARNING)
+    shown.addFilter(logging.Filter(STORAGE_LOG))
+    shown.setFormatter(logging.Formatter("evercrawl: %(message)s"))
+    log.addHandler(shown)
     log.setLevel(logging.DEBUG if verbose else logging.INFO)
     log.propagate = False
     return path

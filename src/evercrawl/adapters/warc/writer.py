@@ -21,7 +21,7 @@ from evercrawl.model.fetch import Exchange, Headers
 from evercrawl.model.page import ArchiveEnd, OriginalRecord
 from evercrawl.model.settings import ArchiveSettings
 
-log = logging.getLogger("evercrawl")
+log = logging.getLogger("evercrawl.storage")
 
 BUFFER_BYTES = 256 * 1024  # Records are buffered up to this size or until `flush`.
 
@@ -89,7 +89,7 @@ class WarcArchive:
         if resumed.set_aside:
             log.warning(
                 "The archive of shard %d holds more than its state knows, as after the restore of an older backup. The "
-                "rest is kept in %s; to add its pages again: evercrawl import FILE",
+                "rest is kept in %s; to add its pages again: evercrawl import warc FILE",
                 self._shard,
                 ", ".join(str(path) for path in resumed.set_aside),
             )
