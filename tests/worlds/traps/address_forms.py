@@ -5,6 +5,7 @@ Every choice is drawn from a seed, so tests can use sites that no rule was writt
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -73,8 +74,8 @@ ENDLESS_FORMS = (
     "/next.cgi?at={k}",
 )
 TEMPLATE = (
-    "The council of {0} has decided about the {1} of {2}. The meeting was public, and the minutes are kept in the archive. "
-    "Members of {3} asked for more time. The mayor answered that {1} and {2} had waited long enough, and {0} would follow."
+    "The council of {0} has decided about the {1} of {2}. The meeting was public, and the minutes are kept in the "
+    "archive. Members of {3} asked for more time. The mayor answered that {1} and {2} had waited long enough."
 )
 
 
@@ -221,3 +222,43 @@ def _numbers_near(path: str, form: str) -> list[int]:
     if len(found) < 2 or not 1 <= found[1] <= 12 or not 1 < found[0] < 9000:
         return []
     return [(found[0] - FIRST_DAY.year) * 12 + found[1] - FIRST_DAY.month]
+
+
+SESSIONS = {
+    "jsessionid": "{path};jsessionid={id}",
+    "query": "{path}?PHPSESSID={id}",
+    "unknown name": "{path}?zz={id}",
+    "after a semicolon": "{path}?view=x;sid={id}",
+    "folder": "/s/{id}{path}",
+    "ASP.NET": "/(S({id})){path}",
+}
+_SESSION_ID = re.compile(r"[0-9a-f]{32}")
+
+
+def site_of_sessions(form: str, items: int, *, needed: bool) -> TrapSite:
+    """Build a site that writes a new session into every link; `needed`: without one, it knows only its home page."""
+
+    def number_of(url: str) -> int | None:
+        path = url.removeprefix(HOST)
+        if path == "/":
+            return 0
+        session = _SESSION_ID.search(path)
+        if session is None:
+            plain = path
+        else:
+            before, after = form.split("{path}")
+            begin, end = before.replace("{id}", session[0]), after.replace("{id}", session[0])
+            plain = path[len(begin) : len(path) - len(end)]
+        digits = plain.removeprefix("/doc/")
+        is_known = digits.isdigit() and int(digits) < items and (session is not None or not needed)
+        return int(digits) if is_known else None
+
+    def answer(url: str) -> TrapResponse:
+        number = number_of(url)
+        if number is None:
+            return NOT_FOUND
+        near = [one for one in (3 * number + 1, 3 * number + 2, 3 * number + 3, number - 1) if 0 <= one < items]
+        session = f"{hash_number('session', url):016x}" * 2
+        return page("Document", prose("doc", number), [form.format(path=f"/doc/{one}", id=session) for one in near])
+
+    return TrapSite(f"{HOST}/", answer, lambda url: None if number_of(url) is None else str(number_of(url)), items)

@@ -27,7 +27,7 @@ from evercrawl.core.traps.url_pattern import Breadth, UrlPattern, lengthens, par
 
 MIN_PROBES, PROBE_SHARE = 2, 0.01
 """Requests allowed in a blocked pattern: this number plus this share of the site's requests."""
-PROBE_ONE_IN = 64  # One in this many links to a blocked pattern stays queued for probes.
+PROBE_ONE_IN = 8  # One in this many links to a blocked pattern stays queued for probes.
 IRRELEVANT = "(does not matter)"  # Suffix of a URL part that does not affect the content.
 
 
