@@ -12,8 +12,9 @@ import click
 from evercrawl.cli.main import ALIASES, root
 from evercrawl.cli.terminal import EXIT_TEXT, ExitCode
 from evercrawl.config.load import SHORT_NAMES, env_variable
-from evercrawl.config.schema import CHECKS, describe_type, format_value, known_settings, sections
+from evercrawl.config.schema import CHECKS, describe_type, format_value, known_settings, sections, site_settings
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
+from evercrawl.model.settings import SiteSettings
 from evercrawl.web.openapi import openapi_document, scopes
 from evercrawl.web.protocols.metrics import METRICS
 
@@ -70,6 +71,9 @@ def _settings() -> str:
             if known.section == section
         ]
         parts += [f"## [{section}]", text, _table(("name", "default", "type", "meaning"), rows)]
+    own = [(f"`{known.name}`", describe_type(known), known.help) for known in site_settings().values()]
+    about = (SiteSettings.__doc__ or "") + " See [select what to keep](../guides/select-pages.md)."
+    parts += ['## [site."PATTERN"]', about, _table(("name", "type", "meaning"), own)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -21,12 +21,13 @@ from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.adapters.system import FileShares, OpenFiles, SystemClock, file_shares, retain_freed_memory
 from evercrawl.adapters.warc.warc_records import WarcInfo
 from evercrawl.adapters.warc.writer import FileOwner, WarcArchive
-from evercrawl.config.load import read_host_list, watch_rate_overrides, watch_trap_rules
+from evercrawl.config.load import read_host_list, read_lines, watch_rate_overrides, watch_trap_rules
 from evercrawl.core.duplicates.url_seen import UrlCache
 from evercrawl.core.focus.focus import Focus
 from evercrawl.core.focus.topic_sketch import TopicSketch
 from evercrawl.core.politeness import Pace, pace_from_settings
 from evercrawl.core.scope.scope import Scope
+from evercrawl.core.scope.selection import count_accesses
 from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.engine.crawl import Crawl, CrawlPorts, NewOverrides, NewRules, RuleUpdates
 from evercrawl.engine.decision import Policy
@@ -205,6 +206,7 @@ def scope_of(settings: Settings, schemes: Iterable[str]) -> Scope:
         allow_ports=settings.http.allow_ports,
         schemes=schemes,
         sites=settings.sites,
+        accesses=count_accesses(read_lines("scope.access_log", scope.access_log)) if scope.access_log else None,
     )
 
 

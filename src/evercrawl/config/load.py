@@ -7,7 +7,7 @@ import logging
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -162,13 +162,18 @@ def parse_setting(known: SettingSpec, written: object, place: str | None = None)
         raise ConfigError(f"{_at(place)}{known.key} = {written!r} cannot be used: it {error}.\n{remedy}") from None
 
 
+def read_lines(key: str, path: str) -> Iterator[str]:
+    """Yield the lines of a file that a setting names; raise ConfigError if it cannot be read."""
+    try:
+        with Path(path).expanduser().open(encoding="utf-8", errors="replace") as file:
+            yield from file
+    except OSError as error:
+        raise ConfigError(f"{key} {path!r} cannot be read: {error.strerror or error}") from error
+
+
 def read_host_list(path: str) -> tuple[str, ...]:
     """Return the hosts of a file, one per line; comments and the addresses of hosts files are skipped."""
-    try:
-        lines = Path(path).expanduser().read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"scope.exclude_hosts_file {path!r} cannot be read: {error}") from error
-    named = (line.partition("#")[0].split() for line in lines)
+    named = (line.partition("#")[0].split() for line in read_lines("scope.exclude_hosts_file", path))
     return tuple(dict.fromkeys(words[-1].lower() for words in named if words))
 
 

@@ -168,7 +168,7 @@ class Shard:
             richest = partial(credit.exact_value, tie_seed=random.getrandbits(32))
             return PAPER_WINDOW, PageChoice(value_of=richest, one_at_a_time=True)
         choice = PageChoice(rank_of=credit.balance_of) if credit.orders_queue else FIRST_COME
-        return window, self._with_site_priorities(choice) if self.policy.settings.sites else choice
+        return window, self._with_site_priorities(choice) if self.policy.scope.has_priorities else choice
 
     def _with_site_priorities(self, choice: PageChoice) -> PageChoice:
         """Return the choice with the priorities that the settings give to sites and URL patterns."""

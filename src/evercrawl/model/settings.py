@@ -70,6 +70,9 @@ class ScopeSettings:
     )
     exclude_hosts: tuple[str, ...] = setting((), "Hosts never to request, with all their subdomains.")
     exclude_hosts_file: str | None = setting(None, "File with more such hosts, one per line.")
+    access_log: str | None = setting(
+        None, "Access log of a web server, or a file with lines `URL COUNT`: pages requested often come first."
+    )
     follow_nofollow: bool = setting(False, "Follow links that are marked nofollow.")
     max_url_length: int = setting(2048, "Maximum length of a URL in characters.")
     max_pages_per_site: int | None = setting(None, "Maximum number of pages per site; none: no limit.")

@@ -54,8 +54,10 @@ class Scope:
         allow_ports: Iterable[int] = (),
         schemes: Iterable[str] = (),
         sites: Sequence[SiteSettings] = (),
+        accesses: Mapping[str, int] | None = None,
     ) -> None:
-        """`filters` are the user's own, by name; `schemes` have a handler, besides http and https."""
+        """`filters` are the user's own, by name; `schemes` have a handler, besides http and https; `accesses` counts
+        what people request."""
         if settings.kind not in SCOPE_KINDS:
             raise ConfigError(f"scope.kind: {settings.kind!r} is not one of {', '.join(SCOPE_KINDS)}")
         self._settings = settings
@@ -67,7 +69,7 @@ class Scope:
         self._exclude = [compile_pattern(pattern, "scope.exclude") for pattern in settings.exclude]
         check_file_types(settings.fetch_types)
         self._excluded_hosts = frozenset(host.lower().strip(".") for host in settings.exclude_hosts)
-        self._selections = Selections(settings, sites)
+        self._selections = Selections(settings, sites, accesses=accesses)
         own = {} if settings.filter is None else {settings.filter: parse_filter(settings.filter)}
         self._filters = {**own, **(filters or {})}
         self._sites: dict[str, tuple[str, ...] | RefusalReason] = {}
@@ -90,6 +92,11 @@ class Scope:
     def follows_nofollow(self) -> bool:
         """True if links marked nofollow are followed."""
         return self._settings.follow_nofollow
+
+    @property
+    def has_priorities(self) -> bool:
+        """Whether the settings put some pages before others."""
+        return self._selections.has_priorities
 
     def selection(self, url: str) -> Selection:
         """Return the conditions on the page of a URL."""

@@ -6,10 +6,12 @@ conditions need the text: such a page counts as visited, is not kept, and its li
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from math import log2
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -330,12 +332,42 @@ def parse_site_pattern(text: str) -> SitePattern:
     return SitePattern(found["scheme"], found["host"].removeprefix("*.").removesuffix("."), port, path_pattern)
 
 
+MAX_POPULAR_LIFT = 3  # Priority levels of the most requested pages; each level means twice the requests.
+_LOG_LINE = re.compile(r'(?:(?P<host>[^\s:]+):\d+ )?\S+ [^"\[]*\[[^\]]*\] "GET (?P<path>/\S*) [^"]*" [23]\d\d\b')
+
+
+def count_accesses(lines: Iterable[str]) -> dict[str, int]:
+    """Count requests by URL or path: of an access log in the common format, or of lines `URL COUNT`."""
+    counts: Counter[str] = Counter()
+    for line in lines:
+        logged = _LOG_LINE.match(line)
+        if logged is not None:
+            counts[(logged["host"] or "").lower() + logged["path"]] += 1
+            continue
+        match line.split():
+            case [url, count] if count.isascii() and count.isdigit():
+                counts[url.partition("://")[2] or url] += int(count)
+    return dict(counts)
+
+
+def popular_lifts(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return the priority levels of pages that are requested more often than the average one."""
+    mean = sum(counts.values()) / max(1, len(counts))
+    lifts = {name: min(MAX_POPULAR_LIFT, int(log2(count / mean)) + 1) for name, count in counts.items() if count > mean}
+    return {name: lift for name, lift in lifts.items() if lift > 0}
+
+
 class Selections:
     """The conditions of the collection, and of sites that have their own.
-    If several patterns match a URL, the longer one wins, setting by setting."""
+    If several patterns match a URL, the longer one wins, setting by setting. Popular pages get a higher priority and
+    weight on top."""
 
-    def __init__(self, scope: ScopeSettings, sites: Sequence[SiteSettings] = ()) -> None:
+    def __init__(
+        self, scope: ScopeSettings, sites: Sequence[SiteSettings] = (), *, accesses: Mapping[str, int] | None = None
+    ) -> None:
+        """`accesses`: requests by people, by URL without scheme, or by path for all sites."""
         self._common = _of_scope(scope)
+        self._lifts = popular_lifts(accesses or {})
         self._sites = sorted(sites, key=lambda site: len(site.pattern))
         self._by_host: dict[str, list[tuple[int, SitePattern]]] = {}
         for number, site in enumerate(self._sites):
@@ -343,8 +375,20 @@ class Selections:
             self._by_host.setdefault(pattern.host, []).append((number, pattern))
         self._merged: dict[tuple[int, ...], Selection] = {}
 
+    @property
+    def has_priorities(self) -> bool:
+        """Whether some pages may come before others by these settings."""
+        return bool(self._lifts or any(site.priority is not None for site in self._sites))
+
     def of(self, url: str) -> Selection:
         """Return the conditions for a URL."""
+        found = self._of_site(url)
+        if not self._lifts:
+            return found
+        lift = self._lifts.get(url.partition("://")[2]) or self._lifts.get(path_of(url))
+        return replace(found, priority=found.priority + lift, weight=found.weight * 2.0**lift) if lift else found
+
+    def _of_site(self, url: str) -> Selection:
         if not self._by_host:
             return self._common
         site = site_parts(site_of(url))

@@ -12,6 +12,7 @@ from evercrawl.core.scope.selection import (
     FetchedPage,
     Selection,
     Selections,
+    count_accesses,
     is_dynamic,
     parse_keyword,
     parse_site_pattern,
@@ -234,3 +235,18 @@ def test_limits_of_a_site() -> None:
         for url, depth in (("http://deep.e.org/", 2), ("http://deep.e.org/private/", 1), ("http://deep.e.org/?q", 1))
     ]
     assert [one and one[0] for one in found] == [Reason.TOO_DEEP, Reason.EXCLUDED, Reason.DYNAMIC]
+
+
+def test_pages_that_people_request_often_come_first() -> None:
+    log = ['192.0.2.1 - - [01/Jan/2026:00:00:00 +0000] "GET /top HTTP/1.1" 200 5 "-" "x"'] * 12
+    log += ['e.org:80 192.0.2.1 - - [01/Jan/2026:00:00:00 +0000] "GET /mid HTTP/1.1" 304 5'] * 6
+    log += ['192.0.2.1 - - [x] "GET /rare HTTP/1.1" 200 5', '192.0.2.1 - - [x] "GET /gone HTTP/1.1" 404 5', "nonsense"]
+    log += ["https://f.org/page 9"]
+    counts = count_accesses(log)
+    assert counts == {"/top": 12, "e.org/mid": 6, "/rare": 1, "f.org/page": 9}
+    selections = Selections(ScopeSettings(), accesses=counts)
+    urls = ("http://e.org/top", "http://other.org/top", "https://f.org/page", "http://e.org/mid", "http://e.org/rare")
+    assert [selections.of(url).priority for url in urls] == [1, 1, 1, 0, 0]
+    assert selections.of(urls[0]).weight == 2.0
+    assert selections.has_priorities
+    assert not Selections(ScopeSettings()).has_priorities
