@@ -453,8 +453,9 @@ class HostQueue:
 
     def close_until(self, moment_us: int, reason: str) -> None:
         """Close the site until then, with a reason."""
-        if moment_us >= self.site.open_us:
-            self.site = self.site._replace(open_us=moment_us, closed_reason=reason)
+        site = self.site
+        if moment_us > site.open_us or (moment_us == site.open_us and site.closed_reason is None):
+            self.site = site._replace(open_us=moment_us, closed_reason=reason)
 
 
 def reopened(site: Site, *, now_us: int) -> Site:
@@ -462,6 +463,10 @@ def reopened(site: Site, *, now_us: int) -> Site:
     One more failure closes it again, for longer. A pause that the site asked for stays."""
     if site.open_us <= now_us:
         return site
-    if (site.closed_reason or "").startswith(Reason.ROBOTS_UNREACHABLE) and site.robots is not None:
-        return site._replace(open_us=now_us, robots=site.robots._replace(expires_us=now_us))
-    return site._replace(open_us=now_us) if is_closed_by_failures(site) else site
+    is_unread = (site.closed_reason or "").startswith(Reason.ROBOTS_UNREACHABLE)
+    if not (is_unread or is_closed_by_failures(site)):
+        return site
+    robots = site.robots
+    if robots is not None and robots.unreachable_since_us is not None:
+        robots = robots._replace(expires_us=min(robots.expires_us, now_us))
+    return site._replace(open_us=now_us, robots=robots)

@@ -8,9 +8,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 from typing import NamedTuple
 
+from evercrawl.core.faults import FAULT_RULES
 from evercrawl.core.frontier import FetchRobots, FetchSide, Frontier
 from evercrawl.core.politeness import HostQueue, SideRequest, request_end
 from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots, redirect_loop_record, robots_record_of
@@ -24,6 +24,8 @@ from evercrawl.model.site import RobotsRecord, Site
 from evercrawl.model.time import to_us
 
 MAX_CACHED = 2000
+UNREACHABLE_HOSTS = frozenset((Fault.DNS, Fault.TLS))
+"""Faults that say more about a site than that its robots.txt cannot be read."""
 
 Fetch = Callable[[Request], Awaitable[FetchResult]]
 
@@ -159,9 +161,18 @@ class SiteRequests:
     async def fetch_robots(self, turn: FetchRobots) -> None:
         """Fetch robots.txt of a site; while it cannot be read the site is closed."""
         queue, clock, policy = turn.queue, self._runtime.clock, self._runtime.policy
+        name = Reason.ROBOTS_UNREACHABLE
+
+        async def fetch(request: Request) -> FetchResult:
+            nonlocal name
+            answer = await self._send_and_archive(queue, request)
+            if isinstance(answer, Failed) and answer.fault in UNREACHABLE_HOSTS:
+                name = FAULT_RULES[answer.fault].reason
+            return answer
+
         record = await read_robots(
             queue.site,
-            fetch=partial(self._send_and_archive, queue),
+            fetch=fetch,
             fetch_elsewhere=self._side_requests.run,
             clock=clock,
             settings=policy.settings.robots,
@@ -170,7 +181,7 @@ class SiteRequests:
         self._frontier.apply_robots(queue, rules, now_us=to_us(clock.now()))
         self._on_robots(queue.site, rules)
         if rules.is_unreachable:
-            reason = f"{Reason.ROBOTS_UNREACHABLE}: {record.detail}"
+            reason = f"{name}: {record.detail}"
             self._frontier.close_site(queue, until_us=record.expires_us, reason=reason)
         self._note_site(queue)
         self._buffer.commit_soon()
