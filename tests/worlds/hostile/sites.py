@@ -66,8 +66,8 @@ class Site:
         return self.origin + path
 
     def paths(self) -> list[str]:
-        """Every request except for robots.txt, in order."""
-        return [asked.path for asked in self.asked if asked.path != "/robots.txt"]
+        """Every request except for robots.txt and the sitemap, in order."""
+        return [asked.path for asked in self.asked if asked.path not in ("/robots.txt", "/sitemap.xml")]
 
     @contextlib.contextmanager
     def answering(self) -> Iterator[None]:
