@@ -85,7 +85,7 @@ class PatternStats(NamedTuple):
     def is_poor(self) -> bool:
         """True if it was tried and found so little that the verdict on a wider pattern holds for it too."""
         is_tried = self.requests >= MIN_TRIED_REQUESTS and self.distinct < DISTINCT_ABOVE
-        return is_tried and (self.useful == 0 or self.value < THROTTLE_BELOW)
+        return is_tried and (self.useful == 0 or self.value < BLOCK_BELOW)
 
     @property
     def is_path(self) -> bool:

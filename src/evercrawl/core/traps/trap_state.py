@@ -46,7 +46,7 @@ CYCLE_LONGER = 1  # Extra path segments of a page that repeats another.
 MAX_LINKS = 24  # New links of one page that are examined.
 MIN_NEW_LINES = 0.5  # Share of new paragraphs that makes a page distinct.
 MIN_NEW_TEXT = 0.1  # A smaller share of new text is a new date or counter on an old page.
-MIN_EXPLORED, EXPLORED_SHARE = 40, 0.05
+MIN_EXPLORED, EXPLORED_SHARE = 100, 0.1
 """Requests that may explore what only a wider pattern blocks: this number plus this share of the site's requests."""
 MIN_PROMISE = 0.3  # Expected new text from which a link adds to the value of its page.
 TEMPORARY_STATUSES = frozenset((0, 408, 425, 429))  # Temporary failures. They and 5xx say nothing about a pattern.

@@ -94,7 +94,7 @@ def _strictest(site: TrapState, url: str) -> TrapVerdict:
     if state is PatternState.OPEN:
         return ALLOWED
     action = TrapAction.BLOCK if state is PatternState.BLOCKED else TrapAction.THROTTLE
-    if name != patterns[0].name:
+    if _state_of(site, patterns[0].name) is not state:
         action = _narrower_action(site, patterns, site.patterns[name], action)
     return ALLOWED if action is TrapAction.ALLOW else TrapVerdict(action, name, evidence(site.patterns[name]))
 
@@ -107,6 +107,8 @@ def _narrower_action(
     a kind that was tried and found as poor, for longer paths, and if too much exploration found nothing."""
     own = patterns[0].name
     stats = site.patterns.get(own)
+    if stats is not None and stats.useful and stats.requests < MIN_TRIED_REQUESTS:
+        return TrapAction.ALLOW
     if stats is None or stats.requests < MIN_TRIED_REQUESTS:
         if not site.may_explore or _only_lengthens(site, shape_among(patterns)):
             return action
@@ -126,8 +128,12 @@ def _only_lengthens(site: TrapState, shape: UrlPattern) -> bool:
 
 def is_blocked(site: TrapState, name: str) -> bool:
     """True if the named pattern is blocked."""
+    return _state_of(site, name) is PatternState.BLOCKED
+
+
+def _state_of(site: TrapState, name: str) -> PatternState:
     stats = site.patterns.get(name)
-    return stats is not None and stats.state is PatternState.BLOCKED
+    return PatternState.OPEN if stats is None else stats.state
 
 
 def _variant_evidence(site: TrapState, url: str) -> str:

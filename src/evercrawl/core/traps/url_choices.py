@@ -59,6 +59,21 @@ def learn_choices(choices: Choices, url: str) -> Choices:
     return both if len(both) <= MAX_PLACES else dict(list(both.items())[-MAX_PLACES * 3 // 4 :])
 
 
+def is_kind(pattern: str, url: str) -> bool:
+    """True if the URL belongs to a pattern that names some of its choices: `/index.php?action=raw&title`."""
+    path, query = split_path(url)
+    wanted_path, _, wanted = pattern.partition("?")
+    pairs = dict(pair.partition("=")[::2] for pair in query_pairs(query))
+    parts = dict(pair.partition("=")[::2] for pair in query_pairs(wanted))
+    if pairs.keys() != parts.keys() or any(value not in ("", pairs[name]) for name, value in parts.items()):
+        return False
+    segments, wanted_segments = path.split("/"), wanted_path.split("/")
+    return len(segments) == len(wanted_segments) and all(
+        part in (segment, placeholder(segment) or word_placeholder(segment))
+        for segment, part in zip(segments, wanted_segments, strict=True)
+    )
+
+
 def _variant(choices: Choices, url: str) -> tuple[str, list[_Place]]:
     """Return the name of the URL's shape with its choices, and the places that may hold one."""
     path, query = split_path(url)

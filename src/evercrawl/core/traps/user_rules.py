@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from evercrawl.core.traps.url_check import url_verdict
+from evercrawl.core.traps.url_choices import is_kind
 from evercrawl.core.traps.url_pattern import patterns_of
 from evercrawl.core.url import matches_glob, path_of, site_of
 from evercrawl.errors import ConfigError
@@ -40,7 +41,9 @@ def matches(pattern: str, url: str) -> bool:
     """True if the URL belongs to the pattern."""
     if "://" in pattern or ("*" in pattern and "**" not in pattern and not pattern.endswith("?*")):
         return matches_glob(pattern, url if "://" in pattern else url[len(site_of(url)) :])
-    return any(name == pattern for name, _ in patterns_of(url)) or url[len(site_of(url)) :] == pattern
+    if any(name == pattern for name, _ in patterns_of(url)) or url[len(site_of(url)) :] == pattern:
+        return True
+    return "=" in pattern and is_kind(pattern, url)
 
 
 def matching_rule(rules: Sequence[UserRule], url: str) -> UserRule | None:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from evercrawl.core.traps.url_choices import MAX_CHOICES, Choices, learn_choices, patterns_with_choices
+from evercrawl.core.traps.url_choices import MAX_CHOICES, Choices, is_kind, learn_choices, patterns_with_choices
 from evercrawl.core.traps.url_pattern import Breadth
 
 SITE = "http://a.test"
@@ -45,3 +45,12 @@ def test_words_of_the_path_are_choices_before_parameters_only() -> None:
 def test_the_variant_comes_before_the_shape() -> None:
     kinds = [pattern.breadth for pattern in patterns_with_choices({}, f"{SITE}/index.php?action=raw&id=7")]
     assert kinds[:2] == [Breadth.VARIANT, Breadth.SHAPE]
+
+
+def test_a_rule_can_name_a_kind_by_its_choices() -> None:
+    url = f"{SITE}/index.php?action=raw&title=Foo"
+    assert is_kind("/index.php?action=raw&title", url)
+    assert not is_kind("/index.php?action=edit&title", url)
+    assert not is_kind("/index.php?action=raw", url)
+    assert is_kind("/small/diff/?id", f"{SITE}/small/diff/?id=7")
+    assert not is_kind("/small/tree/?id", f"{SITE}/small/diff/?id=7")
