@@ -253,17 +253,19 @@ def has_age(text: str) -> bool:
     return _AGE.search(text) is not None
 
 
-def number_in(text: str) -> float | None:
-    """Return the number in a text that has just one; None: there is none, or more."""
+def counts_in(text: str) -> list[float]:
+    """Return the numbers in a text; none if one of them is a time."""
     found = _NUMBER.findall(text)
-    if len(found) != 1 or ":" in found[0]:
-        return None
-    factor = {"k": 1e3, "K": 1e3, "M": 1e6}.get(found[0][-1], 1.0)
-    digits = re.sub(r"[^\d.]" if factor > 1 else r"\D", "", found[0].rstrip("kKM"))
+    return [] if any(":" in number for number in found) else [_count(number) for number in found]
+
+
+def _count(number: str) -> float:
+    factor = {"k": 1e3, "K": 1e3, "M": 1e6}.get(number[-1], 1.0)
+    digits = re.sub(r"[^\d.]" if factor > 1 else r"\D", "", number.rstrip("kKM"))
     try:
         return float(digits) * factor
     except ValueError:
-        return None
+        return 0.0
 
 
 def is_age(text: str) -> bool:

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from operator import le
 from typing import NamedTuple
 
-from evercrawl.core.change.noise import MAX_CACHED_TEXTS, count_words, is_age, number_in, text_shape
+from evercrawl.core.change.noise import MAX_CACHED_TEXTS, count_words, counts_in, is_age, text_shape
 from evercrawl.core.change.snapshot import CELL_BORDER, INLINE_BORDER, SENTENCE_ENDS
 
 STATEMENT_WORDS = 8
@@ -52,11 +53,12 @@ class SegmentChange(NamedTuple):
 
     @property
     def is_increase(self) -> bool:
-        """Return whether the only number in the segment grew, as that of a counter does."""
+        """Return whether the numbers in the segment grew, as those of counters do; none may have shrunk."""
         if not self.is_number:
             return False
-        before, after = number_in(self.removed), number_in(self.added)
-        return before is not None and after is not None and before < after
+        before, after = counts_in(self.removed), counts_in(self.added)
+        is_growing = len(before) == len(after) and all(map(le, before, after))
+        return is_growing and before != after
 
     @property
     def is_number(self) -> bool:

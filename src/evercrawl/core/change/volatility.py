@@ -204,7 +204,8 @@ def _is_noise_reference(hunk: Hunk, change: SegmentChange, context: ChangeContex
         context.site.is_on_other_pages(target, page=context.page_mark) for target in (change.removed, change.added)
     ):
         return True
-    return _slot_reaches(hunk, change.slot, ENTRY, context) or (hunk.is_entry and _takes_turns(hunk, context))
+    is_entry = hunk.is_entry or Location(hunk.name, TURN_SLOT) in context.site.locations
+    return _slot_reaches(hunk, change.slot, ENTRY, context) or (is_entry and _takes_turns(hunk, context))
 
 
 def _takes_turns(hunk: Hunk, context: ChangeContext) -> bool:
@@ -232,7 +233,8 @@ def _is_noise_segment(hunk: Hunk, change: SegmentChange, context: ChangeContext)
         return _is_shared_statement(change, context) or _is_turning_statement(hunk, slot, context)
     if _is_time_passing(hunk, change, context):
         return True
-    is_value = hunk.is_row or (change.is_number and has_price(change.added))
+    # A row of one cell is a matter of layout.
+    is_value = (hunk.is_row and hunk.form > 1) or (change.is_number and has_price(change.added))
     if (change.is_increase or change.is_age) and not has_price(change.added) and _is_counter(hunk, change, context):
         return True
     limit = VALUE if is_value else NUMBER if change.is_number else WORDS

@@ -1,0 +1,108 @@
+"""Targets of links and images, counters, notices with numbers, and held changes that turn out to be noise."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
+from evercrawl.core.change.classify import compare
+from evercrawl.core.change.held_changes import add_held, has_to_wait, settle_held
+from evercrawl.core.change.learning import classify_visit, learn_page
+from evercrawl.core.change.segments import SegmentChange
+from evercrawl.core.change.snapshot import snapshot_html
+from evercrawl.core.change.snapshot_diff import diff_snapshots, edits_in, stable_target
+from evercrawl.model.page import Reschedule
+from evercrawl.model.time import to_us
+
+NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
+PROSE = "<p>The harbour was closed for the whole day because of the storm from the west.</p>"
+
+
+def page(body: str) -> str:
+    return f"<html><body><main><h1>Harbour</h1>{PROSE}{body}</main></body></html>"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("/img/photo-7602_hu3cf14e8841c7_800x0_resize_q75.jpg", "/img/photo-7602_hub20242da087b_80x0_q7.jpg", True),
+        ("/img/photo-7602_hu3cf14e8841c7_800x0_resize_q75.jpg", "/img/photo-8961_hu3cf14e8841c7_800x0_q75.jpg", False),
+        ("/_next/image?url=%2Fmedia%2Fa.webp&w=640", "/_next/image?url=%2Fmedia%2Fa.webp&w=828", True),
+        ("/_next/image?url=%2Fmedia%2Fa.webp&w=640", "/_next/image?url=%2Fmedia%2Fb.webp&w=640", False),
+    ],
+)
+def test_what_an_image_shows(one: str, other: str, is_same: bool):
+    assert (stable_target(one, is_image=True) == stable_target(other, is_image=True)) is is_same
+
+
+def test_a_token_in_a_query_is_generated():
+    token = "YdEESIW_ozwzOGSjz_RN5KSL4_g__t"
+    assert stable_target(f"/watch?id=3&auth={token}", is_image=False) == "/watch?id=3"
+
+
+def test_the_target_of_a_link_that_is_there_twice_is_content():
+    before = page('<p>See <a href="/a">the notes</a> and again <a href="/b">the notes</a> on this harbour.</p>')
+    assert compare(before, before.replace('"/b"', '"/c"')).changed
+
+
+def test_an_icon_that_shows_a_state_is_noise():
+    on, off = '<li><img src="/on.gif"> tom</li>', '<li><img src="/off.gif"> tom</li>'
+    rest = '<li><img src="/on.gif"> ann</li><li><img src="/off.gif"> bob</li>'
+    assert not compare(page(f"<ul>{on}{rest}</ul>"), page(f"<ul>{off}{rest}</ul>")).changed
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "grew"),
+    [
+        ("Borrowed 211 times, rated by 55", "Borrowed 212 times, rated by 55", True),
+        ("Borrowed 211 times, rated by 55", "Borrowed 212 times, rated by 54", False),
+        ("from 13:00", "from 17:00", False),
+        ("1.2k views", "1.3k views", True),
+    ],
+)
+def test_counters_only_grow(before: str, after: str, grew: bool):
+    assert SegmentChange(0, before, after, is_statement=False).is_increase is grew
+
+
+def test_a_notice_has_one_key_whatever_its_numbers():
+    def key(minutes: int) -> set[int]:
+        before, after = snapshot_html(page("")), snapshot_html(page(f"<div>Reading time: {minutes} min</div>"))
+        return {edit.key for hunk in diff_snapshots(before, after).hunks for edit in edits_in(hunk)}
+
+    assert key(4) == key(11)
+
+
+def test_numbers_alone_are_other_edits():
+    def key(price: int) -> set[int]:
+        before, after = (
+            snapshot_html(page("<div>now 5 euros</div>")),
+            snapshot_html(page(f"<div>now {price} euros</div>")),
+        )
+        return {edit.key for hunk in diff_snapshots(before, after).hunks for edit in edits_in(hunk)}
+
+    assert key(7) != key(8)
+
+
+def test_a_change_that_was_noise_is_forgotten_by_the_schedule():
+    pages = {f"http://a.test/{number}": page(f"<div>Wetter: {number} Grad</div>") for number in range(8)}
+    site = SiteChangeHistory()
+    for url, markup in pages.items():
+        site = learn_page(snapshot_html(markup), site, page_url=url)
+    schedules = []
+    for number, (url, markup) in enumerate(pages.items()):
+        after = markup.replace(f"{number} Grad", f"{number + 9 - 3 * (number % 2)} Grad")
+        found = classify_visit(
+            snapshot_html(markup), snapshot_html(after), PageChangeHistory(), site, now=NOON, page_url=url, visit=2
+        )
+        site = found.site
+        if has_to_wait(found.change, found.held, site):
+            held = found.held._replace(url=url, page_id=number, at_us=to_us(NOON))
+            site = add_held(site, held, Reschedule(number, 77, b"\x01"))
+    site, settled = settle_held(site, now=NOON + timedelta(minutes=3))
+    schedules = [verdict.schedule for verdict in settled]
+    assert not site.held
+    assert settled
+    assert not any(verdict.change.changed for verdict in settled)
+    assert schedules[0] == Reschedule(0, 77, b"\x01")
