@@ -1,7 +1,7 @@
 """The archive files of a shard: their names, and where to resume after a crash.
 A name is `s07-000001.warc.gz`: shard 7, first file. Beside the files lies a mark of the end that some state has
 acknowledged. Bytes beyond the state's end are removed if they are beyond the mark too: nothing ever referred to them.
-Otherwise the state is older than the archive, as after the restore of a backup, and they are kept beside. An archive that
+Otherwise the state is older than the archive, as after restoring a backup, and they are kept apart. An archive that
 is shorter or ends with zeros (after a power cut without `durability = "power"`) keeps its complete records and is never
 appended to, because the store still refers to offsets beyond its end."""
 
