@@ -151,8 +151,10 @@ def time_sites(fault: str) -> str:
         folder = Path(name) / "c"
         first = crawl(folder, *origins, "--pace", "own", "--allow-private")
         second = crawl(folder, "--refresh", "--pace", "own", "--allow-private")
-    cells = [f"{code} | {found['seconds']:.1f} s | {found['requests']} | {found['errors']} | {found['remaining']}"
-             for code, found in (first, second)]
+    cells = [
+        f"{code} | {found['seconds']:.1f} s | {found['requests']} | {found['errors']} | {found['remaining']}"
+        for code, found in (first, second)
+    ]
     return f"| {fault} | {cells[0]} | {cells[1]} |"
 
 
@@ -162,8 +164,10 @@ def time_one(name: str, site: Site, server: Callable[..., Any]) -> str:
     with tempfile.TemporaryDirectory() as folder:
         code, found = crawl(Path(folder) / "c", origin + "/", "--pace", "own", "--allow-private", *sys.argv[2:])
     reached = sum(path.startswith("/p/") for path in site.asked)
-    return (f"| {name} | {code} | {found['seconds']:.1f} s | {found['requests']} | {found['errors']} "
-            f"| {found['remaining']} | {reached} | {site.most} |")
+    return (
+        f"| {name} | {code} | {found['seconds']:.1f} s | {found['requests']} | {found['errors']} "
+        f"| {found['remaining']} | {reached} | {site.most} |"
+    )
 
 
 def main() -> None:
@@ -175,9 +179,14 @@ def main() -> None:
             print(time_sites(fault), flush=True)
     print("| server | exit | time | requests | errors | left | pages | most at once |")
     if "four" in wanted:
-        print(time_one("four threads", Site(pages=500, fault="healthy", seed=1, latency_s=0.3), FourThreads), flush=True)
+        print(
+            time_one("four threads", Site(pages=500, fault="healthy", seed=1, latency_s=0.3), FourThreads), flush=True
+        )
     if "hang" in wanted:
-        print(time_one("five hang", Site(pages=400, fault="hang", seed=1, latency_s=0.25), ThreadingHTTPServer), flush=True)
+        print(
+            time_one("five hang", Site(pages=400, fault="hang", seed=1, latency_s=0.25), ThreadingHTTPServer),
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
