@@ -1,5 +1,5 @@
 """Time a crawl and a refresh of twelve loopback sites on which one answer in twenty is broken, slow or throttled.
-Also crawls a server with four threads, and one with five pages that never answer. Run `python -m research.broken_answers`.
+Also crawls a server with four threads, and one with five pages that never answer: `python -m research.broken_answers`.
 """
 
 from __future__ import annotations
