@@ -244,6 +244,7 @@ def _show_explanation(found: Explanation) -> None:
         "detail": "" if found.detail == REASON_TEXT[found.reason] else safe_line(found.detail),
         "status": str(found.status or ""),
         "found on": safe_line(found.parent or ""),
+        "level": "" if found.depth is None else f"{plural(found.depth, 'link')} from a start page",
         "duplicate": safe_line(found.duplicate_of or ""),
         "importance": "" if found.importance is None else f"{found.importance:g} times the average",
         "visits": str(found.visits or ""),
