@@ -179,12 +179,15 @@ def _count_offered(
     counts: dict[str, int], known: dict[str, PatternStats], offered: Sequence[tuple[UrlPattern, ...]]
 ) -> dict[str, int]:
     """Count the links to kinds that a wider pattern would hold back before they were tried."""
+    closed = {name for name, stats in known.items() if stats.state}
+    if not closed or not offered:
+        return counts
     after = dict(counts)
     for patterns in offered:
-        name = patterns[0].name
-        own = known.get(name)
-        if (own is None or own.requests < MIN_TRIED_REQUESTS) and worst_state(known, patterns[1:]):
-            after[name] = after.get(name, 0) + 1
+        own = known.get(patterns[0].name)
+        is_held = own is None or own.requests < MIN_TRIED_REQUESTS
+        if is_held and any(pattern.name in closed for pattern in patterns[1:]):
+            after[patterns[0].name] = after.get(patterns[0].name, 0) + 1
     return after if len(after) <= MAX_PATTERNS else dict(list(after.items())[-KEPT_PATTERNS:])
 
 

@@ -39,12 +39,16 @@ class _Place(NamedTuple):
 def patterns_with_choices(choices: Choices, url: str) -> tuple[UrlPattern, ...]:
     """Return every pattern of the URL, the narrowest first: its shape with the choices, if it makes any."""
     patterns = patterns_of(url)
+    if patterns[-1].breadth is Breadth.SKELETON or "?" not in url:
+        return patterns  # It has no parameters.
     variant, _ = _variant(choices, url)
     return patterns if variant == patterns[0].name else (UrlPattern(variant, Breadth.VARIANT), *patterns)
 
 
 def learn_choices(choices: Choices, url: str) -> Choices:
     """Return the choices with the values of one more URL."""
+    if "?" not in url:
+        return choices
     learned: dict[str, tuple[int, ...]] = {}
     _, places = _variant(choices, url)
     for place in places:
@@ -77,8 +81,6 @@ def is_kind(pattern: str, url: str) -> bool:
 def _variant(choices: Choices, url: str) -> tuple[str, list[_Place]]:
     """Return the name of the URL's shape with its choices, and the places that may hold one."""
     path, query = split_path(url)
-    if not query:
-        return patterns_of(url)[0].name, []
     places: list[_Place] = []
     name, has_word = "", False
     segments = path.split("/")[1:]
@@ -95,7 +97,8 @@ def _variant(choices: Choices, url: str) -> tuple[str, list[_Place]]:
                     kind = word_placeholder(segment)
             has_word = True
         name += "/" + kind
-    name += "?" + "&".join(_parameters(choices, name, query, places))
+    shown = _parameters(choices, name, query, places)
+    name += "?" + "&".join(shown) if shown else ""
     return name[:MAX_PATTERN_CHARS], places
 
 
