@@ -35,6 +35,7 @@ SETTINGS = {
     "http.first_byte_timeout": "2",
     "http.idle_timeout": "2",
     "crawl.idle_timeout": "3",
+    "crawl.retry_timeout": "0",
 }
 AT_ONCE = ("--pace", "own", "--gap", "0.05")
 UNFINISHED = 9  # Some sites never let us read their robots.txt.
