@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -24,7 +25,7 @@ import pytest
 from tests.command_server import run_command, start_command
 from tests.e2e.outposts import free_port
 from tests.worlds.demo_web import serving
-from tests.worlds.example_web import DOWN, HOSTS, ExampleWeb, write_public_folder
+from tests.worlds.example_web import DOWN, HOSTS, ExampleWeb, write_examples, write_public_folder
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TABLE = REPOSITORY / "research" / "mission.md"
@@ -42,6 +43,14 @@ NAMES = [
     *(f"D{number}" for number in range(1, 12)),
     *(f"E{number}" for number in range(1, 17)),
 ]
+ALSO = {
+    "A": ("dynamic pages", "descending the tree", "level of a page", "proportion"),
+    "B": ("F = 0 and F = -1", "links of the same server", "domain to crawler", "other figures"),
+    "C": ("difference", "date"),
+    "D": ("cache figures", "ties", "font size and capitals", "barrels", "two nodes", "engines by choice"),
+    "E": ("frequently accessed pages", "how deep", "hosts never asked", "searchengine"),
+}
+"""The last section of the mission."""
 
 
 class Row(NamedTuple):
@@ -153,13 +162,14 @@ class Worlds:
         """What the commands of a row printed, for rows with the same commands."""
         self._fresh = 0
         self._processes: list[subprocess.Popen[str]] = []
-        self._servers: list[Iterator[int]] = []
+        self._servers = ExitStack()
 
     def place(self, name: str) -> Place:
         if name in ("new", "small", "polite"):
             self._fresh += 1
             folder = f"{name}-{self._fresh}"
             place = self._at(folder, self._port) if name == "new" else self._with_one_page(folder)
+            write_examples(place.folder / "examples.jsonl")
             if name == "polite":
                 del place.env["EVERCRAWL_PACE__MODE"]
             return place
@@ -209,6 +219,7 @@ class Worlds:
     def _with_one_page(self, name: str) -> Place:
         place = self._at(name, self._port)
         place.run("evercrawl crawl https://example.org --max-pages 1")
+        (place.folder / "access.log").write_text("/cgi-bin/hits.cgi 900\n/about 1\n/prices 1\n")
         return place
 
     @cached_property
@@ -256,17 +267,10 @@ class Worlds:
         for process in self._processes:
             process.terminate()
             process.wait()
-        for server in self._servers:
-            server.close()
+        self._servers.close()
 
     def _serve(self, web: ExampleWeb) -> int:
-        def opened() -> Iterator[int]:
-            with serving(web) as port:
-                yield port
-
-        server = opened()
-        self._servers.append(server)
-        return next(server)
+        return self._servers.enter_context(serving(web))
 
     def _at(self, name: str, port: int) -> Place:
         folder = self._folder / name
@@ -307,6 +311,8 @@ def wait_for_port(port: int) -> None:
 def test_every_line_of_the_mission_has_a_row() -> None:
     named = [name for row in ROWS for name in row.line.split(", ")]
     assert [name for name in NAMES if name not in named] == []
+    firsts = {line.split("|")[1].strip() for line in TABLE.read_text().splitlines() if line.startswith("|")}
+    assert [f"{paper}: {name}" for paper in ALSO for name in ALSO[paper] if f"{paper}: {name}" not in firsts] == []
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 HOSTS = ("harbour.test", "library.test", "mirror.test")
 SHIPS = ("Albatross", "Bellbird", "Cormorant", "Dunlin", "Egret", "Fulmar", "Gannet", "Heron", "Ibis", "Jaeger")
@@ -25,6 +25,12 @@ class Reply(NamedTuple):
     body: str
     content_type: str = "text/html; charset=utf-8"
     location: str | None = None
+
+
+class ServedWeb(Protocol):
+    """Responses by host and path."""
+
+    def reply(self, host: str, path: str) -> Reply: ...
 
 
 class DemoWeb:
@@ -66,7 +72,7 @@ class _Server(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(web: DemoWeb) -> Iterator[int]:
+def serving(web: ServedWeb) -> Iterator[int]:
     """Serve the web on a loopback port for the block."""
 
     class Answering(BaseHTTPRequestHandler):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from tests.worlds.demo_web import Reply
@@ -53,6 +54,7 @@ class ExampleWeb:
             "/guides/": Reply(200, _page("Guides", _links({f"/guides/{one}": one for one in _TOPICS}))),
             "/sitemap.xml": Reply(200, self._sitemap(extended=False), "application/xml"),
             "/sitemap.xml?XTND": Reply(200, self._sitemap(extended=True), "application/xml"),
+            "/a-good-page.html": Reply(200, _page("The ferry", _prose(_guide("ferry")))),
             "/pier.png": Reply(200, "a picture", _PNG),
             "/boat.png": Reply(200, "another picture", _PNG),
             "/cgi-bin/hits.cgi": Reply(200, _page("Hits", "You are visitor number 7.")),
@@ -126,6 +128,16 @@ def _prose(text: str) -> str:
 
 def _links(targets: dict[str, str]) -> str:
     return "<ul>" + "".join(f'<li><a href="{path}">{text}</a></li>' for path, text in targets.items()) + "</ul>"
+
+
+def write_examples(file: Path) -> None:
+    """Write examples of a topic, the ferry, and of others."""
+    rows = [
+        {"url": f"https://other.example/{one}/{number}", "text": _guide(one), "on_topic": one == "ferry"}
+        for one in _TOPICS
+        for number in range(3)
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def write_public_folder(folder: Path) -> None:
