@@ -17,7 +17,7 @@ MEMORY_BYTES: Final = 1 << 13
 MAX_GROUPS: Final = 6000  # Groups in one bitmap. About one in eleven then looks known by chance.
 MAX_AVERAGE_WORD: Final = 25  # Longer words mean a script without spaces, so characters count as words.
 
-MIN_PARAGRAPH_SPACES: Final = 8  # A line with fewer spaces is a heading or an item of a list.
+MAX_HEADING_WORDS: Final = 8  # A line with no more words is a heading or an item of a list.
 PARAGRAPHS = 2  # Seed that separates hashes of paragraphs from the others.
 CHOICES = 1  # Seed that separates hashes of URL words from hashes of word groups.
 ECHO: Final = b"0"  # Replaces a known word of the URL.
@@ -68,7 +68,7 @@ def new_text(memory: TextMemory, text: str, *, choices: Set[str] = frozenset()) 
     groups = _groups(text[:READ_CHARS], known)
     if not groups:
         return NOTHING_NEW, memory
-    lines = _paragraphs(text[:READ_CHARS])
+    lines = _paragraphs(text[:READ_CHARS], known)
     new_lines = sum(not _has(recent, line) and not _has(previous, line) for line in lines)
     new_essential = new_literal = count = 0
     for mark in marks.values():
@@ -89,10 +89,12 @@ def new_text(memory: TextMemory, text: str, *, choices: Set[str] = frozenset()) 
     return share, _rotate(TextMemory(bytes(recent), memory.previous, memory.count + count))
 
 
-def _paragraphs(text: str) -> set[int]:
-    """Return the bitmap positions of the paragraphs, with all numbers equal."""
-    lines = (_DIGITS.sub(b"0", line) for line in text.encode("utf-8", "surrogatepass").split(b"\n"))
-    return {crc32(line, PARAGRAPHS) & _BIT for line in lines if line.count(b" ") >= MIN_PARAGRAPH_SPACES}
+def _paragraphs(text: str, echoed: Set[bytes]) -> set[int]:
+    """Return the bitmap positions of the paragraphs, with all numbers equal and without known words of the URL."""
+    lines = (_DIGITS.sub(b"0", line).split() for line in text.encode("utf-8", "surrogatepass").split(b"\n"))
+    if echoed:
+        lines = ([word for word in line if word.lower() not in echoed] for line in lines)
+    return {crc32(b" ".join(line), PARAGRAPHS) & _BIT for line in lines if len(line) > MAX_HEADING_WORDS}
 
 
 def _has(bits: bytes | bytearray, number: int) -> bool:
