@@ -12,7 +12,15 @@ import click
 from evercrawl.cli.main import ALIASES, root
 from evercrawl.cli.terminal import EXIT_TEXT, ExitCode
 from evercrawl.config.load import SHORT_NAMES, env_variable
-from evercrawl.config.schema import CHECKS, describe_type, format_value, known_settings, sections, site_settings
+from evercrawl.config.schema import (
+    CHECKS,
+    SettingSpec,
+    describe_type,
+    format_value,
+    known_settings,
+    sections,
+    site_settings,
+)
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.model.settings import SiteSettings
 from evercrawl.web.openapi import openapi_document, scopes
@@ -46,6 +54,10 @@ def pages() -> dict[str, str]:
     }
 
 
+def _meaning(known: SettingSpec) -> str:
+    return f"{known.help} \u2020" if known.needs_trust else known.help
+
+
 def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     lines = [heads, tuple("---" for _ in heads), *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
@@ -63,10 +75,12 @@ def _settings() -> str:
         + ", ".join(f"`{short}` is short for `{key}`" for short, key in SHORT_NAMES.items())
         + ". Write durations as `500ms`, `1.5s`, `2m`, `1h`, `7d` or a number of seconds, and sizes as `16MiB`, `64MB` or a "
         'number of bytes. `"none"` means no limit or no value; zero never does.',
+        "Settings that name code, files or machines are marked \u2020: they are ignored in the `collection.toml` of a "
+        "collection that is [not trusted](../operations/runbook.md#collections-of-others).",
     ]
     for section, text in sections().items():
         rows = [
-            (f"`{known.name}`", f"`{format_value(known, known.default)}`", describe_type(known), known.help)
+            (f"`{known.name}`", f"`{format_value(known, known.default)}`", describe_type(known), _meaning(known))
             for known in known_settings().values()
             if known.section == section
         ]

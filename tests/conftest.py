@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,8 @@ import pytest
 
 import evercrawl
 from tests.postgres_server import PostgresServer, running_server
+
+os.environ["EVERCRAWL_TRUST"] = "*"  # Tests write collections by hand; those about trust remove this.
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,12 @@ Names are loaded on first use, so that `evercrawl --version` starts fast.
 
 from __future__ import annotations
 
+import sys
+
+if sys.argv[:1] == ["-m"] and not sys.flags.safe_path:
+    # `python -m evercrawl`: import nothing from the current folder, which may be somebody else's collection.
+    del sys.path[0]
+
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 

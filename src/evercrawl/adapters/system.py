@@ -89,6 +89,11 @@ def _owner(file: IO[str]) -> str:
     return file.read().strip() or "another process"
 
 
+def is_writable(folder: Path) -> bool:
+    """Return whether files can be created in the folder; False on a file system mounted for reading."""
+    return os.access(folder, os.W_OK)
+
+
 def sync_folder(folder: Path) -> None:
     """Make the names in a folder survive a power cut."""
     descriptor = os.open(folder, os.O_RDONLY)

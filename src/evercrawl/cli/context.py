@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evercrawl.errors import ConfigError, EvercrawlError
+from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,7 +31,9 @@ class CliContext:
     verbose: int = 0
     color: str = "auto"
     progress: bool = True
+    untrusted: bool = False
     env: dict[str, str] = field(default_factory=lambda: dict(os.environ))
+    _is_distrust_shown: bool = False
 
     def named_collection(self) -> Path | None:
         """Return the collection that -C or EVERCRAWL_COLLECTION names, even if it does not exist."""
@@ -58,10 +61,17 @@ class CliContext:
         return found
 
     def load_settings(self, collection: Path | None, flags: dict[str, object] | None = None) -> LoadedSettings:
-        """Load the settings in force."""
+        """Load the settings in force; say once what is off because the collection is not trusted."""
         from evercrawl.config import read_settings
+        from evercrawl.config.trust import TRUST_NONE, TRUST_VARIABLE
 
-        return read_settings(collection, flags=flags, env=self.env)
+        if self.untrusted:
+            self.env[TRUST_VARIABLE] = os.environ[TRUST_VARIABLE] = TRUST_NONE  # Also for processes that we start.
+        loaded = read_settings(collection, flags=flags, env=self.env)
+        if loaded.distrust is not None and loaded.distrust.off and not self._is_distrust_shown:
+            self.note(f"evercrawl: {safe_line(loaded.distrust.message(), longest=1000)}")
+            self._is_distrust_shown = True
+        return loaded
 
     def open_collection(self) -> Collection:
         """Open the collection for reading."""

@@ -71,6 +71,7 @@ GROUPS: dict[str, dict[str, ListedCommand]] = {
         "index": ListedCommand("search", "Show or rebuild the search index."),
         "cluster": ListedCommand("nodes", "List or stop the workers of a PostgreSQL collection."),
         "outpost": ListedCommand("nodes", "Run small fetchers close to the sites."),
+        "trust": ListedCommand("setup", "Trust a collection that somebody else made, or stop it."),
         "doctor": ListedCommand("setup", "Check this machine, and a site's robots.txt."),
         "completion": ListedCommand("setup", "Print the completion script for your shell."),
         "version": ListedCommand("setup", "Show the versions of evercrawl, Python and SQLite."),

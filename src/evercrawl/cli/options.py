@@ -104,4 +104,5 @@ _COMMON_OPTIONS = (
         help="Use colours. auto: on a terminal, unless NO_COLOR is set.",
     ),
     _common_option("--progress/--no-progress", "progress", default=True, help="Show progress on a terminal."),
+    _common_option("--untrusted", "untrusted", is_flag=True, help="Run and send nothing that the collection names."),
 )  # fmt: skip

@@ -151,7 +151,7 @@ class Supervisor:
         """Start a worker process, which waits for its task."""
         ours, theirs = socket.socketpair()
         with theirs:
-            arguments = ("-m", "evercrawl.cluster.worker_process", str(theirs.fileno()), str(self._counts))
+            arguments = ("-P", "-m", "evercrawl.cluster.worker_process", str(theirs.fileno()), str(self._counts))
             process = await asyncio.create_subprocess_exec(
                 sys.executable, *arguments, pass_fds=(theirs.fileno(), *self._keep_open)
             )

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from evercrawl.adapters.sqlite.hardened_file import connect, mode_for, require_schema
 from evercrawl.adapters.sqlite.inbox_file import BUSY_WAIT_S, FILE, MUTE_COLUMNS, SCHEMA, VERSION, mute_from
 from evercrawl.adapters.sqlite.state_file import TranslateErrors, transaction
 from evercrawl.collection.site_list import find_origin
@@ -106,9 +107,10 @@ class ChangeInbox:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         with TranslateErrors(self._path):
-            db = sqlite3.connect(self._path, isolation_level=None, timeout=BUSY_WAIT_S)
+            db = connect(self._path, mode=mode_for(self._path), isolation_level=None, timeout=BUSY_WAIT_S)
             try:
                 self._create_schema(db)
+                require_schema(db, self._path, SCHEMA)
                 yield db
             finally:
                 db.close()

@@ -4,6 +4,7 @@ Methods import what they need when they are called, so that reading a page does 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from evercrawl.adapters.system import CollectionLock
 from evercrawl.config import create_collection, is_collection, read_settings
+from evercrawl.config.trust import check_collection
 from evercrawl.core.traps.user_rules import RuleAction
 from evercrawl.errors import ConfigError
 from evercrawl.model.history import PartVerdict
@@ -55,14 +57,22 @@ if TYPE_CHECKING:
     from evercrawl.sitemaps.generator import BuildReport
 
 
-def open(path: str | Path, *, create: bool = False, settings: Settings | None = None) -> Collection:
-    """Open the collection in a folder; with `create`, create it if there is none."""
+def open(
+    path: str | Path, *, create: bool = False, settings: Settings | None = None, untrusted: bool = False
+) -> Collection:
+    """Open the collection in a folder; with `create`, create it if there is none.
+    With `untrusted`, or if you neither created nor trusted it, its alerts and its settings that name code, files or
+    machines are off."""
     folder = Path(path)
     if not is_collection(folder):
         if not create:
             raise ConfigError(f"{folder} is not a collection; create one with create=True or: evercrawl crawl URL")
         create_collection(folder)
-    return Collection(folder, settings or read_settings(folder).settings)
+    if settings is None:
+        return Collection(folder, read_settings(folder, untrusted=untrusted).settings)
+    named = {"store.url": settings.store.url, "archive.url": settings.archive.url}
+    distrust = check_collection(folder, os.environ, named=named, untrusted=untrusted)
+    return Collection(folder, replace(settings, is_trusted=settings.is_trusted and distrust is None))
 
 
 class Collection:

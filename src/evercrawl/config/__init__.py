@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evercrawl.adapters.system import is_writable
 from evercrawl.config.edit import create_collection, write_setting
 from evercrawl.config.load import (
     COLLECTION_FILE,
@@ -24,6 +25,7 @@ __all__ = [
     "enclosing_collection",
     "find_collection",
     "is_collection",
+    "is_writable",
     "read_settings",
     "user_file",
     "write_setting",

@@ -7,10 +7,12 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from evercrawl.config.load import collection_file, find_setting, flatten, parse_setting, read_toml
 from evercrawl.config.schema import format_value
+from evercrawl.config.trust import find_distrust, trust_collection
 from evercrawl.errors import ConfigError, StoreUnavailable
 
 HEADING = """\
@@ -24,9 +26,13 @@ def create_collection(collection: Path, values: Mapping[str, object] | None = No
     """Create the folder with its settings file and the given values; an existing file is kept."""
     path = collection_file(collection)
     try:
+        is_new = not collection.exists() or not any(collection.iterdir())
         collection.mkdir(parents=True, exist_ok=True)
         if not path.exists():
             replace_file(path, _initial_text(values or {}))
+        if is_new and find_distrust(collection, os.environ) is not None:
+            with suppress(StoreUnavailable):  # Without a state folder, the user has to set EVERCRAWL_TRUST.
+                trust_collection(collection, os.environ)
     except OSError as error:
         raise StoreUnavailable(f"the collection {collection} cannot be created: {error.strerror or error}") from error
     return path

@@ -22,6 +22,7 @@ from evercrawl.config.schema import (
     sections,
     site_settings,
 )
+from evercrawl.config.trust import OFF_FILES, TRUST_VARIABLE, Distrust, check_collection
 from evercrawl.core.scope.selection import parse_site_pattern
 from evercrawl.errors import ConfigError
 from evercrawl.model.settings import Settings, SiteSettings, TrapSettings
@@ -78,10 +79,11 @@ DEFAULT = "default"
 
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
-    """The settings, and where the value of each key comes from."""
+    """The settings, and where the value of each key comes from; `distrust`: what is off in the collection."""
 
     settings: Settings
     origins: Mapping[str, str] = field(default_factory=dict)
+    distrust: Distrust | None = None
 
     def value(self, key: str) -> Any:
         """Return one value by key; raise ConfigError if there is no such setting."""
@@ -94,22 +96,37 @@ class LoadedSettings:
 
 
 def read_settings(
-    collection: Path | None = None, *, flags: Mapping[str, object] | None = None, env: Mapping[str, str] | None = None
+    collection: Path | None = None,
+    *,
+    flags: Mapping[str, object] | None = None,
+    env: Mapping[str, str] | None = None,
+    untrusted: bool = False,
 ) -> LoadedSettings:
     """Load the settings of a collection, or without one those of the user; raise ConfigError if one is invalid.
-    `env` is the environment; None: that of this process."""
+    `env` is the environment; None: that of this process. `untrusted`: do not trust the collection in any case."""
     env = os.environ if env is None else env
-    values: dict[str, tuple[Any, str]] = {}
-    for file in (user_file(env), collection_file(collection) if collection else None):
-        if file is not None:
-            values.update(_from_file(file))
-    values.update(_from_environment(env))
-    values.update(_from_flags(flags or {}))
+    distrust = None
+    values = _from_file(user_file(env))
+    given = _from_environment(env) | _from_flags(flags or {})
+    if collection is not None:
+        named = {key: value for key, (value, _) in (values | given).items()}
+        distrust = check_collection(collection, env, named=named, untrusted=untrusted)
+        own = _from_file(collection_file(collection))
+        if distrust is not None:
+            own, distrust = _without_trust(own, distrust)
+        values.update(own)
+    values.update(given)
     _check_order(values)
-    own = [key for key in values if key.startswith(SITE_PREFIX)]
-    return LoadedSettings(
-        _build_settings(values), {key: values.get(key, (None, DEFAULT))[1] for key in (*known_settings(), *own)}
-    )
+    sites = [key for key in values if key.startswith(SITE_PREFIX)]
+    origins = {key: values.get(key, (None, DEFAULT))[1] for key in (*known_settings(), *sites)}
+    return LoadedSettings(replace(_build_settings(values), is_trusted=distrust is None), origins, distrust)
+
+
+def _without_trust(own: dict[str, tuple[Any, str]], distrust: Distrust) -> tuple[dict[str, tuple[Any, str]], Distrust]:
+    """Return what holds of the settings of a collection that is not trusted, and the reason with what is off."""
+    off = [key for key in own if key in known_settings() and known_settings()[key].needs_trust]
+    files = [what for name, what in OFF_FILES.items() if (distrust.collection / name).exists()]
+    return {key: own[key] for key in own if key not in off}, distrust._replace(off=(*files, *off))
 
 
 SITE_PREFIX = "site."
@@ -232,7 +249,7 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
 
 def _reject_misspelled(variable: str, keys: Mapping[str, str]) -> None:
     """Raise ConfigError for a variable that looks like a setting; ignore others."""
-    short = (*SHORT_NAMES, COLLECTION_VARIABLE)
+    short = (*SHORT_NAMES, COLLECTION_VARIABLE, TRUST_VARIABLE)
     if variable in short:
         return
     if "__" in variable:

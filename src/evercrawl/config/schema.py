@@ -54,6 +54,7 @@ class SettingSpec:
     optional: bool
     default: Any
     help: str
+    needs_trust: bool = False
 
     @property
     def is_size(self) -> bool:
@@ -83,7 +84,9 @@ def _specs_of(section: str, kind: Any) -> Iterator[SettingSpec]:
         if "help" in one.metadata:
             shape, optional = _without_none(hints[one.name])
             key = f"{section}.{one.name}"
-            yield SettingSpec(key, section, one.name, shape, optional, one.default, one.metadata["help"])
+            yield SettingSpec(
+                key, section, one.name, shape, optional, one.default, one.metadata["help"], one.metadata["needs_trust"]
+            )
 
 
 def sections() -> dict[str, str]:

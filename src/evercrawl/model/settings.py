@@ -7,11 +7,12 @@ from datetime import timedelta
 from typing import Any
 
 
-def setting(default: Any, text: str) -> Any:
-    """Return a field with the help text that `config` and the reference show."""
+def setting(default: Any, text: str, *, needs_trust: bool = False) -> Any:
+    """Return a field with the help text that `config` and the reference show.
+    `needs_trust`: it names code, files or machines, so that it is ignored in a collection that is not trusted."""
     if isinstance(default, (list, dict)):
         raise TypeError("defaults are immutable")
-    return field(default=default, metadata={"help": text})
+    return field(default=default, metadata={"help": text, "needs_trust": needs_trust})
 
 
 def _seconds(value: float) -> timedelta:
@@ -44,7 +45,7 @@ class ScopeSettings:
     filter: str | None = setting(
         None, "Filter expression, such as: domain(example.org) and not prefix(https://example.org/old/)."
     )
-    plugins: tuple[str, ...] = setting((), "Your own filters, as module:object.")
+    plugins: tuple[str, ...] = setting((), "Your own filters, as module:object.", needs_trust=True)
     fetch_types: tuple[str, ...] = setting(
         (), "Types of files to fetch besides pages: image, style, script, font, archive, media, document."
     )
@@ -69,9 +70,11 @@ class ScopeSettings:
         "Fetch dynamic pages. If off, URLs with a query, in /cgi-bin/, or ending in .cgi, .pl and the like are skipped.",
     )
     exclude_hosts: tuple[str, ...] = setting((), "Hosts never to request, with all their subdomains.")
-    exclude_hosts_file: str | None = setting(None, "File with more such hosts, one per line.")
+    exclude_hosts_file: str | None = setting(None, "File with more such hosts, one per line.", needs_trust=True)
     access_log: str | None = setting(
-        None, "Access log of a web server, or a file with lines `URL COUNT`: pages requested often come first."
+        None,
+        "Access log of a web server, or a file with lines `URL COUNT`: pages requested often come first.",
+        needs_trust=True,
     )
     follow_nofollow: bool = setting(False, "Follow links that are marked nofollow.")
     max_url_length: int = setting(2048, "Maximum length of a URL in characters.")
@@ -166,11 +169,13 @@ class HttpSettings:
     max_headers: int = setting(10_000, "Maximum number of header fields.")
     max_redirects: int = setting(10, "Maximum number of redirects in a row.")
     keep_alive_timeout: timedelta = setting(_seconds(30), "How long an idle connection stays open.")
-    allow_private: bool = setting(False, "Allow loopback, private and link-local addresses.")
-    resolve: tuple[str, ...] = setting((), "HOST:PORT:ADDR: use this address for the host and port, as in curl.")
-    allow_ports: tuple[int, ...] = setting((), "Ports of other protocols that are allowed.")
-    ca_file: str | None = setting(None, "File with additional certificate authorities (PEM).")
-    verify_tls: bool = setting(True, "Reject invalid certificates.")
+    allow_private: bool = setting(False, "Allow loopback, private and link-local addresses.", needs_trust=True)
+    resolve: tuple[str, ...] = setting(
+        (), "HOST:PORT:ADDR: use this address for the host and port, as in curl.", needs_trust=True
+    )
+    allow_ports: tuple[int, ...] = setting((), "Ports of other protocols that are allowed.", needs_trust=True)
+    ca_file: str | None = setting(None, "File with additional certificate authorities (PEM).", needs_trust=True)
+    verify_tls: bool = setting(True, "Reject invalid certificates.", needs_trust=True)
     accept_language: str | None = setting(None, "Accept-Language header; none: not sent.")
 
 
@@ -178,7 +183,7 @@ class HttpSettings:
 class DnsSettings:
     """Name resolution."""
 
-    servers: tuple[str, ...] = setting((), "Name servers; empty: those of the system.")
+    servers: tuple[str, ...] = setting((), "Name servers; empty: those of the system.", needs_trust=True)
     timeout: timedelta = setting(_seconds(5), "Time for one lookup.")
     attempts: int = setting(2, "Attempts per lookup.")
     min_ttl: timedelta = setting(_seconds(60), "Minimum time an answer is cached.")
@@ -231,6 +236,7 @@ class StoreSettings:
     url: str | None = setting(
         None,
         "postgresql://user@host/database: keep the state there, for any number of machines; none: keep it in files.",
+        needs_trust=True,
     )
     shards: int = setting(64, "Number of shards. Fixed when the collection is created.")
     lease_timeout: timedelta = setting(
@@ -260,6 +266,7 @@ class ArchiveSettings:
         None,
         "s3://bucket/prefix?endpoint=https://... or file:///path: upload finished files there, and read files from "
         "there that are not stored locally; none: keep them local.",
+        needs_trust=True,
     )
     max_upload_bytes: int = setting(64 * 1024 * 1024, "With url: start a new file when one reaches this size.")
     upload_interval: timedelta = setting(_seconds(30), "With url: start a new file when one reaches this age.")
@@ -378,16 +385,18 @@ class AlertSettings:
     quiet_hours: tuple[str, ...] = setting(
         (), "Hours (UTC) without messages, such as 22:00-06:00, for alerts without their own quiet hours."
     )
-    mail_host: str | None = setting(None, "Mail server; none: alerts cannot use mail.")
-    mail_port: int = setting(587, "Port of the mail server.")
+    mail_host: str | None = setting(None, "Mail server; none: alerts cannot use mail.", needs_trust=True)
+    mail_port: int = setting(587, "Port of the mail server.", needs_trust=True)
     mail_tls: str = setting(
-        "starttls", "starttls: upgrade the connection to TLS; tls: TLS from the start; off: no encryption."
+        "starttls",
+        "starttls: upgrade the connection to TLS; tls: TLS from the start; off: no encryption.",
+        needs_trust=True,
     )
-    mail_user: str | None = setting(None, "User name for the mail server; none: no login.")
+    mail_user: str | None = setting(None, "User name for the mail server; none: no login.", needs_trust=True)
     mail_password_file: str | None = setting(
-        None, "File with the password. Without it, EVERCRAWL_MAIL_PASSWORD is used."
+        None, "File with the password. Without it, EVERCRAWL_MAIL_PASSWORD is used.", needs_trust=True
     )
-    mail_from: str | None = setting(None, "Sender address; none: identity.contact.")
+    mail_from: str | None = setting(None, "Sender address; none: identity.contact.", needs_trust=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,7 +421,7 @@ class AnalysisSettings:
     """Analysers that run on each new version."""
 
     analysers: tuple[str, ...] = setting(
-        (), "Analysers by name: language, sentiment, paper-sentiment, or your own as module:object."
+        (), "Analysers by name: language, sentiment, paper-sentiment, or your own as module:object.", needs_trust=True
     )
 
 
@@ -437,7 +446,9 @@ class OutpostSettings:
     """Agents that run near sites and send only what changed."""
 
     listen: str | None = setting(
-        None, "HOST:PORT where paired outposts reach this collection while it crawls; none: outposts are off."
+        None,
+        "HOST:PORT where paired outposts reach this collection while it crawls; none: outposts are off.",
+        needs_trust=True,
     )
     lease_timeout: timedelta = setting(
         _seconds(120), "How long a silent outpost keeps its sites before the crawler takes them over."
@@ -474,7 +485,9 @@ class WebSettings:
     """The web interface."""
 
     public_url: str | None = setting(
-        None, "URL where people reach the web interface (`serve`). Alerts link to it; none: they name commands instead."
+        None,
+        "URL where people reach the web interface (`serve`). Alerts link to it; none: they name commands instead.",
+        needs_trust=True,
     )
 
 
@@ -508,3 +521,4 @@ class Settings:
     alerts: AlertSettings = field(default_factory=AlertSettings)
     web: WebSettings = field(default_factory=WebSettings)
     sites: tuple[SiteSettings, ...] = ()  # The tables [site."PATTERN"], in the order of the files.
+    is_trusted: bool = True  # Whether the collection may send alerts and let people log in; see `evercrawl trust`.

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from evercrawl.adapters.sqlite.hardened_file import connect, require_schema, statements_of
 from evercrawl.errors import StoreUnavailable
 
 PAGE_BYTES = 4096
@@ -20,7 +21,7 @@ def open_state_file(path: Path, schema: str, *, version: int, max_bytes: int | N
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
     try:
-        db = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+        db = connect(path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
         db.execute("pragma journal_mode = wal")
         db.execute("pragma synchronous = normal")
         db.execute("pragma cache_size = -2048")
@@ -28,6 +29,7 @@ def open_state_file(path: Path, schema: str, *, version: int, max_bytes: int | N
             db.execute(f"pragma max_page_count = {max(64, max_bytes // PAGE_BYTES)}")
             db.execute("pragma journal_size_limit = 1048576")
         _create_tables(db, path, schema, version)
+        require_schema(db, path, statements_of(schema))
     except sqlite3.Error as error:
         raise StoreUnavailable(f"{path} cannot be used: {error}") from error
     return db
@@ -39,7 +41,7 @@ def _create_tables(db: sqlite3.Connection, path: Path, schema: str, version: int
         raise StoreUnavailable(f"{path} was written by a newer evercrawl; upgrade to use it")
     if found < version:
         with transaction(db):
-            for statement in schema.split(";"):
+            for statement in statements_of(schema):
                 db.execute(statement)
             db.execute(f"pragma user_version = {version}")
 

@@ -193,7 +193,7 @@ class CrawlProcess:
         with self._lock:
             if self.is_running:
                 raise CollectionBusy("a crawl is already running; stop it first")
-            command = [sys.executable, "-m", "evercrawl", "-C", str(self._collection)]
+            command = [sys.executable, "-P", "-m", "evercrawl", "-C", str(self._collection)]
             command += ["watch" if forever else "crawl", "--no-progress", "--json"]
             command += ["--refresh"] if refresh and not forever else []
             command += ["--", *urls]

@@ -94,12 +94,14 @@ def _digest(secret: str) -> bytes:
 class AuthStore:
     """The secrets and the audit log of one collection; safe to use from several threads."""
 
-    def __init__(self, collection: Path, *, now: Callable[[], datetime] = _now) -> None:
+    def __init__(self, collection: Path | None, *, now: Callable[[], datetime] = _now) -> None:
+        """Without a collection, or with one that cannot be written, everything is in memory."""
         self._now = now
         self._lock = threading.Lock()
-        path = collection / AUTH_FILE
+        path = Path(":memory:") if collection is None else collection / AUTH_FILE
         try:
-            path.touch(mode=0o600)
+            if collection is not None:
+                path.touch(mode=0o600)
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
             self._create_tables(path)
         except (OSError, sqlite3.Error) as error:

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 from evercrawl.collection.alerts.notifier import run_notifier
 from evercrawl.collection.crawl import StopSignal
 from evercrawl.collection.listings import close_readers
-from evercrawl.config import read_settings
+from evercrawl.config import is_writable, read_settings
 from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.report import Summary
 from evercrawl.web.access_control import COOKIE, AllowedOrigins, loopback_origins
@@ -116,7 +116,7 @@ class WebService:
         if options.public_url is not None:  # Alerts that this process sends link to it.
             flags = {**(flags or {}), "web.public_url": options.public_url}
         self.options = options
-        self.auth = AuthStore(collection)
+        self.auth = AuthStore(collection if settings.is_trusted and is_writable(collection) else None)
         check_options(options, self.auth)
         self.link = OneTimeLink()
         self.sockets = open_sockets(options)

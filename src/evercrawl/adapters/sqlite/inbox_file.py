@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
+from evercrawl.adapters.sqlite.hardened_file import connect, require_schema
 from evercrawl.adapters.sqlite.state_file import TranslateErrors
 from evercrawl.model.history import Mute, PartVerdict
 
@@ -49,9 +49,10 @@ class Corrections:
     def _read(self) -> tuple[Mute, ...]:
         if not self._path.exists():
             return ()
-        with TranslateErrors(self._path), closing(sqlite3.connect(self._path, timeout=BUSY_WAIT_S)) as db:
+        with TranslateErrors(self._path), closing(connect(self._path, mode="ro", timeout=BUSY_WAIT_S)) as db:
             if db.execute("pragma user_version").fetchone()[0] != VERSION:
                 return ()
+            require_schema(db, self._path, SCHEMA)
             query = f"select {MUTE_COLUMNS} from mute where verdict = ? order by id"
             return tuple(map(mute_from, db.execute(query, (PartVerdict.CONTENT.value,))))
 

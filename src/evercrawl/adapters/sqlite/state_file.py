@@ -12,9 +12,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal
 
+from evercrawl.adapters.sqlite.hardened_file import connect, require_schema, statements_of
 from evercrawl.errors import BugFound, EvercrawlError, StoreUnavailable
 
 SCHEMA = files(__package__).joinpath("schema.sql").read_text(encoding="utf-8")
+_STATEMENTS = statements_of(SCHEMA)
 SCHEMA_VERSION = 6
 MIN_SQLITE = (3, 39)  # `is distinct from`
 PAGE_BYTES = 4096
@@ -98,10 +100,11 @@ def open_for_writing(path: Path, *, durability: str) -> sqlite3.Connection:
     """Open a shard's file and create it if needed. The connection autocommits; transactions begin explicitly."""
     with TranslateErrors(path):
         _make_folder(path.parent)
-        db = _connect(f"{path.absolute().as_uri()}?mode=rwc")
+        db = _connect(path, "rwc")
         try:
             _tune(db, durability)
             _create_schema(db, path)
+            require_schema(db, path, _STATEMENTS)
         except BaseException:
             db.close()
             raise
@@ -111,10 +114,11 @@ def open_for_writing(path: Path, *, durability: str) -> sqlite3.Connection:
 def open_for_reading(path: Path) -> sqlite3.Connection:
     """Open a shard's file read-only; this does not disturb a crawl in another process."""
     with TranslateErrors(path):
-        db = _connect(f"{path.absolute().as_uri()}?mode=ro")
+        db = _connect(path, "ro")
         try:
             if _version(db, path) == 0:  # another process is creating it
                 _create_beside(path)
+            require_schema(db, path, _STATEMENTS)
         except BaseException:
             db.close()
             raise
@@ -148,15 +152,15 @@ def _make_folder(folder: Path) -> None:
         ) from error
 
 
-def _connect(uri: str) -> sqlite3.Connection:
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
     if sqlite3.sqlite_version_info < MIN_SQLITE:
         needed = ".".join(map(str, MIN_SQLITE))
         raise StoreUnavailable(
             f"this Python has SQLite {sqlite3.sqlite_version}; use one with SQLite {needed} or newer"
         )
-    db = sqlite3.connect(
-        uri,
-        uri=True,
+    db = connect(
+        path,
+        mode=mode,
         isolation_level=None,
         timeout=BUSY_TIMEOUT_S,
         cached_statements=CACHED_STATEMENTS,
@@ -199,24 +203,14 @@ def _create_schema(db: sqlite3.Connection, path: Path) -> None:
         return
     with transaction(db):
         if _version(db, path) == 0:
-            for statement in _statements_of(SCHEMA):
+            for statement in _STATEMENTS:
                 db.execute(statement)
             db.execute(_FIRST_ROW, (shard_of(path),))
             db.execute(f"pragma user_version = {SCHEMA_VERSION}")
 
 
-def _statements_of(script: str) -> Iterator[str]:
-    """Split a script; `executescript` would end the transaction."""
-    part = ""
-    for line in script.splitlines():
-        part += f"{line}\n"
-        if sqlite3.complete_statement(part):
-            yield part
-            part = ""
-
-
 def _create_beside(path: Path) -> None:
-    db = _connect(f"{path.absolute().as_uri()}?mode=rw")
+    db = _connect(path, "rw")
     try:
         _create_schema(db, path)
     finally:

@@ -83,12 +83,14 @@ def serve_command(
         crawl=crawl,
     )
     path = cli.require_collection()
-    cli.load_settings(path)
+    loaded = cli.load_settings(path)
     if token is not None and len(token) < _MIN_TOKEN_CHARS:
         raise ConfigError(
             f"--token needs at least {_MIN_TOKEN_CHARS} characters; create one with: openssl rand -hex 24"
         )
     if password:
+        if loaded.distrust is not None:
+            raise ConfigError(f"no password can be set: {loaded.distrust.message()}; or use --token")
         _set_password(path)
     service = WebService(path, options)
     return asyncio.run(_serve_until_stopped(cli, service, opens=opens, as_json=as_json))

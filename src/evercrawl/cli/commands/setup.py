@@ -145,6 +145,38 @@ def _collection_file(cli: CliContext) -> Path:
     return collection_file(found)
 
 
+@click.command("trust")
+@click.argument("folder", required=False, type=click.Path(path_type=Path, file_okay=False))
+@click.option("--remove", is_flag=True, help="Trust it no longer.")
+@json_option
+@common_options
+@pass_cli
+def trust_command(cli: CliContext, folder: Path | None, remove: bool, as_json: bool) -> None:
+    """Trust a collection that somebody else made, or that you copied or moved here.
+
+    \b
+    evercrawl trust copied.evercrawl       its alerts, filters and files work as in your own
+    evercrawl trust --remove               for the collection here: turn them off
+
+    A collection that you did not create here runs, sends and follows nothing that its files name. Look at it first:
+    evercrawl config show --origin, and evercrawl alert list.
+    """
+    from evercrawl.config import is_collection
+    from evercrawl.config.trust import distrust_collection, trust_collection
+
+    path = folder or cli.require_collection()
+    if not is_collection(path):
+        raise ConfigError(f"{path} is not a collection")
+    if remove:
+        distrust_collection(path, cli.env)
+    else:
+        trust_collection(path, cli.env)
+    if as_json:
+        emit_json("trust", {"collection": str(path.resolve()), "trusted": not remove})
+    else:
+        cli.note(f"{path} is {'not trusted any more' if remove else 'trusted'}")
+
+
 @click.command("doctor")
 @click.argument("url", required=False)
 @allow_private_option

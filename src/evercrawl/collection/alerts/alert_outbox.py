@@ -14,6 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evercrawl.adapters.sqlite.hardened_file import connect, mode_for, require_schema, statements_of
 from evercrawl.adapters.sqlite.state_file import TranslateErrors, transaction
 from evercrawl.core.alerts.definition import alert_from_json, alert_to_json, event_from_json, event_to_json
 from evercrawl.core.alerts.delivery import AlertMessage, AlertQueue, MessageState
@@ -80,13 +81,17 @@ class AlertOutbox:
             self.uid, self.link_key = self._db.execute("select uid, link_key from about").fetchone()
 
     def _open(self) -> sqlite3.Connection:
-        _make_private(self._path)
-        db = sqlite3.connect(self._path, isolation_level=None, timeout=BUSY_WAIT_S, check_same_thread=False)
+        mode = mode_for(self._path)
+        if mode != "ro":
+            _make_private(self._path)
+        db = connect(self._path, mode=mode, isolation_level=None, timeout=BUSY_WAIT_S, check_same_thread=False)
         try:
-            db.execute("pragma journal_mode = wal")
-            # The rows are few, and none may be lost or duplicated.
-            db.execute("pragma synchronous = full")
-            _create_schema(db, self._path)
+            if mode != "ro":
+                db.execute("pragma journal_mode = wal")
+                # The rows are few, and none may be lost or duplicated.
+                db.execute("pragma synchronous = full")
+                _create_schema(db, self._path)
+            require_schema(db, self._path, statements_of(_schema()))
         except BaseException:
             db.close()
             raise
@@ -336,9 +341,8 @@ def _create_schema(db: sqlite3.Connection, path: Path) -> None:
     with transaction(db):
         if _version(db, path) == VERSION:
             return
-        for statement in _schema().split(";\n"):
-            if statement.strip():
-                db.execute(statement)
+        for statement in statements_of(_schema()):
+            db.execute(statement)
         db.execute("insert into about values (?, ?)", (secrets.token_hex(6), secrets.token_bytes(LINK_KEY_BYTES)))
         db.execute(f"pragma user_version = {VERSION}")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from evercrawl.adapters.system import CollectionLock, SystemClock
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, outbox_path
 from evercrawl.collection.alerts.event_reader import CollectionLogs, EventReader, Logs
-from evercrawl.collection.alerts.sender import ChannelSender, Deliverer, MessageSender, retry_policy
+from evercrawl.collection.alerts.sender import ChannelSender, Deliverer, MessageSender, require_trust, retry_policy
 from evercrawl.engine.ports import Clock
 from evercrawl.errors import CollectionBusy, EvercrawlError
 from evercrawl.model.settings import Settings
@@ -117,6 +117,7 @@ async def deliver_until_stopped(
     collection: Path, settings: Settings, stop: asyncio.Event, *, say: Callable[[str], None] = log.info
 ) -> None:
     """Deliver until stopped; wait while there is no alert or another process delivers."""
+    require_trust(settings)
     lock = CollectionLock(collection, LOCK)
     is_reported = False
     while not stop.is_set():
@@ -148,6 +149,7 @@ async def _deliver(collection: Path, settings: Settings, stop: asyncio.Event) ->
 
 async def deliver_once(collection: Path, settings: Settings) -> None:
     """Read all new events and try pending messages once; raise CollectionBusy if another process delivers."""
+    require_trust(settings)
     with CollectionLock(collection, LOCK):
         notifier = open_notifier(collection, settings)
         try:
@@ -168,7 +170,7 @@ async def _first_of(*events: asyncio.Event, within_s: float) -> None:
 @asynccontextmanager
 async def run_notifier(collection: Path, settings: Settings) -> AsyncIterator[None]:
     """Deliver alerts while the block runs, and once after it; their errors do not end the block."""
-    if not settings.alerts.enabled:
+    if not (settings.alerts.enabled and settings.is_trusted):
         yield
         return
     stop = asyncio.Event()

@@ -88,6 +88,7 @@ class ChannelSender:
     async def send(self, outgoing: OutgoingMessage, *, now: datetime) -> DeliveryAttempt:
         """Make one attempt; never raise."""
         try:
+            require_trust(self._settings)
             return await self._ways[outgoing.alert.destination.channel](outgoing, now)
         except EvercrawlError as error:
             return DeliveryAttempt(False, str(error)[:MAX_DETAIL_CHARS])
@@ -161,6 +162,12 @@ class ChannelSender:
         address = outgoing.alert.destination.address
         is_sent = await asyncio.to_thread(_send_by_apprise, address, parts.subject, parts.text)
         return DeliveryAttempt(is_sent, "sent by apprise" if is_sent else "apprise could not send it")
+
+
+def require_trust(settings: Settings) -> None:
+    """Raise ConfigError if the collection may not send anything."""
+    if not settings.is_trusted:
+        raise ConfigError("the collection is not trusted, so it sends nothing; if it is yours: evercrawl trust DIR")
 
 
 def has_apprise() -> bool:

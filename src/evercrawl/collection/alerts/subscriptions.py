@@ -19,6 +19,7 @@ from evercrawl.adapters.http.poster import JsonPoster
 from evercrawl.adapters.system import SystemClock
 from evercrawl.cluster.visit_requests import request_visits
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, outbox_path
+from evercrawl.collection.alerts.sender import require_trust
 from evercrawl.core.sitemap.websub_protocol import (
     HEAD_BYTES,
     SubscriptionPhase,
@@ -149,6 +150,7 @@ class WebsubClient:
 
     async def subscribe(self, url: str) -> Subscription:
         """Subscribe to a page or feed; raise ConfigError if it cannot be read or names no hub."""
+        require_trust(self._settings)
         self._callback("")  # Before anything is stored: raise if hubs could not reach us.
         name = canonical(url)
         if name is None:
@@ -168,6 +170,7 @@ class WebsubClient:
 
     async def unsubscribe(self, topic: str) -> bool:
         """End a subscription; return False if there is none."""
+        require_trust(self._settings)
         for subscription in self.subscriptions():
             if subscription.topic == topic:
                 await self._send_request(subscription._replace(phase=SubscriptionPhase.ENDING))
@@ -176,6 +179,8 @@ class WebsubClient:
 
     async def renew(self) -> int:
         """Renew leases that end soon and requests without a callback; return their number."""
+        if not self._settings.is_trusted:
+            return 0
         now = datetime.now(UTC)
         due = [
             one for one in await asyncio.to_thread(self.subscriptions)
@@ -207,7 +212,7 @@ class WebsubClient:
         return subscription._replace(detail=detail or subscription.detail)
 
     def _find(self, token: str) -> Subscription | None:
-        if not outbox_path(self._collection).exists():
+        if not self._settings.is_trusted or not outbox_path(self._collection).exists():
             return None
         with closing(AlertOutbox(self._collection)) as outbox:
             stored = outbox.subscriptions().get(token)
