@@ -484,6 +484,7 @@ _HEX = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f]+")
 _LONG_SEGMENTS = re.compile(r"[0-9A-Za-z_-]{16,}")
 _PLAIN_START = re.compile(r"[a-z]{3,}(?:[-_](?:[a-z]{2,}|[0-9]{2,})(?![0-9A-Za-z]))+")
 _HOST = re.compile(r"^(?:[a-z]+:)?//[^/]*")
+_DIGIT = re.compile(r"\d")
 _LONG_NUMBER = re.compile(r"\d{9,}")
 REFERENCE_SLOT, IMAGE_SLOT = 0x400, 0x401
 
@@ -688,9 +689,12 @@ def _keyed_edit(removed: str, added: str) -> KeyedEdit:
     old, new = normalize_text(removed).split(), normalize_text(added).split()
     if old and new:
         old, new = _trim_common_words(old, new)
-    shapes = text_shape(" ".join(old)), text_shape(" ".join(new))
-    is_in_words = shapes[0] != shapes[1] and any(map(str.isalpha, "".join(shapes)))
-    words = "\x1f".join(shapes if is_in_words else (" ".join(old), " ".join(new)))
+    sides = " ".join(old), " ".join(new)
+    words = "\x1f".join(sides)
+    if _DIGIT.search(words) is not None:
+        shapes = text_shape(sides[0]), text_shape(sides[1])
+        is_in_words = shapes[0] != shapes[1] and any(map(str.isalpha, "".join(shapes)))
+        words = "\x1f".join(shapes) if is_in_words else words
     return KeyedEdit(xxh64_intdigest(words.encode("utf-8", "surrogatepass")), removed, added)
 
 

@@ -56,6 +56,7 @@ UPKEEP_LINE = Limit(0.08, pages=4, differed=6)  # Words in a line of which anoth
 ENTRY = Limit(0.1, pages=3, differed=5)  # Entries of lists beside prose, targets of links and images.
 NUMBER = Limit(0.25, pages=2, differed=2)
 WORDS = Limit(0.3, pages=3, differed=3)
+BLOCK = Limit(0.3, pages=4, differed=6)  # Whole blocks that come and go; a few edits on one day are content.
 VALUE = Limit(0.45, pages=3, differed=8)  # Prices and cells of tables.
 STATEMENT = Limit(0.75, pages=4, differed=8)
 # Rates of locations are those seen.
@@ -242,7 +243,7 @@ def _is_noise_segment(hunk: Hunk, change: SegmentChange, context: ChangeContext)
         return True
     if is_value:
         return False
-    if _is_in_upkeep_line(hunk, context) and _slot_reaches(hunk, slot, UPKEEP_LINE, context):
+    if _slot_reaches(hunk, slot, UPKEEP_LINE, context) and _is_in_upkeep_line(hunk, context):
         return True
     # A short segment of this very page that differed at nearly all of its last visits.
     return hunk.form > 1 and not is_prose(change.added) and _is_restless(Location(hunk.name, slot), context)
@@ -387,7 +388,7 @@ def _is_noise_text(hunk: Hunk, context: ChangeContext) -> bool:
         return True
     if any(_reaches(seat, ALWAYS, context) for seat in _seats(hunk)):
         return True
-    if slot >= BLOCK_SLOT and _slot_reaches(hunk, slot, WORDS, context):
+    if slot >= BLOCK_SLOT and _slot_reaches(hunk, slot, BLOCK, context):
         return True
     is_label = hunk.name_position is not RowPosition.WITHIN or hunk.is_linked or hunk.is_variation
     is_label = is_label and (hunk.is_linked or not any(map(is_prose, texts)))
@@ -430,15 +431,20 @@ def _slot_reaches(hunk: Hunk, slot: int, limit: Limit, context: ChangeContext, *
     if by_path is None:
         return False
     rate = by_path.differed / (by_path.compared + QUIET_COMPARISONS)
-    for location in (Location(hunk.name, slot), location_of(hunk))[: 1 + (hunk.is_number and not is_growing)]:
-        known = context.site.locations.get(location)
-        if known is not None and (known.pages >= MIN_KNOWN_PAGES or known.compared >= MIN_KNOWN_COMPARISONS):
-            rate = (known.differed + PATH_WEIGHT * rate) / (known.compared + PATH_WEIGHT)
-            spread = known if known.pages >= MIN_KNOWN_PAGES else by_path
-            return rate >= limit.rate and _is_spread(spread, limit, is_growing=is_growing)
+    known = context.site.locations.get(Location(hunk.name, slot))
+    if not _is_known(known) and not is_growing and hunk.is_number:
+        known = context.site.locations.get(location_of(hunk))
+    if known is not None and _is_known(known):
+        rate = (known.differed + PATH_WEIGHT * rate) / (known.compared + PATH_WEIGHT)
+        spread = known if known.pages >= MIN_KNOWN_PAGES else by_path
+        return rate >= limit.rate and _is_spread(spread, limit, is_growing=is_growing)
     is_other_line = not hunk.has_same_name and (hunk.form > 1 or not hunk.is_number)
     least = max(limit.rate, NUMBER.rate if is_other_line else UNKNOWN_SLOT_RATE)
     return rate >= least and _is_spread(by_path, limit, is_growing=is_growing)
+
+
+def _is_known(stats: LocationStats | None) -> bool:
+    return stats is not None and (stats.pages >= MIN_KNOWN_PAGES or stats.compared >= MIN_KNOWN_COMPARISONS)
 
 
 def _is_spread(stats: LocationStats, limit: Limit, *, is_growing: bool) -> bool:
