@@ -88,6 +88,8 @@ def current_graph(collection: Path) -> LinkGraphFiles | None:
     folder = graph_folder(collection)
     try:
         name = (folder / "current").read_text("utf-8").strip()
+        if not name.removeprefix("g").isdecimal():  # not written by us
+            return None
         notes = json.loads((folder / name / "notes.json").read_text("utf-8"))
     except (OSError, ValueError):
         return None

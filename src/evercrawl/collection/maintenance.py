@@ -33,6 +33,7 @@ from evercrawl.adapters.sqlite.state_file import (
     state_folder,
 )
 from evercrawl.adapters.system import CollectionLock, sync_folder
+from evercrawl.adapters.warc.reader import archive_path
 from evercrawl.adapters.warc.rewrite import RewritePlan, RewriteResult, plan_rewrite, rewrite_file
 from evercrawl.adapters.warc.shard_archive import QUARANTINE_SUFFIX, file_name, shard_files, truncate_archive
 from evercrawl.adapters.warc.warc_records import WarcInfo
@@ -310,7 +311,7 @@ def _write_files(folder: Path, settings: Settings, shard: int, files: _Files) ->
 def _delete_dropped(folder: Path, db: SqliteConnection) -> None:
     """Delete files that an earlier transaction has replaced, also after a crash."""
     for name in dropped_files(db):
-        (folder / name).unlink(missing_ok=True)
+        archive_path(folder, name).unlink(missing_ok=True)
         delete_dropped_file(db, name)
 
 

@@ -22,7 +22,6 @@ _STRAY = "bytes outside of any record"
 MAX_HEADER_BYTES = 256 * 1024  # Size limit of a record's header.
 _MARK = b"WARC/"
 _VERSION = re.compile(rb"WARC/[01]\.\d+[ \t]*\r?\Z")
-_HEADER_END = (b"\r\n\r\n", b"\n\n")
 _HEAD_END = re.compile(rb"\n\r?\n")
 _STATUS = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})")
 _FRACTION = re.compile(r"\.(\d+)")
@@ -112,11 +111,19 @@ def _records_in(data: Buffer, *, member: int | None) -> Iterator[WarcRecord | Wa
             record, start = parse_record(data, at, offset=offset)
             yield record
             reported = False
-        except ValueError as error:
+        except BadRecord as error:
             yield WarcDamage(offset, str(error))
-            start, reported = at + 1, True
+            start, reported = error.following, True
     if not reported and data[start:].strip(_BETWEEN):
         yield WarcDamage(start if member is None else member, _STRAY)
+
+
+class BadRecord(ValueError):
+    """A damaged record; the search for the next one goes on at `following`, so that no byte is parsed twice."""
+
+    def __init__(self, message: str, following: int) -> None:
+        super().__init__(message)
+        self.following = following
 
 
 class WarcRecord(NamedTuple):
@@ -146,27 +153,35 @@ def find_record(data: Buffer, start: int) -> int | None:
 
 
 def parse_record(data: Buffer, at: int, *, offset: int) -> tuple[WarcRecord, int]:
-    """Parse the record at `at`; return it and the end of its block, or raise ValueError."""
+    """Parse the record at `at`; return it and the end of its block, or raise BadRecord."""
     header_end, block_start = _header_end(data, at)
+    inner = data.rfind(b"\n" + _MARK, at, header_end)
+    if inner >= 0:
+        raise BadRecord("the record ends within its header", inner + 1)
     first, *lines = data[at:header_end].split(b"\n")
     if not _VERSION.match(first):
-        raise ValueError(f"unknown version {first[:20]!r}")
+        raise BadRecord(f"unknown version {first[:20]!r}", header_end)
     headers = _fields(lines)
-    block_end = block_start + _length(headers)
+    try:
+        block_end = block_start + _length(headers)
+    except ValueError as error:
+        raise BadRecord(str(error), header_end) from None
     if block_end > len(data):
-        raise ValueError(f"the record is truncated: {block_end - len(data)} bytes are missing")
+        raise BadRecord(f"the record is truncated: {block_end - len(data)} bytes are missing", header_end)
     kind = headers.get("warc-type")
     if not kind:
-        raise ValueError("the record has no WARC-Type")
+        raise BadRecord("the record has no WARC-Type", header_end)
     return WarcRecord(offset, kind, headers, bytes(data[block_start:block_end])), block_end
 
 
 def _header_end(data: Buffer, at: int) -> tuple[int, int]:
-    found = ((data.find(mark, at, at + MAX_HEADER_BYTES), len(mark)) for mark in _HEADER_END)
-    ends = [(end, end + size) for end, size in found if end >= 0]
-    if not ends:
-        raise ValueError(f"no end of the record's header within {MAX_HEADER_BYTES} bytes")
-    return min(ends)
+    """Return the ends of the header's last line and of the empty line after it."""
+    end = _HEAD_END.search(data, at, at + MAX_HEADER_BYTES)
+    if end is not None:
+        return end.start(), end.end()
+    later = _HEAD_END.search(data, at + MAX_HEADER_BYTES)
+    following = max(at + 1, later.end() - MAX_HEADER_BYTES) if later else len(data)
+    raise BadRecord(f"no end of the record's header within {MAX_HEADER_BYTES} bytes", following)
 
 
 def _length(headers: dict[str, str]) -> int:
@@ -230,11 +245,22 @@ def parse_warc_date(text: str) -> datetime:
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
+def archive_path(folder: Path, file: str) -> Path:
+    """Return the path of an archive file that the state names; raise StoreUnavailable if it is not in the folder."""
+    if Path(file).name != file or "\0" in file or file == "..":
+        raise StoreUnavailable(
+            f"the state names {file!r}, which is not an archive file; it was not written by evercrawl"
+        )
+    return folder / file
+
+
 def read_archive_bytes(folder: Path, file: str, offset: int, length: int) -> bytes:
     """Read up to `length` bytes from the local file or the bucket; raise StoreUnavailable if neither has it."""
     where = f"{file} at {offset}"
+    if offset < 0 or length < 0:
+        raise StoreUnavailable(f"the archive file {where} cannot be read: there is no such place")
     try:
-        with (folder / file).open("rb") as opened:
+        with archive_path(folder, file).open("rb") as opened:
             opened.seek(offset)
             return opened.read(length)
     except FileNotFoundError as error:

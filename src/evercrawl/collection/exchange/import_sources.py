@@ -16,6 +16,7 @@ from typing import IO, Literal, NamedTuple, get_args
 
 from evercrawl.adapters.warc.gzip_members import GZIP_MAGIC, decompress_at
 from evercrawl.adapters.warc.reader import (
+    BadRecord,
     HttpBlock,
     WarcDamage,
     WarcRecord,
@@ -36,6 +37,11 @@ ImportFormat = Literal["warc", "wacz"]
 IMPORT_FORMATS: tuple[ImportFormat, ...] = get_args(ImportFormat)
 OPEN_FILES = 16
 MAGIC_BYTES = 64  # Bytes read to detect the type of a file; some writers start with blank lines.
+MAX_EXPANSION = 100  # A package may expand to this many times its size, and a WARC file to twice that.
+MIN_EXPANDED_BYTES = 64 * 1024 * 1024  # Smaller results are never too large.
+MAX_PACKED_FILES = 10_000  # WARC files in a package.
+RESERVED_BYTES = 256 * 1024 * 1024  # Disk space that stays free.
+_COPIED_BYTES = 1 << 20
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 ZIP_MAGIC = b"PK\x03\x04"
 _HASHES = {"sha1": sha1, "sha-1": sha1, "sha256": sha256, "sha-256": sha256, "sha512": sha512, "md5": md5}
@@ -93,11 +99,16 @@ def _extract(file: Path, folder: Path, *, start: int) -> list[Path]:
         raise ConfigError(f"{file} is not a WACZ file: it is not a ZIP file")
     try:
         with zipfile.ZipFile(file) as package:
-            names = [name for name in package.namelist() if _is_warc_member(name)]
+            names = [member for member in package.infolist() if _is_warc_member(member.filename)]
+            if len(names) > MAX_PACKED_FILES:
+                raise ConfigError(f"{file} has {len(names)} WARC files, more than {MAX_PACKED_FILES}")
             targets = [folder / f"{start + number:06}.warc" for number in range(len(names))]
+            room = _room_for(file, folder)
             for name, target in zip(names, targets, strict=True):
                 with package.open(name) as member, target.open("xb") as out:
-                    shutil.copyfileobj(member, out, 1 << 20)
+                    while part := member.read(_COPIED_BYTES):
+                        room.take(len(part))
+                        out.write(part)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
         raise ConfigError(f"{file} is not a valid WACZ file: {error}") from error
     except OSError as error:
@@ -107,6 +118,32 @@ def _extract(file: Path, folder: Path, *, start: int) -> list[Path]:
     return targets
 
 
+class _Room:
+    """How much a package may still expand, whatever sizes it declares."""
+
+    def __init__(self, file: Path, allowed: int, free: int) -> None:
+        self._file = file
+        self._allowed = allowed
+        self._free = free
+
+    def take(self, size: int) -> None:
+        """Raise if that is more than is left."""
+        self._allowed -= size
+        self._free -= size
+        if self._allowed < 0:
+            raise ConfigError(
+                f"{self._file} is not imported: it expands to more than {MAX_EXPANSION} times its size, as packages "
+                "made to fill disks do; if you know its author, unpack it and use: evercrawl import warc"
+            )
+        if self._free < 0:
+            raise StoreUnavailable(f"{self._file} cannot be extracted: there is not enough disk space for it")
+
+
+def _room_for(file: Path, folder: Path) -> _Room:
+    allowed = max(MIN_EXPANDED_BYTES, MAX_EXPANSION * file.stat().st_size)
+    return _Room(file, allowed, shutil.disk_usage(folder).free - RESERVED_BYTES)
+
+
 def _is_warc_member(name: str) -> bool:
     return name.startswith("archive/") and name.endswith((".warc", ".warc.gz"))
 
@@ -114,10 +151,15 @@ def _is_warc_member(name: str) -> bool:
 def locate_records(path: Path, source: int) -> Iterator[tuple[RecordPlace, WarcRecord] | WarcDamage]:
     """Yield every intact record of a file with its position, and a description of each damaged one."""
     last, nth = -1, 0
+    left = max(16 * MIN_EXPANDED_BYTES, 2 * MAX_EXPANSION * path.stat().st_size)
     for found in iterate_records(path):
         if isinstance(found, WarcDamage):
             yield found
             continue
+        left -= len(found.block)
+        if left < 0:
+            yield WarcDamage(found.offset, f"the file expands to more than {2 * MAX_EXPANSION} times its size here")
+            return
         nth = nth + 1 if found.offset == last else 0
         last = found.offset
         yield RecordPlace(source, found.offset, nth), found
@@ -165,8 +207,8 @@ def _nth_record(member: bytes, place: RecordPlace) -> WarcRecord:
     while (at := find_record(member, start)) is not None:
         try:
             record, start = parse_record(member, at, offset=place.offset)
-        except ValueError:
-            start = at + 1
+        except BadRecord as error:
+            start = error.following
             continue
         nth += 1
         if nth == place.nth:
