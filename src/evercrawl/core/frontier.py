@@ -423,10 +423,20 @@ class Frontier:
         if queue.needs_robots(now_us):
             queue.fetching_robots = True
             return FetchRobots(queue)
-        page = queue.window.popleft() if self._rank_of is None else queue.take_best(self._rank_of)
+        page = self._take_page(queue)
         queue.served += 1
         self._settle(queue)
         return Visit(queue, page)
+
+    def _take_page(self, queue: HostQueue) -> Page:
+        """Remove and return the next page: the best of the window, or the first if it was visited before.
+        Pages to visit again keep their order, since a poor one would wait forever while rich ones are due again."""
+        if self._value_of is not None:
+            return queue.take_best(self._value_of)
+        rank_of = self._rank_of
+        if rank_of is None or queue.window[0].visits:
+            return queue.window.popleft()
+        return queue.take_best(lambda page: rank_of(page) if page.visits == 0 else -1.0)
 
     def _settle(self, queue: HostQueue) -> None:
         """Put the queue where its state says: heap, refill, both or neither."""
