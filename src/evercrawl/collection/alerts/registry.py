@@ -254,6 +254,8 @@ class AlertRegistry:
                 return replace(target, address=str(path))
             case Channel.APPRISE:
                 require_apprise()
+                if (problem := apprise_problem(target.address, is_own=True)) is not None:
+                    raise ConfigError(problem)
                 return target
             case Channel.MAIL:
                 return target

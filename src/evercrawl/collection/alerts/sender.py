@@ -7,18 +7,20 @@ import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
+from evercrawl.adapters.guarded_apprise import send_by_apprise
 from evercrawl.adapters.http.poster import JsonPoster
 from evercrawl.adapters.system import write_atomically
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, StoredAlert
 from evercrawl.collection.alerts.mail import build_mail, mail_password, mail_problem, mail_sender, send_mail
 from evercrawl.collection.alerts.message_templates import EXAMPLES, body_of, mail_parts
+from evercrawl.core.alerts.definition import apprise_problem
 from evercrawl.core.alerts.delivery import (
     AlertMessage,
     ComposeMessage,
@@ -44,6 +46,7 @@ from evercrawl.model.user_agent import user_agent
 
 ATOM_ENTRIES = 100  # Maximum number of entries of a feed.
 MAX_DETAIL_CHARS = 300
+APPRISE_TIMEOUT = timedelta(minutes=2)  # Its plug-ins load slowly and have time limits of their own.
 
 log = logging.getLogger(__name__)
 
@@ -160,7 +163,12 @@ class ChannelSender:
         message = outgoing.message
         parts = mail_parts(self._content(outgoing), message_id=message.id, at_us=message.created_us)
         address = outgoing.alert.destination.address
-        is_sent = await asyncio.to_thread(_send_by_apprise, address, parts.subject, parts.text)
+        require_apprise()
+        if (problem := apprise_problem(address, is_own=True)) is not None:
+            raise ConfigError(problem)
+        is_private = self._settings.http.allow_private
+        send = partial(send_by_apprise, allow_private=is_private, timeout=APPRISE_TIMEOUT)
+        is_sent = await asyncio.to_thread(send, address, parts.subject, parts.text)
         return DeliveryAttempt(is_sent, "sent by apprise" if is_sent else "apprise could not send it")
 
 
@@ -181,14 +189,6 @@ def require_apprise() -> None:
         import_module("apprise")
     except ModuleNotFoundError:
         raise ConfigError("the extra apprise is not installed: pip install 'evercrawl[apprise]'") from None
-
-
-def _send_by_apprise(address: str, title: str, text: str) -> bool:
-    require_apprise()
-    apprise = import_module("apprise").Apprise()
-    if not apprise.add(address):
-        raise ConfigError("apprise does not understand the address")
-    return bool(apprise.notify(title=title, body=text))
 
 
 def _shown(error: BaseException) -> str:

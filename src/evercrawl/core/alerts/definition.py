@@ -7,6 +7,7 @@ import json
 import re
 from datetime import time
 from typing import Any
+from urllib.parse import unquote
 
 from evercrawl.core.alerts.matching import parse_alert_query
 from evercrawl.core.alerts.message_format import parse_secret
@@ -31,6 +32,15 @@ HOSTED_SERVICES = frozenset({
     "twilio", "wecombot", "whatsapp", "wxteams",
 })  # fmt: skip
 """Apprise schemes without a host in their address."""
+PLAIN_OPTIONS = frozenset({
+    "cto", "emojis", "format", "image", "overflow", "retry", "rto", "tz", "wait",  # of all services
+    "action", "alias", "avatar", "batch", "class", "dedup", "detect", "entity", "expire", "fields", "flags", "footer",
+    "footer_logo", "from", "group", "interval", "key", "lang", "mode", "ping", "preview", "priority", "region",
+    "secret", "severity", "silent", "sound", "tags", "thread", "to", "token", "topic", "tts",
+})  # fmt: skip
+"""Options of these services that neither name a file nor a document to fetch."""
+FETCHING_OPTIONS = frozenset({"attach", "attachment", "cert", "certfile", "config", "include", "keyfile", "template"})
+"""Options that are refused for every service, because they read files or fetch documents."""
 
 
 def apprise_service(address: str) -> str | None:
@@ -39,17 +49,29 @@ def apprise_service(address: str) -> str | None:
     return scheme.strip().lower() if found else None
 
 
-def apprise_problem(address: str) -> str | None:
-    """Return what is wrong with an apprise address; None if it is allowed."""
+def apprise_problem(address: str, *, is_own: bool = False) -> str | None:
+    """Return what is wrong with an apprise address; None if it is allowed.
+    `is_own`: it is from the command line, where any service may be used."""
     service = apprise_service(address)
     if address.count("://") > 1 or any(character.isspace() for character in address.strip()):
         # apprise accepts several addresses in one text: a second could be any host.
         return "enter a single apprise address"
-    if service in HOSTED_SERVICES:
+    options = _option_names(address)
+    refused = options & FETCHING_OPTIONS if is_own else options - PLAIN_OPTIONS
+    if (is_own or service in HOSTED_SERVICES) and refused:
+        why = "it reads files or fetches documents" if refused & FETCHING_OPTIONS else "it is not a plain option"
+        return f"the option {min(refused)[:40]!r} is not allowed here: {why}"
+    if is_own or service in HOSTED_SERVICES:
         return None
     named = f"{service[:40]!r} is not one of them" if service else "write it like tgram://TOKEN/CHAT"
     known = ", ".join(sorted(HOSTED_SERVICES))
     return f"only these apprise services are allowed here: {known}; {named}. Add others on the command line"
+
+
+def _option_names(address: str) -> set[str]:
+    """Return the names after the question mark as apprise reads them: `&` and `;` separate, `%74` is a letter."""
+    pairs = address.partition("?")[2].replace(";", "&").replace("?", "&").split("&")
+    return {unquote(pair.partition("=")[0]).strip().lower() for pair in pairs if pair}
 
 
 def redact_address(address: str) -> str:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import re
 import sys
 import threading
 import time
@@ -9,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+from evercrawl.adapters.guarded_apprise import EventGuard, send_by_apprise
 from evercrawl.collection.alerts.sender import ChannelSender, OutgoingMessage, require_apprise
 from evercrawl.core.alerts.delivery import AlertMessage, DeliveryAttempt
 from evercrawl.core.alerts.message_format import format_secret
@@ -122,19 +124,50 @@ def test_apprise_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         require_apprise()
     assert not sent(outgoing(Channel.APPRISE, "tgram://x")).is_delivered
 
-    told: list[tuple[str, str]] = []
 
-    class Apprise:
-        def add(self, address: str) -> bool:
-            return address.startswith("tgram:")
-
-        def notify(self, *, title: str, body: str) -> bool:
-            told.append((title, body))
-            return True
-
-    stand_in = ModuleType("apprise")
-    stand_in.Apprise = Apprise  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "apprise", stand_in)
-    assert sent(outgoing(Channel.APPRISE, "tgram://x")).is_delivered
+def test_apprise_sends_from_a_process_of_its_own(receiver: Receiver) -> None:
+    pytest.importorskip("apprise")
+    address = receiver.url.replace("http:", "json:")
+    assert sent(outgoing(Channel.APPRISE, f"{address}/200")).is_delivered
     assert "does not understand" in sent(outgoing(Channel.APPRISE, "nonsense://x")).detail
-    assert len(told) == 1
+    assert receiver.paths == ["/200"]
+
+
+def test_apprise_reaches_nothing_private_and_reads_no_files(receiver: Receiver, tmp_path: Path) -> None:
+    pytest.importorskip("apprise")
+    guarded = replace(SETTINGS, http=HttpSettings())
+    refused = sent(outgoing(Channel.APPRISE, f"{receiver.url.replace('http:', 'json:')}/200"), guarded)
+    assert "loopback" in refused.detail
+    (tmp_path / "secret.json").write_text('{"content": "x"}')
+    for wanted in (f"{receiver.url}/template", str(tmp_path / "secret.json")):
+        address = f"discord://1111111111/2222222222?template={wanted}"
+        assert re.search("not allowed|single", sent(outgoing(Channel.APPRISE, address), guarded).detail)
+        with pytest.raises(ConfigError, match=r"loopback|may not read"):  # Also if the list of options misses one.
+            send_by_apprise(address, "title", "text", allow_private=False, timeout=timedelta(minutes=2))
+    assert receiver.paths == []
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["127.0.0.1", "10.1.2.3", "169.254.169.254", "::1", "::ffff:127.0.0.1", "::ffff:8.8.8.8", "fe80::1%eth0",
+     "64:ff9b::7f00:1", "inside.example"],
+)  # fmt: skip
+def test_every_connection_of_a_plug_in_is_checked_whatever_led_to_it(target: str) -> None:
+    """A redirect or a second answer of a name server ends in a connection to an address like these."""
+    guard = EventGuard(("/usr/lib/python",))
+    assert guard.refusal("socket.connect", (None, (target, 80))) is not None
+    assert guard.refusal("socket.sendto", (None, (target, 80))) is not None
+    assert guard.refusal("socket.connect", (None, ("8.8.8.8", 443))) is None
+    assert guard.refusal("socket.connect", (None, "/run/docker.sock")) is not None
+
+
+def test_a_plug_in_starts_and_writes_nothing(tmp_path: Path) -> None:
+    link = tmp_path / "packages" / "link"
+    link.parent.mkdir()
+    link.symlink_to("/etc/passwd")
+    guard = EventGuard((str(link.parent.resolve()),))
+    read, write = ("r", os.O_RDONLY), ("w", os.O_WRONLY | os.O_CREAT)
+    assert guard.refusal("subprocess.Popen", ("sh", [], None, None)) is not None
+    assert guard.refusal("open", (str(link), *read)) is not None
+    assert guard.refusal("open", (str(link.parent / "module.py"), *read)) is None
+    assert guard.refusal("open", (str(link.parent / "module.py"), *write)) is not None

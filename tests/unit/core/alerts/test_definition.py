@@ -21,6 +21,24 @@ def test_other_services_are_refused(address: str) -> None:
     assert "are allowed here" in (apprise_problem(address) or "")
 
 
+@pytest.mark.parametrize(
+    "option",
+    ["template=/etc/passwd", "Template=x", "to=1&template=x", "to=1;template=x", "%74emplate=x", " template=x",
+     "to=1?template=x", "attach=/etc/passwd"],
+)  # fmt: skip
+def test_options_that_read_files_or_fetch_are_refused_everywhere(option: str) -> None:
+    address = f"discord://1/2?{option.replace(' ', '%20')}"
+    for is_own in (False, True):
+        assert "reads files or fetches" in (apprise_problem(address, is_own=is_own) or "")
+
+
+def test_over_the_web_only_plain_options_are_allowed() -> None:
+    assert apprise_problem("tgram://1:x/2?silent=yes&format=markdown") is None
+    for option in ("avatar_url=x", "store=no", "redirect=yes", "verify=no", ":key=x", "+key=x"):
+        assert "not a plain option" in (apprise_problem(f"discord://1/2?{option}") or ""), option
+    assert apprise_problem("json://example.org/?verify=no", is_own=True) is None
+
+
 @pytest.mark.parametrize("joint", [" ", ",", "\n", "\t", ", "])
 def test_a_second_address_cannot_hide_behind_the_first(joint: str) -> None:
     assert "single apprise address" in (apprise_problem(f"tgram://1:x/2{joint}json://127.0.0.1/") or "")
