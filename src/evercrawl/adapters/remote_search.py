@@ -13,9 +13,11 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import unquote, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
+from evercrawl.adapters.http.dialer import GuardedDialer
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model import __version__
 from evercrawl.model.search import Hit, Span
+from evercrawl.model.settings import HttpSettings
 
 MAX_RESPONSE_BYTES = 8 * 1024 * 1024
 MAX_TEXT_CHARS = 2000
@@ -38,10 +40,13 @@ def without_token(url: str) -> str:
     return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
 
 
-def search_remote(url: str, text: str, *, limit: int, timeout_s: float) -> list[Hit]:
+def search_remote(
+    url: str, text: str, *, limit: int, timeout_s: float, dialer: GuardedDialer | None = None
+) -> list[Hit]:
     """Return the hits of a served collection, in order; raise StoreUnavailable if there is no valid response."""
     address = f"{without_token(url).rstrip('/')}{SEARCH_PATH}?{urlencode({'q': text, 'limit': limit})}"
-    body = _body(address, _token(url), timeout_s=timeout_s)
+    dialer = dialer or GuardedDialer(HttpSettings(), is_named=True)
+    body = _body(address, _token(url), dialer, timeout_s=timeout_s)
     if len(body) > MAX_RESPONSE_BYTES:
         raise StoreUnavailable(f"its response is larger than {MAX_RESPONSE_BYTES} bytes")
     try:
@@ -56,12 +61,13 @@ def _token(url: str) -> str | None:
     return unquote(who.rpartition(":")[2]) or None
 
 
-def _body(address: str, token: str | None, *, timeout_s: float) -> bytes:
+def _body(address: str, token: str | None, dialer: GuardedDialer, *, timeout_s: float) -> bytes:
     headers = {"Accept": "application/json", "User-Agent": f"evercrawl/{__version__}"}
     if token is not None:
         headers["Authorization"] = f"Bearer {token}"
     try:
-        with build_opener(_NoRedirect).open(Request(address, headers=headers), timeout=timeout_s) as response:
+        opener = build_opener(_NoRedirect, *dialer.handlers())
+        with opener.open(Request(address, headers=headers), timeout=timeout_s) as response:
             found: bytes = response.read(MAX_RESPONSE_BYTES + 1)
             return found
     except HTTPError as error:

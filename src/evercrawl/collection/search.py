@@ -10,7 +10,9 @@ from datetime import datetime
 from pathlib import Path
 from time import monotonic, perf_counter
 
+from evercrawl.adapters.http.dialer import GuardedDialer
 from evercrawl.adapters.remote_search import search_remote, without_token
+from evercrawl.adapters.system import is_writable
 from evercrawl.adapters.tantivy import IndexBusy
 from evercrawl.collection.graph_builder import build_graph, is_outdated
 from evercrawl.collection.search_index import catch_up, index_lag, open_text_index
@@ -20,7 +22,7 @@ from evercrawl.core.document.media_type import MEDIA_KINDS as MEDIA_KINDS
 from evercrawl.core.search.ranking import fuse_rankings
 from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.search import Hit, SearchResults, SourceError
-from evercrawl.model.settings import SearchSettings
+from evercrawl.model.settings import HttpSettings, SearchSettings
 
 MAX_VISITS_FOR_REBUILD = 30_000
 """Up to this many visits, a search rebuilds an outdated link graph. In a larger collection `watch`, `links` or `graph`
@@ -48,9 +50,13 @@ def search(
 
 
 def update_index(collection: Path, settings: SearchSettings) -> bool:
-    """Index new versions; return True if another process is doing it, so that some may still be missing."""
+    """Index new versions; return True if some may still be missing: another process is indexing them, or they are
+    many in a collection that cannot be written."""
+    index = open_text_index(collection)
+    if not is_writable(collection) and index_lag(collection, index) > MAX_VISITS_FOR_REBUILD:
+        return True  # The result would be lost with this process.
     try:
-        catch_up(collection, open_text_index(collection), settings)
+        catch_up(collection, index, settings)
     except IndexBusy:
         return True
     if is_outdated(collection, max_visits=MAX_VISITS_FOR_REBUILD):
@@ -59,11 +65,18 @@ def update_index(collection: Path, settings: SearchSettings) -> bool:
 
 
 def search_collections(
-    sources: Sequence[str], text: str, *, limit: int, timeout_s: float, as_of: datetime | None = None
+    sources: Sequence[str],
+    text: str,
+    *,
+    limit: int,
+    timeout_s: float,
+    as_of: datetime | None = None,
+    http: HttpSettings | None = None,
 ) -> SearchResults:
     """Search collections in folders and served ones (http:// or https://) together."""
+    dialer = GuardedDialer(http or HttpSettings(), is_named=True)
     queries: list[tuple[str, SourceQuery]] = [
-        (_source_name(source), _query_for(source, text, limit=limit, timeout_s=timeout_s, as_of=as_of))
+        (_source_name(source), _query_for(source, text, dialer, limit=limit, timeout_s=timeout_s, as_of=as_of))
         for source in dict.fromkeys(sources)
     ]
     return query_sources(queries, limit=limit, timeout_s=timeout_s)
@@ -77,10 +90,12 @@ def _source_name(source: str) -> str:
     return without_token(source) if _is_served(source) else source
 
 
-def _query_for(source: str, text: str, *, limit: int, timeout_s: float, as_of: datetime | None) -> SourceQuery:
+def _query_for(
+    source: str, text: str, dialer: GuardedDialer, *, limit: int, timeout_s: float, as_of: datetime | None
+) -> SourceQuery:
     if _is_served(source):
         full_text = text if as_of is None else f"{text} as-of:{as_of:%Y-%m-%dT%H:%M:%SZ}"
-        return lambda: search_remote(source, full_text, limit=limit, timeout_s=timeout_s)
+        return lambda: search_remote(source, full_text, limit=limit, timeout_s=timeout_s, dialer=dialer)
     return lambda: _search_folder(Path(source), text, limit=limit, as_of=as_of)
 
 

@@ -55,7 +55,7 @@ class Resolver:
     async def addresses(self, host: str, port: int) -> tuple[str, ...]:
         """Return at least one address, IPv4 first; raise FetchFailed if none is allowed."""
         name = host.removesuffix(".").lower()
-        fixed = self._overrides.get((name, port)) or parse_ip_literal(name) or _localhost_addresses(name)
+        fixed = self._overrides.get((name, port)) or parse_ip_literal(name) or localhost_addresses(name)
         if fixed:
             return self._require_addresses(self._filter_addresses(name, fixed, expires=0.0))
         entry = self._cache.get(name)
@@ -150,7 +150,7 @@ def _is_ipv6(found: tuple[str, int]) -> bool:
     return ip_address(found[0].partition("%")[0]).version == 6
 
 
-def _localhost_addresses(name: str) -> tuple[str, ...]:
+def localhost_addresses(name: str) -> tuple[str, ...]:
     """Resolve localhost and its subdomains to this machine (RFC 6761 section 6.3)."""
     return LOOPBACK if name == "localhost" or name.endswith(".localhost") else ()
 

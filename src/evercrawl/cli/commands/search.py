@@ -80,8 +80,9 @@ def _run_search(
     if sources:
         from evercrawl.collection.search import search_collections
 
-        default_s = cli.load_settings(cli.find_collection()).settings.search.source_timeout.total_seconds()
-        return search_collections(sources, text, limit=limit, timeout_s=timeout or default_s, as_of=at)
+        settings = cli.load_settings(cli.find_collection()).settings
+        timeout_s = timeout or settings.search.source_timeout.total_seconds()
+        return search_collections(sources, text, limit=limit, timeout_s=timeout_s, as_of=at, http=settings.http)
     with cli.open_collection() as collection:
         if rebuild:
             count = collection.rebuild_index()

@@ -16,6 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evercrawl.adapters.http.dialer import GuardedDialer
 from evercrawl.core.alerts.delivery import AlertMessage
 from evercrawl.core.alerts.message_format import MessageContent
 from evercrawl.errors import ConfigError
@@ -146,11 +147,11 @@ def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def send_mail(mail: EmailMessage, settings: AlertSettings, password: str | None) -> str:
+def send_mail(mail: EmailMessage, settings: AlertSettings, password: str | None, dialer: GuardedDialer) -> str:
     """Pass a mail to the server and return its answer; raise ConfigError with the reason if it refuses."""
     host = f"{settings.mail_host} port {settings.mail_port}"
     try:
-        return f"accepted by {settings.mail_host}: {_send(mail, settings, password)}"
+        return f"accepted by {settings.mail_host}: {_send(mail, settings, password, dialer)}"
     except smtplib.SMTPAuthenticationError as error:
         raise ConfigError(
             f"the mail server refused the login as {settings.mail_user} ({_answer(error)}); check alerts.mail_user and "
@@ -184,16 +185,37 @@ def send_mail(mail: EmailMessage, settings: AlertSettings, password: str | None)
         raise ConfigError(f"cannot connect to {host}: {reason}; check alerts.mail_host and alerts.mail_port") from error
 
 
-def _send(mail: EmailMessage, settings: AlertSettings, password: str | None) -> str:
-    """Pass a mail to the server; return the answer to its content."""
+class _GuardedSmtp(smtplib.SMTP):
+    """Connects through the dialer."""
+
+    dialer: GuardedDialer
+
+    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
+        return self.dialer.connect(host, port, timeout_s=timeout)
+
+
+class _GuardedSmtpTls(smtplib.SMTP_SSL, _GuardedSmtp):
+    """Connects through the dialer, then wraps the connection in TLS."""
+
+
+def _connect(settings: AlertSettings, dialer: GuardedDialer, context: ssl.SSLContext) -> smtplib.SMTP:
+    """Return a connection to the mail server."""
     assert settings.mail_host is not None
-    timeout, context = settings.delivery_timeout.total_seconds(), ssl.create_default_context()
-    if settings.mail_tls == "tls":
-        server: smtplib.SMTP = smtplib.SMTP_SSL(
-            settings.mail_host, settings.mail_port, timeout=timeout, context=context
-        )
-    else:
-        server = smtplib.SMTP(settings.mail_host, settings.mail_port, timeout=timeout)
+    is_tls, timeout = settings.mail_tls == "tls", settings.delivery_timeout.total_seconds()
+    server = _GuardedSmtpTls(timeout=timeout, context=context) if is_tls else _GuardedSmtp(timeout=timeout)
+    server.dialer = dialer
+    server._host = settings.mail_host  # type: ignore[attr-defined]  # The name in the certificate.
+    code, reply = server.connect(settings.mail_host, settings.mail_port)
+    if code != 220:
+        server.close()
+        raise smtplib.SMTPConnectError(code, reply)
+    return server
+
+
+def _send(mail: EmailMessage, settings: AlertSettings, password: str | None, dialer: GuardedDialer) -> str:
+    """Pass a mail to the server; return the answer to its content."""
+    context = ssl.create_default_context()
+    server = _connect(settings, dialer, context)
     try:
         if settings.mail_tls == "starttls":
             server.starttls(context=context)

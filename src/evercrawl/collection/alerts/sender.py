@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
 from evercrawl.adapters.guarded_apprise import send_by_apprise
+from evercrawl.adapters.http.dialer import GuardedDialer
 from evercrawl.adapters.http.poster import JsonPoster
 from evercrawl.adapters.system import write_atomically
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, StoredAlert
@@ -147,7 +148,8 @@ class ChannelSender:
         content = self._content(outgoing)
         parts = mail_parts(content, message_id=message.id, at_us=message.created_us)
         mail = build_mail(content, parts, message, sender)
-        answer = await asyncio.to_thread(send_mail, mail, settings, mail_password(settings, self._env))
+        dialer = GuardedDialer(self._settings.http, is_named=True)
+        answer = await asyncio.to_thread(send_mail, mail, settings, mail_password(settings, self._env), dialer)
         return DeliveryAttempt(True, answer[:MAX_DETAIL_CHARS])
 
     async def _atom(self, outgoing: OutgoingMessage, now: datetime) -> DeliveryAttempt:

@@ -16,6 +16,7 @@ from email.policy import default
 
 import pytest
 
+from evercrawl.adapters.http.dialer import GuardedDialer
 from evercrawl.collection.alerts.mail import build_mail, mail_problem, send_mail
 from evercrawl.collection.alerts.message_templates import mail_parts
 from evercrawl.collection.alerts.sender import ChannelSender, OutgoingMessage
@@ -235,7 +236,7 @@ def test_slow_servers_and_wrong_certificates_are_explained(monkeypatch: pytest.M
 
         monkeypatch.setattr("smtplib.SMTP.__init__", refuse)
         with pytest.raises(ConfigError) as found:
-            send_mail(EmailMessage(), MAIL.alerts, None)
+            send_mail(EmailMessage(), MAIL.alerts, None, GuardedDialer(MAIL.http, is_named=True))
         return str(found.value)
 
     assert "did not answer in time" in fails_with(TimeoutError())
