@@ -21,7 +21,6 @@ from typing import NamedTuple, Protocol
 
 from link_graph import LinkGraph, load_graph
 
-from evercrawl.core.credit.credit_priority import credit_priority, mean_credit, raised_priority
 from evercrawl.core.credit.ledger import (
     CreditAge,
     CreditLedger,
@@ -31,11 +30,14 @@ from evercrawl.core.credit.ledger import (
     allocate,
     balance,
     credit_of,
+    credit_priority,
     importance_of,
     is_lambda_next,
+    mean_credit,
     mint_seeds,
     new_page,
     pay_dividend,
+    raised_priority,
     spend,
     total_credit,
     with_generation,

@@ -9,7 +9,7 @@ from typing import Literal
 
 from evercrawl.adapters.sql.listing_reader import ListingReader, open_listing
 from evercrawl.adapters.sql.state_reader import shards_of
-from evercrawl.core.expression import compile_expression
+from evercrawl.core.scope.url_filter import compile_expression
 from evercrawl.core.url import (
     canonical,
     key_of,

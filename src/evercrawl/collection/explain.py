@@ -13,7 +13,7 @@ from evercrawl.cluster.crawl_builder import scope_of
 from evercrawl.collection.current_rules import CurrentRules, of_page, of_refusal
 from evercrawl.collection.forecast import budget_level, estimate_of, stored_budget
 from evercrawl.collection.status import closed_text, is_slow
-from evercrawl.core.credit.credit_priority import importance_weight
+from evercrawl.core.credit.ledger import importance_weight
 from evercrawl.core.politeness import parse_delay_rules
 from evercrawl.core.revisit.change_announcements import announced_share, has_announcements
 from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate, change_rate

@@ -14,16 +14,16 @@ from types import NoneType
 from typing import Any, get_args, get_type_hints
 
 from evercrawl.adapters.objectstore.bucket import address_problem
-from evercrawl.core.expression import compile_expression
 from evercrawl.core.politeness import QUIET_HOURS_SYNTAX as HOURS
 from evercrawl.core.politeness import delay_rule_error as problem_with_slower
 from evercrawl.core.politeness import parse_hours
 from evercrawl.core.revisit.visit_schedule import POLICIES
 from evercrawl.core.robots.robots_txt import is_product_token
 from evercrawl.core.scope.selection import parse_keyword, parse_site_pattern
-from evercrawl.core.scope.url_filter import parse_filter
+from evercrawl.core.scope.url_filter import compile_expression, parse_filter
 from evercrawl.core.traps.user_rules import RULE_SETS
 from evercrawl.errors import ConfigError
+from evercrawl.model.sanitize import has_credentials, mask_passwords
 from evercrawl.model.settings import IdentitySettings, Settings, SiteSettings
 from evercrawl.model.time import parse_time
 from evercrawl.model.user_agent import user_agent
@@ -159,6 +159,10 @@ def _date(value: str) -> str | None:
     return None
 
 
+def _no_credentials(value: str) -> str | None:
+    return "URLs without a user name or password" if has_credentials(value) else None
+
+
 def _host_name(value: str) -> str | None:
     try:
         pattern = parse_site_pattern(value)
@@ -199,6 +203,7 @@ CHECKS: dict[str, Check] = {
     "identity.contact": _contact,
     "change.detector": _detector,
     "scope.kind": _one_of("host", "prefix", "domain", "list"),
+    "scope.seeds": _each(_no_credentials),
     "scope.max_depth": _at_least(0),
     "scope.include": _each(_regex),
     "scope.exclude": _each(_regex),
@@ -334,6 +339,11 @@ def format_value(known: SettingSpec, value: Any) -> str:
             return _toml_string(value)
         case _:
             return repr(value)
+
+
+def show_value(known: SettingSpec, value: Any) -> str:
+    """Return the value as TOML for people and programs that only look: without passwords."""
+    return mask_passwords(format_value(known, value))
 
 
 def _parse_type(known: SettingSpec, written: object) -> Any:

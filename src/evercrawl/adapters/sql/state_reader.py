@@ -14,8 +14,15 @@ from evercrawl.adapters.sql.database import BlockingQueries
 from evercrawl.adapters.sql.records import change_from, noise_from, refusal_from, site_from, text_of
 from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection
 from evercrawl.adapters.sqlite.state_file import database_of, open_for_reading, shard_path, shards_in
-from evercrawl.core.credit.credit_priority import mean_importance
-from evercrawl.core.credit.ledger import CREDIT_KEY, MICROS, CreditLedger, PageCredit, importance_of, ledger_of
+from evercrawl.core.credit.ledger import (
+    CREDIT_KEY,
+    MICROS,
+    CreditLedger,
+    PageCredit,
+    importance_of,
+    ledger_of,
+    mean_importance,
+)
 from evercrawl.core.document.compression import MAX_CHAIN
 from evercrawl.model.change import Change
 from evercrawl.model.listing import (

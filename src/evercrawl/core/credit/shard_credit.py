@@ -12,14 +12,18 @@ from typing import NamedTuple
 from xxhash import xxh32_intdigest
 
 from evercrawl.core.credit import ledger as ledgers
-from evercrawl.core.credit.credit_priority import (
+from evercrawl.core.credit.ledger import (
+    MICROS,
+    SEED_CREDITS,
+    CreditAge,
+    CreditLedger,
+    PageCredit,
     credit_priority,
     importance_weight,
     mean_credit,
     mean_importance,
     raised_priority,
 )
-from evercrawl.core.credit.ledger import MICROS, SEED_CREDITS, CreditAge, CreditLedger, PageCredit
 from evercrawl.core.frontier import priority_of
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.model.page import Candidate, Page, QueuePosition

@@ -28,8 +28,8 @@ from evercrawl.core.focus.feedback_model import (
     url_form,
     waiting_links,
 )
+from evercrawl.core.focus.page_features import TopicSketch
 from evercrawl.core.focus.sparse_rows import Floats, SparseVector, Vocabulary
-from evercrawl.core.focus.topic_sketch import TopicSketch
 from evercrawl.model.document import Document
 
 MAX_SAMPLES = 600  # Pages that the topic is learned from. Then the oldest page off topic makes room.

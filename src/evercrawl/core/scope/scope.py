@@ -7,9 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from evercrawl.core.document.media_type import check_file_types, url_file_type
-from evercrawl.core.expression import Expression
 from evercrawl.core.scope.selection import Selection, Selections, with_parents
-from evercrawl.core.scope.url_filter import UrlFilter, compile_pattern, parse_filter
+from evercrawl.core.scope.url_filter import Expression, UrlFilter, compile_pattern, parse_filter
 from evercrawl.core.url import (
     DEFAULT_PORTS,
     NO_PORT,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evercrawl.core.credit.credit_priority import credit_priority, mean_credit, raised_priority
-from evercrawl.core.credit.ledger import CreditLedger
+from evercrawl.core.credit.ledger import CreditLedger, credit_priority, mean_credit, raised_priority
 
 MEAN = 1000
 
