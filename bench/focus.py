@@ -24,11 +24,11 @@ from plot import COLOURS, LEFT, RIGHT, WIDTH, line, text
 
 from evercrawl.adapters.learned import load_background
 from evercrawl.core.document.html import parse_document
+from evercrawl.core.focus.classifier import TopicSketch, sketch_from_pages, sketch_from_words
 from evercrawl.core.focus.feedback_frontier import FeedbackFrontier
 from evercrawl.core.focus.focus import ExamplePage, Focus, learn_focus
 from evercrawl.core.focus.focus_frontier import FocusFrontier
 from evercrawl.core.focus.link_scorer import LinkScorer
-from evercrawl.core.focus.page_features import TopicSketch, sketch_from_pages, sketch_from_words
 from evercrawl.model.document import Document, Link
 from evercrawl.model.settings import ParseSettings
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from evercrawl.adapters.learned import load_background
+from evercrawl.core.focus.classifier import TopicSketch, is_sketch, sketch_from_pages
 from evercrawl.core.focus.focus import Focus, focus_from_rows, parse_example
-from evercrawl.core.focus.page_features import TopicSketch, is_sketch, sketch_from_pages
 from evercrawl.errors import ConfigError
 
 FILE = "topic.bin"

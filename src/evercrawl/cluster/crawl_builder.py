@@ -23,8 +23,8 @@ from evercrawl.adapters.warc.warc_records import WarcInfo
 from evercrawl.adapters.warc.writer import FileOwner, WarcArchive
 from evercrawl.config.load import read_host_list, read_lines, watch_rate_overrides, watch_trap_rules
 from evercrawl.core.duplicates.url_seen import UrlCache
+from evercrawl.core.focus.classifier import TopicSketch
 from evercrawl.core.focus.focus import Focus
-from evercrawl.core.focus.page_features import TopicSketch
 from evercrawl.core.politeness import Pace, pace_from_settings
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.scope.selection import count_accesses

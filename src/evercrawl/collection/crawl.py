@@ -30,8 +30,8 @@ from evercrawl.collection.forecast import count_wait_causes
 from evercrawl.collection.runs import publish_progress, record_run
 from evercrawl.collection.stored_pages import page_content
 from evercrawl.config import collection_file, write_setting
+from evercrawl.core.focus.classifier import TopicSketch, sketch_from_pages, sketch_from_words
 from evercrawl.core.focus.focus import parse_page
-from evercrawl.core.focus.page_features import TopicSketch, sketch_from_pages, sketch_from_words
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.url import canonical
 from evercrawl.engine.runtime import Ended, StopSignal

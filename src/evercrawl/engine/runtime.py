@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from evercrawl.core.digest import content_digest
 from evercrawl.core.duplicates.url_seen import UrlCache
+from evercrawl.core.focus.classifier import TopicSketch
 from evercrawl.core.focus.focus import Focus
 from evercrawl.core.focus.focus_frontier import FocusFrontier
 from evercrawl.core.focus.link_scorer import LinkScorer
-from evercrawl.core.focus.page_features import TopicSketch
 from evercrawl.core.frontier import priority_of_value
 from evercrawl.core.url import canonical
 from evercrawl.engine.decision import Policy

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from evercrawl.cluster.crawl_builder import assemble_crawl
+from evercrawl.core.focus.classifier import TopicSketch
 from evercrawl.core.focus.focus import Focus
-from evercrawl.core.focus.page_features import TopicSketch
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.machines import Resolve
 from evercrawl.engine.runtime import Ended, StopSignal

@@ -13,6 +13,7 @@ from heapq import nlargest
 from math import inf
 from typing import Any
 
+from evercrawl.core.focus.classifier import TopicSketch
 from evercrawl.core.focus.feedback_model import (
     PAGE_BLOCKS,
     FeedbackPolicy,
@@ -28,7 +29,6 @@ from evercrawl.core.focus.feedback_model import (
     url_form,
     waiting_links,
 )
-from evercrawl.core.focus.page_features import TopicSketch
 from evercrawl.core.focus.sparse_rows import Floats, SparseVector, Vocabulary
 from evercrawl.model.document import Document
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from evercrawl.core.focus import feedback_frontier
+from evercrawl.core.focus.classifier import TopicSketch, is_sketch, sketch_from_pages, sketch_from_words
 from evercrawl.core.focus.feedback_frontier import FeedbackFrontier
 from evercrawl.core.focus.feedback_model import FeedbackPolicy, PageModel, page_vectors, url_form
 from evercrawl.core.focus.focus import parse_page
-from evercrawl.core.focus.page_features import TopicSketch, is_sketch, sketch_from_pages, sketch_from_words
 from evercrawl.core.focus.sparse_rows import Rows, Vocabulary, fit_near_prior, logistic, widen
 from tests.unit.core.focus.pages import COURSE, PERSON, SECTIONS, magazine, page, web
 
