@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from evercrawl.config import collection_file, write_setting
 from evercrawl.errors import ConfigError
 from evercrawl.web.access_control import COOKIE, RateLimit
 from evercrawl.web.auth import AccessScope, AuthStore
@@ -262,3 +263,23 @@ def test_login_redirects_nowhere_else(target: str):
 
 def test_login_redirects_back():
     assert local_path("/diff?url=https%3A%2F%2Fa.example") == "/diff?url=https%3A%2F%2Fa.example"
+
+
+def test_a_password_in_a_setting_is_shown_to_nobody(fresh: Interface) -> None:
+    path = fresh.service.state.path
+    write_setting(collection_file(path), "store.url", "postgresql://me:s3cret@db.example/crawls?password=s3cret")
+    for client in (fresh.with_token(AccessScope.READ), fresh.operator):
+        for page in ("/settings", "/api/v1/settings"):
+            text = client.get(page).text
+            assert "s3cret" not in text
+            assert "me:***@db.example/crawls" in text
+
+
+def test_seeds_with_a_password_are_refused(fresh: Interface) -> None:
+    for action, name in (("start-crawl", "urls"), ("visit-page", "url")):
+        answer = fresh.with_token(AccessScope.OPERATE).post(
+            f"{API}/{action}", json={name: "https://me:s3cret@harbour.example/"}
+        )
+        assert answer.status_code == 400, (action, answer.text)
+        assert "s3cret" not in answer.text
+        assert "without them" in answer.text

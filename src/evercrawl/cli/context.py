@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evercrawl.errors import ConfigError, EvercrawlError
-from evercrawl.model.sanitize import safe_line
+from evercrawl.model.sanitize import mask_passwords, safe_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -118,23 +119,35 @@ LOG_FILES = 3
 STORAGE_LOG = "evercrawl.storage"  # Warnings of this logger concern stored data; they are printed too.
 
 
+class MaskingFormatter(logging.Formatter):
+    """Writes log records without the passwords in them, also in tracebacks."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record as text."""
+        return mask_passwords(super().format(record))
+
+
 def open_log(folder: Path, *, verbose: int) -> Path:
-    """Write log records to a file in `folder`, at most `LOG_FILES` files of `LOG_BYTES`."""
+    """Write log records to a file in `folder`, at most `LOG_FILES` files of `LOG_BYTES`.
+    If it cannot be written, the file is in the user's state folder."""
     from logging.handlers import RotatingFileHandler
 
-    path = folder / LOG_FILE
     folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK):
+        folder = _state_folder(os.environ)
+        folder.mkdir(parents=True, exist_ok=True)
+    path = folder / LOG_FILE
     handler = RotatingFileHandler(
         path, maxBytes=LOG_BYTES, backupCount=LOG_FILES - 1, encoding="utf-8", errors="backslashreplace"
     )
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    handler.setFormatter(MaskingFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     log = logging.getLogger("evercrawl")
     close_log()
     log.addHandler(handler)
     shown = logging.StreamHandler(sys.stderr)
     shown.setLevel(logging.WARNING)
     shown.addFilter(logging.Filter(STORAGE_LOG))
-    shown.setFormatter(logging.Formatter("evercrawl: %(message)s"))
+    shown.setFormatter(MaskingFormatter("evercrawl: %(message)s"))
     log.addHandler(shown)
     log.setLevel(logging.DEBUG if verbose else logging.INFO)
     log.propagate = False
@@ -163,9 +176,13 @@ def log_bug(error: Exception, cli: CliContext) -> Path | None:
 
 
 def _folders(cli: CliContext) -> list[Path]:
-    state = cli.env.get("XDG_STATE_HOME") or str(Path("~/.local/state").expanduser())
     try:
         found = cli.find_collection()
     except EvercrawlError:
         found = None
-    return [*([found] if found else []), Path(state) / "evercrawl"]
+    return [*([found] if found else []), _state_folder(cli.env)]
+
+
+def _state_folder(env: Mapping[str, str]) -> Path:
+    state = env.get("XDG_STATE_HOME") or str(Path("~/.local/state").expanduser())
+    return Path(state) / "evercrawl"

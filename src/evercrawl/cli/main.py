@@ -16,7 +16,7 @@ from evercrawl.cli.options import CommandGroup, common_options
 from evercrawl.cli.terminal import ExitCode
 from evercrawl.errors import BugFound, EvercrawlError
 from evercrawl.model import __version__
-from evercrawl.model.sanitize import safe_block, safe_line
+from evercrawl.model.sanitize import mask_passwords, safe_block, safe_line
 
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
@@ -157,13 +157,13 @@ def _print_usage_error(error: click.ClickException) -> None:
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         click.echo(message, err=True)
         return
-    click.echo(f"evercrawl: {message[:1].lower()}{message[1:]}", err=True)
+    click.echo(f"evercrawl: {mask_passwords(message[:1].lower() + message[1:])}", err=True)
     if context is not None and context.command_path != "evercrawl":
         click.echo(f"help: {context.command_path} --help", err=True)
 
 
 def _print_error(error: EvercrawlError) -> int:
-    click.echo(f"evercrawl: {safe_block(str(error))}", err=True)
+    click.echo(f"evercrawl: {safe_block(mask_passwords(str(error)))}", err=True)
     return error.exit_code
 
 
@@ -180,13 +180,13 @@ def _print_file_error(error: OSError) -> int:
 def _print_bug(error: Exception, cli: CliContext) -> int:
     """Print a short message; the traceback goes to the log, and with -v to the terminal."""
     path = log_bug(error, cli)
-    summary = safe_line(f"{type(error).__name__}: {error}", longest=300)
+    summary = safe_line(mask_passwords(f"{type(error).__name__}: {error}"), longest=300)
     click.echo(f"evercrawl: this is a bug in evercrawl: {summary}", err=True)
     click.echo(f"Details are in {path}" if path else "Run it again with -v for details", err=True)
     if cli.verbose:
         import traceback
 
-        click.echo("".join(traceback.format_exception(error)), err=True)
+        click.echo(mask_passwords("".join(traceback.format_exception(error))), err=True)
     return ExitCode.ERROR
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from evercrawl.cluster.visit_requests import VisitRequest, list_requests, request_visits
 from evercrawl.core.url import PAGE_SCHEMES, canonical, join, site_of, site_parts, surt
 from evercrawl.errors import ConfigError
+from evercrawl.model.sanitize import has_credentials, mask_passwords
 from evercrawl.model.settings import Settings
 
 __all__ = [
@@ -45,6 +46,7 @@ def with_scheme(text: str) -> str:
 def parse_page_url(text: str) -> str:
     """Return the canonical URL of what the user typed; a bare host name means https."""
     typed = text.strip()
+    _refuse_credentials(typed)
     scheme = _SCHEME.match(typed)
     schemes: tuple[str, ...] = PAGE_SCHEMES
     if scheme is not None and scheme[1].lower() not in _WEB_SCHEMES:
@@ -53,6 +55,15 @@ def parse_page_url(text: str) -> str:
     if found is None:
         raise ConfigError(f"{text!r} is not a URL that can be crawled; write it like https://example.org/")
     return found
+
+
+def _refuse_credentials(text: str) -> None:
+    """Raise ConfigError for a URL with a user name or password: it would be stored and shown with every page."""
+    if has_credentials(with_scheme(text)):
+        raise ConfigError(
+            f"{mask_passwords(with_scheme(text))!r} has a user name or password, which every page would store; "
+            "give the URL without them"
+        )
 
 
 def _fetchable_schemes(scheme: str, text: str) -> tuple[str, ...]:
@@ -72,6 +83,7 @@ def require_public_url(settings: Settings, text: str) -> str:
     from evercrawl.adapters.http.connections import FetchFailed
     from evercrawl.model.fetch import Fault
 
+    _refuse_credentials(text.strip())
     url = canonical(with_scheme(text.strip()))
     if url is None:
         raise ConfigError(f"{text!r} is not a URL that can be crawled; write it like https://example.org/")

@@ -25,6 +25,7 @@ from evercrawl.config.schema import (
 from evercrawl.config.trust import OFF_FILES, TRUST_VARIABLE, Distrust, check_collection
 from evercrawl.core.scope.selection import parse_site_pattern
 from evercrawl.errors import ConfigError
+from evercrawl.model.sanitize import mask_passwords
 from evercrawl.model.settings import Settings, SiteSettings, TrapSettings
 
 COLLECTION_FILE = "collection.toml"
@@ -176,7 +177,8 @@ def parse_setting(known: SettingSpec, written: object, place: str | None = None)
         return parse_value(known, written)
     except ValueError as error:
         remedy = f"{known.help} Default: {format_value(known, known.default)}"
-        raise ConfigError(f"{_at(place)}{known.key} = {written!r} cannot be used: it {error}.\n{remedy}") from None
+        shown = mask_passwords(repr(written))
+        raise ConfigError(f"{_at(place)}{known.key} = {shown} cannot be used: it {error}.\n{remedy}") from None
 
 
 def read_lines(key: str, path: str) -> Iterator[str]:

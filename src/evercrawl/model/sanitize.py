@@ -12,6 +12,10 @@ _SEQUENCES = re.compile(
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|$)"  # strings: OSC, DCS ...
     r"|\x1b[ -/]*[0-~]?"
 )
+MASK = "***"
+_PASSWORD = re.compile(r"(://[^\s/?#:@]*):[^\s/?#]*@")
+_PASSWORD_OPTION = re.compile(r"([?&](?:ssl)?password=)[^\s&#\"']+", re.IGNORECASE)
+_CREDENTIALS = re.compile(r"^[^/?#]*//[^/?#]*@")
 _JOINERS = "\u200c\u200d"  # Invisible, but needed to write Persian, Hindi and emoji.
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
@@ -26,6 +30,16 @@ def safe_block(text: str) -> str:
     """Return the text with its lines and tabs, without other control characters."""
     kept = _SEQUENCES.sub("", text.replace("\r\n", "\n"))
     return "".join(char if char in "\n\t" else _visible(char) for char in kept)
+
+
+def mask_passwords(text: str) -> str:
+    """Return the text without the passwords of the URLs in it: `postgresql://me:***@host/?password=***`."""
+    return _PASSWORD_OPTION.sub(rf"\1{MASK}", _PASSWORD.sub(rf"\1:{MASK}@", text))
+
+
+def has_credentials(url: str) -> bool:
+    """Return whether a URL names a user or a password for its host."""
+    return _CREDENTIALS.search(url.replace("\\", "/")) is not None
 
 
 def _visible(text: str) -> str:

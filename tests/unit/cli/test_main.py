@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
+from evercrawl.cli.context import CliContext, log_bug
 from evercrawl.cli.main import ALIASES, COMMANDS, GROUPS, root, run
 from evercrawl.core.document import paragraphs
 from evercrawl.model import __version__
@@ -225,3 +226,31 @@ def test_examples_in_help_stay_on_lines_of_their_own() -> None:
         shown = click.Context(command, info_name=path, **root.context_settings).get_help()
         for line in shown.splitlines():
             assert line.count(" evercrawl ") < 2, (path, line)
+
+
+def test_passwords_appear_in_no_output(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "c.evercrawl").mkdir()
+    (tmp_path / "c.evercrawl" / "collection.toml").write_text("")
+    here, address = ["-C", "c.evercrawl"], "postgresql://me:s3cret@db.example/crawls"
+    assert run([*here, "config", "set", "store.url", address]) == 0
+    assert run([*here, "config", "set", "store.url", address, "--json"]) == 0
+    for command in (["show"], ["show", "--json"], ["get", "store.url"], ["get", "store.url", "--json"]):
+        assert run([*here, "config", *command]) == 0
+    assert run([*here, "crawl", "https://me:s3cret@example.org/"]) == 2
+    assert run([*here, "config", "set", "scope.seeds", "['https://me:s3cret@example.org/']"]) == 2
+    assert run([*here, "crawl", "--store", "mysql://me:s3cret@db.example/", "https://example.org/"]) == 2
+    out, err = capsys.readouterr()
+    assert "s3cret" not in out + err
+    assert out.count("me:***@db.example") == 5
+    assert "without a user name or password" in err
+    assert "s3cret" in (tmp_path / "c.evercrawl" / "collection.toml").read_text()
+
+
+def test_passwords_appear_in_no_log(tmp_path: Path) -> None:
+    try:
+        raise ValueError("no answer from postgresql://me:s3cret@db.example/crawls")
+    except ValueError as error:
+        path = log_bug(error, CliContext(env={"XDG_STATE_HOME": str(tmp_path)}))
+    assert path is not None
+    assert "me:***@db.example" in path.read_text()
+    assert "s3cret" not in path.read_text()

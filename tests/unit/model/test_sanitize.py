@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.model.sanitize import safe_block, safe_line
+from evercrawl.model.sanitize import has_credentials, mask_passwords, safe_block, safe_line
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,28 @@ def test_nothing_that_a_terminal_obeys_is_left(text: str) -> None:
         hidden = {char for char in shown if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")}
         assert hidden <= {"\u200c", "\u200d"}
         shown.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("postgresql://me:s3cret@db/crawls", "postgresql://me:***@db/crawls"),
+        ("postgresql://me:p@ss@db/crawls", "postgresql://me:***@db/crawls"),
+        ("postgresql://:s3cret@db/", "postgresql://:***@db/"),
+        ("postgresql://me@db/x?password=s3cret&sslmode=on", "postgresql://me@db/x?password=***&sslmode=on"),
+        ("postgresql://db/x?SSLPassword=s3cret", "postgresql://db/x?SSLPassword=***"),
+        ("two: https://a:b@c/ and ftp://d:e@f", "two: https://a:***@c/ and ftp://d:***@f"),
+        ("https://example.org:8080/a@b", "https://example.org:8080/a@b"),
+        ("https://example.org/?to=me:you@example.org", "https://example.org/?to=me:you@example.org"),
+    ],
+)
+def test_passwords_are_masked(text: str, shown: str) -> None:
+    assert mask_passwords(text) == shown
+    assert mask_passwords(shown) == shown
+
+
+def test_credentials_are_recognised() -> None:
+    for url in ("https://me:x@host/", "https://me@host/", "https://:x@host", "https:\\\\me:x@host\\", "//me:x@host/"):
+        assert has_credentials(url), url
+    for url in ("https://host/a@b", "https://host?a=me:x@host", "https://host#@", "https://host:80/"):
+        assert not has_credentials(url), url

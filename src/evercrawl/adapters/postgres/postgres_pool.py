@@ -17,6 +17,7 @@ import asyncpg
 from evercrawl.adapters.sql.database import DuplicateKey
 from evercrawl.adapters.sqlite.state_file import SCHEMA_VERSION
 from evercrawl.errors import BugFound, ConfigError, StoreUnavailable
+from evercrawl.model.sanitize import mask_passwords
 from evercrawl.model.settings import StoreSettings
 
 T = TypeVar("T")
@@ -46,7 +47,9 @@ def parse_address(text: str) -> DatabaseAddress:
     """Return the parts of `postgresql://user@host/database?namespace=news`."""
     parts = urlsplit(text)
     if parts.scheme not in ("postgresql", "postgres"):
-        raise ConfigError(f"--store {text!r} is not an address; write postgresql://user@host:5432/database")
+        raise ConfigError(
+            f"--store {mask_passwords(text)!r} is not an address; write postgresql://user@host:5432/database"
+        )
     options = dict(parse_qsl(parts.query))
     namespace = options.pop("namespace", DEFAULT_NAMESPACE)
     if not _NAMESPACE.fullmatch(namespace):

@@ -21,7 +21,7 @@ from evercrawl.cli.options import (
 from evercrawl.cli.terminal import ExitCode, emit_json
 from evercrawl.errors import ConfigError
 from evercrawl.model import __version__
-from evercrawl.model.sanitize import safe_line
+from evercrawl.model.sanitize import mask_passwords, safe_line
 
 if TYPE_CHECKING:
     from evercrawl.collection.doctor import CheckResult
@@ -72,9 +72,9 @@ def _with_origin(forms: dict[str, str], origins: Any) -> dict[str, dict[str, str
 
 def _setting_text(key: str, value: object) -> str:
     from evercrawl.config.load import find_setting
-    from evercrawl.config.schema import format_value
+    from evercrawl.config.schema import show_value
 
-    return format_value(find_setting(key), value)
+    return show_value(find_setting(key), value)
 
 
 @config_command.command("get")
@@ -124,6 +124,7 @@ def _write_setting(cli: CliContext, file: Path, key: str, value: str, *, as_json
     if key == "store.shards":
         raise ConfigError("store.shards cannot change later; set EVERCRAWL_STORE__SHARDS when you create a collection")
     write_setting(file, key, value)
+    value = mask_passwords(value)
     if as_json:
         emit_json("config", {"key": key, "value": value, "file": str(file)})
     else:

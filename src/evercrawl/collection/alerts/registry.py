@@ -35,6 +35,7 @@ from evercrawl.core.http.ip_address import address_refusal, parse_ip_literal
 from evercrawl.core.url import canonical, site_of, site_parts
 from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, Frequency, PendingEvent
+from evercrawl.model.sanitize import has_credentials
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us, to_us
 
@@ -245,6 +246,8 @@ class AlertRegistry:
         match target.channel:
             case Channel.WEBHOOK:
                 url = canonical(target.address) or _refuse(target.address)
+                if has_credentials(url):
+                    raise ConfigError("the URL of a webhook has no user name or password: check the signature instead")
                 self._guard(url)
                 return replace(target, address=url)
             case Channel.ATOM:

@@ -8,7 +8,7 @@ from typing import Any
 from evercrawl.collection.maintenance import is_in_database
 from evercrawl.collection.outposts import list_outposts
 from evercrawl.config import collection_file, write_setting
-from evercrawl.config.schema import describe_type, format_value, known_settings, sections
+from evercrawl.config.schema import describe_type, known_settings, sections, show_value
 from evercrawl.errors import ConfigError
 from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import MIN_PASSWORD_CHARS, AccessScope
@@ -44,8 +44,8 @@ def settings(state: AppState, inputs: Inputs) -> dict[str, Any]:
                     {
                         "key": known.key,
                         "name": known.name,
-                        "value": format_value(known, loaded.value(known.key)),
-                        "default": format_value(known, known.default),
+                        "value": show_value(known, loaded.value(known.key)),
+                        "default": show_value(known, known.default),
                         "origin": _origin(loaded.origins.get(known.key, "default")),
                         "help": known.help,
                         "meaning": describe_type(known),
