@@ -201,3 +201,18 @@ def test_a_bare_host_name_matches_the_collected_site(place: Place) -> None:
     assert place.call("pace", "slow", "unknown.example", "30s").startswith("https://unknown.example: ")
     place.call("pace", "undo", bare)
     assert place.site not in place.call("pace", "list")
+
+
+def test_others_can_read_nothing_of_a_collection(place: Place) -> None:
+    before = os.umask(0)
+    try:
+        place.crawl(place.site + "/", "--max-pages", "3", code=7)
+    finally:
+        os.umask(before)
+    collection = place.folder / "site.evercrawl"
+    assert collection.stat().st_mode & 0o077 == 0
+    collection.chmod(0o755)  # Even then:
+    found = [collection / "collection.toml", collection / "evercrawl.log", *(collection / "archive").rglob("*")]
+    assert [path for path in found if path.stat().st_mode & 0o007] == []
+    assert any(path.name.endswith(".warc.gz") for path in found)
+    assert not (collection / "state").stat().st_mode & 0o007

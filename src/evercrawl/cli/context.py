@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,6 +117,7 @@ pass_cli = click.make_pass_decorator(CliContext, ensure=True)
 LOG_FILE = "evercrawl.log"
 LOG_BYTES = 5_000_000
 LOG_FILES = 3
+LOG_MODE = 0o640
 STORAGE_LOG = "evercrawl.storage"  # Warnings of this logger concern stored data; they are printed too.
 
 
@@ -132,12 +134,19 @@ def open_log(folder: Path, *, verbose: int) -> Path:
     If it cannot be written, the file is in the user's state folder."""
     from logging.handlers import RotatingFileHandler
 
+    class PrivateFileHandler(RotatingFileHandler):
+        """Creates files that others cannot read."""
+
+        def _open(self) -> TextIOWrapper:
+            os.close(os.open(self.baseFilename, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, LOG_MODE))
+            return super()._open()
+
     folder.mkdir(parents=True, exist_ok=True)
     if not os.access(folder, os.W_OK):
         folder = _state_folder(os.environ)
         folder.mkdir(parents=True, exist_ok=True)
     path = folder / LOG_FILE
-    handler = RotatingFileHandler(
+    handler = PrivateFileHandler(
         path, maxBytes=LOG_BYTES, backupCount=LOG_FILES - 1, encoding="utf-8", errors="backslashreplace"
     )
     handler.setFormatter(MaskingFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))

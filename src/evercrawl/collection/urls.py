@@ -46,11 +46,11 @@ def with_scheme(text: str) -> str:
 def parse_page_url(text: str) -> str:
     """Return the canonical URL of what the user typed; a bare host name means https."""
     typed = text.strip()
-    _refuse_credentials(typed)
     scheme = _SCHEME.match(typed)
     schemes: tuple[str, ...] = PAGE_SCHEMES
     if scheme is not None and scheme[1].lower() not in _WEB_SCHEMES:
         schemes = _fetchable_schemes(scheme[1], typed)
+    _refuse_credentials(typed)
     found = canonical(typed if scheme is not None else f"https://{typed}", schemes)
     if found is None:
         raise ConfigError(f"{text!r} is not a URL that can be crawled; write it like https://example.org/")
@@ -74,7 +74,9 @@ def _fetchable_schemes(scheme: str, text: str) -> tuple[str, ...]:
     if scheme.lower() not in installed:
         close = get_close_matches(scheme.lower(), (*_WEB_SCHEMES, *installed), n=1)
         better = f"did you mean {close[0] + text[len(scheme) :]!r}?" if close else "write it like https://example.org/"
-        raise ConfigError(f"{text!r} is not a URL that can be crawled: no handler for {scheme!r}; {better}")
+        raise ConfigError(
+            f"{mask_passwords(text)!r} is not a URL that can be crawled: no handler for {scheme!r}; {better}"
+        )
     return tuple(f"{name}://" for name in installed)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
@@ -19,6 +20,7 @@ HEADING = """\
 # Settings of this collection. Flags and EVERCRAWL_* variables override this file.
 # Show all settings and where their values come from: evercrawl config show --origin
 """
+OWNER_ONLY, OWNER_FOLDER = 0o600, 0o700
 _SECTION = re.compile(r"\s*\[([^\[\]]+)\]\s*(#.*)?$")
 
 
@@ -27,7 +29,7 @@ def create_collection(collection: Path, values: Mapping[str, object] | None = No
     path = collection_file(collection)
     try:
         is_new = not collection.exists() or not any(collection.iterdir())
-        collection.mkdir(parents=True, exist_ok=True)
+        _make_folder(collection, is_new=is_new)
         if not path.exists():
             replace_file(path, _initial_text(values or {}))
         if is_new and find_distrust(collection, os.environ) is not None:
@@ -36,6 +38,16 @@ def create_collection(collection: Path, values: Mapping[str, object] | None = No
     except OSError as error:
         raise StoreUnavailable(f"the collection {collection} cannot be created: {error.strerror or error}") from error
     return path
+
+
+def _make_folder(collection: Path, *, is_new: bool) -> None:
+    """Create the folder for its owner; take an empty one that exists from everybody but its owner and group."""
+    collection.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        collection.mkdir(mode=OWNER_FOLDER)
+    except FileExistsError:
+        if is_new:
+            collection.chmod(stat.S_IMODE(collection.stat().st_mode) & ~stat.S_IRWXO)
 
 
 def write_setting(path: Path, key: str, value: object) -> None:
@@ -54,9 +66,11 @@ def write_setting(path: Path, key: str, value: object) -> None:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Replace a file atomically."""
+    """Replace a file atomically by one that only its owner can read: it may contain passwords."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
-    with fresh.open("w", encoding="utf-8") as out:
+    fresh.unlink(missing_ok=True)
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, OWNER_ONLY)
+    with os.fdopen(handle, "w", encoding="utf-8") as out:
         out.write(text)
         out.flush()
         os.fsync(out.fileno())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from evercrawl.config import create_collection, read_settings, write_setting
+from evercrawl.config import collection_file, create_collection, read_settings, write_setting
 from evercrawl.errors import ConfigError, StoreUnavailable
 
 BEFORE = """\
@@ -145,3 +147,27 @@ def test_a_table_of_a_site_needs_no_quotes(tmp_path: Path) -> None:
     write_setting(path, "site.news.example.org.weight", "2")
     (site,) = read_settings(tmp_path / "c", env={"HOME": str(tmp_path)}).settings.sites
     assert (site.pattern, site.priority, site.weight) == ("news.example.org", 2, 2.0)
+
+
+def test_only_the_owner_can_read_a_new_collection_and_its_settings(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        collection = tmp_path / "here" / "new.evercrawl"
+        create_collection(collection, {"pace.delay": "5s"})
+        write_setting(collection_file(collection), "store.url", "postgresql://me:s3cret@db/crawls")
+        shared = tmp_path / "shared.evercrawl"
+        shared.mkdir(mode=0o775)
+        create_collection(shared)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(collection.stat().st_mode) == 0o700
+    assert stat.S_IMODE(collection_file(collection).stat().st_mode) == 0o600
+    assert stat.S_IMODE(shared.stat().st_mode) == 0o770, "the group keeps its rights"
+
+
+def test_a_settings_file_that_others_could_read_becomes_private(tmp_path: Path) -> None:
+    path = tmp_path / "collection.toml"
+    path.write_text("")
+    path.chmod(0o644)
+    write_setting(path, "pace.delay", "5s")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600

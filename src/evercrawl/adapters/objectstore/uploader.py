@@ -189,7 +189,7 @@ def uploaded_files(folder: Path) -> dict[str, int]:
 
 def record_upload(path: Path, size: int) -> None:
     """Append a confirmed upload to the journal."""
-    descriptor = os.open(path.parent / JOURNAL_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+    descriptor = os.open(path.parent / JOURNAL_FILE, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o640)
     try:
         # The leading newline ends a line that a crash may have truncated.
         os.write(descriptor, f"\n{path.name} {size}\n".encode())

@@ -81,7 +81,7 @@ def database_of(collection: Path) -> str | None:
 def set_database(collection: Path, address: str) -> None:
     """Record that the state is in this database from now on."""
     folder = state_folder(collection)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o750)
     new = folder / f"{DATABASE_FILE}.new"
     with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _PRIVATE), "w") as file:
         file.write(address + "\n")
@@ -145,7 +145,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 def _make_folder(folder: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o750)
     except OSError as error:
         raise StoreUnavailable(
             f"the folder {folder} cannot be created: {error.strerror}; check the path and your permissions"

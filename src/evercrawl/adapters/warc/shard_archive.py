@@ -61,7 +61,7 @@ def truncate_archive(folder: Path, shard: int, end: ArchiveEnd | None) -> Resume
 
 def write_mark(folder: Path, shard: int, end: ArchiveEnd) -> None:
     """Note the end that a state has acknowledged."""
-    file = os.open(_mark_path(folder, shard), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    file = os.open(_mark_path(folder, shard), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o640)
     try:
         os.pwrite(file, f"{end.file} {end.size:020d}\n".encode(), 0)
     finally:

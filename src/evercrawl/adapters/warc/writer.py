@@ -25,6 +25,7 @@ log = logging.getLogger("evercrawl.storage")
 
 BUFFER_BYTES = 256 * 1024  # Records are buffered up to this size or until `flush`.
 
+ARCHIVE_MODE = 0o640  # Others cannot read it.
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
 _OLD_FILE = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
 
@@ -198,8 +199,8 @@ class WarcArchive:
         info = warcinfo_record(name, self._info, now=self._clock.now())
         self._use_file()
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(self._folder / name, _NEW_FILE, 0o644)
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o750)
+            self._file = os.open(self._folder / name, _NEW_FILE, ARCHIVE_MODE)
             if self._durable:
                 sync_folder(self._folder)
         except OSError as error:
