@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.adapters.system import usable_folder
 from evercrawl.core.linkgraph.graph_metrics import Floats, SparseGraph
 from evercrawl.errors import StoreUnavailable
 
@@ -80,7 +81,7 @@ class LinkGraphFiles:
 
 def graph_folder(collection: Path) -> Path:
     """Return the folder of the graph's generations."""
-    return collection / "graph"
+    return usable_folder(collection, "graph")
 
 
 def current_graph(collection: Path) -> LinkGraphFiles | None:

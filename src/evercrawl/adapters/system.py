@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import ctypes
 import fcntl
 import gc
 import os
 import resource
+import shutil
 import socket
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import IO, NamedTuple, Protocol
@@ -92,6 +96,26 @@ def _owner(file: IO[str]) -> str:
 def is_writable(folder: Path) -> bool:
     """Return whether files can be created in the folder; False on a file system mounted for reading."""
     return os.access(folder, os.W_OK)
+
+
+def usable_folder(collection: Path, name: str) -> Path:
+    """Return a folder of the collection for data that can be computed again. If the collection cannot be written, it is
+    a temporary folder of this process with links to the files."""
+    return collection / name if is_writable(collection) else _linked_copy(collection.resolve() / name)
+
+
+@lru_cache(maxsize=256)
+def _linked_copy(folder: Path) -> Path:
+    copy = Path(tempfile.mkdtemp(prefix="evercrawl-")) / folder.name
+    atexit.register(shutil.rmtree, copy.parent, ignore_errors=True)
+    copy.mkdir()
+    for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
+        target = copy / path.relative_to(folder)
+        if path.is_dir():
+            target.mkdir()
+        elif not path.name.endswith(".lock"):
+            target.symlink_to(path)
+    return copy
 
 
 def sync_folder(folder: Path) -> None:

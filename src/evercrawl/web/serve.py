@@ -127,7 +127,7 @@ class WebService:
             own_origin=self.own_origin,
             replay_origin=self.replay_origin,
             public_origin=options.public_url and options.public_url.rstrip("/"),
-            read_only=options.read_only,
+            read_only=options.read_only or not is_writable(collection),
             flags=flags,
         )
         self.stop_crawl: StopSignal | None = None

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import tantivy
 
+from evercrawl.adapters.system import usable_folder
 from evercrawl.core.search.tokenizer import normalize_for_index, url_words
 from evercrawl.errors import EvercrawlError, StoreUnavailable
 
@@ -112,12 +113,12 @@ class TextIndex:
 
 def index_folder(collection: Path) -> Path:
     """Return the folder of a collection's index."""
-    return collection / "index" / f"format-{FORMAT}"
+    return usable_folder(collection, "index") / f"format-{FORMAT}"
 
 
 def remove_index(collection: Path) -> None:
     """Delete the index in all formats."""
-    shutil.rmtree(collection / "index", ignore_errors=True)
+    shutil.rmtree(usable_folder(collection, "index"), ignore_errors=True)
 
 
 @contextmanager
