@@ -55,7 +55,7 @@ ROW = Limit(0.2, pages=2, differed=8)  # Counters and turns in tables.
 UPKEEP_LINE = Limit(0.08, pages=4, differed=6)  # Words in a line of which another part is noise.
 ENTRY = Limit(0.1, pages=3, differed=5)  # Entries of lists beside prose, targets of links and images.
 NUMBER = Limit(0.25, pages=2, differed=2)
-WORDS = Limit(0.3, pages=4, differed=6)
+WORDS = Limit(0.3, pages=4, differed=4)
 BLOCK = Limit(0.3, pages=4, differed=6)  # Whole blocks that come and go; a few edits on one day are content.
 VALUE = Limit(0.45, pages=3, differed=8)  # Prices and cells of tables.
 STATEMENT = Limit(0.75, pages=4, differed=8)
