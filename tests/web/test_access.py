@@ -12,10 +12,11 @@ from evercrawl.config import collection_file, write_setting
 from evercrawl.errors import ConfigError
 from evercrawl.web.access_control import COOKIE, RateLimit
 from evercrawl.web.auth import AccessScope, AuthStore
-from evercrawl.web.login import local_path
+from evercrawl.web.login import OneTimeLink, local_path
 from evercrawl.web.route import API
 from evercrawl.web.serve import ServeOptions, WebService, is_loopback
 from evercrawl.web.views import ACTIONS, VIEWS
+from tests.web.client import TestClient
 from tests.web.conftest import Interface
 from tests.web.hostile import PAGES
 from tests.web.inputs import values_of
@@ -283,3 +284,16 @@ def test_seeds_with_a_password_are_refused(fresh: Interface) -> None:
         assert answer.status_code == 400, (action, answer.text)
         assert "s3cret" not in answer.text
         assert "without them" in answer.text
+
+
+def test_a_browser_that_comes_from_a_file_continues_on_a_page_of_ours(fresh: Interface) -> None:
+    """Its redirect would count as the file's, and the strict cookie would not be sent."""
+    link = fresh.service.link = OneTimeLink()
+    app = fresh.service.apps()[0]
+    client = TestClient(app, base_url=str(fresh.anybody.base_url), follow_redirects=False)
+    answer = client.get(f"/first?key={link.secret}", headers={"Sec-Fetch-Site": "cross-site"})
+    assert answer.status_code == 200
+    assert 'http-equiv="refresh" content="0; url=/"' in answer.text
+    assert link.secret not in answer.text
+    assert client.get("/").status_code == 200
+    client.close()

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from evercrawl.web.access_control import AllowedOrigins, RateLimit, has_valid_csrf, session_secret
 from evercrawl.web.app_state import AppState
@@ -20,6 +20,11 @@ from evercrawl.web.templates import render
 
 LINK_LIFETIME_S = 15 * 60
 LOGIN_BURST, LOGINS_PER_S = 8, 8 / 60
+
+
+CONTINUE = (
+    '<!doctype html><title>evercrawl</title><meta http-equiv="refresh" content="0; url=/"><a href="/">Continue</a>'
+)
 
 
 class OneTimeLink:
@@ -56,7 +61,9 @@ class LoginPages:
         if not self.link.use(request.query_params.get("key", "")):
             message = "this link was already used or has expired; restart evercrawl serve for a new one"
             return error_page(request, 403, message, self.state)
-        return self._start_session("operator", "/")
+        is_from_file = request.headers.get("sec-fetch-site", "none") == "cross-site"
+        # A browser that comes from the file of `serve` sends the new cookie only with requests that our page makes.
+        return self._start_session("operator", "/", HTMLResponse(CONTINUE) if is_from_file else None)
 
     async def login(self, request: Request) -> Response:
         """Show the login form, or log in with the password."""
@@ -85,8 +92,8 @@ class LoginPages:
         address = request.client.host if request.client else "-"
         return self.login_limit.wait_s(address) > 0
 
-    def _start_session(self, who: str, location: str) -> Response:
-        response = RedirectResponse(location, 303)
+    def _start_session(self, who: str, location: str, response: Response | None = None) -> Response:
+        response = response or RedirectResponse(location, 303)
         response.set_cookie(
             self.origins.cookie,
             self.state.auth.begin_session(who, AccessScope.ADMIN),

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
+import tempfile
 import webbrowser
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -123,6 +126,7 @@ async def _serve_until_stopped(cli: CliContext, service: WebService, *, opens: b
 
     loop = asyncio.get_running_loop()
     code = ExitCode.OK
+    doors: list[Path] = []
 
     def handle_signal(number: int) -> None:
         nonlocal code
@@ -140,11 +144,26 @@ async def _serve_until_stopped(cli: CliContext, service: WebService, *, opens: b
         cli.note(f"serving {service.state.path.name} at {service.address}; press Ctrl-C to stop")
         cli.note(f"open this link within 15 minutes; it works once:\n  {service.first_link}")
         if opens and cli.err.is_terminal and not cli.env.get("CI"):
-            loop.run_in_executor(None, webbrowser.open, service.first_link)
+            doors.append(write_door(service.state.path, service.first_link))
+            loop.run_in_executor(None, webbrowser.open, doors[0].as_uri())
 
     open_log(service.state.path, verbose=cli.verbose)
     try:
         await service.run(on_ready=ready, say=cli.note)
     finally:
+        for door in doors:
+            door.unlink(missing_ok=True)
         close_log()
     return int(code)
+
+
+def write_door(collection: Path, link: str) -> Path:
+    """Write a page that only we can read and that leads to the link; return its path.
+    The browser gets its name: everybody on this machine can read the command line of a process."""
+    folder = collection if os.access(collection, os.W_OK) else None
+    handle, name = tempfile.mkstemp(prefix="open-", suffix=".html", dir=folder)  # mkstemp: mode 0600
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        shown = escape(link, quote=True)
+        file.write(f'<!doctype html><title>evercrawl</title><meta http-equiv="refresh" content="0; url={shown}">')
+        file.write(f'<a href="{shown}">Open evercrawl</a>\n')
+    return Path(name).absolute()
