@@ -19,6 +19,7 @@ from evercrawl.config import create_collection
 from evercrawl.core.alerts.message_format import MIN_SECRET_BYTES, format_secret
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination
 from evercrawl.model.settings import Settings
+from evercrawl.web.auth import AccessScope
 from evercrawl.web.route import API
 from evercrawl.web.serve import ServeOptions
 from tests.e2e.test_websub import wait_for
@@ -234,3 +235,26 @@ def test_without_apprise_the_page_says_how_to_install_it(private: Interface, mon
     answer = private.operator.post("/do/add-alert", data=form)
     assert answer.status_code == 400
     assert "evercrawl[apprise]" in answer.text
+
+
+def test_the_secret_of_a_webhook_is_shown_once_and_stays_with_its_address(private: Interface):
+    def added(address: str) -> str:
+        values = WISH | {"channel": "webhook", "address": address, "replace": True}
+        return private.with_token(AccessScope.OPERATE).post(f"{API}/add-alert", json=values).text
+
+    def stored() -> str:
+        secret = AlertRegistry(private.service.state.path, Settings()).get("prices").alert.destination.secret
+        assert secret is not None
+        return secret
+
+    assert (shown := stored_in(added("http://127.0.0.1:9/a"))) == stored()
+    assert "whsec_" not in added("http://127.0.0.1:9/a")
+    assert stored() == shown
+    assert "whsec_" in (other := added("http://127.0.0.1:9/b"))
+    assert shown not in other, "whoever gets the messages now must not be able to sign for the receiver before"
+    for page in ("/alerts.json", "/alert.json?name=prices", "/alert?name=prices", "/access"):
+        assert "whsec_" not in private.operator.get(page).text
+
+
+def stored_in(text: str) -> str:
+    return "whsec_" + text.partition("whsec_")[2].partition('"')[0]

@@ -195,6 +195,8 @@ def _report_added(cli: CliContext, alert: Alert, problem: SetupProblem | None, *
     else:
         click.echo(f"alert {alert.name} added, but it cannot send yet: {problem.detail}", err=True)
         click.echo(f"{problem.remedy}\nthen: evercrawl alert test {alert.name}", err=True)
+    if alert.destination.channel.value == "webhook" and alert.destination.secret is None:
+        cli.note("the webhook keeps its signing secret")
     if alert.destination.secret is not None:
         cli.note("signing secret of the webhook, shown only once:")
         click.echo(alert.destination.secret)

@@ -100,20 +100,22 @@ class AlertRegistry:
         self._settings = settings
 
     def add(self, alert: Alert, *, overwrite: bool = False) -> Alert:
-        """Add an alert and return it as stored, with a new secret for a webhook.
+        """Add an alert and return it, with the secret of a webhook only if it is new: one that exists is never shown.
+        A replaced alert keeps its secret unless the address changes, whose owner must not get messages signed with it.
         Raise ConfigError if it is invalid, or if its name exists and `overwrite` is not set."""
-        alert = self.validate(alert)
+        alert, kept = self.validate(alert), None
         with self._outbox() as outbox:
             known = outbox.find(alert.name)
             if known is not None and not overwrite:
                 raise ConfigError(f"the alert {alert.name!r} exists; change it with --replace")
             if alert.destination.channel is Channel.WEBHOOK and alert.destination.secret is None:
-                kept = known.alert.destination.secret if known is not None else None
+                before = known.alert.destination if known is not None else alert.destination
+                kept = before.secret if before.address == alert.destination.address else None
                 secret = kept or format_secret(secrets.token_bytes(MIN_SECRET_BYTES))
                 alert = replace(alert, destination=replace(alert.destination, secret=secret))
             ends = {} if outbox.alerts() else CollectionLogs(self._collection).ends()
             outbox.put(alert, now_us=to_us(datetime.now(UTC)), ends=ends)
-        return alert
+        return alert if kept is None else replace(alert, destination=replace(alert.destination, secret=None))
 
     def all(self) -> list[AlertStatus]:
         """Return every alert, by name."""

@@ -148,6 +148,8 @@ def add_alert(state: AppState, inputs: Inputs) -> ActionResult:
     secret, problem = added.destination.secret, _problem_text(registry_of(state), added.destination.channel)
     if secret is None:
         message = f"Alert {added.name} added. You'll be notified about changes found from now on."
+        if added.destination.channel is Channel.WEBHOOK:
+            message = f"Alert {added.name} replaced. Its webhook keeps its signing secret."
         if problem is not None:
             message = f"Alert {added.name} added, but it cannot send yet: {problem}"
         return ActionResult(message, location, {"name": added.name, "problem": problem}, audit_values=audit_values)
