@@ -129,3 +129,40 @@ def test_model_and_core_do_not_await() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.AsyncFunctionDef | ast.AsyncFor | ast.AsyncWith | ast.Await)
     ])  # fmt: skip
+
+
+DIALERS = {
+    "evercrawl/adapters/guarded_apprise.py": "checks every connection of its process",
+    "evercrawl/adapters/http/client.py": "connects to addresses of the resolver",
+    "evercrawl/adapters/http/dialer.py": "connects to addresses that it checked",
+    "evercrawl/adapters/remote_search.py": "urllib with the dialer's handlers",
+    "evercrawl/collection/alerts/mail.py": "smtplib with the dialer's sockets",
+    "evercrawl/adapters/objectstore/bucket.py": "the storage that the settings name, checked by the dialer",
+    "evercrawl/outpost/channel.py": "the home that the pairing code names",
+    "evercrawl/cluster/supervisor.py": "a pair of sockets to an own process",
+    "evercrawl/cluster/worker_process.py": "a pair of sockets to an own process",
+}
+"""Modules that may open connections, and what keeps them from private addresses. The database has its own rules."""
+CLIENTS = frozenset({
+    "aiohttp", "apprise", "boto3", "ftplib", "http.client", "httpx", "imaplib", "obstore", "poplib",
+    "requests", "smtplib", "telnetlib", "urllib.request", "urllib3", "xmlrpc.client",
+})  # fmt: skip
+CONNECTS = frozenset({"create_connection", "open_connection", "open_unix_connection", "sock_connect"})
+
+
+def test_connections_are_opened_only_by_those_who_check_addresses() -> None:
+    found = {
+        f"{place(path, line)}: {what}"
+        for path, tree in trees().items()
+        if path.relative_to(PACKAGE.parent).as_posix() not in DIALERS
+        for line, what in _connections(tree)
+    }
+    report(sorted(found))
+
+
+def _connections(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    clients = tuple(f"{name}." for name in CLIENTS)
+    yield from ((line, name) for line, name in imports(tree) if f"{name}.".startswith(clients))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in CONNECTS:
+            yield node.lineno, node.attr
