@@ -1,8 +1,11 @@
 """A bucket or a folder: `s3://bucket/prefix?endpoint=https://...` or `file:///path`.
+The library connects by itself, so the address of the endpoint is checked before: a name that leads to a private address
+needs `&private=yes`.
 Keys are never part of an address: they come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or the machine's role."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -12,13 +15,18 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from evercrawl.errors import ConfigError, StoreUnavailable
+from evercrawl.model.sanitize import has_credentials
+from evercrawl.model.settings import HttpSettings
 
+OPENED = "opened"
 TIMEOUT = timedelta(seconds=60)
 RETRY_TIMEOUT = timedelta(seconds=30)  # How long the library retries a request; the uploader tries again later.
 PART_BYTES = 8 * 1024 * 1024  # Larger files are uploaded in parts of this size.
 CONCURRENT_PARTS = 4
 _DEFAULT_REGION = "us-east-1"
-_OPTIONS = frozenset({"endpoint", "region"})
+_OPTIONS = frozenset({"endpoint", "private", "region"})
+_PRIVATE = "yes"  # The value of the option `private`.
+CHECK_INTERVAL_S = 60.0  # How often the address of the endpoint is checked again.
 
 
 class Bucket:
@@ -33,8 +41,9 @@ class Bucket:
                 "archive.url needs the extra s3 (obstore is missing): pip install 'evercrawl[s3]'"
             ) from error
         self._library = obstore
-        with self._translate_errors("opened"):
+        with self._translate_errors(OPENED):
             self._store = _store_at(address)
+        self._checked_at = -CHECK_INTERVAL_S
 
     def put(self, path: Path, name: str) -> None:
         """Upload a file and verify the size of the object."""
@@ -57,9 +66,28 @@ class Bucket:
         with self._translate_errors(f"read ({name})"):
             return bytes(self._library.get_range(self._store, name, start=offset, length=length))
 
+    def _check_endpoint(self) -> None:
+        """Raise StoreUnavailable if the name of the endpoint leads to a private address."""
+        from evercrawl.adapters.http.dialer import GuardedDialer  # slow to load
+
+        if time.monotonic() - self._checked_at < CHECK_INTERVAL_S:
+            return
+        options = dict(parse_qsl(urlsplit(self.address).query))
+        endpoint = urlsplit(options.get("endpoint", ""))
+        if endpoint.hostname is not None and options.get("private") != _PRIVATE:
+            port = endpoint.port or (443 if endpoint.scheme == "https" else 80)
+            try:
+                GuardedDialer(HttpSettings(), is_named=True).addresses(endpoint.hostname, port)
+            except ConfigError as error:
+                why = str(error).partition(";")[0]
+                raise StoreUnavailable(f"archive.url: {why}; if you mean it, add &private={_PRIVATE}") from error
+        self._checked_at = time.monotonic()
+
     @contextmanager
     def _translate_errors(self, doing: str) -> Iterator[None]:
         try:
+            if doing != OPENED:
+                self._check_endpoint()
             yield
         except FileNotFoundError:
             raise
@@ -81,8 +109,12 @@ def address_problem(address: str) -> str | None:
         return None if parts.path.startswith("/") and not parts.netloc else "file:///absolute/path"
     if parts.scheme != "s3" or not parts.netloc or parts.username:
         return "s3://bucket/prefix?endpoint=https://... or file:///path; set keys in the environment"
-    unknown = dict(parse_qsl(parts.query)).keys() - _OPTIONS
-    return f"only {' and '.join(sorted(_OPTIONS))} after the question mark" if unknown else None
+    options = dict(parse_qsl(parts.query))
+    if options.keys() - _OPTIONS:
+        return f"only {', '.join(sorted(_OPTIONS))} after the question mark"
+    if has_credentials(options.get("endpoint", "")):
+        return "an endpoint without a user name or password; set keys in the environment"
+    return None if options.get("private", _PRIVATE) == _PRIVATE else f"private={_PRIVATE}, or nothing"
 
 
 def _store_at(address: str) -> Any:

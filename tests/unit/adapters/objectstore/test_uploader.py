@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.adapters.objectstore.bucket import Bucket, address_problem
+from evercrawl.adapters.objectstore.bucket import CHECK_INTERVAL_S, Bucket, address_problem
 from evercrawl.adapters.objectstore.uploader import (
     JOURNAL_FILE,
     pending_files,
@@ -133,6 +133,9 @@ def test_a_truncated_line_of_the_journal_is_ignored(folder: Path) -> None:
         ("file://host/srv", False),
         ("s3://key:secret@bucket/prefix", False),
         ("s3://bucket?secret=1", False),
+        ("s3://bucket?endpoint=http://objects.internal&private=yes", True),
+        ("s3://bucket?endpoint=http://objects.internal&private=maybe", False),
+        ("s3://bucket?endpoint=https://me:secret@objects.example", False),
         ("https://bucket.example.org", False),
     ],
 )
@@ -166,6 +169,19 @@ def test_over_s3_in_parts_and_by_range(s3: SmallS3, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         bucket.read("none", 0, 10)
     assert s3.signed
+
+
+def test_a_name_that_leads_inside_needs_consent(s3: SmallS3, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = ["9.9.9.9", "127.0.0.1"]
+    monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: [(2, 1, 6, "", (answers.pop(0), 0))])
+    bucket = Bucket(f"s3://crawls?endpoint=http://objects.example:{s3.port}")
+    bucket._check_endpoint()
+    bucket._check_endpoint()  # The answer is used for a while.
+    monkeypatch.setattr(bucket, "_checked_at", -CHECK_INTERVAL_S)
+    with pytest.raises(StoreUnavailable, match=r"loopback address; if you mean it, add &private=yes"):
+        bucket.size("x")
+    assert (answers, s3.requests) == ([], [])
+    Bucket(f"s3://crawls?endpoint=http://objects.example:{s3.port}&private=yes")._check_endpoint()
 
 
 def test_an_s3_error_is_retried(s3: SmallS3, folder: Path) -> None:
