@@ -12,7 +12,7 @@ import pytest
 
 from evercrawl.adapters.postgres.postgres_pool import parse_address
 from evercrawl.adapters.sqlite.state_file import database_of, open_for_writing, shard_path, shards_in
-from evercrawl.cluster.move import move, without_password
+from evercrawl.cluster.move import move
 from evercrawl.errors import BugFound, ConfigError
 from evercrawl.model.settings import Settings
 from tests.postgres_server import PostgresServer
@@ -107,8 +107,3 @@ def test_used_or_empty_places_are_refused(collection: Path, tmp_path: Path, dsn:
     empty.mkdir()
     with pytest.raises(ConfigError, match="no state yet"):
         move(empty, Settings(), dsn)
-
-
-def test_passwords_are_not_shown() -> None:
-    assert without_password("postgresql://me:secret@host/db") == "postgresql://me@host/db"
-    assert without_password("files") == "files"

@@ -31,6 +31,7 @@ from evercrawl.adapters.sqlite.state_file import (
 )
 from evercrawl.adapters.system import CollectionLock, sync_folder
 from evercrawl.errors import CollectionBusy, ConfigError, StoreUnavailable
+from evercrawl.model.sanitize import mask_passwords
 from evercrawl.model.settings import Settings
 
 FILES = "files"  # The value of `--to` for the collection's own state files.
@@ -55,12 +56,12 @@ def move(
 async def _move_to_database(collection: Path, settings: Settings, to: str, on_progress: OnProgress) -> TransferProgress:
     if (now := database_of(collection)) is not None:
         raise ConfigError(
-            f"the state of {collection} is already in {without_password(now)};"
+            f"the state of {collection} is already in {mask_passwords(now)};"
             " move it to its files first: evercrawl store move --to files"
         )
     shards = shards_in(collection)
     if not shards:
-        raise ConfigError(f"{collection} has no state yet; crawl into the database: crawl --store {to}")
+        raise ConfigError(f"{collection} has no state yet; crawl into the database: crawl --store {mask_passwords(to)}")
     if shards[-1] >= settings.store.shards:
         raise ConfigError(
             f"the collection has a shard {shards[-1]}, store.shards says {settings.store.shards};"
@@ -179,10 +180,3 @@ def _replace_files(collection: Path, incomplete: Path) -> None:
         shard_path(incomplete, shard).replace(shard_path(collection, shard))
     shutil.rmtree(incomplete)
     sync_folder(state_folder(collection))
-
-
-def without_password(address: str) -> str:
-    """Return the address without its password."""
-    before, at, host = address.rpartition("@")
-    scheme, slashes, user = before.partition("://")
-    return f"{scheme}{slashes}{user.partition(':')[0]}{at}{host}" if at else address

@@ -45,6 +45,7 @@ from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model import __version__
 from evercrawl.model.history import PruneReport
 from evercrawl.model.page import ArchiveEnd
+from evercrawl.model.sanitize import mask_passwords
 from evercrawl.model.settings import ArchiveSettings, Settings
 
 if TYPE_CHECKING:
@@ -331,12 +332,12 @@ def move_state(
 ) -> tuple[TransferProgress, str]:
     """Move the state to a database or back to files; return the totals and the target without its password."""
     try:
-        from evercrawl.cluster.move import move, without_password
+        from evercrawl.cluster.move import move
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"PostgreSQL needs an extra ({error.name} is missing): pip install 'evercrawl[postgres]'"
         ) from error
-    return move(collection, settings, to, on_progress=on_progress), without_password(to)
+    return move(collection, settings, to, on_progress=on_progress), mask_passwords(to)
 
 
 def is_in_database(collection: Path, settings: Settings) -> bool:
