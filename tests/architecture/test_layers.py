@@ -137,7 +137,7 @@ DIALERS = {
     "evercrawl/adapters/http/dialer.py": "connects to addresses that it checked",
     "evercrawl/adapters/remote_search.py": "urllib with the dialer's handlers",
     "evercrawl/collection/alerts/mail.py": "smtplib with the dialer's sockets",
-    "evercrawl/adapters/objectstore/bucket.py": "the storage that the settings name, checked by the dialer",
+    "evercrawl/adapters/objectstore/bucket.py": "obstore with a proxy that uses the dialer",
     "evercrawl/outpost/channel.py": "the home that the pairing code names",
     "evercrawl/cluster/supervisor.py": "a pair of sockets to an own process",
     "evercrawl/cluster/worker_process.py": "a pair of sockets to an own process",

@@ -1,24 +1,23 @@
 """A bucket or a folder: `s3://bucket/prefix?endpoint=https://...` or `file:///path`.
-The library connects by itself, so the address of the endpoint is checked before: a name that leads to a private address
-needs `&private=yes`.
+The library connects through a proxy that refuses private addresses: a name that leads to one needs `&private=yes`.
 Keys are never part of an address: they come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or the machine's role."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.sanitize import has_credentials
-from evercrawl.model.settings import HttpSettings
 
-OPENED = "opened"
+if TYPE_CHECKING:
+    from evercrawl.adapters.objectstore.guarded_proxy import GuardedProxy
+
 TIMEOUT = timedelta(seconds=60)
 RETRY_TIMEOUT = timedelta(seconds=30)  # How long the library retries a request; the uploader tries again later.
 PART_BYTES = 8 * 1024 * 1024  # Larger files are uploaded in parts of this size.
@@ -26,7 +25,6 @@ CONCURRENT_PARTS = 4
 _DEFAULT_REGION = "us-east-1"
 _OPTIONS = frozenset({"endpoint", "private", "region"})
 _PRIVATE = "yes"  # The value of the option `private`.
-CHECK_INTERVAL_S = 60.0  # How often the address of the endpoint is checked again.
 
 
 class Bucket:
@@ -41,9 +39,8 @@ class Bucket:
                 "archive.url needs the extra s3 (obstore is missing): pip install 'evercrawl[s3]'"
             ) from error
         self._library = obstore
-        with self._translate_errors(OPENED):
-            self._store = _store_at(address)
-        self._checked_at = -CHECK_INTERVAL_S
+        with self._translate_errors("opened"):
+            self._store, self._proxy = _store_at(address)
 
     def put(self, path: Path, name: str) -> None:
         """Upload a file and verify the size of the object."""
@@ -66,33 +63,16 @@ class Bucket:
         with self._translate_errors(f"read ({name})"):
             return bytes(self._library.get_range(self._store, name, start=offset, length=length))
 
-    def _check_endpoint(self) -> None:
-        """Raise StoreUnavailable if the name of the endpoint leads to a private address."""
-        from evercrawl.adapters.http.dialer import GuardedDialer  # slow to load
-
-        if time.monotonic() - self._checked_at < CHECK_INTERVAL_S:
-            return
-        options = dict(parse_qsl(urlsplit(self.address).query))
-        endpoint = urlsplit(options.get("endpoint", ""))
-        if endpoint.hostname is not None and options.get("private") != _PRIVATE:
-            port = endpoint.port or (443 if endpoint.scheme == "https" else 80)
-            try:
-                GuardedDialer(HttpSettings(), is_named=True).addresses(endpoint.hostname, port)
-            except ConfigError as error:
-                why = str(error).partition(";")[0]
-                raise StoreUnavailable(f"archive.url: {why}; if you mean it, add &private={_PRIVATE}") from error
-        self._checked_at = time.monotonic()
-
     @contextmanager
     def _translate_errors(self, doing: str) -> Iterator[None]:
         try:
-            if doing != OPENED:
-                self._check_endpoint()
             yield
         except FileNotFoundError:
             raise
         except (self._library.exceptions.BaseError, OSError) as error:
             reason = str(error).splitlines()[0][:300]
+            if self._proxy is not None and self._proxy.refused is not None:
+                reason = f"{self._proxy.refused}; if you mean it, add &private={_PRIVATE}"
             raise StoreUnavailable(f"the archive in {self.address} cannot be {doing}: {reason}") from error
 
 
@@ -117,23 +97,32 @@ def address_problem(address: str) -> str | None:
     return None if options.get("private", _PRIVATE) == _PRIVATE else f"private={_PRIVATE}, or nothing"
 
 
-def _store_at(address: str) -> Any:
+def _store_at(address: str) -> tuple[Any, GuardedProxy | None]:
+    """Return the library's store, and the proxy through which it connects."""
     from obstore.store import LocalStore, S3Store
+
+    from evercrawl.adapters.objectstore.guarded_proxy import GuardedProxy  # slow to load
 
     if (problem := address_problem(address)) is not None:
         raise ConfigError(f"archive.url {address!r} is not valid: {problem}")
     parts = urlsplit(address)
     if parts.scheme == "file":
-        return LocalStore(unquote(parts.path), mkdir=True)
+        return LocalStore(unquote(parts.path), mkdir=True), None
     options = dict(parse_qsl(parts.query))
     endpoint = options.get("endpoint")
-    return S3Store(
+    client: dict[str, Any] = {"timeout": TIMEOUT, "allow_http": bool(endpoint and endpoint.startswith("http:"))}
+    proxy = None
+    if options.get("private") != _PRIVATE:
+        proxy = GuardedProxy(urlsplit(endpoint or "").hostname)
+        client["proxy_url"] = proxy.url
+    store = S3Store(
         parts.netloc,
         prefix=parts.path.strip("/") or None,
         region=options.get("region", _DEFAULT_REGION),
         endpoint=endpoint,
         # Other servers usually expect the bucket in the path rather than in the host name.
         virtual_hosted_style_request=endpoint is None,
-        client_options={"timeout": TIMEOUT, "allow_http": bool(endpoint and endpoint.startswith("http:"))},
+        client_options=client,  # type: ignore[arg-type]
         retry_config={"retry_timeout": RETRY_TIMEOUT},
     )
+    return store, proxy

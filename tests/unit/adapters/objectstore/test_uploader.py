@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.adapters.objectstore.bucket import CHECK_INTERVAL_S, Bucket, address_problem
+from evercrawl.adapters.objectstore.bucket import Bucket, address_problem
+from evercrawl.adapters.objectstore.guarded_proxy import GuardedProxy
 from evercrawl.adapters.objectstore.uploader import (
     JOURNAL_FILE,
     pending_files,
@@ -171,17 +172,31 @@ def test_over_s3_in_parts_and_by_range(s3: SmallS3, tmp_path: Path) -> None:
     assert s3.signed
 
 
-def test_a_name_that_leads_inside_needs_consent(s3: SmallS3, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    answers = ["9.9.9.9", "127.0.0.1"]
-    monkeypatch.setattr("socket.getaddrinfo", lambda *_, **__: [(2, 1, 6, "", (answers.pop(0), 0))])
+@pytest.mark.parametrize("private", ["127.0.0.1", "::ffff:127.0.0.1", "fe80::1%lo", "10.0.0.7"])
+def test_a_name_that_leads_inside_needs_consent(s3: SmallS3, monkeypatch: pytest.MonkeyPatch, private: str) -> None:
+    look_ups: list[str] = []
+
+    def getaddrinfo(host: str, *_: object, **__: object) -> list[tuple[object, ...]]:
+        look_ups.append(host)
+        return [(2, 1, 6, "", (private, 0))]
+
+    monkeypatch.setattr("socket.getaddrinfo", getaddrinfo)
+    monkeypatch.setattr("evercrawl.adapters.objectstore.bucket.RETRY_TIMEOUT", timedelta(0))
     bucket = Bucket(f"s3://crawls?endpoint=http://objects.example:{s3.port}")
-    bucket._check_endpoint()
-    bucket._check_endpoint()  # The answer is used for a while.
-    monkeypatch.setattr(bucket, "_checked_at", -CHECK_INTERVAL_S)
-    with pytest.raises(StoreUnavailable, match=r"loopback address; if you mean it, add &private=yes"):
+    with pytest.raises(StoreUnavailable, match=r"is not allowed: .*; if you mean it, add &private=yes"):
         bucket.size("x")
-    assert (answers, s3.requests) == ([], [])
-    Bucket(f"s3://crawls?endpoint=http://objects.example:{s3.port}&private=yes")._check_endpoint()
+    assert look_ups[0] == "objects.example"
+    assert s3.requests == []
+
+
+def test_a_redirect_of_the_storage_does_not_lead_inside(s3: SmallS3) -> None:
+    with pytest.raises(ConfigError, match="loopback"):
+        GuardedProxy("objects.example").connect("127.0.0.1", s3.port)
+    with pytest.raises(ConfigError, match="loopback"):
+        GuardedProxy("127.0.0.2").connect("127.0.0.1", s3.port)
+    with pytest.raises(ConfigError, match="metadata"):
+        GuardedProxy("objects.example").connect("169.254.169.254", 80)
+    GuardedProxy("127.0.0.1").connect("127.0.0.1", s3.port).close()
 
 
 def test_an_s3_error_is_retried(s3: SmallS3, folder: Path) -> None:
