@@ -75,7 +75,7 @@ def _settings() -> str:
         + ", ".join(f"`{short}` is short for `{key}`" for short, key in SHORT_NAMES.items())
         + ". Write durations as `500ms`, `1.5s`, `2m`, `1h`, `7d` or a number of seconds, and sizes as `16MiB`, `64MB` or a "
         'number of bytes. `"none"` means no limit or no value; zero never does.',
-        "Settings that name code, files or machines are marked \u2020: they are ignored in the `collection.toml` of a "
+        "Settings that name code, files or machines, or that could burden others, are marked \u2020: they are ignored in the `collection.toml` of a "
         "collection that is [not trusted](../operations/runbook.md#collections-of-others).",
     ]
     for section, text in sections().items():

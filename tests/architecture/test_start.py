@@ -6,6 +6,8 @@ import subprocess
 import sys
 from importlib.util import find_spec
 
+from tests.architecture.source import trees
+
 READING = ("evercrawl.collection.collection", "evercrawl.collection.status", "evercrawl.cli.main")
 CRAWLING = frozenset(
     {
@@ -31,3 +33,10 @@ def test_reading_does_not_load_the_crawler() -> None:
 
 def test_the_modules_of_the_crawler_exist() -> None:
     assert [name for name in CRAWLING if find_spec(name) is None] == []
+
+
+def test_processes_import_nothing_from_the_current_folder() -> None:
+    """A folder of somebody else may contain modules with the names of ours."""
+    starts = [line.strip() for path in trees() for line in path.read_text("utf-8").splitlines() if '"-m", ' in line]
+    assert starts
+    assert [line for line in starts if '"-P", "-m", ' not in line] == []

@@ -112,6 +112,7 @@ class PaceSettings:
         "gentle",
         "gentle: one request at a time, with a delay that follows the response time; paper: a delay of at least 10 s; "
         "unlimited: no delay, only for your own hosts.",
+        needs_trust=True,
     )
     delay: timedelta | None = setting(None, "Minimum delay per site in every mode; none: the default of the mode.")
     min_delay: timedelta = setting(_seconds(1), "Minimum delay in mode gentle.")
@@ -136,7 +137,9 @@ class CrawlSettings:
 
     concurrency: int = setting(64, "Maximum number of concurrent requests over all sites.")
     workers: int = setting(
-        1, "Number of worker processes. Each has its own shards; the sites of one domain share a worker."
+        1,
+        "Number of worker processes. Each has its own shards; the sites of one domain share a worker.",
+        needs_trust=True,
     )
     max_pages: int | None = setting(10_000, "Stop after this many pages in one run; none: no limit.")
     max_time: timedelta | None = setting(None, "Stop after this time; none: no limit.")

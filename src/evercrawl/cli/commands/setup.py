@@ -159,8 +159,8 @@ def trust_command(cli: CliContext, folder: Path | None, remove: bool, as_json: b
     evercrawl trust copied.evercrawl       its alerts, filters and files work as in your own
     evercrawl trust --remove               for the collection here: turn them off
 
-    A collection that you did not create here runs, sends and follows nothing that its files name. Look at it first:
-    evercrawl config show --origin, and evercrawl alert list.
+    A collection that you did not create here runs, sends and follows nothing that its files name. Look first at its
+    collection.toml, and at evercrawl alert list.
     """
     from evercrawl.config import is_collection
     from evercrawl.config.trust import distrust_collection, trust_collection
