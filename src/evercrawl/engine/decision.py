@@ -14,7 +14,7 @@ from typing import NamedTuple
 from evercrawl.core.change.change_history import SiteChangeHistory
 from evercrawl.core.change.held_changes import HeldChange
 from evercrawl.core.change.snapshot import Snapshot
-from evercrawl.core.credit.url_yield import SiteYield
+from evercrawl.core.credit.url_yield import Form, SiteYield
 from evercrawl.core.duplicates.minhash import SignatureMatch
 from evercrawl.core.revisit.site_model import SiteModel
 from evercrawl.core.revisit.visit_schedule import BudgetLevel, VisitSchedule, schedule_of
@@ -170,6 +170,7 @@ class SiteKnowledge(NamedTuple):
     traps: TrapState | None = None  # None: the site is too small to judge.
     soft_404: TrapState | None = None  # The site's known answers for pages that do not exist; None: none are known.
     yields: SiteYield | None = None  # What the kinds of its URLs yielded; None: pages are not ordered by it.
+    form: Form = Form.PAGE  # The form of the page's URL.
     hosts: HostStats | None = None  # Of the site's domain; None: it has one host, or this site was counted already.
     may_probe: bool = False
     may_check_gone: bool = False  # The visit may be postponed until the site has answered invented URLs.

@@ -299,6 +299,7 @@ class VisitReader:
             before.traps if before.traps is None or traps is None else traps.value,
             before.soft_404,
             None if yields is None else yields.value,
+            knowledge.order.form_of(page.url),
             before.hosts,
             self._probes.may_probe(site.id),
             page.version > 0 and self._probes.may_check_gone(site.id, page.id, now=self._runtime.clock.now()),

@@ -1,6 +1,7 @@
 """Which URLs of a site show pages, and which only other views of them: old versions, sort orders, print forms.
-A URL that adds a parameter to a known one, or has a hash as a value, is taken for a view. What the kinds of URLs of a
-site yield corrects that. It only orders the queue: views come after pages, and kinds without new content last."""
+A URL that names nothing that no other named before, or only adds a number to a known one, is taken for a view; with a
+hash in it, for a version. What the kinds of URLs of a site yield corrects that. It only orders the queue: views come
+after pages, and kinds without new content last."""
 
 from __future__ import annotations
 
@@ -8,22 +9,28 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import NamedTuple
 
 import orjson
 
 from evercrawl.core.traps.url_pattern import placeholder
+from evercrawl.core.url import site_of
 
 MAX_KINDS, KEPT_KINDS = 512, 384  # Kinds of URLs kept per site. If there are more, the least visited are dropped.
 MAX_PARAMETERS = 6  # Parameters of one URL that are examined.
 MAX_WORD_CHARS = 20  # A longer value of a parameter is a name, not a choice such as `action=history`.
-PAGE_PRIOR, VIEW_PRIOR, PRIOR_WEIGHT = 0.5, 0.15, 2
-"""Expected yield of a kind that was never visited, and how many visits it counts for."""
+PAGE_PRIOR, VERSION_PRIOR, VIEW_PRIOR, PRIOR_WEIGHT = 0.5, 0.3, 0.15, 2
+"""Expected yield of a kind that was never visited, and how many visits it counts for. A version is a URL with a hash;
+the first one that is found of a page may be all that there is of it."""
 PAGE_FROM, VIEW_FROM = 0.2, 0.08  # Expected yield from which a URL is queued as a page, or as a view.
 
-_HASH = re.compile(r"=(?=[a-f]*\d)[0-9a-f]{16,}(?:[&;:]|\Z)", re.IGNORECASE)
+AGAIN = "again "  # Begins the kind of views: what a kind yields depends on whether it is the first to name something.
+
+_HASH = re.compile(r"(?<=[/=])(?=[a-f]*\d)[0-9a-f]{16,}(?=[&;:/?]|\Z)", re.IGNORECASE)
 _SEPARATOR = re.compile("[&;]")
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[A-Za-z_-]+\Z")
+_LETTER = re.compile(r"[^\W\d_]")
 
 
 class Tier(IntEnum):
@@ -34,6 +41,19 @@ class Tier(IntEnum):
     POOR = 2
 
 
+class Form(IntEnum):
+    """What the form of a URL says about its page."""
+
+    PAGE = 0
+    FIRST_VERSION = 1  # It has a hash, and names something for the first time.
+    VIEW = 2
+
+    @property
+    def prior(self) -> float:
+        """The expected yield of a kind of this form that was never visited."""
+        return (PAGE_PRIOR, VERSION_PRIOR, VIEW_PRIOR)[self]
+
+
 @dataclass(frozen=True, slots=True)
 class SiteYield:
     """What visits to the kinds of URLs of one site yielded: number of visits and sum of yields."""
@@ -42,8 +62,10 @@ class SiteYield:
     has_poor_kinds: bool = False  # Some kind yielded little, so URLs without parameters are examined too.
 
 
-def kinds_of(url: str) -> tuple[str, ...]:
+def kinds_of(url: str, form: Form = Form.PAGE) -> tuple[str, ...]:
     """Return the kinds of a URL: by the first two segments of its path, and by the last one; each with parameters."""
+    if form is Form.VIEW:
+        return tuple(AGAIN + kind for kind in kinds_of(url))
     start = url.find("/", url.find("//") + 2)
     path, _, query = (url[start:] if start >= 0 else "/").partition("?")
     names = _parameter_names(query) if query else ""
@@ -81,18 +103,46 @@ def plainer_urls(url: str) -> Iterator[str]:
 
 
 def looks_like_view(url: str, is_known: Callable[[str], bool]) -> bool:
-    """Return whether a URL adds a parameter to a known one, or a parameter of it is a hash, such as a version."""
-    if "?" not in url:
-        return False
-    return _HASH.search(url, url.index("?")) is not None or any(map(is_known, plainer_urls(url)))
+    """Return whether a URL adds a parameter to a known one."""
+    return "?" in url and any(map(is_known, plainer_urls(url)))
 
 
-def expected_yield(site: SiteYield, url: str, *, is_view: bool) -> float:
+def hashes_in(url: str) -> int:
+    """Return the number of hashes in a URL, such as versions."""
+    return len(_HASH.findall(url))
+
+
+def parameters_of(url: str) -> str:
+    """Return the names of the parameters of a URL."""
+    return "&".join(sorted(pair.partition("=")[0] for pair in _SEPARATOR.split(url.partition("?")[2])))
+
+
+class UrlName(NamedTuple):
+    """Something that a URL names by a parameter, or by all but its hashes."""
+
+    text: str
+    is_word: bool = False  # It has letters, and names the same on all paths: `f=src/main.py`, not `page=2`.
+
+
+def names_in(url: str) -> list[UrlName]:
+    """Return what a URL names. If others named all of it before, it is another view or another version."""
+    subject = _HASH.sub("", url)
+    base, _, query = subject.partition("?")
+    found = []
+    for pair in _SEPARATOR.split(query)[:MAX_PARAMETERS] if query else ():
+        value = pair.partition("=")[2]
+        if value:
+            is_word = _LETTER.search(value) is not None
+            found.append(UrlName(f"{site_of(url)}?{pair}" if is_word else f"{base}?{pair}", is_word))
+    return found or [UrlName(subject)]
+
+
+def expected_yield(site: SiteYield, url: str, form: Form) -> float:
     """Return the share of new content that a visit should yield: that of the poorest kind the URL belongs to."""
-    prior = VIEW_PRIOR if is_view else PAGE_PRIOR
-    if not site.kinds or not (is_view or site.has_poor_kinds or "?" in url):
+    prior = form.prior
+    if not site.kinds or not (form or site.has_poor_kinds or "?" in url):
         return prior
-    known = [site.kinds[kind] for kind in kinds_of(url) if kind in site.kinds]
+    known = [site.kinds[kind] for kind in kinds_of(url, form) if kind in site.kinds]
     return min((_expected(visits, total, prior) for visits, total in known), default=prior)
 
 
@@ -105,10 +155,10 @@ def tier_of(expected: float) -> Tier:
     return Tier.PAGE if expected >= PAGE_FROM else Tier.VIEW if expected >= VIEW_FROM else Tier.POOR
 
 
-def after_visit(site: SiteYield, url: str, gain: float) -> SiteYield:
+def after_visit(site: SiteYield, url: str, gain: float, form: Form = Form.PAGE) -> SiteYield:
     """Return the yields after a visit that found this share of new content."""
     kinds, has_poor = dict(site.kinds), site.has_poor_kinds
-    for kind in kinds_of(url):
+    for kind in kinds_of(url, form):
         visits, total = kinds.get(kind, (0, 0.0))
         kinds[kind] = (visits + 1, total + gain)
         has_poor = has_poor or _expected(visits + 1, total + gain, PAGE_PRIOR) < PAGE_FROM

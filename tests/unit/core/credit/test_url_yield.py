@@ -6,12 +6,17 @@ import pytest
 
 from evercrawl.core.credit.url_yield import (
     MAX_KINDS,
+    Form,
     SiteYield,
     Tier,
+    UrlName,
     after_visit,
     expected_yield,
+    hashes_in,
     kinds_of,
     looks_like_view,
+    names_in,
+    parameters_of,
     plainer_urls,
     tier_of,
     yield_bytes,
@@ -30,16 +35,9 @@ def visited(*visits: tuple[str, float]) -> SiteYield:
 
 
 @pytest.mark.parametrize(
-    "path",
-    [
-        "/wiki/Tea?oldid=7",
-        "/index?title=Tea&action=history",
-        "/index?action=history;title=Tea",
-        f"/code/unknown.py?id={HASH}",
-        f"/code?p=x;a=blob;hb={HASH}",
-    ],
+    "path", ["/wiki/Tea?oldid=7", "/index?title=Tea&action=history", "/index?action=history;title=Tea"]
 )
-def test_a_url_that_adds_to_a_known_one_or_names_a_version_is_a_view(path: str) -> None:
+def test_a_url_that_adds_to_a_known_one_looks_like_a_view(path: str) -> None:
     known = {SITE + "/wiki/Tea", SITE + "/index?title=Tea"}
     assert looks_like_view(SITE + path, known.__contains__)
 
@@ -54,6 +52,27 @@ def test_plainer_urls_leave_out_the_query_or_one_parameter() -> None:
     assert list(plainer_urls("x?a=1")) == ["x"]
 
 
+def test_a_url_names_its_parameters_but_no_hashes() -> None:
+    code = f"{SITE}/?p=x.git;a=blob;f=src/a.py;h={HASH};n=2"
+    assert hashes_in(code) == 1
+    assert [name.text for name in names_in(code) if name.is_word] == [
+        f"{SITE}?p=x.git",
+        f"{SITE}?a=blob",
+        f"{SITE}?f=src/a.py",
+    ]
+    assert names_in(code)[-1] == UrlName(f"{SITE}/?n=2")
+    assert names_in(f"{SITE}/code/a.py?id={HASH}") == names_in(f"{SITE}/code/a.py?id={HASH[::-1]}")
+    assert parameters_of(code) == "a&f&h&n&p"
+
+
+def test_what_views_yield_says_nothing_about_the_first_urls_of_their_kind() -> None:
+    site = SiteYield()
+    for n in range(12):
+        site = after_visit(site, f"{SITE}/?a=blob;f=src/a{n}.py", 0.0, Form.VIEW)
+    assert tier_of(expected_yield(site, f"{SITE}/?a=blob;f=src/b.py", Form.FIRST_VERSION)) is Tier.PAGE
+    assert tier_of(expected_yield(site, f"{SITE}/?a=blob;f=src/b.py", Form.VIEW)) is Tier.POOR
+
+
 def test_kinds_generalize_numbers_and_keep_choices() -> None:
     assert kinds_of(SITE + "/t/msg243") == kinds_of(SITE + "/t/msg7")
     assert kinds_of(SITE + "/i?action=raw&title=Tea9") != kinds_of(SITE + "/i?action=history&title=Tea9")
@@ -63,15 +82,17 @@ def test_kinds_generalize_numbers_and_keep_choices() -> None:
 
 def test_unknown_views_come_after_unknown_pages() -> None:
     site = SiteYield()
-    assert tier_of(expected_yield(site, SITE + "/x", is_view=False)) is Tier.PAGE
-    assert tier_of(expected_yield(site, SITE + "/x?v=1", is_view=True)) is Tier.VIEW
+    assert tier_of(expected_yield(site, SITE + "/x", Form.PAGE)) is Tier.PAGE
+    assert tier_of(expected_yield(site, SITE + "/x?v=1", Form.VIEW)) is Tier.VIEW
 
 
 def test_what_a_kind_yields_corrects_its_tier() -> None:
-    site = visited(*[(f"/repo/blame/f{n}", 0.0) for n in range(12)], *[(f"/list/all?page={n}", 0.6) for n in range(2)])
-    assert tier_of(expected_yield(site, SITE + "/repo/blame/new", is_view=False)) is Tier.POOR
-    assert tier_of(expected_yield(site, SITE + "/repo/tree/new", is_view=False)) is Tier.PAGE
-    assert tier_of(expected_yield(site, SITE + "/list/all?page=9", is_view=True)) is Tier.PAGE
+    site = visited(*[(f"/repo/blame/f{n}", 0.0) for n in range(12)])
+    for n in range(2):
+        site = after_visit(site, f"{SITE}/list/all?page={n}", 0.6, Form.VIEW)
+    assert tier_of(expected_yield(site, SITE + "/repo/blame/new", Form.PAGE)) is Tier.POOR
+    assert tier_of(expected_yield(site, SITE + "/repo/tree/new", Form.PAGE)) is Tier.PAGE
+    assert tier_of(expected_yield(site, SITE + "/list/all?page=9", Form.VIEW)) is Tier.PAGE
 
 
 def test_memory_is_bounded_and_stored() -> None:
