@@ -10,6 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from evercrawl.cli.commands.serve import write_door
 from evercrawl.collection.alerts.message_templates import EXAMPLES
 from evercrawl.config import create_collection
 from evercrawl.core.alerts.links import MessageLinks
@@ -381,3 +382,14 @@ def _log_out_and_in(page: Page, served: Served, collection: Path) -> None:
     auth = AuthStore(collection)
     assert {"start-crawl", "set-setting", "set-password", "log in"} <= {line.what for line in auth.audit_log()}
     auth.close()
+
+
+def test_the_file_that_serve_opens_logs_in(browser: Browser, tmp_path: Path):
+    """The key is not in the address that the browser is started with, and the strict cookie still arrives."""
+    create_collection(tmp_path / "c.evercrawl", {"scope.seeds": ("https://harbour.example/",)})
+    with serving(tmp_path / "c.evercrawl") as served:
+        page = browser.new_context().new_page()
+        page.goto(write_door(tmp_path, served.first_link).as_uri())
+        page.wait_for_url(f"{served.address}/")
+        expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+        page.close()
