@@ -101,7 +101,9 @@ def is_writable(folder: Path) -> bool:
 def usable_folder(collection: Path, name: str) -> Path:
     """Return a folder of the collection for data that can be computed again. If the collection cannot be written, it is
     a temporary folder of this process with links to the files."""
-    return collection / name if is_writable(collection) else _linked_copy(collection.resolve() / name)
+    if is_writable(collection) or not collection.exists():
+        return collection / name
+    return _linked_copy(collection.resolve() / name)
 
 
 @lru_cache(maxsize=256)
