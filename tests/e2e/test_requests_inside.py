@@ -4,6 +4,9 @@ A server on loopback proves that nothing arrives."""
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -188,3 +191,27 @@ def test_no_feature_follows_a_redirect_inside(feature: str, collection: Path) ->
         try_sending(FEATURES[feature], settings_for(), f"http://{PUBLIC}:{public_port}/x", collection)
         assert asked, "it reached the public server"
         assert seen == []
+
+
+GUARDED_APPRISE = f"""
+import sys
+from evercrawl.adapters import guarded_apprise as guarded
+true = guarded.address_refusal
+guarded.address_refusal = lambda ip: None if ip == {PUBLIC!r} else true(ip)
+sys.exit(guarded.main())
+"""
+
+
+def test_apprise_follows_no_redirect_inside() -> None:
+    pytest.importorskip("apprise")
+    with (
+        serving("127.0.0.1") as (port, seen),
+        serving(PUBLIC, f"http://127.0.0.1:{port}/inside") as (public_port, asked),
+    ):
+        message = json.dumps([f"json://{PUBLIC}:{public_port}/x", "title", "text", False])
+        command = [sys.executable, "-P", "-c", GUARDED_APPRISE]
+        done = subprocess.run(command, input=message, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 1, done.stderr
+        assert asked, "it reached the public server"
+        assert seen == []
+        assert "127.0.0.1 is a loopback address" in done.stdout
