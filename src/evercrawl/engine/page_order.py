@@ -116,12 +116,21 @@ class PageOrder:
         """Return the priority of a new page."""
         if not self.credit.orders_queue or candidate.depth == 0:
             return self.credit.priority_of(candidate)
-        tier = _tier(candidate.expected, candidate.hops)
+        tier = self._tier(candidate.url, candidate.expected, candidate.hops)
         if tier is not Tier.PAGE:
             return self._levels.of(tier)
         priority = self.credit.priority_of(candidate)
         is_version = candidate.expected < PAGE_PRIOR and hashes_in(candidate.url) > 0
         return max(priority, self._levels.main - 1) if is_version else priority
+
+    def _tier(self, url: str, expected: float, hops: int) -> Tier:
+        """Return the tier of a URL. Versions come after all pages, unless they yield as much.
+        The target of a redirect counts as a page, unless visits showed that its kind yields little."""
+        if hops and expected >= VIEW_PRIOR:
+            return Tier.PAGE
+        tier = tier_of(expected)
+        is_version = tier is Tier.PAGE and expected < PAGE_PRIOR and hashes_in(url) > 0
+        return Tier.VIEW if is_version and self.form_of(url) is Form.VIEW else tier
 
     def demotions(self, pages: Sequence[Page]) -> list[tuple[Page, int]]:
         """Return the queued pages that turn out to be views or poor, with their new priorities."""
@@ -131,15 +140,10 @@ class PageOrder:
         for page in pages:
             if page.visits or page.depth == 0 or page.priority >= self._levels.last:
                 continue
-            priority = self._levels.of(_tier(self.expected(page.url, page.site_id), page.hops))
+            priority = self._levels.of(self._tier(page.url, self.expected(page.url, page.site_id), page.hops))
             if priority > max(page.priority, self._levels.main - 1):
                 found.append((page, priority))
         return found
-
-
-def _tier(expected: float, hops: int) -> Tier:
-    """Return the tier; the target of a redirect counts as a page, unless visits showed that its kind yields little."""
-    return Tier.PAGE if hops and expected >= VIEW_PRIOR else tier_of(expected)
 
 
 def _hash(text: str) -> int:
