@@ -37,6 +37,7 @@ def test_the_papers_order_credit_and_sentiment(tmp_path: Path) -> None:
         listed = command.call("credit").out
         assert "Lambda   100,000" in listed
         history = json.loads(command.call("history", home, "--json").out.splitlines()[0])
-        assert history["analysis"]["sentiment_sentences"] == history["analysis"]["sentiment_positive"] + (
-            history["analysis"]["sentiment_negative"]
+        assert (
+            history["analysis"]["sentiment_sentences"]
+            == history["analysis"]["sentiment_positive"] + (history["analysis"]["sentiment_negative"])
         )

@@ -17,7 +17,8 @@ from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.scope.selection import SELECTION_REASONS
 from evercrawl.core.traps.user_rules import TrapFilter
-from evercrawl.core.url import key_of, shard_of_site, site_of
+from evercrawl.core.url import PAGE_SCHEMES, key_of, shard_of_site, site_of
+from evercrawl.core.visit.links import MAX_REFUSED_CHARS
 from evercrawl.errors import ConfigError
 from evercrawl.model.listing import PageDecision, PageRecord
 from evercrawl.model.page import Refusal
@@ -44,6 +45,8 @@ class StoredRefusal(NamedTuple):
     hops: int = 0
     reason: Reason | None = None  # None: it was not refused.
     detail: str = ""
+    target: str | None = None  # Where its page redirects to; the reason may be about that.
+    is_cut: bool = False  # Only the beginning of the URL is known.
 
 
 class CurrentRules:
@@ -61,15 +64,29 @@ class CurrentRules:
     def refusal(self, found: StoredRefusal) -> RefusalReason | None:
         """Return why a URL is not requested today; None: it may be."""
         url, is_seed = found.url, self._scope.is_seed(found.url)
-        if not url.startswith(self._scope.schemes):
-            return None if found.reason is None else (found.reason, found.detail)
+        if found.reason is not None and (found.is_cut or not url.startswith(self._scope.schemes)):
+            return found.reason, found.detail
         refused = self._scope.verdict(url, depth=found.depth, hops=found.hops, is_seed=is_seed)
+        is_without_seeds = not self._settings.scope.seeds  # As after an import: nothing is in scope then.
         return (
-            refused
+            (None if is_without_seeds else refused)
             or self._traps.refusal(url, year=self._year, is_requested=found.depth == 0)
             or self._by_robots(url)
+            or self._of_target(found)
             or self._stored(found)
         )
+
+    def _of_target(self, found: StoredRefusal) -> RefusalReason | None:
+        """Return why a redirect is not followed today, if that was why its page was refused."""
+        if found.reason is Reason.UNSUPPORTED_SCHEME and found.url.startswith(PAGE_SCHEMES):
+            return found.reason, found.detail  # It redirects to another scheme, since its own can be fetched.
+        target = found.target
+        if found.reason is None or target is None:
+            return None
+        refused = self._scope.verdict(target, depth=found.depth, hops=found.hops + 1)
+        if refused is None and site_of(target) == site_of(found.url):
+            refused = self._by_robots(target)
+        return None if refused is None else (refused[0], f"redirects to {target}: {refused[1]}")
 
     def _by_robots(self, url: str) -> RefusalReason | None:
         rules = self._robots(site_of(url))
@@ -155,13 +172,14 @@ def _is_on_site(url: str, site: str) -> bool:
 
 def of_refusal(one: Refusal) -> StoredRefusal:
     """Return what a stored refusal depends on."""
-    return StoredRefusal(one.url, one.depth, 0, one.reason, one.detail)
+    is_cut = len(one.url) >= MAX_REFUSED_CHARS
+    return StoredRefusal(one.url, one.depth, 0, one.reason, one.detail, is_cut=is_cut)
 
 
 def of_page(page: PageDecision | PageRecord) -> StoredRefusal:
     """Return what the last decision about a page depends on."""
     stored = (page.reason, page.detail) if page.outcome is Outcome.REJECTED else (None, "")
-    return StoredRefusal(page.url, page.depth, page.hops, *stored)
+    return StoredRefusal(page.url, page.depth, page.hops, *stored, target=page.moved_to)
 
 
 def requeue_allowed(collection: Path, settings: Settings) -> int:

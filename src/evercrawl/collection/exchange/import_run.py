@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -61,9 +62,22 @@ def import_archives(
 
 
 def _import_context(collection: Path, settings: Settings, catalogue: Catalogue, records: RecordFiles) -> ImportContext:
+    # Whoever imports an archive wants all of it, also files that a crawl with these settings would not keep.
+    everything = replace(
+        settings.scope,
+        media_types=("*/*",),
+        exclude_media_types=(),
+        min_bytes=None,
+        max_bytes=None,
+        languages=(),
+        newer_than=None,
+        older_than=None,
+        keywords=(),
+        exclude_keywords=(),
+    )
     policy = Policy(
         settings=settings,
-        scope=Scope(settings.scope, sites=settings.sites, allow_ports=settings.http.allow_ports),
+        scope=Scope(everything, sites=(), allow_ports=settings.http.allow_ports),
         traps=TrapFilter(settings.traps),
         agent=settings.identity.product,
         handler_of=InstalledHandlers().get,

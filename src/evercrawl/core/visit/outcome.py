@@ -90,8 +90,8 @@ def judge_failed(page: Page, result: Failed, *, asked: timedelta | None, now: da
     A page that an outpost withholds has not failed: it keeps its tries, and is always requested again."""
     rule = FAULT_RULES[result.fault]
     if result.fault is Fault.WITHHELD:
-        detail, due_us = result.detail or REASON_TEXT[rule.reason], to_us(now + max(rule.wait, asked or rule.wait))
-        return VisitOutcome(rule.outcome, rule.reason, detail, due_us, page.tries, page.interval_s, False)
+        detail, again_us = result.detail or REASON_TEXT[rule.reason], to_us(now + max(rule.wait, asked or rule.wait))
+        return VisitOutcome(rule.outcome, rule.reason, detail, again_us, page.tries, page.interval_s, False)
     outcome, reason = rule.outcome, rule.reason
     if result.fault is Fault.BAD_REDIRECT and (scheme := foreign_scheme(result)) is not None:
         outcome, reason = Outcome.REJECTED, Reason.UNSUPPORTED_SCHEME
