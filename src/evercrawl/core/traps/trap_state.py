@@ -19,6 +19,7 @@ from evercrawl.core.traps.not_found import ProbeOutcome, Soft404Page, is_soft_40
 from evercrawl.core.traps.novelty import MEMORY_BYTES, NOTHING_NEW, NewText, TextMemory, new_text
 from evercrawl.core.traps.pattern_stats import (
     MIN_TRIED_REQUESTS,
+    THROTTLE_BELOW,
     PatternState,
     PatternStats,
     VisitGain,
@@ -144,7 +145,8 @@ def record_visit(site: TrapState, seen: VisitObservation) -> TrapState:
     gain = _visit_gain(known, seen, patterns, offered)
     charged = _patterns_to_charge(known, patterns)
     own, wider = known.get(patterns[0].name), worst_state(known, patterns[1:])
-    is_exploring = wider is PatternState.BLOCKED and (own is None or own.requests < MIN_TRIED_REQUESTS)
+    is_poor = own is None or own.requests < MIN_TRIED_REQUESTS or own.value < THROTTLE_BELOW
+    is_exploring = wider is PatternState.BLOCKED and is_poor and not gain.is_distinct
     for pattern in charged:
         stats = known.get(pattern.name) or _new_stats(known, pattern, seen.url)
         growth = sum(is_extension(pattern, others) for others in offered)

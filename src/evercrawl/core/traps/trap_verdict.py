@@ -13,8 +13,10 @@ from xxhash import xxh32_intdigest
 from evercrawl.core.traps.irrelevant_parts import irrelevant_parts, known_variant, url_identity
 from evercrawl.core.traps.pattern_stats import (
     CYCLES_ABOVE,
+    DISTINCT_ABOVE,
     INVENTS,
     MIN_TRIED_REQUESTS,
+    THROTTLE_BELOW,
     PatternState,
     PatternStats,
     evidence,
@@ -113,7 +115,8 @@ def _narrower_action(
         if not site.may_explore or _only_lengthens(site, shape_among(patterns)):
             return action
         return TrapAction.ALLOW if site.offered.get(own, 0) <= MIN_TRIED_REQUESTS else TrapAction.THROTTLE
-    is_held = stats.is_poor or feeds_itself(wider) or shows_copies(wider)
+    is_spent = not site.may_explore and stats.value < THROTTLE_BELOW and stats.distinct < DISTINCT_ABOVE
+    is_held = is_spent or stats.is_poor or feeds_itself(wider) or shows_copies(wider)
     return action if is_held else TrapAction.THROTTLE
 
 
