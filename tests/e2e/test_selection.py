@@ -133,3 +133,27 @@ def test_a_body_with_an_unknown_coding_is_kept_as_bytes(command: Command, site: 
     assert found.outcome is Outcome.FETCHED
     assert "x-secret" in found.detail
     assert "/behind-the-code" not in site.paths()
+
+
+def test_a_refused_redirect_is_judged_by_its_target(
+    command: Command, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(
+        PAGES, "/", html("<a href='/moved'>x</a><a href='/ftp'>x</a><a href='/" + "y" * 3000 + "'>x</a>")
+    )
+    monkeypatch.setitem(PAGES, "/moved", answer_of({"status": 302, "headers": {"Location": "/solar"}}))
+    monkeypatch.setitem(PAGES, "/ftp", answer_of({"status": 302, "headers": {"Location": "ftp://files.test/"}}))
+    command.crawl(site.url(), "--exclude", "solar", *FLAGS)
+    command.crawl(*FLAGS)
+    assert site.paths().count("/moved") == site.paths().count("/ftp") == 1
+    found = command.why(site.url("/moved"))
+    assert (found.outcome, found.reason) == (Outcome.REJECTED, Reason.EXCLUDED)
+    assert f"redirects to {site.url('/solar')}" in found.detail
+    assert command.why(site.url("/ftp")).reason is Reason.UNSUPPORTED_SCHEME
+    assert command.why(site.url("/" + "y" * 3000)).reason is Reason.URL_TOO_LONG
+    command.call("config", "set", "scope.exclude", "[]")
+    assert command.why(site.url("/moved")).reason is Reason.WAITING
+    command.crawl(*FLAGS)
+    assert command.why(site.url("/moved")).reason is Reason.REDIRECT
+    assert command.why(site.url("/solar")).outcome is Outcome.FETCHED
+    assert site.paths().count("/ftp") == 1

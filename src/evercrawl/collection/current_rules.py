@@ -64,8 +64,8 @@ class CurrentRules:
     def refusal(self, found: StoredRefusal) -> RefusalReason | None:
         """Return why a URL is not requested today; None: it may be."""
         url, is_seed = found.url, self._scope.is_seed(found.url)
-        if found.reason is not None and (found.is_cut or not url.startswith(self._scope.schemes)):
-            return found.reason, found.detail
+        if found.is_cut or not url.startswith(self._scope.schemes):
+            return None if found.reason is None else (found.reason, found.detail)
         refused = self._scope.verdict(url, depth=found.depth, hops=found.hops, is_seed=is_seed)
         is_without_seeds = not self._settings.scope.seeds  # As after an import: nothing is in scope then.
         return (
@@ -178,8 +178,9 @@ def of_refusal(one: Refusal) -> StoredRefusal:
 
 def of_page(page: PageDecision | PageRecord) -> StoredRefusal:
     """Return what the last decision about a page depends on."""
-    stored = (page.reason, page.detail) if page.outcome is Outcome.REJECTED else (None, "")
-    return StoredRefusal(page.url, page.depth, page.hops, *stored, target=page.moved_to)
+    if page.outcome is not Outcome.REJECTED:
+        return StoredRefusal(page.url, page.depth, page.hops)
+    return StoredRefusal(page.url, page.depth, page.hops, page.reason, page.detail, page.moved_to)
 
 
 def requeue_allowed(collection: Path, settings: Settings) -> int:

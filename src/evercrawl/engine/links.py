@@ -9,7 +9,7 @@ from typing import Protocol
 from evercrawl.core.duplicates.url_seen import UrlSeenTest
 from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.core.url import parse, registrable_domain, shard_of_site, site_of, site_parts
-from evercrawl.core.visit.links import FoundLinks, add_url
+from evercrawl.core.visit.links import MAX_REFUSED_CHARS, FoundLinks, add_url
 from evercrawl.engine.decision import LinkTarget, NewLink, Policy, Refused
 from evercrawl.engine.page_order import PageOrder
 from evercrawl.engine.ports import ShardStore
@@ -335,7 +335,7 @@ class UrlSubmitter:
         return await shard.is_trap(refusal.url)
 
     def _judge_again(self, refusal: Refusal, found: FoundLinks) -> None:
-        if refusal.reason in FINAL_REFUSALS:
+        if refusal.reason in FINAL_REFUSALS or len(refusal.url) >= MAX_REFUSED_CHARS:
             return
         if self._runtime.policy.scope.verdict(refusal.url, depth=refusal.depth) is None:
             found.candidates.append(Candidate(refusal.url, refusal.key, refusal.depth, 0, refusal.parent, None))

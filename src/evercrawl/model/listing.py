@@ -304,6 +304,7 @@ class PageDecision(NamedTuple):
     depth: int
     hops: int
     outcome: Outcome
+    moved_to: str | None
 
     @classmethod
     def from_row(cls, row: Sequence[Any]) -> PageDecision:

@@ -57,23 +57,23 @@ select (select count(*) from site where shard = :shard), cast(coalesce(sum(pages
   from site where shard = :shard
 
 -- page_decisions --
--- The next pages: URL, reason, detail, URL of the parent, number, depth, redirects in a row, outcome.
+-- The next pages: URL, reason, detail, URL of the parent, number, depth, redirects in a row, outcome, target.
 select p.url, coalesce(p.reason, 'waiting'), coalesce(p.detail, ''), o.url, p.id, p.depth, p.hops,
-       coalesce(p.outcome, 'queued')
+       coalesce(p.outcome, 'queued'), p.moved_to
   from page p left join page o on o.shard = :shard and o.id = p.parent_id
  where p.shard = :shard and p.id > :after order by p.id limit :most
 
 -- rejected_pages --
 -- The same for pages that were refused at their turn.
 select p.url, coalesce(p.reason, 'waiting'), coalesce(p.detail, ''), o.url, p.id, p.depth, p.hops,
-       coalesce(p.outcome, 'queued')
+       coalesce(p.outcome, 'queued'), p.moved_to
   from page p left join page o on o.shard = :shard and o.id = p.parent_id
  where p.shard = :shard and p.id > :after and p.outcome = 'rejected' order by p.id limit :most
 
 -- rejected_for_reason --
 -- The same for one reason.
 select p.url, coalesce(p.reason, 'waiting'), coalesce(p.detail, ''), o.url, p.id, p.depth, p.hops,
-       coalesce(p.outcome, 'queued')
+       coalesce(p.outcome, 'queued'), p.moved_to
   from page p left join page o on o.shard = :shard and o.id = p.parent_id
  where p.shard = :shard and p.id > :after and p.outcome = 'rejected' and p.reason = :reason order by p.id limit :most
 
