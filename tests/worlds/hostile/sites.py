@@ -10,6 +10,7 @@ import contextlib
 import ssl
 import threading
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from typing import Any, NamedTuple, TypeVar
 
@@ -56,7 +57,7 @@ class Site:
         self.asked: list[SiteRequest] = []
         self.connections = 0
         self.most_at_once = 0
-        self._at_once = 0
+        self._at_once: Counter[str | None] = Counter()
 
     @property
     def origin(self) -> str:
@@ -70,14 +71,14 @@ class Site:
         return [asked.path for asked in self.asked if asked.path not in ("/robots.txt", "/sitemap.xml")]
 
     @contextlib.contextmanager
-    def answering(self) -> Iterator[None]:
-        """Count the requests in flight."""
-        self._at_once += 1
-        self.most_at_once = max(self.most_at_once, self._at_once)
+    def answering(self, host: str | None) -> Iterator[None]:
+        """Count the requests in flight to one of the site's names."""
+        self._at_once[host] += 1
+        self.most_at_once = max(self.most_at_once, self._at_once[host])
         try:
             yield
         finally:
-            self._at_once -= 1
+            self._at_once[host] -= 1
 
 
 class Web:
@@ -192,11 +193,22 @@ async def _serve(site: Site, respond: Respond, reader: asyncio.StreamReader, wri
         asked = SiteRequest(path, head, began, began, writer.get_extra_info("sockname")[0])
         site.asked.append(asked)
         place = len(site.asked) - 1
-        with site.answering():
+        with site.answering(asked.field("host")):
             try:
-                goes_on = await _answer(site, asked, respond, writer)
+                goes_on = await _while_wanted(_answer(site, asked, respond, writer), reader)
             finally:
                 site.asked[place] = asked._replace(ended=time.monotonic())
+
+
+async def _while_wanted(answer: Coroutine[Any, Any, bool], reader: asyncio.StreamReader) -> bool:
+    """Answer until the client closes the connection."""
+    answering = asyncio.create_task(answer)
+    try:
+        while not answering.done() and not reader.at_eof():
+            await asyncio.wait([answering], timeout=0.05)
+        return answering.done() and answering.result()
+    finally:
+        answering.cancel()
 
 
 async def _answer(site: Site, asked: SiteRequest, respond: Respond, writer: asyncio.StreamWriter) -> bool:
