@@ -11,8 +11,8 @@ OTHERWISE = {
     "redirect-300-no-choice": (Outcome.ERROR, Reason.HTTP_ERROR, "not followed, and not a page either"),
     "link-to-huge-file": (Outcome.REJECTED, Reason.FILE_TYPE, "not asked for at all; see own-huge-file"),
     "ui-error-message": (Outcome.ERROR, Reason.SERVER_ERROR, "a 500 is an error, whatever its words"),
-    "xml-entity-bomb-feed": (Outcome.FETCHED, Reason.NEW, "kept and never parsed: feeds are not read yet"),
-    "xxe-parameter-entity": (Outcome.FETCHED, Reason.NEW, "kept and never parsed: nor are sitemaps"),
+    "xml-entity-bomb-feed": (Outcome.FETCHED, Reason.NEW, "kept; read as a feed without its entities"),
+    "xxe-parameter-entity": (Outcome.FETCHED, Reason.NEW, "kept; read as a sitemap without its entities"),
 }
 """Rows with another outcome than the catalogue's, although its expectation holds."""
 REASONS = {
