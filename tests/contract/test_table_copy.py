@@ -13,7 +13,7 @@ import pytest
 from evercrawl.adapters.postgres.postgres_pool import parse_address
 from evercrawl.adapters.sqlite.state_file import database_of, open_for_writing, shard_path, shards_in
 from evercrawl.cluster.move import move
-from evercrawl.errors import BugFound, ConfigError
+from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.settings import Settings
 from tests.postgres_server import PostgresServer
 
@@ -90,7 +90,7 @@ def test_unknown_table_stops_the_move(collection: Path, dsn: str) -> None:
     db = sqlite3.connect(shard_path(collection, 63))
     db.execute("create table stranger (id integer)")
     db.close()
-    with pytest.raises(BugFound, match="stranger"):
+    with pytest.raises(StoreUnavailable, match="stranger"):
         move(collection, Settings(), dsn)
     assert (database_of(collection), shards_in(collection)) == (None, list(SHARDS))
 

@@ -87,7 +87,7 @@ def test_a_running_crawl_applies_a_new_delay(command: Command) -> None:
         (done,) = command.lines("pace", "slow", served.origin, "1h")
         assert done["delay_s"] == 3600
         out, err = running.communicate(timeout=DEADLINE_S)
-        assert running.returncode == 0, f"{out}\n{err}"
+        assert running.returncode == 9, f"{out}\n{err}"  # Unfinished: the delayed site is left for the next run.
         assert len(served.pages_asked) < 400, "what is left waits for a later run"
         (status,) = command.lines("status")
         assert status["rate_overrides"] == [{"site": served.origin, "delay_s": 3600.0}]

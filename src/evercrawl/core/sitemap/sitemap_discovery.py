@@ -65,8 +65,9 @@ def sources_of(
     `extended` says where the parameter XTND is tried first: on the first named sitemap, always, or never."""
     plain = [SitemapSource(url, SourceKind.NAMED) for url in named]
     is_tried = extended == "always" or (extended == "named" and bool(plain))
-    plain = plain or [SitemapSource(site + path, SourceKind.GUESSED) for path in WELL_KNOWN]
-    found = [SitemapSource(extended_url(plain[0].url), SourceKind.EXTENDED)] if is_tried else []
+    if not plain and site.startswith(("http:", "https:")):
+        plain = [SitemapSource(site + path, SourceKind.GUESSED) for path in WELL_KNOWN]
+    found = [SitemapSource(extended_url(plain[0].url), SourceKind.EXTENDED)] if is_tried and plain else []
     found += plain
     found += [SitemapSource(url, SourceKind.FEED) for url in list(feeds)[:MAX_FEEDS]]
     return tuple({source.url: source for source in reversed(found)}.values())[::-1]

@@ -146,7 +146,7 @@ def record_visit(site: TrapState, seen: VisitObservation) -> TrapState:
     charged = _patterns_to_charge(known, patterns)
     own, wider = known.get(patterns[0].name), worst_state(known, patterns[1:])
     is_poor = own is None or own.requests < MIN_TRIED_REQUESTS or own.value < THROTTLE_BELOW
-    is_exploring = wider is PatternState.BLOCKED and is_poor and not gain.is_distinct
+    is_exploring = wider is PatternState.BLOCKED and is_poor
     for pattern in charged:
         stats = known.get(pattern.name) or _new_stats(known, pattern, seen.url)
         growth = sum(is_extension(pattern, others) for others in offered)
