@@ -115,11 +115,11 @@ def college() -> College:
     return made
 
 
-def test_the_papers_example(tmp_path: Path, college: College, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_papers_example(tmp_path: Path, college: College) -> None:
     """13 pages at first; then exactly those that the extended sitemap tells are new or newer (C6)."""
-    monkeypatch.setenv("EVERCRAWL_SITEMAPS__EXTENDED", "always")
     with running(college) as port:
         place = Place(tmp_path, DemoWeb(), port)
+        place.env["EVERCRAWL_SITEMAPS__EXTENDED"] = "always"
         first = place.crawl(place.site + "/home")
         assert sorted(college.asked_pages()) == sorted(f"/{name}" for name in PAPER_PAGES)
         assert first["new"] == len(PAPER_PAGES)
