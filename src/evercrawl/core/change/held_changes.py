@@ -26,7 +26,7 @@ from evercrawl.model.page import Reschedule, SettledChange
 from evercrawl.model.time import to_us
 
 HOLD_VISITS = 8  # Visits to the site after which a held change is judged.
-HOLD_SECONDS = 120  # Time after which it is judged in any case.
+HOLD_SECONDS = 15  # Time after which it is judged in any case.
 MIN_SITE_PAGES = 4  # On a smaller site other pages tell little, so nothing is held.
 MAX_HELD = 24  # Held changes of a site; beyond it the oldest is judged.
 MAX_HELD_CHARS = 24_000
