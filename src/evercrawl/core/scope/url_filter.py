@@ -270,8 +270,11 @@ def compile_expression(expression: str) -> Expression:
     try:
         compiled: Expression = re2.compile(expression, options)
     except re2.error as error:
-        message = error.args[0] if error.args else ""
-        raise ValueError(message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)) from error
+        message = error.args[0] if error.args else b""
+        text = message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
+        if text.startswith("invalid perl operator"):
+            text = "look-ahead and look-behind are not supported, since they may take very long"
+        raise ValueError(text) from error
     except UnicodeEncodeError as error:
         raise ValueError("it is not valid Unicode") from error
     return compiled
