@@ -88,9 +88,9 @@ check: lint  ## format, lint, types, architecture, unit, property, docs; under a
 .PHONY: test
 test: lint  ## everything that CI runs; under ten minutes
 	@$(call need_nginx,as a web server whose log is independent of our own code)
-	@$(call need,chromium,chromium,to test the web interface in a browser)
+	@$(call need,chromium,chromium,to test rendering and the web interface)
 	@$(call need_postgres,to test collections in PostgreSQL)
-	$(BIN)/pytest -n 3 --dist loadfile -m "not long" tests
+	$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not long" tests
 
 .PHONY: house
 house: $(STAMP)  ## measure the layout of the package against its targets
@@ -120,6 +120,10 @@ bench-long: venv  ## the long forms of simulations: more living sites, a thousan
 .PHONY: bench-crash
 bench-crash: venv  ## kill -9 at 200 random moments, resume, check the archive
 	$(BIN)/python -m tests.e2e.crash 200
+
+.PHONY: bench-fuzz
+bench-fuzz: venv  ## mutated inputs for every parser, for an hour; the last line is JSON: DURATION=3600 SEED=1
+	$(BIN)/python -m tests.fuzz.run --seconds $(or $(DURATION),3600) --seed $(or $(SEED),1)
 
 .PHONY: bench-failover
 bench-failover: venv  ## workers and the database die and come back for five minutes; the last line is JSON

@@ -159,9 +159,11 @@ def _api() -> str:
         NOTE,
         "# API of `evercrawl serve`",
         "Send a token (`Authorization: Bearer …`); create one under `/access` in the web interface. Answers are JSON objects with a "
-        "`schema` such as `evercrawl.sites/1`; errors are `evercrawl.error/1` with `status` and `error`. Times are ISO 8601 in "
-        "UTC. To continue a list, pass its `next` as `after`. The OpenAPI 3.1 description is at `/api/v1/openapi.json`. "
-        "To get started, read [the guide](../guides/web-interface.md).",
+        "`schema` such as `evercrawl.sites/1`; errors are `application/problem+json` (RFC 9457) with `status`, `title` and "
+        "`detail`. Times are ISO 8601 in UTC. To continue a list, pass its `next` as `after`. Percent-encode URLs in paths: "
+        "`/api/v1/pages/https%3A%2F%2Fexample.org%2F`. A POST with an `Idempotency-Key` is done once, however often it is "
+        "sent. The OpenAPI 3.1 description is at `/api/v1/openapi.json`. To get started, read "
+        "[the guide](../guides/web-interface.md).",
         "## Scopes",
         _table(("scope", "allows"), [(f"`{name}`", text) for name, text in scopes().items()]),
         "## Paths",

@@ -31,6 +31,7 @@ PAGE = quote("https://harbour.example/page/1", safe="")
 SITE = quote("https://harbour.example", safe="")
 PATHS = {
     "overview": "/",
+    "add": "/add",
     "live": "/live",
     "changes": "/changes",
     "search": "/search?q=office+weekdays",

@@ -29,6 +29,17 @@ def pytest_sessionstart() -> None:
             pytest.exit(f"{library} hides its source: delete it (compiled code belongs in wheels only)", returncode=3)
 
 
+LONGEST_FIRST = ("e2e", "simulation", "browser", "fuzz", "web")
+"""Folders in the order in which they start, so that no worker begins a long file when the others have ended."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the folders with the longest files first."""
+    rank = {name: place for place, name in enumerate(LONGEST_FIRST)}
+    tests = Path(__file__).parent
+    items.sort(key=lambda item: rank.get(item.path.relative_to(tests).parts[0], len(rank)))
+
+
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Keep bytes out of test names: a gzip header contains the time, and xdist needs equal names in all processes."""
     return argname if isinstance(val, bytes) else None

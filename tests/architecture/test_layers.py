@@ -39,8 +39,8 @@ IO_MODULES = frozenset({
     "signal", "socket", "sqlite3", "ssl", "subprocess", "sys", "tempfile", "threading", "time", "urllib",
     "uvloop",
 })  # fmt: skip
-PURE_NAMES = frozenset({"random.Random", "urllib.parse.unquote"})
-"""Pure names of these modules: a type for parameters, and a function of strings."""
+PURE_NAMES = frozenset({"random.Random", "urllib.parse.unquote", "urllib.parse.urlencode"})
+"""Pure names of these modules: a type for parameters, and functions of strings."""
 IO_FUNCTIONS = frozenset({"open", "print", "input"})
 CLOCKS = frozenset({"datetime", "date", "time"})
 CLOCK_READS = frozenset({"now", "utcnow", "today", "time", "monotonic", "perf_counter", "time_ns", "monotonic_ns"})
@@ -135,6 +135,7 @@ DIALERS = {
     "evercrawl/adapters/guarded_apprise.py": "checks every connection of its process",
     "evercrawl/adapters/http/client.py": "connects to addresses of the resolver",
     "evercrawl/adapters/http/dialer.py": "connects to addresses that it checked",
+    "evercrawl/adapters/http/proxy.py": "the proxy that the user names; addresses behind it come from the resolver",
     "evercrawl/adapters/remote_search.py": "urllib with the dialer's handlers",
     "evercrawl/collection/alerts/mail.py": "smtplib with the dialer's sockets",
     "evercrawl/adapters/objectstore/bucket.py": "obstore with a proxy that uses the dialer",

@@ -27,6 +27,7 @@ from tests.worlds.demo_web import HOSTS, DemoWeb
 from tests.worlds.demo_web import serving as demo_serving
 
 CALM_PAGE = "https://harbour.example/page/0"
+PHONE = {"width": 390, "height": 800}
 
 
 @pytest.fixture(scope="module")
@@ -88,19 +89,37 @@ def test_hostile_pages_are_inert(operator: BrowserContext, served: Served):
     page.close()
 
 
-def test_a_reader_finds_a_change_and_what_it_was(operator: BrowserContext, served: Served):
-    page = operator.new_page()
+def test_a_reader_finds_what_changed_and_shares_it(browser: Browser, operator: BrowserContext, served: Served):
+    """On a phone and with the keyboard; the shared link shows the same difference to somebody else."""
+    context = browser.new_context(viewport=PHONE, storage_state=operator.storage_state())
+    page = context.new_page()
+    problems = _console_of(page)
     page.goto(served.address)
-    page.get_by_role("link", name="Changes of the last week").click()
-    page.locator("a[href*='example%2Fpage%2F']", has_text="History").first.click()
+    page.get_by_role("button", name="Menu").press("Enter")
+    page.get_by_role("link", name="Changes", exact=True).press("Enter")
+    page.get_by_role("link", name="Last day").press("Enter")
+    page.goto(f"{served.address}/changes?since=30d")
+    page.locator("a[href*='example%2Fpage%2F']", has_text="History").first.press("Enter")
     expect(page.get_by_role("heading", name="Versions", exact=True)).to_be_visible()
-    page.get_by_role("button", name="Compare").click()
-    expect(page.locator("table.diff del, table.diff ins").first).to_be_visible()
-    page.go_back()
-    page.get_by_role("link", name="Show newest version").click()
-    expect(page.frame_locator("iframe.replay").locator("body")).to_be_visible()
-    expect(page.get_by_text("Archived copy")).to_be_visible()
-    page.close()
+    page.locator(".chart a").last.press("Enter")
+    expect(page.locator("table.diff .both del, table.diff .both ins").first).to_be_visible()
+    edits = page.locator("table.diff .both ins").all_inner_texts()
+    page.get_by_role("link", name="Only changes").press("Enter")
+    expect(page.locator("table.diff tr.same")).to_have_count(0)
+    shared = page.get_by_label("Link to share").input_value()
+    other = operator.new_page()
+    other.goto(shared)
+    assert other.locator("table.diff .both ins").all_text_contents() == edits
+    for view in ("Source", "Rendered"):
+        other.get_by_role("link", name=view, exact=True).click()
+        expect(other.locator("pre.source ins, pre.source del, iframe.replay").first).to_be_visible()
+    assert problems == []
+    other.goto(f"{served.address}/page?url={quote(CALM_PAGE, safe='')}")
+    other.get_by_role("link", name="Show newest version").click()
+    expect(other.frame_locator("iframe.replay").locator("body")).to_be_visible()
+    expect(other.get_by_text("Archived copy")).to_be_visible()
+    other.close()
+    context.close()
 
 
 def test_a_reader_searches(operator: BrowserContext, served: Served):
@@ -190,10 +209,11 @@ def test_it_works_without_scripts(browser: Browser, operator: BrowserContext, se
     context = browser.new_context(java_script_enabled=False, storage_state=operator.storage_state())
     page = context.new_page()
     page.goto(served.address)
+    page.get_by_text("Crawl", exact=True).click()
     page.get_by_role("link", name="Live", exact=True).click()
     expect(page.get_by_text("No crawl is running.")).to_be_visible()
-    page.get_by_label("Open a page").fill("https://harbour.example/page/0")
-    page.get_by_label("Open a page").press("Enter")
+    page.get_by_label("Search or open a URL").fill("https://harbour.example/page/0")
+    page.get_by_label("Search or open a URL").press("Enter")
     page.get_by_role("button", name="Compare").click()
     expect(page.locator("table.diff ins").first).to_be_visible()
     for view in VIEWS:
@@ -311,39 +331,90 @@ def test_the_links_of_a_message_work_without_a_login(browser: Browser, tmp_path:
         page.context.close()
 
 
-def test_first_run_crawl_live_settings_log_in_and_out(browser: Browser, tmp_path: Path):
-    """A new collection: name a site, watch the crawl, change the budget, set a password, log in again."""
-    collection = tmp_path / "first.evercrawl"
-    create_collection(collection)
-    with demo_serving(DemoWeb()) as port:
+def test_from_the_first_start_to_the_first_notification(browser: Browser, tmp_path: Path):
+    """Nothing is there: add a site with the keyboard, watch the crawl, get a notification; then settings and login."""
+    collection, web = tmp_path / "sites.evercrawl", DemoWeb()
+    collection.mkdir()
+    with demo_serving(web) as port:
         env = {
             "EVERCRAWL_HTTP__ALLOW_PRIVATE": "true",
             "EVERCRAWL_HTTP__RESOLVE": f"{HOSTS[0]}:{port}:127.0.0.1",
             "EVERCRAWL_PACE__DELAY": "0.1",
             "EVERCRAWL_PACE__MODE": "unlimited",
             "EVERCRAWL_PACE__UNLIMITED_CONCURRENCY": "1",
+            "EVERCRAWL_ALERTS__CHECK_INTERVAL": "0.5",
         }
         with serving(collection, env=env) as served:
-            page = browser.new_context().new_page()
+            page = browser.new_context(viewport=PHONE).new_page()
+            problems = _console_of(page)
             page.goto(served.address)
             expect(page.get_by_role("heading", name="Log in")).to_be_visible()
             page.goto(served.first_link)
-            page.get_by_label("URL of the site").fill(f"http://{HOSTS[0]}:{port}/")
-            page.get_by_role("button", name="Crawl", exact=True).click()
-            page.wait_for_url("**/live*")
+            _add_a_site_with_the_keyboard(page, f"http://{HOSTS[0]}:{port}/")
             _watch_the_crawl(page, served)
+            web.change()
+            page.goto(f"{served.address}/live")
+            page.get_by_role("button", name="Refresh all pages").press("Enter")
+            _read_the_notification(page, served)
+            assert problems == []
             _change_the_budget(page, served, collection)
             _log_out_and_in(page, served, collection)
             page.context.close()
 
 
+def _console_of(page: Page) -> list[str]:
+    """Collect every message of the console."""
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    return said
+
+
+def _add_a_site_with_the_keyboard(page: Page, url: str) -> None:
+    page.get_by_label("One or more URLs").focus()
+    page.keyboard.type("not a url")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("'not' is not a URL")
+    page.get_by_label("One or more URLs").fill(url)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("group", name="What to crawl")).to_be_visible(timeout=20_000)
+    assert not _violations(page)
+    assert page.evaluate("document.activeElement.value") == "site"
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_label("Once")).to_be_checked()
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("In a feed")).to_be_checked()
+    page.get_by_role("button", name="Start").press("Enter")
+    page.wait_for_url("**/live*")
+
+
+def _read_the_notification(page: Page, served: Served) -> None:
+    page.goto(f"{served.address}/alerts")
+    for _ in range(60):
+        page.reload()
+        row = page.locator("tbody tr").first
+        if int(row.locator("td.num").first.inner_text() or 0):
+            break
+        page.wait_for_timeout(250)
+    name = row.locator("th").inner_text()
+    feed = page.request.get(f"{served.address}/alert.atom", params={"name": name}).text()
+    assert "the ferry sails at noon" in feed
+    page.goto(f"{served.address}/changes")
+    expect(page.get_by_text("the ferry sails at noon").first).to_be_visible()
+
+
 def _watch_the_crawl(page: Page, served: Served) -> None:
     expect(page.locator("[data-live-visits] tr").nth(3)).to_be_visible(timeout=20_000)
     expect(page.locator("[data-live-state]")).to_have_text("A crawl is running.", timeout=20_000)
-    expect(page.locator("[data-live-number=fetched]")).not_to_have_text("–", timeout=20_000)
+    expect(page.locator("[data-live-number=new]")).not_to_have_text("–", timeout=20_000)
+    expect(page.get_by_text("left")).to_be_visible()
     _exclude_a_trap(page, served)
     page.goto(f"{served.address}/live")
     expect(page.locator("[data-live-state]")).to_have_text("No crawl is running.", timeout=30_000)
+    expect(page.get_by_text("pages fetched")).to_be_visible()
     page.goto(f"{served.address}/runs")
     expect(page.locator("tbody tr")).to_have_count(1)
 
@@ -351,10 +422,10 @@ def _watch_the_crawl(page: Page, served: Served) -> None:
 def _exclude_a_trap(page: Page, served: Served) -> None:
     """While the crawl runs: it applies the rule without a restart."""
     page.goto(f"{served.address}/traps")
-    page.get_by_label("Pattern", exact=True).fill("/news/*")
+    page.get_by_label("Preview a rule", exact=True).fill("/ships/*")
     page.get_by_role("button", name="Preview").click()
     page.get_by_role("button", name="Exclude").first.click()
-    expect(page.get_by_role("status")).to_contain_text("/news/* excluded")
+    expect(page.get_by_role("status")).to_contain_text("/ships/* excluded")
     expect(page.get_by_role("button", name="Undo")).to_be_visible()
 
 
@@ -377,10 +448,13 @@ def _log_out_and_in(page: Page, served: Served, collection: Path) -> None:
     page.get_by_label("Password").fill("correct horse battery")
     page.get_by_role("button", name="Log in").click()
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    page.get_by_role("button", name="Menu").press("Enter")
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
     auth = AuthStore(collection)
-    assert {"start-crawl", "set-setting", "set-password", "log in"} <= {line.what for line in auth.audit_log()}
+    assert {"add-sites", "start-crawl", "set-setting", "set-password", "log in"} <= {
+        line.what for line in auth.audit_log()
+    }
     auth.close()
 
 

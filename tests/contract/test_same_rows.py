@@ -17,6 +17,7 @@ from evercrawl.adapters.postgres.postgres_pool import DatabaseAddress
 from evercrawl.adapters.postgres.store import PostgresStore
 from evercrawl.adapters.sql.database import BlockingQueries
 from evercrawl.adapters.sql.statements import SQL, Statement
+from evercrawl.adapters.sql.table_reader import TABLES, TableReader
 from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection
 from evercrawl.adapters.sqlite.state_file import open_for_reading, shard_path
 from evercrawl.adapters.sqlite.store import SqliteStore
@@ -33,11 +34,13 @@ from evercrawl.model.page import (
     Refusal,
     Requeue,
     Reschedule,
+    Resource,
     SettledChange,
 )
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import StoreSettings
 from evercrawl.model.site import Site
+from evercrawl.model.table import NUMBERS, ColumnFilter, TableQuery
 from evercrawl.testing.store import MemoryStore
 from tests.contract.store_values import NOON_US, a_baseline, a_robots_record, a_version, a_visit
 from tests.postgres_server import PostgresServer
@@ -144,8 +147,42 @@ def batches() -> Iterator[Batch]:
         SettledChange(2, NOON_US, edits(5)),
         SettledChange(9, NOON_US + 8, Change(ChangeClass.NOISE, 0.0, edits(1).edits, omitted=3)),
     ]
+    third.resources = [
+        *resources(),
+        resources()[0]._replace(last_us=LARGEST, etag="later", file="not used"),
+        resources()[1]._replace(last_us=0, fresh_until_us=0),
+    ]
+    third.completed = {1: (1, b""), 7: (1, bytes(range(16))), 3: (LARGEST, bytes(8))}
     third.refusals = [first.refusals[1]._replace(detail="other", reason=Reason.OUT_OF_SCOPE)]
     yield third
+
+
+def resources() -> list[Resource]:
+    same = a_version(body=b"same").digest
+    return [
+        Resource(
+            KEYS[number],
+            same if number % 2 else bytes([number]) * 16,
+            f"{NAMES[number]}/{URLS[number]}",
+            NOON_US - number % 3,
+            NOON_US + number % 2,
+            (0, LARGEST)[number % 2],
+            (200, 301, 404)[number % 3],
+            (None, "https://ö.example/", "")[number % 3],
+            bytes([number]) * 20,
+            (None, "text/css; charset=ü", "")[number % 3],
+            LARGEST if number == 1 else number,
+            (None, '"ü"', "")[number % 3],
+            (None, "")[number % 2],
+            "größe-00.warc.gz",
+            LARGEST if number == 2 else number,
+            number,
+            bytes([number]) * 16,
+            (None, "length")[number % 2],
+            None if number in (1, 3) else b"r" * 16,
+        )
+        for number in range(8)
+    ]
 
 
 def visit_of(page: NewPage, place: int) -> Any:
@@ -267,6 +304,9 @@ async def read_everything(shard: ShardStore) -> dict[str, Any]:
         "version_original": [await shard.version_original(number) for number in range(14)],
         "text": [await shard.text(number, version) for number in range(14) for version in (1, 2)],
         "baseline": [await shard.baseline(number) for number in range(14)],
+        "resource": [await shard.resource(key) for key in KEYS + unknown],
+        "resource_original": [await shard.resource_original(one.digest) for one in resources()],
+        "pages_without_assets": [await shard.pages_without_assets(after, most) for _, after, most in LIMITS],
         "site_state": [await shard.site_state(site, kind) for site in range(3) for kind in ("größe", "a", "")],
         "sites_with_state": await shard.sites_with_state("a"),
         "moved_to": [await shard.moved_to(key) for key in KEYS + unknown],
@@ -302,6 +342,7 @@ CALLS = [
         "text",
         "baseline",
     ),
+    *("resource", "resource_original", "pages_without_assets"),
     *("site_state", "sites_with_state", "moved_to", "refusals", "outbox", "received"),
 ]
 
@@ -317,18 +358,21 @@ def test_store_reads_are_those_of_the_store_in_memory(filled: Filled, store: str
 
 VALUES: dict[str, list[object]] = {
     "after": [0, 3],
+    "after_digest": [b"", b"\x02" * 16],
     "after_id": [0, 3],
+    "after_key": [b"", KEYS[2]],
     "after_number": [0],
     "after_seq": [0],
     "after_us": [0, 50],
     "at_us": [NOON_US, 0, LARGEST],
+    "prefix": ["", "https://"],
     "priority": [0, 1],
     "before_id": [LARGEST, 3],
     "before_us": [LARGEST, NOON_US],
     "digest": [a_version(body=b"same").digest],
     "domain": ["example", ""],
     "epoch": [1],
-    "file": ["s00.warc.gz", ""],
+    "file": ["s00.warc.gz", "", "größe-00.warc.gz", "later.warc.gz"],
     "from_us": [0],
     "id": [1, 99],
     "key": [*KEYS, b"\xfe" * 16, b""],
@@ -348,7 +392,7 @@ VALUES: dict[str, list[object]] = {
     "until_us": [LARGEST, 100],
     "upto": [100],
 }
-BYTE_KEYS = frozenset({"seen_keys", "refusals", "refusals_for_reason", "pages_of_site"})
+BYTE_KEYS = frozenset({"seen_keys", "refusals", "pages_of_site"})
 """Queries whose `after` is a key."""
 NO_NULL_SITE = frozenset({"analyses_of_site", "pages_of_site", "visits_of_site", "site_by_id", "site_state", "queue"})
 QUERIES = sorted(statement.name for statement in SQL.values() if statement.target is None)
@@ -417,3 +461,30 @@ def test_late_verdicts_replace_earlier_ones_and_are_listed_in_their_order(filled
         end = queries.row("last_late_change")
         assert end is not None
         assert end[0] >= 4
+
+
+@pytest.mark.parametrize("name", list(TABLES))
+def test_tables_are_sorted_filtered_and_paged_alike(filled: Filled, name: str):
+    table = TABLES[name]
+    both = [TableReader(queries, table, SHARD) for queries in (filled.sqlite, filled.postgres)]
+    for column in table.columns:
+        sort = column.name if column.is_sortable else None
+        signs = (
+            (("=", 1), ("!=", -1), (">", 0), ("<=", 200))
+            if column.kind in NUMBERS
+            else (("~", "A_"), ("!~", "é"), ("=", ""))
+        )
+        filters = [(), *((ColumnFilter(column.name, *one),) for one in signs if column.is_filterable)]
+        for chosen in filters:
+            for down in (False, True):
+                query = TableQuery(chosen, sort, down, limit=1000)
+                ours, theirs = (reader.keys(query) for reader in both)
+                assert ours == theirs, (column.name, chosen)
+                names = [one.name for one in table.columns]
+                assert both[0].rows(ours, names) == both[1].rows(theirs, names) if ours else True
+                if sort and len(ours) > 2:
+                    rest = [reader.keys(TableQuery(chosen, sort, down, ours[1], limit=1000)) for reader in both]
+                    assert rest == [ours[2:]] * 2
+                    back = [reader.keys(TableQuery(chosen, sort, down, ours[1], backwards=True)) for reader in both]
+                    assert back == [ours[:1]] * 2
+    assert both[0].keys(TableQuery(limit=1000)), "there are rows to compare"

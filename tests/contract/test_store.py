@@ -27,6 +27,7 @@ from evercrawl.model.page import (
 )
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.settings import StoreSettings
+from evercrawl.model.time import DAY_US
 from evercrawl.testing.store import MemoryStore
 from tests.contract.store_values import (
     HOUR_US,
@@ -175,6 +176,36 @@ async def test_claim_reports_a_crash_but_not_a_clean_release(opened: OpenStore, 
     await again.release(facts.epoch)
     await opened.crash()
     assert (await (await opened.store.open_shard(0)).claim()).crashed is False
+
+
+@scenario
+async def test_times_of_the_future_are_moved_when_the_clock_was_set_back(shard: ShardStore, epoch: int) -> None:
+    year_us, pages = 365 * DAY_US, [a_page(number) for number in range(1, 5)]
+    ahead_us, closed = NOON_US + year_us, {"open_us": NOON_US + year_us + 5, "closed_reason": "throttled"}
+    sites = {
+        1: a_site()._replace(open_us=ahead_us + 7, robots=a_robots_record()._replace(fetched_us=ahead_us)),
+        2: a_site(2)._replace(**closed),
+        3: a_site(3)._replace(open_us=NOON_US + 3 * DAY_US, closed_reason="throttled"),
+    }
+    visited = [
+        a_visit(pages[0], at_us=NOON_US - DAY_US, due_us=NOON_US + 9 * DAY_US),
+        a_visit(pages[1], at_us=ahead_us, due_us=ahead_us + 2 * DAY_US),
+        a_visit(pages[2], at_us=ahead_us, due_us=None),
+    ]
+    await shard.commit(epoch, Batch(sites=sites, new_pages=pages, visited=visited))
+    assert await shard.follow_clock(ahead_us) == 0, "the clock goes on"
+    assert await shard.follow_clock(ahead_us - 1_000_000) == 0, "clocks of machines differ"
+    for again in range(2):
+        assert await shard.follow_clock(NOON_US + again) == year_us - again
+        due = await shard.due(NOON_US + 100 * DAY_US, 10)
+        assert [page.id for page in due] == [2, 1], "the page of the future keeps its interval, others their time"
+        assert await shard.next_due() == NOON_US + 2 * DAY_US
+    assert await ids_queued(shard) == [4]
+    found = [await shard.site(number) for number in (1, 2, 3)]
+    assert [site.open_us - NOON_US for site in found if site is not None] == [1_000_000, DAY_US, DAY_US]
+    assert found[0] is not None
+    assert found[0].robots is not None
+    assert found[0].robots.expires_us == NOON_US
 
 
 # Pages and the queue

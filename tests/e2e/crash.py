@@ -81,6 +81,8 @@ def acknowledged(collection: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in sorted((collection / "state").glob("*.sqlite")):
         with sqlite3.connect(path) as db:
+            if not db.execute("select 1 from sqlite_master where name = 'version'").fetchone():
+                continue  # Killed before the tables were committed.
             rows = db.execute("select p.url, hex(v.digest) from page p join version v on v.page_id = p.id").fetchall()
         db.close()
         found.update(rows)

@@ -98,6 +98,10 @@ def test_crawl_update_and_every_reading_command(place: Place) -> None:
     assert place.why("/ships/old-name")["reason"] == "redirect"
     assert place.why("/never-heard-of", code=1)["known"] is False
 
+    bare = place.site.removeprefix("http://")
+    assert place.call("show", bare + "/") == place.call("show", place.site + "/")
+    assert json.loads(place.call("why", bare + "/", "--json"))["url"] == place.site + "/"
+
     skipped = [json.loads(line) for line in place.call("skipped", "--json").splitlines()]
     reasons = {row["url"]: row["reason"] for row in skipped}
     assert reasons[place.site + "/private/ledger"] == "robots"
@@ -160,10 +164,15 @@ def test_a_site_disallowed_by_robots_has_its_own_exit_code(place: Place) -> None
     assert place.crawl(place.site + "/", code=6)["fetched"] == 0
 
 
-def test_an_unreachable_site_has_its_own_exit_code(place: Place) -> None:
+def test_an_unreachable_site_has_its_own_exit_code_and_leaves_no_unnamed_folder(place: Place) -> None:
     place.env["EVERCRAWL_CRAWL__IDLE_TIMEOUT"] = "0"
     flags = ["--allow-private", "--resolve", f"{HOST}:1081:127.0.0.1", "--json"]
     place.call("crawl", f"http://{HOST}:1081/", *flags, code=4)
+    assert (place.folder / "site.evercrawl" / "collection.toml").exists()  # It was named, so it is kept.
+    (place.folder / "empty").mkdir()
+    unnamed = start_command("crawl", f"http://{HOST}:1081/", *flags, cwd=place.folder / "empty", env=place.env)
+    assert unnamed.wait(DEADLINE_S) == 4
+    assert not list((place.folder / "empty").iterdir())
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

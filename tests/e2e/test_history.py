@@ -16,6 +16,7 @@ import pytest
 
 import evercrawl
 from tests.e2e.test_cli import Place
+from tests.unit.collection.test_removal import holds
 from tests.worlds.demo_web import HOSTS, DemoWeb, Reply, serving
 
 HOST = HOSTS[0]
@@ -244,6 +245,34 @@ def test_pruning_is_previewed_and_deletes_nothing_else(harbour: Harbour) -> None
     harbour.call("store", "prune", "--keep", "sometimes", code=2)
 
 
+def test_a_page_removed_on_request_is_nowhere_and_stays_away(harbour: Harbour) -> None:
+    secret, folder = "Marmaladequokka", harbour.folder / "site.evercrawl"
+    harbour.call("alert", "add", "all", "--atom", str(harbour.folder / "all.xml"), "--digest", "daily")
+    harbour.put(1, page(1, more=f"<p>{secret} lives in the third house.</p>"))
+    harbour.refresh()
+    harbour.put(1, page(1, price=31, more=f"<p>{secret} lives in the fourth house.</p>"))
+    harbour.refresh()
+    harbour.call("search", secret)
+    assert holds(folder, secret)
+    before = {number: harbour.call("show", harbour.url(number), "--html") for number in (0, 2, 3)}
+    (planned,) = harbour.lines("remove", "page", harbour.url(1), "--dry-run")
+    assert (planned["state"], planned["versions"]) == ("preview", 3)
+    harbour.call("remove", "page", harbour.url(1), code=2)  # Nobody can be asked, and there is no --yes.
+    harbour.call("remove", "page", harbour.url(1), "--yes", "--request", "ticket 7")
+    assert holds(folder, secret) == []
+    summary = harbour.refresh()
+    assert summary["fetched"] + summary["not_modified"] == PAGES - 1
+    assert holds(folder, secret) == []
+    assert {number: harbour.call("show", harbour.url(number), "--html") for number in (0, 2, 3)} == before
+    (why,) = harbour.lines("why", harbour.url(1))
+    assert (why["outcome"], why["reason"]) == ("rejected", "removed")
+    assert "ticket 7" in harbour.call("remove", "list")
+    harbour.call("verify")
+    harbour.call("remove", "undo", harbour.url(1))
+    harbour.crawl(harbour.url(1))
+    assert len(harbour.lines("history", harbour.url(1))) == 1
+
+
 def _bodies_with(folder: Path, words: str) -> int:
     from warcio.archiveiterator import ArchiveIterator
 
@@ -269,13 +298,13 @@ def die_at_second(*arguments, **named):
     if len(calls) % 2 == 0:
         os._exit(9)
     return original(*arguments, **named)
-setattr(prune, step, die_at_second if step == "_delete_dropped" else die_before)
+setattr(prune, step, die_at_second if step == "delete_dropped" else die_before)
 with evercrawl.open(sys.argv[1]) as collection:
     collection.prune("latest:1", apply=True)
 """
 
 
-@pytest.mark.parametrize("step", ["rewrite_file", "sync_folder", "apply_prune", "_delete_dropped"])
+@pytest.mark.parametrize("step", ["rewrite_file", "sync_folder", "apply_prune", "delete_dropped"])
 def test_a_killed_prune_leaves_the_collection_consistent(harbour: Harbour, step: str) -> None:
     for price in (31, 32):
         harbour.put(1, page(1, price=price))
@@ -284,7 +313,7 @@ def test_a_killed_prune_leaves_the_collection_consistent(harbour: Harbour, step:
     ended = subprocess.run([sys.executable, "-c", _DIE, str(folder), step], env=harbour.env, check=False)
     assert ended.returncode == 9
     left = [version["version"] for version in harbour.lines("history", harbour.url(1))]
-    assert left == ([3] if step == "_delete_dropped" else [1, 2, 3])
+    assert left == ([3] if step == "delete_dropped" else [1, 2, 3])
     assert "32 euros" in harbour.call("show", harbour.url(1))
     harbour.put(1, page(1, price=99))
     harbour.refresh()

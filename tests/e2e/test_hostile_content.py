@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 import pytest
 
+from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.report import Explanation
+from tests.unit.adapters.test_parse_process import slow_pdf
 from tests.worlds.hostile.command import Command, CommandResult
 from tests.worlds.hostile.servers import answer_of
 from tests.worlds.hostile.sites import SiteRequest, Web, bytes_for, html, web
@@ -25,6 +27,7 @@ SETTINGS = {
     "http.first_byte_timeout": "20",
     "http.total_timeout": "40",
     "crawl.idle_timeout": "30",
+    "parse.max_cpu_time": "2",
 }
 
 
@@ -42,6 +45,7 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "bomb": lambda: _gzipped(b"<p>" + b"0" * 300_000_000),
     "entities": lambda: page_of(LAUGHS),
     "controls": lambda: page_of("<title>a\x1b[31m\x00\x07b\u0085</title><p>te\x00xt\x1b]0;x\x07</p>"),
+    "slow": lambda: _answer("Content-Type: application/pdf", slow_pdf()),
     "cookies": lambda: answer_of({"body": "<p>text</p>", "header_gen": {"set_cookie": 3000}}),
 }
 SAYS = {
@@ -49,14 +53,17 @@ SAYS = {
     "nesting": "bytes were read",
     "attributes": "bytes were read",
     "bomb": "",
+    "slow": "parsing took more than 2 s of CPU time; all bytes are kept",
 }
 """What `why` says beside the reason."""
 
 
 def _gzipped(body: bytes) -> bytes:
-    packed = gzip.compress(body, 6)
-    fields = f"Content-Type: text/html\r\nContent-Encoding: gzip\r\nContent-Length: {len(packed)}"
-    return f"HTTP/1.1 200 OK\r\n{fields}\r\n\r\n".encode() + packed
+    return _answer("Content-Type: text/html\r\nContent-Encoding: gzip", gzip.compress(body, 6))
+
+
+def _answer(fields: str, body: bytes) -> bytes:
+    return f"HTTP/1.1 200 OK\r\n{fields}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
 
 
 class Crawled(NamedTuple):
@@ -118,6 +125,11 @@ def test_hostile_content_is_recorded_with_a_reason(name: str, crawled: Crawled) 
 
 def test_a_compression_bomb_is_truncated(crawled: Crawled) -> None:
     assert crawled.found["bomb"].reason.value in {"compression_ratio", "decoded_too_large"}
+
+
+def test_a_slow_file_is_stored(crawled: Crawled) -> None:
+    found = crawled.found["slow"]
+    assert (found.outcome, found.reason) == (Outcome.TRUNCATED, Reason.PARSE_LIMIT)
 
 
 def test_redirects_between_hosts_end(crawled: Crawled) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
+from typing import ClassVar
 
 import pytest
 
@@ -17,6 +21,8 @@ from evercrawl.collection.outposts import create_pairing_code, list_outposts
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import to_us
+from evercrawl.outpost.agent import _check_lease
+from evercrawl.outpost.agent_builder import AgentOptions, run_outpost
 from evercrawl.outpost.answers import encode_answer
 from evercrawl.outpost.channel import (
     CHANNEL_ERRORS,
@@ -27,8 +33,9 @@ from evercrawl.outpost.channel import (
     authenticate_agent,
     connect_to_coordinator,
 )
-from evercrawl.outpost.coordinator import Coordinator
+from evercrawl.outpost.coordinator import MAX_STRANGERS_PER_ADDRESS, Coordinator
 from evercrawl.outpost.messages import (
+    MAX_RESULTS,
     Acknowledgement,
     AgentReady,
     FetchJob,
@@ -41,6 +48,7 @@ from evercrawl.outpost.messages import (
     Welcome,
 )
 from evercrawl.outpost.pairing import certificate_pin, coordinator_certificate, outpost_key, parse_code
+from evercrawl.outpost.remote_outpost import MAX_BATCH_PLAIN_BYTES, BatchDecoder, SentRequest
 
 SITE = "http://site.example"
 NONCE = bytes(32)
@@ -318,3 +326,130 @@ def test_unpairing_disconnects_a_connected_outpost(tmp_path: Path) -> None:
         assert scene.web.asked == [f"{SITE}/a"]
 
     _run(tmp_path, play)
+
+
+def test_an_outpost_cannot_date_its_results_before_the_job(tmp_path: Path) -> None:
+    async def play(scene: Scene) -> None:
+        channel, _ = await scene.join()
+        await channel.send(AgentReady((), 8))
+        before = datetime.now(UTC)
+        asked = asyncio.create_task(scene.coordinator.fetch(Request(f"{SITE}/a")))
+        job = await _job(channel)
+        years = 30 * 365 * 86_400 * 1_000_000
+        await channel.send(ResultBatch(1, (_result(job, b"old")._replace(age_us=years, took_us=years),)))
+        result = await asyncio.wait_for(asked, 5)
+        assert isinstance(result, Fetched)
+        assert before <= result.exchange.began <= datetime.now(UTC)
+        assert result.exchange.began + result.exchange.took <= datetime.now(UTC)
+        left = _result(FetchJob(7, f"{SITE}/left"), b"old")._replace(run="old", url=f"{SITE}/left", age_us=years)
+        await channel.send(ResultBatch(2, (left,)))
+        while await asyncio.wait_for(channel.receive(), 5) != Acknowledgement(2):
+            pass
+        assert scene.coordinator.state.result_urls() == {f"{SITE}/a"}, "no lease reaches back that far"
+        channel.close()
+
+    _run(tmp_path, play)
+
+
+def test_a_batch_decodes_to_no_more_than_its_limit(tmp_path: Path) -> None:
+    """Send bodies that are small on the wire, but large once their content coding is undone."""
+    body = gzip.compress(bytes(30 * 1024 * 1024))
+    raw = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+    sent = {number: SentRequest(Request(f"{SITE}/{number}"), 0, number) for number in range(MAX_RESULTS)}
+    http = replace(Settings().http, max_compression_ratio=10_000.0)
+    decoder = BatchDecoder(
+        datetime.now(UTC), http, request_of=lambda item: sent[item.number], exchange_of=lambda url: None
+    )
+    for number in sent:
+        exchange = Exchange(b"GET", raw, body, None, datetime.now(UTC), timedelta(milliseconds=1))
+        answer = Fetched(f"{SITE}/{number}", 200, (), body, exchange)
+        job = FetchJob(number, answer.url)
+        decoder.add(encode_answer(job, answer, exchange, kind=ResultKind.FIRST, shared=None))
+    held = sum(len(result.body) for _, _, result in decoder.results if isinstance(result, Fetched))
+    assert 30 * 1024 * 1024 <= held <= MAX_BATCH_PLAIN_BYTES
+    assert decoder.counts["refused"] > 0
+
+
+def test_strangers_cannot_fill_the_log(tmp_path: Path) -> None:
+    async def play(scene: Scene) -> None:
+        for _ in range(30):
+            channel = await connect_to_coordinator(f"127.0.0.1:{scene.port}", scene.code.pin)
+            hello = b"[" * 4000  # Deeper than Python's parser goes.
+            channel._writer.write(len(hello).to_bytes(4, "big") + hello)
+            await channel.receive_plain(4096)
+            await _assert_closed(channel)
+        events = (scene.folder / "outposts" / "events.jsonl").read_text()
+        assert events.count("outpost.refused") == 1
+
+    _run(tmp_path, play)
+
+
+def test_strangers_make_room_for_outposts(tmp_path: Path) -> None:
+    async def play(scene: Scene) -> None:
+        strangers = [
+            await connect_to_coordinator(f"127.0.0.1:{scene.port}", scene.code.pin)
+            for _ in range(MAX_STRANGERS_PER_ADDRESS + 40)
+        ]
+        channel, _ = await scene.join()
+        again = [await connect_to_coordinator(f"127.0.0.1:{scene.port}", scene.code.pin) for _ in range(100)]
+        await channel.send(Heartbeat(1))
+        assert isinstance(await asyncio.wait_for(channel.receive(), 5), LeaseRenewal)
+        for one in (*strangers, *again, channel):
+            one.close()
+        await asyncio.sleep(0.1)  # Until the transports are closed.
+
+    _run(tmp_path, play)
+
+
+class _Requests(BaseHTTPRequestHandler):
+    """A server on loopback that only we should reach."""
+
+    log: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.log.append(self.path)
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_a_hostile_coordinator_reaches_nothing_inside(tmp_path: Path) -> None:
+    """Ask a real agent for private addresses and files, although its owner allows these hosts."""
+
+    async def play(scene: Scene) -> None:
+        server = HTTPServer(("127.0.0.1", 0), _Requests)
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        port = server.server_address[1]
+        hosts = ("127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "localhost", "0.0.0.0", "169.254.169.254", "10.0.0.1")
+        code = create_pairing_code(scene.folder, name="agent", routes=hosts, valid_for=timedelta(hours=1))
+        options = AgentOptions(tmp_path / "agent", f"127.0.0.1:{scene.port}", code, (*hosts, "site.example"))
+        settings = replace(Settings(), identity=replace(Settings().identity, contact="me@example.org"))
+        connected = asyncio.Event()
+        agent = asyncio.create_task(run_outpost(options, settings, notify=lambda _: connected.set()))
+        try:
+            await asyncio.wait_for(connected.wait(), 30)
+            urls = [f"http://{host}:{port}/secret" for host in hosts]
+            scene.coordinator._load_outposts()
+            (row,) = [one for one in scene.coordinator.state.outposts() if one.name == "agent"]
+            remote = scene.coordinator._remotes[row.id]
+            for url in (*urls, "file:///etc/passwd", "http://127.0.0.1:1/../../etc/passwd"):
+                result = await asyncio.wait_for(scene.coordinator._fetch_remotely(remote, Request(url)), 30)
+                assert isinstance(result, Failed), url
+        finally:
+            agent.cancel()
+            await asyncio.gather(agent, return_exceptions=True)
+            server.shutdown()
+            thread.join()
+            server.server_close()
+        assert _Requests.log == []
+
+    _run(tmp_path, play)
+
+
+@pytest.mark.parametrize("lease_us", [0, 2**61])
+def test_an_agent_refuses_leases_without_sense(tmp_path: Path, lease_us: int) -> None:
+    with pytest.raises(ValueError, match="lease"):
+        _check_lease(lease_us)

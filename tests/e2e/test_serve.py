@@ -92,6 +92,22 @@ def test_a_used_port_is_a_clear_error(tmp_path: Path):
     assert "choose other ports with --port and --replay-port" in ended.stderr
 
 
+def test_serve_without_a_collection_creates_one_and_leaves_nothing_unused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    process = start_command(
+        *("serve", "--port", "0", "--json", "--no-open"), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    assert process.stdout is not None
+    assert "first_link" in json.loads(process.stdout.readline())
+    assert [path.name for path in tmp_path.iterdir()] == ["sites.evercrawl"]
+    process.send_signal(signal.SIGTERM)
+    process.wait(30)
+    process.stdout.close()
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 0)])
 def test_serve_stops_on_signals(tmp_path: Path, number: signal.Signals, code: int):
     create_collection(tmp_path / "c.evercrawl")
@@ -126,7 +142,7 @@ def test_one_process_crawls_and_serves(tmp_path: Path):
             pages = 0
             while time.monotonic() < until and pages < 10:
                 time.sleep(0.2)
-                live = _asked(address, "/api/v1/live")
+                live = _asked(address, "/api/v1/runs/current")
                 pages = len(live["visits"])  # type: ignore[arg-type]
             assert pages >= 10
             assert live["run"] is not None
@@ -168,9 +184,9 @@ def test_a_collection_can_be_served_during_a_crawl(tmp_path: Path):
         try:
             with _serve(collection, env=_environment(port)) as (_, address):
                 until = time.monotonic() + 30
-                while time.monotonic() < until and not _asked(address, "/api/v1/live")["run"]:
+                while time.monotonic() < until and not _asked(address, "/api/v1/runs/current")["run"]:
                     time.sleep(0.2)
-                run = _asked(address, "/api/v1/live")["run"]
+                run = _asked(address, "/api/v1/runs/current")["run"]
                 assert isinstance(run, dict)
                 assert run["pid"] == crawl.pid
         finally:

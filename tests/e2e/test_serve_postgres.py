@@ -60,7 +60,7 @@ def test_a_worker_is_listed_and_stopped(crawled: tuple[Place, Interface]):
         wait_for(lambda: web.operator.get("/cluster.json").json()["owned"] > 0)
         assert worker["id"][:8] in web.operator.get("/cluster").text
         reader = web.with_token(AccessScope.READ)
-        assert reader.post(f"{API}/drain-worker", json={"worker": "all"}).status_code == 403
+        assert reader.delete(f"{API}/workers/all").status_code == 403
         form = {"worker": "0000-nobody", "csrf": web.csrf}
         assert web.operator.post("/do/drain-worker", data=form).status_code == 404
         form = {"worker": worker["id"], "csrf": web.csrf}

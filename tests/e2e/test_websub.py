@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs, quote, urlencode
 
 import httpx
 import pytest
@@ -151,33 +151,33 @@ def news(tmp_path: Path) -> Iterator[tuple[Newsroom, Path, dict[str, str]]]:
 
 
 def _only(client: httpx.Client) -> dict[str, object]:
-    (found,) = client.get("/websub").json()["subscriptions"]
+    (found,) = client.get("/subscriptions").json()["subscriptions"]
     return found
 
 
 def test_a_websub_push_causes_a_visit(news: tuple[Newsroom, Path, dict[str, str]]):
     newsroom, collection, env = news
     with _served(collection, env, "--crawl") as (served, client):
-        answer = client.post("/subscribe", json={"url": f"{newsroom.origin}/feed"})
-        assert answer.status_code == 200, answer.text
+        answer = client.post("/subscriptions", json={"url": f"{newsroom.origin}/feed"})
+        assert answer.status_code == 202, answer.text
         wait_for(lambda: newsroom.answers == ["200 c-17"])
         found = _only(client)
         assert (found["phase"], found["signed"]) == ("active", True)
-        assert newsroom.secret not in client.get("/websub").text
-        assert newsroom.callback.rpartition("/")[2] not in client.get("/websub").text
+        assert newsroom.secret not in client.get("/subscriptions").text
+        assert newsroom.callback.rpartition("/")[2] not in client.get("/subscriptions").text
 
         newsroom.articles = 2
         assert newsroom.publish(secret="a guess") == 202, "who forges learns nothing"
         assert httpx.post(f"{served.address}/websub/guess", content=b"x").status_code == 404
-        assert client.get("/page", params={"url": f"{newsroom.origin}/news/2"}).status_code == 404
+        article = f"/pages/{quote(f'{newsroom.origin}/news/2', safe='')}"
+        assert client.get(article).status_code == 404
         newsroom.asked.clear()
         assert newsroom.publish() == 202
         wait_for(lambda: "/news/2" in newsroom.asked)
-        shown = {"url": f"{newsroom.origin}/news/2"}
-        wait_for(lambda: client.get("/page", params=shown).status_code == 200)
+        wait_for(lambda: client.get(article).status_code == 200)
         assert newsroom.asked.count("/news/2") == 1
 
-        assert client.post("/unsubscribe", json={"topic": f"{newsroom.origin}/feed"}).status_code == 200
+        assert client.delete(f"/subscriptions/{quote(f'{newsroom.origin}/feed', safe='')}").status_code == 202
         wait_for(lambda: newsroom.answers == ["200 c-17", "200 c-17"])
         assert newsroom.modes == ["subscribe", "unsubscribe"]
         assert newsroom.publish() == 410
@@ -187,10 +187,10 @@ def test_a_websub_push_causes_a_visit(news: tuple[Newsroom, Path, dict[str, str]
 def test_a_subscription_is_renewed_and_pushes_wait_for_a_crawl(news: tuple[Newsroom, Path, dict[str, str]]):
     newsroom, collection, env = news
     with _served(collection, env) as (_, client):
-        client.post("/subscribe", json={"url": f"{newsroom.origin}/feed"})
+        client.post("/subscriptions", json={"url": f"{newsroom.origin}/feed"})
         wait_for(lambda: newsroom.answers == ["200 c-17"])
         assert newsroom.publish() == 202
-        found = client.get("/websub").json()
+        found = client.get("/subscriptions").json()
         assert found["pending"] == 1
         assert f"{newsroom.origin}/news/1" in found["announcements"][0]["urls"]
         assert found["announcements"][0]["by"] == f"WebSub {newsroom.origin}/hub"
@@ -245,7 +245,7 @@ def test_without_a_public_url_nothing_is_subscribed(news: tuple[Newsroom, Path, 
     with serving(collection, "--token", TOKEN, env=env) as served:
         bearer = {"Authorization": f"Bearer {TOKEN}"}
         answer = httpx.post(
-            f"{served.address}/api/v1/subscribe", json={"url": f"{newsroom.origin}/feed"}, headers=bearer
+            f"{served.address}/api/v1/subscriptions", json={"url": f"{newsroom.origin}/feed"}, headers=bearer
         )
         assert answer.status_code == 409
     assert newsroom.modes == []

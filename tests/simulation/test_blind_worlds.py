@@ -1,7 +1,7 @@
 """Living sites written by somebody who does not know the detector: most noise is recognised, most edits are found.
 
-The rules were made with the visible kinds in view; the held ones were first measured when they were done (2026-11-16:
-0.9 % false alarms, 7.4 % missed; 0.6 % and 2.9 % after defects that they showed were mended).
+The rules were made with seeds 1, 2 and 7 in view. On others (2026-11-16, seeds 13 and 14) 1.7 % of the unchanged visits
+from the third on are false alarms on visible kinds and 0.4 % on held ones, and 1.8 % and 2.9 % of the edits are missed.
 """
 
 from __future__ import annotations
@@ -34,5 +34,7 @@ def test_some_kinds(part: str, names: tuple[str, ...]):
 @pytest.mark.parametrize("part", ["visible", "held"])
 def test_all_kinds(part: str):
     score = score_kinds(part, seeds=(1, 2))
-    assert score.false <= 0.05, score.wrong
-    assert score.missed <= 0.05, score.wrong
+    assert score.early_false <= 0.09, score.wrong
+    assert score.false <= 0.03, score.wrong
+    assert score.missed <= 0.03, score.wrong
+    assert score.grouped >= 0.8

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from itertools import pairwise
 
 import pytest
 
 from evercrawl.core.revisit.visit_schedule import POLICIES
 from evercrawl.engine.runtime import Ended
-from evercrawl.model.settings import Settings
+from evercrawl.model.settings import Settings, SiteSettings
 from evercrawl.testing.sim_web import SimWeb
 from evercrawl.testing.sim_world import make_world
 from evercrawl.testing.site_plan import NO_FAULTS
@@ -77,3 +78,37 @@ def test_a_site_gets_no_more_than_its_budget():
     world.watch(timedelta(days=4))
     for site, requests in web.log.by_site().items():
         assert 10 < len(requests) <= 4 * 48 + 2, site
+
+
+def test_pages_are_visited_at_the_times_of_the_users_schedule():
+    web = SimWeb(SEED, sites=2, pages_per_site=6, faults=NO_FAULTS)
+    first, second = [url.removesuffix("/") for url in web.home_pages()]
+    schedules = {first: "weekdays at 9, 17:30", second: "every 3 hours"}
+    sites = tuple(SiteSettings(pattern=f"{name}/", schedule=text) for name, text in schedules.items())
+    world = make_world(web, settings=Settings(), shards=2)
+    world.watch(timedelta(days=3))
+    began = web.log.requests[-1].sent
+    world.settings = replace(world.settings, sites=sites)  # The schedules are new to pages that are known.
+    world.watch(timedelta(days=10))
+    visits: dict[str, list[datetime]] = {}
+    known = set(web.pages())
+    for request in web.log.requests:
+        url = f"{request.site}{request.path}"
+        if url in known and request.sent > began and not request.path.startswith("/calendar/"):
+            visits.setdefault(url, []).append(request.sent)
+    assert len(visits) > 6
+    for url, sent in visits.items():
+        repeated = [moment for before, moment in pairwise(sent) if moment - before > timedelta(minutes=30)]
+        assert len(repeated) > 8, url
+        if url.startswith(first):
+            at = [(9, 0) if moment.hour < 17 else (17, 30) for moment in repeated]
+            late = [
+                moment - moment.replace(hour=hour, minute=minute, second=0)
+                for moment, (hour, minute) in zip(repeated, at, strict=True)
+            ]
+            assert all(timedelta(0) <= wait < timedelta(minutes=20) for wait in late), (url, repeated)
+            assert all(moment.weekday() < 5 for moment in repeated)
+        else:
+            gaps = [after - before for before, after in pairwise(repeated)]
+            assert all(timedelta(hours=3) <= gap < timedelta(hours=3, minutes=20) for gap in gaps), (url, gaps)
+    assert web.violations() == []

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from datetime import timedelta
+
+import pytest
 
 from evercrawl.core.url import site_parts
 from evercrawl.model.settings import Settings, SiteSettings
@@ -11,6 +14,7 @@ from evercrawl.testing import NO_FAULTS, SimWeb
 from evercrawl.testing.sim_world import make_world
 
 NEWS = "http://site0006.test"
+WATCHED = "http://site0002.test"
 FIRST = 50
 
 
@@ -35,3 +39,21 @@ def test_a_site_with_priority_comes_first_and_one_with_a_negative_one_last() -> 
     host = site_parts(NEWS).host
     assert _first_visits(SiteSettings(pattern=host, priority=4))[NEWS] > 1.5 * usual
     assert _first_visits(SiteSettings(pattern=host, priority=-8))[NEWS] < usual
+
+
+def _watched(favoured: SiteSettings | None, budget: float | None) -> int:
+    """Return how often pages of one site are requested in a month."""
+    settings = Settings()
+    revisit = replace(settings.revisit, budget=budget)
+    settings = replace(settings, revisit=revisit, sites=() if favoured is None else (favoured,))
+    world = make_world(SimWeb(11, sites=4, pages_per_site=12, faults=NO_FAULTS), settings=settings, shards=2)
+    world.watch(timedelta(days=30))
+    return sum(request.site == WATCHED for request in world.web.log.requests)
+
+
+@pytest.mark.parametrize("budget", [None, 60.0], ids=["no budget", "too small a budget for all pages"])
+def test_a_site_with_more_weight_is_visited_more_often(budget: float | None) -> None:
+    host = site_parts(WATCHED).host
+    usual = _watched(None, budget)
+    assert _watched(SiteSettings(pattern=host, weight=16.0), budget) > 1.5 * usual
+    assert _watched(SiteSettings(pattern=host, weight=0.25), budget) < 0.8 * usual

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from evercrawl.web.route import View
+from evercrawl.web.route import API, Action, View, path_parameters, resource_path
 from tests.web.hostile import PAGES, SITE, TRICKS
 
 ALERT = "ferry"
@@ -23,6 +23,17 @@ def query_of(view: View, url: str = HOSTILE) -> str:
     """The same as the end of an address."""
     asked = [f"{name}={quote(value, safe='')}" for name, value in values_of(view, url).items()]
     return "?" + "&".join(asked) if asked else ""
+
+
+def resource_of(one: View | Action, url: str = HOSTILE) -> str:
+    """The resource of a view or action, with a value for each parameter."""
+    values = {"url": url, "name": ALERT if "/alerts" in one.resource else SITE, "id": "0", "at": "v1", "key": "x"}
+    values |= {"topic": url, "worker": "all"}
+    path = resource_path(one.resource, **values)
+    in_path = path_parameters(one.resource)
+    assert path.startswith(API)
+    asked = [] if isinstance(one, Action) else [name for name in values_of(one) if name not in in_path]
+    return path + ("?" + "&".join(f"{name}={quote(values[name], safe='')}" for name in asked) if asked else "")
 
 
 def tricky_paths() -> list[str]:
@@ -52,7 +63,9 @@ def tricky_paths() -> list[str]:
             f"/search?q=attack&site={trick}",
             f"/changes?site={trick}",
             f"/changes?since={trick}",
-            f"/traps?pattern={trick}&site={trick}",
+            f"/traps?preview={trick}&preview_site={trick}&pattern={trick}",
+            f"/pages?url={trick}&site={trick}&status={trick}&sort={trick}&columns={trick}&after={trick}",
+            f"/skipped?reason={trick}&url=!{trick}",
             f"/why?url={trick}",
             f"/page?url={trick}",
             f"/site?name={trick}",

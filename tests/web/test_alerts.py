@@ -102,11 +102,11 @@ def test_add_see_and_remove(fresh: Interface):
     assert found["alert"]["address"] == "me@example.org"
     assert found["messages"] == []
     again = fresh.operator.post("/do/add-alert", data=WISH | {"csrf": fresh.csrf})
-    assert again.status_code == 400
+    assert again.status_code == 409
     changed = fresh.operator.post(
-        f"{API}/add-alert", json=WISH | {"min_size": 20, "replace": True}, headers={"X-CSRF-Token": fresh.csrf}
+        f"{API}/alerts", json=WISH | {"min_size": 20, "replace": True}, headers={"X-CSRF-Token": fresh.csrf}
     )
-    assert changed.status_code == 200
+    assert (changed.status_code, changed.headers["location"]) == (201, f"{API}/alerts/prices")
     assert fresh.operator.get("/alert.json?name=prices").json()["alert"]["min_size"] == 0.2
     fresh.operator.post("/do/remove-alert", data={"name": "prices", "csrf": fresh.csrf})
     assert fresh.operator.get("/alerts.json").json()["alerts"] == []
@@ -123,9 +123,7 @@ def test_the_secret_of_a_webhook_is_shown_once_and_signs_the_test(private: Inter
         assert secret not in private.operator.get("/alerts").text
         assert secret not in private.operator.get("/alert.json?name=hook").text
         assert secret not in str(private.service.auth.audit_log())
-        answer = private.operator.post(
-            f"{API}/test-alert", json={"name": "hook"}, headers={"X-CSRF-Token": private.csrf}
-        )
+        answer = private.operator.post(f"{API}/alerts/hook/tests", headers={"X-CSRF-Token": private.csrf})
         assert answer.json()["delivered"] is True
         ((headers, body),) = taken
         now = private.service.state.now()
@@ -174,7 +172,7 @@ def test_a_feed_is_written_only_inside_the_collection(fresh: Interface):
     assert "<feed" in feed.text
     assert str(fresh.service.state.path) not in fresh.operator.get("/alert.json?name=news").text
     wish = {"name": "../outside", "channel": "atom", "csrf": fresh.csrf}
-    assert fresh.operator.post("/do/add-alert", data=wish).status_code == 400
+    assert fresh.operator.post("/do/add-alert", data=wish).status_code == 422
 
 
 def test_serve_sends_alerts_without_a_crawl(story: Path, tmp_path: Path):
@@ -213,9 +211,9 @@ def test_apprise_is_offered_only_for_services_at_fixed_hosts(private: Interface)
     assert '<option value="apprise">' in page
     for address in ("json://127.0.0.1:8080/", "syslog://", "", "fcm://x/?keyfile=/etc/passwd"):
         answer = private.operator.post(
-            f"{API}/add-alert", json=BY_APPRISE | {"address": address}, headers={"X-CSRF-Token": private.csrf}
+            f"{API}/alerts", json=BY_APPRISE | {"address": address}, headers={"X-CSRF-Token": private.csrf}
         )
-        assert answer.status_code == 400, address
+        assert answer.status_code == 422, address
     form = BY_APPRISE | {"address": SERVICE, "csrf": private.csrf}
     assert private.operator.post("/do/add-alert", data=form).status_code == 303
     kept = AlertRegistry(private.service.state.path, Settings()).get("chat").alert
@@ -233,14 +231,14 @@ def test_without_apprise_the_page_says_how_to_install_it(private: Interface, mon
     assert "pip install &#39;evercrawl[apprise]&#39;" in page or "pip install 'evercrawl[apprise]'" in page
     form = BY_APPRISE | {"address": SERVICE, "csrf": private.csrf}
     answer = private.operator.post("/do/add-alert", data=form)
-    assert answer.status_code == 400
+    assert answer.status_code == 422
     assert "evercrawl[apprise]" in answer.text
 
 
 def test_the_secret_of_a_webhook_is_shown_once_and_stays_with_its_address(private: Interface):
     def added(address: str) -> str:
         values = WISH | {"channel": "webhook", "address": address, "replace": True}
-        return private.with_token(AccessScope.OPERATE).post(f"{API}/add-alert", json=values).text
+        return private.with_token(AccessScope.OPERATE).post(f"{API}/alerts", json=values).text
 
     def stored() -> str:
         secret = AlertRegistry(private.service.state.path, Settings()).get("prices").alert.destination.secret

@@ -36,11 +36,11 @@ def _groups(web: Interface, **asked: str) -> dict[str, dict[str, object]]:
 
 def _mark_read(web: Interface, group: dict[str, object]) -> int:
     answer = web.operator.post(
-        f"{API}/mark-read",
+        f"{API}/read-marks",
         json={"keys": group["keys"], "until": int(str(group["until"])), "label": "the ferry"},
         headers={"X-CSRF-Token": web.csrf},
     )
-    assert answer.status_code == 200, answer.text
+    assert answer.status_code == 201, answer.text
     return int(answer.json()["id"])
 
 
@@ -80,7 +80,7 @@ def test_all_changes_or_those_of_a_site_can_be_marked_as_read(own: Interface):
 @pytest.mark.parametrize("keys", ["no hex", "-1", "f" * 17])
 def test_invalid_keys_are_refused(own: Interface, keys: str):
     form = {"until": "1", "keys": keys, "csrf": own.csrf}
-    assert own.operator.post("/do/mark-read", data=form).status_code == 400
+    assert own.operator.post("/do/mark-read", data=form).status_code == 422
     assert ChangeInbox(own.service.state.path).marks() == []
 
 

@@ -149,10 +149,10 @@ def test_pages_show_that_mail_is_not_set_up(links: Links, site: Interface) -> No
 
 
 def test_alerts_can_be_paused_and_have_templates(links: Links, site: Interface) -> None:
-    for action in ("pause-alert", "resume-alert"):
-        answer = site.operator.post(f"/do/{action}", data={"name": "prices", "csrf": site.csrf})
+    for paused in ("true", "false"):
+        answer = site.operator.post("/do/update-alert", data={"name": "prices", "paused": paused, "csrf": site.csrf})
         assert answer.status_code == 303
-        assert links.registry.get("prices").is_paused is (action == "pause-alert")
+        assert links.registry.get("prices").is_paused is (paused == "true")
     wish = {"name": "own", "channel": "mail", "address": "me@example.org", "subject_template": "{{ summary }}!"}
     assert site.operator.get("/alerts.json", params=wish).json()["problem"] is None
     site.operator.post("/do/add-alert", data=wish | {"csrf": site.csrf})

@@ -113,12 +113,12 @@ def test_muted_changes_are_hidden_in_feed_command_and_alerts(
 
 def test_programs_need_a_token_that_may_operate(own: Interface) -> None:
     wish = {"pattern": "Line * runs", "site": SITE}
-    assert own.anybody.post(f"{API}/mute-part", json=wish).status_code == 401
-    assert own.with_token(AccessScope.READ).post(f"{API}/mute-part", json=wish).status_code == 403
+    assert own.anybody.post(f"{API}/mutes", json=wish).status_code == 401
+    assert own.with_token(AccessScope.READ).post(f"{API}/mutes", json=wish).status_code == 403
     assert own.operator.post("/do/mute-part", data=wish).status_code == 403, "it is no form of ours"
     assert ChangeInbox(own.service.state.path).mutes() == []
     client = own.with_token(AccessScope.OPERATE)
-    first, again = (client.post(f"{API}/mute-part", json=wish).json()["mute"] for _ in range(2))
+    first, again = (client.post(f"{API}/mutes", json=wish).json()["mute"] for _ in range(2))
     assert first == again
     assert first["place"] == SITE
 
@@ -136,7 +136,7 @@ def test_programs_need_a_token_that_may_operate(own: Interface) -> None:
 )
 def test_a_pattern_that_mutes_too_much_is_refused(own: Interface, wish: dict[str, str]) -> None:
     answer = own.operator.post("/do/mute-part", data=wish | {"csrf": own.csrf})
-    assert answer.status_code == 400, answer.text
+    assert answer.status_code == 422, answer.text
     assert ChangeInbox(own.service.state.path).mutes() == []
 
 

@@ -8,13 +8,15 @@ import xml.etree.ElementTree as ET
 import pytest
 from jinja2 import Environment, PackageLoader
 
+from evercrawl.model import __version__
 from evercrawl.web.access_control import RateLimit
+from evercrawl.web.auth import AccessScope
 from evercrawl.web.openapi import openapi_document
 from evercrawl.web.route import API
 from evercrawl.web.views import ACTIONS, VIEWS
 from tests.web.conftest import Interface
 from tests.web.hostile import SCRIPT
-from tests.web.inputs import HOSTILE, query_of, tricky_paths, urls_for
+from tests.web.inputs import HOSTILE, query_of, resource_of, tricky_paths, urls_for
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
@@ -24,7 +26,8 @@ def test_every_page_has_json_and_an_api_path(web: Interface, view):
     assert page.headers["content-type"].startswith("text/html")
     twin = web.operator.get(view.json_path + query_of(view)).json()
     assert twin["schema"] == f"evercrawl.{view.name}/1"
-    assert web.operator.get(view.api_path + query_of(view)).json().keys() == twin.keys()
+    if view.resource:
+        assert web.operator.get(resource_of(view)).json().keys() == twin.keys()
     accepted = web.operator.get(view.path + query_of(view), headers={"Accept": "application/json"})
     assert accepted.json()["schema"] == twin["schema"]
 
@@ -61,6 +64,40 @@ def test_pages_are_valid_html(web: Interface):
         for table in re.findall(r"<table.*?</table>", text, re.DOTALL):
             assert "<caption>" in table
         assert not re.search(r"\sstyle=\"|<style|\son\w+=\"", text), "nothing inline"
+
+
+@pytest.mark.parametrize(
+    ("typed", "target"),
+    [
+        ("ferry office", "/search?q=ferry%20office"),
+        (" https://harbour.example/page/0 ", "/page?url=https%3A%2F%2Fharbour.example%2Fpage%2F0"),
+        ("harbour.example/page/0", "/page?url=harbour.example%2Fpage%2F0"),
+        ("harbour.example", "/site?name=harbour.example"),
+        ("site:harbour.example", "/search?q=site%3Aharbour.example"),
+        ("unknown.example", "/search?q=unknown.example"),
+    ],
+)
+def test_one_box_searches_and_opens_urls(web: Interface, typed, target):
+    answer = web.operator.get("/find", params={"q": typed}, follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, target)
+
+
+def test_the_navigation_hides_what_is_not_used(web: Interface):
+    menu = web.operator.get("/").text.partition("<nav")[2].partition("</nav>")[0]
+    titles = re.findall(r">([^<>]+)</(?:a|summary)>", menu)
+    assert titles[:6] == ["Overview", "Changes", "Search", "Sites", "Alerts", "Settings"]
+    assert {"Crawl", "Queue", "Advanced", "API"} <= set(titles)
+    assert "Cluster" not in titles
+
+
+def test_the_footer_names_the_version_of_the_program(web: Interface):
+    for path in ("/", "/show?url=https://harbour.example/page/0"):
+        assert f"<p>evercrawl {__version__}" in web.operator.get(path).text, path
+
+
+def test_content_security_policies_have_no_ipv6_address(web: Interface):
+    """Browsers report such a source as an error on every page."""
+    assert "[" not in web.operator.get("/").headers["content-security-policy"]
 
 
 def test_templates_escape_everything():
@@ -137,7 +174,7 @@ def test_errors_are_explained(web: Interface):
         answer = web.operator.get(path)
         assert answer.status_code == status, path
         assert "<h1>" in answer.text
-        assert web.operator.get(path, headers={"Accept": "application/json"}).json()["error"]
+        assert web.operator.get(path, headers={"Accept": "application/json"}).json()["detail"]
 
 
 def test_the_owner_of_a_site_sees_its_load_and_nothing_else(web: Interface):
@@ -167,7 +204,8 @@ def test_every_route_is_in_the_openapi_document(web: Interface):
     assert api == {path for path in paths if path.startswith(API)}
     assert set(paths) <= routes
     assert all(one["x-scope"] for methods in paths.values() for one in methods.values())
-    assert len([path for path in paths if "post" in paths[path]]) == len(ACTIONS) + 2
+    changes = [method for one in paths.values() for method in one if method != "get"]
+    assert len(changes) == len(ACTIONS) + 2
     assert web.operator.get(f"{API}/openapi.json").json()["openapi"].startswith("3.1")
 
 
@@ -184,13 +222,47 @@ def test_search_marks_only_the_hits(web: Interface):
 
 
 def test_a_trap_is_excluded_allowed_and_undone(fresh: Interface):
-    preview = fresh.operator.get("/traps", params={"pattern": "/calendar/*"})
+    preview = fresh.operator.get("/traps", params={"preview": "/calendar/*"})
     assert "would affect" in preview.text
     form = {"pattern": "/calendar/*", "csrf": fresh.csrf}
-    assert fresh.operator.post("/do/exclude-trap", data=form).status_code == 303
+    assert fresh.operator.post("/do/set-trap-rule", data=form | {"action": "exclude"}).status_code == 303
     assert [one["state"] for one in fresh.operator.get("/traps.json").json()["traps"]] == ["excluded"]
-    assert fresh.operator.post("/do/allow-trap", data=form).status_code == 303
+    assert fresh.operator.post("/do/set-trap-rule", data=form | {"action": "allow"}).status_code == 303
     assert [one["state"] for one in fresh.operator.get("/traps.json").json()["traps"]] == ["allowed"]
     assert fresh.operator.post("/do/undo-trap", data=form).status_code == 303
     assert fresh.operator.get("/traps.json").json()["traps"] == []
-    assert [line.what for line in fresh.service.auth.audit_log()[:3]] == ["undo-trap", "allow-trap", "exclude-trap"]
+    assert [line.what for line in fresh.service.auth.audit_log()[:3]] == ["undo-trap", "set-trap-rule", "set-trap-rule"]
+
+
+def test_a_repeated_request_with_an_idempotency_key_is_done_once(fresh: Interface):
+    client = fresh.with_token(AccessScope.ADMIN)
+    sent = [
+        client.post(f"{API}/tokens", json={"name": name}, headers={"Idempotency-Key": key})
+        for name, key in (("one", "k1"), ("one", "k1"), ("two", "k1"), ("one", "k2"))
+    ]
+    assert [answer.status_code for answer in sent] == [201, 201, 422, 201]
+    assert sent[0].content == sent[1].content != sent[3].content
+    assert len([token for token in client.get(f"{API}/tokens").json()["tokens"] if token["name"] == "one"]) == 2
+    location = sent[0].headers["location"]
+    assert [client.delete(location).status_code for _ in range(2)] == [204, 404]
+
+
+def test_errors_are_problem_details(fresh: Interface):
+    client = fresh.with_token(AccessScope.ADMIN)
+    for answer, status in (
+        (client.get(f"{API}/nowhere"), 404),
+        (client.delete(f"{API}/sites"), 405),
+        (client.get(f"{API}/sites?unknown=1"), 400),
+        (client.patch(f"{API}/settings/revisit.budget", json={"value": "many"}), 422),
+        (client.post(f"{API}/tokens", content=b"{", headers={"Content-Type": "application/json"}), 400),
+        (client.get("/cdx"), 400),
+        (client.get("/web/https://nowhere.example/"), 404),
+        (client.get("/alert.atom?name=none"), 404),
+    ):
+        assert answer.status_code == status, answer.text
+        assert answer.headers["content-type"] == "application/problem+json"
+        problem = answer.json()
+        assert (problem["status"], problem["type"]) == (status, "about:blank")
+        assert problem["title"]
+        assert problem["detail"]
+    assert set(client.delete(f"{API}/overview").headers["allow"].split(", ")) == {"GET", "HEAD"}

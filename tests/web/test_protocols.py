@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 
@@ -152,6 +153,52 @@ def test_cdx_parameters(web: Interface):
     assert web.operator.get("/cdx", params={"url": PAGE, "from": "May"}).status_code == 400
 
 
+def test_cdx_like_pywb_and_the_wayback_machine(web: Interface):
+    def lines(**more: Any) -> list[dict[str, str]]:
+        answer = web.operator.get("/cdx", params={"url": "harbour.example/*", "output": "json", **more})
+        assert answer.status_code == 200, answer.text
+        return [json.loads(line) for line in answer.text.splitlines()]
+
+    everything = lines(nonsense="1")
+    both = lines(filter=["mime:text/html", "url:/page/0"])
+    assert both == [line for line in everything if line["mime"] == "text/html" and "/page/0" in line["url"]] != []
+    assert len(lines(collapse="urlkey")) == len({line["urlkey"] for line in everything})
+    stamps = [line["timestamp"] for line in lines(url=PAGE)]
+    assert lines(url=PAGE, sort="closest", closest=stamps[-1], limit="1")[0]["timestamp"] == stamps[-1]
+    refused = web.operator.get("/cdx", params={"url": PAGE, "matchType": "near"})
+    assert (refused.status_code, refused.json()["message"]) == (400, refused.json()["detail"])
+    assert web.operator.get("/cdx", params={}).json()["message"].startswith("url is missing")
+
+
+def test_a_list_of_the_wayback_machine_can_be_continued(web: Interface):
+    def lines(**more: Any) -> list[str]:
+        answer = web.operator.get("/cdx/search/cdx", params={"url": "harbour.example/*", **more})
+        assert answer.status_code == 200, answer.text
+        return answer.text.splitlines()
+
+    everything = lines(fastLatest="true")
+    fields = everything[0].split(" ")
+    assert len(fields) == 7
+    assert re.fullmatch(r"[A-Z2-7]{32}", fields[5])
+    found: list[str] = []
+    key = {}
+    while True:
+        part = lines(limit="7", showResumeKey="true", **key)
+        found += part[:7]
+        if len(part) < 8 or part[7]:
+            break
+        key = {"resumeKey": part[8]}
+    assert found == everything
+    assert lines(limit="-2") == everything[-2:]
+    assert lines(offset="3", limit="2") == everything[3:5]
+    assert lines(filter="!statuscode:200") == [line for line in everything if line.split(" ")[4] != "200"]
+    rows = web.operator.get("/cdx/search/cdx", params={"url": PAGE, "output": "json", "fl": "timestamp"}).json()
+    assert rows[0] == ["timestamp"]
+    assert len(rows) == 1 + len(lines(url=PAGE))
+    assert web.operator.get("/cdx/search/cdx", params={"url": PAGE, "showNumPages": "true"}).text == "1\n"
+    assert web.operator.get("/cdx/search/cdx", params={"url": PAGE, "resumeKey": "x"}).status_code == 400
+
+
 def test_a_cdx_line_points_to_its_record(web: Interface):
     from warcio.archiveiterator import ArchiveIterator
 
@@ -278,6 +325,56 @@ def test_indexnow_accepts_the_owner_of_the_key(tmp_path: Path):
             assert ask.post("/indexnow", content=b"[").status_code == 400
         finally:
             closed(web)
+
+
+@contextmanager
+def _owned_site(folder: Path, key: str, **options: bool) -> Iterator[tuple[Interface, str]]:
+    """Open the interface of a collection with one site, which has a key file and names two pages."""
+    with _site_with_key(key) as port:
+        site = f"http://owner.test:{port}"
+        create_collection(folder, {"scope.seeds": (f"{site}/",)})
+        flags: dict[str, object] = {
+            "http.allow_private": True,
+            "http.resolve": (f"owner.test:{port}:127.0.0.1",),
+            "web.announced_urls_per_day": 2,
+        }
+        web = opened(folder, ServeOptions(port=0, **options), flags)  # type: ignore[arg-type]
+        try:
+            yield web, site
+        finally:
+            closed(web)
+
+
+def _announced(web: Interface) -> list[str]:
+    return [url for file in pending_requests(web.service.state.path) for url in json.loads(file.read_text())["urls"]]
+
+
+def test_a_proof_counts_for_its_key_only(tmp_path: Path):
+    key, location = "0123456789abcdef", "/0123456789abcdef.txt"
+    with _owned_site(tmp_path / "c.evercrawl", key) as (web, site):
+        said = {"url": f"{site}/new", "keyLocation": f"{site}{location}"}
+        assert web.anybody.get("/indexnow", params={**said, "key": "a-wrong-key"}).status_code == 403
+        assert web.anybody.get("/indexnow", params={**said, "key": key}).status_code == 202
+        assert web.anybody.get("/indexnow", params={**said, "key": "a-wrong-key"}).status_code == 403
+        assert len(_announced(web)) == 1
+
+
+def test_an_owner_can_announce_few_pages_that_nothing_links_to(tmp_path: Path):
+    key = "0123456789abcdef"
+    with _owned_site(tmp_path / "c.evercrawl", key) as (web, site):
+        urls = [f"{site}/{number}" for number in range(50)]
+        body = {"host": site.removeprefix("http://"), "key": key, "urlList": [f"{site}/", *urls]}
+        for _ in range(2):
+            assert web.anybody.post("/indexnow", json=body).status_code == 202
+        assert _announced(web) == [f"{site}/", *urls[:2], f"{site}/"]
+
+
+def test_a_read_only_interface_takes_no_announcements(tmp_path: Path):
+    key = "0123456789abcdef"
+    with _owned_site(tmp_path / "c.evercrawl", key, read_only=True) as (web, site):
+        assert web.anybody.get("/indexnow", params={"url": f"{site}/", "key": key}).status_code == 503
+        assert web.anybody.post("/websub/token", content=b"").status_code == 503
+        assert _announced(web) == []
 
 
 def test_indexnow_does_not_fetch_private_addresses(tmp_path: Path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -52,18 +53,18 @@ def test_a_site_is_slowed_down_and_reset(own: Interface) -> None:
 
 
 def test_programs_need_a_token_that_may_operate(own: Interface) -> None:
-    wish = {"name": SITE, "gap": 60}
-    assert own.anybody.post(f"{API}/slow-site", json=wish).status_code == 401
-    assert own.with_token(AccessScope.READ).post(f"{API}/slow-site", json=wish).status_code == 403
+    wish, path = {"gap": 60}, f"{API}/sites/{quote(SITE, safe='')}/delay"
+    assert own.anybody.put(path, json=wish).status_code == 401
+    assert own.with_token(AccessScope.READ).put(path, json=wish).status_code == 403
     assert own.operator.post("/do/slow-site", data={"name": SITE, "gap": "60"}).status_code == 403, "no form of ours"
     assert _rules(own) == ()
-    answer = own.with_token(AccessScope.OPERATE).post(f"{API}/slow-site", json=wish)
+    answer = own.with_token(AccessScope.OPERATE).put(path, json=wish)
     assert (answer.status_code, answer.json()["delay_s"]) == (200, 60)
 
 
 @pytest.mark.parametrize(
     ("name", "gap", "status"),
-    [(SITE, "0", 400), (SITE, "86401", 400), (SITE, "-5", 400), ("https://unknown.example", "5", 404)],
+    [(SITE, "0", 422), (SITE, "86401", 422), (SITE, "-5", 422), ("https://unknown.example", "5", 404)],
 )
 def test_invalid_delays_are_refused(own: Interface, name: str, gap: str, status: int) -> None:
     form = {"name": name, "gap": gap, "csrf": own.csrf}

@@ -86,9 +86,11 @@ class _Watch:
             draw.shuffle(order)
             self._verdicts = {}
             visited = [page for page in order if number < len(self._pages[page]["visits"])]
+            at = self._pages[visited[0]]["visits"][number].get("at")
+            now = datetime.fromisoformat(at).replace(tzinfo=UTC) if at else START + timedelta(days=number)
             for page in visited:
-                self._visit(page, number, START + timedelta(days=number))
-            self._settle(START + timedelta(days=number), everything=True)
+                self._visit(page, number, now)
+            self._settle(now, everything=True)
             if number:
                 self._count(visited, number)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import logging
-import time
 
 from pypdf import PdfReader
 
@@ -13,7 +12,6 @@ from evercrawl.model.fetch import Headers
 
 MAX_BYTES = 50_000_000
 MAX_PAGES = 500
-MAX_SECONDS = 20.0  # Checked between pages, so one more page may be read.
 MAX_CHARS = 2_000_000
 MAX_TITLE_CHARS = 1000
 
@@ -49,13 +47,12 @@ def _title(reader: PdfReader) -> str | None:
 
 def _read_pages(reader: PdfReader, pages: list[str]) -> None:
     """Append the text of the pages until a limit is reached."""
-    stop_at = time.monotonic() + MAX_SECONDS
     chars = 0
     for page in reader.pages[:MAX_PAGES]:
         text = page.extract_text()
         pages.append(text)
         chars += len(text)
-        if chars > MAX_CHARS or time.monotonic() > stop_at:
+        if chars > MAX_CHARS:
             return
 
 

@@ -129,6 +129,26 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def make_folder(folder: Path, *, is_durable: bool) -> None:
+    """Create a folder, unless it exists; `is_durable`: it survives a power cut."""
+    if not folder.is_dir():
+        folder.mkdir(parents=True, exist_ok=True, mode=0o750)
+        if is_durable:
+            sync_folder(folder.parent)
+
+
+async def sync_file(descriptor: int) -> None:
+    """Wait until the content of a file is on the disk, without stopping the event loop; close the descriptor."""
+
+    def sync() -> None:
+        try:
+            os.fdatasync(descriptor)
+        finally:
+            os.close(descriptor)
+
+    await asyncio.to_thread(sync)
+
+
 def write_atomically(path: Path, data: bytes) -> bool:
     """Replace the file with `data`; return False and leave it untouched if it already has this content.
     The new file is on disk before it replaces the old one. Leftovers of a crash have a fixed name and are overwritten.

@@ -33,6 +33,7 @@ GROUPS: dict[str, dict[str, ListedCommand]] = {
         "crawl": ListedCommand("crawl", "Crawl a site, or resume and update a collection."),
         "watch": ListedCommand("crawl", "Keep a collection up to date until you stop it."),
         "serve": ListedCommand("serve", "Open the web interface and the API."),
+        "login": ListedCommand("sign_in_command", "Sign in to a site, so that it is crawled signed in."),
         "config": ListedCommand("setup", "Show or change settings."),
     },
     "Look": {
@@ -67,6 +68,9 @@ GROUPS: dict[str, dict[str, ListedCommand]] = {
         "pace": ListedCommand("steering", "Slow down requests to a site."),
     },
     "Operate": {
+        "backup": ListedCommand("store", "Copy the collection to another folder, also while a crawl runs."),
+        "restore": ListedCommand("store", "Restore a collection from a backup."),
+        "remove": ListedCommand("store", "Remove a site, a page or a version everywhere."),
         "store": ListedCommand("store", "Show disk use; prune, compact, move or upload data."),
         "index": ListedCommand("search", "Show or rebuild the search index."),
         "cluster": ListedCommand("nodes", "List or stop the workers of a PostgreSQL collection."),

@@ -12,7 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from evercrawl.cli.terminal import format_duration, format_size, plural
+from evercrawl.cli.terminal import format_duration, format_size, plural, relative_time
 from evercrawl.model.report import Progress, Summary
 from evercrawl.model.sanitize import safe_line
 
@@ -129,7 +129,7 @@ def progress_line(progress: Progress) -> str:
     if progress.queued and progress.requests_per_s > 0:
         parts.append(f"~{format_duration(progress.queued / progress.requests_per_s)} left")
     if progress.sites_closed:
-        parts.append(f"{progress.sites_closed:,} sites paused")
+        parts.append(plural(progress.sites_closed, "site") + " paused")
     note = progress.closed_note or progress.current_site
     if note:
         parts.append(safe_line(note, longest=_NOTE_CHARS))
@@ -224,17 +224,19 @@ def summary_fields(summary: Summary) -> dict[str, Any]:
     return fields
 
 
-def summary_box(summary: Summary, collection: Path) -> RenderableType:
-    """Return the summary for people, with the next commands to run."""
+def summary_box(summary: Summary, collection: Path | None) -> RenderableType:
+    """Return the summary for people, with the next commands to run if there is a collection to run them on."""
     from rich.console import Group
     from rich.panel import Panel
     from rich.text import Text
 
     facts = Text("\n").join([_counts(summary), *(Text(line) for line in _facts(summary))])
+    panel = Panel(facts, title="summary", title_align="left", border_style="dim", expand=False)
+    if collection is None:
+        return panel
     steps = Text("\n").join(
         Text.assemble((f" {name:<9}", "dim"), text) for name, text in _next_steps(summary, collection)
     )
-    panel = Panel(facts, title="summary", title_align="left", border_style="dim", expand=False)
     return Group(panel, steps)
 
 
@@ -257,10 +259,10 @@ def _counts(summary: Summary) -> Text:
 
 
 def _facts(summary: Summary) -> list[str]:
-    facts = []
+    facts = [_up_to_date(summary)] if _is_up_to_date(summary) else []
     if summary.skipped:
         facts.append(f"skipped {summary.skipped:,}{_by_reason(summary)}")
-    if summary.not_needed:
+    if summary.not_needed and not _is_up_to_date(summary):
         facts.append(f"not needed {summary.not_needed:,}{_by_cause(summary)}")
     if summary.withheld:
         facts.append(f"withheld {summary.withheld:,}: they change at every visit; their outposts send them later")
@@ -280,9 +282,22 @@ def _facts(summary: Summary) -> list[str]:
     return facts
 
 
+def _is_up_to_date(summary: Summary) -> bool:
+    """Return whether a run ended because no known page was due, and nothing failed."""
+    is_waiting = "failed" in summary.not_needed_by
+    is_quiet = not (summary.fetched or summary.errors or summary.remaining or summary.first_error or is_waiting)
+    return is_quiet and summary.not_needed > 0 and summary.stopped == "done"
+
+
+def _up_to_date(summary: Summary) -> str:
+    """Return that all is up to date, and when the next page is due."""
+    text = f"up to date: {plural(summary.not_needed, 'page')}"
+    return text if summary.next_visit is None else f"{text}, next visit {relative_time(summary.next_visit)}"
+
+
 def _by_reason(summary: Summary) -> str:
     """Return the most common reasons, counted as `skipped --by reason` does."""
-    ranked = sorted(summary.skipped_by.items(), key=lambda item: -item[1])
+    ranked = sorted(summary.skipped_by.items(), key=lambda item: (-item[1], item[0]))
     named = [f"{str(reason).replace('_', ' ')} {count:,}" for reason, count in ranked[:_MAX_REASONS]]
     if len(ranked) > _MAX_REASONS:
         named.append(f"other {sum(count for _, count in ranked[_MAX_REASONS:]):,}")
@@ -308,7 +323,12 @@ def _load(summary: Summary) -> str:
 def _next_steps(summary: Summary, collection: Path) -> list[tuple[str, str]]:
     command = command_for(collection)
     again = "resume" if summary.remaining else "update"
-    steps = [("data", str(display_path(collection))), (again, f"{command} crawl"), ("status", f"{command} status")]
+    steps = [
+        ("data", str(display_path(collection))),
+        ("browse", f"{command} serve"),
+        (again, f"{command} crawl"),
+        ("status", f"{command} status"),
+    ]
     if summary.skipped:
         steps.append(("why not", f"{command} skipped"))
     return steps

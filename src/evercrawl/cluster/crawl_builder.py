@@ -12,8 +12,10 @@ from evercrawl.adapters.analysers import detect_language, load_analysers
 from evercrawl.adapters.duplicates_index import NEW_ENTRIES, NearDuplicateIndex
 from evercrawl.adapters.focus_file import load_focus
 from evercrawl.adapters.http.client import HttpFetcher
+from evercrawl.adapters.http.signed_in import SignedInFetcher
 from evercrawl.adapters.objectstore.bucket import open_bucket
 from evercrawl.adapters.objectstore.uploader import Uploader, set_archive_address
+from evercrawl.adapters.parse_process import ParseProcesses
 from evercrawl.adapters.plugins import FetcherByScheme, InstalledHandlers, load_filter, load_schemes
 from evercrawl.adapters.sqlite.inbox_file import Corrections
 from evercrawl.adapters.sqlite.state_file import database_of, set_database, shards_in
@@ -21,7 +23,9 @@ from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.adapters.system import FileShares, OpenFiles, SystemClock, file_shares, retain_freed_memory
 from evercrawl.adapters.warc.warc_records import WarcInfo
 from evercrawl.adapters.warc.writer import FileOwner, WarcArchive
+from evercrawl.config.credentials_file import read_credentials
 from evercrawl.config.load import read_host_list, read_lines, watch_rate_overrides, watch_trap_rules
+from evercrawl.config.session_file import NoSessions, SessionFile
 from evercrawl.core.duplicates.url_seen import UrlCache
 from evercrawl.core.focus.classifier import TopicSketch
 from evercrawl.core.focus.focus import Focus
@@ -29,13 +33,15 @@ from evercrawl.core.politeness import Pace, pace_from_settings
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.scope.selection import count_accesses
 from evercrawl.core.traps.user_rules import TrapFilter
+from evercrawl.core.url import origin_of
 from evercrawl.engine.crawl import Crawl, CrawlPorts, NewOverrides, NewRules, RuleUpdates
 from evercrawl.engine.decision import Policy
 from evercrawl.engine.machines import Machines, Resolve
-from evercrawl.engine.ports import Archive, Clock, Fetcher, OpenArchive, OpenNear, Store
+from evercrawl.engine.ports import Archive, Clock, DocumentParser, Fetcher, OpenArchive, OpenNear, Renderer, Store
 from evercrawl.engine.runtime import FocusGuide, NoPeers, Peers, Runtime, StopSignal
 from evercrawl.errors import ConfigError
 from evercrawl.model import __version__
+from evercrawl.model.credentials import CredentialSet
 from evercrawl.model.history import Mute
 from evercrawl.model.settings import ArchiveSettings, Settings, StoreSettings
 from evercrawl.model.user_agent import user_agent
@@ -74,12 +80,14 @@ def build_crawl(
         settings = _wait_for_uploads(settings, store, uploader)
     agent = user_agent(settings.identity, __version__)
     schemes = load_schemes(settings, clock, agent)
-    http = HttpFetcher(settings, clock, agent, may_send=peers.may_fetch)
+    http, fetcher = _fetchers(collection, settings, clock, agent, peers)
     return assemble_crawl(
         settings,
         clock=clock,
-        fetcher=_fetcher(collection, settings, clock, http),
+        fetcher=fetcher,
         resolve=http.address_of,
+        renderer=_renderer(settings, collection),
+        parser=ParseProcesses(),
         schemes=schemes,
         store=store,
         open_archive=_warc_files(collection, settings, clock, owner, uploader),
@@ -88,14 +96,43 @@ def build_crawl(
         forever=forever,
         corrections=Corrections(collection),
         new_rules=watch_trap_rules(collection, settings.traps).changed,
-        new_overrides=watch_rate_overrides(collection, settings.pace.overrides).changed,
+        new_overrides=watch_rate_overrides(collection, settings).changed,
         peers=peers,
         after=uploader.finish if uploader is not None else None,
         focus=load_focus(collection),
     )
 
 
-def _fetcher(collection: Path, settings: Settings, clock: Clock, own: HttpFetcher) -> Fetcher:
+def _renderer(settings: Settings, collection: Path) -> Renderer | None:
+    """Return the renderer; its browser starts with the first page that needs one. None: no page is rendered."""
+    if settings.render.mode == "never" and not any(site.render in ("auto", "always") for site in settings.sites):
+        return None
+    from evercrawl.adapters.browser.renderer import ChromiumRenderer
+
+    credentials = read_credentials(collection, is_trusted=settings.is_trusted)
+    return ChromiumRenderer(settings.render, signed_in=credentials.sites)
+
+
+def _fetchers(
+    collection: Path, settings: Settings, clock: Clock, agent: str, peers: Peers
+) -> tuple[HttpFetcher, Fetcher]:
+    """Return the HTTP client, and the same with outposts and the credentials of sites, which go to no outpost."""
+
+    def load() -> CredentialSet:
+        return read_credentials(collection, is_trusted=settings.is_trusted)
+
+    found, keeps = load(), settings.http.keep_cookies
+    http = HttpFetcher(
+        settings, clock, agent, may_send=peers.may_fetch, proxy_of=lambda parts: found.proxy_of(origin_of(parts))
+    )
+    others = _outposts(collection, settings, clock, http)
+    if not found.sites and keeps != "all":
+        return http, others
+    store = NoSessions() if keeps == "none" else SessionFile(collection)
+    return http, SignedInFetcher(http, load, others=others, clock=clock, store=store, keep_all=keeps == "all")
+
+
+def _outposts(collection: Path, settings: Settings, clock: Clock, own: Fetcher) -> Fetcher:
     """Return the HTTP client, wrapped by the outpost coordinator if `outposts.listen` is set."""
     if settings.outposts.listen is None:
         return own
@@ -154,6 +191,8 @@ def assemble_crawl(
     focus: Focus | TopicSketch | None = None,
     scope: Scope | None = None,
     resolve: Resolve | None = None,
+    renderer: Renderer | None = None,
+    parser: DocumentParser | None = None,
 ) -> Crawl:
     """Build a crawl from ports, real or simulated. `scope` replaces the scope of the settings.
     `resolve` finds the address of a site; without it, addresses have no limit."""
@@ -163,6 +202,7 @@ def assemble_crawl(
         traps=TrapFilter(settings.traps),
         agent=settings.identity.product,
         handler_of=InstalledHandlers().get,
+        parser=parser,
         analysers=load_analysers(settings.analysis.analysers),
         language_of=detect_language,
         corrections=corrections,
@@ -174,6 +214,7 @@ def assemble_crawl(
         policy,
         clock,
         FetcherByScheme(fetcher, schemes) if schemes else fetcher,
+        renderer=renderer,
         popular=UrlCache(settings.url_seen.cache_entries),
         peers=peers or NoPeers(),
         focus=FocusGuide(focus, window=settings.focus.window, priorities=settings.frontier.priorities)

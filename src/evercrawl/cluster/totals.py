@@ -243,6 +243,8 @@ def run_progress(crawl: RunState) -> Progress:
     closed = crawl.closed_sites()
     return Progress(
         fetched=stats.with_outcome(*GOT_CONTENT),
+        new=stats.new,
+        changed=stats.changed,
         known=crawl.pages_before + stats.found,
         queued=max(0, crawl.pending_before + stats.found - stats.finished_visits),
         in_flight=crawl.in_flight(),

@@ -5,6 +5,7 @@ deleted once its pages are queued on disk: it may be processed twice but is neve
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import json
 import os
 import secrets
@@ -18,6 +19,7 @@ from evercrawl.engine.crawl import Crawl
 from evercrawl.errors import StoreUnavailable
 
 FOLDER = "visit-requests"
+BUDGET_FILE = "announced"  # New URLs that each source has announced today.
 POLL_INTERVAL_S = 2.0
 MAX_URLS = 10_000
 MAX_PENDING = 10_000  # Pending files beyond which requests are rejected.
@@ -40,6 +42,33 @@ def request_visits(collection: Path, urls: Sequence[str], *, by: str) -> Path:
         return fresh.rename(folder / f"{name}.json")
     except OSError as error:
         raise StoreUnavailable(f"{folder} cannot be written: {error.strerror or error}") from error
+
+
+def take_new_urls(collection: Path, source: str, wanted: int, *, per_day: int, now: datetime) -> int:
+    """Return how many URLs that nothing links to `source` may still announce today, and count them."""
+    path, today = collection / FOLDER / BUDGET_FILE, now.date().isoformat()
+    try:
+        path.parent.mkdir(exist_ok=True)
+        with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600), "r+", encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            day, used = _read_budget(file.read())
+            used = used if day == today else {}
+            taken = min(wanted, max(0, per_day - used.get(source, 0)))
+            used[source] = used.get(source, 0) + taken
+            file.seek(0)
+            file.truncate()
+            file.write(json.dumps([today, used]))
+    except OSError as error:
+        raise StoreUnavailable(f"{path} cannot be written: {error.strerror or error}") from error
+    return taken
+
+
+def _read_budget(text: str) -> tuple[str, dict[str, int]]:
+    try:
+        day, used = json.loads(text)
+        return str(day), {str(source): int(number) for source, number in used.items()}
+    except (ValueError, TypeError, AttributeError):
+        return "", {}
 
 
 def pending_requests(collection: Path) -> list[Path]:

@@ -219,6 +219,8 @@ async def _crawl_in_database(
     finally:
         reporting.cancel()
         listening.cancel()
+        # Two tasks may not read the connection at the same time: the next one waits for the end of this.
+        await asyncio.gather(reporting, listening, return_exceptions=True)
     return WorkerDone(ended, totals.combined_report())
 
 

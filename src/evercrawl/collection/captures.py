@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from itertools import takewhile
+from operator import attrgetter
 from pathlib import Path
 from typing import Literal
 
-from evercrawl.adapters.sql.listing_reader import ListingReader, open_listing
+from evercrawl.adapters.sql.listing_reader import ListingReader, open_listing, site_key_prefix
 from evercrawl.adapters.sql.state_reader import shards_of
 from evercrawl.core.scope.url_filter import compile_expression
 from evercrawl.core.url import (
@@ -20,6 +22,7 @@ from evercrawl.core.url import (
     site_parts,
 )
 from evercrawl.model.listing import Capture, VersionRecord
+from evercrawl.model.page import Resource
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import to_us
 
@@ -35,15 +38,22 @@ def captures_of(collection: Path, settings: Settings, url: str) -> list[Capture]
             continue
         with open_listing(collection, shard) as reader:
             page = reader.page(key_of(name))
-            if page is not None and (versions := reader.versions(page.id)):
-                return [_capture(page.url, kept) for kept in versions]
+            versions = [_capture(page.url, kept) for kept in reader.versions(page.id)] if page is not None else []
+            found = [*versions, *map(_resource_capture, reader.resources_of(key_of(name)))]
+            if found:
+                return sorted(found, key=attrgetter("seen_us"))
     return []
 
 
 def nearest_capture(captures: list[Capture], at: datetime) -> Capture:
-    """Return the capture nearest in time (RFC 7089 leaves the choice to the server)."""
+    """Return the capture nearest in time (RFC 7089 leaves the choice to the server); of several, the latest."""
     wanted = to_us(at)
-    return min(captures, key=lambda capture: abs(capture.seen_us - wanted))
+
+    def distance(capture: Capture) -> tuple[int, int]:
+        last_us = max(capture.seen_us, capture.last_us or 0)
+        return max(capture.seen_us - wanted, wanted - last_us, 0), -capture.seen_us
+
+    return min(captures, key=distance)
 
 
 def captures_matching(collection: Path, settings: Settings, url: str, match: Match) -> Iterator[Capture]:
@@ -72,6 +82,10 @@ def _site_captures(reader: ListingReader, site: str, path: str) -> Iterator[Capt
                 versions = reader.versions(known.id) if known is not None else []
                 yield from (_capture(page.url, kept) for kept in versions)
         after = pages[-1].key
+    prefix = site_key_prefix(site)
+    for resource in takewhile(lambda one: one.key.startswith(prefix), reader.resources(prefix)):
+        if resource.url.startswith(site + path):
+            yield _resource_capture(resource)
 
 
 def _path(name: str) -> str:
@@ -105,6 +119,25 @@ def _capture(url: str, kept: VersionRecord) -> Capture:
         offset=version.offset,
         file=version.file,
         title=version.title,
+        digest=version.digest,
+    )
+
+
+def _resource_capture(resource: Resource) -> Capture:
+    return Capture(
+        url=resource.url,
+        seen_us=resource.seen_us,
+        version=0,
+        status=resource.status,
+        content_type=resource.content_type,
+        payload_sha1=resource.payload_sha1,
+        length=resource.length,
+        offset=resource.offset,
+        file=resource.file,
+        title=None,
+        digest=resource.digest,
+        last_us=resource.last_us,
+        moved_to=resource.moved_to,
     )
 
 

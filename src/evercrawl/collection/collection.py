@@ -16,6 +16,7 @@ from evercrawl.adapters.system import CollectionLock
 from evercrawl.config import create_collection, is_collection, read_settings
 from evercrawl.config.trust import check_collection
 from evercrawl.core.traps.user_rules import RuleAction
+from evercrawl.core.url import without_user
 from evercrawl.errors import ConfigError
 from evercrawl.model.history import PartVerdict
 from evercrawl.model.listing import VersionSelection
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from evercrawl.collection.exchange.import_run import OnImport
     from evercrawl.collection.exchange.import_shard import ImportReport
     from evercrawl.collection.maintenance import DiskUsage, OnVerify, VerifyReport
+    from evercrawl.collection.removal import Removal
     from evercrawl.collection.searcher import Searcher
     from evercrawl.engine.runtime import StopSignal
     from evercrawl.model.change import VersionDiff
@@ -83,6 +85,13 @@ class Collection:
         self.settings = settings
         self._stop: StopSignal | None = None
 
+    def typed_url(self, text: str) -> str:
+        """Return the URL of a page as people type it, with its scheme (that of the known site, otherwise https) and
+        as links are stored: without a user name and password."""
+        from evercrawl.collection.site_list import known_scheme
+
+        return without_user(text if "://" in text else f"{known_scheme(self.path, self.settings, text)}://{text}")
+
     # Crawling
 
     async def crawl(
@@ -102,9 +111,13 @@ class Collection:
 
         self._stop = stop or StopSignal()
         with CollectionLock(self.path) as lock:
+            self._finish_removals()
             self.settings = add_seeds(self.path, self.settings, urls)
             options = RunOptions(refresh, forever, focus, self._stop, on_progress or _ignore_progress)
-            return await run_crawl(self.path, self.settings, options, lock=lock.fileno())
+            try:
+                return await run_crawl(self.path, self.settings, options, lock=lock.fileno())
+            finally:
+                self._finish_removals()
 
     def crawl_blocking(
         self,
@@ -128,6 +141,24 @@ class Collection:
         elif self._stop is not None:
             self._stop.finish()
 
+    # Removal
+
+    def remove(self, kind: str, name: str, *, request: str = "", who: str = "library", apply: bool = False) -> Removal:
+        """Return what removing a site, page or version (`kind`) deletes; with `apply`, remove it everywhere.
+        `name` is a site, a URL or `URL@VERSION`; `request` says why, or on whose request."""
+        from evercrawl.collection.removal import preview, remove
+
+        if not apply:
+            return preview(self.path, self.settings, kind, name)
+        return remove(self.path, self.settings, kind, name, request=request, who=who)
+
+    def _finish_removals(self) -> None:
+        """Carry out removals that were interrupted or had to wait for a crawl."""
+        from evercrawl.collection.removal import FOLDER, finish_removals
+
+        if (self.path / FOLDER).is_dir():
+            finish_removals(self.path, self.settings)
+
     # Status and decisions
 
     def status(self) -> Status:
@@ -143,7 +174,7 @@ class Collection:
         """Return the decision about a URL, the rule behind it, and when the URL is due."""
         from evercrawl.collection.explain import explain
 
-        return explain(self.path, self.settings, url)
+        return explain(self.path, self.settings, without_user(url))
 
     def skipped(self, site: str | None = None) -> Iterator[SkippedUrl]:
         """Yield every URL that was found but not requested, with the reason."""
@@ -180,6 +211,12 @@ class Collection:
         return plan_revisits(StateReader(self.path), self.settings.revisit, budget=per_day, now=datetime.now(UTC))
 
     # Pages and their versions
+
+    def screenshot(self, url: str) -> bytes:
+        """Return the screenshot of a rendered version (`URL@TIME`; default: the newest), as WebP or PNG."""
+        from evercrawl.collection.stored_pages import page_screenshot
+
+        return page_screenshot(self.path, self.settings, url)
 
     def show(self, url: str, at: str | None = None) -> PageContent:
         """Return a version of a page: `at` (or `@...` after the URL) is a time, -1 or v3; default: the newest."""
@@ -340,6 +377,7 @@ class Collection:
         *,
         selection: VersionSelection | None = None,
         force: bool = False,
+        as_sent: bool = False,
         on_progress: OnProgress | None = None,
     ) -> ExportReport:
         """Write the selected versions in one of the formats of `evercrawl export`."""
@@ -352,6 +390,7 @@ class Collection:
             to=None if to is None else Path(to),
             selection=selection,
             force=force,
+            as_sent=as_sent,
             on_progress=on_progress,
         )
 

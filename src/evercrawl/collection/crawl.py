@@ -28,6 +28,7 @@ from evercrawl.collection.alerts.notifier import run_notifier
 from evercrawl.collection.current_rules import requeue_allowed
 from evercrawl.collection.forecast import count_wait_causes
 from evercrawl.collection.runs import publish_progress, record_run
+from evercrawl.collection.status import next_due
 from evercrawl.collection.stored_pages import page_content
 from evercrawl.config import collection_file, write_setting
 from evercrawl.core.focus.classifier import TopicSketch, sketch_from_pages, sketch_from_words
@@ -67,6 +68,9 @@ class RunOptions:
 
 def add_seeds(path: Path, settings: Settings, urls: Sequence[str]) -> Settings:
     """Add new seeds to the collection's file, and return the settings with all seeds."""
+    for url in urls:
+        if (removed := Scope(settings.scope).listed_refusal(canonical(url) or url)) is not None:
+            raise ConfigError(f"{url} cannot be crawled: {removed[1]}")
     known = settings.scope.seeds
     seeds = tuple(dict.fromkeys((*known, *urls)))
     if not seeds:
@@ -90,8 +94,9 @@ async def run_crawl(path: Path, settings: Settings, options: RunOptions, *, lock
         requeue_allowed(path, settings)
         async with run_notifier(path, settings):
             summary = await _run(path, settings, replace(options, on_progress=on_progress), lock=lock)
-        not_needed_by = count_wait_causes(StateReader(path), pages=summary.not_needed, since=began)
-        summary = replace(summary, not_needed_by=not_needed_by)
+        reader = StateReader(path)
+        not_needed_by = count_wait_causes(reader, pages=summary.not_needed, since=began)
+        summary = replace(summary, not_needed_by=not_needed_by, next_visit=next_due(reader))
         record_run(path, summary, began=began, forever=options.forever)
         return summary
 

@@ -14,6 +14,7 @@ from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.cluster.crawl_builder import scope_of
 from evercrawl.cluster.visit_requests import MAX_URLS, request_visits
 from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots
+from evercrawl.core.scope.file_endings import NO_ANSWERS
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.scope.selection import SELECTION_REASONS
 from evercrawl.core.traps.user_rules import TrapFilter
@@ -31,7 +32,7 @@ JUDGED_ANEW = frozenset(
     {
         Reason.UNSUPPORTED_SCHEME, Reason.URL_TOO_LONG, Reason.BLOCKED_PORT, Reason.OUT_OF_SCOPE, Reason.TOO_DEEP,
         Reason.EXCLUDED, Reason.NOT_INCLUDED, Reason.FILTERED, Reason.FILE_TYPE, Reason.DYNAMIC, Reason.EXCLUDED_HOST,
-        Reason.ROBOTS, Reason.ROBOTS_UNREACHABLE,
+        Reason.REMOVED, Reason.ROBOTS, Reason.ROBOTS_UNREACHABLE,
     }
 )  # fmt: skip
 """Reasons that follow from the settings and robots.txt alone, so that the stored one does not count."""
@@ -66,15 +67,21 @@ class CurrentRules:
         url, is_seed = found.url, self._scope.is_seed(found.url)
         if found.is_cut or not url.startswith(self._scope.schemes):
             return None if found.reason is None else (found.reason, found.detail)
-        refused = self._scope.verdict(url, depth=found.depth, hops=found.hops, is_seed=is_seed)
+        # A page that was admitted in spite of its ending is one.
+        answers = None if found.reason is None else NO_ANSWERS
+        refused = self._scope.verdict(url, depth=found.depth, hops=found.hops, is_seed=is_seed, answers=answers)
         is_without_seeds = not self._settings.scope.seeds  # As after an import: nothing is in scope then.
         return (
-            (None if is_without_seeds else refused)
+            (self._scope.listed_refusal(url) if is_without_seeds else refused)
             or self._traps.refusal(url, year=self._year, is_requested=found.depth == 0)
             or self._by_robots(url)
             or self._of_target(found)
             or self._stored(found)
         )
+
+    def schedule(self, url: str) -> str | None:
+        """Return the user's schedule for a URL; None: visits follow what was learned."""
+        return self._scope.selection(url).schedule
 
     def _of_target(self, found: StoredRefusal) -> RefusalReason | None:
         """Return why a redirect is not followed today, if that was why its page was refused."""
@@ -172,8 +179,12 @@ def _is_on_site(url: str, site: str) -> bool:
 
 def of_refusal(one: Refusal) -> StoredRefusal:
     """Return what a stored refusal depends on."""
-    is_cut = len(one.url) >= MAX_REFUSED_CHARS
-    return StoredRefusal(one.url, one.depth, 0, one.reason, one.detail, is_cut=is_cut)
+    return StoredRefusal(one.url, one.depth, 0, one.reason, one.detail, is_cut=is_cut(one.url))
+
+
+def is_cut(url: str) -> bool:
+    """Return whether only the beginning of a refused URL is known."""
+    return len(url) >= MAX_REFUSED_CHARS
 
 
 def of_page(page: PageDecision | PageRecord) -> StoredRefusal:

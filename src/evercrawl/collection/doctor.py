@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
+from evercrawl.adapters.browser.launch import BrowserUnavailable, start_browser
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.sqlite.state_file import MIN_SQLITE
 from evercrawl.adapters.system import SystemClock
@@ -72,6 +73,7 @@ def check_machine(settings: Settings, folder: Path) -> Iterator[CheckResult]:
     yield from _extras()
     yield _identity(settings)
     yield _mail(settings, folder)
+    yield asyncio.run(_browser(settings))
 
 
 def _python() -> CheckResult:
@@ -177,6 +179,22 @@ def _mail(settings: Settings, folder: Path) -> CheckResult:
     if alerts.mail_host is not None:
         return CheckResult("mail", "warn", problem.detail, problem.remedy)
     return CheckResult("mail", "ok", "not set up", f"for alerts by mail: {problem.remedy}")
+
+
+async def _browser(settings: Settings) -> CheckResult:
+    """Start the browser once, without network, to see whether pages can be rendered."""
+    try:
+        browser = await start_browser(settings.render.browser)
+    except BrowserUnavailable as error:
+        return CheckResult("browser", "warn", f"{error.detail}")
+    try:
+        version = safe_line((await browser.devtools.call("Browser.getVersion"))["product"])
+    finally:
+        await browser.end()
+    if browser.has_sandbox:
+        return CheckResult("browser", "ok", f"{version}, without network, in its own sandbox")
+    detail = f"{version}, without network, but its own sandbox does not work here"
+    return CheckResult("browser", "warn", detail, "allow user namespaces for it, or render only sites that you trust")
 
 
 def check_site(url: str, settings: Settings) -> list[CheckResult]:

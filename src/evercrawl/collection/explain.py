@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from math import inf, isfinite
 from pathlib import Path
 
@@ -23,8 +25,10 @@ from evercrawl.core.revisit.visit_value import MARGIN, probability_current
 from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
 from evercrawl.core.visit.links import refusal_key
+from evercrawl.engine.assets import asset_mark, asset_marks
 from evercrawl.engine.site_state import FRESHNESS
 from evercrawl.model.listing import CreditSummary, PageRecord, SampledPage, VisitRecord
+from evercrawl.model.page import Resource
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason, RefusalReason
 from evercrawl.model.report import Announcements, Explanation, PageForecast, PastVisit
 from evercrawl.model.settings import RevisitSettings, Settings
@@ -32,6 +36,7 @@ from evercrawl.model.site import Site
 from evercrawl.model.time import DAY_US, format_days, format_interval, from_us, to_us
 
 MAX_DECISIONS = 10
+MAX_USERS = 3  # Pages that are named as users of an asset.
 DIGITS = 4
 
 
@@ -59,8 +64,50 @@ def explain(collection: Path, settings: Settings, url: str) -> Explanation:
                 forecast = page_forecast(reader, state, page, settings.revisit, now=datetime.now(UTC))
                 found = replace(found, relevance=analysis.get("relevance"), forecast=forecast)
                 found = _with_credit(found, state.credit(page.key), settings)
+                own = rules.schedule(name)
+                if own is not None and found.due is not None and not page.is_queued:
+                    found = replace(found, detail=f"{found.detail}; your schedule visits it {own}".removeprefix("; "))
                 return _as_of_today(found, page, rules.refusal(of_page(page)))
+            contents = state.resources_of(key_of(name))
+        if contents:
+            return _explain_resource(reader, contents)
     return _explain_refusal(reader, name, rules) or _unknown(name, settings, name)
+
+
+def _explain_resource(reader: StateReader, contents: list[Resource]) -> Explanation:
+    """Explain a redirect or an asset: what it is, when it was fetched, and which pages use it."""
+    newest = contents[0]
+    pages = list(islice(_users_of(reader, newest.key), MAX_USERS + 1))
+    used = f"used by {', '.join(pages[:MAX_USERS])}{' and others' if len(pages) > MAX_USERS else ''}" if pages else ""
+    if newest.moved_to is not None:
+        what = f"redirects to {newest.moved_to}"
+    else:
+        what = f"an asset, not a page: {newest.content_type or 'unknown type'}, {newest.body_bytes:,} bytes"
+    times = (
+        f"fetched {from_us(newest.seen_us):%Y-%m-%d %H:%M} UTC, checked {from_us(newest.last_us):%Y-%m-%d %H:%M} UTC"
+    )
+    versions = f"{len(contents)} contents are stored" if len(contents) > 1 else ""
+    is_error = newest.status >= 400
+    return Explanation(
+        newest.url,
+        known=True,
+        outcome=Outcome.ERROR if is_error else Outcome.FETCHED,
+        reason=Reason.REDIRECT if newest.moved_to is not None else Reason.HTTP_ERROR if is_error else Reason.NEW,
+        detail="; ".join(filter(None, (what, used, times, versions))),
+        status=newest.status,
+        parent=pages[0] if pages else None,
+    )
+
+
+def _users_of(reader: StateReader, key: bytes) -> Iterator[str]:
+    """Yield the pages that use an asset, each once."""
+    mark, last = asset_mark(key), ""
+    for shard in reader.shards():
+        with reader.shard(shard) as state:
+            for url, marks in state.asset_uses():
+                if mark in marks and url != last and mark in asset_marks(marks):
+                    yield url
+                    last = url
 
 
 def _as_of_today(found: Explanation, page: PageRecord, refused: RefusalReason | None) -> Explanation:

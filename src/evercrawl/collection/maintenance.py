@@ -33,10 +33,11 @@ from evercrawl.adapters.sqlite.state_file import (
     state_folder,
 )
 from evercrawl.adapters.system import CollectionLock, sync_folder
-from evercrawl.adapters.warc.reader import archive_path
-from evercrawl.adapters.warc.rewrite import RewritePlan, RewriteResult, plan_rewrite, rewrite_file
+from evercrawl.adapters.warc.reader import WarcRecord, archive_path
+from evercrawl.adapters.warc.rewrite import RewritePlan, RewriteResult, plan_removal, rewrite_file
 from evercrawl.adapters.warc.shard_archive import QUARANTINE_SUFFIX, file_name, shard_files, truncate_archive
-from evercrawl.adapters.warc.warc_records import WarcInfo
+from evercrawl.adapters.warc.warc_records import WarcInfo, record_urn
+from evercrawl.collection.exchange.export_run import as_version
 from evercrawl.collection.exchange.import_run import WORK_FOLDER
 from evercrawl.collection.stored_pages import decode_stored_body, read_stored_record
 from evercrawl.core.change.version_rules import parse_retention, versions_to_keep
@@ -56,11 +57,12 @@ MAX_PROBLEMS = 100  # Problems listed per file; all are counted.
 
 @dataclass(slots=True)
 class VerifiedFile:
-    """An archive file and the versions in it."""
+    """An archive file, and the versions, assets and redirects in it."""
 
     name: str
     bytes: int = 0
     versions: int = 0
+    resources: int = 0
     damaged: int = 0
     problems: list[str] = field(default_factory=list)
 
@@ -70,11 +72,12 @@ class VerifyReport:
     """The result for all archive files."""
 
     versions: int = 0
+    resources: int = 0  # Assets and redirects.
     damaged: int = 0
     files: dict[str, VerifiedFile] = field(default_factory=dict)
 
     def is_sound(self) -> bool:
-        """Return whether every version is intact."""
+        """Return whether everything is intact."""
         return self.damaged == 0
 
 
@@ -82,7 +85,7 @@ OnVerify = Callable[[VerifyReport], None]
 
 
 def verify(collection: Path, *, on_progress: OnVerify | None = None) -> VerifyReport:
-    """Read every version and check its digests."""
+    """Read every version, asset and redirect, and check its digests."""
     report, archive = VerifyReport(), collection / "archive"
     for path in sorted(archive.glob("*.warc.gz")):
         report.files[path.name] = VerifiedFile(path.name, path.stat().st_size)
@@ -92,6 +95,9 @@ def verify(collection: Path, *, on_progress: OnVerify | None = None) -> VerifyRe
                 _count(report, version, check_version(archive, reader, version))
                 if on_progress is not None:
                     on_progress(report)
+            for resource in reader.resources():
+                as_one = as_version(resource)
+                _count(report, as_one, check_version(archive, reader, as_one), is_resource=True)
     return report
 
 
@@ -101,23 +107,27 @@ def check_version(archive: Path, reader: VersionReader, version: StoredVersion) 
         stored = read_stored_record(archive, reader, version)
         if payload_sha1(stored.http.body) != version.payload_sha1:
             return "the payload does not match its SHA-1"
-        if content_digest(decode_stored_body(version, stored.http)) != version.digest:
+        if (version.number or version.body_bytes) and content_digest(
+            decode_stored_body(version, stored.http)
+        ) != version.digest:
             return "the decoded body does not match its digest"
     except StoreUnavailable as error:
         return str(error)
     return None
 
 
-def _count(report: VerifyReport, version: StoredVersion, problem: str | None) -> None:
+def _count(report: VerifyReport, version: StoredVersion, problem: str | None, *, is_resource: bool = False) -> None:
     file = report.files.setdefault(version.file, VerifiedFile(version.file))
-    report.versions += 1
-    file.versions += 1
+    for counted in (report, file):
+        counted.versions += not is_resource
+        counted.resources += is_resource
     if problem is None:
         return
     report.damaged += 1
     file.damaged += 1
     if len(file.problems) < MAX_PROBLEMS:
-        file.problems.append(f"version {version.number} of {version.url}: {problem}")
+        what = version.url if is_resource else f"version {version.number} of {version.url}"
+        file.problems.append(f"{what}: {problem}")
 
 
 LOG_FILE = "evercrawl.log"
@@ -160,17 +170,18 @@ def vacuum(collection: Path, settings: Settings) -> int:
     with CollectionLock(collection):
         before = sum(part.bytes for part in disk_usage(collection))
         for shard in shards_in(collection):
-            _vacuum(shard_path(collection, shard), durability=settings.store.durability)
+            compact(shard_path(collection, shard), durability=settings.store.durability)
         for folder in _unfinished_imports(collection):
             shutil.rmtree(folder)
         return before - sum(part.bytes for part in disk_usage(collection))
 
 
-def _vacuum(path: Path, *, durability: str) -> None:
+def compact(path: Path, *, durability: str, is_forced: bool = False) -> None:
+    """Rewrite a state file without its free pages, if there are enough or `is_forced`, and empty its log."""
     db = open_for_writing(path, durability=durability)
     try:
         with TranslateErrors(path):
-            if db.execute("pragma freelist_count").fetchone()[0] >= MIN_FREE_PAGES:
+            if is_forced or db.execute("pragma freelist_count").fetchone()[0] >= MIN_FREE_PAGES:
                 db.execute("vacuum")
             db.execute("pragma wal_checkpoint(truncate)").fetchall()
     finally:
@@ -245,7 +256,7 @@ def _add_planned(report: PruneReport, plan: PrunePlan) -> PruneReport:
     )
 
 
-def _add_deleted(report: PruneReport, plan: PrunePlan, files: _Files) -> PruneReport:
+def _add_deleted(report: PruneReport, plan: PrunePlan, files: RewrittenFiles) -> PruneReport:
     """Add what was deleted."""
     return replace(
         _add_planned(report, plan),
@@ -255,61 +266,70 @@ def _add_deleted(report: PruneReport, plan: PrunePlan, files: _Files) -> PruneRe
     )
 
 
-class _Files:
-    """The archive files of a shard to rewrite, and damaged files that are kept."""
+class RewrittenFiles:
+    """The archive files of a shard that are rewritten, and the new places of their records."""
 
-    def __init__(self, folder: Path, shard: int, plan: PrunePlan) -> None:
-        self.plans: list[RewritePlan] = []
-        self.damaged: list[str] = []
+    def __init__(self, plans: Sequence[RewritePlan] = (), damaged: Sequence[str] = ()) -> None:
+        self.plans = plans
+        self.damaged = damaged  # Damaged files, which are kept.
         self.rewritten: dict[str, RewriteResult] = {}
-        ids = {version.record_id for version in plan.versions.values()}
-        for path in shard_files(folder, shard).values() if ids else ():
-            try:
-                rewrite = plan_rewrite(path, ids)
-            except ValueError:
-                self.damaged.append(path.name)
-            else:
-                if rewrite is not None:
-                    self.plans.append(rewrite)
 
-    def new_position(self, file: str, offset: int) -> tuple[str, int]:
-        """Return the new position of a kept record."""
+    def new_position(self, file: str, offset: int, length: int) -> tuple[str, int, int]:
+        """Return the new file, offset and length of a kept record."""
         rewritten = self.rewritten[file]
-        return rewritten.new, rewritten.place(offset)
+        return rewritten.new, rewritten.place(offset), rewritten.lengths.get(offset, length)
+
+    def write(self, folder: Path, settings: Settings, shard: int) -> ArchiveEnd | None:
+        """Write the new files; return the new end of the archive, or None if there are none."""
+        first = max(shard_files(folder, shard), default=0) + 1
+        end: ArchiveEnd | None = None
+        info = warc_info(settings)
+        for number, plan in enumerate(self.plans, start=first):
+            name = file_name(shard, number)
+            done = rewrite_file(plan, name, info, now=datetime.now(UTC), level=settings.archive.gzip_level)
+            self.rewritten[plan.path.name] = done
+            end = ArchiveEnd(name, done.size)
+        if end is not None:
+            sync_folder(folder)
+        return end
 
 
-def _prune_shard(folder: Path, settings: Settings, shard: int, db: SqliteConnection, plan: PrunePlan) -> _Files:
-    _delete_dropped(folder, db)
+def warc_info(settings: Settings) -> WarcInfo:
+    """Return what a rewritten file says about its writer."""
+    operator = {"operator": settings.identity.contact} if settings.identity.contact else {}
+    return WarcInfo(SOFTWARE, {"robots": "obey", **operator})
+
+
+def _plan_files(folder: Path, shard: int, plan: PrunePlan) -> RewrittenFiles:
+    """Plan to drop the records of versions with their requests, screenshots and revisits."""
+    ids = {record_urn(version.record_id).decode() for version in plan.versions.values()}
+
+    def selects(record: WarcRecord) -> bool:
+        own, of = record.headers.get("warc-record-id", ""), record.headers.get("warc-refers-to", "")
+        belongs_to = record.headers.get("warc-concurrent-to", "") if record.kind == "request" else of
+        if own not in ids and (record.kind == "conversion" or belongs_to not in ids):
+            return False
+        ids.update((own, of) if record.kind == "conversion" else (own,))  # The response follows its rendered document.
+        return True
+
+    found = plan_removal(list(shard_files(folder, shard).values()) if ids else [], selects)
+    return RewrittenFiles(found.files, found.damaged)
+
+
+def _prune_shard(folder: Path, settings: Settings, shard: int, db: SqliteConnection, plan: PrunePlan) -> RewrittenFiles:
+    delete_dropped(folder, db)
     end = archive_end(db)
     if end is not None:
         truncate_archive(folder, shard, end)
-    files = _Files(folder, shard, plan if end is not None else PrunePlan())
+    files = _plan_files(folder, shard, plan if end is not None else PrunePlan())
     if plan.versions:
-        new_end = _write_files(folder, settings, shard, files)
+        new_end = files.write(folder, settings, shard)
         apply_prune(db, plan, moved=files.new_position, files=files.rewritten, archive_end=new_end)
-        _delete_dropped(folder, db)
+        delete_dropped(folder, db)
     return files
 
 
-def _write_files(folder: Path, settings: Settings, shard: int, files: _Files) -> ArchiveEnd | None:
-    """Write the new files; return the new end of the archive, or None if there are none."""
-    first = max(shard_files(folder, shard), default=0) + 1
-    end: ArchiveEnd | None = None
-    fields = {"robots": "obey"}
-    if settings.identity.contact:
-        fields["operator"] = settings.identity.contact
-    info = WarcInfo(SOFTWARE, fields)
-    for number, plan in enumerate(files.plans, start=first):
-        name = file_name(shard, number)
-        rewritten = rewrite_file(plan, name, info, now=datetime.now(UTC), level=settings.archive.gzip_level)
-        files.rewritten[plan.path.name] = rewritten
-        end = ArchiveEnd(name, rewritten.size)
-    if end is not None:
-        sync_folder(folder)
-    return end
-
-
-def _delete_dropped(folder: Path, db: SqliteConnection) -> None:
+def delete_dropped(folder: Path, db: SqliteConnection) -> None:
     """Delete files that an earlier transaction has replaced, also after a crash."""
     for name in dropped_files(db):
         archive_path(folder, name).unlink(missing_ok=True)

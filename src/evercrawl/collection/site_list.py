@@ -1,4 +1,4 @@
-"""The sites of a collection, their pages, load and activity."""
+"""The sites of a collection, their load and activity, and counts of queued and due pages."""
 
 from __future__ import annotations
 
@@ -9,32 +9,16 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
-from evercrawl.adapters.sql.listing_reader import each_listing, open_listing
+from evercrawl.adapters.sql.listing_reader import IDLE_READERS, each_listing, open_listing
 from evercrawl.adapters.sql.state_reader import shards_of
-from evercrawl.collection.listings import cursor_key, cursor_number, decode_cursor, encode_cursor
 from evercrawl.config import read_settings
 from evercrawl.core.url import canonical, shard_of_site, site_of
 from evercrawl.errors import ConfigError
-from evercrawl.model.listing import PagedRows, PageRow, SiteLoad, SiteRow, VisitRow
+from evercrawl.model.listing import SiteLoad, SiteRow, VisitRow
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import Settings
 from evercrawl.model.site import Site
 from evercrawl.model.time import to_us
-
-
-def list_sites(collection: Path, *, after: str | None = None, limit: int = 50) -> PagedRows[SiteRow]:
-    """Return sites, shard by shard in the order of discovery."""
-    first, inside = decode_cursor(after)
-    rows: list[SiteRow] = []
-    for shard in shards_of(collection):
-        if shard < first:
-            continue
-        with open_listing(collection, shard) as reader:
-            behind = cursor_number(inside) if shard == first else 0
-            rows += (found := reader.site_portion(behind, limit - len(rows) + 1))
-        if len(rows) > limit:
-            return PagedRows(tuple(rows[:limit]), encode_cursor(shard, found[-2].id if len(found) > 1 else behind))
-    return PagedRows(tuple(rows), None)
 
 
 def largest_sites(collection: Path, limit: int) -> list[SiteRow]:
@@ -67,6 +51,15 @@ def find_origin(collection: Path, name: str) -> str:
     return _origins(name)[0] if known is None else known[1].name
 
 
+def known_scheme(collection: Path, settings: Settings, text: str) -> str:
+    """Return the scheme by which a collection knows the host of a URL that was typed without one; otherwise https."""
+    try:
+        known = find_site(collection, settings, text.partition("@")[0])
+    except ConfigError:
+        known = None
+    return "https" if known is None else known[1].name.partition("://")[0]
+
+
 def _origins(name: str) -> list[str]:
     """Return the possible origins, likeliest first; raise ConfigError if the text names no site."""
     texts = [name] if "://" in name else [f"https://{name}", f"http://{name}"]
@@ -74,17 +67,6 @@ def _origins(name: str) -> list[str]:
     if not pages:
         raise ConfigError(f"{name!r} is not a site; write it like https://example.org")
     return [site_of(page) for page in pages]
-
-
-def list_site_pages(
-    collection: Path, shard: int, site: Site, *, after: str | None = None, limit: int = 50
-) -> PagedRows[PageRow]:
-    """Return pages of a site, ordered by folder."""
-    _, inside = decode_cursor(after)
-    with open_listing(collection, shard) as reader:
-        rows = reader.site_pages(site.name, site.id, after=cursor_key(inside), most=limit + 1)
-    more = encode_cursor(shard, rows[limit - 1].key) if len(rows) > limit else None
-    return PagedRows(tuple(rows[:limit]), more)
 
 
 LOAD_LOG_LINES = 200_000  # The newest lines of the shard's log that are read.
@@ -148,3 +130,31 @@ def newest_visits(collection: Path, limit: int) -> list[VisitRow]:
     """Return the newest visits of all sites, newest first."""
     found = (visit for _, reader in each_listing(collection) for visit in reader.last_visits(0, limit))
     return nlargest(limit, found, key=lambda visit: visit.at_us)
+
+
+HOURS_AHEAD = 24
+
+
+def due_by_hour(collection: Path, *, now: datetime) -> list[int]:
+    """Return how many pages become due in each of the next hours."""
+    begin, end = to_us(now), to_us(now + timedelta(hours=HOURS_AHEAD))
+    counted: Counter[int] = Counter()
+    for _, reader in each_listing(collection):
+        counted.update(reader.due_by_hour(begin, end))
+    return [counted[hour] for hour in range(HOURS_AHEAD)]
+
+
+def queued_by_priority(collection: Path) -> list[tuple[int, int, int]]:
+    """Return each priority with the number of its sites and of their queued pages, most urgent first."""
+    sites: Counter[int] = Counter()
+    pages: Counter[int] = Counter()
+    for _, reader in each_listing(collection):
+        for priority, some, pending in reader.queued_by_priority():
+            sites[priority] += some
+            pages[priority] += pending
+    return [(priority, sites[priority], pages[priority]) for priority in sorted(sites)]
+
+
+def close_readers(collection: Path) -> None:
+    """Close the idle readers of a collection."""
+    IDLE_READERS.close(collection)

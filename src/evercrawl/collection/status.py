@@ -34,7 +34,7 @@ def status_of(collection: Path, settings: Settings) -> Status:
         bytes=totals.wire_bytes,
         versions=totals.versions,
         due_now=totals.due_now,
-        next_due=_next_due(reader),
+        next_due=next_due(reader),
         by_outcome=_sums((outcome.value, count) for (outcome, _), count in decisions.items()),
         by_reason=_sums((reason.value, count) for (_, reason), count in decisions.items()),
         closed_sites=tuple(_closed_sites(reader, now)),
@@ -48,7 +48,13 @@ def status_of(collection: Path, settings: Settings) -> Status:
     )
 
 
-def _next_due(reader: StateReader) -> datetime | None:
+def next_visit(collection: Path) -> datetime | None:
+    """Return when the next page of a collection is due."""
+    return next_due(StateReader(collection))
+
+
+def next_due(reader: StateReader) -> datetime | None:
+    """Return when the next page of a collection is due."""
     moments: list[int] = []
     for shard in reader.shards():
         with reader.shard(shard) as state:

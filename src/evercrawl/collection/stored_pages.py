@@ -3,13 +3,15 @@ A revisit record has no body; the body is read from the version that stored it f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import atexit
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evercrawl.adapters.parse_process import ParseProcesses
 from evercrawl.adapters.plugins import InstalledHandlers, installed_schemes
 from evercrawl.adapters.sql.commit import CONFIRMING
 from evercrawl.adapters.sql.listing_reader import StoredVersion, VersionReader
@@ -19,7 +21,7 @@ from evercrawl.adapters.warc.reader import (
     ArchivedResponse,
     HttpBlock,
     WarcRecord,
-    parse_http_block,
+    http_parts,
     parse_record,
     read_archive_bytes,
     read_record,
@@ -28,16 +30,17 @@ from evercrawl.core.change.version_rules import choose_version, is_version_name
 from evercrawl.core.document.bounds import truncate_markup
 from evercrawl.core.document.encoding import decode_body as decode_text
 from evercrawl.core.document.encoding import detect_charset
-from evercrawl.core.document.html import parse_document
+from evercrawl.core.document.html import decode_style, parse_document
 from evercrawl.core.document.media_type import sniff_media_type
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode, decode_body
 from evercrawl.core.http.http1 import split_list
 from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
 from evercrawl.engine.interpret import BUILT_IN_TYPES
+from evercrawl.engine.ports import ParseTask
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Headers, Truncation
-from evercrawl.model.listing import PageRecord, VersionRecord, VisitRecord
+from evercrawl.model.listing import Capture, PageRecord, VersionRecord, VisitRecord
 from evercrawl.model.page import OriginalRecord
 from evercrawl.model.report import PageContent
 from evercrawl.model.settings import Settings
@@ -127,11 +130,25 @@ def read_response(collection: Path, settings: Settings, shard: int, kept: Versio
     """Read the response of a version from the archive."""
     place = kept.version
     folder = collection / "archive"
-    record = read_record(folder, place.file, place.offset, place.length)
-    source = record
+    record = source = read_record(folder, place.file, place.offset, place.length)
     if record.refers_to is not None:
         with StateReader(collection).shard(shard) as state:
             source = _source(folder, state.original(place.digest), record)
+    return _decoded(record, source, settings)
+
+
+def read_resource(collection: Path, settings: Settings, capture: Capture) -> StoredResponse:
+    """Read an asset or a redirect from the archive."""
+    folder = collection / "archive"
+    record = source = read_record(folder, capture.file, capture.offset, capture.length)
+    if record.refers_to is not None:
+        with StateReader(collection).shard(shard_of_site(site_of(capture.url), settings.store.shards)) as state:
+            source = _source(folder, state.resource_original(capture.digest), record)
+    return _decoded(record, source, settings)
+
+
+def _decoded(record: ArchivedResponse, source: ArchivedResponse, settings: Settings) -> StoredResponse:
+    """Return a response with the decoded body of its source, which differs from the record if that is a revisit."""
     limits = DecodeLimits(settings.http.max_decoded_bytes, settings.http.max_compression_ratio)
     body = decode_body(source.headers, source.wire_body, limits=limits)
     return StoredResponse(record.head, record.headers, source.wire_body, body)
@@ -148,7 +165,8 @@ def parse_response(url: str, headers: Headers, body: bytes, settings: Settings) 
     kind = sniff_media_type(headers, body)
     handler = None if kind in BUILT_IN_TYPES else _handlers().get(kind)
     if handler is not None:
-        return handler.parse(url, headers, body)
+        task = ParseTask(url, headers, body, kind, settings.identity.product, settings.parse)
+        return _parse_processes().parse_now(task) or Document("utf-8", url)
     return parse_document(url, headers, body, agent=settings.identity.product, limits=settings.parse)
 
 
@@ -191,6 +209,26 @@ def page_content(collection: Path, settings: Settings, url: str, at: str | None 
     )
 
 
+SCREENSHOT_LIMIT = 32 * 1024 * 1024  # Compressed bytes after a rendered document in which its screenshot is expected.
+
+
+def page_screenshot(collection: Path, settings: Settings, url: str) -> bytes:
+    """Return the screenshot of a version (`@...` after the URL; default: the newest), which follows its document in
+    the archive; raise ConfigError if it has none."""
+    url, at = split_version(collection, settings, url)
+    stored = load_page(collection, settings, url)
+    kept = stored.choose(at, now=utc_now())
+    place = kept.version
+    behind = following_records(collection / "archive", place.file, place.offset + place.length, stored.page.url)
+    picture = next((record.block for _, record in behind if record.kind == "resource"), None)
+    if picture is None:
+        raise ConfigError(
+            f"version {place.number} of {stored.page.url} has no screenshot; "
+            "only rendered pages have one: crawl with --render always"
+        )
+    return picture
+
+
 REQUEST_LIMIT = 256 * 1024  # Compressed bytes after a response in which its request is expected.
 _NO_RATIO = 1e9  # No ratio limit: the body was within the limits when it was stored.
 
@@ -210,7 +248,7 @@ def read_stored_record(archive: Path, reader: VersionReader, version: StoredVers
     http = _http_of(record, version.file, version.offset)
     if record.kind != "revisit":
         return StoredRecord(compressed, record, http, False)
-    original = reader.original(version.digest)
+    original = (reader.original if version.number else reader.resource_original)(version.digest)
     if original is None or original.record_id == version.record_id:
         raise StoreUnavailable(
             f"the archive record in {version.file} at {version.offset} refers to a body that is not stored"
@@ -230,9 +268,29 @@ def _record_at(archive: Path, file: str, offset: int, length: int) -> tuple[byte
 
 def _http_of(record: WarcRecord, file: str, offset: int) -> HttpBlock:
     try:
-        return parse_http_block(record.block)
+        return http_parts(record)
     except ValueError as error:
         raise StoreUnavailable(f"the archive record in {file} at {offset} is damaged: {error}") from error
+
+
+def following_records(archive: Path, file: str, start: int, url: str) -> Iterator[tuple[bytes, WarcRecord]]:
+    """Yield what belongs to a rendered document, compressed and parsed: its screenshot, and the exchange.
+    `start`: the end of the document."""
+    behind = read_archive_bytes(archive, file, start, SCREENSHOT_LIMIT)
+    at = 0
+    while at < len(behind):
+        try:
+            unpacked, end = decompress_at(behind, at)
+            record, _ = parse_record(unpacked, 0, offset=0)
+        except ValueError:
+            return
+        target = record.headers.get("warc-target-uri", "").removeprefix("urn:view:").strip("<>")
+        if target != url or record.kind not in ("resource", "response", "request"):
+            return
+        yield behind[at:end], record
+        if record.kind == "request":
+            return
+        at = end
 
 
 def request_record(archive: Path, version: StoredVersion, response: StoredRecord) -> tuple[bytes, WarcRecord] | None:
@@ -265,6 +323,18 @@ def decode_stored_body(version: StoredVersion, http: HttpBlock) -> bytes:
 @lru_cache(maxsize=1)
 def _handlers() -> InstalledHandlers:
     return InstalledHandlers()
+
+
+@lru_cache(maxsize=1)
+def _parse_processes() -> ParseProcesses:
+    processes = ParseProcesses()
+    atexit.register(processes.close)
+    return processes
+
+
+def decode_css(body: bytes, content_type: str | None) -> str:
+    """Return a style sheet as text."""
+    return decode_style((("Content-Type", content_type),) if content_type else (), body)
 
 
 def decode_html(body: bytes, content_type: str | None) -> str:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from difflib import get_close_matches
+from html import unescape
 from pathlib import Path
 
-from evercrawl.cluster.visit_requests import VisitRequest, list_requests, request_visits
-from evercrawl.core.url import PAGE_SCHEMES, canonical, join, site_of, site_parts, surt
+from evercrawl.cluster.visit_requests import VisitRequest, list_requests, request_visits, take_new_urls
+from evercrawl.core.document.html import rewrite_css, rewrite_srcset
+from evercrawl.core.url import PAGE_SCHEMES, canonical, join, key_of, shard_of_site, site_of, site_parts, surt
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import has_credentials, mask_passwords
 from evercrawl.model.settings import Settings
@@ -21,17 +25,23 @@ __all__ = [
     "join",
     "list_requests",
     "parse_page_url",
+    "read_url_list",
+    "request_announced",
     "request_visit",
     "request_visits",
     "require_public_url",
+    "rewrite_css",
+    "rewrite_srcset",
     "site_of",
     "surt",
-    "with_scheme",
 ]
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?!\d+(?:[/?#]|$))")
 """The text before a colon, unless a port follows it: `localhost:8000` is a host."""
 _WEB_SCHEMES = ("http", "https")
+_FEED = re.compile(r"""\bxmlurl\s*=\s*["'](https?://[^"']+)""", re.IGNORECASE)  # Of an OPML file.
+_LINK = re.compile(r"""\b(?:htmlurl|href)\s*=\s*["'](https?://[^"']+)""", re.IGNORECASE)  # And of bookmarks.
+MAX_LISTED_URLS = 5_000  # URLs that can be entered at once.
 
 
 class PrivateAddressError(ConfigError):
@@ -52,9 +62,42 @@ def parse_page_url(text: str) -> str:
         schemes = _fetchable_schemes(scheme[1], typed)
     _refuse_credentials(typed)
     found = canonical(typed if scheme is not None else f"https://{typed}", schemes)
-    if found is None:
+    if found is None or (scheme is None and not _may_be_host(typed)):
         raise ConfigError(f"{text!r} is not a URL that can be crawled; write it like https://example.org/")
     return found
+
+
+def _may_be_host(typed: str) -> bool:
+    """Return whether text without a scheme starts with a host: a lone word is more likely a slip."""
+    host = re.split(r"[/?#]", typed, maxsplit=1)[0].rpartition("@")[2]
+    is_number = host.replace(".", "").isdigit() and host.count(".") != 3
+    return host.lower() == "localhost" or (not is_number and bool(re.search(r"\w\.\w|:", host)))
+
+
+def read_url_list(text: str) -> list[str]:
+    """Return the canonical URLs of what the user entered: URLs, or the content of a list, a sitemap, an OPML file or
+    bookmarks. Raise ConfigError that names the first thing that is no URL; nothing is guessed."""
+    typed = text.strip()
+    if typed.startswith("<"):
+        listed = _urls_in_markup(typed)
+    else:
+        lines = (line for line in typed.splitlines() if not line.lstrip().startswith("#"))
+        listed = [word for line in lines for part in line.split() if (word := part.strip("<>\"',;"))]
+    if not listed:
+        raise ConfigError("there is no URL in it; write it like https://example.org/")
+    if len(listed) > MAX_LISTED_URLS:
+        raise ConfigError(f"{len(listed):,} URLs are too many; enter at most {MAX_LISTED_URLS:,} at once")
+    return list(dict.fromkeys(parse_page_url(one) for one in listed))
+
+
+def _urls_in_markup(text: str) -> list[str]:
+    from evercrawl.core.sitemap.sitemap_reader import read_sitemap
+    from evercrawl.model.sitemap import SitemapType
+
+    sitemap = read_sitemap(text.encode(), "https://sitemap.invalid/")
+    if sitemap.type is not SitemapType.UNKNOWN:
+        return [entry.url for entry in sitemap.entries]
+    return [unescape(url) for url in _FEED.findall(text) or _LINK.findall(text)]
 
 
 def _refuse_credentials(text: str) -> None:
@@ -85,10 +128,7 @@ def require_public_url(settings: Settings, text: str) -> str:
     from evercrawl.adapters.http.connections import FetchFailed
     from evercrawl.model.fetch import Fault
 
-    _refuse_credentials(text.strip())
-    url = canonical(with_scheme(text.strip()))
-    if url is None:
-        raise ConfigError(f"{text!r} is not a URL that can be crawled; write it like https://example.org/")
+    url = parse_page_url(text)
     site = site_parts(site_of(url))
     try:
         asyncio.run(_resolve(settings, site.host, site.port))
@@ -120,6 +160,36 @@ def request_visit(collection: Path, settings: Settings, text: str, *, by: str) -
         raise ConfigError(f"{url} is not crawled: {refused[1]}")
     request_visits(collection, [url], by=by)
     return url
+
+
+def request_announced(collection: Path, settings: Settings, urls: Sequence[str], *, source: str) -> int:
+    """Request visits of announced pages; return their number.
+    Pages of the collection always count; of others, each source may announce only a few a day: what nothing links to
+    could be anything."""
+    known = known_urls(collection, settings, urls)
+    seeds = {canonical(seed) for seed in settings.scope.seeds}
+    new = [url for url in urls if url not in known and url not in seeds]
+    per_day = settings.web.announced_urls_per_day
+    refused = set(new[take_new_urls(collection, source, len(new), per_day=per_day, now=datetime.now(UTC)) :])
+    taken = [url for url in urls if url not in refused]
+    if taken:
+        request_visits(collection, taken, by=source)
+    return len(taken)
+
+
+def known_urls(collection: Path, settings: Settings, urls: Sequence[str]) -> set[str]:
+    """Return those of the URLs that are pages of the collection."""
+    from evercrawl.adapters.sql.state_reader import StateReader
+
+    reader = StateReader(collection)
+    found: set[str] = set()
+    by_shard: dict[int, list[str]] = {}
+    for url in urls:
+        by_shard.setdefault(shard_of_site(site_of(url), settings.store.shards), []).append(url)
+    for shard in by_shard.keys() & set(reader.shards()):
+        with reader.shard(shard) as pages:
+            found.update(url for url in by_shard[shard] if pages.page(key_of(url)) is not None)
+    return found
 
 
 async def fetch_text(url: str, settings: Settings, *, max_bytes: int) -> str | None:

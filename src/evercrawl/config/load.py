@@ -75,6 +75,7 @@ def find_collection(start: Path) -> Path | None:
 PREFIX = "EVERCRAWL_"
 SHORT_NAMES = {"EVERCRAWL_CONTACT": "identity.contact"}
 COLLECTION_VARIABLE = "EVERCRAWL_COLLECTION"
+CREDENTIALS_VARIABLES = ("EVERCRAWL_CREDENTIALS", "EVERCRAWL_CREDENTIALS_FILE")
 DEFAULT = "default"
 
 
@@ -204,7 +205,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from error
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}") from error
 
 
@@ -220,12 +221,19 @@ def _from_file(path: Path) -> dict[str, tuple[Any, str]]:
     return values
 
 
-def flatten(table: Mapping[str, Any]) -> dict[str, Any]:
+MAX_NESTED_TABLES = 128  # A host name has at most 127 labels.
+
+
+def flatten(table: Mapping[str, Any], *, depth: int = 0) -> dict[str, Any]:
     """Return the values of nested tables by dotted key, so that [site.example.org] needs no quotes."""
+    if depth > MAX_NESTED_TABLES:
+        raise ConfigError(
+            f"a table of the settings lies in more than {MAX_NESTED_TABLES} others; no host name is so long"
+        )
     found: dict[str, Any] = {}
     for name, value in table.items():
         if isinstance(value, dict):
-            found |= {f"{name}.{inner}": one for inner, one in flatten(value).items()}
+            found |= {f"{name}.{inner}": one for inner, one in flatten(value, depth=depth + 1).items()}
         else:
             found[name] = value
     return found
@@ -251,7 +259,7 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, tuple[Any, str]]:
 
 def _reject_misspelled(variable: str, keys: Mapping[str, str]) -> None:
     """Raise ConfigError for a variable that looks like a setting; ignore others."""
-    short = (*SHORT_NAMES, COLLECTION_VARIABLE, TRUST_VARIABLE)
+    short = (*SHORT_NAMES, COLLECTION_VARIABLE, TRUST_VARIABLE, *CREDENTIALS_VARIABLES)
     if variable in short:
         return
     if "__" in variable:
@@ -339,6 +347,7 @@ def watch_trap_rules(collection: Path, settings: TrapSettings) -> SettingWatch[T
     return SettingWatch(collection, settings, name="traps", read=read)
 
 
-def watch_rate_overrides(collection: Path, rules: tuple[str, ...]) -> SettingWatch[tuple[str, ...]]:
-    """Watch the minimum delays of single sites."""
-    return SettingWatch(collection, rules, name="rate overrides", read=lambda _, found: found.pace.overrides)
+def watch_rate_overrides(collection: Path, settings: Settings) -> SettingWatch[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Watch the minimum delays of single sites, and the removed pages and sites."""
+    known = settings.pace.overrides, settings.scope.removed
+    return SettingWatch(collection, known, name="sites", read=lambda _, new: (new.pace.overrides, new.scope.removed))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from ipaddress import ip_network
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
@@ -17,6 +18,7 @@ from evercrawl.adapters.objectstore.bucket import address_problem
 from evercrawl.core.politeness import QUIET_HOURS_SYNTAX as HOURS
 from evercrawl.core.politeness import delay_rule_error as problem_with_slower
 from evercrawl.core.politeness import parse_hours
+from evercrawl.core.revisit.user_schedule import parse_schedule
 from evercrawl.core.revisit.visit_schedule import POLICIES
 from evercrawl.core.robots.robots_txt import is_product_token
 from evercrawl.core.scope.selection import parse_keyword, parse_site_pattern
@@ -26,7 +28,7 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import has_credentials, mask_passwords
 from evercrawl.model.settings import IdentitySettings, Settings, SiteSettings
 from evercrawl.model.time import parse_time
-from evercrawl.model.user_agent import user_agent
+from evercrawl.model.user_agent import USER_AGENTS, user_agent
 
 Check = Callable[[Any], str | None]
 """Returns None for a valid value, otherwise the requirement as text after "must be"."""
@@ -172,6 +174,14 @@ def _host_name(value: str) -> str | None:
     return None if is_host else "a host name such as ads.example.org"
 
 
+def _network(value: str) -> str | None:
+    try:
+        ip_network(value)
+    except ValueError:
+        return "an IP address or block such as 192.0.2.7 or 10.0.0.0/8"
+    return None
+
+
 def _hours(value: str) -> str | None:
     try:
         parse_hours(value)
@@ -200,10 +210,12 @@ def _detector(value: str) -> str | None:
 
 CHECKS: dict[str, Check] = {
     "identity.product": _product,
+    "identity.user_agent": _one_of(*USER_AGENTS),
     "identity.contact": _contact,
     "change.detector": _detector,
     "scope.kind": _one_of("host", "prefix", "domain", "list"),
     "scope.seeds": _each(_no_credentials),
+    "scope.removed": _each(_no_credentials),
     "scope.max_depth": _at_least(0),
     "scope.include": _each(_regex),
     "scope.exclude": _each(_regex),
@@ -220,6 +232,7 @@ CHECKS: dict[str, Check] = {
     "scope.keywords": _each(_parses(parse_keyword)),
     "scope.exclude_keywords": _each(_parses(parse_keyword)),
     "scope.exclude_hosts": _each(_host_name),
+    "render.mode": _one_of("auto", "never", "always"),
     "pace.mode": _one_of("gentle", "paper", "unlimited"),
     "pace.delay": _at_least(0),
     "pace.min_delay": _at_least(0),
@@ -242,6 +255,7 @@ CHECKS: dict[str, Check] = {
     "store.durability": _one_of("process", "power"),
     "archive.gzip_level": _between(0, 3),
     "archive.url": address_problem,
+    "http.keep_cookies": _one_of("signed-in", "all", "none"),
     "archive.acknowledge": _one_of("local", "uploaded"),
     "credit.order": _one_of("credit", "breadth-first", "paper-credit"),
     "credit.importance_exponent": _between(0, 1),
@@ -252,6 +266,8 @@ CHECKS: dict[str, Check] = {
     "revisit.selective_threshold": _between(0.01, 1),
     "revisit.selective_step": _between(0, 1),
     "sitemaps.extended": _one_of("named", "always", "never"),
+    "assets.max_bytes": _at_least(1),
+    "assets.max_per_page": _at_least(1),
     "discovery.parent_folders": _at_least(0),
     "discovery.neighbour_numbers": _at_least(0),
     "revisit.budget": _positive,
@@ -269,6 +285,8 @@ CHECKS: dict[str, Check] = {
     "alerts.mail_port": _between(1, 65535),
     "alerts.mail_tls": _one_of("starttls", "tls", "off"),
     "alerts.mail_from": _like(_SENDER, "a mail address, such as me@example.org or My crawler <me@example.org>"),
+    "web.trusted_proxies": _each(_network),
+    "web.announced_urls_per_day": _at_least(0),
     "web.public_url": _like(_ORIGIN, "a URL without a path, such as https://crawl.example.org"),
 }
 """Checks beyond the type. Other numbers must be more than 0."""
@@ -282,7 +300,13 @@ ORDERED = (
 """Pairs in which the first value must not exceed the second."""
 
 
-SITE_CHECKS: dict[str, Check] = {"priority": _between(-8, 8), "weight": _between(0.01, 100), "max_depth": _at_least(0)}
+SITE_CHECKS: dict[str, Check] = {
+    "priority": _between(-8, 8),
+    "weight": _between(0.01, 100),
+    "max_depth": _at_least(0),
+    "render": _one_of("auto", "never", "always"),
+    "schedule": _parses(parse_schedule),
+}
 """Checks of the tables [site."PATTERN"]; others are checked like the setting of that name in [scope]."""
 
 
@@ -314,9 +338,12 @@ def parse_value(known: SettingSpec, written: object) -> Any:
         if not known.optional:
             raise ValueError(f"must be {_requirement(known)}, not none")
         return None
-    value = _parse_type(known, written)
-    check = check_for(known)
-    wrong = check(value) if check else None
+    try:
+        value = _parse_type(known, written)
+        check = check_for(known)
+        wrong = check(value) if check else None
+    except OverflowError:
+        raise ValueError(f"must be {_requirement(known)}, and not as large") from None
     if wrong:
         raise ValueError(f"must be {wrong}")
     return value

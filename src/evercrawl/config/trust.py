@@ -21,7 +21,11 @@ TRUST_VARIABLE = "EVERCRAWL_TRUST"  # Folders, separated by colons, whose collec
 TRUST_NONE = "none"  # The variable's value for --untrusted.
 ADDRESS_FILES = {"state/postgres": "store.url", "archive/objects": "archive.url"}
 """Files that name a place outside of the collection, and the setting that names it as well."""
-OFF_FILES = {"alerts.sqlite": "alerts", "web.sqlite": "passwords and tokens of the web interface"}
+OFF_FILES = {
+    "alerts.sqlite": "alerts",
+    "credentials.toml": "credentials of sites",
+    "web.sqlite": "passwords and tokens of the web interface",
+}
 """Files whose content is not used, and what it is."""
 _MARK_BYTES = 128  # Size limit of a mark.
 
@@ -136,13 +140,24 @@ def _read_mark(path: Path) -> str | None:
 
 def _new_mark(path: Path) -> str:
     mark = secrets.token_hex(16)
-    _replace_private(path / MARK_FILE, mark)
+    replace_private(path / MARK_FILE, mark)
     return mark
 
 
-def _records_file(env: Mapping[str, str]) -> Path:
+def state_folder(env: Mapping[str, str]) -> Path:
+    """Return the folder for the user's own state, by the XDG base directory specification."""
     home = env.get("XDG_STATE_HOME") or str(Path(env.get("HOME", "~")).expanduser() / ".local" / "state")
-    return Path(home) / "evercrawl" / "trusted.json"
+    return Path(home) / "evercrawl"
+
+
+def collection_id(collection: Path) -> str:
+    """Return a name for what this user keeps about a collection: another one at the same path has another name."""
+    path = collection.resolve()
+    return sha256(f"{path}\0{_read_mark(path)}".encode()).hexdigest()[:32]
+
+
+def _records_file(env: Mapping[str, str]) -> Path:
+    return state_folder(env) / "trusted.json"
 
 
 def _read_records(env: Mapping[str, str]) -> dict[str, object]:
@@ -156,10 +171,10 @@ def _read_records(env: Mapping[str, str]) -> dict[str, object]:
 def _write_records(env: Mapping[str, str], records: Mapping[str, object]) -> None:
     file = _records_file(env)
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    _replace_private(file, json.dumps(records, indent=1))
+    replace_private(file, json.dumps(records, indent=1))
 
 
-def _replace_private(path: Path, text: str) -> None:
+def replace_private(path: Path, text: str) -> None:
     """Replace a file by one that only its owner can read."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "w") as out:

@@ -23,6 +23,7 @@ class Blame(StrEnum):
     SILENCE = "silence"  # It gives no answer.
     THROTTLE = "throttle"  # It asks us to slow down.
     NOBODY = "nobody"  # It was not asked.
+    SESSION = "session"  # It wants a session that we do not have.
 
 
 _SECOND = timedelta(seconds=1)
@@ -70,11 +71,16 @@ FAULT_RULES: dict[Fault, FaultRule] = {
     Fault.HTTP_ERROR: FaultRule(_DAY, 2, Blame.PAGE, Outcome.ERROR, Reason.HTTP_ERROR),
     Fault.BAD_REDIRECT: FaultRule(_DAY, 2, Blame.PAGE, Outcome.ERROR, Reason.BAD_REDIRECT),
     Fault.PRIVATE_ADDRESS: FaultRule(_DAY, 3, Blame.NOBODY, Outcome.REJECTED, Reason.PRIVATE_ADDRESS),
+    Fault.PROXY: FaultRule(5 * _MINUTE, 4, Blame.SILENCE, Outcome.ERROR, Reason.PROXY, _SILENT),
+    Fault.LOGOUT: FaultRule(30 * _DAY, 1000, Blame.NOBODY, Outcome.REJECTED, Reason.LOGOUT),
+    Fault.SIGNED_OUT: FaultRule(_SECOND, 1000, Blame.SESSION, Outcome.DEFERRED, Reason.SIGNED_OUT),
     Fault.MEDIA_TYPE: FaultRule(30 * _DAY, 1000, Blame.PAGE, Outcome.REJECTED, Reason.MEDIA_TYPE),
     Fault.SIZE: FaultRule(30 * _DAY, 1000, Blame.PAGE, Outcome.REJECTED, Reason.SIZE),
     Fault.EXCLUDED_HOST: FaultRule(30 * _DAY, 1000, Blame.NOBODY, Outcome.REJECTED, Reason.EXCLUDED_HOST),
     Fault.LOCAL: FaultRule(_MINUTE, 8, Blame.NOBODY, Outcome.DEFERRED, Reason.LOCAL, _SILENT),
     Fault.WITHHELD: FaultRule(6 * _HOUR, 8, Blame.NOBODY, Outcome.DEFERRED, Reason.WITHHELD),
+    Fault.ROBOTS: FaultRule(_DAY, 3, Blame.NOBODY, Outcome.REJECTED, Reason.ROBOTS),
+    Fault.RENDERING: FaultRule(10 * _MINUTE, 4, Blame.NOBODY, Outcome.ERROR, Reason.RENDERING),
     Fault.INTERNAL: FaultRule(_HOUR, 2, Blame.NOBODY, Outcome.ERROR, Reason.INTERNAL),
 }
 
@@ -86,6 +92,7 @@ CLOSING_GROWTH = 3.0  # Each further failure closes the site this many times lon
 MIN_THROTTLE_PAUSE = timedelta(milliseconds=500)
 THROTTLE_DELAYS = 10  # A site that asks us to slow down without saying how long rests for this many of its delays.
 MAX_THROTTLE_PAUSE = timedelta(hours=1)
+SIGNED_OUT_PAUSE = timedelta(hours=1)  # How long a site without its session is left alone; a new run tries at once.
 
 
 def retry_wait(fault: Fault, *, tries: int, asked: timedelta | None = None) -> timedelta | None:
@@ -115,6 +122,8 @@ def site_pause(
     blame = FAULT_RULES[fault].blame
     if asked is not None:
         return asked
+    if blame is Blame.SESSION:
+        return SIGNED_OUT_PAUSE
     if blame is Blame.THROTTLE:
         first = _MINUTE if fault is Fault.DENIED else max(MIN_THROTTLE_PAUSE, delay * THROTTLE_DELAYS)
         return _grown(first, 2.0, max(0, failures - 1), longest=max(first, MAX_THROTTLE_PAUSE))

@@ -359,6 +359,28 @@ class Frontier:
             return self._start(queue, now_us)
         return Wait(self._asleep[0][0]) if self._asleep else Idle()
 
+    def part_turn(self, *, now_us: int) -> Turn:
+        """Return the next request of a page that is being rendered; it is not held up when no new page may start."""
+        opening = []
+        for queue in self.queues.values():
+            if queue.scheduled and queue.side_requests and queue.side_requests[0].obeys_robots:
+                if queue.site.open_us <= now_us:
+                    queue.scheduled = False
+                    return self._start(queue, now_us)
+                opening.append(queue.site.open_us)
+        return Wait(min(opening)) if opening else Idle()
+
+    def asset_turn(self, *, now_us: int) -> Turn:
+        """Return the next step that is needed for an asset, while no more pages may be visited."""
+        waiting = [queue for queue in self.queues.values() if queue.scheduled and (queue.assets or queue.side_requests)]
+        queue = min(waiting, key=lambda one: one.site.open_us, default=None)
+        if queue is None:
+            return Idle()
+        if queue.site.open_us > now_us:
+            return Wait(queue.site.open_us)
+        queue.scheduled = False
+        return self._start(queue, now_us)
+
     def _take_highest(self, lift_of: Callable[[str], int], now_us: int) -> HostQueue:
         """Take the highest site that may be asked now from the heap; of equal ones, the one that waits longest."""
         scheduled = [queue for queue in self.queues.values() if queue.scheduled]
@@ -418,11 +440,19 @@ class Frontier:
 
     def _start(self, queue: HostQueue, now_us: int) -> Turn:
         queue.start_request(now_us)
-        if queue.side_requests:
-            return FetchSide(queue, queue.side_requests.popleft())
-        if queue.needs_robots(now_us):
+        side, needs_robots = queue.side_requests, queue.needs_robots(now_us)
+        if side and not (side[0].obeys_robots and needs_robots):
+            taken = FetchSide(queue, side.popleft())
+            if taken.side_request.obeys_robots:
+                self._settle(queue)
+            return taken
+        if needs_robots:
             queue.fetching_robots = True
             return FetchRobots(queue)
+        if queue.assets:
+            asset = queue.assets.popleft()
+            self._settle(queue)
+            return FetchSide(queue, asset)
         page = self._take_page(queue)
         queue.served += 1
         self._settle(queue)
@@ -504,7 +534,21 @@ class Frontier:
 
     def add_side_request(self, queue: HostQueue, side_request: SideRequest) -> None:
         """Queue a side request until the pace of the site allows it."""
-        queue.side_requests.append(side_request)
+        if side_request.is_asset:
+            queue.assets.append(side_request)
+        else:
+            ahead = sum(not other.obeys_robots for other in queue.side_requests)
+            queue.side_requests.insert(len(queue.side_requests) if side_request.obeys_robots else ahead, side_request)
+        self._settle(queue)
+
+    def start_rendering(self, queue: HostQueue) -> None:
+        """Note that a page of this site was fetched and is being rendered."""
+        queue.rendering += 1
+
+    def end_rendering(self, queue: HostQueue) -> None:
+        """Note that the visit to a rendered page has ended; it is not stored yet."""
+        queue.rendering -= 1
+        queue.uncommitted += 1
         self._settle(queue)
 
     def record_commit(self, visits_by_site: dict[int, int], *, now_us: int) -> None:
@@ -529,7 +573,8 @@ class Frontier:
     @staticmethod
     def _can_leave(queue: HostQueue) -> bool:
         """Return whether everything in this queue can be read again from the store."""
-        return not (queue.in_flight or queue.uncommitted or queue.side_requests or queue.fetching_robots)
+        is_busy = queue.in_flight or queue.uncommitted or queue.rendering
+        return not (is_busy or queue.side_requests or queue.assets or queue.fetching_robots)
 
     def _should_leave(self, queue: HostQueue, now_us: int) -> bool:
         if queue.site.open_us > now_us + LONG_CLOSED_US:

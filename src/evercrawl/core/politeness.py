@@ -168,8 +168,11 @@ class SideRequest(NamedTuple):
 
     url: str
     token: int
+    obeys_robots: bool = False  # It is sent only if robots.txt allows it, which is read first.
+    is_asset: bool = False  # It waits for robots.txt, and keeps no page waiting.
 
 
+MAX_RENDERING = 4  # Pages of one site that are rendered at a time; others are not requested meanwhile.
 START_CONCURRENCY = 2.0
 SLOW_ANSWER_S = 5.0  # Answers that take longer than this on average halve the concurrency.
 SLOW_FACTOR = 4.0  # So do answers that take this many times as long as the quick ones of the site,
@@ -241,9 +244,9 @@ def request_end(answer: FetchResult, *, now: datetime, is_retry: bool = False) -
     return RequestEnd(answer.took, answer.fault, answer.detail, asked, size, is_retry)
 
 
-NAMED_CLOSINGS = frozenset((Reason.SITE_PAUSED, Reason.DNS, Reason.TLS))
+NAMED_CLOSINGS = frozenset((Reason.SITE_PAUSED, Reason.DNS, Reason.TLS, Reason.PROXY, Reason.SIGNED_OUT))
 """Reasons that are reported as they are; all others are reported as `site_down`."""
-FAILURE_CLOSINGS = (Reason.SITE_DOWN, Reason.DNS, Reason.TLS)
+FAILURE_CLOSINGS = (Reason.SITE_DOWN, Reason.DNS, Reason.TLS, Reason.PROXY, Reason.SIGNED_OUT)
 """Reasons for which a site is closed because it does not answer; the first good answer reopens it."""
 
 
@@ -275,12 +278,14 @@ class HostQueue:
     priorities: int
     window: deque[Page] = field(default_factory=deque)
     side_requests: deque[SideRequest] = field(default_factory=deque)
+    assets: deque[SideRequest] = field(default_factory=deque)
     read_to: list[int] = field(default_factory=list)
     """For each priority, the seq up to which the store's queue was read."""
     has_more: list[bool] = field(default_factory=list)
     """For each priority, whether the store may hold pages behind `read_to`."""
     last_priority: int = 0  # The priority that was read last; the site lines up there when it gives its queue away.
     in_flight: int = 0
+    rendering: int = 0  # Pages that were fetched and are being rendered.
     uncommitted: int = 0  # Visits that ended since the last commit; the queue stays until they are stored.
     served: int = 0
     fetching_robots: bool = False
@@ -303,15 +308,16 @@ class HostQueue:
 
     def has_work(self) -> bool:
         """Return whether there is something to fetch, apart from the pace."""
-        return bool(self.window or self.side_requests)
+        return bool(self.window or self.side_requests or self.assets)
 
     def is_drained(self) -> bool:
         """Return whether nothing waits, is in flight or is unsaved, so that the queue can be given away."""
-        return not (self.window or self.side_requests or self.in_flight or self.uncommitted or any(self.has_more))
+        is_busy = self.in_flight or self.uncommitted or self.rendering
+        return not (self.has_work() or is_busy or any(self.has_more))
 
     def best(self, value_of: Callable[[Page], float]) -> float:
         """Return the value of the best page; a side request goes before every page."""
-        return inf if self.side_requests else max(map(value_of, self.window), default=0.0)
+        return inf if self.side_requests or self.assets else max(map(value_of, self.window), default=0.0)
 
     def take_best(self, value_of: Callable[[Page], float]) -> Page:
         """Remove and return the best page; among equals the first."""
@@ -337,10 +343,10 @@ class HostQueue:
 
     def may_start(self, pace: Pace) -> bool:
         """Return whether one more request may be in flight."""
-        if self.side_requests:
+        if self.side_requests and not self.side_requests[0].obeys_robots:
             # Also while robots.txt is fetched: the side request may be the next hop of that fetch.
             return self.in_flight == 0
-        if self.fetching_robots:
+        if self.fetching_robots or (self.rendering >= MAX_RENDERING and not self.side_requests):
             return False
         return self.in_flight < self.most_parallel(pace)
 
@@ -414,7 +420,8 @@ class HostQueue:
         return counts
 
     def _pause(self, end: RequestEnd, *, delay: timedelta, counts: bool, now_us: int) -> bool:
-        if end.fault is None or not (counts or end.asked is not None or end.blame is Blame.THROTTLE):
+        always = end.asked is not None or end.blame in (Blame.THROTTLE, Blame.SESSION)
+        if end.fault is None or not (counts or always):
             return False
         failures = self.site.failures
         pause = site_pause(end.fault, failures=failures, asked=end.asked, delay=delay)

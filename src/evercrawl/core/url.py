@@ -17,7 +17,10 @@ NO_PORT = -1  # Port of a site whose scheme has no known default.
 MAX_LABEL_CHARS = 63
 MAX_HOST_CHARS = 253
 
-_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
+# Escapes of unreserved characters, and those with small letters; browsers write the others as they are here.
+_UNUSUAL_ESCAPE = re.compile(
+    r"%(2[DdEe]|3\d|[46][1-9A-Fa-f]|[57][\dAa]|5[Ff]|7[Ee]|[\dA-Fa-f][a-f]|[a-f][\dA-Fa-f])", re.ASCII
+)
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
@@ -59,8 +62,18 @@ def canonical_of_href(href: str, schemes: tuple[str, ...] = PAGE_SCHEMES) -> str
     if cut >= 0:
         href = href[:cut]
     if "%" in href:
-        href = _ESCAPE.sub(_normal_escape, href)
+        href = _UNUSUAL_ESCAPE.sub(_normal_escape, href)
     return href if _is_usable_host(site_of(href)) else None
+
+
+def without_user(url: str) -> str:
+    """Return a serialised URL without the user name and password before its host, so that they are not stored."""
+    start = url.find("//") + 2
+    if "@" not in url or start < 2:
+        return url
+    ends = (at for mark in "/?#" if (at := url.find(mark, start)) >= 0)
+    at = url.rfind("@", start, min(ends, default=len(url)))
+    return url if at < 0 else url[:start] + url[at + 1 :]
 
 
 def _normal_escape(match: re.Match[str]) -> str:
@@ -95,6 +108,12 @@ def site_parts(site: str) -> SiteName:
     if not colon or host.endswith(":") or (authority.startswith("[") and authority.endswith("]")):
         host, port = authority, ""
     return SiteName(scheme, host, int(port) if port else DEFAULT_PORTS.get(scheme, NO_PORT))
+
+
+def origin_of(site: SiteName) -> str:
+    """Return the origin that `site_parts` has split."""
+    is_default = DEFAULT_PORTS.get(site.scheme) == site.port
+    return f"{site.scheme}://{site.host}" + ("" if is_default else f":{site.port}")
 
 
 def path_of(url: str) -> str:
@@ -143,7 +162,8 @@ def shard_of_site(site: str, shards: int) -> int:
 MAX_UNESCAPES = 20  # A URL may be escaped repeatedly; beyond this it is taken as it is.
 
 _WWW = re.compile(r"www\d*\.(?=.)")
-_ESCAPE_BYTES = re.compile(rb"%([0-9A-Fa-f]{2})")
+_ESCAPE_BYTES = re.compile(rb"%[0-9A-Fa-f]{2}")
+_BYTE_OF_ESCAPE = {b"%%%02X" % code: bytes((code,)) for code in range(256)}
 _BYTES_TO_ESCAPE = re.compile(rb"[^\x21\x22\x24\x26-\x7e]")
 """Bytes to escape: controls, space, #, % and everything beyond ASCII."""
 _SLASHES = re.compile(rb"/{2,}")
@@ -200,10 +220,14 @@ def _surt_query(query: str) -> str:
     return _escape(b"&".join(words))
 
 
+def _unescaped_byte(match: re.Match[bytes]) -> bytes:
+    return _BYTE_OF_ESCAPE[match[0].upper()]
+
+
 def _unescape(text: str) -> bytes:
     plain = text.encode("utf-8", "surrogatepass")
     for _ in range(MAX_UNESCAPES):
-        following = _ESCAPE_BYTES.sub(lambda escape: bytes((int(escape[1], 16),)), plain)
+        following = _ESCAPE_BYTES.sub(_unescaped_byte, plain)
         if following == plain:
             break
         plain = following

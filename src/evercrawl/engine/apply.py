@@ -17,12 +17,13 @@ from evercrawl.core.scope.scope import Scope
 from evercrawl.core.scope.selection import SELECTION_REASONS
 from evercrawl.core.url import canonical_of_href, key_of, site_of
 from evercrawl.core.visit.link_batch import pack_links
+from evercrawl.engine.assets import StoredAssets
 from evercrawl.engine.commits import CommitBuffer, LinkChannel
 from evercrawl.engine.decision import Content, Decision, NewLink
 from evercrawl.engine.gather import ShardKnowledge
 from evercrawl.engine.interpret import status_of
 from evercrawl.engine.links import LinkIntake
-from evercrawl.engine.ports import Archive, PageStore, Stored
+from evercrawl.engine.ports import Archive, PageStore, RenderedRecord, Stored
 from evercrawl.engine.runtime import FocusGuide, RunStats
 from evercrawl.model.change import Change
 from evercrawl.model.fetch import Failed, Fault, Fetched, Moved, NotModified, Truncation, header
@@ -63,7 +64,7 @@ class VisitWriter:
 
     def __init__(
         self,
-        archive: Archive,
+        assets: StoredAssets,
         buffer: CommitBuffer,
         channel: LinkChannel,
         *,
@@ -73,7 +74,7 @@ class VisitWriter:
         stats: RunStats,
         focus: FocusGuide | None,
     ) -> None:
-        self._archive = archive
+        self._assets = assets
         self._buffer = buffer
         self._channel = channel
         self._links = links
@@ -87,7 +88,9 @@ class VisitWriter:
         Only the archive write can fail. After it nothing may, so credit is never spent by an unrecorded visit."""
         if self._focus is not None and decision.answer is not None:
             decision = self._learn_relevance(self._focus, page, decision)
-        stored = archive_answer(page, decision, self._archive)
+        stored = archive_answer(page, decision, self._assets.archive)
+        if isinstance(decision.answer, Moved) and stored is not None:
+            self._assets.write_redirect(page.url, decision.answer, stored, now=now)
         visit = visit_row(page, decision, now=now, stored=stored)
         self._learn(page, site, decision)
         links, send = decision.links, decision.send
@@ -293,6 +296,10 @@ def archive_answer(page: Page, decision: Decision, archive: Archive) -> Stored |
             return archive.append(page.url, answer.exchange, revisit=original, not_modified=True)
         case Fetched(truncated=truncated):
             sha1 = decision.content.sha1 if decision.content is not None else None
+            if answer.rendering is not None and answer.rendering.is_rendered:
+                is_same = decision.content is not None and decision.content.past.is_same
+                rendered = None if is_same else RenderedRecord(answer.body, answer.rendering.screenshot)
+                return archive.append(page.url, answer.exchange, rendered=rendered)
             same_bytes = original is not None and original.payload_sha1 == sha1
             return archive.append(
                 page.url,

@@ -53,6 +53,7 @@ class CommitBuffer:
         self._pages = pages
         self._answers: Counter[int] = Counter()
         self._contents: dict[bytes, OriginalRecord] = {}
+        self._committing_contents: dict[bytes, OriginalRecord] = {}
         self._failed: EvercrawlError | None = None
         """Why a batch was lost. Later batches depend on it and must not be stored without it."""
         self._committing = asyncio.Lock()
@@ -108,7 +109,7 @@ class CommitBuffer:
 
     async def original_of(self, digest: bytes) -> OriginalRecord | None:
         """Return the version that holds this content already, committed or not."""
-        waiting = self._contents.get(digest)
+        waiting = self._contents.get(digest) or self._committing_contents.get(digest)
         if waiting is not None:
             return waiting
         if self._known_contents is not None and not self._known_contents.may_know(digest):
@@ -125,15 +126,17 @@ class CommitBuffer:
             batch, self.batch = self.batch, Batch()
             self._on_close(batch)
             answers, self._answers = self._answers, Counter()
-            self._contents = {}
+            self._committing_contents, self._contents = self._contents, {}
             try:
                 batch.archive_end = self._archive.flush()
+                await self._archive.sync()
                 await self._store.commit(self._epoch, batch)
                 if batch.archive_end is not None:
                     self._archive.acknowledge(batch.archive_end)
             except EvercrawlError as error:
                 self._failed = error
                 raise
+            self._committing_contents = {}
         return CommitResult(batch, answers)
 
 

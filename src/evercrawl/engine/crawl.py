@@ -38,7 +38,7 @@ GC_THRESHOLDS = (50_000, 10, 10)
 RELOAD_EVERY = timedelta(seconds=2)  # How often a running crawl checks for new trap rules and rate overrides.
 
 NewRules = Callable[[], TrapSettings | None]
-NewOverrides = Callable[[], tuple[str, ...] | None]
+NewOverrides = Callable[[], tuple[tuple[str, ...], tuple[str, ...]] | None]  # Rate overrides and removed pages.
 
 
 class CrawlPorts(NamedTuple):
@@ -90,6 +90,8 @@ class Crawl:
             seed=seed,
             total_credit=lambda: sum(shard.credit.whole for shard in self.shards.values()),
             send=self._send_side_request,
+            clock=runtime.clock,
+            renderer=runtime.renderer,
         )
         self.stats = self.shared.stats
         self._opening: defaultdict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -101,6 +103,7 @@ class Crawl:
         self.router = LinkRouter(runtime.peers, opened=self.shards, open_shard=self.shard, on_delivery=self._event.set)
         self._host = ShardHost(
             self.may_start,
+            self.has_enough_pages,
             self.blocked_until_us,
             self._event.set,
             self._page_at,
@@ -152,6 +155,13 @@ class Crawl:
     async def _open_shard(self, number: int) -> None:
         store = await self._ports.store.open_shard(number)
         facts = await store.claim()
+        ahead_us = await store.follow_clock(to_us(self._runtime.clock.now()))
+        if ahead_us:
+            log.warning(
+                "the clock is %s behind the last visit in shard %d; due times were moved back",
+                timedelta(microseconds=ahead_us),
+                number,
+            )
         self.pages_before += facts.pages
         self.pending_before += facts.pending
         archive = self._ports.open_archive(number)
@@ -255,12 +265,13 @@ class Crawl:
             await self._finish()
 
     async def _reload_rules(self) -> None:
-        """Apply changes of trap rules and rate overrides while the crawl runs."""
+        """Apply changes of trap rules, rate overrides and removed pages while the crawl runs."""
         while self._updates is not None:
             await asyncio.sleep(RELOAD_EVERY.total_seconds())
-            delays = self._updates.delays() if self._updates.delays is not None else None
-            if delays is not None:
-                self.slow_down(delays)
+            changed = self._updates.delays() if self._updates.delays is not None else None
+            if changed is not None:
+                self.slow_down(changed[0])
+                self.scope.set_removed(changed[1])
             rules = self._updates.traps()
             if rules is None:
                 continue
@@ -302,11 +313,19 @@ class Crawl:
             return None
         return to_us(now) + int((self.shared.budget.next_token_at(now_days) - now_days) * DAY_US) + 1
 
+    def has_enough_pages(self) -> bool:
+        """Return whether no more pages may be visited; assets of visited pages are still fetched."""
+        most = self._settings.crawl.max_pages
+        if most is None:
+            return False
+        visits, _ = self._peers.report_spent(self.stats.visits, self.stats.wire_bytes)
+        return visits >= most
+
     def limit_reached(self) -> str | None:
         """Return the limit that ends this run, in words; None: there is none yet."""
         limits = self._settings.crawl
-        visits, wire_bytes = self._peers.report_spent(self.stats.visits, self.stats.wire_bytes)
-        if limits.max_pages is not None and visits >= limits.max_pages:
+        _, wire_bytes = self._peers.report_spent(self.stats.visits, self.stats.wire_bytes)
+        if self.has_enough_pages() and not any(shard.is_completing for shard in self.shards.values()):
             return f"{limits.max_pages} pages"
         if limits.max_bytes is not None and wire_bytes >= limits.max_bytes:
             return f"{limits.max_bytes} bytes"
@@ -404,6 +423,9 @@ class Crawl:
         for shard in list(self.shards.values()):
             await shard.close(cleanly=error is None)
         await self._ports.store.close()
+        await self.shared.renderer.close()
+        if self._runtime.policy.parser is not None:
+            self._runtime.policy.parser.close()
         await self._runtime.fetcher.close()
         if self._after is not None:
             await self._after()

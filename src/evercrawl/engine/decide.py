@@ -39,7 +39,7 @@ from evercrawl.engine.decision import (
 from evercrawl.engine.duplicates import copies_to_requeue, find_duplicate
 from evercrawl.engine.interpret import after_first_visit, after_unchanged_visit, original_of, requested_wait
 from evercrawl.engine.links import judge_new_links
-from evercrawl.engine.page_order import learn_yield
+from evercrawl.engine.page_order import learn_ending, learn_yield
 from evercrawl.engine.probes import flag_soft_404, suspect_soft_404
 from evercrawl.engine.revisits import has_false_validators, is_conditional, next_visit
 from evercrawl.engine.traps import TRAP_RECHECK, count_hosts, count_visit, request_trap_probe
@@ -76,10 +76,11 @@ def robots_refusal(page: Page, known: PageKnowledge, now: datetime, _: Policy) -
     return judge_refused(page, verdict.reason or Reason.ROBOTS, verdict.detail, now=now)
 
 
-def scope_refusal(page: Page, _: PageKnowledge, now: datetime, policy: Policy) -> VisitOutcome | None:
+def scope_refusal(page: Page, known: PageKnowledge, now: datetime, policy: Policy) -> VisitOutcome | None:
     """Refuse what is outside the scope, which may have changed since the page was found."""
     scope = policy.scope
-    refused = scope.verdict(page.url, depth=page.depth, hops=page.hops, is_seed=scope.is_seed(page.url))
+    is_seed = scope.is_seed(page.url)
+    refused = scope.verdict(page.url, depth=page.depth, hops=page.hops, is_seed=is_seed, answers=known.answers)
     return None if refused is None else judge_refused(page, *refused, now=now)
 
 
@@ -152,6 +153,7 @@ def fetched_outcome(page: Page, answer: Fetched, content: Content) -> VisitOutco
         answer,
         change=NO_CHANGE if past.is_same else comparison.change if comparison is not None else None,
         copy_of=original.url if is_copy and original is not None else None,
+        stopped=content.document.stopped if content.document is not None else None,
     )
 
 
@@ -218,6 +220,14 @@ def name_parser_limits(facts: VisitFacts, decision: Decision) -> Decision:
     return decision._replace(outcome=decision.outcome._replace(detail=f"{decision.outcome.detail}; {limits}"))
 
 
+def name_rendering(facts: VisitFacts, decision: Decision) -> Decision:
+    """Add to the detail why a page was rendered or not."""
+    note = facts.answer.rendering if isinstance(facts.answer, Fetched) else None
+    if note is None or not note.detail:
+        return decision
+    return decision._replace(outcome=decision.outcome._replace(detail=f"{decision.outcome.detail}; {note.detail}"))
+
+
 def refer_to_original(facts: VisitFacts, decision: Decision) -> Decision:
     """Let the archive record refer to the same bytes if they are archived already."""
     content = decision.content
@@ -251,7 +261,8 @@ def hold_change(facts: VisitFacts, decision: Decision) -> Decision:
     if site is None:
         return decision
     held = content.comparison.held if content is not None and content.comparison is not None else None
-    is_held = held is not None and decision.outcome.is_new_version and isinstance(facts.answer, Fetched)
+    may_wait = decision.outcome.is_new_version and not facts.related.is_requested
+    is_held = held is not None and may_wait and isinstance(facts.answer, Fetched)
     if is_held and held is not None and isinstance(facts.answer, Fetched):
         page, at_us = facts.page, to_us(facts.answer.exchange.began)
         site = add_held(site, held._replace(url=page.url, page_id=page.id, at_us=at_us), decision.if_noise)
@@ -348,6 +359,7 @@ def note_sitemaps(facts: VisitFacts, decision: Decision) -> Decision:
 
 JUDGEMENTS: tuple[Judgement, ...] = (
     name_parser_limits,
+    name_rendering,
     select_content,
     refer_to_original,
     learn_change,
@@ -359,6 +371,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     judge_links,
     count_visit,
     learn_yield,
+    learn_ending,
     request_trap_probe,
     suspect_soft_404,
     pay_credit,

@@ -19,6 +19,7 @@ from evercrawl.core.duplicates.minhash import SignatureMatch
 from evercrawl.core.revisit.site_model import SiteModel
 from evercrawl.core.revisit.visit_schedule import BudgetLevel, VisitSchedule, schedule_of
 from evercrawl.core.robots.robots_rules import RobotsRules
+from evercrawl.core.scope.file_endings import NO_ANSWERS, Answers
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.sentiment.field_analysers import Analyser
 from evercrawl.core.sitemap.sitemap_discovery import SitemapState
@@ -28,7 +29,7 @@ from evercrawl.core.traps.trap_verdict import HostStats
 from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.core.visit.outcome import VisitOutcome
-from evercrawl.engine.ports import DocumentHandler
+from evercrawl.engine.ports import DocumentHandler, DocumentParser
 from evercrawl.model.change import Change
 from evercrawl.model.document import Document, FieldValue
 from evercrawl.model.fetch import FetchResult
@@ -64,6 +65,7 @@ class Policy:
     agent: str
     handler_of: Callable[[str], DocumentHandler | None]
     """Media type -> the handler that parses it, besides HTML and plain text."""
+    parser: DocumentParser | None = None  # Parses what may take long; None: everything is parsed here.
     analysers: tuple[Analyser, ...] = ()
     language_of: Callable[[str], str | None] = _unknown_language
     """Text -> its language; None: unclear."""
@@ -86,6 +88,7 @@ class PageKnowledge(NamedTuple):
     mirror: str | None = None  # Where a copy of the page is known, if its site is a mirror.
     outlook: SiteModel = SiteModel()  # How the pages of the site change.
     is_doubtful: bool = False  # The page was a duplicate, and the page that it duplicates has changed since.
+    answers: Answers = NO_ANSWERS  # Whether URLs of the site with endings of files answered with pages.
 
 
 class Past(NamedTuple):
@@ -148,6 +151,7 @@ class LinkTarget(NamedTuple):
     robots: RobotsRules | None = None
     traps: TrapState | None = None
     blocked: Refused | None = None  # Why nothing of this new host is fetched.
+    answers: Answers = NO_ANSWERS  # Whether URLs with endings of files answered with pages.
 
 
 class NewLink(NamedTuple):
@@ -170,7 +174,7 @@ class SiteKnowledge(NamedTuple):
     traps: TrapState | None = None  # None: the site is too small to judge.
     soft_404: TrapState | None = None  # The site's known answers for pages that do not exist; None: none are known.
     yields: SiteYield | None = None  # What the kinds of its URLs yielded; None: pages are not ordered by it.
-    form: Form = Form.PAGE  # The form of the page's URL.
+    form: Form | None = Form.PAGE  # The form of the page's URL; None: what it yields says nothing about its kind.
     hosts: HostStats | None = None  # Of the site's domain; None: it has one host, or this site was counted already.
     may_probe: bool = False
     may_check_gone: bool = False  # The visit may be postponed until the site has answered invented URLs.
@@ -183,6 +187,7 @@ class Related(NamedTuple):
     level: BudgetLevel  # What the request budget allows at the moment.
     weight: float = 1.0  # How much a current copy of the page counts, by its importance.
     announced: float | None = None  # Day for which a sitemap announced a change since the page was queued.
+    is_requested: bool = False  # Somebody asked for this visit, so that its verdict is wanted now.
     content: Content | None = None
     baseline: Baseline | None = None  # What the last visit saw, for a 304.
     original: OriginalRecord | None = None  # What a 304 refers to.
@@ -232,7 +237,7 @@ class SiteUpdate(NamedTuple):
     new_text: float | None = None  # Share of new text on the page; None: it was not measured.
     yields: SiteYield | None = None
     hosts: HostStats | None = None
-    reopened: bool = False  # A trap pattern was found wrong: the pages that it blocked are queued again.
+    reopened: bool = False  # A trap pattern or a refusal by ending was found wrong: what it kept out is queued again.
     log: tuple[str, ...] = ()
 
 

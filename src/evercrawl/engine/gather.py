@@ -16,6 +16,7 @@ from evercrawl.core.digest import content_digest, payload_sha1
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.frontier import Visit
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode_body
+from evercrawl.core.render_choice import SiteRendering
 from evercrawl.core.sitemap.sitemap_discovery import SitemapState
 from evercrawl.core.traps.not_found import is_left_empty
 from evercrawl.core.traps.trap_state import TrapState
@@ -50,6 +51,7 @@ class ShardKnowledge:
     duplicates: Duplicates
     credit: ShardCredit
     order: PageOrder
+    rendering: SiteStates[SiteRendering]
 
 
 class ContentReader:
@@ -77,8 +79,10 @@ class ContentReader:
         original = await self._original_of(digest)
         past = await self._past(page, digest)
         site = await self._change.of(page.site_id)
-        document = parse(answer, self._policy, wants_snapshot=wants_snapshot(page, past, site.value))
-        content = Content(digest, payload_sha1(answer.exchange.wire_body), document, original, past)
+        document = await parse(answer, self._policy, wants_snapshot=wants_snapshot(page, past, site.value))
+        note = answer.rendering
+        payload = answer.body if note is not None and note.is_rendered else answer.exchange.wire_body
+        content = Content(digest, payload_sha1(payload), document, original, past)
         return self.compare_content(page, answer, content, site, now=now)
 
     def compare_content(
@@ -169,6 +173,7 @@ class VisitReader:
             await knowledge.duplicates.mirror_copy(page, site.name),
             (await knowledge.revisits.outlooks.of(site.id)).value,
             await knowledge.duplicates.is_doubtful(page),
+            (await knowledge.order.yields.of(site.id)).value.answers,
         )
 
     async def trap_state(self, site: Site) -> SiteState[TrapState] | None:
@@ -179,9 +184,9 @@ class VisitReader:
         self, pages: list[Page], site: Site, state: SiteState[TrapState] | None, *, now: datetime
     ) -> list[tuple[Page, Decision]]:
         """Return the queued pages of a site that are no longer wanted, before robots.txt is fetched for them."""
-        traps, refused = self._knowledge.traps, []
+        traps, answers, refused = self._knowledge.traps, self._knowledge.order.answers(site.id), []
         for page in pages:
-            outcome = scope_refusal(page, PageKnowledge(), now, self._policy)
+            outcome = scope_refusal(page, PageKnowledge(answers=answers), now, self._policy)
             if outcome is None:
                 trap = traps.check_page(page, None if state is None else state.value)
                 known = PageKnowledge(trap=trap or traps.check_first_page(page, site))
@@ -267,6 +272,7 @@ class VisitReader:
             if isinstance(answer, NotModified)
             else knowledge.credit.weight_after_visit(page),
             knowledge.revisits.announced_at(page.id),
+            knowledge.revisits.is_requested(page.id),
             content,
             found=links.found,
             own=links.own,
@@ -299,7 +305,7 @@ class VisitReader:
             before.traps if before.traps is None or traps is None else traps.value,
             before.soft_404,
             None if yields is None else yields.value,
-            knowledge.order.form_of(page.url),
+            knowledge.order.learned_form(page.url),
             before.hosts,
             self._probes.may_probe(site.id),
             page.version > 0 and self._probes.may_check_gone(site.id, page.id, now=self._runtime.clock.now()),

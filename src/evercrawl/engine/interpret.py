@@ -1,7 +1,9 @@
-"""What an answer contains: the parsed document, its links, and how it differs from the last visit. All of it pure."""
+"""What an answer contains: the parsed document, its links, and how it differs from the last visit. All of it pure;
+only documents that take long to parse are waited for."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import assert_never
@@ -12,6 +14,7 @@ from evercrawl.core.change.held_changes import has_to_wait
 from evercrawl.core.change.learning import classify_visit, learn_page
 from evercrawl.core.change.review import correct_change
 from evercrawl.core.change.snapshot import unpack_snapshot
+from evercrawl.core.document.bounds import HARMLESS_BYTES
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.document.media_type import sniff_media_type
 from evercrawl.core.duplicates.url_seen import UrlCache
@@ -19,33 +22,83 @@ from evercrawl.core.faults import retry_after
 from evercrawl.core.sitemap.feed_text import feed_document
 from evercrawl.core.visit.links import FoundLinks, add_url, links_of_document, numbered_neighbours, parent_urls
 from evercrawl.engine.decision import Comparison, Past, Policy
-from evercrawl.model.document import Document
-from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified, header
+from evercrawl.engine.ports import DocumentHandler, ParseTask
+from evercrawl.model.document import Document, Link
+from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified, RenderNote, header
 from evercrawl.model.page import Baseline, OriginalRecord, Page
 
 BUILT_IN_TYPES = frozenset(("text/html", "application/xhtml+xml", "text/plain"))
+QUICK_BYTES = 512 * 1024  # Pages up to this size take less than half a second.
 MAX_FIRST_PAGES = 30  # First visits per site that teach what its pages have in common.
 
 
-def parse(answer: Fetched, policy: Policy, *, wants_snapshot: bool = False) -> Document | None:
+async def parse(answer: Fetched, policy: Policy, *, wants_snapshot: bool = False) -> Document | None:
     """Return the document in an answer; None: no handler knows its media type."""
-    kind = sniff_media_type(answer.headers, answer.body)
-    if kind in BUILT_IN_TYPES:
-        settings = policy.settings
+    task = task_of(answer, policy, wants_snapshot=wants_snapshot)
+    if policy.parser is not None and _may_take_long(task, policy):
+        document = await policy.parser.parse(task)
+    else:
+        document = parse_task(task, policy.handler_of)
+    if document is None or answer.rendering is None:
+        return document
+    return _with_history(document, answer.rendering)
+
+
+def task_of(answer: Fetched, policy: Policy, *, wants_snapshot: bool = False) -> ParseTask:
+    """Return what is to be parsed of an answer."""
+    return ParseTask(
+        answer.url,
+        answer.headers,
+        answer.body,
+        sniff_media_type(answer.headers, answer.body),
+        policy.agent,
+        policy.settings.parse,
+        all_details=bool(policy.scope.selection(answer.url).wants_files or policy.analysers or policy.is_focused),
+        wants_snapshot=wants_snapshot,
+        wants_outline=policy.settings.search.enabled,
+    )
+
+
+def _may_take_long(task: ParseTask, policy: Policy) -> bool:
+    if task.kind in BUILT_IN_TYPES:
+        return len(task.body) > QUICK_BYTES
+    return policy.handler_of(task.kind) is not None
+
+
+def parse_task(task: ParseTask, handler_of: Callable[[str], DocumentHandler | None]) -> Document | None:
+    """Parse a body with the parser of its media type; None: there is none."""
+    if task.kind in BUILT_IN_TYPES:
         return parse_document(
-            answer.url,
-            answer.headers,
-            answer.body,
-            agent=policy.agent,
-            limits=settings.parse,
-            all_details=bool(policy.scope.selection(answer.url).wants_files or policy.analysers or policy.is_focused),
-            wants_snapshot=wants_snapshot,
-            wants_outline=settings.search.enabled,
+            task.url,
+            task.headers,
+            task.body,
+            agent=task.agent,
+            limits=task.limits,
+            all_details=task.all_details,
+            wants_snapshot=task.wants_snapshot,
+            wants_outline=task.wants_outline,
         )
-    handler = policy.handler_of(kind)
+    handler = handler_of(task.kind)
     if handler is None:
-        return feed_document(answer.url, answer.headers, answer.body)
-    return handler.parse(answer.url, answer.headers, answer.body)
+        return feed_document(task.url, task.headers, task.body)
+    return handler.parse(task.url, task.headers, task.body)
+
+
+def parse_beginning(task: ParseTask) -> Document:
+    """Return what can be told about a body without much work: the beginning of a page, nothing of other types."""
+    if task.kind not in BUILT_IN_TYPES:
+        return Document("utf-8", task.url)
+    beginning = task._replace(body=task.body[:HARMLESS_BYTES])
+    document = parse_task(beginning, lambda _: None)
+    assert document is not None, "the type is a built-in one"
+    return replace(document, unread=len(task.body) - len(beginning.body))
+
+
+def _with_history(document: Document, note: RenderNote) -> Document:
+    """Return the document with the URLs that its scripts put into the history as links."""
+    known = {link.url for link in document.links}
+    more = tuple(Link(url, "", False) for url in dict.fromkeys(note.links) if url not in known)
+    return replace(document, links=(*document.links, *more)) if more else document
 
 
 # Links
@@ -100,8 +153,9 @@ def compare(
 ) -> Comparison:
     """Return how an answer differs from the last visit, and what that teaches about the site."""
     detector = policy.settings.change.detector
-    if document is None or document.snapshot is None or detector != DEFAULT_DETECTOR:
-        text = document.text if document is not None else None
+    if document is None or document.stopped or document.snapshot is None or detector != DEFAULT_DETECTOR:
+        # Beginnings that are alike say nothing about the rest, so that the bytes decide.
+        text = document.text if document is not None and not document.stopped else None
         change = detect_change(detector, FetchedContent(past.body, past.text), FetchedContent(body, text))
         if document is not None and document.is_list:
             change = replace(change, edits=tuple(edit._replace(is_entry=True) for edit in change.edits))

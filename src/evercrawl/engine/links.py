@@ -8,6 +8,7 @@ from typing import Protocol
 
 from evercrawl.core.duplicates.url_seen import UrlSeenTest
 from evercrawl.core.robots.robots_rules import RobotsRules
+from evercrawl.core.scope.file_endings import NO_ANSWERS, is_unsure_ending
 from evercrawl.core.url import parse, registrable_domain, shard_of_site, site_of, site_parts
 from evercrawl.core.visit.links import MAX_REFUSED_CHARS, FoundLinks, add_url
 from evercrawl.engine.decision import LinkTarget, NewLink, Policy, Refused
@@ -42,12 +43,24 @@ def judge_new_links(
         target = targets[site.id]
         pages = target.pages + entered[site.id]
         link = check_trap_link(NewLink(candidate, site), target, pages=pages, year=year, rules=policy.traps)
+        if link.refused is None and candidate.depth > 0:
+            link = _check_ending(link, target, policy)
         if link.refused is None:
             lift = policy.scope.selection(candidate.url).priority
             link = link._replace(refused=_link_refusal(candidate, target, pages, policy), lift=lift)
         entered[site.id] += link.refused is None
         judged.append(link)
     return tuple(judged)
+
+
+def _check_ending(link: NewLink, target: LinkTarget, policy: Policy) -> NewLink:
+    """Return the link, refused if its ending means a file, or put last if it probably does."""
+    url = link.candidate.url
+    refused = policy.scope.ending_refusal(url, target.answers)
+    if refused is not None:
+        return link._replace(refused=refused)
+    is_unsure = policy.scope.ending_refusal(url, NO_ANSWERS) and is_unsure_ending(target.answers, url)
+    return link._replace(is_last=True) if is_unsure else link
 
 
 def _link_refusal(candidate: Candidate, target: LinkTarget, pages: int, policy: Policy) -> Refused | None:
@@ -125,6 +138,7 @@ class LinkIntake:
         ]
         for site in {site.id: site for _, site in placed}.values():
             await self._traps.load_for_links(site.id, pages=self.pages_of(site))
+            await self._order.yields.of(site.id)
         expected = self._order.expected
         return [(candidate._replace(expected=expected(candidate.url, site.id)), site) for candidate, site in placed]
 
@@ -148,7 +162,7 @@ class LinkIntake:
     def _target(self, site: Site) -> LinkTarget:
         pages = self.pages_of(site)
         traps, blocked = self._traps.target(site, pages=pages)
-        return LinkTarget(site, pages, self._robots_of(site), traps, blocked)
+        return LinkTarget(site, pages, self._robots_of(site), traps, blocked, self._order.answers(site.id))
 
     async def known(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return the keys that are pages already."""
@@ -337,7 +351,7 @@ class UrlSubmitter:
     def _judge_again(self, refusal: Refusal, found: FoundLinks) -> None:
         if refusal.reason in FINAL_REFUSALS or len(refusal.url) >= MAX_REFUSED_CHARS:
             return
-        if self._runtime.policy.scope.verdict(refusal.url, depth=refusal.depth) is None:
+        if self._runtime.policy.scope.verdict(refusal.url, depth=refusal.depth, answers=None) is None:
             found.candidates.append(Candidate(refusal.url, refusal.key, refusal.depth, 0, refusal.parent, None))
 
     async def _distribute(self, found: FoundLinks) -> None:

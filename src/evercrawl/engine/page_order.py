@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
@@ -22,40 +23,73 @@ from evercrawl.core.credit.url_yield import (
     looks_like_view,
     names_in,
     parameters_of,
+    plainer_urls,
     tier_of,
     yield_bytes,
     yield_of,
 )
+from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.duplicates.url_seen import UrlSeenTest
 from evercrawl.core.frontier import PageLevels
+from evercrawl.core.scope.file_endings import NO_ANSWERS, Answers, admits_more, after_answer, after_refusal
 from evercrawl.core.url import key_of
 from evercrawl.engine.decision import Decision, VisitFacts
 from evercrawl.engine.ports import ShardStore
 from evercrawl.engine.site_state import SiteStates, StateKind
+from evercrawl.model.fetch import Failed, Fault, Fetched, Moved
 from evercrawl.model.page import Candidate, Page
-from evercrawl.model.reason import Outcome
+from evercrawl.model.reason import Outcome, Reason
 
 YIELDS = StateKind("yields", read=yield_of, write=yield_bytes, size=lambda _: 1)
 MAX_YIELDS = 2000  # Sites over all shards whose yields are in memory.
 MAX_NEW_LINKS = 24  # New links of one page that count for what it leads to.
 LINK_SHARE = 0.8  # What a page yields if it only leads to new content, compared to the content itself.
-MAX_NAMES = 50_000  # Names in URLs over all shards of which the first URL is remembered.
+MAX_NAMES = 50_000  # Names in URLs over all shards of which the first URL is remembered; as many visits.
 NOTHING = SiteYield()
 
 
 def learn_yield(facts: VisitFacts, decision: Decision) -> Decision:
-    """Learn what a first visit yielded: new text, or links to pages of another kind that promise some."""
-    known, new_text = facts.related.knowledge.yields, decision.site.new_text
-    if known is None or new_text is None:
+    """Learn what a first visit yielded: new text, or links to pages of another kind that promise some.
+    A redirect yields what its target promises, nothing if that is known already."""
+    known, form, new_text = facts.related.knowledge.yields, facts.related.knowledge.form, decision.site.new_text
+    if isinstance(facts.answer, Moved) and facts.page.visits == 0 and facts.page.depth > 0:
+        new_text = 0.0
+    if known is None or form is None or new_text is None:
         return decision
     own = decision.outcome.outcome
     gain = 0.0 if own is Outcome.DUPLICATE else new_text
     links = [link for link in decision.links if link.refused is None and link.site.id == facts.page.site_id]
     own_kinds = kinds_of(facts.page.url)
     promises = (link.candidate.expected for link in links[:MAX_NEW_LINKS] if kinds_of(link.candidate.url) != own_kinds)
-    promise, form = max(promises, default=0.0), facts.related.knowledge.form
+    promise = max(promises, default=0.0)
     after = after_visit(known, facts.page.url, max(gain, LINK_SHARE * promise), form)
     return decision._replace(site=decision.site._replace(yields=after))
+
+
+def learn_ending(facts: VisitFacts, decision: Decision) -> Decision:
+    """Learn from a first visit whether endings in this folder mean files, and note links that were refused for theirs.
+    If they turn out to be pages, what was refused is queued again."""
+    site, page, answer = facts.related.knowledge.site, facts.page, facts.answer
+    known = decision.site.yields or facts.related.knowledge.yields
+    if known is None:
+        return decision
+    after = known.answers
+    if isinstance(answer, Fetched) and page.version == 0 and decision.content is not None:
+        after = after_answer(after, page.url, is_page=decision.content.document is not None and _is_html(answer))
+    elif isinstance(answer, Failed) and answer.fault is Fault.MEDIA_TYPE and page.visits == 0:
+        after = after_answer(after, page.url, is_page=False)
+    for link in decision.links:
+        if link.refused is not None and link.refused[0] is Reason.FILE_TYPE and link.site.id == site.id:
+            after = after_refusal(after, link.candidate.url)
+    if after is known.answers:
+        return decision
+    is_reopened = decision.site.reopened or admits_more(known.answers, after, page.url)
+    yields = replace(known, answers=after)
+    return decision._replace(site=decision.site._replace(yields=yields, reopened=is_reopened))
+
+
+def _is_html(answer: Fetched) -> bool:
+    return sniff_media_type(answer.headers, answer.body) in HTML_TYPES
 
 
 class _Namer(NamedTuple):
@@ -77,10 +111,14 @@ class PageOrder:
         self._levels = levels
         self._first: dict[int, _Namer] = {}
         """The URLs that first named something."""
+        self._visited: dict[int, None] = {}
         self._max_names = max(1, MAX_NAMES // shards)
 
     def _is_known(self, url: str) -> bool:
         return self._may_know(key_of(url))
+
+    def _is_known_page(self, name: UrlName) -> bool:
+        return name.target is not None and self._is_known(name.target)
 
     def form_of(self, url: str) -> Form:
         """Return what the form of a URL says about its page; what it names first is remembered."""
@@ -92,10 +130,40 @@ class PageOrder:
             return Form.VIEW
         return Form.FIRST_VERSION if hashes else Form.PAGE
 
+    def learned_form(self, url: str) -> Form | None:
+        """Return the form under which a visit teaches. None: it teaches nothing, because it is a view of a page that
+        was not visited yet, so its text is new only for that reason."""
+        form = self.form_of(url)
+        is_early = form is Form.VIEW and not any(shown in self._visited for shown in self._shown_pages(url))
+        return None if is_early else form
+
+    def _shown_pages(self, url: str) -> Iterator[int]:
+        """Yield the hashes of the URLs of which a URL is taken for a view."""
+        if "?" in url:
+            yield from map(_hash, plainer_urls(url))
+        for name in names_in(url):
+            if name.target is not None:
+                yield _hash(name.target)
+            for text in (name.text, name.bare):
+                first = None if text is None else self._first.get(_hash(text))
+                if first is not None:
+                    yield first.url
+
+    def note_visit(self, url: str) -> None:
+        """Remember that a URL was visited."""
+        self._visited[_hash(url)] = None
+        while len(self._visited) > self._max_names:
+            del self._visited[next(iter(self._visited))]
+
     def _first_names(self, url: str, hashes: int) -> list[UrlName]:
-        """Return what a URL names that no other named before, or only others like it with more hashes."""
+        """Return what a URL names that no other named before, or only others like it with more hashes.
+        A page with a URL of its own is no name: `?next=/login`, or `?action=diff&id=Tea` if there is `?Tea`."""
         own, firsts = _Namer(_hash(parameters_of(url)), hashes, _hash(url)), []
         for name in names_in(url):
+            if self._is_known_page(name):
+                continue
+            if name.bare is not None and _hash(name.bare) in self._first:
+                continue
             key = _hash(name.text)
             known = self._first.get(key)
             if known is None or (known.shape == own.shape and known.hashes > hashes):
@@ -112,6 +180,11 @@ class PageOrder:
         known = NOTHING if state is None else state.value
         return expected_yield(known, url, self.form_of(url))
 
+    def answers(self, site_id: int) -> Answers:
+        """Return whether URLs of a site with endings of files answered with pages; its yields are loaded."""
+        state = self.yields.cached(site_id)
+        return NO_ANSWERS if state is None else state.value.answers
+
     def priority_of(self, candidate: Candidate) -> int:
         """Return the priority of a new page."""
         if not self.credit.orders_queue or candidate.depth == 0:
@@ -125,8 +198,9 @@ class PageOrder:
 
     def _tier(self, url: str, expected: float, hops: int) -> Tier:
         """Return the tier of a URL. Versions come after all pages, unless they yield as much.
-        The target of a redirect counts as a page, unless visits showed that its kind yields little."""
-        if hops and expected >= VIEW_PRIOR:
+        The target of a redirect counts as a page, unless visits showed that its kind yields little, or it names a known
+        page, such as the one that a login leads back to."""
+        if hops and expected >= VIEW_PRIOR and not any(map(self._is_known_page, names_in(url))):
             return Tier.PAGE
         tier = tier_of(expected)
         is_version = tier is Tier.PAGE and expected < PAGE_PRIOR and hashes_in(url) > 0

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from evercrawl.core.duplicates.minhash import SignatureMatch
 from evercrawl.model.document import Document
-from evercrawl.model.fetch import Exchange, FetchResult, Headers, Request
+from evercrawl.model.fetch import Exchange, Fetched, FetchResult, Headers, Request
 from evercrawl.model.page import (
     ArchiveEnd,
     Baseline,
@@ -17,10 +17,14 @@ from evercrawl.model.page import (
     LinkBatch,
     OriginalRecord,
     Page,
+    PageToComplete,
     QueuePosition,
     Refusal,
+    Resource,
     ShardState,
 )
+from evercrawl.model.rendering import RenderResult
+from evercrawl.model.settings import ParseSettings
 from evercrawl.model.site import Site
 
 
@@ -44,6 +48,28 @@ class Fetcher(Protocol):
         """Close every connection."""
 
 
+FetchForPage = Callable[[Request], Awaitable[FetchResult]]
+"""Fetches what a rendered page asks for, within robots.txt, pace, scope, limits and the private-address guard."""
+
+
+class Renderer(Protocol):
+    """Runs the scripts of pages in a browser that has no network of its own."""
+
+    async def render(self, page: Fetched, fetch: FetchForPage, *, wants_screenshot: bool = False) -> RenderResult:
+        """Return the document after its scripts ran. The page itself is not requested again; everything else that it
+        asks for goes through `fetch`."""
+
+    async def close(self) -> None:
+        """End the browser."""
+
+
+class RenderedRecord(NamedTuple):
+    """A rendered document to archive."""
+
+    dom: bytes
+    screenshot: bytes | None
+
+
 class Stored(NamedTuple):
     """The place of a record in the archive."""
 
@@ -65,11 +91,16 @@ class Archive(Protocol):
         payload_sha1: bytes | None = None,
         revisit: OriginalRecord | None = None,
         not_modified: bool = False,
+        rendered: RenderedRecord | None = None,
     ) -> Stored:
-        """Write request and response of one exchange; with `revisit`, as a revisit record of that original."""
+        """Write request and response of one exchange; with `revisit`, as a revisit record of that original.
+        With `rendered`, that document is written too, and its place is returned."""
 
     def flush(self) -> ArchiveEnd | None:
         """Write everything to the operating system; return the end of the archive. None: it is empty."""
+
+    async def sync(self) -> None:
+        """Wait until what was flushed survives a power cut, if that is wanted."""
 
     def truncate_to(self, end: ArchiveEnd | None) -> int:
         """Remove what follows the acknowledged end, or set it aside if a store knew it; once before the first append.
@@ -164,6 +195,19 @@ class ContentStore(Protocol):
         """Return headings and links of the newest content of a page, packed; None: there are none."""
 
 
+class ResourceStore(Protocol):
+    """Redirects and assets of one shard."""
+
+    async def resource(self, key: bytes) -> Resource | None:
+        """Return the newest content of a URL that is not a page; None: nothing is stored."""
+
+    async def resource_original(self, digest: bytes) -> OriginalRecord | None:
+        """Return the record of a resource with this content; None: there is none."""
+
+    async def pages_without_assets(self, after_id: int, most: int) -> list[PageToComplete]:
+        """Return the next pages whose newest version needs its assets, in order of id."""
+
+
 class LinkStore(Protocol):
     """Refused links of one shard, and links between shards."""
 
@@ -177,11 +221,16 @@ class LinkStore(Protocol):
         """Return the highest batch number received from each source shard."""
 
 
-class ShardStore(PageQueue, PageStore, SiteStore, ContentStore, LinkStore, Protocol):
+class ShardStore(PageQueue, PageStore, SiteStore, ContentStore, ResourceStore, LinkStore, Protocol):
     """The state of one shard and its ownership. `commit` is the only way to write."""
 
     async def claim(self) -> ShardState:
         """Become the owner: raise the epoch and return the state of the shard."""
+
+    async def follow_clock(self, now_us: int) -> int:
+        """Move times of the future to the present if the last visit lies in the future, because the clock was ahead
+        then or is behind now: pages wait from now on as long as they would have waited. Return how far ahead it was, in
+        microseconds; 0: nothing was moved. Versions and the log of visits keep their times."""
 
     async def commit(self, epoch: int, batch: Batch) -> None:
         """Apply the batch in one transaction; raise LeaseLost if the epoch is not the current one."""
@@ -231,6 +280,31 @@ class DocumentHandler(Protocol):
 
     def parse(self, url: str, headers: Headers, body: bytes) -> Document:
         """Return the document; bad content raises no exception."""
+
+
+class ParseTask(NamedTuple):
+    """A body to parse, and what is wanted of it."""
+
+    url: str
+    headers: Headers
+    body: bytes
+    kind: str  # Media type.
+    agent: str
+    limits: ParseSettings
+    all_details: bool = True
+    wants_snapshot: bool = False
+    wants_outline: bool = False
+
+
+class DocumentParser(Protocol):
+    """Parses documents that may take long, outside the event loop and within limits of CPU time and memory."""
+
+    async def parse(self, task: ParseTask) -> Document | None:
+        """Return the document; if a limit was reached, what was parsed until then, with the reason in `stopped`.
+        None: no handler knows the media type."""
+
+    def close(self) -> None:
+        """Give up what is in progress."""
 
 
 OpenArchive = Callable[[int], Archive]  # Shard number -> its archive.

@@ -454,7 +454,7 @@ class Probes:
 
     async def _measure(self, result: FetchResult, asked: str, site: Site) -> ProbeAnswer:
         status = status_of(result) or 0
-        document = parse(result, self._policy) if isinstance(result, Fetched) else None
+        document = await parse(result, self._policy) if isinstance(result, Fetched) else None
         if document is None:
             return ProbeAnswer(status)
         own = _own_links(document, site)

@@ -12,6 +12,7 @@ from xxhash import xxh64_intdigest
 from evercrawl.core.document.compression import unpack_outline
 from evercrawl.core.revisit.request_budget import RequestBudget
 from evercrawl.core.revisit.site_model import SiteModel, hub_of
+from evercrawl.core.revisit.user_schedule import next_time, parse_schedule
 from evercrawl.core.revisit.visit_schedule import BudgetLevel, changed_share, mark_cached
 from evercrawl.core.revisit.visit_value import MARGIN
 from evercrawl.core.url import canonical, key_of, site_of
@@ -22,7 +23,7 @@ from evercrawl.engine.site_state import SiteStates
 from evercrawl.model.fetch import Fetched, header
 from evercrawl.model.page import Batch, Page, Requeue, Reschedule
 from evercrawl.model.settings import RevisitSettings, Settings
-from evercrawl.model.time import DAY_US, span_us
+from evercrawl.model.time import DAY_US, from_us, span_us, to_us
 
 DAY = timedelta(days=1)
 URGENT = 2.0  # A visit worth this many times the threshold gets the urgent priority.
@@ -30,11 +31,20 @@ URGENT_PRIORITY, ORDINARY_PRIORITY = 1, 2
 RECONSIDER_US = 600_000_000  # A page that was not worth a request is considered again no sooner than this.
 AUDIT_FROM = 3  # Visits to a page before its validators are audited.
 MAX_FALSE_VALIDATORS = 1  # After this many wrong validators a site gets no conditional requests.
-DUE_PORTION = 1000  # Due pages that are queued at a time.
+DUE_PORTION = 1000  # Due pages that are considered at a time.
+CHOOSE_EVERY_US = 5_000_000  # With a budget, due pages that had to wait are compared again no sooner than this.
+MAX_QUEUED_TOKENS = 20  # A queued page takes up a place in the budget for as long as this many requests take.
 LOOK_AHEAD_PAGES = 64  # Pages due next that are considered when requests are left over.
 FAR = timedelta(days=36_500)  # Later than every due time.
 MAX_ANNOUNCED = 100_000  # Announcements in memory that wait for a visit.
+MAX_SCHEDULED = 200_000  # Pages of a shard that follow a new schedule at once; others do so when they are due.
 MAX_LINKED = 200  # Links of a page that a policy looks at.
+
+
+FAR_US = 2**62
+MAX_SCHEDULED = (
+    200_000  # Pages of a shard whose due times follow a new schedule at once; others do so when they are due.
+)
 
 
 class NextVisit(NamedTuple):
@@ -53,6 +63,7 @@ class VisitValue(NamedTuple):
     priority: int
     due_us: int
     rate_estimate: bytes | None = None  # What the policy knows about the page after its turn; None: as before.
+    value: float = inf  # What a visit now would gain; infinite: it is mandatory.
 
 
 def next_visit(
@@ -76,7 +87,16 @@ def next_visit(
     if days > wanted:
         rate_estimate = mark_cached(rate_estimate)
     days = min(days, settings.max_interval / DAY) * _jitter(page, settings.jitter)
+    own = own_due_us(page, policy, after_us=now_us)
+    if own is not None:
+        return NextVisit(own, (own - now_us) // 1_000_000, rate_estimate, outlook)
     return NextVisit(now_us + int(days * DAY_US), int(days * 86_400), rate_estimate, outlook)
+
+
+def own_due_us(page: Page, policy: Policy, *, after_us: int) -> int | None:
+    """Return when the user's schedule visits a page after a moment; None: there is none."""
+    schedule = policy.scope.selection(page.url).schedule
+    return None if schedule is None else to_us(next_time(parse_schedule(schedule), after=from_us(after_us)))
 
 
 def _jitter(page: Page, jitter: float) -> float:
@@ -131,6 +151,7 @@ class Revisits:
         self._settings = policy.settings.revisit
         self.weight_of = weight_of
         self._announced: dict[int, float] = {}
+        self._requested: set[int] = set()
         """Page id -> the newest date that announced a change in this run, until the next visit."""
         self._unsaved: dict[int, bytes] = {}
         """Page id -> what the policy knows after a visit that is not committed yet."""
@@ -164,9 +185,19 @@ class Revisits:
         """Return the newest date that announced a change of the page in this run."""
         return self._announced.get(page_id)
 
+    def note_request(self, page_id: int) -> None:
+        """Remember that somebody asked for a visit to the page now."""
+        if len(self._requested) < MAX_ANNOUNCED:
+            self._requested.add(page_id)
+
+    def is_requested(self, page_id: int) -> bool:
+        """Return whether somebody asked for this visit."""
+        return page_id in self._requested
+
     def note_visit(self, page_id: int, rate_estimate: bytes | None) -> None:
         """Remember what a visit taught until it is committed."""
         self._announced.pop(page_id, None)
+        self._requested.discard(page_id)
         if rate_estimate is not None:
             self._unsaved[page_id] = rate_estimate
 
@@ -194,6 +225,9 @@ class Revisits:
         """Return whether a page that is due is worth a request now; `linked`: the known pages that it links to."""
         if page.rate_estimate is None or page.tries:
             return VisitValue(True, ORDINARY_PRIORITY, now_us)
+        own = own_due_us(page, self._policy, after_us=page.last_us or 0)
+        if own is not None:
+            return VisitValue(own <= now_us, ORDINARY_PRIORITY, max(own, now_us))
         share = changed_share(page.rate_estimate, [each.rate_estimate for each in linked])
         may_pass, after = self._policy.schedule.take_turn(
             page.rate_estimate, outlook, now=now_us / DAY_US, level=self.level(), changed_share=share
@@ -210,7 +244,7 @@ class Revisits:
         # Jitter may shorten the interval, and a visit's value falls with about the square of it.
         if value >= MARGIN * threshold * self._earliest**2:
             is_urgent = isfinite(value) and value >= URGENT * threshold
-            return VisitValue(True, URGENT_PRIORITY if is_urgent else ORDINARY_PRIORITY, now_us)
+            return VisitValue(True, URGENT_PRIORITY if is_urgent else ORDINARY_PRIORITY, now_us, value=value)
         return self._put_off(page, outlook, now_us=now_us)
 
     def _put_off(self, page: Page, outlook: SiteModel, *, now_us: int) -> VisitValue:
@@ -227,7 +261,9 @@ class Revisits:
 
 
 class DuePages:
-    """Queues the pages of one shard that are due, and with requests to spare those that are due next."""
+    """Queues the pages of one shard that are due, and with requests to spare those that are due next.
+    With a budget, only the most valuable pages that it allows now are queued. The others stay due, and are compared
+    again: in a queue they would be visited in the order in which they came."""
 
     def __init__(
         self,
@@ -249,29 +285,64 @@ class DuePages:
         self.next_us: int | None = 0
         """When a page is due next; None: no page is."""
         self._looked_ahead_us = 0
+        self._queued: dict[int, int] = {}
+        """Page id -> when it was queued, of pages that wait for their visit and take up a place in the budget."""
+
+    async def apply_schedules(self, policy: Policy) -> None:
+        """Set the due times of pages with a schedule of the user's, which may be new."""
+        if not any(site.schedule for site in policy.settings.sites):
+            return
+        for page in await self._store.due(2**62, MAX_SCHEDULED):
+            own = None if page.tries else own_due_us(page, policy, after_us=page.last_us or 0)
+            if own is not None:
+                self._buffer.batch.rescheduled.append(Reschedule(page.id, own))
+        await self._commit()
 
     async def requeue(self, now_us: int) -> None:
-        """Queue the pages that are due by now and worth a request."""
+        """Queue the pages that are due by now and worth a request, as far as the budget allows."""
         if self.next_us is None or self.next_us > now_us:
             return
-        await self._weigh(await self._store.due(now_us, DUE_PORTION), now_us)
+        pages = await self._store.due(now_us, DUE_PORTION)
+        _, left = await self._weigh(pages, now_us)
+        if left and len(pages) == DUE_PORTION:  # Let others be considered too.
+            self._buffer.batch.rescheduled.extend(Reschedule(page.id, now_us + RECONSIDER_US, None) for page in left)
         await self._commit()
-        self.next_us = await self._store.next_due()
+        next_us = await self._store.next_due()
+        self.next_us = max(next_us, now_us + max(CHOOSE_EVERY_US, self._token_us)) if left and next_us else next_us
 
-    async def _weigh(self, pages: list[Page], now_us: int) -> int:
-        """Queue the pages that are worth a request, put off the others, and return the number queued."""
-        queued = 0
+    async def _weigh(self, pages: list[Page], now_us: int) -> tuple[int, list[Page]]:
+        """Queue the most valuable pages that are worth a request, and put off those that are not.
+        Return the number queued, and the pages for which the budget has no room."""
+        worth: list[tuple[Page, VisitValue]] = []
         for page in pages:
             outlook = (await self._revisits.outlooks.of(page.site_id)).value
             linked = await self._linked(page) if self._revisits.needs_links else ()
             weighed = self._revisits.weigh(page, outlook, now_us=now_us, linked=linked)
             if weighed.is_worth:
-                queued += 1
-                self.enqueue(page, weighed.priority)
+                worth.append((page, weighed))
             if not weighed.is_worth or weighed.rate_estimate is not None:
                 due_us = None if weighed.is_worth else weighed.due_us
                 self._buffer.batch.rescheduled.append(Reschedule(page.id, due_us, weighed.rate_estimate))
-        return queued
+        room = self._room(now_us)
+        if room is not None:
+            worth.sort(key=lambda pair: -pair[1].value)
+            self._queued.update((page.id, now_us) for page, _ in worth[:room])
+        for page, weighed in worth[:room]:
+            self.enqueue(page, weighed.priority)
+        return len(worth[:room]), [page for page, _ in worth[len(worth) if room is None else room :]]
+
+    def _room(self, now_us: int) -> int | None:
+        """Return how many more pages the budget has room for; None: there is no budget."""
+        budget = self._revisits.budget
+        if budget.per_day is None:
+            return None
+        oldest_us = now_us - max(RECONSIDER_US, MAX_QUEUED_TOKENS * self._token_us)
+        self._queued = {page_id: at_us for page_id, at_us in self._queued.items() if at_us > oldest_us}
+        return max(0, budget.whole_tokens(now_us / DAY_US) + 1 - len(self._queued))
+
+    def start_visit(self, page_id: int) -> None:
+        """Note that the visit of a page begins."""
+        self._queued.pop(page_id, None)
 
     async def _linked(self, page: Page) -> list[Page]:
         """Return the known pages of its own site that a page linked to at its last visit."""
@@ -297,7 +368,8 @@ class DuePages:
         if budget.per_day is None or not budget.is_full(now_us / DAY_US) or is_too_soon:
             return False
         self._looked_ahead_us = now_us
-        if await self._weigh(await self._store.due(now_us + self._longest_us, LOOK_AHEAD_PAGES), now_us):
+        queued, _ = await self._weigh(await self._store.due(now_us + self._longest_us, LOOK_AHEAD_PAGES), now_us)
+        if queued:
             await self._commit()
             return True
         budget.lower_threshold()
@@ -320,6 +392,7 @@ class DuePages:
     async def visit_soon(self, keys: Sequence[bytes]) -> None:
         """Queue known pages before those that the schedule has queued."""
         for page in await self._store.pages(keys):
+            self._revisits.note_request(page.id)
             if not page.seq:
                 self.enqueue(page, URGENT_PRIORITY)
         await self._commit()

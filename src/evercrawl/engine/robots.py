@@ -14,10 +14,11 @@ from evercrawl.core.faults import FAULT_RULES
 from evercrawl.core.frontier import FetchRobots, FetchSide, Frontier
 from evercrawl.core.politeness import HostQueue, SideRequest, request_end
 from evercrawl.core.robots.robots_rules import RobotsRules, compile_robots, redirect_loop_record, robots_record_of
+from evercrawl.engine.assets import StoredAssets, closed_answer, is_closed_for_assets, with_validators
 from evercrawl.engine.commits import CommitBuffer
-from evercrawl.engine.ports import Archive, Clock
+from evercrawl.engine.ports import Clock
 from evercrawl.engine.runtime import RunStats, Runtime
-from evercrawl.model.fetch import Failed, Fault, FetchResult, Moved, Request
+from evercrawl.model.fetch import Failed, Fault, FetchResult, Moved, NotModified, Request
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import RobotsSettings
 from evercrawl.model.site import RobotsRecord, Site
@@ -98,7 +99,7 @@ class SideRequests:
         self._requests[token] = request
         self._answers[token] = answer
         try:
-            await self._send(SideRequest(request.url, token))
+            await self._send(SideRequest(request.url, token, request.obeys_robots, request.is_asset))
             return await answer
         finally:
             self._requests.pop(token, None)
@@ -107,6 +108,10 @@ class SideRequests:
     def request_of(self, side_request: SideRequest) -> Request:
         """Return what to fetch."""
         return self._requests.get(side_request.token, Request(side_request.url))
+
+    def is_wanted(self, side_request: SideRequest) -> bool:
+        """Return whether some task still waits for the answer."""
+        return side_request.token in self._answers
 
     def done(self, side_request: SideRequest, result: FetchResult) -> None:
         """Pass the answer to the task that waits for it."""
@@ -122,7 +127,7 @@ class SiteRequests:
         self,
         frontier: Frontier,
         buffer: CommitBuffer,
-        archive: Archive,
+        assets: StoredAssets,
         *,
         runtime: Runtime,
         side_requests: SideRequests,
@@ -132,7 +137,7 @@ class SiteRequests:
     ) -> None:
         self._frontier = frontier
         self._buffer = buffer
-        self._archive = archive
+        self._assets = assets
         self._runtime = runtime
         self._side_requests = side_requests
         self._stats = stats
@@ -141,7 +146,7 @@ class SiteRequests:
 
     async def send(self, request: Request, queue: HostQueue) -> FetchResult:
         """Send a request; if it has to be repeated, wait for the site's delay first."""
-        listed = self._runtime.policy.scope.host_refusal(request.url)
+        listed = self._runtime.policy.scope.listed_refusal(request.url)
         if listed is not None:
             return Failed(request.url, Fault.EXCLUDED_HOST, listed[1], timedelta(0))
         request = replace(request, delay_s=queue.site.delay_ms / 1000)
@@ -154,7 +159,7 @@ class SiteRequests:
     async def _send_and_archive(self, queue: HostQueue, request: Request) -> FetchResult:
         answer = await self.send(request, queue)
         if answer.exchange is not None:
-            self._archive.append(request.url, answer.exchange)
+            self._assets.archive.append(request.url, answer.exchange)
         self.end(queue, answer, now=self._runtime.clock.now())
         return answer
 
@@ -183,21 +188,71 @@ class SiteRequests:
         if rules.is_unreachable:
             reason = f"{name}: {record.detail}"
             self._frontier.close_site(queue, until_us=record.expires_us, reason=reason)
+            self._fail_assets(queue)
         self._note_site(queue)
         self._buffer.commit_soon()
 
     async def fetch_side(self, turn: FetchSide) -> None:
         """Send a side request to a site."""
-        request = self._side_requests.request_of(turn.side_request)
-        self._side_requests.done(turn.side_request, await self._send_and_archive(turn.queue, request))
+        request, robots = self._side_requests.request_of(turn.side_request), turn.queue.robots
+        if turn.side_request.obeys_robots and robots is not None:
+            verdict = robots.verdict(request.url)
+            if not verdict.allowed or not self._side_requests.is_wanted(turn.side_request):
+                refused = Failed(request.url, Fault.ROBOTS, verdict.detail, timedelta(0))
+                self._side_requests.done(turn.side_request, refused)
+                self._frontier.record_skip(turn.queue)
+                self._buffer.count_answer(turn.queue.site.id)
+                return
+        is_part = request.obeys_robots and request.post is None
+        fetch = self._fetch_asset if request.is_asset else self._fetch_part if is_part else self._send_and_archive
+        self._side_requests.done(turn.side_request, await fetch(turn.queue, request))
+
+    async def _fetch_part(self, queue: HostQueue, request: Request) -> FetchResult:
+        """Fetch a part of a page for the browser, and store it. A fresh copy is used instead, and a stale one again if
+        the server says so."""
+        now = self._runtime.clock.now()
+        known = await self._assets.newest(request.url)
+        stored = await self._assets.stored_part(known, at=now) if known is not None else None
+        if known is not None and stored is not None and known.fresh_until_us > to_us(now):
+            self._frontier.record_skip(queue)
+            self._buffer.count_answer(queue.site.id)
+            return stored
+        answer = await self.send(request if stored is None else with_validators(request, known), queue)
+        now = self._runtime.clock.now()
+        await self._assets.write(request.url, answer, known, now=now)
+        self.end(queue, answer, now=now)
+        return stored if stored is not None and isinstance(answer, NotModified) else answer
+
+    async def _fetch_asset(self, queue: HostQueue, request: Request) -> FetchResult:
+        """Fetch an asset unless robots.txt forbids it, and store it."""
+        now = self._runtime.clock.now()
+        refused = self._assets.refuse(request.url, queue.robots, now=now)
+        if refused is not None:
+            self._frontier.record_skip(queue)
+            self._buffer.count_answer(queue.site.id)
+            return refused
+        known = await self._assets.newest(request.url)
+        answer = await self.send(with_validators(request, known), queue)
+        now = self._runtime.clock.now()
+        await self._assets.write(request.url, answer, known, now=now)
+        self.end(queue, answer, now=now)
+        return answer
 
     def end(self, queue: HostQueue, answer: FetchResult, *, now: datetime, is_retry: bool = False) -> None:
         """Note that a request has ended: the site's delay counts from now on."""
         self._stats.count_request(answer)
         if self._frontier.record_answer(queue, request_end(answer, now=now, is_retry=is_retry), now_us=to_us(now)):
             self._buffer.commit_soon()
+            if is_closed_for_assets(queue.site, now_us=to_us(now)):
+                self._fail_assets(queue)
         self._buffer.count_answer(queue.site.id)
         self._note_site(queue)
+
+    def _fail_assets(self, queue: HostQueue) -> None:
+        """Give up the assets of a site that is closed: their pages are completed in a later run."""
+        while queue.assets:
+            asset = queue.assets.popleft()
+            self._side_requests.done(asset, closed_answer(asset.url, queue.site))
 
     def _note_site(self, queue: HostQueue) -> None:
         self._buffer.note_site(queue.site)

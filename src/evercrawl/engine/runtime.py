@@ -20,7 +20,7 @@ from evercrawl.core.frontier import priority_of_value
 from evercrawl.core.url import canonical
 from evercrawl.engine.decision import Policy
 from evercrawl.engine.machines import Machines
-from evercrawl.engine.ports import Clock, Fetcher
+from evercrawl.engine.ports import Clock, Fetcher, Renderer
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Failed, Fault, FetchResult, Moved, Request
 from evercrawl.model.page import Candidate, CompletedVisit, LinkBatch, Page
@@ -222,7 +222,7 @@ class RunStats:
     def count_visit(self, page: Page, visited: CompletedVisit) -> None:
         """Count a visit."""
         self.outcomes[visited.outcome, visited.reason] += 1
-        if visited.reason is Reason.SITE_PAUSED:
+        if visited.reason in (Reason.SITE_PAUSED, Reason.SIGNED_OUT):
             self.paused_pages.add(page.key)
         elif self.paused_pages:
             self.paused_pages.discard(page.key)
@@ -345,6 +345,7 @@ class Runtime:
     popular: UrlCache  # URLs that were found recently.
     peers: Peers = field(default_factory=NoPeers)
     focus: FocusGuide | None = None  # What the crawl looks for; None: everything.
+    renderer: Renderer | None = None  # None: no page is rendered.
     machines: Machines | None = None  # What the sites share; None: nothing is waited for.
 
     def adopt(self, seed: str, target: str) -> None:

@@ -27,6 +27,7 @@ from evercrawl.core.frontier import (
     Wait,
 )
 from evercrawl.core.politeness import SideRequest, reopened
+from evercrawl.core.render_choice import Evidence, RenderChoice
 from evercrawl.core.revisit.request_budget import BUDGET_KEY
 from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.core.url import site_of
@@ -34,6 +35,7 @@ from evercrawl.core.visit.link_batch import LinkBatchContents
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.core.visit.outcome import judge_failed
 from evercrawl.engine.apply import CreditPayout, VisitWriter, visit_row
+from evercrawl.engine.assets import CompletePages, StoredAssets, closed_answer, is_closed_for_assets
 from evercrawl.engine.commits import CommitBuffer, LinkChannel
 from evercrawl.engine.decision import Decision, PageKnowledge, Related
 from evercrawl.engine.duplicates import Duplicates
@@ -41,6 +43,7 @@ from evercrawl.engine.feeds import SitemapPoller
 from evercrawl.engine.gather import ContentReader, ShardKnowledge, VisitReader
 from evercrawl.engine.links import LinkIntake, judge_new_links
 from evercrawl.engine.page_order import PageOrder
+from evercrawl.engine.page_rendering import RENDERING, PageRendering, not_rendered, read_embedded
 from evercrawl.engine.probes import Probes
 from evercrawl.engine.revisits import URGENT_PRIORITY, DuePages, Revisits
 from evercrawl.engine.robots import SiteAccess, SiteRequests
@@ -50,7 +53,7 @@ from evercrawl.engine.site_state import CHANGE, FRESHNESS, MAX_OUTLOOKS, MAX_TEX
 from evercrawl.engine.traps import RULES_KEY, Traps, apply_rules, requeue_reopened
 from evercrawl.engine.visit import visit
 from evercrawl.errors import EvercrawlError
-from evercrawl.model.fetch import Failed, Fault, FetchResult, Request
+from evercrawl.model.fetch import Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.page import Batch, Candidate, LinkBatch, NewPage, Page, Promotion, Refusal, Requeue, ShardState
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.site import Site
@@ -104,6 +107,10 @@ class Shard:
         self._crashed_at_us = self._now_us() if facts.crashed else None
         self._broken: EvercrawlError | None = None
         self._tasks = TaskSet()
+        self._without_slot: set[asyncio.Task[None]] = set()
+        """Visits whose page is being rendered."""
+        self._rendered_ids: set[int] = set()
+        """The same, as numbers of pages; they stay until the visit has ended."""
         self._last_commit_us = self._states_saved_us = self._committed_visits = 0
         self._has_held = asyncio.Event()
         self._is_resting = self._is_retired = False
@@ -192,7 +199,10 @@ class Shard:
         )
         change = SiteStates(store, CHANGE, most=MAX_TEXTS // shared.shards)
         sitemaps = SiteStates(store, SITEMAPS, most=most)
-        self.knowledge = ShardKnowledge(change, sitemaps, revisits, self.traps, duplicates, credit, self.order)
+        rendering = SiteStates(store, RENDERING, most=most)
+        self.knowledge = ShardKnowledge(
+            change, sitemaps, revisits, self.traps, duplicates, credit, self.order, rendering
+        )
         next_seq, commit = self.links.next_seq, self.commit
         self.due = DuePages(store, revisits, self.buffer, next_seq=next_seq, commit=commit, settings=policy.settings)
 
@@ -220,15 +230,28 @@ class Shard:
             enter_links=self._enter_links,
             tasks=BackgroundTasks(self.wake.set, self._fail),
         )
+        self._assets = StoredAssets(self.store, archive, self.buffer, settings=self.policy.settings)
+        self.completion = CompletePages(
+            self.store,
+            archive,
+            self.buffer,
+            fetch=access.fetch,
+            scope=self.policy.scope,
+            settings=self.policy.settings,
+            tasks=BackgroundTasks(self.wake.set, self._fail),
+        )
         self._requests = SiteRequests(
             self.frontier,
             self.buffer,
-            archive,
+            self._assets,
             runtime=runtime,
             side_requests=self._shared.side_requests,
             stats=self.stats,
             remember=self.links.remember,
             on_robots=self.sitemaps.poll_named,
+        )
+        self._rendering = PageRendering(
+            self._shared.renderer, knowledge.rendering, clock=self.clock, policy=self.policy
         )
         contents = ContentReader(
             self.store, archive, knowledge.change, original_of=self.buffer.original_of, policy=self.policy
@@ -240,7 +263,7 @@ class Shard:
     def _build_writers(self) -> None:
         """Build what writes into the next commit."""
         self._writer = VisitWriter(
-            self._ports.archive,
+            self._assets,
             self.buffer,
             self.channel,
             links=self.links,
@@ -264,6 +287,12 @@ class Shard:
     def is_quiet(self) -> bool:
         """Whether nothing is in flight or unsaved, and no wake-up is pending."""
         return self._is_resting and not self.wake.is_set()
+
+    @property
+    def is_completing(self) -> bool:
+        """Whether assets of visited pages are missing."""
+        is_visiting = bool(self._tasks) or not self.buffer.batch.is_empty()
+        return self.completion.is_busy or (self.policy.settings.assets.enabled and is_visiting)
 
     @property
     def in_flight(self) -> int:
@@ -296,18 +325,25 @@ class Shard:
         self._is_resting = False
         self.wake.clear()
         self.sitemaps.start_due(self._now_us())
+        await self.completion.start_due()
         await self.due.requeue(self._now_us())
         await self._read_needed()
         await self._shared.slots.acquire()
         if self._runtime.focus is not None or self.credit.is_exact or self._should_commit_early():
             await self._catch_up()
-        turn = self.frontier.turn(now_us=self._now_us()) if self._may_start() else Idle()
+        turn = self._next_turn()
         if isinstance(turn, (Wait, Idle)):
             self._shared.slots.release()
             if not await self._look_ahead(turn):
                 await self._rest(turn)
         else:
             self._start(turn)
+
+    def _next_turn(self) -> Work | Wait | Idle:
+        frontier, now_us = self.frontier, self._now_us()
+        if not self._may_start():
+            return frontier.part_turn(now_us=now_us)
+        return frontier.asset_turn(now_us=now_us) if self._host.has_enough_pages() else frontier.turn(now_us=now_us)
 
     def _should_commit_early(self) -> bool:
         """Return whether to commit new pages before the regular time: at first they are a large part of the queue."""
@@ -334,13 +370,13 @@ class Shard:
         pages = await self.store.queue(need.site_id, need.priority, need.after_seq, need.most)
         if not self.frontier.still_needs(need):
             return
+        await self.order.yields.of(site.id)
         now = self.clock.now()
         refused = self._reader.refuse_queued(pages, site, traps, now=now)
         for page, refusal in refused:
             self._write_visit(page, refusal, now=now)
             self.buffer.count_answer(page.site_id)
         left_out = {page.id for page, _ in refused}
-        await self.order.yields.of(site.id)
         for page, priority in self.order.demotions([page for page in pages if page.id not in left_out]):
             self._demote(page, priority)
             left_out.add(page.id)
@@ -368,7 +404,10 @@ class Shard:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        self._shared.slots.release()
+        if task in self._without_slot:
+            self._without_slot.discard(task)
+        else:
+            self._shared.slots.release()
         self.wake.set()
 
     async def _carry_out(self, turn: Work) -> None:
@@ -383,7 +422,7 @@ class Shard:
                     await self._requests.fetch_side(turn)
         except asyncio.CancelledError:
             # The request may have been sent, so the site's delay counts from now although there is no answer.
-            if turn.queue.in_flight >= in_flight:
+            if not self._end_rendering(turn) and turn.queue.in_flight >= in_flight:
                 self._requests.end(turn.queue, _no_answer(turn, "cancelled"), now=self.clock.now())
             raise
         except EvercrawlError as error:
@@ -398,7 +437,7 @@ class Shard:
         if isinstance(turn, Visit):
             now = self.clock.now()
             self._write_visit(turn.page, Decision(judge_failed(turn.page, failed, asked=None, now=now)), now=now)
-        if turn.queue.in_flight >= in_flight:
+        if not self._end_rendering(turn) and turn.queue.in_flight >= in_flight:
             self._requests.end(turn.queue, failed, now=self.clock.now())
         if isinstance(turn, FetchSide):
             self._shared.side_requests.done(turn.side_request, failed)
@@ -423,7 +462,8 @@ class Shard:
         self.quiet_until_us = self._next_moment_us(turn, commit_us, now_us)
         self.opens_us = self._next_opening_us(turn, now_us)
         # A poll that waits for its site to open is not work; one that reads an answer is.
-        is_reading = (self.sitemaps.is_busy or bool(self._probes.tasks)) and isinstance(turn, Idle)
+        is_reading = self.sitemaps.is_busy or bool(self._probes.tasks) or self.completion.is_busy
+        is_reading = is_reading and isinstance(turn, Idle)
         is_busy = bool(self._tasks) or bool(self._followups) or is_reading
         self._is_resting = not is_busy and self.buffer.batch.is_empty()
         if self.is_quiet:
@@ -476,7 +516,9 @@ class Shard:
 
     async def _look_ahead(self, turn: Wait | Idle) -> bool:
         """Spend spare requests on pages that are due next; return whether any were queued."""
-        return isinstance(turn, Idle) and self._may_start() and await self.due.look_ahead(self._now_us())
+        if not isinstance(turn, Idle) or not self._may_start() or self._host.has_enough_pages():
+            return False
+        return await self.due.look_ahead(self._now_us())
 
     # The steps of a visit
 
@@ -487,8 +529,41 @@ class Shard:
     async def fetch(self, request: Request, turn: Visit, known: PageKnowledge) -> tuple[FetchResult, datetime]:
         """Send a request to the page's site; return the answer and its moment."""
         self.knowledge.revisits.start_visit(turn.page, known.outlook, now_us=self._now_us())
+        self.due.start_visit(turn.page.id)
         answer = await self._requests.send(request, turn.queue)
+        if isinstance(answer, Fetched):
+            evidence, choice = await self._rendering.plan(turn.page, answer)
+            if choice.paths and (embedded := read_embedded(answer, choice.paths)) is not None:
+                return embedded, self.clock.now()
+            if choice.should_render or choice.paths:
+                return await self._render(turn, answer, evidence, choice), self.clock.now()
+            if choice.why:
+                answer = not_rendered(answer, choice.why)
         return answer, self.clock.now()
+
+    async def _render(self, turn: Visit, answer: Fetched, evidence: Evidence, choice: RenderChoice) -> FetchResult:
+        """Render a page. Its request ends before, and it gives up its slot, for the requests of the browser."""
+        self._requests.end(turn.queue, answer, now=self.clock.now(), is_retry=turn.page.tries > 0)
+        self.frontier.start_rendering(turn.queue)
+        self._rendered_ids.add(turn.page.id)
+        task = asyncio.current_task()
+        assert task is not None
+        self._without_slot.add(task)
+        self._shared.slots.release()
+        self.wake.set()
+        rendered = await self._rendering.render(turn.page, answer, evidence, choice)
+        await self._shared.slots.acquire()
+        self._without_slot.discard(task)
+        return rendered
+
+    def _end_rendering(self, turn: Work) -> bool:
+        """Note that the visit to a page that was rendered has ended; return False if it was not rendered."""
+        if not isinstance(turn, Visit) or turn.page.id not in self._rendered_ids:
+            return False
+        self._rendered_ids.discard(turn.page.id)
+        self.frontier.end_rendering(turn.queue)
+        self.buffer.count_answer(turn.queue.site.id)
+        return True
 
     async def look_up(self, turn: Visit, answer: FetchResult, known: PageKnowledge, *, now: datetime) -> Related:
         """Read what the store knows about the answer."""
@@ -502,7 +577,9 @@ class Shard:
             self.frontier.record_skip(turn.queue)
             self.buffer.count_answer(site.id)
             return
-        self._requests.end(turn.queue, decision.answer, now=now, is_retry=page.tries > 0)
+        if not self._end_rendering(turn):
+            self._requests.end(turn.queue, decision.answer, now=now, is_retry=page.tries > 0)
+        self.order.note_visit(page.url)
         self._probes.apply(site, page, decision, now=now)
         if self.traps.apply(site, decision.site):
             self._followups.start(self._requeue_reopened(site))
@@ -529,9 +606,18 @@ class Shard:
     # Links
 
     async def add_side_request(self, side_request: SideRequest) -> None:
-        """Send a request to one of our sites on behalf of another."""
-        site = await self.links.site_for(site_of(side_request.url))
-        self.frontier.add_side_request(self.frontier.open_queue(self._as_opened(site)), side_request)
+        """Send a request to one of our sites on behalf of another; assets that are stored need none."""
+        if side_request.is_asset:
+            request = self._shared.side_requests.request_of(side_request)
+            stored = await self._assets.answer(request, now=self.clock.now())
+            if stored is not None:
+                self._shared.side_requests.done(side_request, stored)
+                return
+        site = self._as_opened(await self.links.site_for(site_of(side_request.url)))
+        if side_request.is_asset and is_closed_for_assets(site, now_us=self._now_us()):
+            self._shared.side_requests.done(side_request, closed_answer(side_request.url, site))
+            return
+        self.frontier.add_side_request(self.frontier.open_queue(site), side_request)
         self.wake.set()
 
     async def _enter_links(self, found: FoundLinks) -> None:
@@ -598,11 +684,12 @@ class Shard:
         await self.due.requeue_all(self._now_us())
 
     async def apply_rules(self) -> None:
-        """Queue what the user rules about traps admit now."""
+        """Queue what the user rules about traps admit now, and apply the user's schedules."""
         stored = await apply_rules(self.policy.traps, self.store, enqueue=self._enqueue, commit=self.commit)
         if stored is not None:
             self.buffer.batch.site_states[RULES_KEY] = stored
             await self.commit()
+        await self.due.apply_schedules(self.policy)
 
     async def _requeue_reopened(self, site: Site) -> None:
         await self.commit()
@@ -629,6 +716,8 @@ class Shard:
         self._committed_visits += len(committed.batch.visited)
         self.links.forget_committed(committed.batch)
         self.knowledge.duplicates.forget_committed()
+        self._assets.forget_committed()
+        self.completion.add_committed(committed.batch)
         self.knowledge.revisits.forget_committed(committed.batch)
         self.frontier.record_commit(committed.answers, now_us=now_us)
         await self._announce(committed.batch, now_us)
@@ -644,6 +733,7 @@ class Shard:
         states |= knowledge.sitemaps.unsaved()
         states |= knowledge.traps.unsaved()
         states |= self.order.yields.unsaved()
+        states |= knowledge.rendering.unsaved()
         if not self.saves_shared_state:
             return
         if not shared.mirrors.is_saved:
@@ -723,7 +813,8 @@ class Shard:
             task.cancel()
 
     def _all_tasks(self) -> list[asyncio.Future[None]]:
-        return [*self._tasks, *self.sitemaps.tasks, *self._probes.tasks, *self._followups]
+        others = (self.sitemaps.tasks, self._probes.tasks, self._followups, self.completion.all_tasks())
+        return [*self._tasks, *(task for tasks in others for task in tasks)]
 
     async def close(self, *, cleanly: bool) -> None:
         """Release the shard."""

@@ -14,7 +14,8 @@ from evercrawl.core.duplicates.url_seen import BloomChain, UrlSeenTest
 from evercrawl.core.politeness import Pace, SideRequest
 from evercrawl.core.revisit.request_budget import RUN_BURST_DAYS, WATCH_BURST_DAYS, RequestBudget, initial_threshold
 from evercrawl.engine.decision import Policy
-from evercrawl.engine.ports import Archive, NearTexts, ShardStore
+from evercrawl.engine.page_rendering import PartCache, SharedRenderer
+from evercrawl.engine.ports import Archive, Clock, NearTexts, Renderer, ShardStore
 from evercrawl.engine.robots import RobotsCache, SideRequests
 from evercrawl.engine.runtime import RunStats
 from evercrawl.model.page import DuplicateCandidate, LinkBatch
@@ -37,6 +38,7 @@ class ShardHost:
     """What a shard needs from its process."""
 
     may_start: Callable[[], bool]
+    has_enough_pages: Callable[[], bool]  # The page limit of the run is reached; only assets are fetched from now on.
     blocked_until_us: Callable[[], int | None]
     on_quiet: Callable[[], None]
     page_at: Callable[[str], Awaitable[DuplicateCandidate | None]]  # Finds a page in any shard of the process.
@@ -58,6 +60,8 @@ class SharedState:
         seed: int,
         total_credit: Callable[[], int],
         send: Callable[[SideRequest], Awaitable[None]],
+        clock: Clock,
+        renderer: Renderer | None = None,
     ) -> None:
         """`shards`: of the whole collection. `send` hands a side request to the shard that owns its site."""
         settings = policy.settings
@@ -77,6 +81,7 @@ class SharedState:
         self.robots = RobotsCache(policy.agent, allow_private=settings.http.allow_private)
         self.slots = asyncio.Semaphore(settings.crawl.concurrency)
         self.side_requests = SideRequests(send)
+        self.renderer = SharedRenderer(renderer, PartCache(self.side_requests.run, clock))
 
 
 def request_budget(policy: Policy) -> RequestBudget:

@@ -422,7 +422,7 @@ async def requeue_reopened(
     enqueue: Callable[[Page], None],
     offer: Callable[[list[Candidate]], Awaitable[None]],
 ) -> None:
-    """Queue the blocked pages and links of a site again, after a block was found wrong."""
+    """Queue the blocked pages and links of a site again, after a block or a refusal by ending was found wrong."""
     state = (await traps.states.of(site.id)).value
     after_id = 0
     while pages := await store.unfetched(after_id, PORTION):
@@ -438,7 +438,7 @@ async def requeue_reopened(
         found = [
             Candidate(refusal.url, refusal.key, refusal.depth, 0, refusal.parent, None)
             for refusal in refusals
-            if refusal.reason is Reason.TRAP and refusal.url.startswith(site.name + "/")
+            if refusal.reason in (Reason.TRAP, Reason.FILE_TYPE) and refusal.url.startswith(site.name + "/")
         ]
         if found:
             await offer(found)

@@ -61,6 +61,7 @@ class Document:
     snapshot: bytes | None = None  # The packed snapshot for comparisons; None: not requested, or not HTML.
     is_list: bool = False  # A feed: its text is a list of entries.
     unread: int = 0  # Bytes at the end of the body that were not parsed, because of nesting or size limits.
+    stopped: str | None = None  # Why the parser was ended early, so that text and links may be missing.
 
 
 class Outline(NamedTuple):

@@ -43,11 +43,16 @@ class Fault(StrEnum):
     HTTP_ERROR = "http_error"
     BAD_REDIRECT = "bad_redirect"
     PRIVATE_ADDRESS = "private_address"
+    PROXY = "proxy"
+    LOGOUT = "logout"
+    SIGNED_OUT = "signed_out"
     MEDIA_TYPE = "media_type"
     SIZE = "size"
     EXCLUDED_HOST = "excluded_host"
     LOCAL = "local"
     WITHHELD = "withheld"
+    ROBOTS = "robots"
+    RENDERING = "rendering"
     INTERNAL = "internal"
 
 
@@ -75,14 +80,20 @@ NO_CONDITIONS = ResponseConditions()
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A GET request, conditional if it has validators. `url` is canonical."""
+    """A GET request, conditional if it has validators. `url` is canonical. With a `form` or `post` it is a POST."""
 
     url: str
     etag: str | None = None
     last_modified: str | None = None
     body_limit: int | None = None  # Maximum bytes on the wire and decoded; None: the limits of the settings.
     conditions: ResponseConditions = NO_CONDITIONS
+    is_asset: bool = False  # For a page to look right: robots.txt counts, and the answer is stored as a resource.
     delay_s: float = 0.0  # Delay in seconds before the request is repeated after a closed keep-alive connection.
+    obeys_robots: bool = False  # As a side request: it is sent only if robots.txt of its site allows it.
+    headers: Headers = ()  # More header fields, such as those that a script set; they replace ours of the same name.
+    secrets: Headers = field(default=(), repr=False)  # More header fields, whose values are not recorded.
+    form: bytes | None = field(default=None, repr=False)  # A login form to send; never recorded.
+    post: bytes | None = field(default=None, repr=False)  # The body of a POST that a script sends; it is recorded.
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +109,17 @@ class Exchange:
 
 
 @dataclass(frozen=True, slots=True)
+class RenderNote:
+    """What came of rendering a page."""
+
+    is_rendered: bool = False  # The body is the document after its scripts ran.
+    detail: str = ""  # Why it was rendered or not, in words.
+    links: tuple[str, ...] = ()  # URLs that scripts put into the history.
+    screenshot: bytes | None = field(default=None, repr=False)
+    lacks_browser: bool = False  # The page shows little without scripts, and there is no browser to run them.
+
+
+@dataclass(frozen=True, slots=True)
 class Fetched:
     """A response with a status of 200 to 299, complete or cut at a limit."""
 
@@ -107,6 +129,7 @@ class Fetched:
     body: bytes = field(repr=False)  # The decoded body.
     exchange: Exchange
     truncated: Truncation | None = None
+    rendering: RenderNote | None = None  # What came of rendering it; None: it was not considered.
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,22 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from evercrawl.model.change import Change
 from evercrawl.model.history import ChangeGroup, PageEvent
 from evercrawl.model.page import Version
 from evercrawl.model.reason import Outcome, Reason
-
-Row = TypeVar("Row")
-
-
-@dataclass(frozen=True, slots=True)
-class PagedRows(Generic[Row]):
-    """Rows of a list, and the cursor of the next ones."""
-
-    rows: tuple[Row, ...]
-    next: str | None  # The cursor of the next rows; None: these are the last.
 
 
 class SiteRow(NamedTuple):
@@ -55,18 +45,6 @@ class PageRow(NamedTuple):
     version: int
     last_us: int | None
     due_us: int | None
-
-
-class DuePage(NamedTuple):
-    """A page outside the queue, with its due time."""
-
-    id: int
-    url: str
-    due_us: int
-    visits: int
-    version: int
-    last_us: int | None
-    interval_s: int
 
 
 class VisitLogRow(NamedTuple):
@@ -140,7 +118,8 @@ class SiteLoad:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """A version as web archives list it: when it was captured, and the position of its record."""
+    """A version as web archives list it: when it was captured, and the position of its record.
+    Redirects and assets have version 0."""
 
     url: str
     seen_us: int
@@ -152,6 +131,9 @@ class Capture:
     offset: int
     file: str
     title: str | None
+    digest: bytes = b""
+    last_us: int | None = None  # When the content was seen last; None: unknown.
+    moved_to: str | None = None  # The target of a redirect.
 
 
 class PageRecord(NamedTuple):

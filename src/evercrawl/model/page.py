@@ -250,6 +250,38 @@ class OriginalRecord(NamedTuple):
     length: int
 
 
+class Resource(NamedTuple):
+    """A stored response that is not a page: a redirect, or an asset that pages need to look right."""
+
+    key: bytes
+    digest: bytes  # Of the decoded body; of a redirect, that of its target.
+    url: str
+    seen_us: int
+    last_us: int  # When the same content was seen last.
+    fresh_until_us: int  # Until then it is not requested again.
+    status: int
+    moved_to: str | None
+    payload_sha1: bytes
+    content_type: str | None
+    body_bytes: int
+    etag: str | None
+    last_modified: str | None
+    file: str
+    offset: int
+    length: int
+    record_id: bytes
+    truncated: str | None
+    refers_to: bytes | None  # The record that holds the body; None: this one does.
+
+
+class PageToComplete(NamedTuple):
+    """A version of a page whose assets are not stored yet."""
+
+    page_id: int
+    url: str
+    number: int
+
+
 class ArchiveEnd(NamedTuple):
     """The committed end of a shard's archive; the rest is cut off after a crash."""
 
@@ -264,6 +296,10 @@ class LinkBatch(NamedTuple):
     source: int
     target: int
     links: bytes
+
+
+MAX_CLOCK_STEP_US = 10 * 60 * 1_000_000  # Clocks of several machines may differ by this much.
+MAX_SITE_WAIT_US = 24 * 3600 * 1_000_000  # How long a site may stay closed whose opening the wrong clock hides.
 
 
 class ShardState(NamedTuple):
@@ -303,6 +339,9 @@ class Batch:
     """Highest number of the link batches received with this batch, by source shard."""
     site_states: dict[tuple[int, str], bytes] = field(default_factory=dict)
     """Site state by site and kind; a crash may lose unwritten state."""
+    resources: list[Resource] = field(default_factory=list)
+    completed: dict[int, tuple[int, bytes]] = field(default_factory=dict)
+    """Page -> the version whose assets are all stored (0: some are not), and their marks."""
     archive_end: ArchiveEnd | None = None
 
     def is_empty(self) -> bool:
@@ -322,4 +361,6 @@ class Batch:
             or self.delivered
             or self.received
             or self.site_states
+            or self.resources
+            or self.completed
         )

@@ -33,9 +33,11 @@ class Reason(StrEnum):
     MIRROR = "mirror"
     REDIRECT = "redirect"
     SOFT_404 = "soft_404"
+    NEEDS_BROWSER = "needs_browser"
     BODY_TOO_LARGE = "body_too_large"
     DECODED_TOO_LARGE = "decoded_too_large"
     COMPRESSION_RATIO = "compression_ratio"
+    PARSE_LIMIT = "parse_limit"
     # waiting
     WAITING = "waiting"
     SITE_PAUSED = "site_paused"
@@ -44,6 +46,7 @@ class Reason(StrEnum):
     ROBOTS_UNREACHABLE = "robots_unreachable"
     WITHHELD = "withheld"
     LOCAL = "local"
+    SIGNED_OUT = "signed_out"
     LOST_TEXT = "lost_text"
     # rejected
     INVALID_URL = "invalid_url"
@@ -58,6 +61,7 @@ class Reason(StrEnum):
     FILE_TYPE = "file_type"
     DYNAMIC = "dynamic"
     EXCLUDED_HOST = "excluded_host"
+    REMOVED = "removed"
     MEDIA_TYPE = "media_type"
     SIZE = "size"
     LANGUAGE = "language"
@@ -70,14 +74,17 @@ class Reason(StrEnum):
     TOO_MANY_REDIRECTS = "too_many_redirects"
     SITE_PAGE_LIMIT = "site_page_limit"
     TRAP = "trap"
+    LOGOUT = "logout"
     # failed
     DNS = "dns"
     CONNECT = "connect"
     TLS = "tls"
+    PROXY = "proxy"
     TIMEOUT = "timeout"
     RESET = "reset"
     EMPTY_REPLY = "empty_reply"
     INCOMPLETE = "incomplete"
+    RENDERING = "rendering"
     INVALID_HTTP = "invalid_http"
     HEADERS_TOO_LARGE = "headers_too_large"
     BAD_CONTENT_ENCODING = "bad_content_encoding"
@@ -103,9 +110,11 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.MIRROR: "the site mirrors another one, where this page is known",
     Reason.REDIRECT: "the server redirects to another URL",
     Reason.SOFT_404: "the server answers 200, but the page is an error page",
+    Reason.NEEDS_BROWSER: "the page shows its content only with scripts, and there is no browser to run them",
     Reason.BODY_TOO_LARGE: "the body was cut off at the limit for bytes on the wire",
     Reason.DECODED_TOO_LARGE: "the body was cut off at the limit for decoded bytes",
     Reason.COMPRESSION_RATIO: "the body was cut off because it decompresses to too many times its size",
+    Reason.PARSE_LIMIT: "the page is stored, but parsing it took too long or failed, so text and links may be missing",
     Reason.WAITING: "in the queue, not visited yet",
     Reason.SITE_PAUSED: "the site asked us to come back later (429, 503 or Retry-After)",
     Reason.SITE_DOWN: "the site cannot be reached or keeps failing; it is tried again later",
@@ -113,6 +122,7 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.ROBOTS_UNREACHABLE: "robots.txt could not be read, so no page of this site is requested yet",
     Reason.WITHHELD: "its outpost keeps it back for now: it changes at every visit, or robots.txt forbids it",
     Reason.LOCAL: "this machine ran out of open files or sockets; the page is tried again",
+    Reason.SIGNED_OUT: "the session on this site has ended, so its pages wait until you sign in again",
     Reason.LOST_TEXT: "the page has lost nearly all of its text; it is fetched again to see whether it is gone",
     Reason.INVALID_URL: "not a valid page URL",
     Reason.UNSUPPORTED_SCHEME: "only http and https are crawled, and schemes with a plugin",
@@ -126,25 +136,29 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.FILE_TYPE: "images, styles, scripts, archives and media are skipped unless scope.fetch_types lists them",
     Reason.DYNAMIC: "a program makes this page, and scope.dynamic_pages is off",
     Reason.EXCLUDED_HOST: "scope.exclude_hosts lists the host, so nothing is requested from it",
+    Reason.REMOVED: "you removed the page or its site, so it is not requested again",
     Reason.MEDIA_TYPE: "the response has a media type that is not kept",
     Reason.SIZE: "the page is smaller or larger than the sizes to keep",
     Reason.LANGUAGE: "the page is in a language that is not kept",
     Reason.DATE: "the page is older or newer than the dates to keep",
     Reason.KEYWORDS: "the page has none of the keywords, or an excluded one",
-    Reason.NOFOLLOW: "the link is marked nofollow",
+    Reason.NOFOLLOW: "the link or its page is marked nofollow, and scope.follow_nofollow is off",
     Reason.ROBOTS: "robots.txt forbids it",
     Reason.PRIVATE_ADDRESS: "the host's address is private, loopback, link-local or otherwise not public",
     Reason.REDIRECT_LOOP: "the redirects form a loop",
     Reason.TOO_MANY_REDIRECTS: "more redirects in a row than the limit",
     Reason.SITE_PAGE_LIMIT: "the site has reached its page limit",
     Reason.TRAP: "part of a crawler trap, judged by its URL or by what similar URLs returned",
+    Reason.LOGOUT: "the link logs out, and the site is crawled signed in",
     Reason.DNS: "the host name could not be resolved",
     Reason.CONNECT: "the connection failed",
     Reason.TLS: "the TLS connection or the certificate is not valid",
+    Reason.PROXY: "the proxy cannot be reached or refuses the request",
     Reason.TIMEOUT: "the server took longer than the time limit",
     Reason.RESET: "the connection broke during the response",
     Reason.EMPTY_REPLY: "the server closed the connection without a response",
     Reason.INCOMPLETE: "the response ended before its announced length",
+    Reason.RENDERING: "the browser could not render the page, which shows its content only with scripts",
     Reason.INVALID_HTTP: "the response is not valid HTTP",
     Reason.HEADERS_TOO_LARGE: "the response headers are larger than the limit",
     Reason.BAD_CONTENT_ENCODING: "the body could not be decompressed",

@@ -21,6 +21,8 @@ class Progress:
     """The progress of a run. The counts are those of the run; `known` and `queued` are those of the collection."""
 
     fetched: int = 0
+    new: int = 0
+    changed: int = 0
     known: int = 0
     queued: int = 0
     in_flight: int = 0
@@ -60,6 +62,7 @@ class Summary:
     max_concurrent_per_site: int = 0  # Maximum number of concurrent requests to one site.
     median_response_ms: int | None = None
     remaining: int = 0  # Number of queued pages.
+    next_visit: datetime | None = None  # When the next page is due.
     first_error: str | None = None
     closed_note: str | None = None
     """Which site with queued pages is closed, why and until when; of several, the first to open."""

@@ -24,6 +24,11 @@ class IdentitySettings:
     """Who we are to the sites we visit."""
 
     product: str = setting("evercrawl", "Product token: first word of the user agent and our name in robots.txt.")
+    user_agent: str = setting(
+        "plain",
+        "Form of the user agent. plain: `evercrawl/1.0 (+contact)`; compatible: `Mozilla/5.0 (compatible; evercrawl/1.0; "
+        "+contact)`; browser: that of Chrome, with our name and contact at its end. All of them say who we are.",
+    )
     contact: str | None = setting(
         None, "Mail address or web page where site owners can reach you. Sent with every request."
     )
@@ -39,6 +44,8 @@ class ScopeSettings:
         "host: the seeds' hosts; prefix: below the seeds' folders; domain: the seeds' domains with all subdomains; "
         "list: only the seeds.",
     )
+    pages: tuple[str, ...] = setting((), "Seeds of which only the page itself is crawled, whatever scope.kind says.")
+    sections: tuple[str, ...] = setting((), "Seeds of which only the folder is crawled, whatever scope.kind says.")
     max_depth: int | None = setting(None, "Maximum number of links away from a seed; none: no limit.")
     include: tuple[str, ...] = setting((), "Regular expressions. If there are any, a URL must match one of them.")
     exclude: tuple[str, ...] = setting((), "Regular expressions. A URL that matches one is rejected.")
@@ -71,6 +78,9 @@ class ScopeSettings:
     )
     exclude_hosts: tuple[str, ...] = setting((), "Hosts never to request, with all their subdomains.")
     exclude_hosts_file: str | None = setting(None, "File with more such hosts, one per line.", needs_trust=True)
+    removed: tuple[str, ...] = setting(
+        (), "Pages (URLs) and sites (origins) that were removed and are never requested; see `evercrawl remove`."
+    )
     access_log: str | None = setting(
         None,
         "Access log of a web server, or a file with lines `URL COUNT`: pages requested often come first.",
@@ -102,6 +112,10 @@ class SiteSettings:
     exclude_keywords: tuple[str, ...] | None = setting(None, "Do not keep pages with one of these words.")
     follow_rejected: bool | None = setting(None, "Follow the links of pages that are fetched but not kept.")
     dynamic_pages: bool | None = setting(None, "Fetch dynamic pages.")
+    render: str | None = setting(None, "Which pages to render: auto, never or always.")
+    schedule: str | None = setting(
+        None, "When to visit its pages: every 10 minutes, daily at 06:30 Europe/Berlin, weekdays at 9. None: learned."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +194,11 @@ class HttpSettings:
     ca_file: str | None = setting(None, "File with additional certificate authorities (PEM).", needs_trust=True)
     verify_tls: bool = setting(True, "Reject invalid certificates.", needs_trust=True)
     accept_language: str | None = setting(None, "Accept-Language header; none: not sent.")
+    keep_cookies: str = setting(
+        "signed-in",
+        "Whose cookies are kept until the next run. signed-in: of sites with credentials; all: of every site, which are "
+        "sent back to it; none: of no site, so that each run signs in again.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +308,13 @@ class ParseSettings:
     max_anchor_chars: int = setting(300, "Maximum length of an anchor text.")
     max_title_chars: int = setting(1000, "Maximum length of a title.")
     max_text_chars: int = setting(2_000_000, "Maximum length of the main text.")
+    max_cpu_time: timedelta = setting(
+        _seconds(20),
+        "CPU time to parse a PDF, a file of another handler or a large page; then the text so far is kept.",
+    )
+    max_memory_bytes: int = setting(
+        2 * 1024**3, "Memory to parse one of these; if it needs more, its text is not kept."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -468,6 +494,62 @@ class OutpostSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class RenderSettings:
+    """Rendering of pages with a browser."""
+
+    mode: str = setting(
+        "auto",
+        "auto: render pages that show little without scripts, and pages like those to which scripts added something; "
+        "never; always: render every page.",
+    )
+    screenshots: bool = setting(True, "Keep a screenshot of each version of a rendered page.")
+    browser: str | None = setting(
+        None, "Path of Chromium or Chrome; none: look for it in the usual places.", needs_trust=True
+    )
+    browsers: int = setting(2, "Maximum number of browsers of each worker process; each renders one page at a time.")
+    page_time: timedelta = setting(
+        _seconds(10), "How far the clock of a page may run. Timers fire without real waiting."
+    )
+    quiet: timedelta = setting(
+        _seconds(0.5), "A page is done after this time without requests and changes of the document."
+    )
+    max_time: timedelta = setting(_seconds(10), "Maximum time for one page, not counting the time of our own requests.")
+    max_fetch_time: timedelta = setting(_seconds(120), "Maximum time for the requests of one page.")
+    max_requests: int = setting(300, "Maximum number of requests of one page; more are refused.")
+    max_bytes: int = setting(32 * 1024 * 1024, "Maximum size of everything that one page loads; more is refused.")
+    max_body_bytes: int = setting(8 * 1024 * 1024, "Maximum size of one file that a page loads.")
+    max_dom_bytes: int = setting(16 * 1024 * 1024, "Maximum size of a rendered document.")
+    max_memory: int = setting(1024 * 1024 * 1024, "Maximum memory of a browser; a page that needs more is ended.")
+    post: bool = setting(
+        True, "Send POST requests of scripts that read data. Never sent: forms, uploads; if signed in."
+    )
+    max_scrolls: int = setting(200, "How often to scroll down a page while that shows more.")
+    max_scroll_time: timedelta = setting(_seconds(60), "Maximum time for scrolling, besides max_time.")
+    max_clicks: int = setting(
+        100, "How many buttons of a page to press to see more, and how often `Load more`. 0: none; none if signed in."
+    )
+    max_views: int = setting(100, "How many views of a page with addresses such as `#/about` to show.")
+    skip: tuple[str, ...] = setting(
+        ("image", "media", "font"), "Types of files that pages do not get: image, media, font, stylesheet."
+    )
+    pages_per_browser: int = setting(100, "Start a new browser after this many pages.")
+    screenshot_width: int = setting(1280, "Width of the window in pixels.")
+    screenshot_height: int = setting(8000, "Maximum height of a screenshot in pixels.")
+
+
+@dataclass(frozen=True, slots=True)
+class AssetSettings:
+    """Complete copies: styles, images, fonts and scripts of stored pages."""
+
+    enabled: bool = setting(False, "Store the assets of pages, also from other hosts.")
+    max_bytes: int = setting(20 * 1024 * 1024, "Maximum size of one asset; the rest is cut off.")
+    max_per_page: int = setting(500, "Maximum number of assets of one page, including those of its styles.")
+    refresh: timedelta = setting(
+        timedelta(days=1), "Age from which a stored asset is requested again when a page that needs it changes."
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class SearchSettings:
     """The search index and the link graph."""
 
@@ -491,6 +573,41 @@ class WebSettings:
         None,
         "URL where people reach the web interface (`serve`). Alerts link to it; none: they name commands instead.",
         needs_trust=True,
+    )
+    keep_watching: bool = setting(
+        False, 'Keep the collection up to date while the web interface runs. "Keep watching" sets it, Stop clears it.'
+    )
+    trusted_proxies: tuple[str, ...] = setting(
+        (),
+        "Addresses of reverse proxies whose X-Forwarded-For names the client, so that limits apply to each client.",
+        needs_trust=True,
+    )
+    max_connections: int = setting(
+        2000, "Open connections to the web interface. Silent clients that are not logged in make room for new ones."
+    )
+    max_connections_per_address: int = setting(
+        500, "Open connections of clients that are not logged in, per IPv4 address or IPv6 /64 block."
+    )
+    header_timeout: timedelta = setting(_seconds(10), "Maximum time for a client to send the headers of a request.")
+    body_timeout: timedelta = setting(_seconds(60), "Maximum time for a client to send the body of a request.")
+    idle_timeout: timedelta = setting(_seconds(30), "How long a connection stays open between two requests.")
+    send_timeout: timedelta = setting(_seconds(60), "How long to wait for a client that does not read its response.")
+    max_unsent_bytes: int = setting(
+        64 * 1024 * 1024, "Responses that clients have not read yet; beyond this, the slowest are disconnected."
+    )
+    anonymous_requests: int = setting(
+        8, "Requests of clients that are not logged in that are handled at the same time; users come first."
+    )
+    anonymous_rate: float = setting(200.0, "Requests per second of clients that are not logged in, all together.")
+    password_attempts_per_address: int = setting(
+        10,
+        "Password attempts per hour from one IPv4 /24 or IPv6 /64 block, or from a browser that has logged in before.",
+    )
+    password_attempts: int = setting(
+        50, "Password attempts per hour from all browsers together that have not logged in before."
+    )
+    announced_urls_per_day: int = setting(
+        100, "New URLs per day that a site or hub may announce (IndexNow, WebSub) without a link to them."
     )
 
 
@@ -520,6 +637,8 @@ class Settings:
     discovery: DiscoverySettings = field(default_factory=DiscoverySettings)
     traps: TrapSettings = field(default_factory=TrapSettings)
     outposts: OutpostSettings = field(default_factory=OutpostSettings)
+    render: RenderSettings = field(default_factory=RenderSettings)
+    assets: AssetSettings = field(default_factory=AssetSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
     alerts: AlertSettings = field(default_factory=AlertSettings)
     web: WebSettings = field(default_factory=WebSettings)

@@ -7,6 +7,8 @@ import re
 from evercrawl.errors import ConfigError
 from evercrawl.model.settings import IdentitySettings
 
+USER_AGENTS = ("plain", "compatible", "browser")
+BROWSER = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"
 MAX_CONTACT_CHARS = 256
 
 _PRODUCT = re.compile(r"[A-Za-z_-]+", re.ASCII)
@@ -15,12 +17,16 @@ _PAGE = re.compile(r"https?://[!-~]+", re.ASCII | re.IGNORECASE)
 
 
 def user_agent(identity: IdentitySettings, version: str) -> str:
-    """Return the User-Agent of every request: printable ASCII, the product first."""
+    """Return the User-Agent of every request: printable ASCII, with the product and the contact in every form."""
     if not _PRODUCT.fullmatch(identity.product):
         raise ConfigError(f"identity.product {identity.product!r} cannot be used: letters, '-' and '_' only (RFC 9309)")
     name = f"{identity.product}/{version}"
     contact = (identity.contact or "").strip()
-    return f"{name} (+{_contact_url(contact)})" if contact else name
+    address = f"+{_contact_url(contact)}" if contact else ""
+    if identity.user_agent == "compatible":
+        return f"Mozilla/5.0 (compatible; {name}{'; ' if address else ''}{address})"
+    own = f"{name} ({address})" if address else name
+    return f"{BROWSER} {own}" if identity.user_agent == "browser" else own
 
 
 def _contact_url(contact: str) -> str:

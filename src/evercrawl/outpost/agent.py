@@ -12,12 +12,14 @@ from random import Random
 
 from evercrawl.engine.ports import Clock
 from evercrawl.model.fetch import FetchResult
+from evercrawl.model.sanitize import safe_line
 from evercrawl.model.time import span_us, to_us
 from evercrawl.outpost.agent_state import AgentState, QueuedResult
 from evercrawl.outpost.answers import unfetched_result
 from evercrawl.outpost.channel import CHANNEL_ERRORS, Credentials, SecureChannel, authenticate_agent
 from evercrawl.outpost.fetcher import Declined, FetchBlocked, LeaseExpired, OutpostFetcher, compare_answer
 from evercrawl.outpost.messages import (
+    MAX_RESULTS,
     Acknowledgement,
     AgentReady,
     FetchJob,
@@ -41,9 +43,10 @@ WELCOME_TIMEOUT_S = 10.0
 BATCH_DELAY_S = 0.25
 """How long to collect results before a batch is sent. First and last results go out immediately."""
 LEASE_TIMEOUT_S = 30.0
-MAX_BATCH_RESULTS = 256
 MAX_BATCH_BYTES = 4 * 1024 * 1024
 MAX_CONCURRENT_JOBS = 64  # Jobs at the same time, one per site.
+MIN_LEASE_US, MAX_LEASE_US = 100_000, 24 * 3_600_000_000  # Leases that a coordinator can grant.
+MAX_NOTICE_CHARS = 200
 
 Connect = Callable[[], Awaitable[SecureChannel]]  # Open a connection to the coordinator and check its certificate.
 
@@ -122,6 +125,7 @@ class OutpostAgent:
                 welcome = await channel.receive()
             if not isinstance(welcome, Welcome):
                 raise ValueError("the coordinator did not send a welcome")
+            _check_lease(welcome.lease_us)
             await self._exchange_messages(channel, welcome)
         except* CHANNEL_ERRORS as errors:
             self._report(_describe_failure(errors, was_reached=channel is not None, was_known=self.channel is not None))
@@ -132,6 +136,7 @@ class OutpostAgent:
             await self._cancel_unstarted()
 
     def _report(self, text: str) -> None:
+        text = safe_line(text, longest=MAX_NOTICE_CHARS)  # The coordinator writes parts of it.
         if text != self._last_notice:
             self._last_notice = text
             self._notify(text)
@@ -170,6 +175,7 @@ class OutpostAgent:
     def _handle(self, message: object) -> None:
         match message:
             case LeaseRenewal(number, lease_us):
+                _check_lease(lease_us)
                 self._lease.renew_from(number, lease_us)
                 self._lease_renewed.set()
             case Acknowledgement(batch):
@@ -198,7 +204,7 @@ class OutpostAgent:
         await self._send_unbatched(channel)
 
     async def _send_unbatched(self, channel: SecureChannel) -> None:
-        while queued := self._state.unbatched(limit=MAX_BATCH_RESULTS, max_bytes=MAX_BATCH_BYTES):
+        while queued := self._state.unbatched(limit=MAX_RESULTS, max_bytes=MAX_BATCH_BYTES):
             await channel.send(self._result_batch(self._state.create_batch(queued), queued))
 
     async def _send_results(self, channel: SecureChannel) -> None:
@@ -234,6 +240,8 @@ class OutpostAgent:
     # Jobs
 
     def _start_job(self, job: FetchJob) -> None:
+        if len(self._jobs) >= 2 * MAX_CONCURRENT_JOBS:
+            raise ValueError("the coordinator sent more jobs than fit")
         key = self._run, job.number
         self._current_jobs.add(key)
         if key in self._jobs or self._stopping.is_set():
@@ -329,6 +337,12 @@ class OutpostAgent:
             log.info("could not send goodbye to the coordinator: %s", error)
         session.cancel()
         await asyncio.gather(session, return_exceptions=True)
+
+
+def _check_lease(lease_us: int) -> None:
+    """Raise ValueError for a lease that would make the agent busy, or never end."""
+    if not MIN_LEASE_US <= lease_us <= MAX_LEASE_US:
+        raise ValueError(f"the coordinator grants a lease of {lease_us} microseconds")
 
 
 def _describe_failure(errors: BaseExceptionGroup[BaseException], *, was_reached: bool, was_known: bool) -> str:

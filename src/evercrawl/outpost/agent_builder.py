@@ -22,11 +22,11 @@ from evercrawl.outpost.agent import OutpostAgent
 from evercrawl.outpost.agent_state import AgentState
 from evercrawl.outpost.channel import Credentials, SecureChannel, connect_to_coordinator, parse_address
 from evercrawl.outpost.fetcher import OutpostFetcher
+from evercrawl.outpost.messages import MAX_WIRE_BYTES
 from evercrawl.outpost.pairing import NONCE_BYTES, outpost_key, parse_code
 from evercrawl.outpost.routing import normalise_route
 
 FETCH_CONCURRENCY = 16
-WIRE_BYTES = 1024 * 1024  # Largest body an outpost reads, to limit its memory. The crawler fetches larger ones itself.
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ async def run_outpost(options: AgentOptions, settings: Settings, *, notify: Call
 
 
 def _limit_memory(settings: Settings) -> Settings:
-    http = replace(settings.http, max_wire_bytes=min(settings.http.max_wire_bytes, WIRE_BYTES))
+    http = replace(settings.http, max_wire_bytes=min(settings.http.max_wire_bytes, MAX_WIRE_BYTES))
     return replace(settings, http=http, crawl=replace(settings.crawl, concurrency=FETCH_CONCURRENCY))
 
 

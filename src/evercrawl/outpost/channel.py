@@ -23,7 +23,7 @@ PROTOCOL = b"evercrawl-outpost/1\n"
 CHALLENGE_BYTES = 32
 LENGTH_BYTES = 4
 SIGNATURE_BYTES = 16
-MAX_FRAME_BYTES = 40 * 1024 * 1024  # Fits the largest page that is fetched, with its heads. Longer frames are not read.
+MAX_FRAME_BYTES = 8 * 1024 * 1024  # Fits a full batch with its heads. Longer frames are not read.
 MAX_HANDSHAKE_BYTES = 4096  # Limit for frames from an unauthenticated peer.
 
 FROM_COORDINATOR = b"home"
@@ -231,7 +231,7 @@ def _parse_hello(payload: bytes) -> tuple[str, bytes, bytes | None]:
         fields = json.loads(payload)
         pairing = bytes.fromhex(fields["pair"]) if "pair" in fields else None
         name, nonce = str(fields["outpost"]), bytes.fromhex(fields["nonce"])
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise NotAuthentic("the greeting is not valid") from None
     if len(nonce) != NONCE_BYTES or (pairing is not None and len(pairing) != NONCE_BYTES):
         raise NotAuthentic("the greeting is not valid")

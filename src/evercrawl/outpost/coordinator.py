@@ -18,12 +18,15 @@ from pathlib import Path
 from evercrawl.core.url import canonical, site_of
 from evercrawl.engine.ports import Clock, Fetcher
 from evercrawl.errors import ConfigError
+from evercrawl.model.connection_limits import OpenConnections, address_block
 from evercrawl.model.fetch import Failed, Fault, FetchResult, Request
+from evercrawl.model.sanitize import safe_line
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us, span_us, to_us
 from evercrawl.outpost.answers import decode_exchange, decode_result
 from evercrawl.outpost.channel import (
     CHANNEL_ERRORS,
+    HANDSHAKE_TIMEOUT_S,
     ByteReader,
     ByteWriter,
     NotAuthentic,
@@ -33,6 +36,7 @@ from evercrawl.outpost.channel import (
 )
 from evercrawl.outpost.coordinator_state import CoordinatorState, OutpostEventLog
 from evercrawl.outpost.messages import (
+    MAX_VALIDATOR_CHARS,
     Acknowledgement,
     AgentReady,
     FetchJob,
@@ -51,6 +55,7 @@ from evercrawl.outpost.remote_outpost import (
     FetchDirectly,
     PendingFetch,
     RemoteOutpost,
+    SentRequest,
     max_exchange_bytes,
 )
 from evercrawl.outpost.routing import GrantedLease, SiteRouter, handover_us
@@ -61,8 +66,17 @@ RESULT_TIMEOUT_S = 900.0  # How long to wait for a result from a live outpost.
 RESULT_LIFETIME = timedelta(minutes=15)  # How long to use a result left by a crash before its page is fetched again.
 COMMIT_GRACE = timedelta(minutes=1)
 MAX_CONNECTIONS = 256
+MAX_STRANGERS_PER_ADDRESS = 64  # Connections of one address block that have not authenticated.
+MAX_UNCLAIMED = 4096  # Results of earlier runs to keep until their pages are visited.
+MAX_REASON_CHARS = 200
+STRANGER_LOG_INTERVAL = timedelta(seconds=10)
 FINAL_READ_S = 0.05  # How long to read remaining messages before a connected outpost counts as lost.
 BATCH_DELAY_S = 0.01  # How long to collect jobs before they are sent together.
+
+
+def _sendable(validator: str | None) -> str | None:
+    is_sendable = validator is not None and len(validator) <= MAX_VALIDATOR_CHARS and validator.isprintable()
+    return validator if is_sendable else None
 
 
 class Coordinator:
@@ -82,6 +96,10 @@ class Coordinator:
         self._max_delay_us = span_us(max(settings.pace.max_delay, settings.robots.max_crawl_delay))
         self._handover_us = handover_us(self._lease_us, self._max_delay_us)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._connections: OpenConnections[ByteWriter] = OpenConnections(
+            limit=MAX_CONNECTIONS, limit_per_address=MAX_STRANGERS_PER_ADDRESS
+        )
+        self._next_stranger_us = 0
         self._server: asyncio.Server | None = None
         now_us = self._now_us()
         oldest_us = now_us - span_us(RESULT_LIFETIME)
@@ -212,15 +230,17 @@ class Coordinator:
         self._start(self._listen(bound, server_tls(path)))
 
     async def _listen(self, bound: socket.socket, tls: ssl.SSLContext) -> None:
-        self._server = await asyncio.start_server(self._accept, sock=bound, ssl=tls)
+        self._server = await asyncio.start_server(
+            self._accept, sock=bound, ssl=tls, ssl_handshake_timeout=HANDSHAKE_TIMEOUT_S
+        )
         self._event_log.emit("listening", at=self._clock.now(), address=bound.getsockname()[:2])
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._tasks) > MAX_CONNECTIONS:
-            writer.close()
-        else:
-            enable_keep_alive(writer.get_extra_info("socket"))
-            self._start(self.serve(reader, writer))
+        peer = writer.get_extra_info("peername")
+        for closed in self._connections.add(writer, address_block(peer[0] if peer else "-"), deadline=0):
+            closed.close()  # Strangers make room for each other; outposts stay.
+        enable_keep_alive(writer.get_extra_info("socket"))
+        self._start(self.serve(reader, writer))
 
     def _start(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(work)
@@ -237,6 +257,7 @@ class Coordinator:
         channel, remote = SecureChannel(reader, writer), None
         try:
             remote = await self._accept_outpost(channel)
+            self._connections.prove(writer, is_known=True)
             async with asyncio.TaskGroup() as group:
                 sending = group.create_task(self._send_jobs(remote, channel))
                 await self._handle_messages(remote, channel)
@@ -245,6 +266,7 @@ class Coordinator:
             self._log_end(remote, errors)
         finally:
             channel.close()
+            self._connections.remove(writer)
             if remote is not None:
                 self.state.count(remote.row.id, remote.new_traffic() if remote.channel is channel else {})
                 remote.detach(channel)
@@ -256,9 +278,17 @@ class Coordinator:
         refused = isinstance(error, (NotAuthentic, ValueError))
         name = remote.row.name if remote is not None else None
         kind = "refused" if refused else "disconnected"
-        if refused or remote is not None:
-            reason = f"{type(error).__name__}: {error}"
+        if remote is not None or (refused and self._may_log_stranger()):
+            reason = safe_line(f"{type(error).__name__}: {error}", longest=MAX_REASON_CHARS)
             self._event_log.emit(kind, at=self._clock.now(), outpost=name, reason=reason)
+
+    def _may_log_stranger(self) -> bool:
+        """Return whether to log a peer that did not authenticate; most of them are not, or they could fill the log."""
+        now_us = self._now_us()
+        if now_us < self._next_stranger_us:
+            return False
+        self._next_stranger_us = now_us + span_us(STRANGER_LOG_INTERVAL)
+        return True
 
     async def _accept_outpost(self, channel: SecureChannel) -> RemoteOutpost:
         row = await authenticate_outpost(channel, self.state, now_us=self._now_us())
@@ -267,6 +297,8 @@ class Coordinator:
         if remote.lease.free_at_us(self._handover_us) <= self._now_us():
             self._log_event("lease_resumed", remote)
         remote.attach(channel)
+        # A result that was left behind was fetched in the last lease before this connection.
+        remote.earliest_us = max(row.paired_us, row.until_us - self._lease_us) - span_us(RESULT_LIFETIME)
         self._renew(remote)
         await channel.send(Welcome(self.run, remote.row.name, remote.acknowledged, self._lease_us))
         self._log_event("connected", remote)
@@ -285,15 +317,17 @@ class Coordinator:
             remote.has_work.clear()
             if remote.channel is not channel:
                 return
-            fetches = remote.next_fetches()
+            fetches = remote.next_fetches(self._now_us())
             if fetches:
                 await channel.send(JobBatch(tuple(self._job(pending) for pending in fetches)))
 
     def _job(self, pending: PendingFetch) -> FetchJob:
         url, resend = pending.request.url, self._settings.outposts.resend_interval
-        wanted = (url, pending.request.etag, pending.request.last_modified, pending.request.body_limit)
+        etag, last_modified = map(_sendable, (pending.request.etag, pending.request.last_modified))
+        wanted = (url, etag, last_modified, pending.request.body_limit)
         resend_us = None if resend is None else span_us(resend)
-        return FetchJob(pending.number, *wanted, *self.state.exchange_digests(url), resend_us)
+        conditions = pending.request.conditions
+        return FetchJob(pending.number, *wanted, *self.state.exchange_digests(url), resend_us, conditions)
 
     async def _handle_messages(self, remote: RemoteOutpost, channel: SecureChannel) -> None:
         while True:
@@ -355,15 +389,17 @@ class Coordinator:
         self.state.evict_exchanges(self._settings.outposts.cache_bytes)
         self._log_event("batch_stored", remote, batch=message.batch, **counts)
 
-    def _request_of(self, remote: RemoteOutpost, item: JobResult) -> tuple[int | None, Request] | None:
+    def _request_of(self, remote: RemoteOutpost, item: JobResult) -> SentRequest | None:
         is_of_run = item.run is None or item.run == self.run
         known = remote.sent_requests.pop(item.number, None) if is_of_run else None
         if known is not None:
-            return item.number, known
-        url = item.url
+            return known
+        url, now_us = item.url, self._now_us()
         if url is None or canonical(url) != url or self._router.outpost_of(site_of(url)) != remote.row.id:
             return None
-        return None, Request(url)
+        if now_us - item.age_us < remote.earliest_us or len(self._unclaimed) >= MAX_UNCLAIMED:
+            return None
+        return SentRequest(Request(url), remote.earliest_us)
 
     def _resolve(self, remote: RemoteOutpost, decoder: BatchDecoder) -> None:
         for number, url, result in decoder.results:

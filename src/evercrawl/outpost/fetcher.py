@@ -117,7 +117,7 @@ class OutpostFetcher:
             if not is_robots:
                 await self._ensure_robots(slot.host, lease)
                 self._check_robots(slot.host, job.url)
-            request = Request(job.url, job.etag, job.last_modified, job.body_limit)
+            request = Request(job.url, job.etag, job.last_modified, job.body_limit, job.conditions)
             result = await self._request(slot.host, request, lease, on_start)
             if is_robots:
                 self._update_robots(slot.host, result)

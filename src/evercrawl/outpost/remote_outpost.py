@@ -6,21 +6,30 @@ import asyncio
 import zlib
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from evercrawl.core.document.compression import make_patch
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Request
 from evercrawl.model.settings import HttpSettings
-from evercrawl.model.time import to_us
+from evercrawl.model.time import from_us, to_us
 from evercrawl.outpost.answers import SharedExchange, decode_exchange, decode_result, join_exchange, wire_digest
 from evercrawl.outpost.channel import SecureChannel
 from evercrawl.outpost.coordinator_state import OutpostRow, StoredResult
-from evercrawl.outpost.messages import MAX_JOBS, JobResult, ResultBatch, ResultKind, encode_message
+from evercrawl.outpost.messages import (
+    MAX_JOBS,
+    MAX_RESULTS,
+    MAX_WIRE_BYTES,
+    JobResult,
+    ResultBatch,
+    ResultKind,
+    encode_message,
+)
 from evercrawl.outpost.routing import GrantedLease
 
 MAX_ABANDONED = 4096  # Requests to remember after their caller has gone; their results are still stored.
+MAX_BATCH_PLAIN_BYTES = 2 * MAX_RESULTS * MAX_WIRE_BYTES  # Received and decoded bodies of one batch.
 GZIP_LEVEL = 6
 KEEP_LEVEL = 3
 _COUNTED_AS = {
@@ -29,8 +38,17 @@ _COUNTED_AS = {
     ResultKind.WITHHELD: "withheld",
     ResultKind.DECLINED: "declined",
 }
-RequestOf = Callable[[JobResult], tuple[int | None, Request] | None]
-"""Return the job's number in this run (None: an earlier run) and its request; None if it is not the outpost's."""
+
+
+class SentRequest(NamedTuple):
+    """A request that an outpost was told to make, and when."""
+
+    request: Request
+    at_us: int
+    number: int | None = None  # The job in this run; None: one of an earlier run.
+
+
+RequestOf = Callable[[JobResult], SentRequest | None]  # None: the result is not one of the outpost's jobs.
 
 
 class FetchDirectly(NamedTuple):
@@ -61,8 +79,9 @@ class RemoteOutpost:
     capacity: int = 0
     queue: deque[PendingFetch] = field(default_factory=deque)
     assigned: dict[int, PendingFetch] = field(default_factory=dict)
-    sent_requests: dict[int, Request] = field(default_factory=dict)
+    sent_requests: dict[int, SentRequest] = field(default_factory=dict)
     has_work: asyncio.Event = field(default_factory=asyncio.Event)
+    earliest_us: int = 0  # When a result of an earlier run can have begun.
     reported: tuple[int, int] = (0, 0)  # Bytes received and sent on this channel that are already counted.
 
     def add(self, pending: PendingFetch) -> None:
@@ -75,13 +94,13 @@ class RemoteOutpost:
         if self.assigned.pop(pending.number, None) is None and pending in self.queue:
             self.queue.remove(pending)
 
-    def next_fetches(self) -> list[PendingFetch]:
+    def next_fetches(self, now_us: int) -> list[PendingFetch]:
         """Assign as many queued fetches as the outpost has capacity for."""
         chosen: list[PendingFetch] = []
         while self.is_ready and self.queue and len(self.assigned) < min(self.capacity, MAX_JOBS):
             pending = self.queue.popleft()
             self.assigned[pending.number] = pending
-            self.sent_requests[pending.number] = pending.request
+            self.sent_requests.setdefault(pending.number, SentRequest(pending.request, now_us, pending.number))
             if len(self.sent_requests) > MAX_ABANDONED:
                 self.sent_requests.pop(next(iter(self.sent_requests)))
             chosen.append(pending)
@@ -131,6 +150,7 @@ class BatchDecoder:
         self._http = http
         self._request_of = request_of
         self._exchange_of = exchange_of
+        self._room = MAX_BATCH_PLAIN_BYTES
         self.stored: list[StoredResult] = []
         self.exchanges: dict[str, SharedExchange] = {}
         self.counts: dict[str, int] = {}
@@ -143,9 +163,14 @@ class BatchDecoder:
         if known is None:
             self._count("refused", 1)
             return
-        number, request = known
-        began = self._now - timedelta(microseconds=item.age_us)
+        request, sent_us, number = known
+        # A job cannot have begun before it was sent, whatever the outpost says.
+        began = max(self._now - timedelta(microseconds=item.age_us), from_us(sent_us))
+        if item.kind is not ResultKind.DECLINED:  # There it is a delay to come.
+            item = item._replace(took_us=min(item.took_us, to_us(self._now) - to_us(began)))
         try:
+            if self._room <= 0:
+                raise ValueError("the batch is too large")
             exchange, new = self._exchange(item, request.url, began)
         except ValueError as error:
             self._count("refused", 1)
@@ -156,12 +181,20 @@ class BatchDecoder:
         if item.kind is ResultKind.DECLINED:
             self.results.append((number, request.url, FetchDirectly(item.took_us)))
             return
-        result = decode_result(item, request, exchange, http=self._http)
+        result = self._decode(item, request, exchange)
         if new is not None and is_whole(result):
             self.exchanges[request.url] = new
         stored = _self_contained(item, exchange)
         self.stored.append(StoredResult(request.url, to_us(self._now), to_us(began), stored))
         self.results.append((number, request.url, result))
+
+    def _decode(self, item: JobResult, request: Request, exchange: Exchange | None) -> FetchResult:
+        """Return the result; what all results of the batch decode to is limited."""
+        self._room -= 0 if exchange is None else len(exchange.response_head) + len(exchange.wire_body)
+        most = max(1, min(self._room, self._http.max_decoded_bytes))
+        result = decode_result(item, request, exchange, http=replace(self._http, max_decoded_bytes=most))
+        self._room -= len(result.body) if isinstance(result, Fetched) else 0
+        return result
 
     def _exchange(self, item: JobResult, url: str, began: datetime) -> tuple[Exchange | None, SharedExchange | None]:
         if not item.blob:
@@ -189,7 +222,7 @@ def is_whole(result: FetchResult) -> bool:
 
 def max_exchange_bytes(http: HttpSettings) -> int:
     """Return the size limit of an exchange."""
-    return http.max_wire_bytes + 2 * http.max_header_bytes
+    return min(http.max_wire_bytes, MAX_WIRE_BYTES) + 2 * http.max_header_bytes
 
 
 def _self_contained(item: JobResult, exchange: Exchange | None) -> bytes:

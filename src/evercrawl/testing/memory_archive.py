@@ -13,10 +13,11 @@ from evercrawl.core.duplicates.minhash import (
     signature_bands,
     top_candidates,
 )
-from evercrawl.engine.ports import Stored
+from evercrawl.engine.ports import RenderedRecord, Stored
 from evercrawl.model.fetch import Exchange, Headers
 from evercrawl.model.page import ArchiveEnd, OriginalRecord
 
+RENDERED_HEADERS = (("Content-Type", "text/html; charset=utf-8"),)
 FILE = "memory.warc.gz"
 
 
@@ -49,13 +50,16 @@ class MemoryArchive:
         payload_sha1: bytes | None = None,
         revisit: OriginalRecord | None = None,
         not_modified: bool = False,
+        rendered: RenderedRecord | None = None,
     ) -> Stored:
-        """Record one exchange."""
+        """Record one exchange; a rendered document takes the place of the body."""
+        body = exchange.wire_body if rendered is None else rendered.dom
         is_revisit = revisit is not None
-        length = len(exchange.response_head) + (0 if is_revisit else len(exchange.wire_body))
+        length = len(exchange.response_head) + (0 if is_revisit else len(body))
         self.entries.append(ArchivedExchange(url, self._size, length, is_revisit))
         if self._bodies is not None and not is_revisit:
-            self._bodies[self._size] = parse_http_block(exchange.response_head).headers, exchange.wire_body
+            headers = parse_http_block(exchange.response_head).headers if rendered is None else RENDERED_HEADERS
+            self._bodies[self._size] = headers, body
         stored = Stored(FILE, self._size, length, self._record_id())
         self._size += length
         return stored
@@ -67,6 +71,9 @@ class MemoryArchive:
     def flush(self) -> ArchiveEnd | None:
         """Return the end of the archive."""
         return ArchiveEnd(FILE, self._size)
+
+    async def sync(self) -> None:
+        """There is no disk."""
 
     def truncate_to(self, end: ArchiveEnd | None) -> int:
         """Remove what lies after the acknowledged end; return the number of missing bytes."""

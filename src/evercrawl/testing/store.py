@@ -11,6 +11,8 @@ from itertools import islice
 from evercrawl.core.document.compression import unpack_text
 from evercrawl.errors import BugFound, LeaseLost, StoreUnavailable
 from evercrawl.model.page import (
+    MAX_CLOCK_STEP_US,
+    MAX_SITE_WAIT_US,
     ArchiveEnd,
     Baseline,
     Batch,
@@ -21,12 +23,14 @@ from evercrawl.model.page import (
     NewPage,
     OriginalRecord,
     Page,
+    PageToComplete,
     Promotion,
     QueuePosition,
     Refusal,
     Represented,
     Requeue,
     Reschedule,
+    Resource,
     ShardState,
     Version,
 )
@@ -69,6 +73,7 @@ class _State:
     next_site_id: int = 1
     next_link_batch: int = 1
     archive_end: ArchiveEnd | None = None
+    last_visit_us: int = 0
     sites: dict[int, Site] = field(default_factory=dict)
     site_ids: dict[str, int] = field(default_factory=dict)
     records: dict[int, _Record] = field(default_factory=dict)
@@ -78,6 +83,8 @@ class _State:
     due: list[tuple[int, int]] = field(default_factory=list)  # Sorted pairs of due time and page.
     content: dict[bytes, tuple[int, int]] = field(default_factory=dict)
     site_states: dict[tuple[int, str], bytes] = field(default_factory=dict)
+    resources: dict[tuple[bytes, bytes], Resource] = field(default_factory=dict)
+    completed: dict[int, tuple[int, bytes]] = field(default_factory=dict)
     refusals: dict[bytes, Refusal] = field(default_factory=dict)
     outbox: dict[int, LinkBatch] = field(default_factory=dict)
     received: dict[int, int] = field(default_factory=dict)
@@ -156,6 +163,29 @@ class MemoryShard:
         if self._state.epoch == epoch:
             self._state.is_clean = True
 
+    async def follow_clock(self, now_us: int) -> int:
+        """Move times of the future to the present if the clock was set back; return by how much it was."""
+        state = self._state
+        last_us = state.last_visit_us
+        if last_us - now_us <= MAX_CLOCK_STEP_US:
+            return 0
+        for number, site in state.sites.items():
+            wait_us = MAX_SITE_WAIT_US if site.closed_reason else 1000 * site.delay_ms
+            opens_us = now_us + max(site.open_us - last_us, wait_us)
+            robots = site.robots
+            if robots is not None and robots.fetched_us > now_us:
+                robots = robots._replace(fetched_us=now_us, expires_us=now_us)
+            state.sites[number] = site._replace(open_us=min(site.open_us, opens_us), robots=robots)
+        for record in state.records.values():
+            if record.page.last_us is not None and record.page.last_us > now_us:
+                if record.due_us is not None:
+                    _set_due(state, record, now_us + max(record.due_us - record.page.last_us, 0))
+                record.page = record.page._replace(last_us=now_us)
+        for place, resource in state.resources.items():
+            if resource.last_us > now_us:
+                state.resources[place] = resource._replace(last_us=now_us, fresh_until_us=now_us)
+        return last_us - now_us
+
     async def commit(self, epoch: int, batch: Batch) -> None:
         """Apply the batch in one transaction; raise LeaseLost if the epoch is not the current one."""
         state = self._state
@@ -166,6 +196,8 @@ class MemoryShard:
         _write_sites(state, batch.sites)
         for new in new_pages:
             _enter(state, new)
+        if batch.visited:
+            state.last_visit_us = batch.visited[-1].at_us
         _move_pages(state, batch)
         for view in batch.represented:
             _represent(state, view)
@@ -179,6 +211,9 @@ class MemoryShard:
             _reschedule(state, later)
         _write_links(state, batch)
         state.site_states |= batch.site_states
+        state.completed |= {page: one for page, one in batch.completed.items() if one[0]}
+        for resource in batch.resources:
+            _write_resource(state, resource)
         _advance(state, batch)
 
     async def known(self, keys: Sequence[bytes]) -> set[bytes]:
@@ -289,6 +324,28 @@ class MemoryShard:
         """Return headings and links of the newest content of a page, packed; None: there are none."""
         record = self._state.records.get(page_id)
         return None if record is None else record.outline
+
+    async def resource(self, key: bytes) -> Resource | None:
+        """Return the newest content of a URL that is not a page; None: nothing is stored."""
+        found = [one for (its, _), one in self._state.resources.items() if its == key]
+        return min(found, key=lambda one: (-one.last_us, -one.seen_us, one.digest), default=None)
+
+    async def resource_original(self, digest: bytes) -> OriginalRecord | None:
+        """Return the record of a resource with this content; None: there is none."""
+        held = self._state.resources.values()
+        found = [one for one in held if one.digest == digest and one.refers_to is None]
+        first = min(found, key=lambda one: (one.seen_us, one.key), default=None)
+        if first is None:
+            return None
+        place = (first.record_id, first.payload_sha1, first.file, first.offset, first.length)
+        return OriginalRecord(0, first.url, first.seen_us, *place)
+
+    async def pages_without_assets(self, after_id: int, most: int) -> list[PageToComplete]:
+        """Return the next pages whose newest version needs its assets, in order of id."""
+        completed = self._state.completed
+        pages = (record.page for _, record in sorted(self._state.records.items()))
+        found = (page for page in pages if page.id > after_id and page.version > completed.get(page.id, (0, b""))[0])
+        return [PageToComplete(page.id, page.url, page.version) for page in islice(found, most)]
 
     async def site_state(self, site_id: int, kind: str) -> bytes | None:
         """Return the learned state of one kind of a site; None: there is none yet."""
@@ -537,6 +594,17 @@ def _reschedule(state: _State, later: Reschedule) -> None:
         _set_due(state, record, later.due_us)
     if later.rate_estimate is not None:
         record.page = record.page._replace(rate_estimate=later.rate_estimate)
+
+
+def _write_resource(state: _State, new: Resource) -> None:
+    place = new.key, new.digest
+    known = state.resources.get(place)
+    if known is not None:
+        seen = max(known.last_us, new.last_us)
+        new = known._replace(
+            last_us=seen, fresh_until_us=new.fresh_until_us, etag=new.etag, last_modified=new.last_modified
+        )
+    state.resources[place] = new
 
 
 def _write_refusals(state: _State, refusals: Sequence[Refusal], *, most: int) -> None:

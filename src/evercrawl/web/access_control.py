@@ -9,7 +9,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from http.cookies import CookieError, SimpleCookie
+from http import HTTPStatus
 
 import orjson
 from starlette.datastructures import Headers, MutableHeaders
@@ -19,7 +19,9 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from evercrawl.collection.alerts.subscriptions import MAX_BODY_BYTES as HUB_BODY_BYTES
+from evercrawl.model.connection_limits import address_block
 from evercrawl.web.auth import AccessScope, AuthStore, User
+from evercrawl.web.doors import CONNECTION, AnonymousTurns, GuardedProtocol
 
 COOKIE = "evercrawl_session"
 """The port is appended, since cookies ignore ports and one host may serve several collections."""
@@ -51,6 +53,11 @@ class AllowedOrigins:
         object.__setattr__(self, "hosts", frozenset(origin.partition("://")[2] for origin in self.origins))
 
 
+def policy_sources(origins: Iterable[str]) -> str:
+    """Return origins for a content security policy, whose grammar has no IPv6 addresses."""
+    return " ".join(sorted(origin for origin in origins if "[" not in origin)) or "'none'"
+
+
 def interface_policy(frames: str) -> str:
     """Return the content security policy: nothing inline, and only archived pages from another origin."""
     framed = frames or "'none'"
@@ -64,9 +71,16 @@ class AccessMiddleware:
     """Check every request before the application sees it."""
 
     def __init__(
-        self, app: ASGIApp, *, origins: AllowedOrigins, auth: AuthStore, given_token: str | None = None
+        self,
+        app: ASGIApp,
+        *,
+        origins: AllowedOrigins,
+        auth: AuthStore,
+        turns: AnonymousTurns,
+        given_token: str | None = None,
     ) -> None:
         self.app = app
+        self.turns = turns
         self.origins = origins
         self.auth = auth
         self.given_token = given_token
@@ -78,23 +92,33 @@ class AccessMiddleware:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        refused = self._refusal(scope, headers)
-        if refused is not None:
-            await refused(scope, receive, self._with_headers(scope, send))
-            return
         user = self._user(headers)
+        prove_client(scope, is_known=user is not None)
         scope.setdefault("state", {})["user"] = user
-        await self.app(scope, _limit_body(receive, max_body_bytes(scope["path"])), self._with_headers(scope, send))
+        send = self._with_headers(scope, send)
+        receive = _limit_body(receive, max_body_bytes(scope["path"]))
+        if user is not None:
+            await self._run(scope, receive, send)
+        elif not await self.turns.run(self._run, scope, receive, send):
+            await busy_response()(scope, receive, send)
 
-    def _refusal(self, scope: AsgiScope, headers: Headers) -> Response | None:
+    async def _run(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
+        refused = self._refusal(scope, Headers(scope=scope), scope["state"]["user"])
+        await (self.app if refused is None else refused)(scope, receive, send)
+
+    def is_known(self, path: str, headers: Headers) -> bool:
+        """Return whether a user sends the request."""
+        return self._user(headers) is not None
+
+    def _refusal(self, scope: AsgiScope, headers: Headers, user: User | None) -> Response | None:
         """Return the error for a refused request; None if it is accepted."""
         if headers.get("host", "").lower() not in self.origins.hosts:
             return error_response(421, "unknown host; open the address that evercrawl serve printed")
-        address = scope["client"][0] if scope.get("client") else "-"
-        wait_s = self.rate.wait_s(address)
+        wait_s = self.rate.wait_s(client_block(scope) if user is None else f"user {user.name}")
         if wait_s:
             response = error_response(429, "too many requests; wait a moment")
             response.headers["Retry-After"] = str(int(wait_s) + 1)
+            response.headers["Connection"] = "close"
             return response
         if scope["method"] not in SAFE_METHODS and not self._is_same_origin(headers):
             return error_response(403, "this request comes from another site")
@@ -113,7 +137,7 @@ class AccessMiddleware:
     def _user(self, headers: Headers) -> User | None:
         kind, _, secret = headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
-            if self.given_token is not None and _is_same(secret, self.given_token):
+            if self.given_token is not None and is_same(secret, self.given_token):
                 return User("command-line token", AccessScope.ADMIN, None)
             return self.auth.token(secret)
         session = session_secret(headers, self.origins.cookie)
@@ -133,23 +157,44 @@ class AccessMiddleware:
         return send_with_headers
 
 
-def _is_same(secret: str, known: str) -> bool:
+def is_same(secret: str, known: str) -> bool:
+    """Compare secrets in constant time."""
     return hmac.compare_digest(secret.encode("utf-8", "replace"), known.encode("utf-8", "replace"))
 
 
 def session_secret(headers: Headers, name: str) -> str | None:
     """Return the secret of the session cookie, if there is one."""
-    try:
-        cookie = SimpleCookie(headers.get("cookie", ""))
-    except CookieError:
-        return None
-    return cookie[name].value if name in cookie else None
+    for pair in headers.get("cookie", "").split(";"):
+        key, _, value = pair.partition("=")
+        if key.strip() == name:
+            return value.strip().strip('"')
+    return None
 
 
-def error_response(status: int, message: str) -> Response:
-    """Return an error as JSON."""
-    body = orjson.dumps({"schema": "evercrawl.error/1", "status": status, "error": message})
-    return Response(body, status, media_type="application/json")
+def error_response(status: int, message: str, /, **more: str) -> Response:
+    """Return an error as JSON, with further members if any (RFC 9457)."""
+    problem = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": message}
+    return Response(orjson.dumps(problem | more), status, media_type="application/problem+json")
+
+
+def busy_response() -> Response:
+    """Return the error for a client that is not logged in while too many others are served."""
+    response = error_response(503, "too many requests of clients that are not logged in; try again in a moment")
+    response.headers["Retry-After"] = "5"
+    response.headers["Connection"] = "close"  # And what else it has sent is not read.
+    return response
+
+
+def client_block(scope: AsgiScope, *, ipv4_bits: int = 32) -> str:
+    """Return the address block of the client."""
+    return address_block(scope["client"][0] if scope.get("client") else "-", ipv4_bits=ipv4_bits)
+
+
+def prove_client(scope: AsgiScope, *, is_known: bool) -> None:
+    """Tell the connection of a request whether its client is logged in; such connections are closed last."""
+    connection = scope.get("state", {}).get(CONNECTION)
+    if isinstance(connection, GuardedProtocol):
+        connection.prove(is_known=is_known)
 
 
 def has_valid_csrf(request: Request, given: str | None) -> bool:
@@ -158,7 +203,7 @@ def has_valid_csrf(request: Request, given: str | None) -> bool:
     if user is None or user.csrf is None:
         return True
     sent = given or request.headers.get("x-csrf-token", "")
-    return _is_same(sent, user.csrf)
+    return is_same(sent, user.csrf)
 
 
 def max_body_bytes(path: str) -> int:

@@ -14,18 +14,20 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
 
-from evercrawl.web.access_control import AccessMiddleware, AllowedOrigins
+from evercrawl.web.access_control import AccessMiddleware, AllowedOrigins, error_response
 from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import ANONYMOUS, AccessScope
 from evercrawl.web.endpoints import (
     Endpoint,
+    ResourceRoute,
     action_endpoint,
     check_access,
     error_page,
     handle_errors,
+    read_known_values,
     read_values,
+    resource_endpoint,
     view_endpoint,
     wants_json,
 )
@@ -35,18 +37,21 @@ from evercrawl.web.message_links import message_link_routes
 from evercrawl.web.openapi import OPENAPI_PATH, openapi_document, scopes
 from evercrawl.web.pages.alerts import alert_feed
 from evercrawl.web.pages.history import replay_key
+from evercrawl.web.pages.search import find_target
 from evercrawl.web.pages.site_pages import load, load_charts
 from evercrawl.web.protocols.announcements import HubCallbacks, IndexNow
 from evercrawl.web.protocols.atom_feeds import changes_feed, search_feed
-from evercrawl.web.protocols.cdx import cdx
+from evercrawl.web.protocols.cdx import cdx, wayback_cdx
 from evercrawl.web.protocols.memento import STAMP, MementoUrls, time_gate, time_map, url_after
 from evercrawl.web.protocols.metrics import healthz, metrics, readyz
 from evercrawl.web.protocols.streams import LOG_RANGE, EventStream, LiveStream, crawl_log, log_file
-from evercrawl.web.route import BadRequest, Inputs, Parameter
+from evercrawl.web.route import API, BadRequest, Inputs, Parameter
 from evercrawl.web.templates import render
-from evercrawl.web.views import ACTIONS, PROTOCOLS, VIEWS, ProtocolRoute
+from evercrawl.web.views import ACTIONS, PROTOCOLS, VIEWS, ProtocolRoute, operations
 
 STATIC = {"style.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
+_URL = Parameter("url", "URL of a page, with a version after @.", required=True)
+_WORDS = Parameter("q", "Words or a URL.", required=True)
 _NAME = Parameter("name", "Origin of the site.", required=True)
 RequestHandler = Callable[[Request], Awaitable[Response]]
 
@@ -59,7 +64,7 @@ class PublicAccess:
     public_archive: bool = False  # Open Memento and CDX to everyone.
 
 
-def build_app(state: AppState, origins: AllowedOrigins, link: OneTimeLink, public: PublicAccess) -> ASGIApp:
+def build_app(state: AppState, origins: AllowedOrigins, link: OneTimeLink, public: PublicAccess) -> AccessMiddleware:
     """Return the application of the interface's origin."""
     login = LoginPages(state, origins, link)
     live = LiveStream(state)
@@ -74,21 +79,16 @@ def build_app(state: AppState, origins: AllowedOrigins, link: OneTimeLink, publi
         *message_link_routes(state),
         Route("/live/stream", require_scope(state, live.__call__)),
         Route(OPENAPI_PATH, require_scope(state, _openapi)),
+        Route("/screenshot", require_scope(state, _screenshot(state))),
+        Route("/find", require_scope(state, _find(state))),
         Route("/api", require_scope(state, _api_page(state))),
-        *(
-            Route(path, view_endpoint(state, view))
-            for view in VIEWS
-            for path in (view.path, view.json_path, view.api_path)
-        ),
-        *(
-            Route(path, action_endpoint(state, action), methods=["POST"])
-            for action in ACTIONS
-            for path in (action.path, action.api_path)
-        ),
+        *(Route(path, view_endpoint(state, view)) for view in VIEWS for path in view.paths),
+        *(Route(action.path, action_endpoint(state, action), methods=["POST"]) for action in ACTIONS),
         *_protocol_routes(state, public),
+        *_resource_routes(state),
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _http_error_handler(state)})
-    return AccessMiddleware(app, origins=origins, auth=state.auth, given_token=public.token)
+    return AccessMiddleware(app, origins=origins, auth=state.auth, turns=state.turns, given_token=public.token)
 
 
 async def static(request: Request) -> Response:
@@ -112,6 +112,24 @@ def require_scope(state: AppState, call: RequestHandler, scope: AccessScope = Ac
         return check_access(request, state, scope) or await handle_errors(request, state, lambda: call(request))
 
     return endpoint
+
+
+def _screenshot(state: AppState) -> RequestHandler:
+    async def screenshot(request: Request) -> Response:
+        url = _URL.parse(request.query_params.get("url"), now=state.now())
+        image = await run_in_threadpool(lambda: state.collection.screenshot(url))
+        kind = "image/png" if image.startswith(b"\x89PNG") else "image/webp"
+        return Response(image, media_type=kind)
+
+    return screenshot
+
+
+def _find(state: AppState) -> RequestHandler:
+    async def find(request: Request) -> Response:
+        text = _WORDS.parse(request.query_params.get("q"), now=state.now())
+        return RedirectResponse(await run_in_threadpool(find_target, state, text), 303)
+
+    return find
 
 
 async def _openapi(request: Request) -> Response:
@@ -179,6 +197,12 @@ async def _owner(request: Request, state: AppState) -> Response:
     return Response(render("load", shown, request=request, state=state), media_type="text/html")
 
 
+def _resource_routes(state: AppState) -> list[ResourceRoute]:
+    """Return a route for each resource, fixed paths before those with parameters."""
+    by_path = sorted(operations().items(), key=lambda pair: "{" in pair[0])
+    return [ResourceRoute(API + path, resource_endpoint(state, found), methods=list(found)) for path, found in by_path]
+
+
 def _protocol_routes(state: AppState, public: PublicAccess) -> list[Route]:
     routes = []
     handlers = _protocol_handlers(state)
@@ -191,6 +215,7 @@ def _protocol_routes(state: AppState, public: PublicAccess) -> list[Route]:
 
 def _protocol_endpoint(state: AppState, protocol: ProtocolRoute, handler: RequestHandler, *, is_open: bool) -> Endpoint:
     async def endpoint(request: Request) -> Response:
+        request.state.is_protocol = True
         refused = None if is_open else check_access(request, state, protocol.scope or AccessScope.READ)
         return refused or await handle_errors(request, state, lambda: handler(request))
 
@@ -203,11 +228,20 @@ def _protocol_handlers(state: AppState) -> dict[str, RequestHandler]:
 
     def in_thread(name: str, function: Callable[[AppState, Inputs], Response]) -> RequestHandler:
         async def handler(request: Request) -> Response:
-            values = read_values(by_name[name].parameters, request.query_params, now=state.now())
+            read = read_known_values if by_name[name].ignores_unknown else read_values
+            values = read(by_name[name].parameters, request.query_params, now=state.now())
             user = request.state.user or ANONYMOUS
             return await run_in_threadpool(function, state, Inputs(values, user, request.headers.get("host", "")))
 
-        return handler
+        async def handler_for_pywb(request: Request) -> Response:
+            try:
+                return await handler(request)
+            except BadRequest as error:
+                if error.status != 400:
+                    raise
+                return error_response(400, error.message, message=error.message)  # Clients of pywb read `message`.
+
+        return handler_for_pywb if by_name[name].ignores_unknown else handler
 
     async def stream_events(request: Request) -> Response:
         return await events(request, read_values(by_name["events"].parameters, request.query_params, now=state.now()))
@@ -223,6 +257,7 @@ def _protocol_handlers(state: AppState) -> dict[str, RequestHandler]:
 
 THREADED: dict[str, Callable[[AppState, Inputs], Response]] = {
     "cdx": cdx,
+    "cdx-wayback": wayback_cdx,
     "crawl-log": crawl_log,
     "changes-atom": changes_feed,
     "search-atom": search_feed,

@@ -1,4 +1,5 @@
-"""The state behind all pages: the collection, its settings, cached answers, and the crawl process."""
+"""The state behind all pages: the collection, its settings, the crawl process, and cached answers.
+The cache computes slow answers in the background and returns the last one meanwhile."""
 
 from __future__ import annotations
 
@@ -8,12 +9,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from evercrawl.collection.alerts.subscriptions import WebsubClient, callback_url_at, no_callback
 from evercrawl.collection.collection import Collection
@@ -24,12 +26,17 @@ from evercrawl.model.search import SearchResults
 from evercrawl.model.settings import Settings
 from evercrawl.web.access_control import RateLimit
 from evercrawl.web.auth import AuthStore
-from evercrawl.web.cache import WAIT_S, AnswerCache
+from evercrawl.web.doors import AnonymousTurns
 
 T = TypeVar("T")
+WAIT_S = 0.15  # How long a page waits for a first answer.
+FAST_S = 0.05  # An answer computed this fast is waited for instead of showing the old one.
+COST_FACTOR = 50.0  # An answer is recomputed when its age exceeds its cost by this factor.
+MAX_ENTRIES = 256
 SEVERAL_MIN_AGE_S = 3.0  # Minimum age before several answers of one page are recomputed.
 
 TEST_BURST, TESTS_PER_S = 3, 1 / 20
+FIRST_INDEX_WAIT_S = 5.0  # How long a search without results waits for an index that is being updated.
 INDEX_WAIT_S = 0.25  # How long a page waits for the index or the link graph before it shows the last one.
 UNKNOWN_LAG = -1  # The index is being updated, and its lag is not known yet.
 
@@ -57,6 +64,8 @@ class AppState:
         self.cache = AnswerCache()
         self._index_lock = threading.Lock()
         self.crawl = CrawlProcess(collection)
+        self.looks: OrderedDict[str, Any] = OrderedDict()
+        """Looks at sites that may be added, by key."""
         self.test_limit = RateLimit(burst=TEST_BURST, per_s=TESTS_PER_S)
         """Limits actions that send something to others."""
         self.own_origin = own_origin
@@ -68,6 +77,7 @@ class AppState:
         self._flags = dict(flags or {})
         self._loaded: LoadedSettings | None = None
         self._mtime_ns = -1
+        self.turns = AnonymousTurns(self.settings.web)
 
     @property
     def loaded_settings(self) -> LoadedSettings:
@@ -107,10 +117,13 @@ class AppState:
     def search(
         self, query: str, *, limit: int, as_of: datetime | None = None, with_facets: bool = False
     ) -> SearchResults:
-        """Search; the index is updated in the background."""
-        lag = self.cached("index", self._update_index, wait_s=INDEX_WAIT_S)
-        with closing(self.collection.searcher()) as searching:
-            found = searching.find(query, limit=limit, as_of=as_of, with_facets=with_facets)
+        """Search; the index is updated in the background, which only a search without results waits for."""
+        for wait_s in (INDEX_WAIT_S, FIRST_INDEX_WAIT_S):
+            lag = self.cached("index", self._update_index, wait_s=wait_s)
+            with closing(self.collection.searcher()) as searching:
+                found = searching.find(query, limit=limit, as_of=as_of, with_facets=with_facets)
+            if found.hits or lag is not None:
+                break
         return replace(found, lag=UNKNOWN_LAG if lag is None else lag)
 
     def _update_index(self) -> int:
@@ -223,3 +236,73 @@ class CrawlProcess:
         except OSError:
             return ""
         return data.decode("utf-8", "replace")
+
+
+class CachedAnswer(Generic[T]):
+    """One answer, computed by at most one thread at a time."""
+
+    def __init__(self, compute: Callable[[], T], *, min_age_s: float) -> None:
+        self._compute = compute
+        self._min_age_s = min_age_s
+        self._lock = threading.Lock()
+        self._ready = threading.Event()
+        self._value: T | None = None
+        self._error: Exception | None = None
+        self._at = -1e9
+        self._cost_s = 0.0
+        self._busy = False
+        self._began = 0.0
+
+    def get(self, wait_s: float = WAIT_S) -> T | None:
+        """Return the last answer; None while the first one is being computed.
+        No caller waits longer than `wait_s` after the computation began."""
+        with self._lock:
+            age = time.monotonic() - self._at
+            if not self._busy and age > max(self._min_age_s, COST_FACTOR * self._cost_s):
+                self._busy = True
+                self._began = time.monotonic()
+                if self._cost_s < FAST_S:
+                    self._ready.clear()  # it will be quick: wait for the new answer
+                threading.Thread(target=self._refresh, daemon=True).start()
+        self._ready.wait(max(0.0, self._began + wait_s - time.monotonic()))
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+    def _refresh(self) -> None:
+        try:
+            value, error = self._compute(), None
+        except Exception as caught:
+            value, error = self._value, caught  # type: ignore[assignment]
+        with self._lock:
+            self._value, self._error = value, error
+            self._at = time.monotonic()
+            self._cost_s = self._at - self._began
+            self._busy = False
+        self._ready.set()
+
+
+class AnswerCache:
+    """Cached answers by key; the least recently used are evicted."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._entries: OrderedDict[Hashable, CachedAnswer[Any]] = OrderedDict()
+
+    def invalidate(self, key: Hashable) -> None:
+        """Drop an answer that is no longer true."""
+        with self._lock:
+            self._entries.pop(key, None)
+
+    def get(
+        self, key: Hashable, compute: Callable[[], T], *, min_age_s: float = 2.0, wait_s: float = WAIT_S
+    ) -> T | None:
+        """Return the answer for a key; None while the first one is being computed."""
+        with self._lock:
+            found = self._entries.get(key)
+            if found is None:
+                found = self._entries[key] = CachedAnswer(compute, min_age_s=min_age_s)
+            self._entries.move_to_end(key)
+            while len(self._entries) > MAX_ENTRIES:
+                self._entries.popitem(last=False)
+        return found.get(wait_s)

@@ -30,12 +30,12 @@ class Chart:
     legend: tuple[tuple[str, str], ...] = ()  # Class and name of each series.
 
 
-def _picture(title: str, about: str, parts: Sequence[Markup], *, width: int, height: int) -> Markup:
+def _picture(title: str, about: str, parts: Sequence[Markup], *, width: int, height: int, role: str = "img") -> Markup:
     mark = f"chart{next(_numbers)}"
     return Markup(
-        '<svg class="chart" viewBox="0 0 {} {}" role="img" aria-labelledby="{}t {}d">'
+        '<svg class="chart" viewBox="0 0 {} {}" role="{}" aria-labelledby="{}t {}d">'
         '<title id="{}t">{}</title><desc id="{}d">{}</desc>{}</svg>'
-    ).format(width, height, mark, mark, mark, title, mark, about, Markup("").join(parts))
+    ).format(width, height, role, mark, mark, mark, title, mark, about, Markup("").join(parts))
 
 
 def _rect(x: float, y: float, width: float, height: float, kind: str, words: str) -> Markup:
@@ -127,7 +127,10 @@ def histogram(title: str, values: Sequence[float], edges: Sequence[float], *, no
     return bars(title, list(zip(names, counts, strict=True)), noun)
 
 
-def calendar(title: str, days: Mapping[date, int], *, last: date, weeks: int = 53) -> Chart:
+MAX_WEEKS, MIN_WEEKS = 53, 13
+
+
+def calendar(title: str, days: Mapping[date, int], *, last: date, weeks: int = MAX_WEEKS) -> Chart:
     """Return a calendar with a cell per day, darker for higher counts; weeks start on Monday."""
     first = last - timedelta(days=last.weekday() + 7 * (weeks - 1))
     most = max(days.values(), default=0)
@@ -148,18 +151,31 @@ def calendar(title: str, days: Mapping[date, int], *, last: date, weeks: int = 5
     parts += [_text(left - 6, top + row * CELL + 8, name, anchor="end") for row, name in ((0, "Mon"), (4, "Fri"))]
     rows = tuple((day.isoformat(), f"{value:,}") for day, value in sorted(days.items(), reverse=True)[:100])
     about = f"{sum(days.values()):,} in total on {len(days)} days, at most {most:,} per day."
-    svg = _picture(title, about, parts, width=left + weeks * CELL + 2, height=top + 7 * CELL + 2)
+    svg = _picture(title, about, parts, width=left + MAX_WEEKS * CELL + 2, height=top + 7 * CELL + 2)
     return Chart(title, svg, ("day", "changes"), rows)
 
 
-def timeline(title: str, dots: Sequence[tuple[float, float, str]]) -> Chart:
-    """Return dots on a time line (0 to 1), larger for larger changes (0 to 1)."""
+def calendar_of_changes(days: Mapping[date, int], today: date) -> Chart | None:
+    """Return the calendar since the first change, at most a year; None: nothing has changed yet."""
+    if not days:
+        return None
+    weeks = (today - min(days)).days // 7 + 2
+    return calendar("Changed pages per day", days, last=today, weeks=min(MAX_WEEKS, max(MIN_WEEKS, weeks)))
+
+
+TimelineDot = tuple[float, float, str, str]  # Place and size from 0 to 1, words, and where it leads.
+
+
+def timeline(title: str, dots: Sequence[TimelineDot], ends: tuple[str, str]) -> Chart:
+    """Return dots on a time line, larger for larger changes, with the words at both ends."""
     parts = [_line(10, 24, WIDTH - 10, 24)]
-    for at, size, words in dots:
-        parts.append(
-            Markup('<circle cx="{:.1f}" cy="24" r="{:.1f}" class="dot"><title>{}</title></circle>').format(
-                14 + at * (WIDTH - 28), 4 + 9 * min(1.0, size) ** 0.5, words
-            )
+    for at, size, words, link in dots:
+        circle = Markup('<circle cx="{:.1f}" cy="24" r="{:.1f}" class="dot"><title>{}</title></circle>').format(
+            14 + at * (WIDTH - 28), 4 + 9 * min(1.0, size) ** 0.5, words
         )
-    svg = _picture(title, f"{len(dots)} versions from the oldest to the newest.", parts, width=WIDTH, height=48)
-    return Chart(title, svg, ("version",), tuple((words,) for _, _, words in dots))
+        parts.append(Markup('<a href="{}" aria-label="{}">{}</a>').format(link, words, circle))
+    parts += [_text(10, 58, ends[0], anchor="start"), _text(WIDTH - 10, 58, ends[1], anchor="end")]
+    svg = _picture(
+        title, f"{len(dots)} versions from the oldest to the newest.", parts, width=WIDTH, height=64, role="group"
+    )
+    return Chart(title, svg, ("version",), tuple((words,) for _, _, words, _ in dots))

@@ -13,7 +13,7 @@ import orjson
 from markupsafe import Markup, escape
 
 from evercrawl.model.sanitize import safe_block, safe_line
-from evercrawl.model.time import from_us
+from evercrawl.model.time import from_us, to_us
 
 LINE_CHARS = 300
 RELATIVE_DAYS = 60  # Times further away are shown as a date.
@@ -111,8 +111,9 @@ def plural(count: int, noun: str, plural: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
-def diff_link(url: str, at_us: int) -> str:
+def diff_link(url: str, at: int | datetime) -> str:
     """Return a link to the difference that a visit found, whatever came later."""
+    at_us = at if isinstance(at, int) else to_us(at)
     before, after = (from_us(moment).isoformat().replace("+00:00", "Z") for moment in (at_us - 1, at_us))
     return link_to("/diff", url=url, a=before, b=after)
 

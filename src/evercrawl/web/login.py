@@ -6,12 +6,15 @@ import hmac
 import secrets
 import time
 from collections.abc import Callable
+from datetime import timedelta
+from math import ceil
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from evercrawl.web.access_control import AllowedOrigins, RateLimit, has_valid_csrf, session_secret
+from evercrawl.model.settings import WebSettings
+from evercrawl.web.access_control import AllowedOrigins, RateLimit, client_block, has_valid_csrf, session_secret
 from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import SESSION_LIFETIME, AccessScope
 from evercrawl.web.endpoints import error_page, handle_errors, read_body
@@ -19,7 +22,8 @@ from evercrawl.web.route import BadRequest
 from evercrawl.web.templates import render
 
 LINK_LIFETIME_S = 15 * 60
-LOGIN_BURST, LOGINS_PER_S = 8, 8 / 60
+IPV4_BITS = 24  # Password attempts of neighbouring addresses count together.
+DEVICE_LIFETIME = timedelta(days=365)
 
 
 CONTINUE = (
@@ -45,6 +49,25 @@ class OneTimeLink:
         return True
 
 
+class PasswordAttempts:
+    """Limits how often the password can be tried, per address block and in all.
+    Browsers that have logged in before have their own limit, so that strangers cannot lock out the owner."""
+
+    def __init__(self, settings: WebSettings, *, clock: Callable[[], float] = time.monotonic) -> None:
+        def per_hour(number: int) -> RateLimit:
+            return RateLimit(burst=number, per_s=number / 3600, clock=clock)
+
+        self._of_block = per_hour(settings.password_attempts_per_address)
+        self._of_device = per_hour(settings.password_attempts_per_address)
+        self._of_all = per_hour(settings.password_attempts)
+
+    def wait_s(self, block: str, device: str | None) -> float:
+        """Count an attempt and return 0, or return how long to wait."""
+        if device is not None:
+            return self._of_device.wait_s(device)
+        return self._of_block.wait_s(block) or self._of_all.wait_s("")
+
+
 class LoginPages:
     """The login and logout pages."""
 
@@ -52,12 +75,10 @@ class LoginPages:
         self.state = state
         self.origins = origins
         self.link = link
-        self.login_limit = RateLimit(burst=LOGIN_BURST, per_s=LOGINS_PER_S)
+        self.attempts = PasswordAttempts(state.settings.web)
 
     async def first(self, request: Request) -> Response:
-        """Log in with the one-time link."""
-        if self._is_too_fast(request):
-            return error_page(request, 429, "too many attempts; wait a minute", self.state)
+        """Log in with the one-time link; its secret cannot be guessed, so nobody can use up attempts."""
         if not self.link.use(request.query_params.get("key", "")):
             message = "this link was already used or has expired; restart evercrawl serve for a new one"
             return error_page(request, 403, message, self.state)
@@ -80,17 +101,26 @@ class LoginPages:
         return Response(render("login", data, request=request, state=self.state), status, media_type="text/html")
 
     async def _log_in(self, request: Request) -> Response:
-        if self._is_too_fast(request):
-            raise BadRequest("too many attempts; wait a minute", 429)
+        device = self._device(request)
+        wait_s = self.attempts.wait_s(client_block(request.scope, ipv4_bits=IPV4_BITS), device)
+        if wait_s:
+            raise BadRequest(
+                f"too many attempts; try again in {ceil(wait_s / 60)} min", 429, retry_after_s=ceil(wait_s)
+            )
         fields = await read_body(request)
         is_right = await run_in_threadpool(self.state.auth.is_password, fields.get("password", ""))
         if not is_right:
             return self._form(request, "wrong password", 403)
         return self._start_session("operator", local_path(fields.get("next", "/")))
 
-    def _is_too_fast(self, request: Request) -> bool:
-        address = request.client.host if request.client else "-"
-        return self.login_limit.wait_s(address) > 0
+    def _device(self, request: Request) -> str | None:
+        """Return the name of a browser that has logged in before."""
+        name, _, signature = (session_secret(request.headers, self._device_cookie) or "").partition(".")
+        return name if name and self.state.auth.is_signed(f"device {name}", signature) else None
+
+    @property
+    def _device_cookie(self) -> str:
+        return f"{self.origins.cookie}_device"
 
     def _start_session(self, who: str, location: str, response: Response | None = None) -> Response:
         response = response or RedirectResponse(location, 303)
@@ -98,6 +128,16 @@ class LoginPages:
             self.origins.cookie,
             self.state.auth.begin_session(who, AccessScope.ADMIN),
             max_age=int(SESSION_LIFETIME.total_seconds()),
+            httponly=True,
+            samesite="strict",
+            secure=self.origins.secure,
+        )
+        name = secrets.token_urlsafe(12)
+        response.set_cookie(
+            self._device_cookie,
+            f"{name}.{self.state.auth.signature(f'device {name}')}",
+            max_age=int(DEVICE_LIFETIME.total_seconds()),
+            path="/login",
             httponly=True,
             samesite="strict",
             secure=self.origins.secure,

@@ -3,9 +3,9 @@ It uses no cookies. A page is opened with a key in its path, valid for a day, or
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from html import escape
 from typing import Any
 from urllib.parse import quote
 
@@ -20,13 +20,21 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from evercrawl.collection.captures import nearest_capture
-from evercrawl.collection.stored_pages import decode_html, parse_response
-from evercrawl.collection.urls import canonical, join
+from evercrawl.collection.stored_pages import decode_css, decode_html, parse_response, read_resource
+from evercrawl.collection.urls import canonical, join, rewrite_css, rewrite_srcset
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.listing import Capture
 from evercrawl.model.report import PageContent
 from evercrawl.model.time import from_us
-from evercrawl.web.access_control import RateLimit, error_response
+from evercrawl.web.access_control import (
+    RateLimit,
+    busy_response,
+    client_block,
+    error_response,
+    is_same,
+    policy_sources,
+    prove_client,
+)
 from evercrawl.web.app_state import AppState
 from evercrawl.web.pages.history import is_replay_key
 from evercrawl.web.protocols.memento import (
@@ -44,22 +52,25 @@ from evercrawl.web.protocols.memento import (
 )
 from evercrawl.web.route import BadRequest
 
+SVG = "image/svg+xml"
 SHOWN_IMAGES = frozenset(
     {"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp", "image/x-icon",
-     "image/vnd.microsoft.icon", "image/svg+xml"}
+     "image/vnd.microsoft.icon", SVG}
 )  # fmt: skip
+SHOWN_MEDIA = ("font/", "audio/", "video/", "application/font", "application/vnd.ms-fontobject")
 SHOWN_TEXTS = frozenset({"text/plain", "text/css", "application/json", "text/xml", "application/xml"})
 PAGES = frozenset({"text/html", "application/xhtml+xml"})
+DOCUMENTS = frozenset({"document", "iframe", "frame", "embed", "object"})  # Requests that show a document.
+SHOWN = "shown"  # Instead of a modifier: a browser shows the answer as a document.
 BURST, PER_S = 400, 100.0
 
 
 def replay_policy(parents: Sequence[str]) -> str:
     """Return the content security policy: no scripts, no requests elsewhere, frames only in the interface."""
-    framing = " ".join(sorted(parents)) or "'none'"
     return (
         "sandbox; default-src 'none'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; "
         "font-src 'self' data:; media-src 'self'; form-action 'none'; base-uri 'none'; "
-        f"frame-ancestors {framing}"
+        f"frame-ancestors {policy_sources(parents)}"
     )
 
 
@@ -77,7 +88,7 @@ class ReplayPages:
         self.policy = replay_policy(parents)
         self.rate = RateLimit(burst=BURST, per_s=PER_S)
 
-    def app(self) -> ASGIApp:
+    def app(self) -> ReplayMiddleware:
         """Return the application."""
         routes = [
             Route("/healthz", self.health),
@@ -104,12 +115,21 @@ class ReplayPages:
 
     async def open(self, request: Request) -> Response:
         """Return an archived page for a token, or for everyone if the archive is public."""
-        kind, _, secret = request.headers.get("authorization", "").partition(" ")
-        is_given = self.token is not None and secret == self.token
-        is_known = kind.lower() == "bearer" and (is_given or self.state.auth.token(secret) is not None)
+        is_known = self._has_token(request.headers)
         if not self.public and not is_known:
             return error_response(401, "not logged in; send a token, or open the page from the interface")
         return await self._respond(request, "", is_public=not is_known)
+
+    def is_known(self, path: str, headers: Headers) -> bool:
+        """Return whether a user sends the request, by a token or by a key of the interface."""
+        first, _, rest = path.removeprefix("/").partition("/")
+        return (first == "r" and is_replay_key(self.state, rest.partition("/")[0])) or self._has_token(headers)
+
+    def _has_token(self, headers: Headers) -> bool:
+        kind, _, secret = headers.get("authorization", "").partition(" ")
+        if kind.lower() != "bearer":
+            return False
+        return (self.token is not None and is_same(secret, self.token)) or self.state.auth.token(secret) is not None
 
     async def _respond(self, request: Request, prefix: str, *, is_public: bool = False) -> Response:
         try:
@@ -133,46 +153,82 @@ class ReplayPages:
         found = STAMP.fullmatch(first)
         if not slash or found is None:
             return await time_gate(request, self.state, urls, prefix)
-        return await self._memento(request, repair_url(target), found[1], found[2] or "", urls, prefix, is_public)
+        modifier = found[2] or ""
+        if request.headers.get("sec-fetch-dest") in DOCUMENTS:
+            # Pages as they were sent are for programs: a browser would connect to hosts that they name.
+            modifier = SHOWN
+        return await self._memento(request, repair_url(target), found[1], modifier, urls, prefix, is_public)
 
     async def _memento(
         self, request: Request, url: str, stamp: str, modifier: str, urls: MementoUrls, prefix: str, is_public: bool
     ) -> Response:
         captures = await known_captures(self.state, url)
         chosen = nearest_capture(captures, parse_stamp(stamp))
+        if chosen.moved_to is not None:
+            moved = RedirectResponse(f"{prefix}/web/{stamp}{_written(modifier)}/{header_url(chosen.moved_to)}", 302)
+            _describe(moved, captures, chosen, urls)
+            return moved
+        if not chosen.version:
+            response = await run_in_threadpool(self._asset, chosen, stamp, modifier, prefix)
+            _describe(response, captures, chosen, urls)
+            return response
         if stamp_of(chosen) != stamp:
-            return RedirectResponse(f"{prefix}/web/{stamp_of(chosen)}{modifier}/{header_url(chosen.url)}", 302)
+            return RedirectResponse(
+                f"{prefix}/web/{stamp_of(chosen)}{_written(modifier)}/{header_url(chosen.url)}", 302
+            )
         view = await run_in_threadpool(self.state.collection.show, chosen.url, f"v{chosen.version}")
         if is_public and await run_in_threadpool(self._is_noarchive, view):
             return error_response(403, "this page forbids archived copies (noarchive)")
-        response = await run_in_threadpool(self._render, view, stamp, modifier, prefix)
+        body, kind = view.html, view.content_type
+        response = await run_in_threadpool(self._render, view.url, body, kind, stamp, modifier, prefix)
         _describe(response, captures, chosen, urls)
         return response
 
     def _is_noarchive(self, view: PageContent) -> bool:
         return parse_response(view.url, view.headers, view.html, self.state.settings).robots.noarchive
 
-    def _render(self, view: PageContent, stamp: str, modifier: str, prefix: str) -> Response:
-        kind = (view.content_type or "application/octet-stream").partition(";")[0].strip().lower()
+    def _asset(self, chosen: Capture, stamp: str, modifier: str, prefix: str) -> Response:
+        stored = read_resource(self.state.path, self.state.settings, chosen)
+        response = self._render(chosen.url, stored.body, chosen.content_type, stamp, modifier, prefix)
+        response.status_code = chosen.status or 200
+        # Fonts need it, since archived pages have an origin of their own.
+        response.headers["Access-Control-Allow-Origin"] = "*"
+        return response
+
+    def _render(
+        self, url: str, body: bytes, content_type: str | None, stamp: str, modifier: str, prefix: str
+    ) -> Response:
+        kind = (content_type or "application/octet-stream").partition(";")[0].strip().lower()
+
+        def place(target: str) -> str:
+            return f"{prefix}/web/{stamp}/{header_url(target)}"
+
         if kind in PAGES and modifier != "id_":
-            page = sanitize_page(
-                decode_html(view.html, view.content_type),
-                view.url,
-                lambda url: f"{prefix}/web/{stamp}/{header_url(url)}",
-            )
+            page = sanitize_page(decode_html(body, content_type), url, place)
             return Response(page.encode("utf-8", "replace"), media_type="text/html; charset=utf-8")
+        if kind == SVG and modifier == SHOWN:
+            # In an image nothing runs and nothing is loaded.
+            image = escape(f"{prefix}/web/{stamp}mp_/{header_url(url)}")
+            return Response(f'<!doctype html><img src="{image}" alt="">', media_type="text/html; charset=utf-8")
+        if kind == "text/css" and modifier != "id_":
+            style = rewrite_css(decode_css(body, content_type), lambda text: _archived_style_url(text, url, place))
+            return Response(style.encode("utf-8", "replace"), media_type="text/css; charset=utf-8")
         if kind in PAGES or kind in SHOWN_TEXTS:
-            return Response(view.html, media_type=kind if kind in PAGES else _text_kind(kind, view))
-        if kind in SHOWN_IMAGES:
-            return Response(view.html, media_type=kind)
-        response = Response(view.html, media_type="application/octet-stream")
+            return Response(body, media_type=kind if kind in PAGES else _text_kind(kind, content_type))
+        if kind in SHOWN_IMAGES or kind.startswith(SHOWN_MEDIA):
+            return Response(body, media_type=kind)
+        response = Response(body, media_type="application/octet-stream")
         response.headers["Content-Disposition"] = "attachment"
         return response
 
 
-def _text_kind(kind: str, view: PageContent) -> str:
+def _written(modifier: str) -> str:
+    return "" if modifier == SHOWN else modifier
+
+
+def _text_kind(kind: str, content_type: str | None) -> str:
     shown = kind if kind == "text/css" else "text/plain"
-    _, _, charset = (view.content_type or "").lower().partition("charset=")
+    _, _, charset = (content_type or "").lower().partition("charset=")
     name = "".join(c for c in charset.strip("\"' ") if c.isalnum() or c in "-_")[:40]
     return f"{shown}; charset={name or 'utf-8'}"
 
@@ -197,21 +253,25 @@ class ReplayMiddleware:
     def __init__(self, app: ASGIApp, replay: ReplayPages) -> None:
         self.app = app
         self.replay = replay
+        self.is_known = replay.is_known
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         send_with_headers = self._with_headers(send)
-        address = scope["client"][0] if scope.get("client") else "-"
+        is_known = self.is_known(scope["path"], Headers(scope=scope))
+        prove_client(scope, is_known=is_known)
         if Headers(scope=scope).get("host", "").lower() not in self.replay.hosts:
             await error_response(421, "unknown host")(scope, receive, send_with_headers)
         elif scope["method"] not in ("GET", "HEAD"):
             await error_response(405, "archived pages are read-only")(scope, receive, send_with_headers)
-        elif self.replay.rate.wait_s(address):
+        elif self.replay.rate.wait_s("users" if is_known else client_block(scope)):
             await error_response(429, "too many requests; wait a moment")(scope, receive, send_with_headers)
-        else:
+        elif is_known:
             await self.app(scope, receive, send_with_headers)
+        elif not await self.replay.state.turns.run(self.app, scope, receive, send_with_headers):
+            await busy_response()(scope, receive, send_with_headers)
 
     def _with_headers(self, send: Send) -> Send:
         fixed: dict[str, Any] = {
@@ -243,12 +303,10 @@ URL_ATTRIBUTES = frozenset(
      "manifest", "codebase", "classid", "profile", "usemap", "lowsrc", "dynsrc", "icon"}
 )  # fmt: skip
 DROPPED_ATTRIBUTES = frozenset(
-    {"srcset", "imagesrcset", "ping", "target", "nonce", "integrity", "crossorigin", "autofocus", "srcdoc",
+    {"ping", "target", "nonce", "integrity", "crossorigin", "autofocus", "srcdoc",
      "archive", "attributionsrc", "http-equiv"}
 )  # fmt: skip
 MAX_PAGE_BYTES = 20_000_000
-_CSS_IMPORT = re.compile(r"@import[^;]*+;?", re.IGNORECASE)
-_CSS_ADDRESS = re.compile(r"(?:url|src|image|image-set|-webkit-image-set)\([^)]*+(?:\)|\Z)", re.IGNORECASE)
 
 
 def sanitize_page(html: str, base: str, place: Callable[[str], str]) -> str:
@@ -263,7 +321,7 @@ def sanitize_page(html: str, base: str, place: Callable[[str], str]) -> str:
         if not relations & KEPT_LINKS or relations & {"preload", "prefetch", "dns-prefetch", "preconnect"}:
             node.decompose()
     for node in tree.css("style"):
-        node.inner_html = _inert_style(node.text() or "")
+        node.inner_html = _archived_style(node.text() or "", base, place)
     for node in tree.css("*"):
         _clean_attributes(node, base, place)
     return tree.html or ""
@@ -281,14 +339,23 @@ def _clean_attributes(node: LexborNode, base: str, place: Callable[[str], str]) 
         if low.startswith("on") or low in DROPPED_ATTRIBUTES:
             del node.attrs[name]
         elif low == "style":
-            node.attrs[name] = _inert_style(value or "")
+            node.attrs[name] = _archived_style(value or "", base, place)
+        elif low in ("srcset", "imagesrcset"):
+            node.attrs[name] = rewrite_srcset(value or "", lambda text: _archived_link(text, base, place))
         elif low in URL_ATTRIBUTES or low.endswith(":href"):
             node.attrs[name] = _archived_link(value or "", base, place)
 
 
-def _inert_style(css: str) -> str:
-    """Return a style sheet without imports and URLs."""
-    return _CSS_ADDRESS.sub("none", _CSS_IMPORT.sub("", css)).replace("<", "")
+def _archived_style(css: str, base: str, place: Callable[[str], str]) -> str:
+    """Return a style sheet inside a page that loads everything from the archive."""
+    return rewrite_css(css, lambda text: _archived_style_url(text, base, place)).replace("<", "")
+
+
+def _archived_style_url(written: str, base: str, place: Callable[[str], str]) -> str:
+    """Return the URL inside the archive; data stays, since the content security policy decides what it may be."""
+    if written.strip()[:5].lower() == "data:":
+        return written.replace("<", "%3C").replace(">", "%3E")
+    return _archived_link(written, base, place)
 
 
 def _archived_link(written: str, base: str, place: Callable[[str], str]) -> str:

@@ -1,33 +1,41 @@
 """Views, actions and their parameters.
-A view is one function that collects data; it has a page, its JSON and an API path. An action is one function that
-changes something; it has a form target and an API path. The OpenAPI document is generated from them."""
+A view is one function that collects data; it has a page, its JSON and a resource of the API. An action is one function
+that changes something; it has a form target and a method of a resource. The OpenAPI document is generated from them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
+from urllib.parse import quote
 
 from evercrawl.errors import ConfigError
+from evercrawl.model.table import TableColumn
 from evercrawl.model.time import parse_time
 from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import AccessScope, User
 
 API = "/api/v1"
 MAX_TEXT_CHARS = 8192
-ParameterKind = Literal["text", "url", "integer", "time", "bool", "choice"]
+_SLOT = re.compile(r"\{(\w+)\}")
+ParameterKind = Literal["text", "url", "integer", "time", "bool", "choice", "texts", "list"]
 _TRUE, _FALSE = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 
 class BadRequest(Exception):
     """A request that gets an error: status, message, and when to retry."""
 
-    def __init__(self, message: str, status: int = 400, *, retry_after_s: int | None = None) -> None:
+    def __init__(
+        self, message: str, status: int = 400, *, retry_after_s: int | None = None, back: str = "", offer: str = ""
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.status = status
         self.retry_after_s = retry_after_s
+        self.offer = offer  # A URL that the error page offers to add.
+        self.back = back  # The page that shows the problem beside its form; browsers are sent there.
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +55,17 @@ class View:
     """A page; `collect` returns the data of the page and of its JSON."""
 
     name: str
-    path: str
+    path: str  # Empty if there is only a resource.
+    resource: str  # Such as /sites/{name}, below the API; empty if there is only a page.
     text: str
     collect: Callable[[AppState, Inputs], dict[str, Any]]
     parameters: tuple[Parameter, ...] = ()
     scope: AccessScope = AccessScope.READ
     title: str = ""  # Label in the navigation; empty if the page is not listed there.
+    group: str = ""  # Group in the navigation; empty: always visible.
+    is_used: Callable[[AppState], bool] | None = None  # The navigation hides the page while this is false.
+    table: str = ""  # Field of the JSON that has the rows, if the page is a table.
+    columns: tuple[TableColumn, ...] = ()
 
     @property
     def json_path(self) -> str:
@@ -60,9 +73,9 @@ class View:
         return f"{self.path}.json" if self.path != "/" else f"/{self.name}.json"
 
     @property
-    def api_path(self) -> str:
-        """Return the path in the API."""
-        return f"{API}/{self.name}"
+    def paths(self) -> tuple[str, ...]:
+        """Return the paths of the page, of its JSON, and of the CSV of a table."""
+        return (self.path, self.json_path, *([f"{self.path}.csv"] if self.table else []))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +85,7 @@ class ActionResult:
     message: str
     location: str = "/"
     data: Mapping[str, Any] | None = None
+    resource: str = ""  # What was created or started, below the API.
     has_secret: bool = False  # The message contains a secret: show it now, and put it in no URL.
     audit_values: Mapping[str, Any] | None = None
     """Values for the audit log in place of the inputs; None: log the inputs."""
@@ -82,11 +96,13 @@ class Action:
     """A change to the collection or the interface; the audit log records it."""
 
     name: str
+    operation: str  # Method and resource of the API, such as POST /alerts.
     text: str
     run: Callable[[AppState, Inputs], ActionResult]
     parameters: tuple[Parameter, ...] = ()
     scope: AccessScope = AccessScope.OPERATE
     secret: frozenset[str] = frozenset()  # Parameters that the audit log leaves out.
+    status: int = 200  # Of a success: 201 created, 202 started, 204 without a body.
 
     @property
     def path(self) -> str:
@@ -94,9 +110,24 @@ class Action:
         return f"/do/{self.name}"
 
     @property
-    def api_path(self) -> str:
-        """Return the path in the API."""
-        return f"{API}/{self.name}"
+    def method(self) -> str:
+        """Return the method in the API."""
+        return self.operation.partition(" ")[0]
+
+    @property
+    def resource(self) -> str:
+        """Return the resource in the API."""
+        return self.operation.partition(" ")[2]
+
+
+def path_parameters(resource: str) -> tuple[str, ...]:
+    """Return the names in braces."""
+    return tuple(_SLOT.findall(resource))
+
+
+def resource_path(resource: str, **values: object) -> str:
+    """Return the path of a resource in the API, with the values percent-encoded."""
+    return API + _SLOT.sub(lambda slot: quote(str(values[slot[1]]), safe=""), resource)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +142,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     minimum: int = 0
     maximum: int = 2**53
+    longest: int = MAX_TEXT_CHARS
 
     def parse(self, text: str | None, *, now: datetime) -> Any:
         """Return the typed value; raise BadRequest if the text is not valid."""
@@ -119,9 +151,9 @@ class Parameter:
                 raise BadRequest(f"{self.name} is missing: {self.text}")
             text = self.default
             if not isinstance(text, str):
-                return text
-        if len(text) > MAX_TEXT_CHARS:
-            raise BadRequest(f"{self.name} is longer than {MAX_TEXT_CHARS:,} characters")
+                return () if self.kind == "texts" else text
+        if len(text) > self.longest:
+            raise BadRequest(f"{self.name} is longer than {self.longest:,} characters")
         if "\x00" in text:
             raise BadRequest(f"{self.name} contains a null character")
         return self._parse_typed(text, now)
@@ -140,7 +172,8 @@ class Parameter:
                 return text
 
     def _parse_integer(self, text: str) -> int:
-        if not text.isascii() or not text.isdigit() or len(text) > 16:
+        digits = text.removeprefix("-") if self.minimum < 0 else text
+        if not digits.isascii() or not digits.isdigit() or len(digits) > 16:
             raise BadRequest(f"{self.name} must be a whole number")
         number = int(text)
         if not self.minimum <= number <= self.maximum:
@@ -169,8 +202,10 @@ class Parameter:
                 found = {"type": "boolean"}
             case "choice":
                 found = {"type": "string", "enum": list(self.choices)}
+            case "texts":
+                found = {"type": "array", "items": {"type": "string", "maxLength": self.longest}}
             case _:
-                found = {"type": "string", "maxLength": MAX_TEXT_CHARS}
+                found = {"type": "string", "maxLength": self.longest}
         if self.required and found["type"] == "string" and self.kind != "choice":
             found["minLength"] = 1
         return found if self.default is None else found | {"default": self.default}

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
+from math import ceil
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,22 +18,33 @@ from starlette.types import ASGIApp
 
 from evercrawl.collection.alerts.notifier import run_notifier
 from evercrawl.collection.crawl import StopSignal
-from evercrawl.collection.listings import close_readers
+from evercrawl.collection.runs import live_run
+from evercrawl.collection.site_list import close_readers
 from evercrawl.config import is_writable, read_settings
 from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.report import Summary
-from evercrawl.web.access_control import COOKIE, AllowedOrigins, loopback_origins
+from evercrawl.model.settings import WebSettings
+from evercrawl.web.access_control import (
+    COOKIE,
+    AccessMiddleware,
+    AllowedOrigins,
+    RateLimit,
+    loopback_origins,
+    policy_sources,
+)
 from evercrawl.web.app import PublicAccess, build_app
 from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import AuthStore
+from evercrawl.web.doors import BACKLOG, ConnectionGuard, Door, GuardedProtocol, IsKnown
 from evercrawl.web.login import OneTimeLink
 from evercrawl.web.pages.overview import warm_up
-from evercrawl.web.replay import ReplayPages
+from evercrawl.web.replay import ReplayMiddleware, ReplayPages
 
 log = logging.getLogger("evercrawl")
 PORT = 8787
 GRACE_S = 3
-BACKLOG = 256
+TICKS_PER_S = 10  # Of uvicorn.
+LOG_BURST, LOGS_PER_S = 20, 1 / 60  # Warnings of one kind about clients.
 RENEW_EVERY_S = 30.0  # How often to check for leases to renew; the shortest is renewed a minute before its end.
 
 
@@ -91,16 +103,38 @@ def check_options(options: ServeOptions, auth: AuthStore) -> None:
 
 
 class WebServer(uvicorn.Server):
-    """A server that leaves signals to the command."""
+    """A server that leaves signals to the command, and the acceptance of connections to a door."""
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    def __init__(self, config: uvicorn.Config, guard: ConnectionGuard, *, is_known: IsKnown) -> None:
         super().__init__(config)
         self.began = asyncio.Event()
+        self._guard = guard
+        self._is_known = is_known
+        self._doors: list[Door] = []
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start listening and set `began`."""
-        await super().startup(sockets)
+        await super().startup([])
+        for one in sockets or ():
+            door = Door(one, self._guard, create_protocol=self._create_protocol, is_known=self._is_known)
+            door.open()
+            self._doors.append(door)
         self.began.set()
+
+    def _create_protocol(self) -> GuardedProtocol:
+        return GuardedProtocol(self.config, self.server_state, self.lifespan.state)
+
+    async def on_tick(self, counter: int) -> bool:
+        """Close the connections of slow clients every second."""
+        if counter % TICKS_PER_S == 0:
+            self._guard.close_overdue()
+        return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop listening and end the current requests."""
+        for door in self._doors:
+            door.close()
+        await super().shutdown(sockets)
 
     def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
         """Capture nothing: the command handles signals."""
@@ -158,7 +192,7 @@ class WebService:
             return f"http://{other}:{self.ports[1]}"
         return f"http://{name}:{self.ports[1]}"
 
-    def apps(self) -> tuple[ASGIApp, ASGIApp]:
+    def apps(self) -> tuple[AccessMiddleware, ReplayMiddleware]:
         """Return the applications of the interface and of archived pages."""
         own_origins = loopback_origins(self.ports[:1])
         replay_origins = loopback_origins(self.ports[1:])
@@ -167,7 +201,7 @@ class WebService:
             replay_origins |= {self.replay_origin(urlsplit(self.options.public_url).netloc).lower()}
         is_secure = (self.options.public_url or "").startswith("https:")
         cookie = f"{COOKIE}_{self.ports[0]}"
-        origins = AllowedOrigins(own_origins, " ".join(sorted(replay_origins)), cookie=cookie, secure=is_secure)
+        origins = AllowedOrigins(own_origins, policy_sources(replay_origins), cookie=cookie, secure=is_secure)
         public = PublicAccess(self.options.token, self.options.public_archive)
         replay = ReplayPages(
             self.state,
@@ -181,7 +215,9 @@ class WebService:
     async def run(self, *, on_ready: Callable[[], None], say: Callable[[str], None]) -> None:
         """Serve until `stop` is called."""
         _redirect_server_log()
-        self._servers = [WebServer(_config(app)) for app in self.apps()]
+        settings = self.state.settings.web
+        guard = ConnectionGuard(settings)
+        self._servers = [WebServer(_config(app, settings), guard, is_known=app.is_known) for app in self.apps()]
         tasks = [
             asyncio.create_task(server.serve(sockets=[one]))
             for server, one in zip(self._servers, self.sockets, strict=True)
@@ -190,6 +226,7 @@ class WebService:
         on_ready()
         warm = asyncio.create_task(asyncio.to_thread(warm_up, self.state))
         crawl = asyncio.create_task(self._crawl(say)) if self.options.crawl else None
+        self._resume_watching()
         try:
             async with self._send_alerts(), self._keep_subscriptions():
                 await asyncio.gather(*tasks)
@@ -210,6 +247,13 @@ class WebService:
             server.should_exit = True
         if self.stop_crawl is not None:
             self.stop_crawl.finish() if self.stop_crawl.stage == 0 else self.stop_crawl.cancel()
+
+    def _resume_watching(self) -> None:
+        """Keep watching if that was chosen in the interface, unless this or another process crawls already."""
+        state, settings = self.state, self.state.settings
+        is_wanted = settings.web.keep_watching and settings.scope.seeds and settings.is_trusted
+        if is_wanted and not (self.options.crawl or state.read_only or live_run(state.path, now=state.now())):
+            state.crawl.start([], forever=True)
 
     def _send_alerts(self) -> AbstractAsyncContextManager[None]:
         """Send alerts while serving; a crawl in this process sends them itself."""
@@ -288,10 +332,15 @@ def _listen(bind: str, port: int) -> socket.socket:
 
 
 class _LogHandler(logging.Handler):
-    """Send log records of the server to our log, never to the terminal."""
+    """Send log records of the server to our log, never to the terminal; strangers can cause only so many."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._limit = RateLimit(burst=LOG_BURST, per_s=LOGS_PER_S)
 
     def emit(self, record: logging.LogRecord) -> None:
-        log.handle(record)
+        if record.levelno >= logging.ERROR or not self._limit.wait_s(str(record.msg)):
+            log.handle(record)
 
 
 def _redirect_server_log() -> None:
@@ -300,7 +349,7 @@ def _redirect_server_log() -> None:
     server.setLevel(logging.WARNING)
 
 
-def _config(app: ASGIApp) -> uvicorn.Config:
+def _config(app: ASGIApp, settings: WebSettings) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         log_config=None,
@@ -308,11 +357,11 @@ def _config(app: ASGIApp) -> uvicorn.Config:
         server_header=False,
         date_header=True,
         lifespan="off",
-        proxy_headers=False,
+        proxy_headers=bool(settings.trusted_proxies),
+        forwarded_allow_ips=list(settings.trusted_proxies),
         timeout_graceful_shutdown=GRACE_S,
-        timeout_keep_alive=30,
-        limit_concurrency=1000,
+        timeout_keep_alive=ceil(settings.idle_timeout.total_seconds()),
         h11_max_incomplete_event_size=64 * 1024,
-        http="h11",
+        http=GuardedProtocol,
         ws="none",
     )

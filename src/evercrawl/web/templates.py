@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
@@ -11,11 +11,20 @@ from starlette.requests import Request
 from evercrawl.model import __version__
 from evercrawl.model.reason import REASON_TEXT
 from evercrawl.model.sanitize import safe_line
+from evercrawl.model.table import NUMBERS
 from evercrawl.web import format as formats
 from evercrawl.web.app_state import AppState
-from evercrawl.web.auth import AccessScope
+from evercrawl.web.auth import AccessScope, User
+from evercrawl.web.table_page import filter_hint
 
 MESSAGE_CHARS = 500
+
+
+class MenuEntry(NamedTuple):
+    """A page in the navigation."""
+
+    title: str
+    path: str
 
 
 @lru_cache(maxsize=1)
@@ -41,22 +50,36 @@ def _environment() -> Environment:
         link=formats.link_to,
         plural=formats.plural,
         relative=formats.relative_time,
+        filter_hint=filter_hint,
+        diff_link=formats.diff_link,
+        numeric_kinds=NUMBERS - {"time"},
         reason_text={reason.value: text for reason, text in REASON_TEXT.items()},
-        version=__version__,
+        program_version=__version__,
     )
     return environment
 
 
-def render(name: str, data: dict[str, Any], *, request: Request, state: AppState) -> str:
-    """Return the page of that name."""
+def menu_of(state: AppState, user: User | None) -> dict[str, list[MenuEntry]]:
+    """Return the navigation by group: what this user may open, without what the collection does not use."""
     from evercrawl.web.views import VIEWS
 
+    groups: dict[str, list[MenuEntry]] = {}
+    for view in VIEWS:
+        is_hidden = view.is_used is not None and not view.is_used(state)
+        if view.title and user and user.scope >= view.scope and not is_hidden:
+            groups.setdefault(view.group, []).append(MenuEntry(view.title, view.path))
+    groups.setdefault("Advanced", []).append(MenuEntry("API", "/api"))
+    return groups
+
+
+def render(name: str, data: dict[str, Any], *, request: Request, state: AppState) -> str:
+    """Return the page of that name."""
     user = getattr(request.state, "user", None)
     message, proof = request.query_params.get("done", ""), request.query_params.get("proof", "")
     if message and not state.auth.is_signed(f"done {message}", proof):
         message = ""
     common = {
-        "views": [view for view in VIEWS if view.title and user and user.scope >= view.scope],
+        "menu": menu_of(state, user),
         "here": request.url.path,
         "collection_name": state.path.name.removesuffix(".evercrawl"),
         "user": user,

@@ -4,26 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from evercrawl.model.reason import Reason
+from evercrawl.collection.table_view import table_columns
+from evercrawl.errors import BugFound
 from evercrawl.web.auth import MAX_PASSWORD_CHARS, AccessScope
-from evercrawl.web.pages import administration, alerts, changes_page, crawl, history, overview, search, site_pages
+from evercrawl.web.pages import (
+    add_site,
+    administration,
+    alerts,
+    changes_page,
+    crawl,
+    history,
+    overview,
+    search,
+    site_pages,
+)
 from evercrawl.web.protocols import announcements, atom_feeds, cdx, streams
 from evercrawl.web.route import AFTER, API, Action, Parameter, View, limit
+from evercrawl.web.table_page import table_parameters
 
 _URL = Parameter("url", "URL of the page.", "url", required=True)
 _SITE = Parameter("name", "Origin or host of the site, such as https://example.org.", required=True)
-_REASONS = tuple(reason.value for reason in Reason)
 _RULE = (
     Parameter("pattern", "The pattern, as in the list.", required=True),
     Parameter("site", "Only on this site. Default: all."),
 )
+_PAGE_COLUMNS = table_columns("pages")
+
+
+def _table(name: str, key: str) -> dict[str, Any]:
+    """Return the arguments of a view that shows a table of the store."""
+    columns = table_columns(name)
+    return {"parameters": table_parameters(columns), "table": key, "columns": columns}
+
 
 VIEWS: tuple[View, ...] = (
-    View("overview", "/", "Show the collection at a glance.", overview.overview, title="Overview"),
-    View("live", "/live", "Show the running crawl and the newest visits.", overview.live, title="Live"),
+    View("overview", "/", "/overview", "Show the collection at a glance.", overview.overview, title="Overview"),
+    View("add", "/add", "/previews", "Show a look at new sites.", add_site.add, (add_site.LOOK, add_site.URLS)),
+    View(
+        "live",
+        "/live",
+        "/runs/current",
+        "Show the running crawl and the newest visits.",
+        overview.live,
+        title="Live",
+        group="Crawl",
+    ),
     View(
         "changes",
+        "/changes",
         "/changes",
         "List changes in groups, the most significant first.",
         changes_page.changes,
@@ -41,34 +71,78 @@ VIEWS: tuple[View, ...] = (
     View(
         "search",
         "/search",
+        "/search",
         "Search the text of every version.",
         search.search,
         (*search.SEARCH_PARAMETERS, limit(20, 100)),
         title="Search",
     ),
-    View("sites", "/sites", "List the sites.", site_pages.sites, (AFTER, limit()), title="Sites"),
-    View("frontier", "/frontier", "List queued and due pages.", crawl.frontier, (AFTER, limit()), title="Frontier"),
+    View("sites", "/sites", "/sites", "List the sites.", site_pages.sites, title="Sites", **_table("sites", "sites")),
+    View(
+        "pages",
+        "/pages",
+        "/pages",
+        "List the pages.",
+        site_pages.pages,
+        title="Pages",
+        group="Crawl",
+        **_table("pages", "pages"),
+    ),
+    View(
+        "versions",
+        "/versions",
+        "/versions",
+        "List the versions of all pages.",
+        site_pages.all_versions,
+        **_table("versions", "versions"),
+    ),
+    View(
+        "change-list",
+        "/change-list",
+        "/change-list",
+        "List single changes, newest first.",
+        changes_page.change_list,
+        **_table("change-list", "changes"),
+    ),
+    View(
+        "frontier",
+        "/frontier",
+        "/queue",
+        "List queued and due pages.",
+        crawl.frontier,
+        title="Queue",
+        group="Crawl",
+        **_table("queue", "pages"),
+    ),
     View(
         "skipped",
         "/skipped",
+        "/skipped",
         "List URLs that were not fetched, with reasons.",
         crawl.skipped,
-        (Parameter("reason", "Only with this reason.", "choice", choices=_REASONS), AFTER, limit()),
         title="Skipped",
+        group="Crawl",
+        **_table("skipped", "skipped"),
     ),
     View(
         "traps",
         "/traps",
-        "List crawler traps with evidence; with a pattern, preview a rule.",
+        "/traps",
+        "List crawler traps with evidence; or preview a rule.",
         site_pages.traps,
         (
-            Parameter("pattern", "Preview what excluding this pattern would affect."),
-            Parameter("site", "Only on this site."),
+            *table_parameters(site_pages.TRAP_COLUMNS),
+            Parameter("preview", "Preview what excluding this pattern would affect."),
+            Parameter("preview_site", "Only on this site."),
         ),
+        table="traps",
+        columns=site_pages.TRAP_COLUMNS,
         title="Traps",
+        group="Crawl",
     ),
     View(
         "alerts",
+        "/alerts",
         "/alerts",
         "List the alerts; with a name, preview a new alert.",
         alerts.alerts,
@@ -76,47 +150,102 @@ VIEWS: tuple[View, ...] = (
         scope=AccessScope.OPERATE,
         title="Alerts",
     ),
-    View("websub", "/websub", "List WebSub subscriptions and announced pages.", alerts.websub, title="WebSub"),
-    View("runs", "/runs", "List the runs, newest first.", overview.runs, (AFTER, limit()), title="Runs"),
-    View("outposts", "/outposts", "List the outposts and their traffic.", administration.outposts, title="Outposts"),
-    View("cluster", "/cluster", "List the workers of the cluster.", administration.cluster, title="Cluster"),
-    View("settings", "/settings", "List all settings.", administration.settings, title="Settings"),
+    View(
+        "websub",
+        "/websub",
+        "/subscriptions",
+        "List WebSub subscriptions and announced pages.",
+        alerts.websub,
+        title="WebSub",
+        group="Advanced",
+        is_used=alerts.has_subscriptions,
+    ),
+    View(
+        "runs",
+        "/runs",
+        "/runs",
+        "List the runs, newest first.",
+        overview.runs,
+        table_parameters(overview.RUN_COLUMNS),
+        table="runs",
+        columns=overview.RUN_COLUMNS,
+        title="Runs",
+        group="Crawl",
+    ),
+    View(
+        "outposts",
+        "/outposts",
+        "/outposts",
+        "List the outposts and their traffic.",
+        administration.outposts,
+        title="Outposts",
+        group="Advanced",
+        is_used=administration.has_outposts,
+    ),
+    View(
+        "cluster",
+        "/cluster",
+        "/workers",
+        "List the workers of the cluster.",
+        administration.cluster,
+        title="Cluster",
+        group="Advanced",
+        is_used=administration.has_workers,
+    ),
+    View("settings", "/settings", "/settings", "List all settings.", administration.settings, title="Settings"),
     View(
         "access",
         "/access",
+        "",
         "Show tokens, password and the audit log.",
         administration.access,
         (AFTER, limit()),
         scope=AccessScope.ADMIN,
         title="Access",
+        group="Advanced",
     ),
     View(
         "alert",
         "/alert",
+        "/alerts/{name}",
         "Show one alert and its messages.",
         alerts.alert,
         (*alerts.LOG_PARAMETERS, AFTER, limit()),
         scope=AccessScope.OPERATE,
     ),
-    View("why", "/why", "Explain why a URL was or was not fetched.", crawl.why, (Parameter("url", "The URL.", "url"),)),
-    View("site", "/site", "Show a site: pace, robots.txt, pages, changes.", site_pages.site, (_SITE, AFTER, limit())),
-    View("load", "/load", "Show our load on a site.", site_pages.load, (_SITE,)),
-    View("page", "/page", "Show a page: versions, visits, next visit.", history.page, (_URL,)),
-    View("links", "/links", "List the links to and from a page.", search.links, (_URL,)),
+    View(
+        "why",
+        "/why",
+        "/pages/{url}/why",
+        "Explain why a URL was or was not fetched.",
+        crawl.why,
+        (Parameter("url", "The URL.", "url"),),
+    ),
+    View(
+        "site",
+        "/site",
+        "/sites/{name}",
+        "Show a site: pace, robots.txt, pages, changes.",
+        site_pages.site,
+        (_SITE, *(one for one in table_parameters(_PAGE_COLUMNS) if one.name != "site")),
+        table="pages",
+        columns=_PAGE_COLUMNS,
+    ),
+    View("load", "/load", "/sites/{name}/load", "Show our load on a site.", site_pages.load, (_SITE,)),
+    View("page", "/page", "/pages/{url}", "Show a page: versions, visits, next visit.", history.page, (_URL,)),
+    View("links", "/links", "/pages/{url}/links", "List the links to and from a page.", search.links, (_URL,)),
     View(
         "diff",
         "/diff",
+        "/pages/{url}/diff",
         "Compare two versions of a page.",
         history.diff,
-        (
-            _URL,
-            Parameter("a", "Older version: v3, -1, or a time. Default: the one before the newest."),
-            Parameter("b", "Newer version. Default: the newest."),
-        ),
+        (_URL, *history.DIFF_PARAMETERS),
     ),
     View(
         "show",
         "/show",
+        "/pages/{url}/versions/{at}",
         "Show a version: text, headers, links, and the archived page.",
         history.show,
         (_URL, Parameter("at", "Version: v3, -1, or a time. Default: the newest.")),
@@ -124,6 +253,7 @@ VIEWS: tuple[View, ...] = (
     View(
         "run",
         "/run",
+        "/runs/{id}",
         "Show the report of a run.",
         overview.run,
         (Parameter("id", "Number of the run.", "integer", required=True),),
@@ -133,6 +263,7 @@ VIEWS: tuple[View, ...] = (
 ACTIONS: tuple[Action, ...] = (
     Action(
         "start-crawl",
+        "POST /runs",
         "Start a crawl.",
         crawl.start_crawl,
         (
@@ -140,27 +271,63 @@ ACTIONS: tuple[Action, ...] = (
             Parameter("forever", "Keep the collection up to date until stopped.", "bool", default=False),
             Parameter("refresh", "Visit every known page now.", "bool", default=False),
         ),
+        status=202,
     ),
-    Action("stop-crawl", "Stop the crawl that was started here.", crawl.stop_crawl),
+    Action(
+        "look-at-sites", "POST /previews", "Look at new sites.", add_site.look_at_sites, (add_site.URLS,), status=202
+    ),
+    Action("add-sites", "POST /sites", "Add URLs to crawl.", add_site.add_sites, add_site.ADD_PARAMETERS, status=202),
+    Action("stop-crawl", "DELETE /runs/current", "Stop the crawl that was started here.", crawl.stop_crawl, status=202),
     Action(
         "drain-worker",
+        "DELETE /workers/{worker}",
         "Stop a worker of the cluster after its current requests.",
         administration.drain_worker,
         (Parameter("worker", "Start of its id, or `all`.", required=True),),
+        status=202,
     ),
-    Action("visit-page", "Visit a page as soon as its site allows.", crawl.visit_page, (_URL,)),
-    Action("exclude-trap", "Exclude a URL pattern.", site_pages.exclude_trap, _RULE),
-    Action("allow-trap", "Allow a URL pattern.", site_pages.allow_trap, _RULE),
-    Action("undo-trap", "Remove your rule for a URL pattern.", site_pages.undo_trap, _RULE),
+    Action(
+        "visit-page",
+        "POST /pages/{url}/visits",
+        "Visit a page as soon as its site allows.",
+        crawl.visit_page,
+        (_URL,),
+        status=202,
+    ),
+    Action(
+        "set-trap-rule",
+        "POST /trap-rules",
+        "Exclude or allow a URL pattern.",
+        site_pages.set_trap_rule,
+        (*_RULE, Parameter("action", "What to do with it.", "choice", required=True, choices=("exclude", "allow"))),
+        status=201,
+    ),
+    Action(
+        "undo-trap",
+        "DELETE /trap-rules",
+        "Remove your rule for a URL pattern.",
+        site_pages.undo_trap,
+        _RULE,
+        status=204,
+    ),
     Action(
         "slow-site",
+        "PUT /sites/{name}/delay",
         "Set a minimum delay between requests to a site.",
         site_pages.slow_site,
         (_SITE, Parameter("gap", "Seconds.", "integer", required=True, minimum=1, maximum=site_pages.MAX_DELAY_S)),
     ),
-    Action("undo-slow-site", "Stop slowing a site down.", site_pages.undo_slow_site, (_SITE,)),
+    Action(
+        "undo-slow-site",
+        "DELETE /sites/{name}/delay",
+        "Stop slowing a site down.",
+        site_pages.undo_slow_site,
+        (_SITE,),
+        status=204,
+    ),
     Action(
         "mark-read",
+        "POST /read-marks",
         "Mark changes as read.",
         changes_page.mark_read,
         (
@@ -169,15 +336,19 @@ ACTIONS: tuple[Action, ...] = (
             Parameter("site", "Without keys: only changes on this site."),
             Parameter("label", "Short description for the list of what was read.", default=""),
         ),
+        status=201,
     ),
     Action(
         "undo-mark-read",
+        "DELETE /read-marks/{id}",
         "Mark changes as unread again.",
         changes_page.undo_mark_read,
         (Parameter("id", "Number of the read mark.", "integer", required=True),),
+        status=204,
     ),
     Action(
         "mute-part",
+        "POST /mutes",
         "Ignore changes in a part of a page or site.",
         changes_page.mute_part,
         (
@@ -185,9 +356,11 @@ ACTIONS: tuple[Action, ...] = (
             Parameter("page", "Only on this page (URL)."),
             Parameter("site", "On all pages of this site (origin)."),
         ),
+        status=201,
     ),
     Action(
         "report-part",
+        "POST /reported-parts",
         "Report changes in a part of a page or site even if they look like noise.",
         changes_page.report_part,
         (
@@ -195,15 +368,19 @@ ACTIONS: tuple[Action, ...] = (
             Parameter("page", "Only on this page (URL)."),
             Parameter("site", "On all pages of this site (origin)."),
         ),
+        status=201,
     ),
     Action(
         "undo-mute",
+        "DELETE /mutes/{id}",
         "Stop ignoring, or always reporting, changes in a part.",
         changes_page.undo_mute,
         (Parameter("id", "Number of the mute.", "integer", required=True),),
+        status=204,
     ),
     Action(
         "add-alert",
+        "POST /alerts",
         "Add an alert. The secret of a webhook is shown only once.",
         alerts.add_alert,
         (
@@ -211,21 +388,57 @@ ACTIONS: tuple[Action, ...] = (
             *alerts.ALERT_PARAMETERS,
             Parameter("replace", "Replace an existing alert of this name.", "bool", default=False),
         ),
+        status=201,
     ),
-    Action("subscribe", "Subscribe to a page or feed at its hub.", alerts.subscribe, (_URL,)),
+    Action(
+        "subscribe",
+        "POST /subscriptions",
+        "Subscribe to a page or feed at its hub.",
+        alerts.subscribe,
+        (_URL,),
+        status=202,
+    ),
     Action(
         "unsubscribe",
+        "DELETE /subscriptions/{topic}",
         "Cancel a subscription.",
         alerts.unsubscribe,
         (Parameter("topic", "Topic of the subscription.", required=True),),
+        status=202,
     ),
-    Action("test-alert", "Send a test message now.", alerts.test_alert, (alerts.NAME_PARAMETER,)),
-    Action("retry-alert", "Retry failed messages.", alerts.retry_alert, (alerts.NAME_PARAMETER,)),
-    Action("pause-alert", "Stop the messages of an alert.", alerts.pause_alert, (alerts.NAME_PARAMETER,)),
-    Action("resume-alert", "Send the messages of an alert again.", alerts.resume_alert, (alerts.NAME_PARAMETER,)),
-    Action("remove-alert", "Remove an alert and its pending changes.", alerts.remove_alert, (alerts.NAME_PARAMETER,)),
+    Action(
+        "test-alert",
+        "POST /alerts/{name}/tests",
+        "Send a test message now.",
+        alerts.test_alert,
+        (alerts.NAME_PARAMETER,),
+    ),
+    Action(
+        "retry-alert",
+        "POST /alerts/{name}/retries",
+        "Retry failed messages.",
+        alerts.retry_alert,
+        (alerts.NAME_PARAMETER,),
+        status=202,
+    ),
+    Action(
+        "update-alert",
+        "PATCH /alerts/{name}",
+        "Pause or resume an alert.",
+        alerts.update_alert,
+        (alerts.NAME_PARAMETER, Parameter("paused", "Send no messages.", "bool", required=True)),
+    ),
+    Action(
+        "remove-alert",
+        "DELETE /alerts/{name}",
+        "Remove an alert and its pending changes.",
+        alerts.remove_alert,
+        (alerts.NAME_PARAMETER,),
+        status=204,
+    ),
     Action(
         "set-setting",
+        "PATCH /settings/{key}",
         "Change a setting that is safe to change.",
         administration.set_setting,
         (
@@ -236,6 +449,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "add-token",
+        "POST /tokens",
         "Create a token for programs. Its secret is shown only once.",
         administration.add_token,
         (
@@ -243,23 +457,55 @@ ACTIONS: tuple[Action, ...] = (
             Parameter("scope", "What it may do.", "choice", default="read", choices=("read", "operate", "admin")),
         ),
         scope=AccessScope.ADMIN,
+        status=201,
     ),
     Action(
         "revoke-token",
+        "DELETE /tokens/{id}",
         "Revoke a token.",
         administration.revoke_token,
         (Parameter("id", "Number of the token.", "integer", required=True),),
         scope=AccessScope.ADMIN,
+        status=204,
     ),
     Action(
         "set-password",
+        "PUT /password",
         f"Set a password of up to {MAX_PASSWORD_CHARS} characters and end all sessions.",
         administration.set_password,
         (Parameter("password", "The new password.", required=True),),
         scope=AccessScope.ADMIN,
         secret=frozenset({"password"}),
+        status=204,
     ),
 )
+
+RESOURCES: tuple[View, ...] = (
+    View(
+        "tokens", "", "/tokens", "List the tokens.", administration.tokens, scope=AccessScope.ADMIN,
+    ),
+    View(
+        "audit-log", "", "/audit-log", "List changes made here, newest first.", administration.audit_log,
+        (AFTER, limit()), scope=AccessScope.ADMIN,
+    ),
+    View("page-versions", "", "/pages/{url}/versions", "List the versions of a page.", history.versions, (_URL,)),
+    View("read-marks", "", "/read-marks", "List what was marked as read.", changes_page.read_marks),
+    View("mutes", "", "/mutes", "List muted parts and parts that are always reported.", changes_page.mutes),
+)  # fmt: skip
+"""Views of the API alone."""
+
+
+def operations() -> dict[str, dict[str, View | Action]]:
+    """Return the resources of the API with their methods."""
+    found: dict[str, dict[str, View | Action]] = {}
+    for view in (*VIEWS, *RESOURCES):
+        if view.resource:
+            found.setdefault(view.resource, {})["GET"] = view
+    for action in ACTIONS:
+        if found.setdefault(action.resource, {}).setdefault(action.method, action) is not action:
+            raise BugFound(f"two actions for {action.operation}")
+    return found
+
 
 CHARTS = {
     "overview": overview.overview_charts,
@@ -286,6 +532,7 @@ class ProtocolRoute:
     in_path: str = ""
     statuses: Mapping[str, str] = field(default_factory=dict)
     is_archive: bool = False  # Open to everyone with `--public-archive`.
+    ignores_unknown: bool = False  # Unknown parameters are no error, as its clients expect.
 
     @property
     def openapi_path(self) -> str:
@@ -303,8 +550,12 @@ PROTOCOLS: tuple[ProtocolRoute, ...] = (
         ("text/plain",), parameters=streams.LOG_PARAMETERS,
     ),
     ProtocolRoute(
-        "cdx", "/cdx", "Query the stored versions as CDX.", ("text/plain", "application/x-ndjson"),
-        parameters=cdx.CDX_PARAMETERS, is_archive=True,
+        "cdx", "/cdx", "Query the stored versions as CDX.", ("text/plain", "application/x-ndjson", "application/json"),
+        parameters=cdx.CDX_PARAMETERS, is_archive=True, ignores_unknown=True,
+    ),
+    ProtocolRoute(
+        "cdx-wayback", "/cdx/search/cdx", "Query the stored versions as in the Wayback Machine.",
+        ("text/plain", "application/json"), parameters=cdx.WAYBACK_PARAMETERS, is_archive=True, ignores_unknown=True,
     ),
     ProtocolRoute(
         "timemap-link", "/web/timemap/link/{url:path}", "Get the TimeMap of a URL (RFC 7089).",

@@ -6,7 +6,7 @@ import asyncio
 import io
 import os
 import signal
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -91,6 +91,22 @@ def test_the_summary_names_a_paused_site_and_its_end(tmp_path: Path) -> None:
         "first error: https://b/robots.txt: b: Domain name not found",
     ):  # fmt: skip
         assert part in out.getvalue()
+
+
+def test_a_run_with_nothing_due_says_when_the_next_page_is(tmp_path: Path) -> None:
+    due = datetime.now(UTC) + timedelta(hours=8, minutes=1)
+    summary = Summary(not_needed=41, not_needed_by={"model": 40, "sitemap": 1}, next_visit=due)
+    out = io.StringIO()
+    Console(file=out, width=120, markup=False).print(summary_box(summary, tmp_path))
+    assert "up to date: 41 pages, next visit in 8 hours" in out.getvalue()
+    assert "not needed" not in out.getvalue()
+
+
+def test_pages_that_wait_for_a_retry_are_not_up_to_date(tmp_path: Path) -> None:
+    summary = Summary(not_needed=2, not_needed_by={"model": 1, "failed": 1})
+    out = io.StringIO()
+    Console(file=out, width=120, markup=False).print(summary_box(summary, tmp_path))
+    assert "not needed 2 (up to date 1, retry later 1)" in out.getvalue()
 
 
 def test_the_json_summary_has_the_fields_that_scripts_rely_on() -> None:

@@ -159,10 +159,22 @@ def test_other_settings_are_not_reloaded(live_collection: Path) -> None:
 
 
 def test_rate_overrides_are_reloaded_and_removed(live_collection: Path) -> None:
-    slower = watch_rate_overrides(live_collection, ())
+    slower = watch_rate_overrides(live_collection, read_settings(live_collection).settings)
     write_setting(collection_file(live_collection), "pace.overrides", ("https://a.test 30s",))
     _touch(live_collection, 4)
-    assert slower.changed() == ("https://a.test 30s",)
+    assert slower.changed() == (("https://a.test 30s",), ())
     write_setting(collection_file(live_collection), "pace.overrides", ())
     _touch(live_collection, 5)
-    assert slower.changed() == ()
+    assert slower.changed() == ((), ())
+    write_setting(collection_file(live_collection), "scope.removed", ("https://a.test/x",))
+    _touch(live_collection, 6)
+    assert slower.changed() == ((), ("https://a.test/x",))
+
+
+def test_tables_in_tables_end_at_the_longest_host_name(tmp_path: Path, collection: Path) -> None:
+    labels = ".".join("a" * 127)
+    collection_file(collection).write_text(f"[site.{labels}]\nmax_depth = 9\n")
+    assert read_settings(collection, env=_env(tmp_path)).settings.sites[0].max_depth == 9
+    collection_file(collection).write_text("[site]\n" + "a." * 5000 + "max_depth = 9\n")
+    with pytest.raises(ConfigError, match="no host name is so long"):
+        read_settings(collection, env=_env(tmp_path))

@@ -84,6 +84,7 @@ def test_text_is_read_by_the_type_of_its_setting(key: str, written: object, valu
         ("identity.contact", "nobody", "mail address"),
         ("identity.contact", "a@b.org\r\nX-Evil: 1", "text"),
         ("revisit.jitter", 0.9, "from 0 to 0.5"),
+        ("crawl.concurrency", 10**400, "not as large"),
     ],
 )
 def test_a_bad_value_is_refused_with_what_it_must_be(key: str, written: object, word: str) -> None:

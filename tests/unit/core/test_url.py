@@ -65,3 +65,11 @@ def test_surt_is_one_ascii_word(tail: str) -> None:
         assert key.isascii()
         assert key.isprintable()
         assert " " not in key
+
+
+def test_every_escape_is_normal():
+    unreserved = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+    for code in range(0x21, 0x100):
+        normal = chr(code) if chr(code) in unreserved else f"%{code:02X}"
+        for written in (f"%{code:02x}", f"%{code:02X}", f"%{code:02x}".replace("f", "F")):
+            assert canonical(f"http://a.example/?{written}") == f"http://a.example/?{normal}"

@@ -45,6 +45,9 @@ class EmptyArchive:
     def flush(self) -> None:
         return None
 
+    async def sync(self) -> None:
+        """There is no disk."""
+
 
 def buffer_over(store: RecordingStore, contents: BloomChain | None) -> CommitBuffer:
     return CommitBuffer(cast(Any, store), cast(Any, EmptyArchive()), epoch=1, pages=100, contents=contents)
@@ -100,6 +103,9 @@ class FailingStore:
 class NoArchive:
     def flush(self) -> None:
         return None
+
+    async def sync(self) -> None:
+        """There is no disk."""
 
 
 def test_nothing_is_stored_after_a_batch_that_was_lost() -> None:

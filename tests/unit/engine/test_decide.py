@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from evercrawl.core.change.change_history import SiteChangeHistory
+from evercrawl.core.change.held_changes import HeldChange
+from evercrawl.core.change.snapshot_diff import SnapshotDiff
 from evercrawl.core.digest import content_digest
 from evercrawl.core.duplicates.minhash import SignatureMatch, text_signature
 from evercrawl.core.faults import FAULT_RULES
@@ -37,6 +40,7 @@ from tests.unit.engine.visits import (
     SITE,
     WORDS,
     body,
+    content_of,
     decided,
     failed,
     fetched,
@@ -146,17 +150,21 @@ def test_outcomes(
     assert decision.answer is answer
 
 
+NOT_COUNTED = (Fault.WITHHELD, Fault.SIGNED_OUT, Fault.LOGOUT)
+"""Faults that are no failed tries of the page: an outpost keeps it back, or the session matters."""
+
+
 @pytest.mark.parametrize("fault", list(Fault))
 def test_each_fault_follows_its_rule(fault: Fault):
     rule = FAULT_RULES[fault]
     decision = decided(page(), failed(fault))
     assert decision.outcome.outcome is rule.outcome
-    assert decision.outcome.tries == (0 if fault is Fault.WITHHELD else 1)
+    assert decision.outcome.tries == (0 if fault in NOT_COUNTED else 1)
     first = (*rule.quick, rule.wait)[0]
     expected = None if rule.most_tries == 1 else to_us(NOW + first)
     assert decision.outcome.due_us == expected
     is_given_up = decided(page(tries=rule.most_tries - 1), failed(fault)).outcome.due_us is None
-    assert is_given_up == (fault is not Fault.WITHHELD), "only a page that an outpost withholds is never given up"
+    assert is_given_up == (fault not in NOT_COUNTED)
 
 
 def test_retry_after_puts_a_page_off():
@@ -520,6 +528,16 @@ def test_feeds_near_the_entrance_are_noted():
     assert deep is not None
     assert deep.feeds == ()
     assert decided(page(), failed(Fault.TIMEOUT), site={"sitemaps": SitemapState()}).site.sitemaps is None
+
+
+def test_a_change_waits_for_other_pages_unless_the_visit_was_requested():
+    answer = fetched(body("Ten ships"))
+    content = content_of(known_page(), answer, before=body("Nine ships"), first=None, policy=POLICY)
+    assert content.comparison is not None
+    held = HeldChange(0, 0, 2, SnapshotDiff([], []))
+    content = content._replace(comparison=content.comparison._replace(site=SiteChangeHistory(pages=9), held=held))
+    assert decided(known_page(), answer, content=content).is_held
+    assert not decided(known_page(), answer, content=content, is_requested=True).is_held
 
 
 # Selection

@@ -16,7 +16,8 @@ from evercrawl.core.url import key_of, site_of
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.engine.decide import decide
 from evercrawl.engine.decision import Content, Decision, LinkTarget, PageKnowledge, Past, Policy, Related, SiteKnowledge
-from evercrawl.engine.interpret import compare, links_in, parse, redirect_target
+from evercrawl.engine.interpret import compare, links_in, parse_task, redirect_target, task_of
+from evercrawl.model.document import Document
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Headers, Moved, NotModified
 from evercrawl.model.page import Candidate, OriginalRecord, Page
 from evercrawl.model.settings import ScopeSettings, Settings
@@ -73,9 +74,14 @@ def body(text: str = "hello", *, links: tuple[str, ...] = (), title: str = "Titl
     return f"<html><head><title>{title}</title></head><body><p>{text}</p>{anchors}</body></html>".encode()
 
 
+def parse_now(answer: Fetched, policy: Policy) -> Document | None:
+    """Return the document in an answer, with its snapshot."""
+    return parse_task(task_of(answer, policy, wants_snapshot=True), policy.handler_of)
+
+
 def text_of(content: bytes) -> str:
     """Return the main text of an HTML page."""
-    document = parse(fetched(content), POLICY)
+    document = parse_now(fetched(content), POLICY)
     assert document is not None
     return document.text
 
@@ -139,10 +145,10 @@ def content_of(
     """Return an answer parsed, and compared with `before`."""
     digest = content_digest(answer.body)
     is_same = page.version > 0 and digest == page.digest
-    document = parse(answer, policy, wants_snapshot=True)
+    document = parse_now(answer, policy)
     past = Past(is_same=is_same)
     if before is not None:
-        old = parse(replace(answer, body=before), policy, wants_snapshot=True)
+        old = parse_now(replace(answer, body=before), policy)
         past = Past(text=old.text if old is not None else None, body=before)
     content = Content(digest, payload_sha1(answer.exchange.wire_body), document, first, past)
     if page.version and not is_same:

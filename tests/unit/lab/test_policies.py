@@ -150,7 +150,7 @@ def test_optimal_is_not_below_uniform(budget: float, bulk: bool) -> None:
 @pytest.mark.regression_pin
 @pytest.mark.slow
 def test_a_true_lastmod_saves_most_of_the_requests() -> None:
-    trace = synthetic_trace(pages=150, days=400.0)
+    trace = synthetic_trace(pages=100, days=300.0)
     goal = score(trace, "uniform", per_page_day=0.2)
     curve = {b: score(trace, "optimal", per_page_day=b, signal="true").freshness for b in (0.05, 0.1, 0.2)}
     assert requests_for(goal.freshness, curve) <= 0.1
@@ -160,7 +160,7 @@ def test_a_true_lastmod_saves_most_of_the_requests() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("budget", "bulk"), [(0.05, True), (0.2, False)])
 def test_a_poor_signal_is_not_worse_than_none(budget: float, bulk: bool) -> None:
-    trace = synthetic_trace(pages=150, days=300.0, bulk=bulk)
+    trace = synthetic_trace(pages=100, days=200.0, bulk=bulk)
     with_it, without = (score(trace, "optimal", per_page_day=budget, signal=signal) for signal in ("poor", "none"))
     assert with_it.freshness > without.freshness
     assert with_it.polls < 0.2 * budget * len(trace.pages) * trace.days

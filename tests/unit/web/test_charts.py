@@ -22,12 +22,12 @@ def test_charts_have_titles_and_escape_labels():
         stacked_bars("t", [("day", {"a": 1, "b": 2})], [("a", "first"), ("b", evil)]),
         histogram("t", [0.5, 3, 99], (0, 1, 10), noun="things"),
         calendar("t", {date(2026, 11, 14): 3}, last=date(2026, 11, 15)),
-        timeline("t", [(0.0, 0.2, evil), (1.0, 1.0, "b")]),
+        timeline("t", [(0.0, 0.2, evil, "/x?a=1&b=2"), (1.0, 1.0, "b", "/y")], ("first", evil)),
         bars("empty", [], "x"),
     ):
         assert isinstance(chart.svg, Markup)
         assert "<script>" not in chart.svg
-        assert 'role="img"' in chart.svg
+        assert f'role="{"group" if "<a " in chart.svg else "img"}"' in chart.svg
         assert "<title" in chart.svg
         assert "<desc" in chart.svg
         assert "style=" not in chart.svg

@@ -6,8 +6,10 @@ import importlib
 import json
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 
 from tests.worlds.blind.living_site import Kind, LivingSite
+from tests.worlds.blind.view import BEGIN
 
 SEEDS = (1, 2)
 
@@ -36,12 +38,13 @@ def site_records(site: LivingSite) -> Iterator[dict[str, object]]:
             "url": f"http://{site.host}{paths[number]}",
             "visits": [
                 {
+                    "at": (BEGIN + timedelta(hours=hours)).isoformat(),
                     "html": visit.html,
                     "content_changed": visit.content_changed,
                     "change": visit.change,
                     "template_edit": visit.template_edit,
                 }
-                for visit in visits
+                for hours, visit in zip(site.times, visits, strict=True)
             ],
         }
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import evercrawl
 from evercrawl.model.report import Explanation
 
-DEADLINE_S = 150
+DEADLINE_S = 300
 
 
 def _peak_bytes(pid: int) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 from tests.command_server import start_command
 from tests.worlds.traps.sites import HOST, TrapSite
 
-DEADLINE_S = 90
+DEADLINE_S = 300
 
 
 class Served:

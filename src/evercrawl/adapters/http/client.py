@@ -8,6 +8,7 @@ import ssl
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import cached_property
+from typing import Any
 
 from evercrawl.adapters.http.connections import (
     Connection,
@@ -18,6 +19,7 @@ from evercrawl.adapters.http.connections import (
     seconds_text,
 )
 from evercrawl.adapters.http.dns import Resolver
+from evercrawl.adapters.http.proxy import ProxyOf, forward_lines, no_proxy, open_tunnel, proxy_targets
 from evercrawl.adapters.system import file_shares
 from evercrawl.core.http.content_coding import DecodeLimits
 from evercrawl.core.http.http1 import ReadLimits, ResponseReader
@@ -71,8 +73,10 @@ class HttpFetcher:
         *,
         may_send: Callable[[], bool] = _always,
         accept_encoding: str = ACCEPT_ENCODING,
+        proxy_of: ProxyOf = no_proxy,
     ) -> None:
-        """`may_send` is called just before a request is sent; if it returns False, LeaseLost is raised."""
+        """`may_send` is called just before a request is sent; if it returns False, LeaseLost is raised.
+        `proxy_of` returns the proxy for a site."""
         http = settings.http
         self._may_send = may_send
         self._clock = clock
@@ -87,7 +91,7 @@ class HttpFetcher:
             keep_s=http.keep_alive_timeout.total_seconds(),
         )
         self._resolver = Resolver(settings.dns, http)
-        self._connector = Connector(http, self._resolver, pool=self._pool)
+        self._connector = Connector(http, self._resolver, pool=self._pool, proxy_of=proxy_of)
 
     async def fetch(self, request: Request) -> FetchResult:
         """Fetch a page and return the result."""
@@ -111,8 +115,10 @@ class HttpFetcher:
         return Failed(request.url, fault, detail, timedelta(seconds=loop.time() - start))
 
     async def address_of(self, site: str) -> str | None:
-        """Return the first address of a site's host; None: it has none that may be used."""
+        """Return the first address of a site's host; None: it has none that may be used, or is behind a proxy."""
         parts = site_parts(site)
+        if self._connector.proxy_of(parts) is not None:
+            return None
         try:
             return (await self._resolver.addresses(parts.host, parts.port))[0]
         except FetchFailed:
@@ -126,17 +132,18 @@ class HttpFetcher:
 
     async def _request(self, request: Request, began: datetime, deadline: float) -> FetchResult:
         site = site_parts(site_of(request.url))
-        head = request_bytes(request, self._constant)
-        idle = self._pool.take(site)
+        idle = (
+            self._pool.take(site) if request.form is None and request.post is None else None
+        )  # A POST is never repeated.
         if idle is not None:
             try:
-                return await self._exchange(request, idle, head, began, deadline)
+                return await self._exchange(request, idle, began, deadline)
             except StaleConnection:
                 # GET is safe to repeat (RFC 9110 section 9.2.2), but the server may have seen the first request.
                 await self._wait(request.delay_s, deadline)
         fresh = await self._connect(site, deadline)
         try:
-            return await self._exchange(request, fresh, head, began, deadline)
+            return await self._exchange(request, fresh, began, deadline)
         except StaleConnection as error:
             raise FetchFailed(Fault.RESET, "the connection was closed before the request was sent") from error
 
@@ -150,7 +157,7 @@ class HttpFetcher:
         return await self._connector.connect(site, deadline=deadline)
 
     async def _exchange(
-        self, request: Request, connection: Connection, head: bytes, began: datetime, deadline: float
+        self, request: Request, connection: Connection, began: datetime, deadline: float
     ) -> FetchResult:
         if not self._may_send():  # no await between this check and the first byte sent
             connection.close()
@@ -161,12 +168,15 @@ class HttpFetcher:
         )
         failure: FetchFailed | None = None
         try:
-            await connection.exchange(head, reader, timeouts=self._timeouts, deadline=deadline)
+            sent = request_bytes(request, self._constant, via=connection.via)
+            await connection.exchange(sent, reader, timeouts=self._timeouts, deadline=deadline)
         except FetchFailed as error:
             failure = error
         else:
             if reader.reusable:
                 self._pool.put(connection)
+        is_plain = connection.via is None and not (request.secrets or request.headers) and request.form is None
+        head = sent if is_plain else request_bytes(request, self._constant, masked=True)
         return self._result(request, reader, _exchange_of(connection, head, reader, began), failure)
 
     def _result(
@@ -187,7 +197,8 @@ class HttpFetcher:
 
 def _exchange_of(connection: Connection, head: bytes, reader: ResponseReader, began: datetime) -> Exchange:
     raw = reader.head.raw if reader.head is not None else b""
-    return Exchange(head, raw, reader.body, connection.ip, began, timedelta(seconds=connection.took))
+    ip = connection.ip if connection.via is None and parse_ip_literal(connection.ip) else None
+    return Exchange(head, raw, reader.body, ip, began, timedelta(seconds=connection.took))
 
 
 def _read_limits(http: HttpSettings, request: Request) -> ReadLimits:
@@ -208,11 +219,14 @@ def _least(limit: int, own: int | None) -> int:
 class Connector:
     """Open connections to allowed addresses within a time limit."""
 
-    def __init__(self, http: HttpSettings, resolver: Resolver, *, pool: ConnectionPool) -> None:
+    def __init__(
+        self, http: HttpSettings, resolver: Resolver, *, pool: ConnectionPool, proxy_of: ProxyOf = no_proxy
+    ) -> None:
         """Idle connections of the pool are closed when there are no sockets left."""
         self._http = http
         self._resolver = resolver
         self._pool = pool
+        self.proxy_of = proxy_of
         self._limit = http.connect_timeout.total_seconds()
         if http.ca_file is not None:
             _ = self._tls  # report an unreadable file at startup
@@ -234,7 +248,12 @@ class Connector:
 
     async def connect(self, site: SiteName, *, deadline: float) -> Connection:
         """Connect to the first address that answers; raise FetchFailed if none does."""
-        addresses = (await self._resolver.addresses(site.host, site.port))[:MAX_ADDRESSES_TRIED]
+        proxy = self.proxy_of(site)
+        if proxy is None:
+            addresses = await self._resolver.addresses(site.host, site.port)
+        else:
+            addresses = await proxy_targets(proxy, site, self._resolver)
+        addresses = addresses[:MAX_ADDRESSES_TRIED]
         loop = asyncio.get_running_loop()
         end = min(loop.time() + self._limit, deadline)
         failure = FetchFailed(Fault.TIMEOUT, f"no connection within {seconds_text(self._limit)}")
@@ -264,16 +283,18 @@ class Connector:
     async def _connect_to(self, site: SiteName, ip: str, seconds: float) -> Connection:
         loop = asyncio.get_running_loop()
         is_tls = site.scheme == "https"
+        proxy = self.proxy_of(site)
         connection = Connection(site, ip, on_lost=self._pool.forget)
         try:
             async with asyncio.timeout(seconds):
+                where: dict[str, Any] = {"host": ip, "port": site.port}
+                if proxy is not None:
+                    connection.via = forward_lines(proxy, site)
+                    where = {"sock": await open_tunnel(proxy, ip, site.port, forwards=connection.via is not None)}
                 if is_tls:
                     name = parse_ip_literal(site.host) or (site.host.removesuffix("."),)
-                    await loop.create_connection(
-                        lambda: connection, ip, site.port, ssl=self._tls, server_hostname=name[0]
-                    )
-                else:
-                    await loop.create_connection(lambda: connection, ip, site.port)
+                    where |= {"ssl": self._tls, "server_hostname": name[0]}
+                await loop.create_connection(lambda: connection, **where)
         except TimeoutError as error:
             raise FetchFailed(Fault.TIMEOUT, f"no connection to {ip} within {seconds_text(self._limit)}") from error
         except (OSError, ssl.SSLError) as error:

@@ -36,6 +36,8 @@ class Connection(asyncio.Protocol):
     def __init__(self, site: SiteName, ip: str, *, on_lost: Callable[[Connection], None]) -> None:
         self.site = site
         self.ip = ip
+        self.via: str | None = None
+        """Header lines for a proxy that forwards the requests; None: they reach the server as they are."""
         self.is_open = False
         self.took = 0.0
         """Seconds from the last request to the end of its response."""

@@ -220,6 +220,9 @@ class BlockingShard:
     def rows(self, name: str, **values: object) -> list[Row]:
         return self._reader.fetch(single_text(name), *query_arguments(SQL[name], self._shard, values))
 
+    def select(self, statement: Statement, **values: object) -> list[Row]:
+        return self._reader.fetch(numbered_text(statement), *query_arguments(statement, self._shard, values))
+
     def row(self, name: str, **values: object) -> Row | None:
         rows = self.rows(name, **values)
         return rows[0] if rows else None
@@ -243,7 +246,11 @@ def reader_of(address: str) -> PostgresReader:
 @cache
 def single_text(name: str) -> str:
     """Return the text of a statement with single values."""
-    statement = SQL[name]
+    return numbered_text(SQL[name])
+
+
+def numbered_text(statement: Statement) -> str:
+    """Return the text of a statement with numbered parameters."""
     places = {parameter: f"${place}" for place, parameter in enumerate(statement.parameters, start=2)}
     return statement.render({**places, SHARD: _SHARD}.__getitem__)
 

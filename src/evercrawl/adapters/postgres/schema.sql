@@ -230,6 +230,39 @@ create table content (
   primary key (shard, digest)
 );
 
+create table resource (
+  shard integer not null,
+  key bytea not null,
+  digest bytea not null,
+  url text collate "C" not null,
+  seen_us bigint not null,
+  last_us bigint not null,
+  fresh_until_us bigint not null,
+  status bigint not null,
+  moved_to text collate "C",
+  payload_sha1 bytea not null,
+  content_type text collate "C",
+  body_bytes bigint not null,
+  etag text collate "C",
+  last_modified text collate "C",
+  file text collate "C" not null,
+  "offset" bigint not null,
+  length bigint not null,
+  record_id bytea not null,
+  truncated text collate "C",
+  refers_to bytea,
+  primary key (shard, key, digest)
+);
+create index resource_digest on resource (shard, digest) where refers_to is null;
+
+create table assets_of (
+  shard integer not null,
+  page_id bigint not null,
+  number bigint not null,
+  marks bytea not null,
+  primary key (shard, page_id, number)
+);
+
 create table outbox (
   shard integer not null,
   seq bigint not null,

@@ -91,6 +91,8 @@ async def write_batch(db: Transaction, batch: Batch, *, skip_known: bool, most_r
     await _write_credit(db, batch, counts)
     await _write_content(db, batch.visited, pages)
     await _settle_changes(db, batch.settled)
+    await db.write("write_resource", list(map(tuple, batch.resources)))
+    await db.write("write_assets_of", [(page, *rest) for page, rest in batch.completed.items()])
     await db.write("write_site_state", [(*key, value) for key, value in batch.site_states.items()])
     await _write_refusals(db, batch.refusals, counts, most=most_refusals)
     await _write_links(db, batch)

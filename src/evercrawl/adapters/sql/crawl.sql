@@ -18,6 +18,32 @@ update shard set next_id = greatest(next_id, :next_id), next_seq = greatest(next
        archive_file = coalesce(:archive_file, archive_file), archive_size = coalesce(:archive_size, archive_size)
  where shard = :shard
 
+-- last_visit --
+-- When the last visit was.
+select at_us from visit where shard = :shard order by id desc limit 1
+
+-- set_back_pages --
+-- Let pages that were visited in the future be due as long after now as they would have been after their visit.
+update page set due_us = case when due_us is null then null else :now_us + greatest(due_us - last_us, 0) end,
+       confirmed_us = case when confirmed_us > :now_us then :now_us else confirmed_us end, last_us = :now_us
+ where shard = :shard and last_us > :now_us
+
+-- set_back_sites --
+-- Let sites open as long after now as they would have opened after the last visit, at least after their delay. A closed
+-- site that opens before the last visit may have been closed by either clock: within a day.
+update site set open_us = :now_us + greatest(open_us - :last_us,
+       case when closed_reason is null then 1000 * delay_ms else cast(:most_us as bigint) end)
+ where shard = :shard and open_us > :now_us + greatest(open_us - :last_us,
+       case when closed_reason is null then 1000 * delay_ms else cast(:most_us as bigint) end)
+
+-- set_back_robots --
+-- Read robots.txt of the future again.
+update robots set fetched_us = :now_us, expires_us = :now_us where shard = :shard and fetched_us > :now_us
+
+-- set_back_resources --
+-- Let assets and redirects of the future count as seen now.
+update resource set last_us = :now_us, fresh_until_us = :now_us where shard = :shard and last_us > :now_us
+
 -- count_refusals --
 -- Add to the number of stored refusals and of refusals dropped beyond the limit.
 update shard set refusals_kept = refusals_kept + :kept, refusals_dropped = refusals_dropped + :dropped
@@ -299,6 +325,45 @@ select frame, base from chain order by step desc
 insert into content (shard, digest, page_id, number)
 values (:shard, :digest, :page_id, :number)
     on conflict do nothing
+
+-- write_resource (key bytea key, digest bytea key, url text, seen_us bigint, last_us bigint, fresh_until_us bigint,
+--   status bigint, moved_to text, payload_sha1 bytea, content_type text, body_bytes bigint, etag text,
+--   last_modified text, file text, offset bigint, length bigint, record_id bytea, truncated text, refers_to bytea) --
+-- Insert a resource, or note that its content was seen again.
+insert into resource (shard, key, digest, url, seen_us, last_us, fresh_until_us, status, moved_to, payload_sha1,
+                      content_type, body_bytes, etag, last_modified, file, "offset", length, record_id, truncated,
+                      refers_to)
+values (:shard, :key, :digest, :url, :seen_us, :last_us, :fresh_until_us, :status, :moved_to, :payload_sha1,
+        :content_type, :body_bytes, :etag, :last_modified, :file, :offset, :length, :record_id, :truncated, :refers_to)
+    on conflict (shard, key, digest) do update set last_us = greatest(resource.last_us, excluded.last_us),
+       fresh_until_us = excluded.fresh_until_us, etag = excluded.etag, last_modified = excluded.last_modified
+
+-- resources_of --
+-- The contents of a URL that is not a page, newest first, in the order of the Resource tuple.
+select r.key, r.digest, r.url, r.seen_us, r.last_us, r.fresh_until_us, r.status, r.moved_to, r.payload_sha1,
+       r.content_type, r.body_bytes, r.etag, r.last_modified, r.file, r.offset, r.length, r.record_id, r.truncated,
+       r.refers_to
+  from resource r where r.shard = :shard and r.key = :key order by r.last_us desc, r.seen_us desc, r.digest
+
+-- resource_original --
+-- The record that holds the body of some content of resources.
+select 0, r.url, r.seen_us, r.record_id, r.payload_sha1, r.file, r.offset, r.length
+  from resource r where r.shard = :shard and r.digest = :digest and r.refers_to is null
+ order by r.seen_us, r.key limit 1
+
+-- write_assets_of (page_id bigint key, number bigint key, marks bytea) --
+-- Note the assets of a version, which are all stored.
+insert into assets_of (shard, page_id, number, marks)
+values (:shard, :page_id, :number, :marks)
+    on conflict (shard, page_id, number) do update set marks = excluded.marks
+
+-- pages_without_assets --
+-- The next pages whose newest version needs its assets read.
+select p.id, p.url, p.version
+  from page p
+ where p.shard = :shard and p.id > :after_id and p.version > 0 and not exists (
+       select 1 from assets_of a where a.shard = :shard and a.page_id = p.id and a.number >= p.version)
+ order by p.id limit :most
 
 -- insert_link_batch (seq bigint, source bigint, target bigint, links bytea) --
 -- Put links for another shard into the outbox; the same number is the same batch.

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
+from evercrawl.adapters.sql.statements import Statement
+
 Row = Any  # A sequence of values; a tuple or the driver's own record.
 
 
@@ -59,6 +61,9 @@ class BlockingQueries(Protocol):
 
     def rows(self, name: str, **values: object) -> list[Row]:
         """Return every row."""
+
+    def select(self, statement: Statement, **values: object) -> list[Row]:
+        """Return every row of a query that is in no file."""
 
     def row(self, name: str, **values: object) -> Row | None:
         """Return the first row; None: there is none."""

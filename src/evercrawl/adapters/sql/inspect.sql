@@ -70,13 +70,6 @@ select p.url, coalesce(p.reason, 'waiting'), coalesce(p.detail, ''), o.url, p.id
   from page p left join page o on o.shard = :shard and o.id = p.parent_id
  where p.shard = :shard and p.id > :after and p.outcome = 'rejected' order by p.id limit :most
 
--- rejected_for_reason --
--- The same for one reason.
-select p.url, coalesce(p.reason, 'waiting'), coalesce(p.detail, ''), o.url, p.id, p.depth, p.hops,
-       coalesce(p.outcome, 'queued'), p.moved_to
-  from page p left join page o on o.shard = :shard and o.id = p.parent_id
- where p.shard = :shard and p.id > :after and p.outcome = 'rejected' and p.reason = :reason order by p.id limit :most
-
 -- sampled_page (id bigint) --
 -- What forecasts need of a page.
 select id, site_id, url, version, visits, found_us, coalesce(confirmed_us, last_us), rate_estimate, outcome, reason,
@@ -134,13 +127,6 @@ select n.page_id, n.at_us, p.url, n.edits
   from noise n join page p on p.shard = :shard and p.id = n.page_id
  where n.shard = :shard and n.page_id > :after and n.at_us > :since_us order by n.page_id limit :most
 
--- site_list --
--- The next sites by number, without the bodies of robots.txt.
-select s.id, s.name, s.domain, s.open_us, s.delay_ms, s.backoff, s.failures, s.closed_reason, s.requests, s.wire_bytes,
-       s.pages, s.pending, r.status, r.fetched_us
-  from site s left join robots r on r.shard = :shard and r.site_id = s.id
- where s.shard = :shard and s.id > :after order by s.id limit :most
-
 -- largest_sites --
 -- The sites with the most pages.
 select s.id, s.name, s.domain, s.open_us, s.delay_ms, s.backoff, s.failures, s.closed_reason, s.requests, s.wire_bytes,
@@ -166,12 +152,6 @@ select k.key, p.url, v.title, coalesce(p.outcome, 'queued'), coalesce(p.reason, 
   from seen k join page p on p.shard = :shard and p.id = k.page_id
        left join version v on v.shard = :shard and v.page_id = p.id and v.number = p.version
  where k.shard = :shard and k.key > :after and k.key <= :last and p.site_id = :site_id order by k.key limit :most
-
--- due_pages --
--- The next pages outside the queue in order of due time.
-select id, url, due_us, visits, version, last_us, interval_s
-  from page
- where shard = :shard and due_us is not null and (due_us, id) > (:after_us, :after_id) order by due_us, id limit :most
 
 -- due_by_hour --
 -- Number of pages that become due in each hour of a span.
@@ -201,11 +181,6 @@ select c.at_us / 86400000000, count(*)
  where c.shard = :shard and c.at_us > :since_us and c.kind in ('content', 'metadata')
    and p.site_id = coalesce(:site_id, p.site_id)
  group by 1
-
--- refusals_for_reason --
--- The next refused URLs with one reason.
-select key, url, reason, detail, parent, at_us, depth
-  from refusal where shard = :shard and key > :after and reason = :reason order by key limit :most
 
 -- newest_visits --
 -- The newest visits after a number, newest first.
@@ -258,6 +233,25 @@ select p.id, p.url, v.number, v.seen_us, v.status, v.digest, v.payload_sha1, v.c
                                          where w.shard = :shard and w.page_id = v.page_id and w.number > v.number
                                            and (cast(:until_us as bigint) is null or w.seen_us <= :until_us)))
  order by v.page_id, v.number limit :most
+
+-- asset_uses --
+-- The next versions with the marks of their assets, of one site or (null) of any. site: as in selected_versions.
+select a.page_id, a.number, p.url, a.marks
+  from assets_of a join page p on p.shard = :shard and p.id = a.page_id
+       join site s on s.shard = :shard and s.id = p.site_id
+ where a.shard = :shard and (a.page_id, a.number) > (:after_id, :after_number)
+   and (cast(:site as text) is null or s.name in (:site, 'http://' || :site, 'https://' || :site)
+        or substr(s.name, 1, length(:site) + 8) = 'http://' || :site || ':'
+        or substr(s.name, 1, length(:site) + 9) = 'https://' || :site || ':')
+ order by a.page_id, a.number limit :most
+
+-- resources --
+-- The next resources in order of key, in the order of the Resource tuple.
+select r.key, r.digest, r.url, r.seen_us, r.last_us, r.fresh_until_us, r.status, r.moved_to, r.payload_sha1,
+       r.content_type, r.body_bytes, r.etag, r.last_modified, r.file, r.offset, r.length, r.record_id, r.truncated,
+       r.refers_to
+  from resource r where r.shard = :shard and (r.key, r.digest) > (:after_key, :after_digest)
+ order by r.key, r.digest limit :most
 
 -- visits_at --
 -- Status and content digest of a page's visits at one moment; the digest is unknown if only noise differed.

@@ -8,13 +8,12 @@ from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
-from evercrawl.adapters.sql.records import change_from, refusal_from
+from evercrawl.adapters.sql.records import change_from
 from evercrawl.adapters.sql.state_reader import ROWS_AT_A_TIME, ShardReader, open_queries, shards_of
 from evercrawl.adapters.sqlite.sqlite_database import SqliteConnection
 from evercrawl.adapters.sqlite.state_file import database_of, open_for_reading, shard_path
 from evercrawl.core.url import key_of
-from evercrawl.model.listing import ChangeRecord, DuePage, PageDecision, PageRow, SiteRow, VisitLogRow, VisitRow
-from evercrawl.model.page import Refusal
+from evercrawl.model.listing import ChangeRecord, PageRow, SiteRow, VisitLogRow, VisitRow
 
 _SITE_KEY_BYTES = 4
 _LAST_KEY = b"\xff" * 12
@@ -29,10 +28,6 @@ def site_key_prefix(site: str) -> bytes:
 
 class ListingReader(ShardReader):
     """Lists of one shard, in portions."""
-
-    def site_portion(self, after: int, most: int) -> list[SiteRow]:
-        """Return the next sites in order of number."""
-        return list(map(SiteRow._make, self.queries.rows("site_list", after=after, most=most)))
 
     def largest_sites(self, most: int) -> list[SiteRow]:
         """Return the sites with the most pages."""
@@ -53,11 +48,6 @@ class ListingReader(ShardReader):
             "pages_of_site", after=max(after, first), last=first + _LAST_KEY, site_id=site_id, most=most
         )
         return list(map(PageRow._make, rows))
-
-    def due_pages(self, after_us: int, after_id: int, most: int) -> list[DuePage]:
-        """Return the next pages in order of due time, after a moment and page."""
-        rows = self.queries.rows("due_pages", after_us=after_us, after_id=after_id, most=most)
-        return list(map(DuePage._make, rows))
 
     def due_by_hour(self, from_us: int, until_us: int) -> dict[int, int]:
         """Return the number of pages that become due in each hour from the first moment on."""
@@ -85,15 +75,6 @@ class ListingReader(ShardReader):
         """Return the number of content and metadata changes by day since 1970."""
         rows = self.queries.rows("changes_by_day", since_us=since_us, site_id=site_id)
         return dict(rows)
-
-    def refusals_of(self, reason: str, *, after: bytes, most: int) -> list[Refusal]:
-        """Return the next refused URLs with one reason."""
-        return list(map(refusal_from, self.queries.rows("refusals_for_reason", after=after, reason=reason, most=most)))
-
-    def rejected_of(self, reason: str, *, after: int, most: int) -> list[PageDecision]:
-        """Return the next pages that were refused at their turn for one reason."""
-        rows = self.queries.rows("rejected_for_reason", after=after, reason=reason, most=most)
-        return list(map(PageDecision.from_row, rows))
 
     def last_visits(self, after: int, most: int) -> list[VisitRow]:
         """Return the newest visits after a number, newest first."""

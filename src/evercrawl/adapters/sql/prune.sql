@@ -33,12 +33,21 @@ delete from text
 
 -- versions_in_file --
 -- The versions with a record in an archive file.
-select v.page_id, v.number, v.offset from version v where v.shard = :shard and v.file = :file
+select v.page_id, v.number, v.offset, v.length from version v where v.shard = :shard and v.file = :file
 
--- move_version (page_id bigint key, number bigint key, file text, offset bigint) --
+-- move_version (page_id bigint key, number bigint key, file text, offset bigint, length bigint) --
 -- Set the new place of a version's record.
-update version set file = :file, "offset" = :offset
+update version set file = :file, "offset" = :offset, length = :length
  where version.shard = :shard and version.page_id = :page_id and version.number = :number
+
+-- resources_in_file --
+-- The resources with a record in an archive file.
+select r.key, r.digest, r.offset, r.length from resource r where r.shard = :shard and r.file = :file
+
+-- move_resource (key bytea key, digest bytea key, file text, offset bigint, length bigint) --
+-- Set the new place of a resource's record.
+update resource set file = :file, "offset" = :offset, length = :length
+ where resource.shard = :shard and resource.key = :key and resource.digest = :digest
 
 -- delete_baselines (file text) --
 -- Delete the baselines with a record in an archive file; the pages are compared with their newest versions.

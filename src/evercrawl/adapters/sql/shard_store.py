@@ -11,6 +11,8 @@ from evercrawl.adapters.sql.records import refusal_from, site_from, text_of
 from evercrawl.core.document.compression import MAX_CHAIN
 from evercrawl.errors import BugFound, LeaseLost
 from evercrawl.model.page import (
+    MAX_CLOCK_STEP_US,
+    MAX_SITE_WAIT_US,
     ArchiveEnd,
     Baseline,
     Batch,
@@ -18,8 +20,10 @@ from evercrawl.model.page import (
     LinkBatch,
     OriginalRecord,
     Page,
+    PageToComplete,
     QueuePosition,
     Refusal,
+    Resource,
     ShardState,
 )
 from evercrawl.model.site import Site
@@ -62,6 +66,18 @@ class SqlShard:
             pages=pages,
             pending=pending,
         )
+
+    async def follow_clock(self, now_us: int) -> int:
+        """Move times of the future to the present if the clock was set back; return by how much it was."""
+        async with self.database.exclusive(), self.database.transaction() as db:
+            row = await db.one("last_visit")
+            if row is None or row[0] - now_us <= MAX_CLOCK_STEP_US:
+                return 0
+            await db.execute("set_back_sites", now_us=now_us, last_us=row[0], most_us=MAX_SITE_WAIT_US)
+            for name in ("set_back_pages", "set_back_robots", "set_back_resources"):
+                await db.execute(name, now_us=now_us)
+        ahead_us: int = row[0] - now_us
+        return ahead_us
 
     async def commit(self, epoch: int, batch: Batch) -> None:
         """Apply the batch in one transaction; raise LeaseLost if the epoch is not the current one.
@@ -211,6 +227,21 @@ class SqlShard:
         """Return headings and links of the newest content of a page, packed; None: there are none."""
         row = await self.database.one("page_outline", page_id=page_id)
         return None if row is None else row[0]
+
+    async def resource(self, key: bytes) -> Resource | None:
+        """Return the newest content of a URL that is not a page; None: nothing is stored."""
+        row = await self.database.one("resources_of", key=key)
+        return None if row is None else Resource._make(row)
+
+    async def resource_original(self, digest: bytes) -> OriginalRecord | None:
+        """Return the record of a resource with this content; None: there is none."""
+        row = await self.database.one("resource_original", digest=digest)
+        return None if row is None else OriginalRecord._make(row)
+
+    async def pages_without_assets(self, after_id: int, most: int) -> list[PageToComplete]:
+        """Return the next pages whose newest version needs its assets, in order of id."""
+        rows = await self.database.all("pages_without_assets", after_id=after_id, most=most)
+        return list(map(PageToComplete._make, rows))
 
     # Refusals and links
 

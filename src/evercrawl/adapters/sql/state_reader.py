@@ -39,7 +39,7 @@ from evercrawl.model.listing import (
     VersionRecord,
     VisitRecord,
 )
-from evercrawl.model.page import OriginalRecord, Refusal, Version
+from evercrawl.model.page import OriginalRecord, Refusal, Resource, Version
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.site import Site
 
@@ -190,6 +190,32 @@ class ShardReader:
         """Return the first record of this content."""
         row = self._one_for("original", digest)
         return None if row is None else OriginalRecord._make(row[1:])
+
+    def resources_of(self, key: bytes) -> list[Resource]:
+        """Return the contents of a URL that is not a page, newest first."""
+        return list(map(Resource._make, self.queries.rows("resources_of", key=key)))
+
+    def resources(self, after_key: bytes = b"") -> Iterator[Resource]:
+        """Yield the resources in order of key, from a key on."""
+        place = after_key, b""
+        while rows := self.queries.rows("resources", after_key=place[0], after_digest=place[1], most=ROWS_AT_A_TIME):
+            portion = [Resource._make(row) for row in rows]
+            yield from portion
+            place = portion[-1].key, portion[-1].digest
+
+    def asset_uses(self, site: str | None = None) -> Iterator[tuple[str, bytes]]:
+        """Yield the URL of each version's page with the marks of its assets, of one site or of any."""
+        page_id, number = 0, -1
+        while rows := self.queries.rows(
+            "asset_uses", site=site, after_id=page_id, after_number=number, most=ROWS_AT_A_TIME
+        ):
+            yield from ((url, marks) for _, _, url, marks in rows)
+            page_id, number = rows[-1][:2]
+
+    def resource_original(self, digest: bytes) -> OriginalRecord | None:
+        """Return the record that holds this content of resources."""
+        rows = self.queries.rows("resource_original", digest=digest)
+        return OriginalRecord._make(rows[0]) if rows else None
 
     def rejected_pages(self, after: int = 0, most: int = ROWS_AT_A_TIME) -> list[PageDecision]:
         """Return the next pages that were refused at their turn."""

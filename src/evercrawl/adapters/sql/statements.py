@@ -54,11 +54,12 @@ def parse_statements(text: str) -> dict[str, Statement]:
     for heading, end in zip(headings, ends, strict=True):
         if heading[1] in found:
             raise ValueError(f"two statements have the name {heading[1]}")
-        found[heading[1]] = _statement(heading[1], heading[2] or "", text[heading.end() : end].strip())
+        found[heading[1]] = make_statement(heading[1], text[heading.end() : end].strip(), heading[2] or "")
     return found
 
 
-def _statement(name: str, columns: str, text: str) -> Statement:
+def make_statement(name: str, text: str, columns: str = "") -> Statement:
+    """Return a statement of this text; `columns` are those of a batch statement."""
     declared = tuple(_column(part) for part in columns.replace("\n--", "").split(",")) if columns else ()
     used = tuple(dict.fromkeys(found[1] for found in _PARAMETER.finditer(text) if found[1] != SHARD))
     names = tuple(column.name for column in declared)
@@ -79,4 +80,4 @@ def read_statements(package: str, *names: str) -> Mapping[str, Statement]:
     return MappingProxyType(parse_statements(text))
 
 
-SQL = read_statements(__package__, "crawl.sql", "inspect.sql", "prune.sql")
+SQL = read_statements(__package__, "crawl.sql", "inspect.sql", "prune.sql", "remove.sql")

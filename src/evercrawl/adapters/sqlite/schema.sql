@@ -243,6 +243,42 @@ create table content (
   shard integer not null
 ) without rowid;
 
+-- Responses that are not pages: redirects, and assets that pages need to look right. One row for each content of a URL,
+-- seen from seen_us to last_us; digest of a redirect is that of its target. refers_to: the record that holds the body.
+create table resource (
+  key blob not null,
+  digest blob not null,
+  url text not null,
+  seen_us integer not null,
+  last_us integer not null,
+  fresh_until_us integer not null,
+  status integer not null,
+  moved_to text,
+  payload_sha1 blob not null,
+  content_type text,
+  body_bytes integer not null,
+  etag text,
+  last_modified text,
+  file text not null,
+  offset integer not null,
+  length integer not null,
+  record_id blob not null,
+  truncated text,
+  refers_to blob,
+  shard integer not null,
+  primary key (key, digest, shard)
+) without rowid;
+create index resource_digest on resource (digest) where refers_to is null;
+
+-- The versions of pages whose assets are stored; `marks` has the last 8 bytes of each asset's key.
+create table assets_of (
+  page_id integer not null,
+  number integer not null,
+  marks blob not null,
+  shard integer not null,
+  primary key (page_id, number, shard)
+) without rowid;
+
 -- Links for other shards, until their target has committed them.
 create table outbox (
   seq integer primary key,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from evercrawl.adapters.sql.database import DuplicateKey, Row
 from evercrawl.adapters.sql.statements import SHARD, SQL, Statement
-from evercrawl.adapters.sqlite.state_file import TranslateErrors, shard_of, transaction, translate_error
+from evercrawl.adapters.sqlite.state_file import TranslateErrors, shard_of, sync_log, transaction, translate_error
 from evercrawl.adapters.system import OpenFiles
 
 
@@ -55,6 +55,13 @@ class SqliteConnection:
         """Return every row."""
         try:
             return self.db.execute(self._text(name), SQL[name].values(values)).fetchall()
+        except sqlite3.Error as error:
+            raise translate_error(error, self.path) from error
+
+    def select(self, statement: Statement, **values: object) -> list[Row]:
+        """Return every row of a query that is in no file."""
+        try:
+            return self.db.execute(_sqlite_text(statement, self.shard), statement.values(values)).fetchall()
         except sqlite3.Error as error:
             raise translate_error(error, self.path) from error
 
@@ -139,8 +146,12 @@ def _sqlite_text(statement: Statement, shard: int) -> str:
 class SqliteDatabase:
     """Implements `ShardDatabase` and its `Transaction` over one open file."""
 
-    def __init__(self, connection: SqliteConnection, on_close: Callable[[int], None]) -> None:
+    def __init__(
+        self, connection: SqliteConnection, on_close: Callable[[int], None], *, is_durable: bool = False
+    ) -> None:
+        """`is_durable`: a transaction ends when it survives a power cut."""
         self.connection = connection
+        self._is_durable = is_durable
         self._on_close = on_close
         self._is_open = True
 
@@ -171,6 +182,8 @@ class SqliteDatabase:
     async def transaction(self) -> AsyncIterator[SqliteDatabase]:
         with self.connection.transaction():
             yield self
+        if self._is_durable:
+            await sync_log(self.connection.path)
 
     async def close(self) -> None:
         """Close the file; a second call does nothing."""

@@ -13,18 +13,19 @@ from types import TracebackType
 from typing import Literal
 
 from evercrawl.adapters.sqlite.hardened_file import connect, require_schema, statements_of
+from evercrawl.adapters.system import make_folder, sync_file, sync_folder
 from evercrawl.errors import BugFound, EvercrawlError, StoreUnavailable
 
 SCHEMA = files(__package__).joinpath("schema.sql").read_text(encoding="utf-8")
 _STATEMENTS = statements_of(SCHEMA)
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 MIN_SQLITE = (3, 39)  # `is distinct from`
 PAGE_BYTES = 4096
 BUSY_TIMEOUT_S = 10.0  # How long a statement waits for a reader or a checkpoint of another process.
 WAL_PAGES = 4000  # SQLite moves the write-ahead log into the file when the log has this many pages.
 WAL_BYTES = 64 * 1024 * 1024  # SQLite truncates a longer log to this size after a checkpoint.
 CACHED_STATEMENTS = 256
-_SYNCHRONOUS = {"process": "normal", "power": "full"}
+WAL_SUFFIX = "-wal"
 DATABASE_FILE = "postgres"  # File in the state folder with the address of the database that holds the state.
 _PRIVATE = 0o600  # The address may contain a password.
 _SHARD_FILE = re.compile(r"s(\d{2,})\.sqlite")
@@ -99,12 +100,15 @@ def unset_database(collection: Path) -> None:
 def open_for_writing(path: Path, *, durability: str) -> sqlite3.Connection:
     """Open a shard's file and create it if needed. The connection autocommits; transactions begin explicitly."""
     with TranslateErrors(path):
-        _make_folder(path.parent)
+        _make_folder(path.parent, is_durable=durability == "power")
+        is_new = not path.exists()
         db = _connect(path, "rwc")
         try:
-            _tune(db, durability)
+            _tune(db)
             _create_schema(db, path)
             require_schema(db, path, _STATEMENTS)
+            if durability == "power":
+                _sync_new(path, is_new=is_new)
         except BaseException:
             db.close()
             raise
@@ -143,9 +147,33 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def _make_folder(folder: Path) -> None:
+def _sync_new(path: Path, *, is_new: bool) -> None:
+    """Put the names of the file and its log on the disk, and the tables of a new file."""
+    wal = path.with_name(path.name + WAL_SUFFIX)
+    if is_new and wal.exists():
+        file = os.open(wal, os.O_RDONLY)
+        try:
+            os.fdatasync(file)
+        finally:
+            os.close(file)
+    sync_folder(path.parent)
+
+
+async def sync_log(path: Path) -> None:
+    """Wait until everything committed survives a power cut. Without a log, SQLite itself has synced the file."""
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o750)
+        await sync_file(os.open(path.with_name(path.name + WAL_SUFFIX), os.O_RDONLY))
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise StoreUnavailable(
+            f"the state file {path} could not be synced: {error.strerror}; check the disk"
+        ) from error
+
+
+def _make_folder(folder: Path, *, is_durable: bool) -> None:
+    try:
+        make_folder(folder, is_durable=is_durable)
     except OSError as error:
         raise StoreUnavailable(
             f"the folder {folder} cannot be created: {error.strerror}; check the path and your permissions"
@@ -175,10 +203,11 @@ def _greatest(*values: int | None) -> int | None:
     return max((value for value in values if value is not None), default=None)
 
 
-def _tune(db: sqlite3.Connection, durability: str) -> None:
+def _tune(db: sqlite3.Connection) -> None:
     db.execute(f"pragma page_size = {PAGE_BYTES}")
     db.execute("pragma journal_mode = wal")
-    db.execute(f"pragma synchronous = {_SYNCHRONOUS[durability]}")
+    # The log is synced before it is moved into the file, and for `durability = "power"` after each commit (`sync_log`).
+    db.execute("pragma synchronous = normal")
     db.execute(f"pragma wal_autocheckpoint = {WAL_PAGES}")
     db.execute(f"pragma journal_size_limit = {WAL_BYTES}")
     # Pages are public: deleted content need not be overwritten with zeros.

@@ -43,7 +43,8 @@ class SqliteStore:
             path = shard_path(self._collection, shard)
             reopen = partial(self._open_file, path)
             connection = SqliteConnection(path, reopen(), reopen=reopen, files=self._files)
-            database = SqliteDatabase(connection, on_close=self._forget)
+            is_durable = self._settings.durability == "power"
+            database = SqliteDatabase(connection, on_close=self._forget, is_durable=is_durable)
             self._open[shard] = SqliteShard(shard, database, most_refusals=self._settings.max_refusals_per_shard)
             self._divide_cache()
         return self._open[shard]

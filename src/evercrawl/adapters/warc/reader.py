@@ -19,6 +19,7 @@ _BETWEEN = b"\r\n \t"
 _STRAY = "bytes outside of any record"
 
 
+DERIVED_KINDS = frozenset(("conversion", "resource"))  # Records whose block is the content itself.
 MAX_HEADER_BYTES = 256 * 1024  # Size limit of a record's header.
 _MARK = b"WARC/"
 _VERSION = re.compile(rb"WARC/[01]\.\d+[ \t]*\r?\Z")
@@ -60,7 +61,7 @@ def read_record(folder: Path, file: str, offset: int, length: int) -> ArchivedRe
 
 def _archived_response(data: bytes) -> ArchivedResponse:
     record, _ = parse_record(data, 0, offset=0)
-    http = parse_http_block(record.block)
+    http = http_parts(record)
     return ArchivedResponse(
         url=record.headers["warc-target-uri"],
         date=parse_warc_date(record.headers["warc-date"]),
@@ -70,7 +71,7 @@ def _archived_response(data: bytes) -> ArchivedResponse:
         wire_body=http.body,
         ip=record.headers.get("warc-ip-address"),
         truncated=record.headers.get("warc-truncated"),
-        refers_to=record.headers.get("warc-refers-to"),
+        refers_to=record.headers.get("warc-refers-to") if record.kind == "revisit" else None,
     )
 
 
@@ -214,6 +215,15 @@ def _fields(lines: list[bytes]) -> dict[str, str]:
         # wget adds angle brackets, other tools leave spaces.
         fields["warc-target-uri"] = uri.removeprefix("<").removesuffix(">").replace(" ", "%20")
     return fields
+
+
+def http_parts(record: WarcRecord) -> HttpBlock:
+    """Return the response in a record; a rendered document gets a head of its own."""
+    if record.kind not in DERIVED_KINDS:
+        return parse_http_block(record.block)
+    kind = record.headers.get("content-type", "application/octet-stream")
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n\r\n".encode("latin-1", "replace")
+    return HttpBlock(200, (("Content-Type", kind),), head, record.block)
 
 
 def parse_http_block(block: bytes) -> HttpBlock:

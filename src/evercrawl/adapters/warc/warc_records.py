@@ -7,13 +7,14 @@ from __future__ import annotations
 import os
 import re
 from base64 import b32encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha1
 from types import MappingProxyType
 from typing import NamedTuple
 
 from evercrawl.adapters.warc.reader import WarcRecord
+from evercrawl.engine.ports import RenderedRecord
 from evercrawl.model.fetch import Exchange
 from evercrawl.model.page import OriginalRecord
 
@@ -166,6 +167,64 @@ def exchange_records(
     request_head = request_block_head(exchange.request_head)
     request = _record(b"request", other, where, concurrent=own, msgtype=b"request", extra=b"", block=request_head)
     return ExchangeRecords(response, request, record_id, packed)
+
+
+class DerivedRecord(NamedTuple):
+    """An uncompressed record of something made from a response, and its UUID."""
+
+    block: bytes
+    record_id: bytes
+
+
+def rendered_records(url: str, rendered: RenderedRecord, response_id: bytes, *, at: datetime) -> list[DerivedRecord]:
+    """Return the rendered document as a conversion of the response (WARC 1.1 section 6.8), and its screenshot as a
+    resource under the URI that Browsertrix uses."""
+    record_id, picture_id = random_uuid(), random_uuid()
+    fields = [(b"WARC-Target-URI", target_uri(url)), (b"WARC-Refers-To", record_urn(response_id))]
+    dom = _derived_record(b"conversion", record_id, fields, b"text/html; charset=utf-8", rendered.dom, at)
+    found = [DerivedRecord(dom, record_id)]
+    if rendered.screenshot is not None:
+        fields = [(b"WARC-Target-URI", b"urn:view:" + target_uri(url)), (b"WARC-Refers-To", record_urn(record_id))]
+        kind = b"image/png" if rendered.screenshot.startswith(b"\x89PNG") else b"image/webp"
+        picture = _derived_record(b"resource", picture_id, fields, kind, rendered.screenshot, at)
+        found.append(DerivedRecord(picture, picture_id))
+    return found
+
+
+def tombstone_record(target: str, fields: Mapping[str, str], *, now: datetime) -> bytes:
+    """Return a metadata record in the place of removed ones: when and on whose request, not what they held."""
+    block = "".join(f"{_one_line(name)}: {_one_line(value)}\r\n" for name, value in fields.items()).encode()
+    uri = [(b"WARC-Target-URI", target_uri(target))]
+    return _derived_record(b"metadata", random_uuid(), uri, b"application/warc-fields", block, now)
+
+
+def repointed_revisit(revisit: bytes, holder: Sequence[str] | None) -> bytes:
+    """Return an uncompressed revisit record that refers to another record, by id, URL and date; None: to none."""
+    head, _, rest = revisit.partition(b"\r\n\r\n")
+    lines = [line for line in head.split(b"\r\n") if not line.lower().startswith(b"warc-refers-to")]
+    names = (b"WARC-Refers-To", b"WARC-Refers-To-Target-URI", b"WARC-Refers-To-Date")
+    lines += [
+        b"%b: %b" % (name, value.encode()) for name, value in zip(names, holder or ("",) * 3, strict=True) if value
+    ]
+    return b"\r\n".join(lines) + b"\r\n\r\n" + rest
+
+
+def _derived_record(
+    kind: bytes, record_id: bytes, fields: list[tuple[bytes, bytes]], media_type: bytes, block: bytes, at: datetime
+) -> bytes:
+    digest = b"sha1:" + b32encode(sha1(block).digest())
+    fields = [
+        (b"WARC-Type", kind),
+        (b"WARC-Record-ID", record_urn(record_id)),
+        (b"WARC-Date", warc_date(at)),
+        *fields,
+        (b"Content-Type", media_type),
+        (b"WARC-Block-Digest", digest),
+        (b"WARC-Payload-Digest", digest),
+        (b"Content-Length", b"%d" % len(block)),
+    ]
+    lines = b"".join(b"%b: %b\r\n" % field for field in fields)
+    return b"WARC/1.1\r\n%b\r\n%b\r\n\r\n" % (lines, block)
 
 
 def _record(

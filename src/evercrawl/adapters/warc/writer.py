@@ -10,12 +10,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from evercrawl.adapters.system import OpenFiles, sync_folder
+from evercrawl.adapters.system import OpenFiles, make_folder, sync_file, sync_folder
 from evercrawl.adapters.warc.gzip_members import compress_head, compress_record
 from evercrawl.adapters.warc.reader import read_record
 from evercrawl.adapters.warc.shard_archive import file_name, shard_files, truncate_archive, write_mark
-from evercrawl.adapters.warc.warc_records import WarcInfo, exchange_records, warcinfo_record
-from evercrawl.engine.ports import Clock, Stored
+from evercrawl.adapters.warc.warc_records import WarcInfo, exchange_records, rendered_records, warcinfo_record
+from evercrawl.engine.ports import Clock, RenderedRecord, Stored
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.fetch import Exchange, Headers
 from evercrawl.model.page import ArchiveEnd, OriginalRecord
@@ -121,6 +121,7 @@ class WarcArchive:
         payload_sha1: bytes | None = None,
         revisit: OriginalRecord | None = None,
         not_modified: bool = False,
+        rendered: RenderedRecord | None = None,
     ) -> Stored:
         """Append the request and response of an exchange; if it raises, nothing was stored."""
         records = exchange_records(
@@ -133,26 +134,35 @@ class WarcArchive:
             else compress_record(records.response, level)
         )
         request = compress_record(records.request, level) if records.request else None
+        derived = rendered_records(url, rendered, records.record_id, at=exchange.began) if rendered is not None else []
+        members = [compress_record(record.block, level) for record in derived]
         self._ensure_file()
         offset = self._written + self._buffered_bytes
-        self._add(response)
-        if request is not None:
-            self._add(request)
-        return Stored(self._name, offset, len(response), records.record_id)
+        for member in (*members, response, *([request] if request is not None else [])):
+            self._add(member)
+        # A version that was rendered begins with its document; the screenshot and the exchange follow.
+        first, record_id = (members[0], derived[0].record_id) if derived else (response, records.record_id)
+        return Stored(self._name, offset, len(first), record_id)
 
     def flush(self) -> ArchiveEnd | None:
-        """Pass all records to the system (and the disk, if durable); return the end of the archive."""
+        """Pass all records to the system; return the end of the archive."""
         if self._is_released:
             return ArchiveEnd(self._name, self._written)
         if self._file < 0:
             return None
         self._write_buffer()
-        if self._durable:
-            self._sync()
         end = ArchiveEnd(self._name, self._written)
         if self._on_finished is not None and self._is_expired():
             self._close_file()
         return end
+
+    async def sync(self) -> None:
+        """Wait, if durable, until the flushed records are on the disk."""
+        if self._durable and self._file >= 0:
+            try:
+                await sync_file(os.open(self._folder / self._name, os.O_RDONLY | os.O_CLOEXEC))
+            except OSError as error:
+                raise self._unavailable(error, f"sync {self._name}") from error
 
     def close(self) -> None:
         """Write buffered records and close the file."""
@@ -165,6 +175,7 @@ class WarcArchive:
         """Write buffered records and close the file until the next record."""
         if self._file >= 0:
             self.flush()
+            self._sync()
             os.close(self._file)
             self._file, self._is_released = -1, True
 
@@ -199,7 +210,7 @@ class WarcArchive:
         info = warcinfo_record(name, self._info, now=self._clock.now())
         self._use_file()
         try:
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o750)
+            make_folder(self._folder, is_durable=self._durable)
             self._file = os.open(self._folder / name, _NEW_FILE, ARCHIVE_MODE)
             if self._durable:
                 sync_folder(self._folder)
@@ -258,11 +269,13 @@ class WarcArchive:
 
     def _sync(self) -> None:
         try:
-            os.fdatasync(self._file)
+            if self._durable:
+                os.fdatasync(self._file)
         except OSError as error:
             raise self._unavailable(error, f"sync {self._name}") from error
 
     def _close_file(self) -> None:
+        self._sync()
         os.close(self._file)
         self._file = -1
         if self._on_finished is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -45,10 +46,24 @@ FLAG_KEYS = {
     "outposts": "outposts.listen",
     "wait": "crawl.idle_timeout",
     "order": "credit.order",
+    "render": "render.mode",
+    "with_assets": "assets.enabled",
 }
 """The setting that each flag overrides for one run."""
 
 SAVED_SECTION = "scope."  # Flags of this section describe the collection, so a new collection saves them.
+SAVED_KEYS = (
+    "pace.mode",
+    "pace.delay",
+    "pace.unlimited_concurrency",
+    "http.allow_private",
+    "http.resolve",
+    "revisit.budget",
+    "credit.order",
+    "assets.enabled",
+    "render.mode",
+)
+"""Other flags that a new collection saves: how its sites are reached, so that later runs reach them in the same way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +77,7 @@ class RunPlan:
     refresh: bool
     forever: bool = False  # Wait for pages to become due instead of ending.
     focus: str | None = None  # The topic; None keeps the current one.
+    is_folder_new: bool = False  # The folder was made for this run.
 
 
 def _setting(flag: str, *names: str, **attributes: Any) -> Callable[[Any], Any]:
@@ -101,6 +117,16 @@ _RUN_OPTIONS = (
     _setting("--keyword", multiple=True, metavar="WORD", help="Keep only pages with this word. Repeatable."),
     _setting("--exclude-host", multiple=True, metavar="HOST", help="Never request this host. Repeatable."),
     click.option("--dynamic/--no-dynamic", default=None, help="Fetch CGI and other dynamic pages. Default: yes."),
+    _setting(
+        "--render",
+        type=click.Choice(["auto", "never", "always"]),
+        help="Which pages to render with a browser. Default: auto, where scripts add something.",
+    ),
+    click.option(
+        "--with-assets/--without-assets",
+        default=None,
+        help="Also store styles, images, fonts and scripts of pages. Default: no.",
+    ),
     allow_private_option,
     _setting(
         "--resolve", multiple=True, metavar="HOST:PORT:ADDR", help="Connect to this address, like curl. Repeatable."
@@ -184,19 +210,21 @@ def plan_run(
 
     seeds = tuple(parse_page_url(url) for url in urls)
     path = _collection_for(cli, seeds)
-    is_new = not is_collection(path)
+    is_new, is_folder_new = not is_collection(path), not path.exists()
     loaded = cli.load_settings(path, flags)
     known = () if is_new else cli.load_settings(path).settings.scope.seeds
     fresh = tuple(seed for seed in dict.fromkeys(seeds) if seed not in known)
     check_plugins(loaded.settings)
+    saved = {key: value for key, value in flags.items() if key.startswith(SAVED_SECTION) or key in SAVED_KEYS}
     if is_new:
-        saved = {key: value for key, value in flags.items() if key.startswith(SAVED_SECTION)}
         create_collection(path, {"scope.seeds": fresh, **saved})
     elif fresh:
-        write_setting(collection_file(path), "scope.seeds", (*known, *fresh))
+        first = {} if known else saved  # `login` may have made the collection.
+        for key, value in {"scope.seeds": (*known, *fresh), **first}.items():
+            write_setting(collection_file(path), key, value)
     if is_new or fresh:
         loaded = cli.load_settings(path, flags)
-    return RunPlan(path, is_new, seeds, loaded, refresh, forever)
+    return RunPlan(path, is_new, seeds, loaded, refresh, forever, is_folder_new=is_folder_new)
 
 
 def _collection_for(cli: CliContext, seeds: Sequence[str]) -> Path:
@@ -224,8 +252,13 @@ def _run_and_summarise(cli: CliContext, plan: RunPlan) -> tuple[Summary, int | N
             summary, signal_number = runner.run(_crawl(plan, view))
     finally:
         close_log()
+    is_kept = not (summary.nothing_reachable and plan.is_folder_new) or cli.named_collection() is not None
+    if not is_kept:
+        shutil.rmtree(plan.path, ignore_errors=True)
     if not cli.quiet:
-        cli.err.print(summary_box(summary, plan.path))
+        cli.err.print(summary_box(summary, plan.path if is_kept else None))
+    if not is_kept:
+        cli.note(f"nothing could be stored, so the new collection {plan.path} was removed")
     return summary, signal_number
 
 

@@ -54,7 +54,7 @@ def status_command(cli: CliContext, url: str | None, as_json: bool) -> None:
     """
     with cli.open_collection() as collection:
         if url is not None:
-            _show_page(collection.statistics(parse_page_url(url)), as_json=as_json)
+            _show_page(collection.statistics(parse_page_url(collection.typed_url(url))), as_json=as_json)
             return
         status = collection.status()
     if as_json:
@@ -143,7 +143,7 @@ def why_command(cli: CliContext, url: str, as_json: bool) -> int:
     The exit code is 1 if the collection does not know the URL.
     """
     with cli.open_collection() as collection:
-        found = collection.why(parse_page_url(url))
+        found = collection.why(parse_page_url(collection.typed_url(url)))
     if as_json:
         emit_json("why", explanation_fields(found))
     else:

@@ -51,7 +51,7 @@ def links_command(cli: CliContext, url: str | None, problem: str | None, site: s
     if url is None:
         return _list_bad_links(cli, site, only_dead=problem == "dead", as_json=as_json)
     with cli.open_collection() as collection:
-        found = collection.links(parse_page_url(url))
+        found = collection.links(parse_page_url(collection.typed_url(url)))
     if as_json:
         emit_json("links", links_fields(found))
     else:
@@ -284,7 +284,7 @@ def credit_command(cli: CliContext, url: str | None, limit: int, as_json: bool) 
     """
     with cli.open_collection() as collection:
         if url is not None:
-            page = collection.page_credit(parse_page_url(url))
+            page = collection.page_credit(parse_page_url(collection.typed_url(url)))
             if as_json:
                 emit_json("credit", page._asdict())
             else:

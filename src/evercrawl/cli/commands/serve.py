@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import tempfile
 import webbrowser
@@ -65,7 +66,7 @@ def serve_command(
     """Open the web interface and the API, with Memento, CDX, IndexNow and metrics.
 
     \b
-    evercrawl serve                               on this machine, with a one-time link
+    evercrawl serve                               on this machine; without a collection, add sites in the browser
     evercrawl serve --crawl                       and keep the collection up to date
     evercrawl serve --token "$TOKEN" --no-open    for programs: Authorization: Bearer $TOKEN
 
@@ -85,7 +86,7 @@ def serve_command(
         public_archive=public_archive,
         crawl=crawl,
     )
-    path = cli.require_collection()
+    path, is_new = _collection_to_serve(cli, read_only=read_only)
     loaded = cli.load_settings(path)
     if token is not None and len(token) < _MIN_TOKEN_CHARS:
         raise ConfigError(
@@ -96,7 +97,28 @@ def serve_command(
             raise ConfigError(f"no password can be set: {loaded.distrust.message()}; or use --token")
         _set_password(path)
     service = WebService(path, options)
-    return asyncio.run(_serve_until_stopped(cli, service, opens=opens, as_json=as_json))
+    try:
+        return asyncio.run(_serve_until_stopped(cli, service, opens=opens, as_json=as_json))
+    finally:
+        if is_new and not password and not cli.load_settings(path).settings.scope.seeds:
+            shutil.rmtree(path, ignore_errors=True)  # Nothing was added.
+
+
+FIRST_COLLECTION = "sites.evercrawl"
+
+
+def _collection_to_serve(cli: CliContext, *, read_only: bool) -> tuple[Path, bool]:
+    """Return the collection, and whether its folder was made: without one, sites can be added in the browser.
+    A named folder must exist, so that a slip creates nothing."""
+    from evercrawl.config import create_collection, find_collection
+
+    named = cli.named_collection()
+    is_empty = named is not None and named.is_dir() and not any(named.iterdir())
+    if read_only or (not is_empty if named is not None else find_collection(Path.cwd()) is not None):
+        return cli.require_collection(), False
+    path = named or Path(FIRST_COLLECTION)
+    create_collection(path)
+    return path, named is None
 
 
 def serve_while_watching(cli: CliContext, path: Path, port: int, *, flags: dict[str, object], as_json: bool) -> int:

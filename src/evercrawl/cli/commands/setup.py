@@ -188,7 +188,7 @@ def trust_command(cli: CliContext, folder: Path | None, remove: bool, as_json: b
 def doctor_command(
     cli: CliContext, /, url: str | None, allow_private: bool, resolve: tuple[str, ...], as_json: bool
 ) -> int:
-    """Check Python, SQLite, DNS, TLS, clock, disk, extras, your contact and mail for alerts.
+    """Check Python, SQLite, DNS, TLS, clock, disk, extras, contact, mail and browser.
 
     With a URL, also check what the site's robots.txt allows. Only this sends a request.
 

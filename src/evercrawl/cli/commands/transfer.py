@@ -38,6 +38,7 @@ _MAX_PROBLEMS = 10
 @click.option("--until", metavar="T", help="Only versions until then; a date includes its whole day.")
 @click.option("--lang", metavar="L", help="Only this language; en includes en-GB.")
 @click.option("--latest/--all-versions", "latest", default=True, help="Newest version of each page (default), or all.")
+@click.option("--as-sent", is_flag=True, help="Mirror: keep every file as sent, without changing links.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print a report as JSON, unless the data goes to standard output."
@@ -53,6 +54,7 @@ def export_command(
     until: str | None,
     lang: str | None,
     latest: bool,
+    as_sent: bool,
     force: bool,
     as_json: bool,
 ) -> int:
@@ -69,7 +71,8 @@ def export_command(
               DuckDB, Spark, Ray (needs evercrawl[parquet])
     sqlite    one file with the tables pages and versions
     markdown  a folder with the main text of each page
-    mirror    a folder (time / domain / path) with the pages as sent
+    mirror    a folder (time / domain / path) that opens from disk, with links
+              between the copies
 
     \b
     evercrawl export jsonl | jq -r .title
@@ -86,6 +89,7 @@ def export_command(
             to,
             selection=selection,
             force=force,
+            as_sent=as_sent,
             on_progress=lambda so_far: show(f"{so_far.versions:,} versions · {format_size(so_far.bytes)} read"),
         )
     _report_export(cli, report, as_json=as_json)
@@ -115,6 +119,8 @@ def _report_export(cli: CliContext, report: ExportReport, *, as_json: bool) -> N
     else:
         where = f" to {report.path}" if report.path else ""
         cli.note(f"exported {plural(report.versions, 'version')} of {plural(report.pages, 'page')}{where}")
+        if report.path and report.first_page:
+            cli.note(f"open {report.path}/{report.first_page}")
     for problem in report.damage[:_MAX_PROBLEMS]:
         click.echo(f"left out: {safe_line(problem)}", err=True)
     if report.damaged:
@@ -145,6 +151,9 @@ def import_command(cli: CliContext, form: str, files: tuple[Path, ...], as_json:
     \b
     evercrawl -C old.evercrawl import warc crawl-*.warc.gz
     evercrawl import wacz site.wacz
+    evercrawl import wacz several/datapackage.json
+
+    A multi-WACZ is a ZIP file of WACZ files, or a manifest that lists some in its folder.
 
     The collection is created if it does not exist. Records are copied into its archive. Importing a file again
     changes nothing. No request is sent.
@@ -222,7 +231,7 @@ def _emit_verify(report: VerifyReport) -> None:
         fields = asdict(file)
         emit_json("verify-file", {"file": fields.pop("name"), **fields})
     summary = {"files": len(report.files), "versions": report.versions, "damaged": report.damaged}
-    emit_json("verify", summary | {"sound": report.is_sound()})
+    emit_json("verify", summary | {"sound": report.is_sound(), "resources": report.resources})
 
 
 def _show_verify(report: VerifyReport) -> None:
@@ -233,3 +242,5 @@ def _show_verify(report: VerifyReport) -> None:
             click.echo(f"  {safe_line(problem)}")
     verdict = f"{report.damaged:,} damaged" if report.damaged else "all readable"
     click.echo(f"{plural(report.versions, 'version')} in {plural(len(report.files), 'file')}: {verdict}")
+    if report.resources:
+        click.echo(f"checked with them: {report.resources:,} assets and redirects")

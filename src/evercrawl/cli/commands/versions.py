@@ -15,6 +15,7 @@ from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import common_options, json_lines_option, json_option
 from evercrawl.cli.terminal import ExitCode, emit_json, format_size, local_time, plural
 from evercrawl.collection.urls import parse_page_url, site_of
+from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_block, safe_line
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def history_command(cli: CliContext, url: str, visits: bool, as_json: bool) -> N
     evercrawl history https://example.org/ --visits
     """
     with cli.open_collection() as collection:
-        found = collection.history(parse_page_url(url))
+        found = collection.history(parse_page_url(collection.typed_url(url)))
     if as_json:
         _emit_history(found, with_visits=visits)
         return
@@ -107,7 +108,7 @@ def _history_line(version: PastVersion) -> str:
     return f"  v{version.version:<4} {seen}  {after:<22} {change:<16} {body:>8}{sentiment}  {title}".rstrip()
 
 
-VIEWS = ("text", "html", "headers", "links", "analysis", "raw")
+VIEWS = ("text", "html", "headers", "links", "analysis", "raw", "screenshot")
 
 
 @click.command("show")
@@ -119,6 +120,7 @@ VIEWS = ("text", "html", "headers", "links", "analysis", "raw")
 @click.option("--links", "flag", flag_value="links", help="Print the links with their anchor texts.")
 @click.option("--analysis", "flag", flag_value="analysis", help="Print the results of analysers.")
 @click.option("--raw", "flag", flag_value="raw", help="Print the archived response, headers and body.")
+@click.option("--screenshot", "flag", flag_value="screenshot", help="Write the screenshot of a rendered page (WebP).")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
 @common_options
 @pass_cli
@@ -132,11 +134,15 @@ def show_command(cli: CliContext, url: str, form: str | None, flag: str | None, 
     evercrawl show https://example.org/
     evercrawl show https://example.org/@-1
     evercrawl show https://example.org/@2026-11-01 --html > page.html
+    evercrawl show https://example.org/ screenshot > page.webp
 
     On a terminal, control characters are removed. In a pipe or file, html and raw are written unchanged.
     """
     with cli.open_collection() as collection:
-        page = collection.show(url if "://" in url else f"https://{url}")
+        if (flag or form) == "screenshot" and not as_json:
+            _write_picture(collection.screenshot(collection.typed_url(url)))
+            return
+        page = collection.show(collection.typed_url(url))
     if as_json:
         emit_json("show", page_fields(page))
     else:
@@ -190,6 +196,12 @@ def _print_bytes(content: bytes) -> None:
         sys.stdout.buffer.write(content)
 
 
+def _write_picture(content: bytes) -> None:
+    if sys.stdout.isatty():
+        raise ConfigError("a screenshot is not text; write it to a file: evercrawl show URL screenshot > page.webp")
+    sys.stdout.buffer.write(content)
+
+
 _PRINTERS: dict[str, Callable[[PageContent], None]] = {
     "text": _print_text,
     "html": lambda page: _print_bytes(page.html),
@@ -227,7 +239,7 @@ def diff_command(
     evercrawl diff https://example.org/ 2026-11-01 yesterday --stat
     """
     with cli.open_collection() as collection:
-        found = collection.diff(parse_page_url(url), a, b)
+        found = collection.diff(parse_page_url(collection.typed_url(url)), a, b)
     if as_json:
         emit_json("diff", difference_fields(found))
     elif name_only:
@@ -448,7 +460,7 @@ def sentiment_command(cli: CliContext, url: str, as_json: bool) -> None:
     evercrawl sentiment https://example.org/
     """
     with cli.open_collection() as collection:
-        found = collection.sentiment(parse_page_url(url))
+        found = collection.sentiment(parse_page_url(collection.typed_url(url)))
     if as_json:
         emit_json("sentiment", asdict(found))
     else:

@@ -17,9 +17,9 @@ from urllib.parse import urlencode, urlsplit
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.http.poster import JsonPoster
 from evercrawl.adapters.system import SystemClock
-from evercrawl.cluster.visit_requests import request_visits
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, outbox_path
 from evercrawl.collection.alerts.sender import require_trust
+from evercrawl.collection.urls import request_announced
 from evercrawl.core.sitemap.websub_protocol import (
     HEAD_BYTES,
     SubscriptionPhase,
@@ -102,7 +102,7 @@ class WebsubClient:
         self._collection = collection
         self._settings = settings
         self._callback = callback
-        self._request_visits = request or (lambda urls, by: request_visits(collection, urls, by=by))
+        self._request_visits = request or (lambda urls, by: request_announced(collection, settings, urls, source=by))
 
     # For the callback route
 
@@ -129,7 +129,7 @@ class WebsubClient:
             return CallbackReply(404)
         if subscription.phase in (SubscriptionPhase.ENDING, SubscriptionPhase.DENIED):
             return CallbackReply(410)
-        if subscription.phase is SubscriptionPhase.REQUESTED and subscription.secret is None:
+        if subscription.phase is not SubscriptionPhase.ACTIVE:
             return CallbackReply(202)  # the hub is not verified yet
         if not has_valid_signature(subscription, headers.get("x-hub-signature"), body):
             log.warning("websub: a notification about %s has no valid signature", subscription.topic)

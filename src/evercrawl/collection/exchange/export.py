@@ -16,7 +16,8 @@ from evercrawl.collection.exchange.export_run import (
     open_output,
     standard_output,
 )
-from evercrawl.collection.exchange.page_tree import write_markdown, write_mirror
+from evercrawl.collection.exchange.mirror import write_mirror
+from evercrawl.collection.exchange.page_tree import write_markdown
 from evercrawl.collection.exchange.tables import (
     require_duckdb,
     write_csv,
@@ -70,10 +71,14 @@ def export(
     to: Path | None = None,
     selection: VersionSelection | None = None,
     force: bool = False,
+    as_sent: bool = False,
     on_progress: OnProgress | None = None,
 ) -> ExportReport:
-    """Write the selected versions; without `to`, a stream format goes to standard output."""
-    run = ExportRun(collection, settings, selection or VersionSelection(), on_progress)
+    """Write the selected versions; without `to`, a stream format goes to standard output.
+    A mirror opens from disk, or has every file `as_sent`."""
+    if as_sent and form != "mirror":
+        raise ConfigError(f"--as-sent is for mirrors; the format {form} does not change links")
+    run = ExportRun(collection, settings, selection or VersionSelection(), on_progress, as_sent)
     if form in ("parquet", "dataset"):
         require_duckdb()
     if form in STREAMS and to is None:

@@ -9,15 +9,21 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from evercrawl.adapters.sql.listing_reader import StoredVersion, VersionFilter, VersionReader, version_reader
 from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.collection.stored_pages import StoredRecord, decode_stored_body, parse_response, read_stored_record
+from evercrawl.core.url import site_of, site_parts
+from evercrawl.engine.assets import asset_mark, asset_marks
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.document import Document
 from evercrawl.model.listing import VersionSelection
+from evercrawl.model.page import Resource
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import to_us
 
@@ -42,6 +48,30 @@ def selection_bounds(selection: VersionSelection) -> VersionFilter:
     )
 
 
+def as_version(resource: Resource) -> StoredVersion:
+    """Return a resource as a version with the number 0."""
+    return StoredVersion(
+        page_id=0,
+        url=resource.url,
+        number=0,
+        seen_us=resource.seen_us,
+        status=resource.status,
+        digest=resource.digest,
+        payload_sha1=resource.payload_sha1,
+        content_type=resource.content_type,
+        encoding=None,
+        title=None,
+        lang=None,
+        body_bytes=resource.body_bytes,
+        words=0,
+        file=resource.file,
+        offset=resource.offset,
+        length=resource.length,
+        record_id=resource.record_id,
+        truncated=resource.truncated,
+    )
+
+
 MAX_DAMAGE = 100  # Damaged records listed in a report; all are counted.
 
 
@@ -53,18 +83,21 @@ class ExportReport:
     pages: int = 0
     versions: int = 0
     bytes: int = 0  # Bytes of stored records read.
+    resources: int = 0  # Redirects and assets.
     damaged: int = 0
     damage: list[str] = field(default_factory=list)  # Descriptions of the first damaged records.
+    first_page: str | None = None  # Of a mirror: the file to open.
 
 
 OnProgress = Callable[[ExportReport], None]
 
 
 class SelectedResponse(NamedTuple):
-    """A selected version and its stored response."""
+    """A selected version, or a redirect or an asset, and its stored response."""
 
     version: StoredVersion
     stored: StoredRecord
+    resource: Resource | None = None
 
 
 class ExportedPage(NamedTuple):
@@ -77,7 +110,7 @@ class ExportedPage(NamedTuple):
     analysis: Mapping[str, Any]  # The results of analysers.
 
 
-@dataclass(slots=True)
+@dataclass
 class ExportRun:
     """The versions of one export. Invariant: every selected version is counted as exported or damaged."""
 
@@ -85,6 +118,7 @@ class ExportRun:
     settings: Settings
     selection: VersionSelection
     on_progress: OnProgress | None = None
+    as_sent: bool = False  # Write a mirror without changing links.
     report: ExportReport = field(default_factory=ExportReport)
     _last_page: tuple[int, int] | None = None
 
@@ -99,10 +133,50 @@ class ExportRun:
             try:
                 answer = SelectedResponse(version, read_stored_record(self.archive, reader, version))
             except StoreUnavailable as error:
-                self._add_damage(version, error)
+                self.add_damage(version, error)
                 continue
             yield answer
             self._count(reader, version)
+
+    def resources(self) -> Iterator[SelectedResponse]:
+        """Yield the redirects and assets that belong to the selected sites and times; with the newest versions of
+        pages, the newest content of each."""
+        for shard in StateReader(self.collection).shards():
+            with version_reader(self.collection, shard) as reader:
+                chosen: Iterator[Resource] = filter(self._is_selected, reader.resources())
+                if not self.selection.all_versions:
+                    chosen = (max(contents, key=_newest_sound) for _, contents in groupby(chosen, attrgetter("key")))
+                for resource in chosen:
+                    yield from self._resource(reader, resource)
+
+    def _resource(self, reader: VersionReader, resource: Resource) -> Iterator[SelectedResponse]:
+        version = as_version(resource)
+        try:
+            yield SelectedResponse(version, read_stored_record(self.archive, reader, version), resource)
+            self.report.resources += 1
+        except StoreUnavailable as error:
+            self.add_damage(version, error)
+
+    @cached_property
+    def _used_assets(self) -> set[bytes]:
+        """The marks of all assets of the selected site's pages."""
+        site, found = selection_bounds(self.selection).site, set[bytes]()
+        for shard in StateReader(self.collection).shards():
+            with version_reader(self.collection, shard) as reader:
+                for _, marks in reader.asset_uses(site):
+                    found.update(asset_marks(marks))
+        return found
+
+    def _is_selected(self, resource: Resource) -> bool:
+        """Return whether a resource is from the selected time, and from the selected site or used by its pages."""
+        wanted = selection_bounds(self.selection)
+        if wanted.until_us is not None and resource.seen_us > wanted.until_us:
+            return False
+        if wanted.since_us is not None and resource.last_us < wanted.since_us:
+            return False
+        site = site_of(resource.url)
+        is_own = wanted.site in (None, site, site.partition("://")[2], site_parts(site).host)
+        return is_own or asset_mark(resource.key) in self._used_assets
 
     def pages(self) -> Iterator[ExportedPage]:
         """Yield every selected version that can be read and parsed."""
@@ -111,7 +185,7 @@ class ExportRun:
                 stored = read_stored_record(self.archive, reader, version)
                 body = decode_stored_body(version, stored.http)
             except StoreUnavailable as error:
-                self._add_damage(version, error)
+                self.add_damage(version, error)
                 continue
             document = parse_response(version.url, stored.http.headers, body, self.settings)
             analysis = reader.analyses(version.page_id).get(version.number, {})
@@ -127,10 +201,16 @@ class ExportRun:
         if self.on_progress is not None:
             self.on_progress(self.report)
 
-    def _add_damage(self, version: StoredVersion, error: StoreUnavailable) -> None:
+    def add_damage(self, version: StoredVersion, error: StoreUnavailable) -> None:
+        """Count a version or resource that cannot be read."""
         self.report.damaged += 1
         if len(self.report.damage) < MAX_DAMAGE:
             self.report.damage.append(f"version {version.number} of {version.url}: {error}")
+
+
+def _newest_sound(resource: Resource) -> tuple[bool, int, int]:
+    """Order the contents of a URL: an error comes before what it replaced."""
+    return resource.status < 400, resource.last_us, resource.seen_us
 
 
 MAPPING = "mapping.jsonl"  # This file identifies a folder as an export of evercrawl.

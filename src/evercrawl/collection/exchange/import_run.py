@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from evercrawl.adapters.parse_process import ParseProcesses
 from evercrawl.adapters.plugins import InstalledHandlers
 from evercrawl.adapters.sql.listing_reader import version_reader
 from evercrawl.adapters.sqlite.store import SqliteStore
@@ -81,6 +82,7 @@ def _import_context(collection: Path, settings: Settings, catalogue: Catalogue, 
         traps=TrapFilter(settings.traps),
         agent=settings.identity.product,
         handler_of=InstalledHandlers().get,
+        parser=ParseProcesses(),
     )
     return ImportContext(collection, settings, catalogue, records, policy)
 
@@ -146,6 +148,8 @@ class ArchiveImporter:
                 await self._import_shard(await store.open_shard(shard), shard)
         finally:
             await store.close()
+            if self._import.policy.parser is not None:
+                self._import.policy.parser.close()
 
     async def _import_shard(self, store: ShardStore, shard: int) -> None:
         facts = await store.claim()

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import mmap
+import secrets
 import shutil
 import sqlite3
 import zipfile
+import zlib
 from base64 import b32decode
 from collections import OrderedDict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from hashlib import md5, sha1, sha256, sha512
+from itertools import chain
+from lzma import LZMAError
 from pathlib import Path
 from typing import IO, Literal, NamedTuple, get_args
+
+import orjson
 
 from evercrawl.adapters.warc.gzip_members import GZIP_MAGIC, decompress_at
 from evercrawl.adapters.warc.reader import (
@@ -39,7 +46,8 @@ OPEN_FILES = 16
 MAGIC_BYTES = 64  # Bytes read to detect the type of a file; some writers start with blank lines.
 MAX_EXPANSION = 100  # A package may expand to this many times its size, and a WARC file to twice that.
 MIN_EXPANDED_BYTES = 64 * 1024 * 1024  # Smaller results are never too large.
-MAX_PACKED_FILES = 10_000  # WARC files in a package.
+MAX_PACKED_FILES = 10_000  # WARC files in a package, and packages in a multi-WACZ.
+MAX_MANIFEST_BYTES = 16 * 1024 * 1024
 RESERVED_BYTES = 256 * 1024 * 1024  # Disk space that stays free.
 _COPIED_BYTES = 1 << 20
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
@@ -70,9 +78,47 @@ def warc_files(files: list[Path], form: ImportFormat, folder: Path) -> list[Path
             _require_warc(file)
         return files
     found: list[Path] = []
-    for file in files:
-        found += _extract(file, folder, start=len(found))
+    for package in chain.from_iterable(_packages(file, folder) for file in files):
+        found += _extract(package, folder, start=len(found))
     return found
+
+
+def _packages(file: Path, folder: Path) -> Iterator[Path]:
+    """Yield a package, or those of a multi-WACZ: a ZIP file that holds them, or a manifest that lists them."""
+    start = _start_of(file)
+    if start.lstrip().startswith(b"{"):
+        yield from _listed_packages(file)
+        return
+    with _reading_zip(file), zipfile.ZipFile(file) as outer:
+        names = [member for member in outer.infolist() if member.filename.endswith(".wacz") and not member.is_dir()]
+        if not names or any(_is_warc_member(name) for name in outer.namelist()):
+            yield file
+            return
+        if len(names) > MAX_PACKED_FILES:
+            raise ConfigError(f"{file} has {len(names)} WACZ files, more than {MAX_PACKED_FILES}")
+        room = _room_for(file, folder)
+        for name in names:
+            target = folder / f"{secrets.token_hex(8)}.wacz"
+            _copy_member(outer, name, target, room)
+            yield target
+            target.unlink()
+
+
+def _listed_packages(file: Path) -> Iterator[Path]:
+    """Yield the packages that a manifest lists; all must be files in or below its folder."""
+    try:
+        with file.open("rb") as opened:
+            manifest = orjson.loads(opened.read(MAX_MANIFEST_BYTES))
+        paths = [str(one.get("path") or one.get("url") or "") for one in manifest["resources"]]
+    except (orjson.JSONDecodeError, TypeError, KeyError, AttributeError) as error:
+        raise ConfigError(f"{file} is not the manifest of a multi-WACZ: it lists no resources") from error
+    for path in paths:
+        package = (file.parent / path).resolve()
+        if "://" in path or not package.is_relative_to(file.parent.resolve()):
+            raise ConfigError(f"{file} lists {path!r}, which is not in its folder; download it and name it instead")
+        if not package.is_file():
+            raise ConfigError(f"{file} lists {path!r}, which does not exist")
+        yield package
 
 
 def _require_warc(file: Path) -> None:
@@ -95,27 +141,45 @@ def _start_of(file: Path) -> bytes:
 
 def _extract(file: Path, folder: Path, *, start: int) -> list[Path]:
     """Extract the WARC files of a package under new names, so that its names cannot escape the folder."""
-    if not _start_of(file).startswith(ZIP_MAGIC):
-        raise ConfigError(f"{file} is not a WACZ file: it is not a ZIP file")
-    try:
-        with zipfile.ZipFile(file) as package:
-            names = [member for member in package.infolist() if _is_warc_member(member.filename)]
-            if len(names) > MAX_PACKED_FILES:
-                raise ConfigError(f"{file} has {len(names)} WARC files, more than {MAX_PACKED_FILES}")
-            targets = [folder / f"{start + number:06}.warc" for number in range(len(names))]
-            room = _room_for(file, folder)
-            for name, target in zip(names, targets, strict=True):
-                with package.open(name) as member, target.open("xb") as out:
-                    while part := member.read(_COPIED_BYTES):
-                        room.take(len(part))
-                        out.write(part)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
-        raise ConfigError(f"{file} is not a valid WACZ file: {error}") from error
-    except OSError as error:
-        raise StoreUnavailable(f"{file} cannot be extracted: {error.strerror or error}") from error
+    with _reading_zip(file), zipfile.ZipFile(file) as package:
+        names = [member for member in package.infolist() if _is_warc_member(member.filename)]
+        if len(names) > MAX_PACKED_FILES:
+            raise ConfigError(f"{file} has {len(names)} WARC files, more than {MAX_PACKED_FILES}")
+        targets = [folder / f"{start + number:06}.warc" for number in range(len(names))]
+        room = _room_for(file, folder)
+        for name, target in zip(names, targets, strict=True):
+            _copy_member(package, name, target, room)
     if not names:
         raise ConfigError(f"{file} is not a WACZ file: it has no WARC in its folder archive/")
     return targets
+
+
+def _copy_member(package: zipfile.ZipFile, name: zipfile.ZipInfo, target: Path, room: _Room) -> None:
+    with package.open(name) as member, target.open("xb") as out:
+        while part := member.read(_COPIED_BYTES):
+            room.take(len(part))
+            out.write(part)
+
+
+@contextmanager
+def _reading_zip(file: Path) -> Iterator[None]:
+    """Turn the errors of reading a package into ours."""
+    if not _start_of(file).startswith(ZIP_MAGIC):
+        raise ConfigError(f"{file} is not a WACZ file: it is not a ZIP file")
+    try:
+        yield
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        LZMAError,
+        NotImplementedError,
+        RuntimeError,
+        EOFError,
+        ValueError,
+    ) as error:
+        raise ConfigError(f"{file} is not a valid WACZ file: {error}") from error
+    except OSError as error:
+        raise StoreUnavailable(f"{file} cannot be extracted: {error.strerror or error}") from error
 
 
 class _Room:
@@ -171,16 +235,21 @@ class RecordFiles:
     def __init__(self, files: list[Path]) -> None:
         self._files = files
         self._open: OrderedDict[int, tuple[IO[bytes], mmap.mmap]] = OrderedDict()
-        self._member: tuple[tuple[int, int], bytes] = ((-1, -1), b"")
+        self._place = (-1, -1)
+        self._member = b""
+        self._starts: list[int] = []  # Where the records of the member begin.
 
     def read(self, place: RecordPlace) -> WarcRecord:
         """Read the record at a position."""
         data = self._data(place.source)
         if data[:2] != GZIP_MAGIC[:2]:
             return parse_record(data, place.offset, offset=place.offset)[0]
-        if self._member[0] != place[:2]:
-            self._member = place[:2], decompress_at(data, place.offset)[0]
-        return _nth_record(self._member[1], place)
+        if self._place != place[:2]:
+            self._member = decompress_at(data, place.offset)[0]
+            self._place, self._starts = place[:2], list(_record_starts(self._member))
+        if place.nth >= len(self._starts):
+            raise ValueError("the file has changed: the record is missing")
+        return parse_record(self._member, self._starts[place.nth], offset=place.offset)[0]
 
     def _data(self, source: int) -> mmap.mmap:
         if source not in self._open:
@@ -202,18 +271,14 @@ def _close(opened: tuple[IO[bytes], mmap.mmap]) -> None:
     opened[0].close()
 
 
-def _nth_record(member: bytes, place: RecordPlace) -> WarcRecord:
-    start, nth = 0, -1
+def _record_starts(member: bytes) -> Iterator[int]:
+    start = 0
     while (at := find_record(member, start)) is not None:
         try:
-            record, start = parse_record(member, at, offset=place.offset)
+            _, start = parse_record(member, at, offset=0)
+            yield at
         except BadRecord as error:
             start = error.following
-            continue
-        nth += 1
-        if nth == place.nth:
-            return record
-    raise ValueError("the file has changed: the record is missing")
 
 
 def matches_digest(header: str | None, data: bytes) -> bool | None:

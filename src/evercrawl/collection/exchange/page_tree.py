@@ -1,4 +1,4 @@
-"""Export versions as files in folders: a mirror (time / domain / path) or Markdown.
+"""Export versions as files in folders: the tree of a mirror (time / domain / path), and Markdown.
 Everything is in one new folder; its `mapping.jsonl` maps each file to its URL."""
 
 from __future__ import annotations
@@ -7,19 +7,19 @@ import os
 import re
 import sqlite3
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha1
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import orjson
 
 from evercrawl.adapters.sql.listing_reader import StoredVersion
-from evercrawl.collection.exchange.export_run import MAPPING, ExportedPage, ExportRun, open_output, selected_versions
+from evercrawl.collection.exchange.export_run import MAPPING, ExportRun, open_output, selected_versions
 from evercrawl.collection.exchange.markdown import markdown_of
-from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
+from evercrawl.core.document.media_type import HTML_TYPES
 from evercrawl.core.url import DEFAULT_PORTS, path_of, site_of, site_parts
 from evercrawl.model.time import from_us
 
@@ -32,14 +32,16 @@ _ENDINGS = {
     "text/xml": ".xml",
     "application/xml": ".xml",
     "application/json": ".json",
+    "image/svg+xml": ".svg",
 } | dict.fromkeys(HTML_TYPES, ".html")
 
 
 class Snapshots:
-    """Returns the start of the crawl that found a version, which names its folder."""
+    """Returns the folder of a version, which is named after the start of the crawl that found it."""
 
     def __init__(self, run: ExportRun) -> None:
         minutes = _first_of_minutes(run)
+        self._last: tuple[str, str] | None = None
         if not run.selection.all_versions:
             # The newest version of each page is one snapshot.
             self._starts = [max(minutes, default=0)]
@@ -48,9 +50,14 @@ class Snapshots:
             at for before, at in zip([-PAUSE_US, *minutes], minutes, strict=False) if at - before > PAUSE_US
         ]
 
-    def start_of(self, version: StoredVersion) -> int:
-        """Return when the crawl of a version began."""
-        return self._starts[max(bisect_right(self._starts, version.seen_us) - 1, 0)]
+    def folder_of(self, version: StoredVersion) -> str:
+        """Return the folder of a version, named after the start of its crawl. A page that changed twice in one crawl
+        gets a folder of its own for the second version."""
+        folder = _moment(self._starts[max(bisect_right(self._starts, version.seen_us) - 1, 0)])
+        if version.number and self._last == (version.url, folder):
+            return _moment(version.seen_us)
+        self._last = version.url, folder
+        return folder
 
 
 def _first_of_minutes(run: ExportRun) -> list[int]:
@@ -103,74 +110,57 @@ class FileNames:
         self._db.close()
 
 
+class PageTree:
+    """Writes files below a folder, none over another, and the list of them."""
+
+    def __init__(self, folder: Path, names: FileNames, mapping: BinaryIO) -> None:
+        self._folder = folder
+        self._names = names
+        self._mapping = mapping
+
+    def add(self, version: StoredVersion, content: bytes, *, ending: str, below: tuple[str, ...] = ()) -> str:
+        """Write a file; return its path in the tree."""
+        wanted = mirror_path(version.url, ending=ending)
+        parts = self._names.reserve((*below, *wanted.parts), version.url)
+        path = self._folder.joinpath(*parts)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open_output(path) as file:
+            file.write(content)
+        os.utime(path, ns=(version.seen_us * 1000, version.seen_us * 1000))
+        self._mapping.write(_mapping_line(version, parts, wanted, is_moved=parts != (*below, *wanted.parts)))
+        return "/".join(parts)
+
+
 @contextmanager
-def _file_names() -> Iterator[FileNames]:
-    with TemporaryDirectory(prefix="evercrawl-") as place:
+def page_tree(folder: Path) -> Iterator[PageTree]:
+    """Yield an empty tree."""
+    with TemporaryDirectory(prefix="evercrawl-") as place, open_output(folder / MAPPING) as mapping:
         names = FileNames(Path(place) / "names.sqlite")
         try:
-            yield names
+            yield PageTree(folder, names, mapping)
         finally:
             names.close()
 
 
-def write_mirror(run: ExportRun, folder: Path) -> None:
-    """Write the decoded bodies as sent by the servers."""
-    _write_tree(run, folder, ending_of=_file_ending, content_of=lambda page: page.body, by_crawl=True)
-
-
 def write_markdown(run: ExportRun, folder: Path) -> None:
     """Write the main text of every page; with all versions, in a folder per crawl."""
-    _write_tree(
-        run,
-        folder,
-        ending_of=lambda page: ".md",
-        content_of=lambda page: markdown_of(page).encode("utf-8", "replace"),
-        by_crawl=run.selection.all_versions,
-    )
-
-
-def _write_tree(
-    run: ExportRun,
-    folder: Path,
-    *,
-    ending_of: Callable[[ExportedPage], str],
-    content_of: Callable[[ExportedPage], bytes],
-    by_crawl: bool,
-) -> None:
-    snapshots = Snapshots(run) if by_crawl else None
-    last: tuple[str, int] | None = None
-    with _file_names() as names, open_output(folder / MAPPING) as mapping:
+    snapshots = Snapshots(run) if run.selection.all_versions else None
+    with page_tree(folder) as tree:
         for page in run.pages():
-            version = page.version
-            moment: tuple[str, ...] = ()
-            if snapshots is not None:
-                start = snapshots.start_of(version)
-                # A page that changed twice in one crawl gets a folder of its own for the second version.
-                moment = (_moment(version.seen_us if last == (version.url, start) else start),)
-                last = version.url, start
-            wanted = mirror_path(version.url, ending=ending_of(page))
-            parts = names.reserve((*moment, *wanted.parts), version.url)
-            _write_file(folder, parts, content_of(page), at_us=version.seen_us)
-            mapping.write(_mapping_line(version, parts, wanted, is_moved=parts != (*moment, *wanted.parts)))
+            below = (snapshots.folder_of(page.version),) if snapshots is not None else ()
+            tree.add(page.version, markdown_of(page).encode("utf-8", "replace"), ending=".md", below=below)
 
 
-def _file_ending(page: ExportedPage) -> str:
-    return _ENDINGS.get(sniff_media_type(page.stored.http.headers, page.body), "")
-
-
-def _write_file(folder: Path, parts: tuple[str, ...], content: bytes, *, at_us: int) -> None:
-    path = folder.joinpath(*parts)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open_output(path) as file:
-        file.write(content)
-    os.utime(path, ns=(at_us * 1000, at_us * 1000))
+def file_ending(kind: str) -> str:
+    """Return the ending by which programs recognise a media type; empty: that of the URL will do."""
+    return _ENDINGS.get(kind, "")
 
 
 def _mapping_line(version: StoredVersion, parts: tuple[str, ...], wanted: MirrorPath, *, is_moved: bool) -> bytes:
     fields = {
         "url": version.url,
         "path": "/".join(parts),
-        "version": version.number,
+        "version": version.number or None,
         "fetched_at": from_us(version.seen_us).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "renamed": is_moved or wanted.is_renamed,
     }

@@ -8,9 +8,9 @@ import sqlite3
 import zipfile
 from base64 import b32encode
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any, BinaryIO, NamedTuple, Protocol
@@ -28,7 +28,7 @@ from evercrawl.adapters.warc.warc_records import (
     warcinfo_record,
 )
 from evercrawl.collection.exchange.export_run import ExportRun, SelectedResponse
-from evercrawl.collection.stored_pages import StoredRecord, request_record
+from evercrawl.collection.stored_pages import StoredRecord, following_records, request_record
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.url import surt
 from evercrawl.model import __version__
@@ -47,6 +47,7 @@ class WarcPosition(NamedTuple):
 
     offset: int
     length: int
+    digest: str = ""  # Of its payload; empty: that of the version.
 
 
 class WarcFile:
@@ -62,6 +63,8 @@ class WarcFile:
 
     def add(self, answer: SelectedResponse) -> WarcPosition:
         """Write a response and its request, if it is stored; return the position of the response."""
+        if answer.stored.record.kind == "conversion":
+            return self._add_rendered(answer)
         request = request_record(self._archive, answer.version, answer.stored)
         if not answer.stored.is_revisit:
             place = self._write(answer.stored.compressed)
@@ -70,8 +73,18 @@ class WarcFile:
             return place
         return self._add_resolved(answer, request[1] if request is not None else None)
 
+    def _add_rendered(self, answer: SelectedResponse) -> WarcPosition:
+        """Write a rendered document, its screenshot, and the exchange with the server, which replay tools show."""
+        place = self._write(answer.stored.compressed)
+        version, end = answer.version, answer.version.offset + answer.version.length
+        for packed, record in following_records(self._archive, version.file, end, version.url):
+            written = self._write(packed)
+            if record.kind == "response":
+                place = written._replace(digest=record.headers.get("warc-payload-digest", ""))
+        return place
+
     def _add_resolved(self, answer: SelectedResponse, request: WarcRecord | None) -> WarcPosition:
-        version, stored = answer
+        version, stored, _ = answer
         record_id = resolved_record_id(version.record_id)
         concurrent = request.headers.get("warc-record-id") if request is not None else None
         response = resolved_response(
@@ -92,7 +105,7 @@ class WarcFile:
 def write_warc(run: ExportRun, out: ByteSink, name: str) -> None:
     """Write every selected version."""
     file = WarcFile(out, name, archive=run.archive, level=run.settings.archive.gzip_level)
-    for answer in run.answers():
+    for answer in chain(run.answers(), run.resources()):
         file.add(answer)
 
 
@@ -100,15 +113,15 @@ REVISIT_TYPE = "warc/revisit"
 LINES_AT_A_TIME = 1000
 
 
-def cdxj_line(version: StoredVersion, stored: StoredRecord, *, mime: str, file: str, offset: int, length: int) -> str:
+def cdxj_line(version: StoredVersion, stored: StoredRecord, *, mime: str, file: str, place: WarcPosition) -> str:
     """Return the index line of a record; numbers are strings, as in other tools."""
     fields = {
         "url": version.url,
         "mime": mime,
         "status": str(stored.http.status),
-        "digest": "sha1:" + b32encode(version.payload_sha1).decode(),
-        "length": str(length),
-        "offset": str(offset),
+        "digest": place.digest or "sha1:" + b32encode(version.payload_sha1).decode(),
+        "length": str(place.length),
+        "offset": str(place.offset),
         "filename": file,
     }
     stamp = from_us(version.seen_us).strftime("%Y%m%d%H%M%S")
@@ -159,16 +172,15 @@ def sorted_lines(folder: Path | None = None) -> Iterator[SortedLines]:
 def write_cdxj(run: ExportRun, out: BinaryIO) -> None:
     """Write the index of the selected versions in the collection's archive files."""
     with sorted_lines() as lines:
-        for version, stored in run.answers():
+        for version, stored, _ in chain(run.answers(), run.resources()):
             mime = REVISIT_TYPE if stored.is_revisit else mime_of(stored)
-            lines.add(
-                cdxj_line(version, stored, mime=mime, file=version.file, offset=version.offset, length=version.length)
-            )
+            place = WarcPosition(version.offset, version.length)
+            lines.add(cdxj_line(version, stored, mime=mime, file=version.file, place=place))
         out.writelines(lines)
 
 
 WACZ_VERSION = "1.1.1"
-WARC_NAME = "data.warc.gz"
+MAX_WARC_BYTES = 1 << 30  # Size after which the next WARC file of a package begins, so that none needs ZIP64.
 INDEX_BLOCK_LINES = 3000  # Lines in one gzip member of the index; a viewer decompresses one of them to find a URL.
 COPY_BYTES = 1 << 20
 PAGES_HEADER = {"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}
@@ -183,16 +195,24 @@ class WaczPackage:
         self._resources: list[dict[str, object]] = []
 
     @contextmanager
-    def member(self, path: str, *, stored: bool) -> Iterator[HashingSink]:
-        """Yield a new member; `stored` means uncompressed."""
+    def member(self, path: str, *, stored: bool, is_large: bool = False) -> Iterator[HashingSink]:
+        """Yield a new member; `stored` means uncompressed. Only a large one gets ZIP64 fields, here as in the central
+        directory: ReplayWeb.page takes the length of the one for that of the other."""
         info = zipfile.ZipInfo(path, date_time=datetime.now(UTC).timetuple()[:6])
         info.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
         info.external_attr = 0o644 << 16
-        with self._archive.open(info, "w", force_zip64=True) as member:
+        with self._archive.open(info, "w", force_zip64=is_large) as member:
             out = HashingSink(member)
             yield out
         name = path.rpartition("/")[2]
         self._resources.append({"name": name, "path": path, "hash": out.digest(), "bytes": out.size})
+
+    def add_file(self, path: str, source: Path, *, stored: bool) -> None:
+        """Copy a file into a new member."""
+        is_large = source.stat().st_size > zipfile.ZIP64_LIMIT
+        with source.open("rb") as file, self.member(path, stored=stored, is_large=is_large) as out:
+            while chunk := file.read(COPY_BYTES):
+                out.write(chunk)
 
     def close(self, about: dict[str, Any]) -> None:
         """Write the manifest and its digest."""
@@ -225,6 +245,38 @@ class HashingSink:
         return f"sha256:{self._sha256.hexdigest()}"
 
 
+class WarcParts:
+    """The WARC files of a package, one after the other."""
+
+    def __init__(self, package: WaczPackage, run: ExportRun) -> None:
+        self._package = package
+        self._run = run
+        self._member = ExitStack()
+        self._file: WarcFile | None = None
+        self._count = 0
+        self.name = ""
+
+    def add(self, answer: SelectedResponse) -> WarcPosition:
+        """Write a response to the file called `name`."""
+        return self.current().add(answer)
+
+    def current(self) -> WarcFile:
+        """Return the file for the next record."""
+        if self._file is None or self._file.size >= MAX_WARC_BYTES:
+            self.close()
+            self._count += 1
+            self.name = "data.warc.gz" if self._count == 1 else f"data-{self._count}.warc.gz"
+            out = self._member.enter_context(self._package.member(f"archive/{self.name}", stored=True))
+            level = self._run.settings.archive.gzip_level
+            self._file = WarcFile(out, self.name, archive=self._run.archive, level=level)
+        return self._file
+
+    def close(self) -> None:
+        """End the current file."""
+        self._member.close()
+        self._file = None
+
+
 def write_wacz(run: ExportRun, target: Path) -> None:
     """Write every selected version."""
     with (
@@ -233,29 +285,23 @@ def write_wacz(run: ExportRun, target: Path) -> None:
         zipfile.ZipFile(target, "x", allowZip64=True) as archive,
     ):
         package, list_of_pages = WaczPackage(archive), Path(folder) / "pages.jsonl"
-        with package.member(f"archive/{WARC_NAME}", stored=True) as out, list_of_pages.open("xb") as pages:
-            main_page = _write_records(run, out, lines, pages)
-        _write_index(package, lines)
-        with package.member("pages/pages.jsonl", stored=False) as out, list_of_pages.open("rb") as pages:
-            while chunk := pages.read(COPY_BYTES):
-                out.write(chunk)
+        with closing(WarcParts(package, run)) as parts, list_of_pages.open("xb") as pages:
+            main_page = _write_records(run, parts, lines, pages)
+        _write_index(package, lines, Path(folder) / "index.cdx.gz")
+        package.add_file("pages/pages.jsonl", list_of_pages, stored=False)
         package.close(_about(run, main_page))
 
 
-def _write_records(run: ExportRun, out: HashingSink, lines: SortedLines, pages: BinaryIO) -> SelectedResponse | None:
-    """Write the WARC, its index lines and its list of pages; return the first page."""
-    file = WarcFile(out, WARC_NAME, archive=run.archive, level=run.settings.archive.gzip_level)
+def _write_records(run: ExportRun, parts: WarcParts, lines: SortedLines, pages: BinaryIO) -> SelectedResponse | None:
+    """Write the WARC files, their index lines and their list of pages; return the first page."""
+    parts.current()
     pages.write(orjson.dumps(PAGES_HEADER) + b"\n")
     first: SelectedResponse | None = None
-    for answer in run.answers():
-        place = file.add(answer)
+    for answer in chain(run.answers(), run.resources()):
+        place = parts.add(answer)
         mime = mime_of(answer.stored)
-        lines.add(
-            cdxj_line(
-                answer.version, answer.stored, mime=mime, file=WARC_NAME, offset=place.offset, length=place.length
-            )
-        )
-        if mime in HTML_TYPES:
+        lines.add(cdxj_line(answer.version, answer.stored, mime=mime, file=parts.name, place=place))
+        if mime in HTML_TYPES and answer.version.number:
             pages.write(_page_line(answer))
             first = first or answer
     return first
@@ -269,17 +315,18 @@ def _page_line(answer: SelectedResponse) -> bytes:
     return orjson.dumps(fields | {"size": version.body_bytes}) + b"\n"
 
 
-def _write_index(package: WaczPackage, lines: SortedLines) -> None:
+def _write_index(package: WaczPackage, lines: SortedLines, file: Path) -> None:
     """Write the index in blocks, and a second index with the position and start of each block."""
     blocks = [b"!meta 0 " + orjson.dumps(INDEX_HEADER) + b"\n"]
-    with package.member("indexes/index.cdx.gz", stored=True) as out:
+    with file.open("xb") as index:
         rest = iter(lines)
         while block := list(islice(rest, INDEX_BLOCK_LINES)):
             packed = gzip.compress(b"".join(block), mtime=0)
-            where = {"offset": out.size, "length": len(packed), "digest": _sha256(packed)}
-            out.write(packed)
+            where = {"offset": index.tell(), "length": len(packed), "digest": _sha256(packed)}
+            index.write(packed)
             key = b" ".join(block[0].split(b" ", 2)[:2])
             blocks.append(key + b" " + orjson.dumps(where) + b"\n")
+    package.add_file("indexes/index.cdx.gz", file, stored=True)
     with package.member("indexes/index.idx", stored=False) as out:
         out.write(b"".join(blocks))
 

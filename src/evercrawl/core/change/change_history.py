@@ -123,6 +123,11 @@ class LocationStats(NamedTuple):
         return self.page_bits.bit_count()
 
     @property
+    def seen_pages(self) -> int:
+        """Return on how many pages it was compared, at least."""
+        return self.seen_bits.bit_count()
+
+    @property
     def rate(self) -> float:
         """Return the share of comparisons that saw a difference."""
         return self.differed / self.compared if self.compared else 0.0

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
-from evercrawl.core.change.noise import count_words
+from evercrawl.core.change.noise import count_words, without_ages
 from evercrawl.core.change.segments import is_statement
 from evercrawl.core.change.snapshot import Snapshot, snapshot_html
 from evercrawl.core.change.snapshot_diff import (
@@ -31,12 +31,14 @@ from evercrawl.core.change.volatility import (
     counters_in,
     is_noise,
     is_noise_order,
+    is_page_value,
     is_volatile,
     rotating_in,
 )
 from evercrawl.model.change import NO_CHANGE, Change, ChangeClass, Edit
 
 SITEWIDE_PAGES = 3
+MIN_SITE_PAGES = 4  # On a smaller site other pages tell little.
 SITEWIDE_OWN_PAGES, SITEWIDE_OWN_SHARE = 8, 0.5
 """In the page's own part, more pages must have an edit: this share of the site's, up to this number."""
 SITEWIDE_SHARE = 0.8  # Share of the visits since an edit was first seen that must have seen it too.
@@ -127,15 +129,23 @@ def classify_difference(found: SnapshotDiff, context: ChangeContext, *, own_word
 def classify_hunk(hunk: Hunk, context: ChangeContext) -> HunkClass:
     """Return the class of one difference."""
     if is_sitewide(hunk, context):
-        return HunkClass.TEMPLATE
+        return HunkClass.NOISE if _is_older(hunk) else HunkClass.TEMPLATE
     if is_noise(hunk, context):
         return HunkClass.NOISE
     if not hunk.is_own:
-        return HunkClass.NOISE if is_volatile(hunk, context) else HunkClass.TEMPLATE
+        if is_volatile(hunk, context):
+            return HunkClass.NOISE
+        is_value = context.site.pages >= MIN_SITE_PAGES and is_page_value(hunk, context)
+        return HunkClass.CONTENT if is_value else HunkClass.TEMPLATE
     is_telling = hunk.path == TITLE or is_statement(hunk.removed)
     if hunk.removed and is_telling and context.site.page_share(hunk.removed) >= TEMPLATE_SHARE:
         return HunkClass.TEMPLATE
     return HunkClass.METADATA if hunk.is_metadata else HunkClass.CONTENT
+
+
+def _is_older(hunk: Hunk) -> bool:
+    """Return whether the difference says only that things are older now, which it may do on all pages at once."""
+    return bool(hunk.removed and hunk.added) and without_ages(hunk.removed) == without_ages(hunk.added)
 
 
 def _is_doubtful(hunk: Hunk, hunk_class: HunkClass, context: ChangeContext) -> bool:
@@ -196,7 +206,7 @@ def _template_edits(classes: list[tuple[Hunk, HunkClass]], context: ChangeContex
         for hunk, hunk_class in classes
         for edit in edits_in(hunk)
         if hunk_class is HunkClass.TEMPLATE
-        or (hunk_class is HunkClass.NOISE and is_sitewide_key(context.site, edit.key))
+        or (hunk_class is HunkClass.NOISE and not _is_older(hunk) and is_sitewide_key(context.site, edit.key))
     ]
 
 

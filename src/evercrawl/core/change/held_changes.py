@@ -14,7 +14,7 @@ from zlib import compress, decompress
 from zlib import error as zlib_error
 
 from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
-from evercrawl.core.change.classify import ClassifiedChange, HunkClass, classify_difference
+from evercrawl.core.change.classify import MIN_SITE_PAGES, ClassifiedChange, HunkClass, classify_difference
 from evercrawl.core.change.noise import text_similarity
 from evercrawl.core.change.review import correct_change
 from evercrawl.core.change.segments import SegmentChange
@@ -25,9 +25,8 @@ from evercrawl.model.history import Mute
 from evercrawl.model.page import Reschedule, SettledChange
 from evercrawl.model.time import to_us
 
-HOLD_VISITS = 8  # Visits to the site after which a held change is judged.
-HOLD_SECONDS = 15  # Time after which it is judged in any case.
-MIN_SITE_PAGES = 4  # On a smaller site other pages tell little, so nothing is held.
+HOLD_VISITS = 12  # Visits to the site after which a held change is judged.
+HOLD_SECONDS = 120  # Time after which it is judged in any case; in 15 s a polite crawl sees too few other pages.
 MAX_HELD = 24  # Held changes of a site; beyond it the oldest is judged.
 MAX_HELD_CHARS = 24_000
 COMPRESSION_LEVEL = 1

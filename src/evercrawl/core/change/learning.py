@@ -38,6 +38,7 @@ from evercrawl.core.change.segments import (
     FIRST_SLOT,
     MAX_SEGMENTS,
     has_digit,
+    label_beside,
     other_form_slot,
     sentences,
     slot_number,
@@ -56,15 +57,18 @@ from evercrawl.core.change.snapshot_diff import (
     title_parts,
 )
 from evercrawl.core.change.volatility import (
+    LABEL_SLOT,
     MAX_SLOT,
     STATEMENT_FORM,
     TURN_SLOT,
     ChangeContext,
     block_slot,
     is_rotation,
+    label_location,
     locations_of,
     names_in,
     row_end_locations,
+    segment_locations,
     slot_locations,
 )
 from evercrawl.model.change import Change
@@ -180,11 +184,11 @@ def _add_slots(
     """Count the instances of each known slot on the page, and how many of them differed."""
     moved = Counter(location for hunk in hunks for location in slot_locations(hunk))
     increased = Counter(
-        Location(path, change.slot)
+        location
         for hunk in hunks
         for change in hunk.segments
         if change.is_increase
-        for path in {hunk.path, hunk.name}
+        for location in segment_locations(hunk, change)
     )
     known = {location for location in locations if FIRST_SLOT <= location.shape < MAX_SLOT} | moved.keys()
     seen = _slot_instances(after, known)
@@ -203,6 +207,7 @@ def _slot_instances(snapshot: Snapshot, known: set[Location]) -> Counter[Locatio
     paths = {location.path for location in known}
     seen: Counter[Location] = Counter()
     forms: Counter[tuple[int, tuple[bool, ...], bool]] = Counter()
+    labels = {location for location in known if location.shape in (LABEL_SLOT, LABEL_SLOT + 1)}
     turning = {location.path for location in known if location.shape == TURN_SLOT}
     for path, name, flag, marked in zip(snapshot.paths, snapshot.names, snapshot.flags, snapshot.marked, strict=True):
         if path in paths or name in paths:
@@ -210,6 +215,9 @@ def _slot_instances(snapshot: Snapshot, known: set[Location]) -> Counter[Locatio
                 for turned in {path, name} & turning:
                     seen[Location(turned, TURN_SLOT)] += 1
             segments = split_segments(marked)
+            for label in (label_beside(segments, place) for place in range(len(segments)) if labels):
+                if label and (labelled := label_location(label, is_linked=bool(flag & LINKED))) in labels:
+                    seen[labelled] += 1
             form = tuple(not segment.is_statement and has_digit(segment.text) for segment in segments)
             if any(segment.is_statement for segment in segments):
                 seen[Location(path, block_slot(STATEMENT_FORM, is_linked=bool(flag & LINKED)))] += 1

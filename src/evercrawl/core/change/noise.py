@@ -133,6 +133,7 @@ PROSE_WORDS = 8  # From this length on a text is a statement rather than a label
 DENSE_CHARS_PER_WORD = 2  # For scripts without spaces.
 MAX_CACHED_TEXTS = 4096
 YEAR_DIGITS = 4
+MOMENT_DAYS = 7  # A date with a clock that is so many days old says when something last happened.
 
 _ANY = re.IGNORECASE
 _NUMBER = re.compile(r"(?:(?<![\w#])[-+−])?\d(?:[\d.,:/'’+\u00a0\u202f-]|(?<=\d) (?=\d{3}\b))*(?:[kKM]\b|万|億)?")
@@ -170,7 +171,7 @@ _IDENTITY = re.compile(rf"\b(?:{IDENTITY_WORDS})\b", _ANY)
 _TOKEN = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b(?=\w*\d)(?=\w*[A-Za-z])[\w-]{6,}\b")
 _TITLE_COUNT = re.compile(r"^\s*[(\[]\d+\+?[)\]]\s*")
 _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff]")
-_DENSE = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_DENSE = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
 _WORD = re.compile(r"[^\W\d_]+")
 _SIGNS = re.compile(r"#(?:[\s.,:;/'-]*#)+")
 _TYPOGRAPHY = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": "-", "—": "-", "…": "..."})
@@ -180,6 +181,11 @@ def count_words(text: str) -> float:
     """Return the number of words; an estimate for scripts without spaces."""
     dense = len(_DENSE.findall(text)) if not text.isascii() else 0
     return len(text.split()) + dense / DENSE_CHARS_PER_WORD
+
+
+def is_count(text: str) -> bool:
+    """Return whether the text is a number and nothing else."""
+    return text.rstrip("kKM").replace(",", "").replace(".", "").isdecimal()
 
 
 def is_prose(text: str) -> bool:
@@ -248,9 +254,21 @@ def is_upkeep(text: str) -> bool:
     return any(pattern.search(text) for pattern in (_COUNT, _AGE, _UPKEEP, _COPYRIGHT, _IDENTITY)) or is_time(text)
 
 
+def is_moment(text: str) -> bool:
+    """Return whether the text has a date and a time of day, and does not say that it is about the page's upkeep."""
+    dateless, dates = _DATE.subn("#", text)
+    is_upkeep_time = _STAMP.search(text) or _UPKEEP.search(text) or _NOW.search(text)
+    return bool(dates) and _CLOCK.search(dateless) is not None and not is_upkeep_time
+
+
 def has_age(text: str) -> bool:
     """Return whether the text says somewhere how long ago something was."""
     return _AGE.search(text) is not None
+
+
+def without_ages(text: str) -> str:
+    """Return the text without what says how long ago something was."""
+    return _AGE.sub("", text)
 
 
 def counts_in(text: str) -> list[float]:
@@ -330,10 +348,11 @@ def significant_title(title: str) -> str:
 
 
 def is_todays_date(text: str, *, now: datetime) -> bool:
-    """Return whether the text names the day of `now`, in any time zone."""
+    """Return whether the text names the day of `now`, in any time zone; with a clock, a day of the last week."""
     numbers = Counter(int(found) for found in re.findall(r"\d+", text) if len(found) <= YEAR_DIGITS)
     month_name = _MONTH.search(text)
-    return any(_matches_day(numbers, now + timedelta(days=shift), month_name) for shift in (-1, 0, 1))
+    oldest = -MOMENT_DAYS if _CLOCK.search(text) is not None else -1
+    return any(_matches_day(numbers, now + timedelta(days=shift), month_name) for shift in range(oldest, 2))
 
 
 def _matches_day(numbers: Counter[int], day: datetime, month_name: re.Match[str] | None) -> bool:

@@ -5,6 +5,7 @@ where other segments of the line change all the time."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from operator import le
 from typing import NamedTuple
@@ -14,6 +15,9 @@ from evercrawl.core.change.snapshot import CELL_BORDER, INLINE_BORDER, SENTENCE_
 
 STATEMENT_WORDS = 8
 LONG_STATEMENT_WORDS = 18  # From here on a text is a statement without a full stop too.
+MAX_LABEL_WORDS = 6
+MAX_COUNT_WORDS = 4
+MIN_TOKEN_CHARS = 16
 MAX_SEGMENTS = 15  # Segments after these count as one.
 _CLOSING = "\"'”’»)]」』 "
 
@@ -40,6 +44,7 @@ class SegmentChange(NamedTuple):
     removed: str
     added: str
     is_statement: bool
+    label: str = ""  # The unchanged words beside it that say what it is.
 
     @property
     def is_bare_number(self) -> bool:
@@ -78,7 +83,9 @@ def slot_number(count: int, index: int, *, has_digit: bool) -> int:
 
 
 def has_digit(text: str) -> bool:
-    """Return whether the text has a number; digits at the end of a name are none."""
+    """Return whether the text has a number; digits at the end of a name, or in a long generated one, are none."""
+    if len(text) >= MIN_TOKEN_CHARS:
+        text = " ".join(word for word in text.split() if len(word) < MIN_TOKEN_CHARS or word.isdigit())
     return _NUMBER_START.search(text) is not None
 
 
@@ -95,6 +102,17 @@ def is_statement(text: str) -> bool:
     return words >= LONG_STATEMENT_WORDS or text.rstrip(_CLOSING)[-1:] in SENTENCE_ENDS
 
 
+def label_beside(segments: Sequence[Segment], place: int) -> str:
+    """Return the words before a segment that may say what it is; empty if there are none."""
+    return segments[place - 1].text if place and _may_be_label(segments[place - 1]) else ""
+
+
+def _may_be_label(segment: Segment) -> bool:
+    text = segment.text
+    is_short = not segment.is_statement and count_words(text) <= MAX_LABEL_WORDS
+    return is_short and any(map(str.isalpha, text)) and not any(map(str.isdigit, text))
+
+
 @lru_cache(maxsize=MAX_CACHED_TEXTS)
 def split_segments(marked: str) -> tuple[Segment, ...]:
     """Return the segments of a marked text."""
@@ -102,10 +120,21 @@ def split_segments(marked: str) -> tuple[Segment, ...]:
     for part in _PARTS.split(marked):
         plain = part.replace(INLINE_BORDER, "")
         if is_statement(plain):
-            found.append(Segment(" ".join(plain.split()), is_statement=True))
+            text, count = _split_count(part)
+            found.append(Segment(" ".join(text.replace(INLINE_BORDER, "").split()), is_statement=True))
+            found += [Segment(count, is_statement=False)] if count else []
         else:
             found += [Segment(text, is_statement=False) for text in map(_trim, _FINE_PARTS.split(part)) if text]
     return tuple(found)
+
+
+def _split_count(part: str) -> tuple[str, str]:
+    """Split a number with a few words off a statement if it has an element of its own beside that of the statement."""
+    text, border, count = part.rpartition(INLINE_BORDER * 2)
+    count = _trim(count.replace(INLINE_BORDER, ""))
+    if border and _trim(text) and has_digit(count) and count_words(count) <= MAX_COUNT_WORDS:
+        return text, count
+    return part, ""
 
 
 def _trim(text: str) -> str:
@@ -130,6 +159,7 @@ def changed_segments(before: str, after: str) -> list[SegmentChange]:
                 one.text,
                 other.text,
                 one.is_statement or other.is_statement,
+                label if (label := label_beside(new, place)) == label_beside(old, place) else "",
             )
             for place, (one, other) in enumerate(zip(old, new, strict=True))
             if one.text != other.text

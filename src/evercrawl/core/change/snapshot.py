@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 from xxhash import xxh32_intdigest
-from zstandard import ZstdCompressor, ZstdDecompressor, ZstdError
+from zstandard import ZstdCompressor, ZstdDecompressor, ZstdError, frame_content_size
 
 from evercrawl.core.document.bounds import truncate_markup
 from evercrawl.core.document.elements import Attributes, Elements, parse_tree, tag_id, tag_ids, text_node_id
@@ -137,7 +137,7 @@ SENTENCE_SPACES = 7
 SENTENCE_ENDS = ".!?。！？…؟।॥።"
 
 _INLINE, _TEXT, _PHRASE, _LINK, _IMAGE, _BREAK, _CELL, _BLOCK, _LEAF, _PART = range(10)
-_HEADER, _ARTICLE, _MAIN, _SITE, _DROP, _CARD = range(10, 16)
+_HEADER, _ARTICLE, _MAIN, _SITE, _DROP, _CARD, _BUTTON = range(10, 17)
 _NAMES = {
     _PHRASE: "b i em strong code tt kbd var samp sub sup abbr cite dfn time small u s q mark data",
     _LINK: "a",
@@ -152,13 +152,15 @@ _NAMES = {
     _ARTICLE: "article",
     _MAIN: "main",
     _SITE: "nav aside footer dialog menu",
-    _DROP: "script style noscript template iframe object svg math button select textarea input canvas"
+    _BUTTON: "button",
+    _DROP: "script style noscript template iframe object svg math select textarea input canvas"
     " audio video map title head frameset noframes datalist meter progress embed rp",
 }
 _TEXT_ID = text_node_id()
 _A, _IMG, _TR = tag_id("a"), tag_id("img"), tag_id("tr")
 _NO_TAG = -1
 _LISTS = tag_ids("ul ol dl menu")
+_SECTIONS = tag_ids("section h1 h2 h3 h4 h5 h6")
 _OL, _LI = tag_id("ol"), tag_id("li")
 _HOLLOW = tag_ids("div section tbody thead tfoot figure details center form fieldset hgroup hr header article main")
 """Elements that say nothing about the text in them; templates wrap and unwrap them."""
@@ -263,6 +265,14 @@ def _collapse(text: str | None) -> str:
     return " ".join((text or "").split())
 
 
+def _image_url(attributes: Attributes) -> str | None:
+    """Return the URL of an image; a script may put it in the place of a small inline image when it is scrolled to."""
+    url = attributes.get("src")
+    if url and not url.startswith("data:"):
+        return url
+    return next((value for name, value in attributes.items() if name.startswith("data-") and name.endswith("src")), url)
+
+
 class _Open(NamedTuple):
     """An element that is open, and what was known outside of it."""
 
@@ -341,7 +351,8 @@ class _BlockWalk:
 
     def end_part(self) -> None:
         """End a cell or line: a long one is a block, as in pages laid out with tables."""
-        if sum(map(len, self.pieces)) > MAX_PART_CHARS:
+        # How the source is indented must not move the border of a block.
+        if sum(len(_collapse(piece)) for piece in self.pieces) > MAX_PART_CHARS:
             self.flush()
         elif self.pieces:
             self.pieces.append(CELL_BORDER)
@@ -367,7 +378,7 @@ class _BlockWalk:
         if self.flag & REGION_BITS == SITE or len(self.references) >= MAX_SNAPSHOT_LINKS:
             return
         attributes = node.attributes
-        url = attributes.get("src" if is_image else "href")
+        url = _image_url(attributes) if is_image else attributes.get("href")
         if url and len(url) <= MAX_REFERENCE_CHARS and not url.startswith("data:"):
             shown = _collapse(attributes.get("alt")) if is_image else _collapse(label)
             flag = self.flag & _FLAG_BITS
@@ -384,6 +395,14 @@ class _BlockWalk:
         elif (image := node.css_first("img")) is not None:
             self.add_reference(image, "", is_image=True)
 
+    def add_button(self, node: LexborNode) -> None:
+        """Add the label of a button as a block of the site that does not interrupt the text around it."""
+        label = _collapse(node.text_lexbor())
+        if label and len(self.texts) < MAX_BLOCKS:
+            mark = _MARKS[node.tag_id]
+            path, name = ((start * _PATH_MIX + mark) & _MASK for start in (_SITE_START, self.name))
+            self._add(label, path, name, SITE, is_linked=True)
+
     def enter(self, node: LexborNode, child: LexborNode, kind: int, tag: int) -> bool:
         """Add an element that holds a single text as a block, or open it and return True."""
         attributes = node.attributes
@@ -392,7 +411,7 @@ class _BlockWalk:
         elif len(attributes) == 1 and "class" in attributes:
             names = NAME_CLASSES[attributes["class"] or ""]
         else:
-            names = _name_class(attributes)
+            names = _name_class(attributes, tag)
         # Siblings are often alike, and then have the same paths.
         now = (self.path, self.name, self.flag, tag)
         if now != self._last or names is not self._last_names:
@@ -492,6 +511,8 @@ def _walk_blocks(body: LexborNode) -> _BlockWalk:
             walk.add_reference(node, "", is_image=True)
         elif kind == _BREAK:
             walk.end_part()
+        elif kind == _BUTTON:
+            walk.add_button(node)
         elif kind <= _CELL:
             child = node.first_child
             if child is not None:
@@ -519,11 +540,14 @@ def _walk_blocks(body: LexborNode) -> _BlockWalk:
     return walk
 
 
-def _name_class(attributes: Attributes) -> NameClass:
-    names = attributes.get("class") or ""
+def _name_class(attributes: Attributes, tag: int) -> NameClass:
+    classes = names = attributes.get("class") or ""
     if identity := attributes.get("id"):
         names = f"{names} {identity}"
     found = NAME_CLASSES[names]
+    if found.is_site_outside and identity and (tag in _SECTIONS or "section" in classes.split()):
+        # The id of a section is its heading: one called "copyright" is no part of the site.
+        found = NAME_CLASSES[classes]._replace(mark=found.mark)
     if not found.is_site and (
         is_site_role(attributes.get("role")) or "hidden" in attributes or attributes.get("aria-hidden") == "true"
     ):
@@ -582,8 +606,9 @@ def pack_snapshot(snapshot: Snapshot) -> bytes:
 def unpack_snapshot(stored: bytes) -> Snapshot | None:
     """Read a packed snapshot; None if it is damaged."""
     try:
-        raw = _decompressor().decompress(stored, max_output_size=MAX_SNAPSHOT_BYTES)
-        return _read_snapshot(raw)
+        if frame_content_size(stored) > MAX_SNAPSHOT_BYTES:
+            return None
+        return _read_snapshot(_decompressor().decompress(stored, max_output_size=MAX_SNAPSHOT_BYTES))
     except (ZstdError, error, ValueError, IndexError):
         return None
 
@@ -601,6 +626,8 @@ def _read_snapshot(raw: bytes) -> Snapshot:
     is_whole = len(texts) == METADATA_TEXTS + blocks + 2 * links and len(flags) == blocks + links
     if version != _VERSION or not is_whole or len(numbers) != 2 * (blocks + links):
         raise ValueError("not a snapshot of this version")
+    if any(flag & REGION_BITS > SITE for flag in set(flags)):
+        raise ValueError("a block in a region that does not exist")
     path_of = [distinct[number] for number in numbers]
     marked, shown = tuple(texts[METADATA_TEXTS : METADATA_TEXTS + blocks]), texts[METADATA_TEXTS + blocks :]
     link_paths = path_of[2 * blocks :]

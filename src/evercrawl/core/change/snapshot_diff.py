@@ -16,6 +16,7 @@ from typing import NamedTuple
 from xxhash import xxh64_intdigest
 
 from evercrawl.core.change.noise import (
+    is_moment,
     is_time,
     is_upkeep,
     normalize_text,
@@ -24,7 +25,14 @@ from evercrawl.core.change.noise import (
     text_shape,
     text_similarity,
 )
-from evercrawl.core.change.segments import OTHER_FORM, Segment, SegmentChange, changed_segments, split_segments
+from evercrawl.core.change.segments import (
+    OTHER_FORM,
+    Segment,
+    SegmentChange,
+    changed_segments,
+    sentences,
+    split_segments,
+)
 from evercrawl.core.change.snapshot import (
     ARTICLE,
     BODY,
@@ -288,7 +296,7 @@ def _is_resplit(removed: list[_Block], added: list[_Block]) -> bool:
     if not removed or not added:
         return False
     old, new = ("".join(significant_text(block.text) for block in blocks) for blocks in (removed, added))
-    return old == new
+    return old == new and not any(is_moment(block.text) for block in removed)
 
 
 def _pair_blocks(removed: list[_Block], added: list[_Block], was_own: IsOwnBlock, is_own: IsOwnBlock) -> list[Hunk]:
@@ -688,7 +696,7 @@ def _keyed_edit(removed: str, added: str) -> KeyedEdit:
     Numbers beside them are left out: the same notice may have another count or date on each page."""
     old, new = normalize_text(removed).split(), normalize_text(added).split()
     if old and new:
-        old, new = _trim_common_words(old, new)
+        old, new = _trim_common_words(*_differing_sentences(old, new))
     sides = " ".join(old), " ".join(new)
     words = "\x1f".join(sides)
     if _DIGIT.search(words) is not None:
@@ -696,6 +704,15 @@ def _keyed_edit(removed: str, added: str) -> KeyedEdit:
         is_in_words = shapes[0] != shapes[1] and any(map(str.isalpha, "".join(shapes)))
         words = "\x1f".join(shapes) if is_in_words else words
     return KeyedEdit(xxh64_intdigest(words.encode("utf-8", "surrogatepass")), removed, added)
+
+
+def _differing_sentences(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:
+    """Leave out sentences in which only numbers differ, such as the time of an answer, if there are others."""
+    sides = [sentences(" ".join(words)) for words in (old, new)]
+    shapes = [{text_shape(sentence) for sentence in side} for side in sides]
+    same = shapes[0] & shapes[1]
+    kept = [[word for text in side if text_shape(text) not in same for word in text.split()] for side in sides]
+    return (kept[0], kept[1]) if same and any(kept) else (old, new)
 
 
 def _trim_common_words(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:

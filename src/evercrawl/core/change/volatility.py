@@ -22,6 +22,8 @@ from evercrawl.core.change.noise import (
     has_price,
     is_age,
     is_compact_age,
+    is_count,
+    is_moment,
     is_prose,
     is_time,
     is_todays_date,
@@ -38,7 +40,7 @@ from evercrawl.core.change.segments import (
     split_segments,
 )
 from evercrawl.core.change.snapshot import unmarked
-from evercrawl.core.change.snapshot_diff import IMAGE_SLOT, MOVED, Hunk, RowPosition
+from evercrawl.core.change.snapshot_diff import IMAGE_SLOT, MOVED, Hunk, RowPosition, edits_in
 
 
 class Limit(NamedTuple):
@@ -69,6 +71,10 @@ QUIET_COMPARISONS = 4  # Added to those of a slot: a few differences are not a r
 PATH_WEIGHT = 2  # Comparisons that the rate of a path weighs in that of a name path.
 MIN_KNOWN_PAGES, MIN_KNOWN_COMPARISONS = 2, 5
 """From here on the rate of a name path, or of the words around numbers, is known."""
+CALM_COMPARISONS, CALM_PAGES = 12, 4  # From here on a low rate says that a location is calm.
+CALM_VISITS = 24  # Visits to a site after which a location that never differed is calm.
+CALM_RATE = 0.1
+MAX_VALUE_SHARE = 0.3  # A text on more of the site's pages is not about one of them.
 UNKNOWN_SLOT_RATE = 0.6  # Rate of a path that is enough where nothing else is known.
 MANY_INSTANCES = 24  # So many differences are enough on a single page.
 COUNTER_SHARE = 0.9  # Share of the differences at a counter that are increases.
@@ -85,6 +91,7 @@ STABLE_PAGES, STABLE_RATE = 3, 0.5
 """A location that differs less often on this many pages is content that changes a lot on this one."""
 RECENT_VISITS, MANY_RECENT, SOME_RECENT = 6, 5, 2
 MIN_REMOVALS = 3  # A text that was removed this often is recurring.
+MIN_SHARED_EDITS = 3  # An edit on this many pages is not about one of them.
 MIN_OTHER_PAGES = 2  # A statement on this many other pages is not the page's own.
 
 
@@ -127,7 +134,19 @@ def locations_of(hunks: Iterable[Hunk]) -> set[Location]:
 MAX_SLOT = 0x600
 STATEMENT_FORM = 0
 TURN_SLOT = 0x5FF  # Slot of entries, whatever their form.
+LABEL_SLOT = 0x5FD  # Slot of what stands beside a label, wherever that is; the next one in links.
 BLOCK_SLOT = 0x500  # Slots of whole blocks, by form.
+
+
+def label_location(label: str, *, is_linked: bool) -> Location:
+    """Return the location of what stands beside a label; what looks like one in a link is part of a name."""
+    return Location(hash_text(label), LABEL_SLOT + is_linked)
+
+
+def segment_locations(hunk: Hunk, change: SegmentChange) -> set[Location]:
+    """Return the locations of a segment: by path, by name path, and by the label beside it."""
+    found = {Location(path, change.slot) for path in (hunk.path, hunk.name)}
+    return found | {label_location(change.label, is_linked=hunk.is_linked)} if change.label else found
 
 
 def block_slot(count: int, *, is_linked: bool) -> int:
@@ -153,7 +172,9 @@ def _whole_slot(hunk: Hunk) -> int | None:
 def slot_locations(hunk: Hunk) -> set[Location]:
     """Return the slots that differ at a hunk, by path and by name path."""
     slots = [*slots_of(hunk), TURN_SLOT] if _is_turn(hunk) else slots_of(hunk)
-    return {Location(path, slot) for slot in slots for path in (hunk.path, hunk.name)}
+    labels = {change.label for change in hunk.segments if change.label} if _whole_slot(hunk) is None else set()
+    labelled = {label_location(label, is_linked=hunk.is_linked) for label in labels}
+    return {Location(path, slot) for slot in slots for path in (hunk.path, hunk.name)} | labelled
 
 
 def _is_turn(hunk: Hunk) -> bool:
@@ -181,7 +202,7 @@ def names_in(marked: str) -> list[str]:
 
 def is_noise(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether this location shows such differences all the time."""
-    if not hunk.is_significant:
+    if not hunk.is_significant and not _is_of_event(hunk, context):
         return True
     if hunk.is_metadata:
         return hunk.is_number and (_is_today(hunk.added, context) or _is_noise_number(hunk, context))
@@ -193,10 +214,17 @@ def is_noise(hunk: Hunk, context: ChangeContext) -> bool:
         return True
     if context.has_prose and _is_turn(hunk) and _takes_turns(hunk, context):
         return True
-    if _is_part_of_line(hunk):
-        # Where only a part of the line differs, the line's other parts say nothing about it.
+    if _is_part_of_line(hunk) or _has_calm_part(hunk, context):
+        # What the other parts of the line do says nothing about a part that differs alone, or that hardly ever does.
         return False
     return _is_noise_number(hunk, context) if hunk.is_number else _is_noise_text(hunk, context)
+
+
+def _is_of_event(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether a date with a time of day was replaced by one that is neither today nor a few days ago."""
+    return context.now is not None and all(
+        is_moment(text) and not is_todays_date(text, now=context.now) for text in (hunk.removed, hunk.added)
+    )
 
 
 def _is_noise_reference(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bool:
@@ -220,6 +248,15 @@ def _is_part_of_line(hunk: Hunk) -> bool:
     return 0 < len(hunk.segments) < hunk.form and is_same_form and not hunk.is_linked
 
 
+def _has_calm_part(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether a fact of a line differs that hardly ever did."""
+    if hunk.form <= 1 or hunk.is_linked:
+        return False
+    slots = (change.slot for change in hunk.segments if change.slot < OTHER_FORM)
+    known = [context.site.locations.get(Location(hunk.name, slot)) for slot in slots]
+    return any(stats is not None and _is_well_known(stats) and stats.rate < CALM_RATE for stats in known)
+
+
 def _is_today(text: str, context: ChangeContext) -> bool:
     is_short = count_words(text) <= MAX_TODAY_WORDS
     return context.now is not None and is_short and is_todays_date(text, now=context.now)
@@ -230,20 +267,22 @@ def _is_noise_segment(hunk: Hunk, change: SegmentChange, context: ChangeContext)
     slot = _whole_slot(hunk) or change.slot
     if change.is_statement and change.is_number:
         return _slot_reaches(hunk, slot, VALUE, context)
+    label = change.label if slot == change.slot else ""
     if change.is_statement:
         return _is_shared_statement(change, context) or _is_turning_statement(hunk, slot, context)
     if _is_time_passing(hunk, change, context):
         return True
-    # A row of one cell is a matter of layout.
-    is_value = (hunk.is_row and hunk.form > 1) or (change.is_number and has_price(change.added))
+    # A row of one cell is a matter of layout; a label tells better than a row what its value is.
+    is_cell = hunk.is_row and hunk.form > 1 and not _is_known(_label_stats(label, hunk, context))
+    is_value = is_cell or (change.is_number and has_price(change.added))
     if (change.is_increase or change.is_age) and not has_price(change.added) and _is_counter(hunk, change, context):
         return True
     limit = VALUE if is_value else NUMBER if change.is_number else WORDS
-    if _slot_reaches(hunk, slot, limit, context):
+    if _slot_reaches(hunk, slot, limit, context, label=label):
         return True
     if is_value:
         return False
-    if _slot_reaches(hunk, slot, UPKEEP_LINE, context) and _is_in_upkeep_line(hunk, context):
+    if _slot_reaches(hunk, slot, UPKEEP_LINE, context, label=label) and _is_in_upkeep_line(hunk, context):
         return True
     # A short segment of this very page that differed at nearly all of its last visits.
     return hunk.form > 1 and not is_prose(change.added) and _is_restless(Location(hunk.name, slot), context)
@@ -260,6 +299,9 @@ def _is_time_passing(hunk: Hunk, change: SegmentChange, context: ChangeContext) 
         return True
     if not change.is_number:
         return is_age(change.removed) and is_time(change.added)
+    if change.is_increase and is_age(" ".join(hunk.added.split()[:2])) and hunk.added.startswith(f"{change.added} "):
+        # The number of an age may have an element of its own.
+        return True
     is_age_line = change.is_age and change.is_increase and hunk.form >= AGE_LINE_SEGMENTS
     return is_age_line or _is_today(change.added, context)
 
@@ -284,7 +326,10 @@ def _is_counter(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bo
     """Return whether the numbers of this slot only grow, on several pages or on this one at once."""
     if (not hunk.is_row or change.is_age) and Location(hunk.path, change.slot) in context.counters:
         return True
-    return _slot_reaches(hunk, change.slot, ROW if hunk.is_row else COUNTER, context, is_growing=True)
+    # A label tells better than a row what its value is.
+    is_cell = hunk.is_row and not _is_known(_label_stats(change.label, hunk, context))
+    limit = ROW if is_cell else COUNTER
+    return _slot_reaches(hunk, change.slot, limit, context, label=change.label, is_growing=True)
 
 
 def counters_in(hunks: Iterable[Hunk]) -> frozenset[Location]:
@@ -357,10 +402,25 @@ def is_noise_order(context: ChangeContext) -> bool:
 
 def is_volatile(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether the location differs often, which is enough outside the page's own part."""
+    named = context.site.locations.get(Location(hunk.name))
+    paths = (hunk.name,) if named is not None and _is_well_known(named) else (hunk.name, hunk.path)
     return (
-        any(_reaches(Location(path), SITE_PART, context) for path in (hunk.name, hunk.path))
+        any(_reaches(Location(path), SITE_PART, context) for path in paths)
         or _recent_differences(location_of(hunk), context) >= SOME_RECENT
     )
+
+
+def is_page_value(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether a part of the site says something about this page: few pages have the text, and it is calm."""
+    site = context.site
+    is_judged = site.visits >= CALM_VISITS and hunk.has_same_name and not hunk.is_linked
+    if not is_judged or not (hunk.removed and hunk.added) or site.page_share(hunk.removed) >= MAX_VALUE_SHARE:
+        return False
+    if any(edit.key in site.edits and site.edits[edit.key].pages >= MIN_SHARED_EDITS for edit in edits_in(hunk)):
+        return False
+    locations = (Location(hunk.name), *(Location(hunk.name, slot) for slot in slots_of(hunk)))
+    known = [site.locations[location] for location in locations if location in site.locations]
+    return all(stats.differed <= 1 or stats.rate < CALM_RATE for stats in known)
 
 
 def _is_noise_number(hunk: Hunk, context: ChangeContext) -> bool:
@@ -386,9 +446,14 @@ def _is_noise_text(hunk: Hunk, context: ChangeContext) -> bool:
         return is_shared or (hunk.form <= 1 and _is_turning_statement(hunk, slot, context))
     if hunk.form <= 1 and len(texts) == 1 and (has_age(texts[0]) or is_compact_age(texts[0])):
         return True
-    if any(_reaches(seat, ALWAYS, context) for seat in _seats(hunk)):
+    # A line of several facts is noise if such lines come and go, not if one of their facts changes all the time.
+    is_judged_by_seat = hunk.form <= 1 or bool(hunk.segments)
+    if is_judged_by_seat and any(_reaches(seat, ALWAYS, context) for seat in _seats(hunk)):
         return True
     if slot >= BLOCK_SLOT and _slot_reaches(hunk, slot, BLOCK, context):
+        return True
+    if len(texts) == 1 and not hunk.is_row and is_count(texts[0]) and _slot_reaches(hunk, slot, COUNTER, context):
+        # Counts of nothing are not shown.
         return True
     is_label = hunk.name_position is not RowPosition.WITHIN or hunk.is_linked or hunk.is_variation
     is_label = is_label and (hunk.is_linked or not any(map(is_prose, texts)))
@@ -424,23 +489,46 @@ def _seats(hunk: Hunk) -> list[Location]:
     return [Location(path, position) for path, position in found if position is not RowPosition.WITHIN]
 
 
-def _slot_reaches(hunk: Hunk, slot: int, limit: Limit, context: ChangeContext, *, is_growing: bool = False) -> bool:
+def _slot_reaches(
+    hunk: Hunk, slot: int, limit: Limit, context: ChangeContext, *, label: str = "", is_growing: bool = False
+) -> bool:
     """Return whether a slot differs often enough for a limit, and if asked, whether its numbers only grow.
-    Class names, or the words around numbers, tell similar slots apart; where they are unknown, only the path tells."""
+    Class names, words around numbers and labels tell similar slots apart; where they are unknown, the path tells."""
     by_path = context.site.locations.get(Location(hunk.path, slot))
     if by_path is None:
         return False
-    rate = by_path.differed / (by_path.compared + QUIET_COMPARISONS)
+    rate, spread = by_path.differed / (by_path.compared + QUIET_COMPARISONS), by_path
+    least = limit.rate
     known = context.site.locations.get(Location(hunk.name, slot))
     if not _is_known(known) and not is_growing and hunk.is_number:
         known = context.site.locations.get(location_of(hunk))
     if known is not None and _is_known(known):
-        rate = (known.differed + PATH_WEIGHT * rate) / (known.compared + PATH_WEIGHT)
-        spread = known if known.pages >= MIN_KNOWN_PAGES else by_path
-        return rate >= limit.rate and _is_spread(spread, limit, is_growing=is_growing)
-    is_other_line = not hunk.has_same_name and (hunk.form > 1 or not hunk.is_number)
-    least = max(limit.rate, NUMBER.rate if is_other_line else UNKNOWN_SLOT_RATE)
-    return rate >= least and _is_spread(by_path, limit, is_growing=is_growing)
+        rate = _mixed_rate(known, rate)
+        spread = known if known.pages >= MIN_KNOWN_PAGES or _is_well_known(known) else by_path
+    else:
+        is_other_line = not hunk.has_same_name and (hunk.form > 1 or not hunk.is_number)
+        least = max(limit.rate, NUMBER.rate if is_other_line else UNKNOWN_SLOT_RATE)
+    is_reached = rate >= least and _is_spread(spread, limit, is_growing=is_growing)
+    labelled = _label_stats(label, hunk, context)
+    if labelled is None or not _is_known(labelled):
+        return is_reached
+    rate = _mixed_rate(labelled, rate)
+    if rate < min(limit.rate, CALM_RATE) and _is_well_known(labelled):
+        return False
+    return is_reached or (rate >= limit.rate and _is_spread(labelled, limit, is_growing=is_growing))
+
+
+def _mixed_rate(stats: LocationStats, wider: float) -> float:
+    """Return the rate of a location; where it was compared a few times, that of the wider one counts too."""
+    return (stats.differed + PATH_WEIGHT * wider) / (stats.compared + PATH_WEIGHT)
+
+
+def _label_stats(label: str, hunk: Hunk, context: ChangeContext) -> LocationStats | None:
+    return context.site.locations.get(label_location(label, is_linked=hunk.is_linked)) if label else None
+
+
+def _is_well_known(stats: LocationStats) -> bool:
+    return stats.compared >= CALM_COMPARISONS and stats.seen_pages >= CALM_PAGES
 
 
 def _is_known(stats: LocationStats | None) -> bool:

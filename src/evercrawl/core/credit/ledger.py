@@ -6,6 +6,7 @@ Remainders stay with Lambda, and credit in transit is counted, so the sum never 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import NamedTuple
 
 MICROS = 1_000_000  # Units of one credit. All sums are in units.
@@ -165,6 +166,13 @@ def adopt_pages(ledger: CreditLedger, pages: int, *, amount: int) -> CreditLedge
     gained = added * ledger.dividend
     ledger = ledger._replace(pages=pages, held=ledger.held + gained, minted=ledger.minted + gained)
     return ledger if ledger.minted + ledger.received else ledger._replace(minted=amount, lambda_page=amount)
+
+
+def drop_pages(ledger: CreditLedger, credits: Sequence[int]) -> CreditLedger:
+    """Return the ledger without some pages, given what each is stored with; Lambda gets their credit."""
+    freed = sum(credits) + len(credits) * ledger.dividend
+    pages, held = ledger.pages - len(credits), ledger.held - freed
+    return ledger._replace(pages=pages, held=held, lambda_page=ledger.lambda_page + freed)
 
 
 def balance(ledger: CreditLedger) -> int:

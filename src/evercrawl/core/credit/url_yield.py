@@ -1,7 +1,7 @@
 """Which URLs of a site show pages, and which only other views of them: old versions, sort orders, print forms.
-A URL that names nothing that no other named before, or only adds a number to a known one, is taken for a view; with a
-hash in it, for a version. What the kinds of URLs of a site yield corrects that. It only orders the queue: views come
-after pages, and kinds without new content last."""
+A URL that names nothing that no other named before, or only adds a number or another page to a known one, is taken for
+a view; with a hash in it, for a version. What the kinds of URLs of a site yield corrects that. It only orders the
+queue: views come after pages, and kinds without new content last."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
+from urllib.parse import unquote
 
 import orjson
 
+from evercrawl.core.scope.file_endings import Answers
 from evercrawl.core.traps.url_pattern import placeholder
 from evercrawl.core.url import site_of
 
@@ -60,6 +62,7 @@ class SiteYield:
 
     kinds: dict[str, tuple[int, float]] = field(default_factory=dict)
     has_poor_kinds: bool = False  # Some kind yielded little, so URLs without parameters are examined too.
+    answers: Answers = field(default_factory=dict)  # Whether URLs with endings of files answered with pages.
 
 
 def kinds_of(url: str, form: Form = Form.PAGE) -> tuple[str, ...]:
@@ -122,19 +125,30 @@ class UrlName(NamedTuple):
 
     text: str
     is_word: bool = False  # It has letters, and names the same on all paths: `f=src/main.py`, not `page=2`.
+    bare: str | None = None  # The text of the same name without a parameter: `?HomePage` for `?id=HomePage`.
+    target: str | None = None  # The URL that it is, if it is one of the same site: `next=/login`.
 
 
 def names_in(url: str) -> list[UrlName]:
     """Return what a URL names. If others named all of it before, it is another view or another version."""
-    subject = _HASH.sub("", url)
+    subject, site = _HASH.sub("", url), site_of(url)
     base, _, query = subject.partition("?")
+    pairs = _SEPARATOR.split(query)[:MAX_PARAMETERS] if query else []
+    if len(pairs) == 1 and "=" not in query and _LETTER.search(query) is not None:
+        return [UrlName(f"{site}?{query}", is_word=True)]
     found = []
-    for pair in _SEPARATOR.split(query)[:MAX_PARAMETERS] if query else ():
+    for pair in pairs:
         value = pair.partition("=")[2]
-        if value:
-            is_word = _LETTER.search(value) is not None
-            found.append(UrlName(f"{site_of(url)}?{pair}" if is_word else f"{base}?{pair}", is_word))
+        if value and _LETTER.search(value) is not None:
+            found.append(UrlName(f"{site}?{pair}", True, f"{site}?{value}", _target(site, value)))
+        elif value:
+            found.append(UrlName(f"{base}?{pair}", target=_target(site, value)))
     return found or [UrlName(subject)]
+
+
+def _target(site: str, value: str) -> str | None:
+    value = unquote(value)
+    return site + value if value.startswith("/") else value if value.startswith(site + "/") else None
 
 
 def expected_yield(site: SiteYield, url: str, form: Form) -> float:
@@ -164,16 +178,18 @@ def after_visit(site: SiteYield, url: str, gain: float, form: Form = Form.PAGE) 
         has_poor = has_poor or _expected(visits + 1, total + gain, PAGE_PRIOR) < PAGE_FROM
     if len(kinds) > MAX_KINDS:
         kinds = dict(sorted(kinds.items(), key=lambda item: item[1][0], reverse=True)[:KEPT_KINDS])
-    return SiteYield(kinds, has_poor)
+    return SiteYield(kinds, has_poor, site.answers)
 
 
 def yield_bytes(site: SiteYield) -> bytes:
     """Return the stored form."""
-    return orjson.dumps([[kind, visits, round(total, 3)] for kind, (visits, total) in site.kinds.items()])
+    kinds = [[kind, visits, round(total, 3)] for kind, (visits, total) in site.kinds.items()]
+    return orjson.dumps([kinds, site.answers])
 
 
 def yield_of(stored: bytes | None) -> SiteYield:
     """Read the stored form."""
-    kinds = {kind: (visits, total) for kind, visits, total in orjson.loads(stored or b"[]")}
+    rows, answers = orjson.loads(stored or b"[[],{}]")
+    kinds = {kind: (visits, total) for kind, visits, total in rows}
     has_poor = any(_expected(visits, total, PAGE_PRIOR) < PAGE_FROM for visits, total in kinds.values())
-    return SiteYield(kinds, has_poor)
+    return SiteYield(kinds, has_poor, {key: (pages, files) for key, (pages, files) in answers.items()})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser
@@ -30,7 +30,7 @@ from evercrawl.core.document.main_text import extract_main_text
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.document.metadata import extract_headings, extract_metadata, parse_directives
 from evercrawl.core.document.reference import ReferenceResolver
-from evercrawl.core.url import join, parse
+from evercrawl.core.url import canonical_of_href, join, parse, without_user
 from evercrawl.model.document import Alternate, Directives, Document, Refresh
 from evercrawl.model.fetch import Headers, header
 from evercrawl.model.settings import ParseSettings
@@ -250,3 +250,149 @@ def _parse_with_charset(body: bytes, charset: Charset, *, every_anchor: bool) ->
 def _build(body: bytes, encoding: str, *, every_anchor: bool) -> tuple[LexborHTMLParser, Elements]:
     tree = parse_tree(body if is_utf8_compatible(body, encoding) else decode_body(body, encoding))
     return tree, Elements(tree, every_anchor=every_anchor)
+
+
+# Assets: what a browser loads to show the page. CSS is read as tokens (CSS Syntax 3), so that URLs in comments and
+# plain strings do not count.
+
+MAX_CSS_CHARS = 5_000_000  # Characters of one style sheet that are read.
+STYLE_TYPE = "text/css"
+_STRING = r""""(?:[^"\\\n]|\\(?:\r\n|.))*+"?|'(?:[^'\\\n]|\\(?:\r\n|.))*+'?"""
+_TOKEN = re.compile(
+    rf"""/\*(?:[^*]|\*(?!/))*+(?:\*/)?|(?P<string>{_STRING})|(?P<rule>@(?:import|namespace|charset)\b)
+    |url\(\s*+(?:(?P<quoted>{_STRING})|(?P<bare>(?:[^\s"'()\\]|\\.)*+))\s*+(?:\)|\Z)|(?P<set>image-set\()|(?P<mark>[();{{}}])""",
+    re.IGNORECASE | re.DOTALL | re.VERBOSE,
+)
+_ESCAPE = re.compile(r"\\(?:([0-9a-fA-F]{1,6})[ \t\n\f\r]?|(\r\n|.))", re.DOTALL)
+_NOT_PLAIN = re.compile(r"[\x00-\x20\"'()\\\x7f]")
+# Elements whose references the parser does not collect: SVG images and sprites, and backgrounds of early HTML.
+_OTHER_SELECTOR = "image, use, feImage, body[background], table[background], td[background], th[background], [style]"
+
+Place = Callable[[str], str | None]  # Reference as written -> what to write instead; None: leave it as it is.
+
+
+class _Reference(NamedTuple):
+    """A reference in a style sheet: its position, its text, and whether it stands in `url()`."""
+
+    start: int
+    end: int
+    text: str
+    is_function: bool
+
+
+def _references(css: str) -> Iterator[_Reference]:
+    rule, set_depth, depth = "", 0, 0
+    for token in _TOKEN.finditer(css):
+        if token["rule"]:
+            rule = token["rule"].lower()
+        elif token["set"]:
+            depth += 1
+            set_depth = set_depth or depth
+        elif mark := token["mark"]:
+            depth += (mark == "(") - (mark == ")")
+            if depth < set_depth:
+                set_depth = 0
+            if mark in ";{}":
+                rule, depth, set_depth = "", 0, 0
+        elif token["string"]:
+            if rule == "@import" or (set_depth and depth == set_depth):
+                yield _Reference(token.start(), token.end(), _unescape(token["string"][1:]), is_function=False)
+                rule = ""
+        elif (token["quoted"] or token["bare"]) and rule not in ("@namespace", "@charset"):
+            quoted = token["quoted"]
+            yield _Reference(token.start(), token.end(), _unescape(quoted[1:] if quoted else token["bare"]), True)
+            rule = ""
+
+
+def _unescape(text: str) -> str:
+    """Return a CSS string without its closing quote and escapes."""
+    text = text[:-1] if text[-1:] in ('"', "'") and not text.endswith(("\\'", '\\"')) else text
+    return _ESCAPE.sub(_unescape_one, text) if "\\" in text else text
+
+
+def _unescape_one(match: re.Match[str]) -> str:
+    if match[1]:
+        code = int(match[1], 16)
+        return chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "�"
+    return "" if match[2] in ("\n", "\r\n", "\f") else match[2]
+
+
+def css_references(css: str) -> list[str]:
+    """Return the references of a style sheet: `url()`, `@import` and `image-set()`."""
+    return [found.text for found in _references(css[:MAX_CSS_CHARS])]
+
+
+def rewrite_css(css: str, place: Place) -> str:
+    """Return a style sheet with every reference replaced."""
+    parts, at = [], 0
+    for found in _references(css):
+        new = place(found.text)
+        if new is not None:
+            escaped = _NOT_PLAIN.sub(lambda bad: f"\\{ord(bad[0]):x} ", new)
+            parts += [css[at : found.start], f'url("{escaped}")' if found.is_function else f'"{escaped}"']
+            at = found.end
+    return "".join((*parts, css[at:]))
+
+
+_SRCSET = re.compile(r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)((?:[^(),]|\([^)]*+\)?)*+)")
+
+
+def rewrite_srcset(srcset: str, place: Place) -> str:
+    """Return the candidates of a srcset with every reference replaced."""
+    candidates, at = [], 0
+    while match := _SRCSET.match(srcset, at):
+        at = match.end()
+        url, descriptors = match[1], match[2]
+        if url.endswith(","):
+            url, descriptors, at = url.rstrip(","), "", match.end(1)
+        new = place(url) or url
+        candidates.append(f"{new.replace(',', '%2C').replace(' ', '%20')} {descriptors.strip()}".strip())
+    return ", ".join(candidates)
+
+
+def page_assets(url: str, headers: Headers, body: bytes) -> tuple[str, ...]:
+    """Return the assets of a page, canonical and each once; empty if it is not HTML."""
+    kind = sniff_media_type(headers, body)
+    if kind not in HTML_TYPES:
+        return ()
+    tree, elements, encoding, _ = parse_page(headers, body, kind=kind)
+    base = base_url(url, elements.base)
+    resolver = ReferenceResolver(url, base, encoding)
+    found = list(extract_embeds(elements, resolver))
+    resolver.close()
+    references: list[str] = []
+    for node in tree.css(_OTHER_SELECTOR):
+        attributes = node.attributes
+        references += css_references(attributes.get("style") or "")
+        if node.tag in ("image", "use", "feimage"):
+            references.append(attributes.get("href") or attributes.get("xlink:href") or "")
+        references.append(attributes.get("background") or "")
+    for node in tree.css("style"):
+        references += css_references(node.text() or "")
+    return tuple(dict.fromkeys([*_canonical_each(found), *_resolve(references, base)]))
+
+
+def style_assets(url: str, headers: Headers, body: bytes) -> tuple[str, ...]:
+    """Return the assets of a style sheet, canonical and each once."""
+    return tuple(dict.fromkeys(_resolve(css_references(decode_style(headers, body)), url)))
+
+
+def decode_style(headers: Headers, body: bytes) -> str:
+    """Return the text of a style sheet."""
+    charset = detect_text_charset(body, header(headers, "content-type"))
+    return decode_body(body[charset.bom_bytes :], charset.encoding)
+
+
+def is_style(headers: Headers, url: str) -> bool:
+    """Return whether an asset is a style sheet, by its type or, if it has none, by its name."""
+    kind = (header(headers, "content-type") or "").partition(";")[0].strip().lower()
+    return kind == STYLE_TYPE or (not kind and url.partition("?")[0].endswith(".css"))
+
+
+def _resolve(references: list[str], base: str) -> list[str]:
+    joined = (join(base, written) for text in references if (written := text.strip()) and not written.startswith("#"))
+    return _canonical_each([href for href in joined if href is not None])
+
+
+def _canonical_each(hrefs: list[str]) -> list[str]:
+    return [name for href in hrefs if (name := canonical_of_href(without_user(href))) is not None]

@@ -4,8 +4,6 @@ of samples, so the cost per page stays bounded."""
 
 from __future__ import annotations
 
-import json
-import zlib
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -29,26 +27,24 @@ from evercrawl.core.focus.feedback_model import (
     url_form,
     waiting_links,
 )
+from evercrawl.core.focus.link_values import MAX_LINKS_IN, LinkValues
 from evercrawl.core.focus.sparse_rows import Floats, SparseVector, Vocabulary
 from evercrawl.model.document import Document
 
 MAX_SAMPLES = 600  # Pages that the topic is learned from. Then the oldest page off topic makes room.
 LEARN_EVERY = 16  # The model is learned again when the samples have grown by one in so many.
-MAX_LINKS_IN = 5  # Links kept per page.
-MAX_WAITING = 50_000  # Waiting URLs whose links are kept. Others are valued once.
 MAX_UPDATED = 3_000  # Best waiting URLs that are valued again when the model changes.
 MAX_SCORES = 20_000  # Fetched pages whose chance is remembered, the latest.
-MAX_SAVED = 20_000  # Best waiting URLs whose value is stored.
 MAX_SAVED_SAMPLES = 300
 OFF_TOPIC = 0.1  # A page less likely on topic makes room first.
 UNKNOWN_VALUE = 0.01  # Value of a link until it is judged.
 EXAMPLE_VALUE = 2.0  # Value of a link to an example that was not fetched by this crawl.
-MAX_URL_VALUE = 0.3  # Largest value of a URL without a known link to it.
-FORMAT = 1
 
 
-class FeedbackFrontier:
+class FeedbackFrontier(LinkValues[WaitingLink]):
     """Waiting URLs and what is known of them. Invariant: the first samples are the examples or the query."""
+
+    max_waiting = 50_000
 
     def __init__(
         self,
@@ -58,19 +54,14 @@ class FeedbackFrontier:
         is_allowed: Callable[[str], bool] = lambda _: True,
         policy: FeedbackPolicy | None = None,
     ) -> None:
+        super().__init__(seeds, is_allowed)
         self._policy = policy or FeedbackPolicy()
         self._sketch = sketch
-        self._is_allowed = is_allowed
         self._vocabulary = Vocabulary()
         self._samples = self._example_samples()
         self._in_links: dict[str, list[WaitingLink]] = {sample.url: [] for sample in self._samples}
         self._examples = len(self._samples)
-        self._waiting: dict[str, list[WaitingLink]] = {}
-        self.values: dict[str, float] = dict.fromkeys(seeds, inf)
-        self._depths = dict.fromkeys(self.values, 0)
-        self._scores: dict[str, float] = {}
         self._expected: dict[str, float] = {}
-        self.fetched = 0
         self._settled = 0.0  # Expected number of pages on topic among fetched pages that are no longer samples.
         self._unfetched_examples = {sample.url for sample in self._samples}
         self._next = 0
@@ -89,43 +80,15 @@ class FeedbackFrontier:
         found = sum([self._scores[sample.url] for sample in self._samples[self._examples :]])
         return self._settled + found + self._examples - len(self._unfetched_examples)
 
-    @property
-    def harvest_ratio(self) -> float:
-        """The share of fetched pages that are on topic, estimated; 0 before the first."""
-        return self.on_topic / self.fetched if self.fetched else 0.0
-
-    def value_of(self, url: str) -> float:
-        """Return the value of fetching a URL; without a known link, by the URL alone."""
-        known = self.values.get(url, self._scores.get(url))
-        return known if known is not None else self._value_of_url(url)
-
-    def _value_of_url(self, url: str) -> float:
+    def _url_chance(self, url: str) -> float:
         link = WaitingLink("", url, link_vectors(self._vocabulary, url))
-        value = MAX_URL_VALUE * float(self._links.chances([link], self._scores, len(self._vocabulary))[0][0])
-        if len(self.values) < MAX_WAITING:
-            self.values[url] = value
-        return value
+        return float(self._links.chances([link], self._scores, len(self._vocabulary))[0][0])
 
-    def add_seed(self, url: str) -> None:
-        """Put a URL before all others."""
-        self.values[url] = inf
-        self._depths.setdefault(url, 0)
+    def _redirected(self, link: WaitingLink, target: str) -> WaitingLink:
+        return WaitingLink(link.source, target, link.vectors)
 
-    def follow_redirect(self, url: str, target: str) -> None:
-        """Move what was expected of a URL to its redirect target."""
-        value = self.values.pop(url, None)
-        links = self._waiting.pop(url, [])
-        if value is None or target in self.values or target in self._scores:
-            return
-        self.values[target] = value
-        self._depths[target] = self._depths.get(url, 0)
-        if links:
-            self._waiting[target] = [WaitingLink(link.source, target, link.vectors) for link in links]
-
-    def discard(self, url: str) -> None:
-        """Forget a URL that yielded nothing."""
-        self.values.pop(url, None)
-        self._waiting.pop(url, None)
+    def _was_seen(self, url: str) -> bool:
+        return url in self.values or url in self._scores
 
     def add_page(self, url: str, document: Document) -> float:
         """Learn from a fetched page and add its links; return the chance that it is on topic."""
@@ -144,7 +107,7 @@ class FeedbackFrontier:
         return self._scores[url]
 
     def _add_sample(self, url: str, vectors: PageVectors, links: Sequence[WaitingLink]) -> None:
-        in_links = self._waiting.pop(url, [])
+        in_links = self.waiting.pop(url, [])
         self.values.pop(url, None)
         targets = tuple(dict.fromkeys(link.url for link in links if link.way != "above"))
         if url in self._in_links:
@@ -175,9 +138,9 @@ class FeedbackFrontier:
         for link in links:
             known = self._in_links.get(link.url)
             if known is None and link.url not in self._scores:
-                known = self._waiting.get(link.url)
-                if known is None and len(self._waiting) < MAX_WAITING:
-                    known = self._waiting[link.url] = []
+                known = self.waiting.get(link.url)
+                if known is None and len(self.waiting) < self.max_waiting:
+                    known = self.waiting[link.url] = []
                 self.values.setdefault(link.url, UNKNOWN_VALUE)
                 self._depths.setdefault(link.url, depth)
             elif link.url in self._unfetched_examples:
@@ -219,7 +182,7 @@ class FeedbackFrontier:
             self._pages,
             samples,
             known,
-            others=[link for url in best for link in self._waiting.get(url, ())[:1]],
+            others=[link for url in best for link in self.waiting.get(url, ())[:1]],
             background=background,
             hubs=hub_scores(samples, self._pages.chances, self._expected),
             width=width,
@@ -232,13 +195,8 @@ class FeedbackFrontier:
         width = len(self._vocabulary)
         return {name: self._vocabulary.values(shares, width) for name, shares in self._sketch.background.items()}
 
-    def _best(self, most: int) -> list[str]:
-        if len(self.values) <= most:
-            return list(self.values)
-        return nlargest(most, self.values, key=self.values.__getitem__)
-
     def _value_links(self, urls: Iterable[str]) -> None:
-        links = [link for url in urls for link in self._waiting.get(url, ())]
+        links = [link for url in urls for link in self.waiting.get(url, ())]
         if not links:
             return
         near, hub = self._policy.proximity_value, self._policy.hub_value
@@ -256,20 +214,12 @@ class FeedbackFrontier:
 
     def to_bytes(self) -> bytes:
         """Return what the crawl has learned and what waits."""
-        best = self._best(MAX_SAVED)
         samples = nlargest(
             MAX_SAVED_SAMPLES, self._samples[self._examples :], key=lambda sample: self._scores[sample.url]
         )
         settled = self.on_topic - sum([self._scores[sample.url] for sample in samples])
-        fields = {
-            "format": FORMAT,
-            "fetched": self.fetched,
-            "settled": settled,
-            "vocabulary": self._vocabulary.features(),
-            "samples": [[sample.url, self._stored_vectors(sample), sample.links] for sample in samples],
-            "values": {url: round(self.values[url], 4) for url in best if self.values[url] < inf},
-        }
-        return zlib.compress(json.dumps(fields, separators=(",", ":")).encode(), 1)
+        rows = [[sample.url, self._stored_vectors(sample), sample.links] for sample in samples]
+        return self._stored({"settled": settled, "vocabulary": self._vocabulary.features(), "samples": rows})
 
     def _stored_vectors(self, sample: PageSample) -> dict[str, tuple[list[int], list[float]]]:
         vectors = self._with_in_links(sample)
@@ -278,21 +228,13 @@ class FeedbackFrontier:
             for name, vector in vectors.items()
         }
 
-    def restore(self, stored: bytes) -> None:
-        """Continue from `to_bytes`; raises ValueError for anything else."""
-        try:
-            fields: dict[str, Any] = json.loads(zlib.decompress(stored))
-            if fields["format"] != FORMAT:
-                raise ValueError("the stored state of the focus is of another format")
-            self._vocabulary = Vocabulary(fields["vocabulary"])
-            self._samples = self._example_samples()
-            for url, vectors, links in fields["samples"]:
-                loaded = {name: SparseVector(array("i", v[0]), array("f", v[1])) for name, v in vectors.items()}
-                self._samples.append(PageSample(url, loaded, tuple(links)))
-            self._in_links = {sample.url: [] for sample in self._samples}
-            self.values.update(fields["values"])
-            self.fetched, self._settled = fields["fetched"], fields["settled"]
-            self._unfetched_examples = {sample.url for sample in self._samples[: self._examples]}
-            self._learn()
-        except (zlib.error, KeyError, TypeError, AttributeError, OverflowError) as error:
-            raise ValueError("not a stored state of a focus") from error
+    def _restore(self, fields: dict[str, Any]) -> None:
+        self._vocabulary = Vocabulary(fields["vocabulary"])
+        self._samples = self._example_samples()
+        for url, vectors, links in fields["samples"]:
+            loaded = {name: SparseVector(array("i", v[0]), array("f", v[1])) for name, v in vectors.items()}
+            self._samples.append(PageSample(url, loaded, tuple(links)))
+        self._in_links = {sample.url: [] for sample in self._samples}
+        self._settled = fields["settled"]
+        self._unfetched_examples = {sample.url for sample in self._samples[: self._examples]}
+        self._learn()

@@ -4,17 +4,15 @@ counts as much as its target is on topic, so a list of everything is not a hub o
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from heapq import nlargest
-from math import inf, sqrt
+from math import sqrt
 from typing import Any, NamedTuple
 
 from evercrawl.core.focus.classifier import probability
 from evercrawl.core.focus.focus import TopicFolders
 from evercrawl.core.focus.link_scorer import LinkScorer, Prospect
+from evercrawl.core.focus.link_values import MAX_LINKS_IN, LinkValues
 from evercrawl.core.focus.page_features import url_features
 from evercrawl.model.document import Document
 
@@ -64,73 +62,50 @@ def _largest_one(values: dict[str, float]) -> dict[str, float]:
 
 UPDATE_EVERY = 10  # Pages between two updates of the waiting URLs.
 MAX_UPDATED = 5_000  # Best waiting URLs that are updated at a time. Others wait for a new link.
-MAX_LINKS_IN = 5  # Links kept per waiting page.
-MAX_WAITING = 100_000  # Beyond this, new links are judged only by their URL. Seeds never are.
 MAX_SOURCES = 5_000  # Most recent pages whose links the hub scores use.
-MAX_SAVED = 20_000  # Best waiting URLs whose value is stored. Others are judged by their URL after a restart.
-MAX_URL_VALUE = 0.3  # Largest value of a URL without a known link to it.
 MIN_PROMISE = 0.05
 """If no example taught what hubs are, a smaller chance counts as none, or every long list would be one."""
-FORMAT = 1
 
 
-class FocusFrontier:
+class FocusFrontier(LinkValues[Prospect]):
     """Waiting URLs and what is known of them. Invariant: each has the value of the best link to it."""
+
+    max_waiting = 100_000
 
     def __init__(
         self, scorer: LinkScorer, seeds: Iterable[str] = (), *, is_allowed: Callable[[str], bool] = lambda _: True
     ) -> None:
+        super().__init__(seeds, is_allowed)
         self.scorer = scorer
-        self.fetched = 0
-        self.on_topic = 0.0
-        self._is_allowed = is_allowed
-        self.waiting: dict[str, list[Prospect]] = {seed: [] for seed in seeds}
-        self.values: dict[str, float] = dict.fromkeys(self.waiting, inf)
-        self._seen = set(self.waiting)
-        self._depths = dict.fromkeys(self.waiting, 0)
+        self.waiting = {seed: [] for seed in self.values}
+        self._on_topic = 0.0
+        self._seen = set(self.values)
         self._links: dict[str, list[str]] = {}
-        self._scores: dict[str, float] = {}
         self._hubs: dict[str, float] = {}
 
     @property
-    def harvest_ratio(self) -> float:
-        """The expected share of fetched pages that are on topic; 0 before the first."""
-        return self.on_topic / self.fetched if self.fetched else 0.0
+    def on_topic(self) -> float:
+        """The expected number of fetched pages on topic."""
+        return self._on_topic
 
-    def value_of(self, url: str) -> float:
-        """Return the value of fetching a URL; without a known link, by the URL alone."""
-        known = self.values.get(url)
-        return known if known is not None else self._value_of_url(url)
+    def _url_chance(self, url: str) -> float:
+        return probability(self.scorer.focus.pages.logit({"url": Counter(url_features(url))}))
 
-    def _value_of_url(self, url: str) -> float:
-        features = Counter(url_features(url))
-        value = MAX_URL_VALUE * probability(self.scorer.focus.pages.logit({"url": features}))
-        if len(self.values) < MAX_WAITING:
-            self.values[url] = value
-        return value
+    def _redirected(self, link: Prospect, target: str) -> Prospect:
+        return link._replace(url=target)
+
+    def _was_seen(self, url: str) -> bool:
+        return url in self._seen
 
     def add_seed(self, url: str) -> None:
         """Put a URL before all others."""
-        self.values[url] = inf
-        self._depths.setdefault(url, 0)
+        super().add_seed(url)
         self._seen.add(url)
 
     def follow_redirect(self, url: str, target: str) -> None:
         """Move what was expected of a URL to its redirect target."""
-        value = self.values.pop(url, None)
-        links_here = self.waiting.pop(url, [])
-        if target in self._seen or value is None:
-            return
+        super().follow_redirect(url, target)
         self._seen.add(target)
-        self.values[target] = value
-        self._depths[target] = self._depths.get(url, 0)
-        if links_here:
-            self.waiting[target] = [prospect._replace(url=target) for prospect in links_here]
-
-    def discard(self, url: str) -> None:
-        """Forget a URL that yielded nothing."""
-        self.values.pop(url, None)
-        self.waiting.pop(url, None)
 
     def add_page(self, url: str, document: Document) -> float:
         """Learn from a fetched page and add its links; return its own score."""
@@ -149,7 +124,7 @@ class FocusFrontier:
 
     def _record_page(self, url: str, score: float, prospects: list[Prospect]) -> None:
         self.fetched += 1
-        self.on_topic += score
+        self._on_topic += score
         self._links[url] = [prospect.url for prospect in prospects]
         self._scores[url] = score
         if len(self._links) > MAX_SOURCES:
@@ -162,7 +137,7 @@ class FocusFrontier:
         least = 0.0 if self.scorer.focus.levels[1].signals.is_trained else MIN_PROMISE
         for prospect in prospects:
             url = prospect.url
-            if url not in self._seen and len(self.waiting) < MAX_WAITING:
+            if url not in self._seen and len(self.waiting) < self.max_waiting:
                 self._seen.add(url)
                 self.waiting[url] = []
                 self._depths[url] = prospect.depth
@@ -171,11 +146,6 @@ class FocusFrontier:
             if url in self.waiting and len(self.waiting[url]) < MAX_LINKS_IN:
                 self.waiting[url].append(prospect)
         return promise
-
-    def _best(self, most: int) -> list[str]:
-        if len(self.values) <= most:
-            return list(self.values)
-        return nlargest(most, self.values, key=self.values.__getitem__)
 
     def _update_values(self, urls: Iterable[str]) -> None:
         for url in urls:
@@ -188,28 +158,13 @@ class FocusFrontier:
 
     def to_bytes(self) -> bytes:
         """Return what the crawl has learned and what waits."""
-        best = self._best(MAX_SAVED)
-        fields = {
-            "format": FORMAT,
-            "fetched": self.fetched,
-            "on_topic": self.on_topic,
-            "weights": [[[*key, value] for key, value in of.items()] for of in self.scorer.weights],
-            "places": self.scorer.topic_folders.urls(),
-            "values": {url: round(self.values[url], 4) for url in best if self.values[url] < inf},
-        }
-        return zlib.compress(json.dumps(fields, separators=(",", ":")).encode(), 1)
+        weights = [[[*key, value] for key, value in of.items()] for of in self.scorer.weights]
+        places = self.scorer.topic_folders.urls()
+        return self._stored({"on_topic": self._on_topic, "weights": weights, "places": places})
 
-    def restore(self, stored: bytes) -> None:
-        """Continue from `to_bytes`; raises ValueError for anything else."""
-        try:
-            fields: dict[str, Any] = json.loads(zlib.decompress(stored))
-            if fields["format"] != FORMAT:
-                raise ValueError("the stored state of the focus is of another format")
-            self.fetched, self.on_topic = fields["fetched"], fields["on_topic"]
-            for weights, rows in zip(self.scorer.weights, fields["weights"], strict=True):
-                weights.update({(block, name): value for block, name, value in rows})
-            self.scorer.topic_folders = TopicFolders(fields["places"])
-            self.values.update(fields["values"])
-            self._seen.update(fields["values"])
-        except (zlib.error, KeyError, TypeError, AttributeError) as error:
-            raise ValueError("not a stored state of a focus") from error
+    def _restore(self, fields: dict[str, Any]) -> None:
+        self._on_topic = fields["on_topic"]
+        for weights, rows in zip(self.scorer.weights, fields["weights"], strict=True):
+            weights.update({(block, name): value for block, name, value in rows})
+        self.scorer.topic_folders = TopicFolders(fields["places"])
+        self._seen.update(fields["values"])

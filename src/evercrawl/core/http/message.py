@@ -1,11 +1,11 @@
 """Build requests and interpret responses.
-A request is a GET (RFC 9112) without anything that identifies a person; URLs and validators cannot add a line. The
+A request is a GET (RFC 9112), or a POST of a login form or a script. URLs, validators and credentials add no line. The
 status code decides what a response means (RFC 9110 section 15); anything unusual is an error, never a page."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -14,7 +14,7 @@ from evercrawl.core.document.media_type import named_media_type
 from evercrawl.core.faults import http_date
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode
 from evercrawl.core.http.http1 import ResponseHead, split_list
-from evercrawl.core.url import PAGE_SCHEMES, canonical_of_href, join, path_of, site_of
+from evercrawl.core.url import PAGE_SCHEMES, canonical_of_href, join, path_of, site_of, without_user
 from evercrawl.model.fetch import (
     Exchange,
     Failed,
@@ -30,6 +30,7 @@ from evercrawl.model.fetch import (
     header,
 )  # fmt: skip
 from evercrawl.model.reason import REASON_TEXT, Reason
+from evercrawl.model.sanitize import MASK
 
 REDIRECTS = frozenset((300, 301, 302, 303, 307, 308))
 DETAIL_CHARS = 100
@@ -37,6 +38,7 @@ DETAIL_CHARS = 100
 _FAULTS = {
     206: (Fault.UNEXPECTED_206, REASON_TEXT[Reason.UNEXPECTED_206]),
     304: (Fault.UNEXPECTED_304, REASON_TEXT[Reason.UNEXPECTED_304]),
+    407: (Fault.PROXY, "the proxy asks for a user name and password (407)"),
     404: (Fault.NOT_FOUND, REASON_TEXT[Reason.NOT_FOUND]),
     410: (Fault.GONE, REASON_TEXT[Reason.GONE]),
     429: (Fault.THROTTLED, "the server asks us to slow down (429)"),
@@ -118,7 +120,7 @@ def _redirect(request: Request, answer: RawResponse) -> FetchResult:
     if not href.startswith(PAGE_SCHEMES):
         scheme = href.partition(":")[0]
         return _failed(request, answer, Fault.BAD_REDIRECT, f"a redirect to scheme {scheme}: {_quote(location)}")
-    target = canonical_of_href(href)
+    target = canonical_of_href(without_user(href))
     if target is None:
         return _failed(request, answer, Fault.BAD_REDIRECT, f"a redirect to an unusable host: {_quote(location)}")
     return Moved(request.url, answer.head.status, target, answer.head.headers, answer.exchange)
@@ -152,11 +154,13 @@ def _failed(request: Request, answer: RawResponse, fault: Fault, detail: str) ->
 
 
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
-ACCEPT_ENCODING = "gzip, deflate, br, zstd"
+ACCEPT_ENCODING = "gzip, deflate, br"  # Without zstd, which replay tools such as pywb cannot read.
 MAX_VALIDATOR_CHARS = 1024  # A longer ETag is not sent back.
 
 _VALIDATOR = re.compile(r"[\t\x20-\x7e\x80-\xff]+")
 _PRINTABLE = re.compile(r"[!-~]+", re.ASCII)
+_FIELD_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", re.ASCII)
+MAX_FIELD_CHARS = 8192  # A longer header field of a script is not sent.
 
 
 def is_sendable(url: str) -> bool:
@@ -170,13 +174,60 @@ def constant_headers(user_agent: str, accept_language: str | None, *, accept_enc
     return lines + (f"Accept-Language: {accept_language}\r\n" if accept_language else "")
 
 
-def request_bytes(request: Request, constant: str) -> bytes:
-    """Return the head of the request. The URL must be sendable."""
+def request_bytes(request: Request, constant: str, *, masked: bool = False, via: str | None = None) -> bytes:
+    """Return the request. The URL must be sendable. `masked`: as it is recorded, without secrets.
+    `via`: the header lines for a proxy that forwards it (RFC 9112 section 3.2.2); None: it goes to the server."""
     url = request.url
-    host = site_of(url).partition("//")[2]
+    site = site_of(url)
     path = path_of(url).partition("#")[0]
-    head = f"GET {path} HTTP/1.1\r\nHost: {host}\r\n{constant}{_conditions(request)}\r\n"
-    return head.encode("latin-1")
+    target = path if via is None else site + path
+    form = b"" if request.form is None or masked else request.form
+    if request.headers:
+        headers = (
+            (name, MASK if masked and name.lower() in SENT_SECRETS else value) for name, value in request.headers
+        )
+        constant = _with_headers(constant, tuple(headers))
+    method, own = "GET", constant + _conditions(request) + (via or "")
+    if request.secrets:
+        own += "".join(f"{name}: {MASK if masked else value}\r\n" for name, value in request.secrets)
+    if request.form is not None:
+        method = "POST"
+        own += f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(request.form)}\r\n"
+    if request.post is not None:
+        method, form = "POST", request.post
+        own += f"Content-Length: {len(request.post)}\r\n"
+    head = f"{method} {target} HTTP/1.1\r\nHost: {site.partition('//')[2]}\r\n{own}\r\n"
+    return head.encode("latin-1") + form
+
+
+SENT_SECRETS = frozenset(("authorization", "cookie", "proxy-authorization"))
+SECRET_FIELDS = frozenset(("set-cookie", "set-cookie2", "authentication-info", "proxy-authentication-info"))
+_SECRET_LINE = re.compile(
+    rb"(?im)^(?:" + b"|".join(sorted(name.encode() for name in SECRET_FIELDS)) + rb")[ \t]*:[^\n]*\n(?:[ \t][^\n]*\n)*"
+)
+
+
+def without_secrets(answer: FetchResult) -> FetchResult:
+    """Return an answer without the header fields that open a session, as it may be stored."""
+    exchange = answer.exchange
+    if exchange is None or not any(name.lower() in SECRET_FIELDS for name, _ in answer.headers):
+        return answer
+    headers = tuple(field for field in answer.headers if field[0].lower() not in SECRET_FIELDS)
+    exchange = replace(exchange, response_head=_SECRET_LINE.sub(b"", exchange.response_head))
+    return replace(answer, headers=headers, exchange=exchange)
+
+
+def _with_headers(constant: str, headers: Headers) -> str:
+    """Return the shared lines with more fields, which replace those of the same name; invalid fields are left out."""
+    valid = [(name, value) for name, value in headers if _is_valid_field(name, value)]
+    names = {name.lower() for name, _ in valid}
+    kept = [line for line in constant.splitlines(keepends=True) if line.partition(":")[0].lower() not in names]
+    return "".join(kept) + "".join(f"{name}: {value}\r\n" for name, value in valid)
+
+
+def _is_valid_field(name: str, value: str) -> bool:
+    is_short = len(name) + len(value) <= MAX_FIELD_CHARS
+    return is_short and _FIELD_NAME.fullmatch(name) is not None and _VALIDATOR.fullmatch(value) is not None
 
 
 def is_conditional(request: Request) -> bool:

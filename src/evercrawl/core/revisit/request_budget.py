@@ -18,6 +18,7 @@ WATCH_BURST_DAYS = 1.0 / 24.0  # Longest saving while watching, so a day's budge
 RUN_BURST_DAYS = 1.0  # A single run may spend what a day allows.
 UNUSED_TOKEN_FACTOR = 0.97  # The threshold falls by this factor for each unused token.
 MIN_THRESHOLD = 1e-4
+MAX_CLOCK_STEP_DAYS = 1.0 / 24.0
 _ROUNDING = 1e-6
 BUDGET_KEY = (0, "budget")  # Where the budget's state is stored. No site has this number.
 
@@ -39,6 +40,11 @@ class RequestBudget:
         """True if one more request may start."""
         self._fill(now)
         return self.per_day is None or self.tokens >= 1.0 - _ROUNDING
+
+    def whole_tokens(self, now: float) -> int:
+        """Return how many requests may start at once; 0 without a budget."""
+        self._fill(now)
+        return 0 if self.per_day is None else max(0, int(self.tokens + _ROUNDING))
 
     def spend(self, now: float) -> None:
         """Count a request. An unplanned one (robots.txt) may leave a debt."""
@@ -71,7 +77,8 @@ class RequestBudget:
         if self.per_day is not None:
             passed = max(now - self.at, 0.0) if self.at is not None else 0.0
             self.tokens = min(self.tokens + passed * self.per_day, self._capacity)
-        self.at = now if self.at is None else max(now, self.at)
+        # A moment far in the future is that of a clock that was set back.
+        self.at = now if self.at is None or self.at - now > MAX_CLOCK_STEP_DAYS else max(now, self.at)
 
     def record_value(self, value: float) -> None:
         """Adjust the threshold after choosing a visit worth `value`."""

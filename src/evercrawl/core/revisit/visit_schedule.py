@@ -103,8 +103,8 @@ class OptimalSchedule:
 
     def value(self, state: bytes, model: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
         page = page_estimate_of(state)
-        if page is None or page.visited is None or now - page.visited >= level.longest:
-            return inf
+        if page is None or page.visited is None or not 0.0 <= now - page.visited < level.longest:
+            return inf  # A visit in the future: the clock was set back since.
         escape = model.escape_chance(hub, now=now)
         return value_now(page, model.estimate, now=now, span=level.span, escape=escape)
 
@@ -149,6 +149,8 @@ class RuleSchedule:
 
     def value(self, state: bytes, model: SiteModel, *, hub: int, now: float, level: BudgetLevel) -> float:
         rule_state = rule_state_of(state)
+        if rule_state.visited > now:
+            return inf
         if rule_state.due > now and now - rule_state.visited < level.longest:
             return 0.0
         is_wanted, _ = self._rule.should_visit(rule_state, now=now, has_sitemap=model.has_dated_sitemap)

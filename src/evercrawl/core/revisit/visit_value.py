@@ -63,7 +63,7 @@ def value_now(page: PageEstimate, site: SiteEstimate, *, now: float, span: float
     chance = probability_current(page, site, now=now, escape=escape)
     a, b = change_rate(page, site)
     if not has_announcements(site):
-        tau = now - page.visited
+        tau = max(now - page.visited, 0.0)
         return page.weight * (time_current(a, b, tau) - tau * chance)
     return page.weight * signal_value(a, b, site, chance=chance, span=span)
 

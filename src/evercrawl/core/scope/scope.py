@@ -4,9 +4,10 @@ the user requested by name, only scheme, length, port, exclude patterns and filt
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from evercrawl.core.document.media_type import check_file_types, url_file_type
+from evercrawl.core.scope.file_endings import NO_ANSWERS, Answers, Meaning, meaning_of
 from evercrawl.core.scope.selection import Selection, Selections, with_parents
 from evercrawl.core.scope.url_filter import Expression, UrlFilter, compile_pattern, parse_filter
 from evercrawl.core.url import (
@@ -62,12 +63,15 @@ class Scope:
         self._settings = settings
         self._schemes = (*PAGE_SCHEMES, *(scheme + "://" for scheme in schemes))
         self._seeds = frozenset(_canonical_seed(seed, self._schemes) for seed in settings.seeds)
-        self._folders = _folders_by_host(self._seeds, settings.kind)
+        self._pages = self._seeds & {_canonical_seed(page, self._schemes) for page in settings.pages}
+        sections = self._seeds & {_canonical_seed(page, self._schemes) for page in settings.sections}
+        self._folders = _folders_by_host(self._seeds - self._pages, settings.kind, sections)
         self._refused_ports = BLOCKED_PORTS - frozenset(allow_ports)
         self._include = [compile_pattern(pattern, "scope.include") for pattern in settings.include]
         self._exclude = [compile_pattern(pattern, "scope.exclude") for pattern in settings.exclude]
         check_file_types(settings.fetch_types)
         self._excluded_hosts = frozenset(host.lower().strip(".") for host in settings.exclude_hosts)
+        self._removed = frozenset(settings.removed)
         self._selections = Selections(settings, sites, accesses=accesses)
         own = {} if settings.filter is None else {settings.filter: parse_filter(settings.filter)}
         self._filters = {**own, **(filters or {})}
@@ -101,28 +105,48 @@ class Scope:
         """Return the conditions on the page of a URL."""
         return self._selections.of(url)
 
-    def host_refusal(self, url: str) -> RefusalReason | None:
-        """Return the entry of the list of hosts that are never requested; None: the host is in no list."""
+    def set_removed(self, removed: Iterable[str]) -> None:
+        """Replace the list of removed pages and sites."""
+        self._removed = frozenset(removed)
+
+    def listed_refusal(self, url: str) -> RefusalReason | None:
+        """Return why a page or host is never requested, whoever asks; None: it is in no list."""
+        if self._removed and (url in self._removed or site_of(url) in self._removed):
+            what = url if url in self._removed else site_of(url)
+            return Reason.REMOVED, f"{what} was removed on request; allow it again with: evercrawl remove undo {what}"
         if not self._excluded_hosts:
             return None
         host = site_parts(site_of(url)).host.removesuffix(".")
         found = next((name for name in with_parents(host) if name in self._excluded_hosts), None)
         return None if found is None else (Reason.EXCLUDED_HOST, f"scope.exclude_hosts lists {found}")
 
-    def verdict(self, url: str, *, depth: int, hops: int = 0, is_seed: bool = False) -> RefusalReason | None:
+    def verdict(
+        self, url: str, *, depth: int, hops: int = 0, is_seed: bool = False, answers: Answers | None = NO_ANSWERS
+    ) -> RefusalReason | None:
         """Return why the canonical URL is refused; None if it is accepted.
-        `depth` counts links from a seed, `hops` consecutive redirects."""
+        `depth` counts links from a seed, `hops` consecutive redirects. `answers`: what URLs with endings answered;
+        None: the ending is checked elsewhere."""
         settings = self._settings
         if len(url) > settings.max_url_length:
             return Reason.URL_TOO_LONG, f"{len(url)} characters, at most {settings.max_url_length}"
         if not url.startswith(self._schemes):
             return Reason.UNSUPPORTED_SCHEME, f"the scheme is {url.partition(':')[0][:20]!r}"
-        if (listed := self.host_refusal(url)) is not None:
+        if (listed := self.listed_refusal(url)) is not None:
             return listed
         if is_seed:
             own = self._selections.of(url).word_refusal(url)
             return self._check_port(url) or self._check_exclude(url) or own or self._check_filters(url)
-        return self._check_link(url, depth, hops)
+        return self._check_link(url, depth, hops) or (None if answers is None else self.ending_refusal(url, answers))
+
+    def ending_refusal(self, url: str, answers: Answers) -> RefusalReason | None:
+        """Return why the ending of a URL excludes it; None: it may be a page, or a file that is wanted."""
+        kind = url_file_type(url)
+        if kind is None or url in self._seeds:
+            return None
+        selection = self._selections.of(url)
+        if selection.accepts_file_type(kind) or meaning_of(answers, url, kind) is not Meaning.FILE:
+            return None
+        return Reason.FILE_TYPE, f"the file extension means {kind}; {selection.text_of(Reason.MEDIA_TYPE)}"
 
     def add_moved_seed(self, seed: str, target: str) -> None:
         """Add the host that a seed moved to within its registrable domain (example.org -> www.example.org).
@@ -130,8 +154,8 @@ class Scope:
         before, after = site_parts(site_of(seed)), site_parts(site_of(target))
         is_home = after.port == DEFAULT_PORTS[after.scheme] and before.port == DEFAULT_PORTS[before.scheme]
         is_own = registrable_domain(before.host) == registrable_domain(after.host) and before.host != after.host
-        if self._settings.kind in ("host", "prefix") and is_home and is_own:
-            for place, ports in _folders_by_host([target], self._settings.kind).items():
+        if self._settings.kind in ("host", "prefix") and is_home and is_own and seed not in self._pages:
+            for place, ports in _folders_by_host({target}, self._settings.kind).items():
                 self._folders.setdefault(place, {}).update(ports)
             self._sites.clear()
 
@@ -140,15 +164,14 @@ class Scope:
         refused = self._check_location(url, depth, hops) or selection.url_refusal(url, depth=depth)
         if refused is not None:
             return refused
-        kind = url_file_type(url)
-        if kind is not None and url not in self._seeds and not selection.accepts_file_type(kind):
-            return Reason.FILE_TYPE, f"the file extension means {kind}; {selection.text_of(Reason.MEDIA_TYPE)}"
         return self._check_exclude(url) or self._check_include(url) or self._check_filters(url)
 
     def _check_location(self, url: str, depth: int, hops: int) -> RefusalReason | None:
         """Check where the URL lies, by the kind of the scope."""
         if self._settings.kind == "list":
             return self._check_port(url) or self._check_list(url, depth, hops)
+        if url in self._pages or (self._pages and depth == 0 and hops > 0):
+            return self._check_port(url)
         site = site_of(url)
         answer = self._sites.get(site)
         if answer is None:
@@ -180,6 +203,8 @@ class Scope:
         ports = self._folders.get(place)
         if ports is None:
             places = sorted(self._folders)
+            if not places:
+                return Reason.OUT_OF_SCOPE, "not one of the listed URLs"
             what = "domain" if self._settings.kind == "domain" else "host"
             return Reason.OUT_OF_SCOPE, f"{what} {place} is not one of {_join_names(places)}"
         folders = _folders_for_port(name, ports)
@@ -207,12 +232,14 @@ class Scope:
 Folders = dict[str, dict[int, tuple[str, ...]]]  # Host or domain -> port of a seed -> folders in scope.
 
 
-def _folders_by_host(seeds: Iterable[str], kind: str) -> Folders:
+def _folders_by_host(seeds: Iterable[str], kind: str, sections: Set[str] = frozenset()) -> Folders:
     folders: Folders = {}
     for seed in sorted(seeds):
         name = site_parts(site_of(seed))
         ports = folders.setdefault(_host_or_domain(name, kind), {})
-        folder = path_of(seed).partition("?")[0].rpartition("/")[0] + "/" if kind == "prefix" else "/"
+        folder = (
+            path_of(seed).partition("?")[0].rpartition("/")[0] + "/" if kind == "prefix" or seed in sections else "/"
+        )
         ports[name.port] = tuple(dict.fromkeys((*ports.get(name.port, ()), folder)))
     return folders
 

@@ -67,6 +67,8 @@ class Selection:
     exclude: tuple[str, ...] = ()
     priority: int = 0  # Queue levels up.
     weight: float = 1.0  # How much a current copy counts.
+    render: str | None = None  # Which pages to render; None: as `render.mode` says.
+    schedule: str | None = None  # When to visit again; None: learned.
 
     @cached_property
     def _wanted(self) -> tuple[Keyword, ...]:

@@ -198,13 +198,18 @@ class SitemapState(NamedTuple):
 
 def should_request(source: SourceState | None, *, now: float) -> bool:
     """False for a source that was recently missing."""
-    return source is None or source.read is not None or now - source.requested >= ABSENT_DAYS
+    return source is None or source.read is not None or _is_old(source.requested, now=now)
 
 
 def needs_probe(state: SitemapState, *, now: float) -> bool:
     """True if a site has no known sitemap and was not asked for one lately."""
-    is_old = state.polled is None or now - state.polled >= ABSENT_DAYS
+    is_old = state.polled is None or _is_old(state.polled, now=now)
     return not state.has_source and (is_old or not state.sources)
+
+
+def _is_old(moment: float, *, now: float) -> bool:
+    """Return whether something is long ago; what lies in the future is no evidence, since the clock was set back."""
+    return not 0.0 <= now - moment < ABSENT_DAYS
 
 
 def has_new_feed(state: SitemapState) -> bool:

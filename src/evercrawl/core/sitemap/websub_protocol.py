@@ -218,7 +218,10 @@ def has_valid_signature(subscription: Subscription, signature: str | None, body:
 
 
 def announced_pages(subscription: Subscription, body: bytes, content_type: str | None) -> list[str]:
-    """Return the pages to visit: the topic and those that a feed lists, newest first."""
+    """Return the pages to visit: the topic and those that a feed lists, newest first.
+    Without a secret anybody could have sent the body, so only the topic counts."""
+    if subscription.secret is None:
+        body = b""
     sitemap = read_sitemap(body, subscription.topic, content_type=content_type)
     names = (canonical(url) for url in (subscription.topic, *(entry.url for entry in sitemap.entries)))
     return list(dict.fromkeys(name for name in names if name is not None))[:MAX_URLS]

@@ -77,6 +77,13 @@ class UrlPartStats:
     evidence: dict[str, PartEvidence] = field(default_factory=dict)
     variants: dict[int, PartialUrl] = field(default_factory=dict)
     rechecks: int = 0  # Pages visited although only an irrelevant part was new.
+    irrelevant: tuple[str, ...] = field(init=False, compare=False, repr=False)
+    """Names of the parts that do not affect the content."""
+
+    def __post_init__(self) -> None:
+        """Find the irrelevant parts once, as every link asks for them."""
+        names = (name for name, counts in self.evidence.items() if _is_irrelevant_part(name, counts))
+        object.__setattr__(self, "irrelevant", tuple(names))
 
 
 class _Part(NamedTuple):
@@ -114,7 +121,7 @@ def learn_parts(
         variants[key] = now
     variants[_whole(url)] = PartialUrl(NO_VALUE, content, found.complete())
     rechecks = known.rechecks + (known_variant(known, url) is not None)
-    most = MAX_VARIANTS_IRRELEVANT if irrelevant_parts(known) else MAX_VARIANTS
+    most = MAX_VARIANTS_IRRELEVANT if known.irrelevant else MAX_VARIANTS
     return UrlPartStats(_strongest(evidence), _newest(variants, most), rechecks)
 
 
@@ -156,11 +163,6 @@ def _newest(variants: dict[int, PartialUrl], most: int) -> dict[int, PartialUrl]
     return variants if len(variants) <= most else dict(list(variants.items())[-most * 3 // 4 :])
 
 
-def irrelevant_parts(known: UrlPartStats) -> tuple[str, ...]:
-    """Return the names of the parts that do not affect the content."""
-    return tuple(name for name, counts in known.evidence.items() if _is_irrelevant_part(name, counts))
-
-
 def _is_irrelevant_part(name: str, counts: PartEvidence) -> bool:
     is_on_site = name.startswith("/**")
     return counts.is_irrelevant(
@@ -170,7 +172,7 @@ def _is_irrelevant_part(name: str, counts: PartEvidence) -> bool:
 
 def known_variant(known: UrlPartStats, url: str) -> str | None:
     """Return the irrelevant part that separates the URL from a known one; None if it may be new."""
-    if not irrelevant_parts(known):
+    if not known.irrelevant:
         return None
     for part in _parts(url):
         if _is_irrelevant(known, part):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import orjson
 from xxhash import xxh32_intdigest
 
-from evercrawl.core.traps.irrelevant_parts import irrelevant_parts, known_variant, url_identity
+from evercrawl.core.traps.irrelevant_parts import known_variant, url_identity
 from evercrawl.core.traps.pattern_stats import (
     CYCLES_ABOVE,
     DISTINCT_ABOVE,
@@ -56,7 +56,7 @@ ALLOWED = TrapVerdict(TrapAction.ALLOW)
 def allows_all(site: TrapState) -> bool:
     """True if no URL of the site can be refused. Most sites set no traps."""
     is_open = all(stats.state is PatternState.OPEN for stats in site.patterns.values())
-    return is_open and not site.mazes and not irrelevant_parts(site.url_parts)
+    return is_open and not site.mazes and not site.url_parts.irrelevant
 
 
 def check_link(site: TrapState, url: str) -> TrapVerdict:

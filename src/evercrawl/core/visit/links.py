@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from evercrawl.core.duplicates.url_seen import UrlCache
+from evercrawl.core.scope.file_endings import NO_ANSWERS
 from evercrawl.core.scope.scope import Scope
-from evercrawl.core.url import canonical_of_href, key_of
+from evercrawl.core.url import canonical_of_href, key_of, without_user
 from evercrawl.model.document import Document
 from evercrawl.model.page import Candidate, Page, Refusal
 from evercrawl.model.reason import REASON_TEXT, Reason
@@ -58,7 +59,7 @@ def links_of_document(
             found.refusals.append(_refusal(url, refused, page.url, page.depth + 1, now_us))
         else:
             popular.add(url)
-            add_url(found, url, depth=page.depth + 1, hops=0, parent=page, scope=scope, now_us=now_us)
+            add_url(found, url, depth=page.depth + 1, hops=0, parent=page, scope=scope, now_us=now_us, is_embed=True)
         found.refused_embeds += len(found.refusals) - before
     if refresh is not None:
         _judge_refresh(found, refresh, page, scope=scope, most_hops=most_hops, now_us=now_us)
@@ -86,16 +87,26 @@ def _document_urls(document: Document) -> Iterator[tuple[str, bool]]:
 
 
 def add_url(
-    found: FoundLinks, url: str, *, depth: int, hops: int, parent: Page | None, scope: Scope, now_us: int
+    found: FoundLinks,
+    url: str,
+    *,
+    depth: int,
+    hops: int,
+    parent: Page | None,
+    scope: Scope,
+    now_us: int,
+    is_embed: bool = False,
 ) -> tuple[Reason, str] | None:
-    """Add one URL as a candidate or as a refusal; return the reason of a refusal."""
+    """Add one URL as a candidate or as a refusal; return the reason of a refusal.
+    The ending of a link is judged later, by what is known about its site; that of an image or a script says enough."""
     parent_url, parent_id = (parent.url, parent.id) if parent is not None else (None, None)
-    canonical = canonical_of_href(url, scope.schemes)
+    canonical = canonical_of_href(without_user(url), scope.schemes)
     if canonical is None:
         refused = _not_a_page(url)
         found.refusals.append(_refusal(url, refused, parent_url, depth, now_us))
         return refused
-    verdict = scope.verdict(canonical, depth=depth, hops=hops, is_seed=parent is None)
+    answers = NO_ANSWERS if is_embed else None
+    verdict = scope.verdict(canonical, depth=depth, hops=hops, is_seed=parent is None, answers=answers)
     if verdict is None:
         found.candidates.append(Candidate(canonical, key_of(canonical), depth, hops, parent_url, parent_id))
     else:
@@ -112,6 +123,7 @@ def _not_a_page(url: str) -> tuple[Reason, str]:
 
 def _refusal(url: str, refused: tuple[Reason, str], parent: str | None, depth: int, now_us: int) -> Refusal:
     reason, detail = refused
+    url = without_user(url)
     return Refusal(refusal_key(url), url[:MAX_REFUSED_CHARS], reason, detail, parent, now_us, depth)
 
 

@@ -31,10 +31,12 @@ class VisitOutcome(NamedTuple):
     changed: bool | None = None  # The content differs in meaning from the last visit; None: no content was seen.
 
 
-def judge_fetched(page: Page, result: Fetched, *, change: Change | None, copy_of: str | None) -> VisitOutcome:
+def judge_fetched(
+    page: Page, result: Fetched, *, change: Change | None, copy_of: str | None, stopped: str | None = None
+) -> VisitOutcome:
     """Return the outcome of an answer with a body.
     `change`: how it differs from the last visit, None: this is the first. `copy_of`: the URL of a page with the same
-    body."""
+    body. `stopped`: why it was not parsed to its end."""
     is_changed = change is None or change.changed
     if result.truncated is not None:
         outcome, reason, detail = (
@@ -42,6 +44,10 @@ def judge_fetched(page: Page, result: Fetched, *, change: Change | None, copy_of
             _TRUNCATIONS[result.truncated],
             f"{len(result.body)} bytes were kept",
         )
+    elif stopped is not None:
+        outcome, reason, detail = Outcome.TRUNCATED, Reason.PARSE_LIMIT, f"{stopped}; all bytes are kept"
+    elif result.rendering is not None and result.rendering.lacks_browser:
+        outcome, reason, detail = Outcome.TRUNCATED, Reason.NEEDS_BROWSER, REASON_TEXT[Reason.NEEDS_BROWSER]
     elif change is not None and change.kind is ChangeClass.NOISE:
         outcome, reason, detail = Outcome.UNCHANGED, Reason.NOISE, REASON_TEXT[Reason.NOISE]
     elif copy_of is not None:
@@ -87,9 +93,9 @@ def judge_moved(
 
 def judge_failed(page: Page, result: Failed, *, asked: timedelta | None, now: datetime) -> VisitOutcome:
     """Return the outcome of a fault: retry as the rule of the fault says, or give up.
-    A page that an outpost withholds has not failed: it keeps its tries, and is always requested again."""
+    A page that was not requested has not failed: it keeps its tries, and its turn comes again."""
     rule = FAULT_RULES[result.fault]
-    if result.fault is Fault.WITHHELD:
+    if result.fault in (Fault.WITHHELD, Fault.SIGNED_OUT, Fault.LOGOUT):
         detail, again_us = result.detail or REASON_TEXT[rule.reason], to_us(now + max(rule.wait, asked or rule.wait))
         return VisitOutcome(rule.outcome, rule.reason, detail, again_us, page.tries, page.interval_s, False)
     outcome, reason = rule.outcome, rule.reason

@@ -13,7 +13,7 @@ from evercrawl.errors import ConfigError
 from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import MIN_PASSWORD_CHARS, AccessScope
 from evercrawl.web.format import plural
-from evercrawl.web.route import ActionResult, BadRequest, Inputs, parse_cursor
+from evercrawl.web.route import ActionResult, BadRequest, Inputs, parse_cursor, resource_path
 
 NEWEST = 2**62  # After every entry of the audit log.
 CHANGEABLE = frozenset(
@@ -30,6 +30,16 @@ CHANGEABLE = frozenset(
 def outposts(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return the outposts, their traffic, and what a plain crawl would have cost."""
     return {"outposts": list_outposts(state.path)}
+
+
+def has_outposts(state: AppState) -> bool:
+    """Return whether the collection has outposts."""
+    return bool(state.cached("has outposts", lambda: bool(list_outposts(state.path)), min_age_s=10))
+
+
+def has_workers(state: AppState) -> bool:
+    """Return whether several machines may share the collection."""
+    return is_in_database(state.path, state.settings)
 
 
 def settings(state: AppState, inputs: Inputs) -> dict[str, Any]:
@@ -93,21 +103,27 @@ def _parse_list(text: str) -> tuple[object, ...]:
 
 def access(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return tokens, whether a password is set, and the audit log."""
+    return {"has_password": state.auth.has_password(), **tokens(state, inputs), **audit_log(state, inputs)}
+
+
+def tokens(state: AppState, inputs: Inputs) -> dict[str, Any]:
+    """Return the tokens."""
+    return {"tokens": state.auth.tokens()}
+
+
+def audit_log(state: AppState, inputs: Inputs) -> dict[str, Any]:
+    """Return the audit log, newest first."""
     before = parse_cursor(inputs["after"])
     entries = state.auth.audit_log(NEWEST if before is None else before, inputs["limit"])
-    return {
-        "has_password": state.auth.has_password(),
-        "tokens": state.auth.tokens(),
-        "audit_log": entries,
-        "next": f"0.{entries[-1].id}" if len(entries) == inputs["limit"] else None,
-    }
+    return {"audit_log": entries, "next": f"0.{entries[-1].id}" if len(entries) == inputs["limit"] else None}
 
 
 def add_token(state: AppState, inputs: Inputs) -> ActionResult:
     """Create a token; its secret is shown only once."""
     secret = state.auth.add_token(inputs["name"], AccessScope[inputs["scope"].upper()])
-    message = f"New token, shown only once: {secret}"
-    return ActionResult(message, "/access", {"token": secret}, has_secret=True)
+    number = max(token.id for token in state.auth.tokens())
+    message, resource = f"New token, shown only once: {secret}", resource_path("/tokens/{id}", id=number)
+    return ActionResult(message, "/access", {"id": number, "token": secret}, resource, has_secret=True)
 
 
 def revoke_token(state: AppState, inputs: Inputs) -> ActionResult:

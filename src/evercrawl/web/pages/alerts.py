@@ -40,7 +40,7 @@ from evercrawl.model.alerts import (
 from evercrawl.model.time import from_us
 from evercrawl.web.app_state import AppState
 from evercrawl.web.format import plural
-from evercrawl.web.route import ActionResult, BadRequest, Inputs, Parameter, parse_cursor
+from evercrawl.web.route import ActionResult, BadRequest, Inputs, Parameter, parse_cursor, resource_path
 
 FEEDS = "feeds"  # Folder of the collection for feeds that were added here.
 ABOUT = {
@@ -89,9 +89,14 @@ def alerts(state: AppState, inputs: Inputs) -> dict[str, Any]:
         "alerts": [_fields(status) for status in registry_of(state).all()],
         "has_apprise": has_apprise(),
         "services": sorted(HOSTED_SERVICES),
-        "mail_problem": _problem_text(registry_of(state), Channel.MAIL),
+        "mail_problem": mail_problem(state),
         **shown,
     }
+
+
+def mail_problem(state: AppState) -> str | None:
+    """Return why mail cannot be sent; None: it can."""
+    return _problem_text(registry_of(state), Channel.MAIL)
 
 
 def _problem_text(registry: AlertRegistry, channel: Channel) -> str | None:
@@ -138,11 +143,14 @@ def alert(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 def add_alert(state: AppState, inputs: Inputs) -> ActionResult:
     """Add an alert; the secret of a webhook is shown only once."""
+    if not inputs["replace"] and any(one.alert.name == inputs["name"] for one in registry_of(state).all()):
+        raise BadRequest(f"there is already an alert {inputs['name']}; choose another name", 409)
     new = _alert(state, inputs)
     if new.destination.channel is Channel.ATOM:
         (state.path / FEEDS).mkdir(exist_ok=True)
     added = registry_of(state).add(new, overwrite=inputs["replace"])
     location, audit_values = f"/alert?name={added.name}", dict(inputs.values)
+    resource = resource_path("/alerts/{name}", name=added.name)
     if added.destination.channel is Channel.APPRISE:
         audit_values["address"] = redact_address(added.destination.address)
     secret, problem = added.destination.secret, _problem_text(registry_of(state), added.destination.channel)
@@ -152,9 +160,10 @@ def add_alert(state: AppState, inputs: Inputs) -> ActionResult:
             message = f"Alert {added.name} replaced. Its webhook keeps its signing secret."
         if problem is not None:
             message = f"Alert {added.name} added, but it cannot send yet: {problem}"
-        return ActionResult(message, location, {"name": added.name, "problem": problem}, audit_values=audit_values)
+        data = {"name": added.name, "problem": problem}
+        return ActionResult(message, location, data, resource, audit_values=audit_values)
     message = f"Alert {added.name} added. Signing secret of the webhook, shown only once: {secret}"
-    return ActionResult(message, location, {"name": added.name, "secret": secret}, has_secret=True)
+    return ActionResult(message, location, {"name": added.name, "secret": secret}, resource, has_secret=True)
 
 
 def remove_alert(state: AppState, inputs: Inputs) -> ActionResult:
@@ -163,7 +172,7 @@ def remove_alert(state: AppState, inputs: Inputs) -> ActionResult:
     _known(registry, inputs["name"])
     dropped = registry.remove(inputs["name"])
     pending = f" {plural(dropped, 'pending change')} dropped." if dropped else ""
-    return ActionResult(f"Alert {inputs['name']} removed.{pending}", "/alerts", {"dropped": dropped})
+    return ActionResult(f"Alert {inputs['name']} removed.{pending}", "/alerts")
 
 
 def test_alert(state: AppState, inputs: Inputs) -> ActionResult:
@@ -178,21 +187,15 @@ def test_alert(state: AppState, inputs: Inputs) -> ActionResult:
     return ActionResult(f"{result}: {attempt.detail}", f"/alert?name={name}", data)
 
 
-def pause_alert(state: AppState, inputs: Inputs) -> ActionResult:
-    """Stop the messages of an alert and drop pending ones."""
-    registry, name = registry_of(state), inputs["name"]
+def update_alert(state: AppState, inputs: Inputs) -> ActionResult:
+    """Stop the messages of an alert and drop pending ones, or send them again."""
+    registry, name, paused = registry_of(state), inputs["name"], inputs["paused"]
     _known(registry, name)
-    registry.pause(name)
-    return ActionResult(f"Alert {name} paused.", f"/alert?name={name}", {"name": name})
-
-
-def resume_alert(state: AppState, inputs: Inputs) -> ActionResult:
-    """Send the messages of an alert again."""
-    registry, name = registry_of(state), inputs["name"]
-    _known(registry, name)
-    registry.resume(name)
-    message = f"Alert {name} resumed. You'll be notified about changes found from now on."
-    return ActionResult(message, f"/alert?name={name}", {"name": name})
+    (registry.pause if paused else registry.resume)(name)
+    message = f"Alert {name} paused."
+    if not paused:
+        message = f"Alert {name} resumed. You'll be notified about changes found from now on."
+    return ActionResult(message, f"/alert?name={name}", {"name": name, "paused": paused})
 
 
 def retry_alert(state: AppState, inputs: Inputs) -> ActionResult:
@@ -303,6 +306,11 @@ def websub(state: AppState, inputs: Inputs) -> dict[str, Any]:
     }
 
 
+def has_subscriptions(state: AppState) -> bool:
+    """Return whether the collection has WebSub subscriptions."""
+    return bool(state.cached("has subscriptions", lambda: bool(state.websub.subscriptions()), min_age_s=10))
+
+
 def subscribe(state: AppState, inputs: Inputs) -> ActionResult:
     """Subscribe to a page or feed at its hub."""
     if not state.is_reachable:
@@ -310,7 +318,8 @@ def subscribe(state: AppState, inputs: Inputs) -> ActionResult:
     url = require_public_url(state.settings, inputs["url"])
     added = asyncio.run(state.websub.subscribe(url))
     message = f"Subscription requested at {added.hub}" + (f": {added.detail}" if added.detail else ".")
-    return ActionResult(message, "/websub", {"subscription": subscription_fields(added)})
+    resource = resource_path("/subscriptions/{topic}", topic=added.topic)
+    return ActionResult(message, "/websub", {"subscription": subscription_fields(added)}, resource)
 
 
 def unsubscribe(state: AppState, inputs: Inputs) -> ActionResult:

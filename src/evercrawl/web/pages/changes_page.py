@@ -11,37 +11,59 @@ from evercrawl.collection.noise_list import noise_since
 from evercrawl.collection.urls import site_of
 from evercrawl.model.change import Edit
 from evercrawl.model.history import PartVerdict, ReadMark
-from evercrawl.model.listing import RecentChangeGroup
+from evercrawl.model.listing import RecentChangeGroup, RecentChanges
 from evercrawl.model.time import from_us, to_us
 from evercrawl.web.app_state import AppState
 from evercrawl.web.format import diff_link, link_to
 from evercrawl.web.pages.site_pages import known_site
-from evercrawl.web.route import ActionResult, BadRequest, Inputs
+from evercrawl.web.route import ActionResult, BadRequest, Inputs, resource_path
+from evercrawl.web.table_page import stored_table, table_data
 
 WAIT_S = 5.0  # How long the page waits for the changes to be grouped.
 READ_MARKS_SHOWN = 5
+DAYS_SHOWN = 7  # Unless another time is given.
+TOP_GROUPS = 5  # On the overview.
+READ_MARKS_LISTED = 100
 MAX_SITES = 5
 LABEL_CHARS = 200
 STATES = ("unread", "read", "muted", "all")
 _KEY_MASK = 2**64 - 1  # Keys are signed 64-bit numbers.
 
 
+def _news(
+    state: AppState, since: datetime, which: str, site: str | None, *, noise: bool, wait_s: float
+) -> RecentChanges | None:
+    """Return grouped changes, cached; None while they are being grouped."""
+    inbox = ChangeInbox(state.path)
+    return state.cached(
+        f"changes {since:%Y%m%d%H%M} {site} {noise} {which} {inbox.stamp()}",
+        lambda: recent_changes(
+            state.path, state.settings, since=since, site=site, noise=noise, choose=filter_by_state(inbox, which)
+        ),
+        wait_s=wait_s,
+    )
+
+
+def top_changes(state: AppState, *, wait_s: float) -> dict[str, Any] | None:
+    """Return the most significant unread changes of the last week; None while they are being grouped."""
+    since = state.now().replace(minute=0) - timedelta(days=DAYS_SHOWN)
+    news = _news(state, since, "unread", None, noise=False, wait_s=wait_s)
+    if news is None:
+        return None
+    kinds = [event.kind for event in news.events]
+    return {
+        "groups": [_group(one) for one in news.groups[:TOP_GROUPS]],
+        "groups_total": news.total_groups,
+        "changes": news.changes,
+        "new": kinds.count("new"),
+        "gone": kinds.count("gone"),
+    }
+
+
 def changes(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return groups of changes, the most significant first; by default the unread ones."""
-    since, inbox = inputs["since"] or state.now() - timedelta(days=7), ChangeInbox(state.path)
-    key = f"changes {since:%Y%m%d%H%M} {inputs['site']} {inputs['noise']} {inputs['state']} {inbox.stamp()}"
-    news = state.cached(
-        key,
-        lambda: recent_changes(
-            state.path,
-            state.settings,
-            since=since,
-            site=inputs["site"],
-            noise=inputs["noise"],
-            choose=filter_by_state(inbox, inputs["state"]),
-        ),
-        wait_s=WAIT_S,
-    )
+    since, inbox = inputs["since"] or state.now() - timedelta(days=DAYS_SHOWN), ChangeInbox(state.path)
+    news = _news(state, since, inputs["state"], inputs["site"], noise=inputs["noise"], wait_s=WAIT_S)
     if news is None:
         raise BadRequest("grouping the changes; they will appear in a moment", 503, retry_after_s=1)
     groups = news.groups[: inputs["limit"]]
@@ -62,6 +84,11 @@ def changes(state: AppState, inputs: Inputs) -> dict[str, Any]:
         "exceptions": inbox.mutes(PartVerdict.CONTENT),
         "noise_groups": _noise(state, inputs, since) if inputs["noise"] else [],
     }
+
+
+def change_list(state: AppState, inputs: Inputs) -> dict[str, Any]:
+    """Return single changes, newest first."""
+    return table_data(stored_table(state, inputs, "change-list", "/change-list"), "changes")
 
 
 def _noise(state: AppState, inputs: Inputs, since: datetime) -> list[dict[str, Any]]:
@@ -105,6 +132,17 @@ def _group(one: RecentChangeGroup) -> dict[str, Any]:
     }
 
 
+def read_marks(state: AppState, inputs: Inputs) -> dict[str, Any]:
+    """Return what was marked as read last."""
+    return {"read_marks": ChangeInbox(state.path).reviews(READ_MARKS_LISTED)}
+
+
+def mutes(state: AppState, inputs: Inputs) -> dict[str, Any]:
+    """Return muted parts, and parts that are always reported."""
+    inbox = ChangeInbox(state.path)
+    return {"mutes": inbox.mutes(), "reported_parts": inbox.mutes(PartVerdict.CONTENT)}
+
+
 def mark_read(state: AppState, inputs: Inputs) -> ActionResult:
     """Mark changes as read: those with these edits, or all up to a time."""
     until_us = inputs["until"]
@@ -121,7 +159,8 @@ def mark_read(state: AppState, inputs: Inputs) -> ActionResult:
         marks, who=inputs.user.name, text=label[:LABEL_CHARS], now_us=to_us(state.now())
     )
     message = f"Marked as read: {label[:LABEL_CHARS]}"
-    return ActionResult(message, link_to("/changes", site=inputs["site"]), {"id": number})
+    resource = resource_path("/read-marks/{id}", id=number)
+    return ActionResult(message, link_to("/changes", site=inputs["site"]), {"id": number}, resource)
 
 
 def _keys(written: str) -> list[int]:
@@ -138,7 +177,8 @@ def mute_part(state: AppState, inputs: Inputs) -> ActionResult:
     """Ignore changes in a part of a page or site."""
     name = inputs.user.name
     done = state.collection.mute(inputs["pattern"], site=inputs["site"], page=inputs["page"], who=name)
-    return ActionResult(f"Muted on {done.place}: {done.pattern}", "/changes", {"mute": done})
+    resource = resource_path("/mutes/{id}", id=done.id)
+    return ActionResult(f"Muted on {done.place}: {done.pattern}", "/changes", {"mute": done}, resource)
 
 
 def report_part(state: AppState, inputs: Inputs) -> ActionResult:
@@ -146,7 +186,8 @@ def report_part(state: AppState, inputs: Inputs) -> ActionResult:
     name, verdict = inputs.user.name, PartVerdict.CONTENT
     done = state.collection.mute(inputs["pattern"], site=inputs["site"], page=inputs["page"], who=name, verdict=verdict)
     message = f"Reported from the next visit on, on {done.place}: {done.pattern}"
-    return ActionResult(message, link_to("/changes", noise="true"), {"mute": done})
+    resource = resource_path("/mutes/{id}", id=done.id)
+    return ActionResult(message, link_to("/changes", noise="true"), {"mute": done}, resource)
 
 
 def undo_mute(state: AppState, inputs: Inputs) -> ActionResult:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import Any
 
-from evercrawl.collection.listings import due_by_hour, list_due_pages, list_skipped, queued_by_priority
 from evercrawl.collection.runs import live_run
-from evercrawl.collection.urls import request_visit, require_public_url, with_scheme
+from evercrawl.collection.site_list import due_by_hour, queued_by_priority
+from evercrawl.collection.table_view import read_skipped
+from evercrawl.collection.urls import read_url_list, request_visit, require_public_url
+from evercrawl.config import collection_file, write_setting
 from evercrawl.model.reason import Reason
 from evercrawl.web.app_state import AppState
 from evercrawl.web.charts import bars
 from evercrawl.web.format import link_to
-from evercrawl.web.route import ActionResult, BadRequest, Inputs
+from evercrawl.web.route import ActionResult, BadRequest, Inputs, resource_path
+from evercrawl.web.table_page import stored_table, table_data
 
 MAX_URLS = 100
 SKIP_REASONS = frozenset(
@@ -30,35 +33,43 @@ def start_crawl(state: AppState, inputs: Inputs) -> ActionResult:
     """Start a crawl, with new start URLs if given."""
     if live_run(state.path, now=state.now()) is not None:
         raise BadRequest("a crawl is already running", 409)
-    urls = [require_public_url(state.settings, text) for text in inputs["urls"].split()[:MAX_URLS]]
+    listed = read_url_list(inputs["urls"]) if inputs["urls"].strip() else []
+    urls = [require_public_url(state.settings, url) for url in listed[:MAX_URLS]]
     if not urls and not state.settings.scope.seeds:
         raise BadRequest("nothing to crawl yet; enter a URL")
+    _save_watching(state, is_on=inputs["forever"])
     pid = state.crawl.start(urls, forever=inputs["forever"], refresh=inputs["refresh"])
-    return ActionResult("Crawl started.", "/live", {"pid": pid})
+    return ActionResult("Crawl started.", "/live", {"pid": pid}, resource_path("/runs/current"))
 
 
 def stop_crawl(state: AppState, inputs: Inputs) -> ActionResult:
     """Stop the crawl that was started here."""
     if not state.crawl.stop():
         raise BadRequest("this crawl was started elsewhere; stop it there", 409)
+    _save_watching(state, is_on=False)
     return ActionResult("Stopping the crawl. Requests in flight may finish.", "/live")
+
+
+def _save_watching(state: AppState, *, is_on: bool) -> None:
+    """Remember whether to keep watching when the interface starts again."""
+    if state.settings.web.keep_watching != is_on:
+        write_setting(collection_file(state.path), "web.keep_watching", is_on)
 
 
 def visit_page(state: AppState, inputs: Inputs) -> ActionResult:
     """Request a visit to a page by the running or next crawl."""
     url = request_visit(state.path, state.settings, inputs["url"], by=inputs.user.name)
-    return ActionResult("The page will be visited as soon as its site allows.", link_to("/why", url=url))
+    message, resource = "The page will be visited as soon as its site allows.", resource_path("/pages/{url}", url=url)
+    return ActionResult(message, link_to("/why", url=url), {"url": url}, resource)
 
 
 def frontier(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return the queue by priority, the pages due per hour, and the next pages."""
-    portion = list_due_pages(state.path, after=inputs["after"], limit=inputs["limit"])
     return {
+        **table_data(stored_table(state, inputs, "queue", "/frontier"), "pages"),
         "now": state.now(),
         "queue": state.cached("queue", lambda: queued_by_priority(state.path), min_age_s=3) or [],
         "due_by_hour": state.cached("due", lambda: due_by_hour(state.path, now=state.now()), min_age_s=5) or [],
-        "pages": portion.rows,
-        "next": portion.next,
     }
 
 
@@ -72,13 +83,15 @@ def frontier_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
 def skipped(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return skipped URLs, and their number per reason."""
     status = state.cached("status", lambda: state.collection.status(), min_age_s=3)
-    portion = list_skipped(state.path, reason=inputs["reason"], after=inputs["after"], limit=inputs["limit"])
+    table = stored_table(
+        state, inputs, "skipped", "/skipped",
+        lambda query, columns: read_skipped(state.path, state.settings, query, columns),
+    )  # fmt: skip
     by_reason = dict(status.by_reason) if status else {}
     return {
+        **table_data(table, "skipped"),
         "reason": inputs["reason"],
         "by_reason": {name: count for name, count in by_reason.items() if Reason(name) in SKIP_REASONS},
-        "skipped": portion.rows,
-        "next": portion.next,
     }
 
 
@@ -86,5 +99,5 @@ def why(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return the decision about a URL, its reason, and when the page is due."""
     if not inputs["url"]:
         return {"url": None, "explanation": None}
-    url = with_scheme(inputs["url"])
+    url = state.collection.typed_url(inputs["url"])
     return {"url": url, "explanation": state.collection.why(url)}

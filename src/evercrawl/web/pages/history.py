@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from datetime import date, timedelta
-from itertools import takewhile, zip_longest
+from datetime import date, datetime, timedelta
+from difflib import unified_diff
+from itertools import islice, pairwise, takewhile, zip_longest
 from typing import Any, Literal, NamedTuple
 
 from evercrawl.collection.change_groups import cut_text, mute_patterns, shorten_edit, text_blocks
 from evercrawl.collection.stored_pages import canonical_page_url
-from evercrawl.collection.urls import site_of, with_scheme
-from evercrawl.errors import ConfigError
-from evercrawl.model.change import BlockEdit, Words
+from evercrawl.collection.urls import site_of
+from evercrawl.errors import ConfigError, StoreUnavailable
+from evercrawl.model.change import BlockEdit, VersionDiff, Words
 from evercrawl.model.history import PageHistory
 from evercrawl.web.app_state import AppState
 from evercrawl.web.charts import timeline
-from evercrawl.web.route import BadRequest, Inputs
+from evercrawl.web.format import link_to
+from evercrawl.web.route import BadRequest, Inputs, Parameter
 
 VISITS_SHOWN = 50
 TEXT_SHOWN = 20_000
@@ -23,21 +26,38 @@ TEXT_SHOWN = 20_000
 
 def page(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return a page: versions, visits, and why and when it is visited."""
-    url = with_scheme(inputs["url"])
+    url = state.collection.typed_url(inputs["url"])
     explanation = state.collection.why(url)
     try:
         history = state.collection.history(url)
     except ConfigError:
         history = PageHistory(explanation.url, ())
     if not explanation.known and not history.versions:
-        raise BadRequest(f"the collection does not have {explanation.url}: {explanation.detail}", 404)
+        raise BadRequest(
+            f"{explanation.url} is not in the collection: {explanation.detail}", 404, offer=explanation.url
+        )
     return {
         "url": explanation.url,
         "explanation": explanation,
+        "title": next((kept.title for kept in reversed(history.versions) if kept.title), None),
+        "has_screenshot": _has_screenshot(state, explanation.url) if history.versions else False,
         "versions": history.versions[::-1],
         "visits": history.visits[:VISITS_SHOWN],
         "visits_total": len(history.visits),
     }
+
+
+def versions(state: AppState, inputs: Inputs) -> dict[str, Any]:
+    """Return the versions of a page, newest first."""
+    found = page(state, inputs)
+    return {"url": found["url"], "versions": found["versions"]}
+
+
+def _has_screenshot(state: AppState, url: str) -> bool:
+    try:
+        return bool(state.collection.screenshot(url))
+    except (ConfigError, StoreUnavailable):
+        return False
 
 
 def page_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
@@ -47,36 +67,84 @@ def page_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
         return {}
     begin, end = versions[0].seen_at, versions[-1].seen_at
     whole = (end - begin).total_seconds() or 1.0
+    url = data["url"]
+    links = [link_to("/show", url=url, at=f"v{versions[0].version}")]
+    links += [link_to("/diff", url=url, a=f"v{a.version}", b=f"v{b.version}") for a, b in pairwise(versions)]
     dots = [
         (
             (kept.seen_at - begin).total_seconds() / whole,
             kept.size if kept.size is not None else 0.3,
-            f"v{kept.version}, {kept.seen_at:%Y-%m-%d %H:%M}, {kept.change_class or 'first'}",
+            f"v{kept.version}, {kept.seen_at:%Y-%m-%d %H:%M} UTC, {kept.change_class or 'first'}",
+            link,
         )
-        for kept in versions
+        for kept, link in zip(versions, links, strict=True)
     ]
-    return {"versions": timeline("Versions over time; larger dots are larger changes", dots)}
+    ends = (f"{begin:%Y-%m-%d}", f"{end:%Y-%m-%d}")
+    return {"versions": timeline("Versions over time; larger dots are larger changes", dots, ends)}
+
+
+AROUND = {"none": 0, "near": 1, "all": 10**9}
+"""Blocks shown before and after an edit."""
+DIFF_VIEWS = ("text", "source", "rendered")
+DIFF_PARAMETERS = (
+    Parameter("a", "Older version: v3, -1, or a time. Default: the one before the newest."),
+    Parameter("b", "Newer version. Default: the newest."),
+    Parameter("view", "What to compare.", "choice", default="text", choices=DIFF_VIEWS),
+    Parameter("context", "How much unchanged text to show.", "choice", default="near", choices=tuple(AROUND)),
+)
+_TAGS = re.compile(r"(?<=>)\s*(?=<)")  # Where source without line ends is divided.
+MAX_SOURCE_LINES = 5000
+MAX_SOURCE_CHARS = 400  # Shown of one line.
 
 
 def diff(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return the differences between two versions of a page."""
-    found = state.collection.diff(with_scheme(inputs["url"]), inputs["a"], inputs["b"])
+    found = state.collection.diff(state.collection.typed_url(inputs["url"]), inputs["a"], inputs["b"])
     history = state.collection.history(found.url)
+    numbers = [kept.version for kept in history.versions]
+    titles = [kept.title for kept in history.versions if kept.title]
     newer = state.collection.show(found.url, f"v{found.after.version}").text if found.edits else ""
+    first, second = sorted((found.before.version, found.after.version))
+    pair = {"url": found.url, "a": f"v{found.before.version}", "b": f"v{found.after.version}"}
     return {
         "difference": found,
-        "rows": side_by_side(found.edits, text_blocks(newer)),
+        "title": titles[-1] if titles else None,
+        "rows": side_by_side(found.edits, text_blocks(newer), around=AROUND[inputs["context"]]),
         "words_added": found.words_of("+"),
         "words_removed": found.words_of("-"),
         "parts_edited": mute_patterns(found.edits),
         "site": site_of(found.url),
-        "versions": [kept.version for kept in history.versions],
+        "versions": numbers,
+        "view": inputs["view"],
+        "context": inputs["context"],
+        "previous": max((number for number in numbers if number < first), default=None),
+        "following": min((number for number in numbers if number > second), default=None),
+        "share": state.own_origin(inputs.host) + link_to("/diff", **pair),
+        "source": source_lines(state, found) if inputs["view"] == "source" else [],
+        "replays": [_replay(state, inputs.host, found.url, one.seen_at) for one in (found.before, found.after)],
     }
+
+
+def source_lines(state: AppState, found: VersionDiff) -> list[dict[str, str]]:
+    """Return the lines of the source that differ, with those around them."""
+    older, newer = (
+        _TAGS.sub(
+            "\n", state.collection.show(found.url, f"v{one.version}").html.decode("utf-8", "replace")
+        ).splitlines()
+        for one in (found.before, found.after)
+    )
+    changed = unified_diff(older[:MAX_SOURCE_LINES], newer[:MAX_SOURCE_LINES], lineterm="")
+    lines = islice(changed, 2, MAX_SOURCE_LINES)
+    return [{"sign": line[0], "text": line[1 : MAX_SOURCE_CHARS + 1]} for line in lines]
+
+
+def _replay(state: AppState, host: str, url: str, at: datetime) -> str:
+    return f"{state.replay_origin(host)}/r/{replay_key(state)}/web/{at:%Y%m%d%H%M%S}/{url}"
 
 
 def show(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return a version: text, headers and links, and the URL of the archived page."""
-    found = state.collection.show(canonical_page_url(with_scheme(inputs["url"])), inputs["at"] or "v0")
+    found = state.collection.show(canonical_page_url(state.collection.typed_url(inputs["url"])), inputs["at"] or "v0")
     stamp = f"{found.fetched_at:%Y%m%d%H%M%S}"
     origin = state.replay_origin(inputs.host)
     return {
@@ -89,7 +157,7 @@ def show(state: AppState, inputs: Inputs) -> dict[str, Any]:
         "headers": [list(pair) for pair in found.headers],
         "text": found.text[:TEXT_SHOWN],
         "links": [link.url for link in found.links[:500]],
-        "replay": f"{origin}/r/{replay_key(state)}/web/{stamp}/{found.url}",
+        "replay": _replay(state, inputs.host, found.url, found.fetched_at),
         "memento": f"{origin}/web/{stamp}/{found.url}",
     }
 
@@ -105,7 +173,6 @@ def is_replay_key(state: AppState, key: str) -> bool:
     return any(state.auth.is_signed(f"replay {(state.now() - timedelta(days=back)).date()}", key) for back in (0, 1))
 
 
-AROUND = 1  # Blocks shown before and after an edit.
 MAX_ROWS = 1000
 CONTEXT_CHARS = 200  # Unchanged text shown on each side of a difference.
 MAX_UNCHANGED_CHARS = 300  # Text shown of an unchanged block.
@@ -122,17 +189,17 @@ class DiffRow(NamedTuple):
     hidden: int = 0
 
 
-def side_by_side(edits: Sequence[BlockEdit], blocks: Sequence[str]) -> list[DiffRow]:
-    """Return the rows of a difference; `blocks` is the newer text."""
+def side_by_side(edits: Sequence[BlockEdit], blocks: Sequence[str], *, around: int = 1) -> list[DiffRow]:
+    """Return the rows of a difference; `blocks` is the newer text, `around` how much of it is shown beside edits."""
     rows: list[DiffRow] = []
     shown = 0
     for begin, end, group in _groups(edits):
-        rows += _unchanged_rows(blocks, shown, begin - 1, is_first=shown == 0)
+        rows += _unchanged_rows(blocks, shown, begin - 1, around, is_first=shown == 0)
         rows += group
         shown = end
         if len(rows) > MAX_ROWS:
             return rows[:MAX_ROWS]
-    return rows + _unchanged_rows(blocks, shown, len(blocks), is_last=True) if rows else rows
+    return rows + _unchanged_rows(blocks, shown, len(blocks), around, is_last=True) if rows else rows
 
 
 def _groups(edits: Sequence[BlockEdit]) -> Iterator[tuple[int, int, list[DiffRow]]]:
@@ -184,14 +251,14 @@ def _row(whole: BlockEdit) -> DiffRow:
 
 
 def _unchanged_rows(
-    blocks: Sequence[str], begin: int, end: int, *, is_first: bool = False, is_last: bool = False
+    blocks: Sequence[str], begin: int, end: int, around: int, *, is_first: bool = False, is_last: bool = False
 ) -> list[DiffRow]:
     """Return rows for the blocks from `begin` to `end`, with blocks far from edits hidden."""
     places = range(max(0, begin), min(end, len(blocks)))
     kept = [
         place
         for place in places
-        if (not is_first and place < begin + AROUND) or (not is_last and place >= end - AROUND)
+        if (not is_first and place < begin + around) or (not is_last and place >= end - around) or around >= len(blocks)
     ]
     rows: list[DiffRow] = []
     following = places.start

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import Any
 
-from evercrawl.collection.runs import live_run, past_run, past_runs
+from evercrawl.collection.runs import LiveRun, live_run, past_run, past_runs
 from evercrawl.collection.site_list import busiest_sites, changes_by_day, largest_sites, newest_visits, visits_by_day
+from evercrawl.collection.status import next_visit
+from evercrawl.model.listing import SiteRow
 from evercrawl.model.reason import Reason
+from evercrawl.model.table import TableColumn
 from evercrawl.web.app_state import AppState
-from evercrawl.web.charts import calendar, stacked_bars
+from evercrawl.web.charts import calendar_of_changes, stacked_bars
+from evercrawl.web.format import format_duration, relative_time, short_url
+from evercrawl.web.pages.changes_page import top_changes
 from evercrawl.web.pages.site_pages import find_traps
-from evercrawl.web.route import BadRequest, Inputs, parse_cursor
+from evercrawl.web.route import BadRequest, Inputs
+from evercrawl.web.table_page import listed_table, table_data
 
 SITES_SHOWN = 12
 LIVE_SITES_SHOWN = 10
+VISITS_SHOWN = 25
+NEWS_WAIT_S = 0.5  # How long the page waits for the newest changes.
 WAIT_S = 0.25  # How long the page waits for counts that are not cached yet.
-DAYS_SHOWN = 30
+DAYS_SHOWN, MIN_DAYS_SHOWN = 30, 7
 KINDS = (("new", "new or changed"), ("same", "unchanged"), ("304", "not modified (304)"), ("failed", "failed"))
-_KIND_OF = {
-    Reason.NEW: "new",
-    Reason.CHANGED: "new",
-    Reason.SAME_CONTENT: "same",
-    Reason.NOISE: "same",
-    Reason.DUPLICATE: "same",
-    Reason.NOT_MODIFIED: "304",
-    Reason.REDIRECT: "same",
-}
+_SAME = (Reason.SAME_CONTENT, Reason.NOISE, Reason.DUPLICATE, Reason.REDIRECT)
+_KIND_OF = {Reason.NEW: "new", Reason.CHANGED: "new", Reason.NOT_MODIFIED: "304"} | dict.fromkeys(_SAME, "same")
 
 
 def _counts(state: AppState) -> dict[str, Callable[[], Any]]:
@@ -49,6 +50,7 @@ def overview(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return counts, freshness, results per day, changes per day, and the largest sites."""
     found = state.cached_all(_counts(state), wait_s=WAIT_S)
     return {
+        "news": top_changes(state, wait_s=NEWS_WAIT_S),
         "status": found["status"],
         "run": live_run(state.path, now=state.now()),
         "last_run": next(iter(past_runs(state.path, limit=1)), None),
@@ -62,11 +64,12 @@ def overview(state: AppState, inputs: Inputs) -> dict[str, Any]:
 def overview_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
     """Return the charts of the overview."""
     days: dict[date, dict[str, int]] = data["visits_by_day"]
-    shown = [today - timedelta(days=back) for back in range(DAYS_SHOWN - 1, -1, -1)]
+    count = min(DAYS_SHOWN, max(MIN_DAYS_SHOWN, (today - min(days, default=today)).days + 1))
+    shown = [today - timedelta(days=back) for back in range(count - 1, -1, -1)]
     columns = [(f"{day:%d %b}", _kinds(days.get(day, {}))) for day in shown]
     return {
-        "visits": stacked_bars("Visits per day, by result", columns, KINDS),
-        "changes": calendar("Changed pages per day", data["changes_by_day"], last=today),
+        "visits": stacked_bars("Visits per day, by result", columns, KINDS) if days else None,
+        "changes": calendar_of_changes(data["changes_by_day"], today),
     }
 
 
@@ -79,26 +82,76 @@ def _kinds(reasons: dict[str, int]) -> dict[str, int]:
 
 
 def live(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return the running crawl, the newest visits, and the sites with queued pages."""
+    """Return the running crawl or the last one, the newest visits, and the sites with queued pages."""
     return {
-        "run": live_run(state.path, now=state.now()),
-        "crawl_pid": state.crawl.pid,
+        **crawl_state(state),
+        "last_run": next(iter(past_runs(state.path, limit=1)), None),
         "last_exit": state.crawl.last_exit,
         "last_output": state.crawl.last_output(2000) if state.crawl.last_exit else "",
-        "visits": newest_visits(state.path, 25),
-        "sites": state.cached("live sites", lambda: busiest_sites(state.path, LIVE_SITES_SHOWN), min_age_s=1) or [],
+        "visits": newest_visits(state.path, VISITS_SHOWN),
         "seeds": state.settings.scope.seeds,
     }
 
 
+def crawl_state(state: AppState) -> dict[str, Any]:
+    """Return the running crawl: how far it is, the time left, and what it waits for."""
+    run = live_run(state.path, now=state.now())
+    sites = state.cached("live sites", lambda: busiest_sites(state.path, LIVE_SITES_SHOWN), min_age_s=1) or []
+    found = {"run": run, "crawl_pid": state.crawl.pid, "sites": sites}
+    if run is None:
+        return {**found, "share": 0.0, "left": "", "waiting": ""}
+    done, queued = run.progress.fetched, run.progress.queued
+    # Sites are crawled side by side, so the one that takes longest counts.
+    left_s = max((site.pending * site.delay_ms / 1000 for site in sites), default=0.0)
+    return {
+        **found,
+        "share": round(done / (done + queued), 4) if queued else 1.0,
+        "left": f"about {format_duration(left_s)} left" if queued and left_s else "",
+        "waiting": _waiting(state, run, sites),
+    }
+
+
+def _waiting(state: AppState, run: LiveRun, sites: Sequence[SiteRow]) -> str:
+    """Return what a crawl waits for and why, in words."""
+    now, progress = state.now(), run.progress
+    if progress.closed_note and not progress.in_flight:
+        return f"Paused: {progress.closed_note}"
+    if not progress.queued and not progress.in_flight:
+        due = state.cached("next due", lambda: next_visit(state.path), min_age_s=5)
+        return f"Up to date. Next visit {relative_time(due, now)}." if due and due > now else ""
+    slowest = max((site for site in sites if site.pending), key=lambda site: site.delay_ms, default=None)
+    if slowest is None or not slowest.delay_ms:
+        return ""
+    return f"To be polite, {short_url(slowest.name)} gets one request every {format_duration(slowest.delay_ms / 1000)}."
+
+
+RUN_COLUMNS = (
+    TableColumn("began", "Started", "time"),
+    TableColumn("seconds", "Duration", "seconds"),
+    TableColumn("requests", "Requests", "number"),
+    TableColumn("new", "New", "number"),
+    TableColumn("changed", "Changed", "number"),
+    TableColumn("unchanged", "Unchanged", "number", is_shown=False),
+    TableColumn("not_modified", "304", "number"),
+    TableColumn("skipped", "Skipped", "number"),
+    TableColumn("errors", "Errors", "number"),
+    TableColumn("bytes", "Bytes", "bytes"),
+    TableColumn("stopped", "Result", "choice"),
+    TableColumn("ended", "Ended", "time", is_shown=False),
+    TableColumn("id", "Report", "run", is_sortable=False, is_filterable=False),
+)
+RUNS_LISTED = 1000
+
+
 def runs(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return the finished runs, newest first, and the running one."""
-    found = past_runs(state.path, before=parse_cursor(inputs["after"]), limit=inputs["limit"])
-    return {
-        "run": live_run(state.path, now=state.now()),
-        "runs": found,
-        "next": f"0.{found[-1].id}" if len(found) == inputs["limit"] and found[-1].id else None,
-    }
+    rows = [
+        {column.name: one.summary.get(column.name) for column in RUN_COLUMNS}
+        | {"id": one.id, "began": one.began, "ended": one.ended, "seconds": round(one.summary.get("seconds") or 0)}
+        for one in past_runs(state.path, limit=RUNS_LISTED)
+    ]
+    table = listed_table(state, inputs, rows, RUN_COLUMNS, "/runs")
+    return {"run": live_run(state.path, now=state.now()), **table_data(table, "runs")}
 
 
 def run(state: AppState, inputs: Inputs) -> dict[str, Any]:

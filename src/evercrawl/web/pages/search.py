@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import Any
 
 from evercrawl.collection.search import MEDIA_KINDS
-from evercrawl.collection.urls import with_scheme
+from evercrawl.collection.site_list import find_site
+from evercrawl.errors import ConfigError
 from evercrawl.model.search import Tone
 from evercrawl.web.app_state import AppState
+from evercrawl.web.format import link_to
 from evercrawl.web.route import BadRequest, Inputs, Parameter
 
 LINKS_SHOWN = 200
@@ -47,9 +50,22 @@ def search(state: AppState, inputs: Inputs) -> dict[str, Any]:
     return {**shown, "found": found}
 
 
+def find_target(state: AppState, text: str) -> str:
+    """Return where the box of every page leads: to the page of a URL, to a known site, or to a search."""
+    words = text.strip()
+    if len(words.split()) == 1:
+        if words.lower().startswith(("http://", "https://")):
+            return link_to("/page", url=words)
+        host, slash, path = words.partition("/")
+        with suppress(ConfigError):
+            if find_site(state.path, state.settings, host) is not None:
+                return link_to("/page", url=words) if slash and path else link_to("/site", name=host)
+    return link_to("/search", q=words)
+
+
 def links(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return the links to and from a page, and its importance."""
-    found, is_ready = state.links(with_scheme(inputs["url"]))
+    found, is_ready = state.links(state.collection.typed_url(inputs["url"]))
     return {
         "url": found.url,
         "pagerank": found.pagerank,

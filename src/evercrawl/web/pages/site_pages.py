@@ -9,27 +9,45 @@ from typing import Any
 
 from evercrawl.collection.crawl import min_delay
 from evercrawl.collection.rate_overrides import MAX_RULE_DELAY, rate_override_of, robots_crawl_delay
-from evercrawl.collection.site_list import find_site, list_site_pages, list_sites, site_changes_by_day, site_load
+from evercrawl.collection.site_list import find_site, site_changes_by_day, site_load
 from evercrawl.model.listing import SiteLoad
 from evercrawl.model.site import Site, TrapPattern
+from evercrawl.model.table import TableColumn
 from evercrawl.web.app_state import AppState
-from evercrawl.web.charts import calendar, histogram
+from evercrawl.web.charts import calendar_of_changes, histogram
 from evercrawl.web.format import format_duration, link_to, plural
 from evercrawl.web.route import ActionResult, BadRequest, Inputs
+from evercrawl.web.table_page import listed_table, stored_table, table_data
 
 DELAY_EDGES = (0, 1, 2, 5, 10, 30, 60, 300)
 TIME_EDGES = (0, 50, 100, 250, 500, 1000, 2000, 5000)
 ROBOTS_SHOWN = 20_000
 MAX_DELAY_S = int(MAX_RULE_DELAY.total_seconds())
 SLIDER_END_S = 120  # Usual end of the slider; the API and the command line go further.
-PATTERNS_SHOWN = 500
+TRAP_COLUMNS = (
+    TableColumn("pattern", "Pattern", "pattern"),
+    TableColumn("site", "Site"),
+    TableColumn("class", "Problem", "choice"),
+    TableColumn("evidence", "Evidence"),
+    TableColumn("requests", "Requests", "number"),
+    TableColumn("state", "State", "choice"),
+)
 TRAPS_WAIT_S = 1.5  # How long the page waits for the patterns, which are also computed at the start.
 
 
 def sites(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return a portion of the sites."""
-    portion = list_sites(state.path, after=inputs["after"], limit=inputs["limit"])
-    return {"sites": portion.rows, "next": portion.next}
+    return table_data(stored_table(state, inputs, "sites", "/sites"), "sites")
+
+
+def pages(state: AppState, inputs: Inputs) -> dict[str, Any]:
+    """Return a portion of the pages."""
+    return table_data(stored_table(state, inputs, "pages", "/pages"), "pages")
+
+
+def all_versions(state: AppState, inputs: Inputs) -> dict[str, Any]:
+    """Return a portion of the versions."""
+    return table_data(stored_table(state, inputs, "versions", "/versions"), "versions")
 
 
 def known_site(state: AppState, name: str) -> tuple[int, Site]:
@@ -43,17 +61,15 @@ def known_site(state: AppState, name: str) -> tuple[int, Site]:
 def site(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return a site: pace, robots.txt, pages and changes per day."""
     shard, record = known_site(state, inputs["name"])
-    portion = list_site_pages(state.path, shard, record, after=inputs["after"], limit=inputs["limit"])
     days = state.cached(
         f"calendar {record.name}",
         lambda: site_changes_by_day(state.path, shard, record.id, now=state.now()),
         min_age_s=5,
     )
     return {
+        **table_data(stored_table(state, inputs, "pages", "/site", fixed={"site": f"={record.name}"}), "pages"),
         "site": record._replace(robots=None),
         "robots": _robots(state, record),
-        "pages": portion.rows,
-        "next": portion.next,
         "changes_by_day": days or {},
         "slowdown": _slowdown(state, record),
     }
@@ -103,7 +119,7 @@ def _robots(state: AppState, site: Site) -> dict[str, Any] | None:
 
 def site_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
     """Return the calendar of changes."""
-    return {"changes": calendar("Changed pages per day", data["changes_by_day"], last=today)}
+    return {"changes": calendar_of_changes(data["changes_by_day"], today)}
 
 
 def load(state: AppState, inputs: Inputs) -> dict[str, Any]:
@@ -140,35 +156,36 @@ def traps(state: AppState, inputs: Inputs) -> dict[str, Any]:
     known = find_traps(state, wait_s=TRAPS_WAIT_S)
     found = known or []
     effect = None
-    if inputs["pattern"]:
-        effect = state.collection.trap_exclude(inputs["pattern"], inputs["site"])
+    if inputs["preview"]:
+        effect = state.collection.trap_exclude(inputs["preview"], inputs["preview_site"])
+    rows = [asdict(one) | {"class": one.kind} for one in found]
     return {
-        "traps": found[:PATTERNS_SHOWN],
+        **table_data(listed_table(state, inputs, rows, TRAP_COLUMNS, "/traps"), "traps"),
         "traps_total": len(found),
         "is_loading": known is None,
-        "pattern": inputs["pattern"],
-        "site": inputs["site"],
+        "preview": inputs["preview"],
+        "preview_site": inputs["preview_site"],
         "effect": effect,
     }
 
 
-def exclude_trap(state: AppState, inputs: Inputs) -> ActionResult:
-    """Exclude a URL pattern, even in a running crawl."""
-    effect = state.collection.trap_exclude(inputs["pattern"], inputs["site"], apply=True)
+def set_trap_rule(state: AppState, inputs: Inputs) -> ActionResult:
+    """Exclude or allow a URL pattern, even in a running crawl."""
+    pattern, site = inputs["pattern"], inputs["site"]
+    if inputs["action"] == "exclude":
+        effect = state.collection.trap_exclude(pattern, site, apply=True)
+        message = f"{pattern} excluded: {plural(effect.queued, 'queued page')}."
+    else:
+        effect = state.collection.trap_allow(pattern, site, apply=True)
+        message = f"{pattern} allowed."
     state.invalidate("traps")
-    message = f"{inputs['pattern']} excluded: {plural(effect.queued, 'queued page')}."
     return ActionResult(message, "/traps", {"effect": effect})
-
-
-def allow_trap(state: AppState, inputs: Inputs) -> ActionResult:
-    """Allow a URL pattern, even in a running crawl."""
-    effect = state.collection.trap_allow(inputs["pattern"], inputs["site"], apply=True)
-    state.invalidate("traps")
-    return ActionResult(f"{inputs['pattern']} allowed.", "/traps", {"effect": effect})
 
 
 def undo_trap(state: AppState, inputs: Inputs) -> ActionResult:
     """Remove your rule for a URL pattern."""
     is_removed = state.collection.trap_undo(inputs["pattern"], inputs["site"])
     state.invalidate("traps")
-    return ActionResult("Rule removed." if is_removed else "There was no rule.", "/traps", {"removed": is_removed})
+    if not is_removed:
+        raise BadRequest("there is no such rule", 404)
+    return ActionResult("Rule removed.", "/traps")

@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from evercrawl.collection.alerts.subscriptions import CallbackReply
 from evercrawl.collection.site_list import find_site
-from evercrawl.collection.urls import canonical, fetch_text, request_visits, site_of
+from evercrawl.collection.urls import canonical, fetch_text, request_announced, site_of
 from evercrawl.web.access_control import RateLimit
 from evercrawl.web.app_state import AppState
 from evercrawl.web.route import BadRequest, Parameter
@@ -49,6 +49,7 @@ class IndexNow:
         self._fetch_limit = RateLimit(burst=3, per_s=1 / 20)
 
     async def __call__(self, request: Request) -> Response:
+        require_writable(self.state)
         urls, key, location = await _read_announcement(request)
         if not KEY.fullmatch(key):
             raise BadRequest("the key must be 8 to 128 letters, digits and dashes")
@@ -64,8 +65,10 @@ class IndexNow:
         if any(not name.startswith(folder) for name in names):
             raise BadRequest("a key file only counts for its own folder", 422)
         await self._require_proof(site, key, key_url)
-        await run_in_threadpool(request_visits, self.state.path, names, by=f"IndexNow from {site}")
-        self.state.auth.log_change(f"IndexNow {site}", "announce", f"{len(names)} pages")
+        taken = await run_in_threadpool(
+            request_announced, self.state.path, self.state.settings, names, source=f"IndexNow from {site}"
+        )
+        self.state.auth.log_change(f"IndexNow {site}", "announce", f"{taken} of {len(names)} pages")
         return Response("", 202)
 
     async def _require_proof(self, site: str, key: str, key_url: str) -> None:
@@ -74,12 +77,12 @@ class IndexNow:
         if known is None and site not in seeds:
             raise BadRequest("this collection does not crawl that host", 422)
         now = time.monotonic()
-        expires, is_proved = self._proofs.get((site, key_url), (0.0, False))
+        expires, is_proved = self._proofs.get((key, key_url), (0.0, False))
         if expires < now:
             if self._fetch_limit.wait_s(site):
                 raise BadRequest("too many keys for one host; wait a minute", 429)
             is_proved = await self._has_key(key_url, key)
-            self._proofs[site, key_url] = (now + (PROOF_VALID_S if is_proved else FAILURE_VALID_S), is_proved)
+            self._proofs[key, key_url] = (now + (PROOF_VALID_S if is_proved else FAILURE_VALID_S), is_proved)
             while len(self._proofs) > MAX_PROOFS:
                 self._proofs.popitem(last=False)
         if not is_proved:
@@ -111,6 +114,12 @@ async def _read_announcement(request: Request) -> tuple[list[str], str, str | No
     return urls, key, location
 
 
+def require_writable(state: AppState) -> None:
+    """Raise BadRequest if the interface is read-only; the status lets hubs and owners try again later."""
+    if state.read_only:
+        raise BadRequest("the interface is read-only and takes no announcements", 503)
+
+
 def _host(url: str) -> str | None:
     try:
         return urlsplit(url).netloc.lower()
@@ -134,6 +143,7 @@ class HubCallbacks:
         self.state = state
 
     async def __call__(self, request: Request) -> Response:
+        require_writable(self.state)
         token = request.path_params["token"]
         if request.method == "POST":
             return _hub_response(await self._receive(request, token))

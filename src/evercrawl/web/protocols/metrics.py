@@ -30,11 +30,12 @@ METRICS: Mapping[str, tuple[str, str]] = {
     "evercrawl_run_errors": ("gauge", "Errors of the running crawl."),
 }
 """Type and help text of every metric."""
+FIRST_WAIT_S = 8.0  # For the first status of a large collection; Prometheus waits for ten seconds by default.
 
 
 def metrics(state: AppState, inputs: Inputs) -> Response:
     """Return all metrics."""
-    status = state.cached("status", lambda: state.collection.status(), min_age_s=3)
+    status = state.cached("status", lambda: state.collection.status(), min_age_s=3, wait_s=FIRST_WAIT_S)
     samples = list(_samples(status, live_run(state.path, now=state.now())))
     lines: list[str] = []
     for name, (kind, text) in METRICS.items():

@@ -13,11 +13,12 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from evercrawl.collection.runs import live_run
-from evercrawl.collection.site_list import busiest_sites, newest_visits
+from evercrawl.collection.site_list import newest_visits
 from evercrawl.collection.visit_log import LogPosition, end_position, heritrix_line, iterate_visits, read_events
 from evercrawl.model.listing import VisitLogRow
 from evercrawl.web.app_state import AppState
 from evercrawl.web.format import json_line, to_plain
+from evercrawl.web.pages.overview import crawl_state
 from evercrawl.web.pages.site_pages import known_site
 from evercrawl.web.route import BadRequest, Inputs, Parameter
 
@@ -26,7 +27,6 @@ MAX_STREAM_S = 3600.0
 MAX_STREAMS = 200
 SAMPLES = 90
 SHOWN_VISITS = 25
-SITES_SHOWN = 10
 EVENT_PARAMETERS = (
     Parameter(
         "after", "Only events after this `position` of an event. Default: from the beginning; `now`: only new ones."
@@ -138,9 +138,7 @@ class LiveStream:
                 self._rates = [*self._rates, round(rate, 2)][-SAMPLES:]
             self._before = (at, requests)
         visits = newest_visits(self.state.path, SHOWN_VISITS)
-        sites = self.state.cached("live sites", lambda: busiest_sites(self.state.path, SITES_SHOWN), min_age_s=1)
-        data = {"run": run, "rates": self._rates, "visits": visits, "sites": sites or []}
-        return json_line({**data, "crawl_pid": self.state.crawl.pid})
+        return json_line({**crawl_state(self.state), "run": run, "rates": self._rates, "visits": visits})
 
 
 LINES_AT_A_TIME = 200  # Lines per chunk of the response.

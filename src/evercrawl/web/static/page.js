@@ -3,6 +3,19 @@
 
 const number = new Intl.NumberFormat("en");
 
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+
+/* In a table, times that would read the same as their neighbour are shown with seconds. */
+function spreadTimes(part) {
+  for (const table of part.querySelectorAll("tbody")) {
+    const times = [...table.querySelectorAll("tr")].map((row) => row.querySelector("time[datetime]")).filter(Boolean);
+    const same = times.filter((time, place) => [times[place - 1], times[place + 1]].some((other) => other
+      && other.dateTime !== time.dateTime && other.textContent === time.textContent && /minute|just now/.test(time.textContent)));
+    for (const time of same) time.textContent = clock.format(new Date(time.dateTime));
+  }
+}
+
 /* 2 minutes ago, in 3 hours: as the server writes it. */
 function relativeTime(date) {
   const seconds = (date - Date.now()) / 1000;
@@ -21,7 +34,7 @@ function timeElement(iso) {
   const time = document.createElement("time");
   const date = new Date(iso);
   time.dateTime = iso;
-  time.title = date.toLocaleString();
+  time.title = exact.format(date);
   time.textContent = relativeTime(date);
   return time;
 }
@@ -80,27 +93,31 @@ function drawRates(svg, rates) {
 }
 
 function watchLive(part) {
-  const state = part.querySelector("[data-live-state]");
   const body = part.querySelector("[data-live-visits]");
-  let wasRunning = null;
   const source = new EventSource(part.dataset.live);
   source.addEventListener("live", (event) => {
     const live = JSON.parse(event.data);
     const progress = live.run ? live.run.progress : null;
-    const text = progress ? "A crawl is running." : "No crawl is running.";
-    if (state.textContent !== text) state.textContent = text;
-    for (const one of part.querySelectorAll("[data-live-number]")) {
-      if (progress) one.textContent = number.format(progress[one.dataset.liveNumber]);
+    if (part.dataset.running !== String(Boolean(progress || live.crawl_pid))) {
+      source.close();
+      location.reload();
+      return;
     }
-    part.querySelector("[data-live-rate]").textContent = live.rates.length ? live.rates.at(-1).toFixed(1) : "–";
-    part.querySelector(".spark").hidden = !progress;
-    drawRates(part.querySelector("[data-live-rates]"), live.rates);
+    if (progress) showProgress(part, live, progress);
     if (live.sites.length) part.querySelector("[data-live-sites]").replaceChildren(...live.sites.map(siteRow));
     if (live.visits.length) body.replaceChildren(...live.visits.map(visitRow));
-    const running = Boolean(progress);
-    if (wasRunning !== null && wasRunning !== running) location.replace("/live");
-    wasRunning = running;
+    spreadTimes(part);
   });
+}
+
+function showProgress(part, live, progress) {
+  const state = part.querySelector("[data-live-state]");
+  if (state.textContent !== "A crawl is running.") state.textContent = "A crawl is running.";
+  for (const one of part.querySelectorAll("[data-live-number]")) one.textContent = number.format(progress[one.dataset.liveNumber]);
+  for (const one of part.querySelectorAll("[data-live-text]")) one.textContent = live[one.dataset.liveText];
+  part.querySelector("[data-live-share]").value = live.share;
+  part.querySelector("[data-live-rate]").textContent = live.rates.length ? live.rates.at(-1).toFixed(1) : "–";
+  drawRates(part.querySelector("[data-live-rates]"), live.rates);
 }
 
 function handleInboxKeys(list) {
@@ -126,7 +143,41 @@ function showDelay(slider) {
   update();
 }
 
-for (const time of document.querySelectorAll("time[datetime]")) time.title = new Date(time.dateTime).toLocaleString();
+/* Reads a chosen file into a text field: the form is sent as text. */
+function fillFromFile(input) {
+  input.closest("label").hidden = false;
+  input.addEventListener("change", async () => {
+    const field = document.getElementById(input.dataset.fill);
+    if (input.files.length) field.value = await input.files[0].text();
+    field.focus();
+  });
+}
+
+/* Replaces a part that is not finished by what the server knows now. */
+async function poll(part) {
+  if (part.dataset.poll !== "true") return;
+  await new Promise((resume) => setTimeout(resume, 700));
+  const answer = await fetch(location.href).then((response) => response.text()).catch(() => "");
+  const fresh = new DOMParser().parseFromString(answer, "text/html").querySelector("[data-poll]");
+  if (!fresh) return poll(part);
+  part.replaceWith(fresh);
+  if (fresh.dataset.poll === "true") return poll(fresh);
+  fresh.querySelector("input:checked, a")?.focus();
+}
+
+function copyField(button) {
+  button.hidden = !navigator.clipboard;
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).value);
+    button.textContent = "Copied";
+  });
+}
+
+for (const button of document.querySelectorAll("[data-copy]")) copyField(button);
+for (const input of document.querySelectorAll("[data-fill]")) fillFromFile(input);
+for (const part of document.querySelectorAll("[data-poll]")) poll(part);
+for (const time of document.querySelectorAll("time[datetime]")) time.title = exact.format(new Date(time.dateTime));
+spreadTimes(document);
 for (const slider of document.querySelectorAll("[data-seconds]")) showDelay(slider);
 for (const part of document.querySelectorAll("[data-live]")) watchLive(part);
 for (const list of document.querySelectorAll("[data-inbox]")) handleInboxKeys(list);

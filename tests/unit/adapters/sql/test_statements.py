@@ -88,7 +88,6 @@ def columns_of(schema: str) -> dict[str, set[str]]:
         ("changes_since", "change_at"),
         ("changes_by_day", "change_at"),
         ("change_times", "change_at"),
-        ("due_pages", "page_due"),
         ("count_not_due", "COVERING INDEX page_due"),
         ("is_seen", "PRIMARY KEY (key=?)"),
         ("last_visit_id", "visit"),

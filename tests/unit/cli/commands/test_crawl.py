@@ -10,6 +10,7 @@ import pytest
 from evercrawl.cli.commands.crawl import FLAG_KEYS, RunPlan, crawl_command, given_flags, plan_run
 from evercrawl.cli.context import CliContext
 from evercrawl.collection.urls import parse_page_url
+from evercrawl.config import create_collection
 from evercrawl.config.schema import known_settings
 from evercrawl.errors import ConfigError
 
@@ -44,14 +45,32 @@ def test_typed_text_becomes_a_url(typed: str, url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "typed", ["", "ftp://example.org/", "https://", "javascript:alert(1)", "mailto:me@example.org"]
+    "typed",
+    ["", "ftp://example.org/", "https://", "javascript:alert(1)", "mailto:me@example.org", "not a url", "word", "3.5"],
 )
 def test_a_url_that_cannot_be_crawled_is_refused(typed: str) -> None:
     with pytest.raises(ConfigError, match="not a URL"):
         parse_page_url(typed)
 
 
-def test_a_new_collection_saves_seeds_and_scope_but_not_limits(cli: CliContext, tmp_path: Path) -> None:
+def test_the_first_crawl_of_a_collection_without_seeds_saves_its_flags(cli: CliContext, tmp_path: Path) -> None:
+    create_collection(tmp_path / "example.org.evercrawl")
+    assert _planned(cli, "https://example.org/", gap="2").loaded.settings.scope.seeds == ("https://example.org/",)
+    _planned(cli, "https://example.org/more", gap="9")
+    kept = cli.load_settings(tmp_path / "example.org.evercrawl").settings
+    assert kept.scope.seeds == ("https://example.org/", "https://example.org/more")
+    assert kept.pace.delay == timedelta(seconds=2)
+
+
+def test_only_a_folder_made_for_the_run_counts_as_new(cli: CliContext, tmp_path: Path) -> None:
+    (tmp_path / "example.org.evercrawl").mkdir()
+    (tmp_path / "example.org.evercrawl" / "notes.txt").write_text("mine")
+    plan = _planned(cli, "https://example.org/")
+    assert (plan.is_new, plan.is_folder_new) == (True, False)
+    assert _planned(cli, "https://example.net/").is_folder_new
+
+
+def test_a_new_collection_saves_seeds_scope_and_pace_but_not_limits(cli: CliContext, tmp_path: Path) -> None:
     plan = _planned(cli, "https://example.org/", scope="domain", exclude=(r"\.pdf$",), max_pages="5", gap="2")
     assert plan.is_new
     assert plan.path == Path("example.org.evercrawl")
@@ -61,7 +80,8 @@ def test_a_new_collection_saves_seeds_and_scope_but_not_limits(cli: CliContext, 
     assert kept.settings.scope.seeds == ("https://example.org/",)
     assert kept.settings.scope.kind == "domain"
     assert kept.settings.scope.exclude == (r"\.pdf$",)
-    assert kept.origins["crawl.max_pages"] == kept.origins["pace.delay"] == "default"
+    assert kept.settings.pace.delay == timedelta(seconds=2)
+    assert kept.origins["crawl.max_pages"] == "default"
 
 
 def test_the_same_command_without_a_url_finds_it_again(cli: CliContext) -> None:

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import json
 import sqlite3
+import struct
 import subprocess
 import sys
 import zipfile
@@ -118,6 +119,46 @@ def places(collection: Collection) -> list[tuple[str, str]]:
         rows += db.execute("select url, payload_sha1 from version join page on page.id = page_id").fetchall()
         db.close()
     return [(url, f"sha1:{b32encode(digest).decode()}") for url, digest in rows]
+
+
+def local_and_central_headers(path):
+    """Yield the fields that the local header and the central directory of each member must agree on."""
+    data = path.read_bytes()
+    with zipfile.ZipFile(path) as package:
+        start, members = package.start_dir, package.infolist()
+    for member in members:
+        at = member.header_offset
+        local = struct.unpack("<4sHHHHHIIIHH", data[at : at + 30])
+        central = struct.unpack("<4sHHHHHHIIIHH", data[start : start + 32])
+        assert (local[0], central[0]) == (b"PK\x03\x04", b"PK\x01\x02")
+        yield member.filename, local[2:], central[3:]
+        start += 46 + sum(struct.unpack("<HHH", data[start + 28 : start + 34]))
+
+
+def test_local_headers_of_a_wacz_match_its_central_directory(collection, tmp_path):
+    # ReplayWeb.page takes the length of the extra field in the directory for that of the local header.
+    target = tmp_path / "out.wacz"
+    collection.export("wacz", target, selection=ALL)
+    headers = list(local_and_central_headers(target))
+    assert len(headers) == 6
+    for name, local, central in headers:
+        assert local == central, name
+        assert local[-1] == 0, name
+
+
+def test_a_large_wacz_has_several_warc_files(collection, tmp_path, monkeypatch):
+    monkeypatch.setattr("evercrawl.collection.exchange.web_archives.MAX_WARC_BYTES", 2000)
+    target = tmp_path / "out.wacz"
+    collection.export("wacz", target, selection=ALL)
+    with zipfile.ZipFile(target) as package:
+        warcs = {name: package.read(name) for name in package.namelist() if name.startswith("archive/")}
+        lines = gzip.decompress(package.read("indexes/index.cdx.gz")).decode().splitlines()
+    assert len(warcs) > 1
+    for line in lines:
+        fields = json.loads(line.split(" ", 2)[2])
+        start = int(fields["offset"])
+        record = gzip.decompress(warcs[f"archive/{fields['filename']}"][start : start + int(fields["length"])])
+        assert f"WARC-Target-URI: {fields['url']}\r\n".encode() in record
 
 
 def test_wacz_is_what_its_specification_says(collection, tmp_path):

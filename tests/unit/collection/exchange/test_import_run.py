@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import zipfile
 from base64 import b32encode
 from dataclasses import replace
@@ -259,6 +260,30 @@ def test_export_import_export_gives_the_same_versions(tmp_path, form):
     third = tmp_path / "third.cdxj"
     second.export("cdxj", third, selection=ALL)
     assert len(third.read_text().splitlines()) == 7
+
+
+def test_a_multi_wacz_is_imported_from_a_zip_file_or_a_manifest(tmp_path):
+    for name in ("a", "b"):
+        made = collection_of(tmp_path, response(f"{SITE}/{name}", day(0), html(name)), name=name)
+        made.export("wacz", tmp_path / f"{name}.wacz")
+    outer = tmp_path / "both.wacz"
+    with zipfile.ZipFile(outer, "w") as package:
+        package.write(tmp_path / "a.wacz", "archives/a.wacz")
+        package.write(tmp_path / "b.wacz", "b.wacz")
+    manifest = tmp_path / "datapackage.json"
+    resources = [{"name": name, "path": name} for name in ("a.wacz", "b.wacz")]
+    manifest.write_text(json.dumps({"profile": "multi-wacz-package", "resources": resources}))
+    for number, file in enumerate((outer, manifest)):
+        collection = new_collection(tmp_path, str(number))
+        assert collection.import_("wacz", [file]).versions == 2
+        assert [row["title"] for row in versions_of(collection, tmp_path)] == ["a", "b"]
+    for path, words in (("../a.wacz", "not in its folder"), ("https://x.test/a.wacz", "not in"), ("c", "not exist")):
+        manifest.write_text(json.dumps({"resources": [{"path": path}]}))
+        with pytest.raises(ConfigError, match=words):
+            collection.import_("wacz", [manifest])
+    manifest.write_text("{}")
+    with pytest.raises(ConfigError, match="lists no resources"):
+        collection.import_("wacz", [manifest])
 
 
 def test_other_files_are_rejected_with_a_message(tmp_path):

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from evercrawl.collection.collection import Collection
 from evercrawl.collection.exchange.page_tree import MAPPING, MAX_NAME_CHARS, MAX_PATH_CHARS, mirror_path, unique_name
 from evercrawl.core.url import canonical
+from evercrawl.errors import ConfigError
 from evercrawl.model.listing import VersionSelection
 from tests.shared import conformance_rows
 from tests.unit.collection.exchange.archives import MOMENT, SITE, collection_of, day, html, response
@@ -263,3 +264,46 @@ def test_no_url_gives_a_name_that_is_more_than_a_name(tail: str, ending: str) ->
     name = canonical("http://a.test/" + tail)
     if name is not None:
         assert_safe(mirror_path(name, ending=ending).parts)
+
+
+def links_in(folder: Path, page: str) -> list[str]:
+    return re.findall(r'(?:href|src)="?([^">]+)', (folder / page).read_text("utf-8-sig"))
+
+
+def test_links_of_a_mirror_lead_to_the_copies(tmp_path):
+    page = b"""<meta charset=latin1><p>\xe9t\xe9</p><a href=/a>a</a><a href='b?id=1#part'>b</a><a href="a/c%20d.html">c
+        </a><a href=/old>old</a><a href=/none#x>none</a><a href=#here>here</a><img src=/i.png>
+        <a href=mailto:x@y.z>m</a>"""
+    collection = collection_of(
+        tmp_path,
+        response(SITE + "/", day(0), page),
+        response(SITE + "/a", day(0), html("A")),
+        response(SITE + "/b?id=1", day(0), html("B")),
+        response(SITE + "/a/c%20d.html", day(0), html("C")),
+    )
+    collection.export("mirror", tmp_path / "mirror")
+    site = tmp_path / "mirror" / "2026-03-01T12-00-00Z" / "example.org"
+    found = links_in(site, "index.html")
+    assert found[:3] == ["a/index.html", "b@id=1.html#part", "a/c%2520d.html"]
+    assert found[3:] == [SITE + "/old", SITE + "/none#x", "#here", SITE + "/i.png", "mailto:x@y.z"]
+    assert (site / "index.html").read_bytes().startswith(b"\xef\xbb\xbf<meta")
+    assert "<p>été</p>" in (site / "index.html").read_text("utf-8-sig")
+    report = collection.export("mirror", tmp_path / "sent", as_sent=True)
+    assert report.first_page == "2026-03-01T12-00-00Z/example.org/index.html"
+    assert (tmp_path / "sent" / report.first_page).read_bytes() == page
+    with pytest.raises(ConfigError, match="for mirrors"):
+        collection.export("wacz", tmp_path / "x.wacz", as_sent=True)
+
+
+def test_links_between_crawls_lead_to_what_was_there_then(tmp_path):
+    def page(title: str) -> bytes:
+        return html(title) + b"<a href=/1>1</a><a href=/2>2</a>"
+
+    visits = [("/1", "A", 0), ("/2", "B", 1), ("/1", "C", 2)]
+    records = [response(SITE + path, day(after), page(title)) for path, title, after in visits]
+    collection = collection_of(tmp_path, *records)
+    collection.export("mirror", tmp_path / "mirror", selection=VersionSelection(all_versions=True))
+    first, second, third = (f"2026-03-0{n}T12-00-00Z/example.org" for n in (1, 2, 3))
+    assert links_in(tmp_path / "mirror" / first, "1/index.html") == ["index.html", f"../../../{second}/2/index.html"]
+    assert links_in(tmp_path / "mirror" / second, "2/index.html") == [f"../../../{first}/1/index.html", "index.html"]
+    assert links_in(tmp_path / "mirror" / third, "1/index.html") == ["index.html", f"../../../{second}/2/index.html"]

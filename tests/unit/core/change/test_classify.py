@@ -190,6 +190,15 @@ def test_the_same_edit_has_the_same_key_on_every_page():
     assert edit(PROSE) is not None
 
 
+def test_the_same_notice_has_the_same_key_beside_another_time():
+    footers = [
+        ("Imprint applies to all pages. Made 02:08 by web-2", "Our new terms apply now. Made 11:39 by web-3"),
+        ("Imprint applies to all pages. Made 02:09 by web-3", "Our new terms apply now. Made 11:40 by web-3"),
+    ]
+    one, other = (between(f"<p>{old}</p>", f"<p>{new}</p>") for old, new in footers)
+    assert one.edits[0].key == other.edits[0].key
+
+
 def test_bytes_and_str_give_the_same_result():
     before, after = page(inside="<p>één</p>"), page(inside="<p>twee</p>")
     assert compare(before.encode(), after.encode()) == compare(before, after)

@@ -7,12 +7,15 @@ from datetime import UTC, datetime
 import pytest
 
 from evercrawl.core.change.noise import (
+    count_words,
     has_price,
+    is_count,
     is_prose,
     is_todays_date,
     significant_text,
     text_shape,
     text_similarity,
+    without_ages,
 )
 
 NOW = datetime(2026, 3, 12, 9, 14, tzinfo=UTC)
@@ -77,3 +80,18 @@ def test_prices():
     assert has_price("1.299,00 €")
     assert has_price("from 12 USD")
     assert not has_price("12 metres")
+
+
+def test_korean_words_are_counted_by_their_spaces():
+    assert count_words("위원회는 일정을 연기했습니다") == 3
+    assert count_words("閲覧数が増えた") > 3
+
+
+@pytest.mark.parametrize(("text", "expected"), [("39", True), ("1.9k", True), ("2,040", True), ("39 votes", False)])
+def test_a_count_is_a_number_and_nothing_else(text: str, expected: bool):
+    assert is_count(text) is expected
+
+
+def test_without_ages():
+    assert without_ages("Resolved (5 days ago)") == without_ages("Resolved (a week ago)")
+    assert without_ages("Resolved (5 days ago)") != without_ages("Reopened (a week ago)")

@@ -42,6 +42,22 @@ def test_blocks_in_order():
     )  # fmt: skip
 
 
+def test_indentation_does_not_move_the_border_of_a_block():
+    links = [f"<a href=/{name}>{name}</a><br>" for name in ("Start", "News", "Club", "Dates", "Members", "Imprint")]
+    plain, indented = (f"<td>{space.join(links)}<hr>Psalm</td>" for space in ("", "\n" + " " * 24))
+    texts = snapshot_html(f"<table><tr>{plain}</table>").texts
+    assert (
+        texts
+        == snapshot_html(f"<table><tr>{indented}</table>").texts
+        == ("Start News Club Dates Members Imprint", "Psalm")
+    )
+
+
+def test_an_image_that_a_script_loads_has_the_url_that_the_script_reads():
+    markup = '<main><img src="data:image/gif;base64,R0lG" data-src="/harbour.jpg"><img data-lazy-src="/b.jpg"></main>'
+    assert [image.url for image in snapshot_html(markup).references] == ["/harbour.jpg", "/b.jpg"]
+
+
 def test_regions():
     assert regions(PAGE) == {
         "Top": SITE, "One": SITE, "First bold words.": BODY, "loose text": BODY, "a b": BODY, "Head": MAIN,
@@ -122,3 +138,13 @@ def test_unreadable_snapshots_are_none(stored: bytes):
 
 def test_blocks_are_limited():
     assert len(snapshot_html("<p>x</p>" * (MAX_BLOCKS + 500)).texts) <= MAX_BLOCKS + 1
+
+
+def test_buttons_are_parts_of_the_site_that_do_not_split_a_text():
+    assert regions("<main><p>Two <button>Buy now</button> words</p></main>") == {"Buy now": SITE, "Two words": MAIN}
+
+
+def test_the_id_of_a_section_is_its_heading():
+    text = "<p>Nobody may copy this.</p>"
+    assert regions(f"<article><section id=copyright>{text}</section></article>")["Nobody may copy this."] == ARTICLE
+    assert regions(f"<article><div id=copyright>{text}</div></article>")["Nobody may copy this."] == SITE_BY_NAME

@@ -10,7 +10,7 @@ from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHi
 from evercrawl.core.change.classify import compare
 from evercrawl.core.change.held_changes import add_held, has_to_wait, settle_held
 from evercrawl.core.change.learning import classify_visit, learn_page
-from evercrawl.core.change.segments import SegmentChange
+from evercrawl.core.change.segments import SegmentChange, split_segments
 from evercrawl.core.change.snapshot import snapshot_html
 from evercrawl.core.change.snapshot_diff import diff_snapshots, edits_in, stable_target
 from evercrawl.model.page import Reschedule
@@ -106,3 +106,66 @@ def test_a_change_that_was_noise_is_forgotten_by_the_schedule():
     assert settled
     assert not any(verdict.change.changed for verdict in settled)
     assert schedules[0] == Reschedule(0, 77, b"\x01")
+
+
+def settled_changes(pages: dict[str, tuple[str, str]]) -> list[bool]:
+    """Visit each page twice, and return which changes remain when all pages were seen."""
+    site, changed = SiteChangeHistory(), {}
+    for url, (before, _) in pages.items():
+        site = learn_page(snapshot_html(before), site, page_url=url)
+    for number, (url, (before, after)) in enumerate(pages.items()):
+        found = classify_visit(
+            snapshot_html(before), snapshot_html(after), PageChangeHistory(), site, now=NOON, page_url=url, visit=2
+        )
+        site, changed[number] = found.site, found.change.changed
+        if has_to_wait(found.change, found.held, site):
+            site = add_held(site, found.held._replace(url=url, page_id=number, at_us=to_us(NOON)))
+    _, settled = settle_held(site, now=NOON, everything=True)
+    return list((changed | {verdict.page_id: verdict.change.changed for verdict in settled}).values())
+
+
+def test_what_stands_beside_a_label_is_judged_by_the_label():
+    words = ("calm", "windy", "sunny", "foggy", "icy", "mild", "dull", "hazy", "wet")
+    rows = "".join(f"<tr><td>Quay {number}</td><td>ship {number} of the line</td></tr>" for number in range(9))
+
+    def table(word: str) -> str:
+        return page(f"<table>{rows}<tr><td>Motto</td><td>{word}</td></tr></table>")
+
+    pages = {f"http://a.test/{at}": (table(words[at]), table(words[at + 1])) for at in range(8)}
+    assert settled_changes(pages) == [False] * 8
+
+
+def test_a_value_in_the_sidebar_that_one_page_changed_is_content():
+    def issue(number: int, owner: str) -> str:
+        return page(f"<p>Report number {number}.</p>") + f"<aside><div class='owner'>{owner}</div></aside>"
+
+    pages = {f"http://a.test/{number}": (issue(number, f"owner{number % 9}"),) * 2 for number in range(30)}
+    pages["http://a.test/29"] = issue(29, "mrs hudson"), issue(29, "sable")
+    assert settled_changes(pages) == [False] * 29 + [True]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_changed"),
+    [
+        ("April 4 2026 21:15", "April 4 2026 12:30", True),
+        ("January 4 2026 21:15", "January 5 2026 12:30", False),
+        ("<b>12</b> <i>days old</i>", "<b>13</b> <i>days old</i>", False),
+    ],
+)
+def test_times_of_events_are_content_and_those_of_today_are_not(before: str, after: str, is_changed: bool):
+    found = classify_visit(
+        snapshot_html(page(f"<div>{before}</div>")),
+        snapshot_html(page(f"<div>{after}</div>")),
+        PageChangeHistory(),
+        SiteChangeHistory(),
+        now=NOON,
+        page_url="http://a.test/",
+        visit=2,
+    )
+    assert found.change.changed is is_changed
+
+
+def test_a_count_beside_a_linked_sentence_is_a_segment():
+    sentence = "The council has decided to keep the old harbour open all winter."
+    marked = snapshot_html(f"<ul><li><a href='/a'>{sentence}</a><span>166 downloads</span></li></ul>").marked[0]
+    assert [segment.text for segment in split_segments(marked)] == [sentence, "166 downloads"]

@@ -65,6 +65,14 @@ def test_a_url_names_its_parameters_but_no_hashes() -> None:
     assert parameters_of(code) == "a&f&h&n&p"
 
 
+def test_a_name_may_be_the_whole_query_or_another_page() -> None:
+    (bare,) = names_in(f"{SITE}/wiki.pl?Tea_Pot")
+    assert bare.is_word
+    assert [name.bare for name in names_in(f"{SITE}/wiki.pl?action=diff&id=Tea_Pot")] == [f"{SITE}?diff", bare.text]
+    (login,) = names_in(f"{SITE}/login?next=/topic/5/%3Fpage%3D2")
+    assert login.target == f"{SITE}/topic/5/?page=2"
+
+
 def test_what_views_yield_says_nothing_about_the_first_urls_of_their_kind() -> None:
     site = SiteYield()
     for n in range(12):

@@ -122,7 +122,7 @@ def test_frontier_round_trips():
 def test_samples_are_bounded(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(feedback_frontier, "MAX_SAMPLES", 10)
     monkeypatch.setattr(feedback_frontier, "MAX_SCORES", 12)
-    monkeypatch.setattr(feedback_frontier, "MAX_WAITING", 20)
+    monkeypatch.setattr(feedback_frontier.FeedbackFrontier, "max_waiting", 20)
     order, frontier = crawled(by_example())
     assert len(order) == len(web(SITE))
     assert len(pickle.dumps(frontier._samples)) < 100_000

@@ -140,7 +140,16 @@ def test_a_plain_request() -> None:
     assert head == (
         b"GET /a?b=c HTTP/1.1\r\nHost: example.org:8443\r\nUser-Agent: bot/1\r\n"
         b"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n"
-        b"Accept-Encoding: gzip, deflate, br, zstd\r\nAccept-Language: de\r\n\r\n"
+        b"Accept-Encoding: gzip, deflate, br\r\nAccept-Language: de\r\n\r\n"
+    )
+
+
+def test_more_header_fields_replace_ours() -> None:
+    fields = (("accept", "application/json"), ("X-Part", "1"), ("X: y", "2"), ("X-Bad", "a\r\nb: c"), ("Host", ""))
+    head = request_bytes(Request("http://example.org/", headers=fields), constant_headers("bot/1", None))
+    assert head == (
+        b"GET / HTTP/1.1\r\nHost: example.org\r\nUser-Agent: bot/1\r\nAccept-Encoding: gzip, deflate, br\r\n"
+        b"accept: application/json\r\nX-Part: 1\r\n\r\n"
     )
 
 

@@ -30,6 +30,14 @@ def test_a_single_run_may_spend_what_a_day_allows():
     assert spend_greedily(RequestBudget(PER_DAY, 0.1, burst_days=RUN_BURST_DAYS), days=0.001) == PER_DAY
 
 
+def test_a_clock_that_was_set_back_does_not_stop_the_budget():
+    budget = RequestBudget(PER_DAY, 0.1)
+    while budget.may_spend(365.0):
+        budget.spend(365.0)
+    assert not budget.may_spend(1.0)
+    assert budget.may_spend(1.0 + 2 / PER_DAY)
+
+
 def test_restart_does_not_refill_the_budget():
     budget = RequestBudget(PER_DAY, 0.1)
     spend_greedily(budget, days=1)

@@ -56,6 +56,12 @@ def test_every_page_is_visited_again(name: str):
     assert named_schedule(name).value(state, model, hub=HUB, now=later, level=LEVEL) == inf
 
 
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_visit_of_the_future_does_not_keep_a_page_from_being_visited(name: str):
+    state, model, now = visited(name, [False, True])
+    assert named_schedule(name).value(state, model, hub=HUB, now=now - 365.0, level=LEVEL) == inf
+
+
 def test_a_change_brings_the_next_visit_forward():
     schedule = named_schedule("optimal")
     dues = []

@@ -80,6 +80,20 @@ def test_list_is_the_seeds_and_their_redirects():
     assert reason(scope, "https://b.test:25/", depth=0, hops=1) is Reason.BLOCKED_PORT
 
 
+def test_single_seeds_may_be_pages_or_sections():
+    page, section = "https://a.test/x/page", "https://b.test/docs/start"
+    scope = scope_of(page, section, "https://c.test/", pages=(page,), sections=(section,))
+    assert reason(scope, page) is None
+    assert reason(scope, "https://a.test/x/other") is Reason.OUT_OF_SCOPE
+    assert reason(scope, "https://a.test/moved", depth=0, hops=1) is None
+    assert reason(scope, "https://b.test/docs/more") is None
+    assert reason(scope, "https://b.test/blog/") is Reason.OUT_OF_SCOPE
+    assert reason(scope, "https://c.test/any/thing") is None
+    scope.add_moved_seed(page, "https://www.a.test/x/page")
+    assert reason(scope, "https://www.a.test/x/other") is Reason.OUT_OF_SCOPE
+    assert reason(scope_of(page, pages=(page,)), "https://a.test/") is Reason.OUT_OF_SCOPE
+
+
 def test_refusals_say_what_was_compared():
     scope = scope_of("https://a.test/", "https://b.test/", max_depth=3)
     assert scope.verdict("https://c.test/", depth=1) == (

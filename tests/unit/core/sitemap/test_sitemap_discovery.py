@@ -251,6 +251,7 @@ def test_missing_source_is_skipped_for_a_while():
     assert should_request(None, now=0.0)
     assert not should_request(absent, now=11.0)
     assert should_request(absent, now=10.0 + ABSENT_DAYS)
+    assert should_request(absent, now=9.0), "the clock was set back since"
     assert should_request(absent._replace(read=10.0), now=10.1)
 
 

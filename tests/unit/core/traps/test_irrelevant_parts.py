@@ -6,7 +6,6 @@ from evercrawl.core.traps.irrelevant_parts import (
     MIN_SAME,
     MIN_SAME_ON_SITE,
     UrlPartStats,
-    irrelevant_parts,
     known_variant,
     learn_parts,
     url_identity,
@@ -26,14 +25,14 @@ def _pairs(known: UrlPartStats, count: int, *, same: bool = True) -> UrlPartStat
 
 
 def test_no_part_is_irrelevant_without_evidence() -> None:
-    assert irrelevant_parts(UrlPartStats()) == ()
+    assert UrlPartStats().irrelevant == ()
     assert url_identity(UrlPartStats(), f"{PAGE}?utm_source=x") == f"{PAGE}?utm_source=x"
-    assert irrelevant_parts(_pairs(UrlPartStats(), MIN_SAME - 1)) == ()
+    assert _pairs(UrlPartStats(), MIN_SAME - 1).irrelevant == ()
 
 
 def test_parameter_is_irrelevant_after_enough_equal_pairs() -> None:
     known = _pairs(UrlPartStats(), MIN_SAME)
-    assert irrelevant_parts(known) == ("/page?ref=",)
+    assert known.irrelevant == ("/page?ref=",)
     assert url_identity(known, f"{PAGE}?id=7&ref=c") == f"{PAGE}?id=7"
     assert url_identity(known, f"{PAGE}?id=7") == f"{PAGE}?id=7"
     assert known_variant(known, f"{PAGE}?id=3&ref=new") == "/page?ref="
@@ -45,7 +44,7 @@ def test_page_without_the_parameter_counts_as_a_pair() -> None:
     for number in range(MIN_SAME):
         known = learn_parts(known, f"http://a.test/p/{number}", f"text {number}")
         known = learn_parts(known, f"http://a.test/p/{number}?ref=home", f"text {number}")
-    assert irrelevant_parts(known) == ("/p/{n}?ref=",)
+    assert known.irrelevant == ("/p/{n}?ref=",)
     known = learn_parts(known, "http://a.test/p/77", "text 77")
     assert known_variant(known, "http://a.test/p/77?ref=home") == "/p/{n}?ref="
     assert known_variant(known, "http://a.test/p/78?ref=home") is None
@@ -59,7 +58,7 @@ def test_evidence_names_the_repeated_page() -> None:
 
 def test_one_contradiction_makes_a_part_relevant_again() -> None:
     known = _pairs(_pairs(UrlPartStats(), MIN_SAME), 1, same=False)
-    assert irrelevant_parts(known) == ()
+    assert known.irrelevant == ()
     assert url_identity(known, f"{PAGE}?id=7&ref=c") == f"{PAGE}?id=7&ref=c"
 
 
@@ -67,7 +66,7 @@ def test_relevant_parameter_is_never_ignored() -> None:
     known = UrlPartStats()
     for number in range(50):
         known = learn_parts(known, f"{PAGE}?id={number}", f"text {number}")
-    assert irrelevant_parts(known) == ()
+    assert known.irrelevant == ()
 
 
 def test_session_ids_in_the_path_are_learned() -> None:
@@ -121,7 +120,7 @@ def test_lists_with_equal_text_and_other_links_are_different() -> None:
                 links=[Link(link, "x", nofollow=False) for link in links],
                 new_links=links,
             )
-    assert irrelevant_parts(known) == ()
+    assert known.irrelevant == ()
 
 
 def test_parameters_that_change_together_count_as_one_part() -> None:
@@ -130,7 +129,7 @@ def test_parameters_that_change_together_count_as_one_part() -> None:
         for mark in (1, 2):
             url = f"{PAGE}?id={number}&from={number + mark}&pos={mark}"
             known = learn_parts(known, url, f"text {number}", with_names=True)
-    assert irrelevant_parts(known) == ("/page?from&pos=",)
+    assert known.irrelevant == ("/page?from&pos=",)
     assert known_variant(known, f"{PAGE}?id=3&from=77&pos=9") == "/page?from&pos="
     assert known_variant(known, f"{PAGE}?id=99&from=77&pos=9") is None
     assert url_identity(known, f"{PAGE}?id=3&from=77&pos=9") == f"{PAGE}?id=3"
@@ -153,5 +152,5 @@ def test_translated_editions_are_read_completely() -> None:
         for edition in ("da", "de", "en", "es", "fr", "ja", "ko", "pt", "tr"):
             url = f"http://a.test/{edition}/page-{number}"
             known = learn_parts(known, url, f"text {number}", with_names=True)
-    assert irrelevant_parts(known) == ()
+    assert known.irrelevant == ()
     assert known_variant(known, "http://a.test/zh/page-3") is None

@@ -135,3 +135,15 @@ def test_neighbours_keep_the_form_of_the_number() -> None:
     assert numbered_neighbours("https://x2.org/about", 3) == []
     assert numbered_neighbours("https://x.org/1234567890123", 3) == []
     assert len(numbered_neighbours("https://x.org/500", 999)) == 2 * MAX_NEIGHBOURS
+
+
+def test_user_names_and_passwords_in_links_are_not_stored():
+    links = (
+        Link("http://me:secret@a.test/one?at=@", "", False),
+        Link("http://me:secret@b.test/", "", False),
+        Link("http://me:secret@a.test/two", "", True),
+        Link("http://a.test/@name", "", False),
+    )
+    found = offers(replace(DOCUMENT, links=links, canonical=None, alternates=()))
+    assert [candidate.url for candidate in found.candidates] == ["http://a.test/one?at=@", "http://a.test/@name"]
+    assert [refusal.url for refusal in found.refusals] == ["http://b.test/", "http://a.test/two"]

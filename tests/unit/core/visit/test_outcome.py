@@ -85,6 +85,14 @@ def test_a_body_that_was_cut_off_says_so(cause: Truncation, reason: Reason):
     assert (judgement.outcome, judgement.reason) == (Outcome.TRUNCATED, reason)
 
 
+def test_a_page_that_took_too_long_to_parse_is_stored_and_says_so():
+    stopped = "parsing took more than 20 s of CPU time"
+    judgement = judge_fetched(NEW, fetched(), change=None, copy_of=None, stopped=stopped)
+    assert (judgement.outcome, judgement.reason) == (Outcome.TRUNCATED, Reason.PARSE_LIMIT)
+    assert judgement.is_new_version
+    assert judgement.detail == f"{stopped}; all bytes are kept"
+
+
 def test_not_modified_keeps_the_version():
     judgement = judge_not_modified()
     assert (judgement.outcome, judgement.reason) == (Outcome.UNCHANGED, Reason.NOT_MODIFIED)

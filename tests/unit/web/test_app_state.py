@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from evercrawl.web.cache import AnswerCache, CachedAnswer
+from evercrawl.web.app_state import AnswerCache, CachedAnswer
 
 
 def test_an_answer_is_computed_once_for_all_callers():

@@ -1,0 +1,219 @@
+// The functions that look at a page and make it show more. They run in a world of their own, out of its reach.
+
+// Counts the changes of the document.
+globalThis.changes = 0;
+new MutationObserver(() => { globalThis.changes++; })
+    .observe(document, {childList: true, characterData: true, subtree: true});
+
+// Tools to keep the items of lists that hold only what is in view.
+globalThis.lists = new Map();  // From an element to its items by their text: those that went out of view are kept.
+globalThis.elementsIn = function* (root) {
+    for (const one of root.querySelectorAll('*')) {
+        yield one;
+        if (one.shadowRoot) yield* elementsIn(one.shadowRoot);
+    }
+};
+globalThis.isScroller = one => one.scrollHeight > one.clientHeight + 20 && one.clientHeight >= 50
+    && ['auto', 'scroll', 'overlay'].includes(getComputedStyle(one).overflowY);
+globalThis.inert = document.implementation.createHTMLDocument('');  // Runs no scripts and no custom elements.
+globalThis.viewOf = element => {
+    let offset = scrollY, top = 0, bottom = innerHeight;
+    for (let one = element; one && one !== document.body && one !== document.documentElement; one = one.parentElement)
+        if (one.scrollTop || isScroller(one)) {
+            const box = one.getBoundingClientRect();
+            offset += one.scrollTop;
+            [top, bottom] = [Math.max(top, box.top), Math.min(bottom, box.bottom)];
+        }
+    return {offset, top, bottom};
+};
+
+// Returns how often the document changed, and whether it has loaded.
+globalThis.activity = () => [globalThis.changes ?? 0, document.readyState === 'complete'];
+
+// Resolves when the page was drawn: only then does it notice that something came into view.
+globalThis.draw = () => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+
+// Notes the items of all lists, and returns a figure that grows with the text and links seen so far.
+globalThis.collect = () => {
+    const enough = 3;
+    let size = 0;
+    for (const list of [...lists.keys()]) if (!list.isConnected) lists.delete(list);
+    for (const list of elementsIn(document)) {
+        const last = list.childElementCount >= enough || lists.has(list) ? list.lastElementChild : null;
+        if (!last) continue;
+        const children = [...list.children].filter(child => child.tagName === last.tagName);
+        if (children.length < enough && !lists.has(list)) continue;
+        const known = lists.get(list) ?? new Map(), present = new Set(), view = viewOf(list);
+        lists.set(list, known);
+        for (const item of children) {
+            const text = item.textContent.trim(), box = item.getBoundingClientRect();
+            if (!text) continue;
+            present.add(text);
+            const copy = known.get(text)?.copy ?? inert.importNode(item, true);
+            known.set(text, {copy, top: box.top + view.offset, height: box.height, isLost: false});
+        }
+        for (const [text, item] of known) {
+            if (present.has(text)) continue;
+            const top = item.top - view.offset;
+            if (!item.isLost && top + item.height > view.top && top < view.bottom) known.delete(text);  // Replaced.
+            else { item.isLost = true; size += text.length; }
+        }
+    }
+    const body = document.body ?? document.documentElement;
+    size += body ? body.textContent.length + 100 * document.links.length : 0;
+    for (const one of elementsIn(document)) size += one.shadowRoot?.textContent.length ?? 0;
+    return size;
+};
+
+// Returns the document as HTML: with the content of shadow roots and the items of lists that went out of view,
+// without what is for browsers without scripts.
+globalThis.snapshot = most => {
+    const root = document.documentElement;
+    if (!root) return '';
+    const complete = (source, copy) => {
+        const from = source.querySelectorAll('*'), to = copy.querySelectorAll('*');
+        from.forEach((element, index) => {
+            const copied = to[index];
+            if (element.shadowRoot && copied) {
+                const box = inert.createElement('div');
+                box.setAttribute('data-shadow-root', '');
+                for (const child of element.shadowRoot.childNodes) box.append(inert.importNode(child, true));
+                complete(element.shadowRoot, box);
+                copied.prepend(box);
+            }
+        });
+        from.forEach((element, index) => {
+            const lost = [...(lists.get(element)?.values() ?? [])].filter(item => item.isLost);
+            if (!lost.length || !to[index]) return;
+            const offset = viewOf(element).offset;
+            const present = [...element.children].map((child, place) =>
+                ({copy: to[index].children[place], top: child.getBoundingClientRect().top + offset}));
+            to[index].replaceChildren(...[...present, ...lost].sort((a, b) => a.top - b.top).map(item => item.copy));
+        });
+    };
+    const copy = inert.importNode(root, true);
+    complete(root, copy);
+    for (const unused of copy.querySelectorAll('noscript')) unused.remove();
+    const html = (document.doctype ? '<!DOCTYPE html>' : '') + copy.outerHTML;
+    return html.length > most ? null : html;
+};
+
+globalThis.toTop = () => scrollTo(0, 0);
+
+globalThis.toEnd = () => scrollTo(0, document.documentElement.scrollHeight);
+
+// Tells the page that it was scrolled: not all pages notice that the window grew.
+globalThis.tellScroll = () => document.dispatchEvent(new Event('scroll', {bubbles: true}));
+
+globalThis.height = () => document.documentElement.scrollHeight;
+
+// Scrolls the document and every list in it by most of what is in view; returns whether anything moved.
+globalThis.scrollDown = () => {
+    const step = 0.8;
+    let moved = false;
+    const root = document.scrollingElement ?? document.documentElement;
+    for (const one of [root, ...[...elementsIn(document)].filter(isScroller)]) {
+        const before = one.scrollTop;
+        one.scrollTop += step * one.clientHeight;
+        moved ||= one.scrollTop > before;
+    }
+    return moved;
+};
+
+// Looks for the only button right behind a list, such as `Load more`, by its place: labels have many languages.
+globalThis.findMore = () => {
+    const enough = 3;
+    const items = element => {
+        for (let one = element, depth = 0; one && depth < 4; one = one.lastElementChild, depth++) {
+            const last = one.lastElementChild;
+            if (last && [...one.children].filter(child => child.tagName === last.tagName).length >= enough) return one;
+        }
+    };
+    const listBefore = button => {
+        for (let one = button, up = 0; one && up < 4; one = one.parentElement, up++)
+            if (one.previousElementSibling) return items(one.previousElementSibling);
+    };
+    const selector = 'button, [role=button], a:not([href]), a[href="#"], a[href^="javascript:"]';
+    const buttons = [...document.querySelectorAll(selector)].filter(button =>
+        !button.disabled && button.getClientRects().length && button.textContent.trim()
+        && !button.closest('form, nav, header, dialog, [role=dialog], [aria-haspopup], [aria-expanded]')
+        && button.parentElement.querySelectorAll(selector).length === 1);
+    for (const button of buttons.reverse()) {
+        const list = listBefore(button);
+        if (list && !list.contains(button)) {
+            globalThis.more = {button, list, count: list.children.length, first: list.firstElementChild};
+            return true;
+        }
+    }
+    return false;
+};
+
+globalThis.pressMore = () => globalThis.more.button.click();
+
+// Whether the button added to its list and removed nothing.
+globalThis.hasGrown = () => {
+    const {list, count, first} = globalThis.more;
+    return list.isConnected && list.firstElementChild === first && list.children.length > count;
+};
+
+// Returns the links to other views of the same document, such as `#/about`.
+globalThis.hashRoutes = () => [...elementsIn(document)].map(one => one.getAttribute('href') ?? '')
+    .filter(href => /^#!?[/]/.test(href));
+
+// Returns key and group of everything that looks as if it can be pressed and is no link.
+globalThis.findPressable = () => {
+    const link = 'a[href]:not([href="#"]):not([href=""]):not([href^="javascript:"])';
+    const button = 'a, button, summary, [role=link], [role=button], [role=tab], [role=menuitem], [onclick]';
+    const never = `${link}, form, label, select, [contenteditable]`;
+    const dialog = 'dialog, [role=dialog], [aria-modal=true]';
+    globalThis.firstDialogs ??= new Set(document.querySelectorAll(dialog));  // Not those that a press opens.
+    const isPressable = one => one.matches(button)
+        || getComputedStyle(one).cursor === 'pointer' && !one.closest(button)
+            && getComputedStyle(one.parentElement ?? one).cursor !== 'pointer';
+    const isOpened = one => one.closest(dialog) && !firstDialogs.has(one.closest(dialog));
+    globalThis.pressable = new Map();
+    for (const one of elementsIn(document)) {
+        if (!(one instanceof HTMLElement) || one === document.body || !one.textContent.trim()) continue;
+        if (!isPressable(one) || one.disabled || one.closest(never) || isOpened(one)) continue;
+        if (!one.getClientRects().length) continue;
+        let group = '';
+        for (let up = one, depth = 0; up && depth < 3; up = up.parentElement, depth++)
+            group += `${up.tagName}.${up.className} `;
+        const key = `${group}|${one.textContent.trim().slice(0, 80)}`;
+        if (!pressable.has(key)) pressable.set(key, {element: one, group});
+    }
+    return [...pressable].map(([key, {group}]) => [key, group]);
+};
+
+// Begins to watch for a change of the view; `endView` returns the part that changed, and how much came and went.
+globalThis.watchView = () => {
+    const strings = root => {
+        const found = new Set(), walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+        while (walker.nextNode()) {
+            const text = walker.currentNode.data.trim();
+            if (text && !walker.currentNode.parentElement?.closest('script, style')) found.add(text);
+        }
+        return found;
+    };
+    const before = strings(document.body), targets = new Set();
+    const observer = new MutationObserver(records => records.forEach(record => targets.add(record.target)));
+    observer.observe(document.body, {childList: true, characterData: true, subtree: true});
+    globalThis.endView = () => {
+        observer.takeRecords().forEach(record => targets.add(record.target));
+        observer.disconnect();
+        let changed = null;
+        for (const target of targets) {
+            if (!target.isConnected) continue;
+            changed ??= target;
+            while (!changed.contains(target)) changed = changed.parentNode;
+        }
+        changed = changed?.nodeType === Node.TEXT_NODE ? changed.parentElement : changed;
+        if (!changed || changed.closest('dialog, [role=dialog], [aria-modal=true]')) return null;
+        const after = strings(document.body);
+        return {
+            html: changed.innerHTML,
+            more: [...strings(changed)].filter(text => !before.has(text)).length,
+            less: [...before].filter(text => !after.has(text)).length / Math.max(1, before.size),
+        };
+    };
+};

@@ -1,0 +1,105 @@
+"""Look at a site before it is crawled: robots.txt, sitemap, feeds, and what a crawl would take.
+A few requests of the guarded client, one at a time and within robots.txt and the crawl delay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from evercrawl.adapters.http.client import HttpFetcher
+from evercrawl.adapters.system import SystemClock
+from evercrawl.cluster.crawl_builder import pace_for
+from evercrawl.core.document.html import parse_document
+from evercrawl.core.render_choice import ScriptUse, evidence_in
+from evercrawl.core.sign_in.login_form import find_login_form
+from evercrawl.core.url import canonical, site_of
+from evercrawl.model import __version__
+from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified
+from evercrawl.model.settings import Settings
+from evercrawl.model.user_agent import user_agent
+from evercrawl.sitemaps.polite_client import PoliteClient, RequestSkipped
+from evercrawl.sitemaps.survey import SitemapSurveyor
+
+MAX_SITEMAP_FILES = 3
+MAX_REDIRECTS = 5
+LOGIN_STATUSES = (401, 403)
+LOGIN_TEXT_CHARS = 500  # A page with a login form and less text than this is a login page.
+
+
+@dataclass(frozen=True, slots=True)
+class SitePreview:
+    """What is known about a site before the first crawl."""
+
+    url: str  # Where the page is now.
+    problem: str | None = None  # Why the page cannot be fetched.
+    title: str | None = None
+    robots: str = ""  # What robots.txt says, in words.
+    delay_s: float = 1.0  # Time between two requests.
+    sitemap_pages: int | None = None  # Pages in the sitemap; None: there is none.
+    is_more_listed: bool = False  # The sitemap has files that were not read.
+    feeds: tuple[str, ...] = ()
+    section: str = "/"  # The folder of the page.
+    site_pages: int = 1  # Known pages of the site: linked or listed.
+    section_pages: int = 1
+    needs_scripts: bool = False
+    needs_login: bool = False
+
+    @property
+    def site_s(self) -> float:
+        """Return the estimated time for the whole site."""
+        return self.site_pages * self.delay_s
+
+
+async def preview_site(url: str, settings: Settings, *, on_request: Callable[[str], None]) -> SitePreview:
+    """Look at the site of a canonical URL."""
+    settings = replace(settings, sitemaps=replace(settings.sitemaps, max_files=MAX_SITEMAP_FILES))
+    clock = SystemClock()
+    fetcher = HttpFetcher(settings, clock, user_agent(settings.identity, __version__))
+    try:
+        client = PoliteClient(fetcher, clock, settings, pace=pace_for(settings), on_request=on_request)
+        return await _preview(url, settings, client)
+    finally:
+        await fetcher.close()
+
+
+async def _preview(url: str, settings: Settings, client: PoliteClient) -> SitePreview:
+    page, answer = await _fetch_page(client, url)
+    robots = await client.robots_for(site_of(page))
+    delay_s = max(pace_for(settings).floor.total_seconds(), robots.crawl_delay or 0.0)
+    folder = page.removeprefix(site_of(page)).partition("?")[0].rpartition("/")[0] + "/"
+    found = SitePreview(page, robots=robots.record.detail, delay_s=delay_s, section=folder)
+    if not isinstance(answer, Fetched):
+        problem = "too many redirects" if isinstance(answer, (Moved, NotModified)) else answer.detail
+        if isinstance(answer, RequestSkipped) and answer.is_forbidden:
+            problem = f"robots.txt does not allow this page: {problem}"
+        is_denied = isinstance(answer, Failed) and answer.status in LOGIN_STATUSES
+        return replace(found, problem=problem, needs_login=is_denied)
+    document = parse_document(page, answer.headers, answer.body, agent=settings.identity.product, limits=settings.parse)
+    known = {page, *(link.url for link in document.links if not link.nofollow and site_of(link.url) == site_of(page))}
+    survey = await SitemapSurveyor(client, settings, sample=0).survey_site(page, now=datetime.now(UTC))
+    listed = {one for entry in survey.entries if (one := canonical(entry.entry.url)) is not None}
+    known |= listed
+    is_login = find_login_form(answer) is not None and len(document.text) < LOGIN_TEXT_CHARS
+    return replace(
+        found,
+        title=document.title,
+        sitemap_pages=len(listed) if any(file.failure is None for file in survey.files) else None,
+        is_more_listed=len(survey.files) >= MAX_SITEMAP_FILES,
+        feeds=document.feeds,
+        site_pages=len(known),
+        section_pages=sum(one.startswith(site_of(page) + folder) for one in known),
+        needs_scripts=evidence_in(answer).use is ScriptUse.SHELL,
+        needs_login=is_login,
+    )
+
+
+async def _fetch_page(client: PoliteClient, url: str) -> tuple[str, FetchResult | RequestSkipped]:
+    """Fetch a page and follow its redirects; return where it is."""
+    answer = await client.fetch(url)
+    for _ in range(MAX_REDIRECTS):
+        if not isinstance(answer, Moved):
+            break
+        url = canonical(answer.target) or url
+        answer = await client.fetch(url)
+    return url, answer

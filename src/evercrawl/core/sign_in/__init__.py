@@ -1,0 +1,1 @@
+"""Signed-in crawls: cookies, login forms, and whether a session still holds."""

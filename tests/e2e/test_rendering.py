@@ -1,0 +1,366 @@
+# ruff: noqa: E501  (scripts of pages)
+"""The renderer with the real browser: what pages show, what they ask for, and what happens when the browser ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import signal
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evercrawl.adapters.browser import launch
+from evercrawl.adapters.browser.launch import BrowserUnavailable, find_browser, start_browser
+from evercrawl.adapters.browser.renderer import ChromiumRenderer
+from evercrawl.errors import StoreUnavailable
+from evercrawl.model.fetch import Failed, Fault, FetchResult, Request
+from evercrawl.model.rendering import Rendered, RenderEnd, RenderFailed, RenderFault
+from evercrawl.model.settings import RenderSettings
+from tests.e2e.fetching import run
+from tests.e2e.rendering import SITE, Files, moved, page, render, rendered, renderer
+
+SHELL = "<!DOCTYPE html><html><head><title>t</title><script type=module src=/app.js></script></head><body><div id=root></div></body>"
+
+
+def test_scripts_late_timers_and_fetched_data() -> None:
+    app = """
+        const root = document.getElementById('root');
+        root.innerHTML = '<h1>from the script</h1>';
+        setTimeout(() => root.append('late text'), 3000);
+        fetch('/moved.json', {headers: {'X-Part': 'list'}}).then(r => r.json()).then(d => root.append(d.text));
+        fetch('https://api.test/x', {headers: {'X-Key': '1'}}).then(r => r.text()).then(t => root.append(t));
+        const post = (url, body) => fetch(url, {method: 'POST', body, headers: {'Content-Type': 'application/json'}});
+        post('https://other.test/write', '{"a": 1}').catch(() => root.append('post refused'));
+        post('/graphql', '{"query": "mutation { buy }"}').catch(() => root.append('mutation refused'));
+        post('/graphql', '{"query": "{ list }"}').then(r => r.text()).then(t => root.append(t));
+        history.pushState({}, '', '/shown');
+    """
+
+    async def visit() -> None:
+        async def api(request: Request) -> FetchResult:
+            return page("from another site", url=request.url)
+
+        files = Files(
+            {
+                "/app.js": app,
+                "/moved.json": moved(f"{SITE}/data.json"),
+                "/data.json": '{"text": "fetched"}',
+                "/graphql": "from a query",
+            },
+            api,
+        )
+        async with renderer() as one:
+            result = await one.render(page(SHELL), files)
+        assert isinstance(result, Rendered), result
+        for text in (
+            b"<h1>from the script</h1>",
+            b"late text",
+            b"fetched",
+            b"from another site",
+            b"from a query",
+            b"post refused",
+            b"mutation refused",
+        ):
+            assert text in result.dom
+        assert (result.ended, result.url, result.links) == (RenderEnd.QUIET, f"{SITE}/shown", (f"{SITE}/shown",))
+        assert sorted(request.url for request in files.asked) == [
+            "https://api.test/x", f"{SITE}/app.js", f"{SITE}/data.json", f"{SITE}/graphql", f"{SITE}/moved.json",
+        ]  # fmt: skip
+        fields = {name.lower(): value for name, value in files.asked[1].headers}
+        assert fields == {"accept": "*/*", "x-part": "list"}
+        assert [request.post for request in files.asked if request.post] == [b'{"query": "{ list }"}']
+        refused = [one.refused for one in result.requests if one.refused]
+        assert sorted(refused) == [
+            "POST is not sent to other sites: it may change something",
+            "POST is not sent: a GraphQL operation that may change something",
+        ]
+
+    run(visit())
+
+
+def test_content_of_shadow_roots_is_kept_and_noscript_is_not() -> None:
+    app = """
+        customElements.define('x-card', class extends HTMLElement {
+            connectedCallback() { this.attachShadow({mode: 'open'}).innerHTML = '<a href=/in>in the shadow</a><x-deep></x-deep>' }
+        });
+        customElements.define('x-deep', class extends HTMLElement {
+            connectedCallback() { this.attachShadow({mode: 'open'}).innerHTML = 'deeper' }
+        });
+        document.getElementById('root').innerHTML = '<x-card>light</x-card>';
+    """
+    result = run(rendered(SHELL + "<noscript>Turn on JavaScript</noscript>", {"/app.js": app}))
+    expected = (
+        b'<x-card><div data-shadow-root=""><a href="/in">in the shadow</a>'
+        b'<x-deep><div data-shadow-root="">deeper</div></x-deep></div>light</x-card>'
+    )
+    assert expected in result.dom
+    assert b"Turn on" not in result.dom
+
+
+ITEMS = 100
+LISTS = {
+    "observer": """
+        const end = document.createElement('p'); root.after(end);
+        new IntersectionObserver(seen => { if (seen[0].isIntersecting) load(20) }).observe(end);
+    """,
+    "few at a time": """
+        const end = document.createElement('p'); root.after(end); load(5);
+        new IntersectionObserver(seen => { if (seen[0].isIntersecting) load(5) }).observe(end);
+    """,
+    "scroll event": "load(30); addEventListener('scroll', () => {"
+    " if (innerHeight + scrollY > document.body.offsetHeight - 50) setTimeout(() => load(20), 700) });",
+    "scroller": "root.style = 'height: 300px; overflow: auto'; load(30); root.addEventListener('scroll', () => {"
+    " if (root.scrollTop + root.clientHeight > root.scrollHeight - 50) load(20) });",
+    "virtual": """
+        const show = () => {
+            const first = Math.max(0, Math.floor(scrollY / 40) - 2), rows = [];
+            for (let i = first; i < Math.min(total, first + innerHeight / 40 + 4); i++) rows.push(row(i));
+            root.replaceChildren(...rows);
+        };
+        root.style = `position: relative; height: ${total * 40}px`; show(); addEventListener('scroll', show);
+    """,
+    "virtual scroller": """
+        const inner = document.createElement('div'); root.append(inner);
+        const show = () => {
+            const first = Math.max(0, Math.floor(root.scrollTop / 40) - 2);
+            for (let i = 0; i < 14; i++) {
+                const it = row(Math.min(total - 1, first + i)), old = inner.children[i];
+                if (old) { old.textContent = it.textContent; old.style.top = it.style.top } else inner.append(it);
+            }
+        };
+        inner.style = `position: relative; height: ${total * 40}px`; root.style = 'height: 400px; overflow-y: scroll';
+        show(); root.addEventListener('scroll', show);
+    """,
+}
+LIST_APP = f"""
+    const root = document.getElementById('root'), total = {ITEMS};
+    const row = i => Object.assign(document.createElement('div'), {{
+        textContent: `item ${{i}}.`, style: `position: absolute; height: 40px; top: ${{i * 40}}px` }});
+    let next = 0, busy = false;
+    const load = async count => {{
+        if (busy || next >= total) return;
+        busy = true; await fetch('/items.json');
+        for (let i = 0; i < count && next < total; i++) {{
+            const item = document.createElement('p'); item.textContent = `item ${{next++}}.`; root.append(item);
+        }}
+        busy = false;
+    }};
+"""
+MORE = """
+    const list = document.createElement('ul'), button = document.createElement('button');
+    button.textContent = 'Mehr'; document.body.append(list, button);
+    let next = 0;
+    const add = () => setTimeout(() => {
+        for (let i = 0; i < 5; i++) list.append(Object.assign(document.createElement('li'), {textContent: 'item ' + next++}));
+        if (next >= 30) button.remove();
+    }, 300);
+    button.onclick = add; add();
+"""
+
+
+def test_long_lists_are_scrolled_to_their_end() -> None:
+    async def visit() -> None:
+        async with renderer() as one:
+            for name, script in LISTS.items():
+                result = await one.render(page(SHELL), Files({"/app.js": LIST_APP + script, "/items.json": "[]"}))
+                assert isinstance(result, Rendered), (name, result)
+                found = re.findall(rb">item (\d+)\.<", result.dom)
+                assert list(map(int, dict.fromkeys(found))) == list(range(ITEMS)), (name, result.behaviours)
+                assert result.behaviours[0].startswith("scroll "), name
+        async with renderer(max_scrolls=1) as one:
+            few = await one.render(page(SHELL), Files({"/app.js": LIST_APP + LISTS["observer"], "/items.json": "[]"}))
+            assert isinstance(few, Rendered)
+            assert b"item 99." not in few.dom
+
+    run(visit())
+
+
+def test_a_button_that_adds_to_its_list_is_pressed() -> None:
+    result = run(rendered(SHELL, {"/app.js": MORE}))
+    assert result.behaviours == ("load_more 5",)
+    assert b"item 29" in result.dom
+
+
+def test_nothing_is_pressed_on_a_site_with_credentials() -> None:
+    async def visit() -> Rendered:
+        one = ChromiumRenderer(RenderSettings(), signed_in=(SITE,))
+        try:
+            result = await one.render(page(SHELL), Files({"/app.js": MORE}))
+        finally:
+            await one.close()
+        assert isinstance(result, Rendered), result
+        return result
+
+    result = run(visit())
+    assert b"item 4" in result.dom
+    assert b"item 5" not in result.dom
+    assert result.behaviours == ()
+
+
+def test_a_button_that_takes_away_is_not_believed() -> None:
+    app = MORE.replace("button.onclick = add", "button.onclick = () => { document.body.innerHTML = 'deleted' }")
+    result = run(rendered(SHELL, {"/app.js": app}))
+    assert b"item 4" in result.dom
+    assert b"deleted" not in result.dom
+
+
+VIEWS = {
+    "hash routes": "onhashchange = () => root.innerHTML = location.hash === '#/a' ? 'A <a href=#/b>b</a>' : 'B';"
+    " root.innerHTML = '<a href=#/a>a</a>'",
+    "buttons": "const home = () => root.innerHTML = '<div style=cursor:pointer onclick=go(1)>one</div>"
+    "<a onclick=go(2)>two</a><button onclick=root.append(\\'revealed\\')>more</button>';"
+    " window.go = n => { history.pushState({}, '', '/' + n); root.textContent = n }; onpopstate = home; home()",
+    "consent": "root.innerHTML = '<div role=dialog><button>OK</button></div><p></p>';"
+    " root.querySelector('button').onclick = () => root.querySelector('p').append('behind')",
+}
+
+
+def test_views_behind_buttons_and_hash_links_are_kept() -> None:
+    async def visit(name: str, **signed_in: Any) -> Rendered:
+        app = "const root = window.root = document.getElementById('root');" + VIEWS[name]
+        one = ChromiumRenderer(RenderSettings(), **signed_in)
+        try:
+            result = await one.render(page(SHELL), Files({"/app.js": app}))
+        finally:
+            await one.close()
+        assert isinstance(result, Rendered), (name, result)
+        return result
+
+    dom = run(visit("hash routes")).dom
+    assert b'<section data-view="#/a">A <a href="#/b">b</a></section><section data-view="#/b">B</section>' in dom
+    buttons = run(visit("buttons"))
+    assert {f"{SITE}/1", f"{SITE}/2"} < set(buttons.links)
+    assert b"revealed" in buttons.dom
+    assert b"behind" in run(visit("consent")).dom
+    signed_in = run(visit("buttons", signed_in=(SITE,)))
+    assert signed_in.links == ()
+    assert b"</button>revealed" not in signed_in.dom
+
+
+def test_requests_are_bounded() -> None:
+    app = "for (let i = 0; i < 30; i++) fetch('/' + i + '.json').then(r => r.text()).then(t => document.body.append(t.length))"
+    answers = {f"/{number}.json": "x" * 1000 for number in range(30)}
+    few = run(rendered(SHELL, {"/app.js": app, **answers}, max_requests=10))
+    assert sum(one.status == 200 for one in few.requests) == 10
+    assert "render.max_requests" in few.requests[-1].refused
+    small = run(rendered(SHELL, {"/app.js": app, **answers}, max_bytes=5000))
+    assert any("render.max_bytes" in one.refused for one in small.requests)
+
+
+def test_images_cost_nothing_unless_a_screenshot_is_wanted() -> None:
+    async def visit() -> None:
+        files = Files({"/app.js": "document.title = 'x'"})
+        html = (
+            SHELL
+            + "<body style='margin:0;background:#f00'><img src=/a.gif onerror=this.remove()><p style='height:3000px'>tall"
+        )
+        async with renderer(screenshot_height=2000) as one:
+            plain = await one.render(page(html), files)
+            assert isinstance(plain, Rendered), plain
+            assert plain.screenshot is None
+            assert files.paths() == ["/app.js"]
+            assert b"<img" in plain.dom
+            pictured = await one.render(page(html), files, wants_screenshot=True)
+            assert isinstance(pictured, Rendered), pictured
+            assert "/a.gif" in files.paths()
+            assert pictured.screenshot is not None
+            assert _webp_size(pictured.screenshot) == (1280, 2000)
+
+    run(visit())
+
+
+def _webp_size(image: bytes) -> tuple[int, int]:
+    """Width and height of an extended WebP file (RFC 9649 section 2.7)."""
+    assert (image[:4], image[8:16]) == (b"RIFF", b"WEBPVP8X")
+    return int.from_bytes(image[24:27], "little") + 1, int.from_bytes(image[27:30], "little") + 1
+
+
+def test_our_own_waiting_does_not_count_as_the_time_of_the_page() -> None:
+    async def slow(request: Request) -> FetchResult:
+        await asyncio.sleep(3)
+        return replace(
+            page("document.getElementById('root').append('came late')"), headers=(("Content-Type", "text/javascript"),)
+        )
+
+    result = run(rendered(SHELL, {"/app.js": slow}, max_time=timedelta(seconds=2.5)))
+    assert b"came late" in result.dom
+
+
+def test_an_error_of_our_own_client_ends_the_page() -> None:
+    async def broken(request: Request) -> FetchResult:
+        raise StoreUnavailable("the disk is full")
+
+    with pytest.raises(StoreUnavailable, match="the disk is full"):
+        run(render(SHELL, {"/app.js": broken}))
+
+
+def test_a_killed_browser_is_replaced_and_the_page_rendered() -> None:
+    async def visit() -> None:
+        deaths: list[int] = []
+        async with renderer() as one:
+
+            async def kill(request: Request) -> FetchResult:
+                if not deaths:
+                    deaths.extend(_browsers())
+                    for pid in deaths:
+                        os.kill(pid, signal.SIGKILL)
+                return Failed(request.url, Fault.NOT_FOUND, "404", timedelta(0), status=404)
+
+            result = await one.render(page(SHELL + "<p>kept"), Files({"/app.js": kill}))
+            assert deaths
+            assert isinstance(result, Rendered), result
+            assert b"<p>kept" in result.dom
+
+    run(visit())
+
+
+def _browsers() -> list[int]:
+    """The browsers that this process started."""
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text("ascii").split()
+    return [int(pid) for pid in children if "remote-debugging-pipe" in Path(f"/proc/{pid}/cmdline").read_text("utf-8")]
+
+
+def test_a_browser_is_replaced_after_its_pages_and_ends_with_the_renderer() -> None:
+    async def visit() -> None:
+        async with renderer(pages_per_browser=2) as one:
+            seen = []
+            for _ in range(4):
+                assert isinstance(await one.render(page(SHELL), Files()), Rendered)
+                seen.append(tuple(_browsers()))
+            assert [len(pids) for pids in seen] == [1, 0, 1, 0]
+        assert _browsers() == []
+        result = await one.render(page(SHELL), Files())
+        assert isinstance(result, RenderFailed)
+
+    run(visit())
+
+
+def test_a_missing_browser_is_named_with_the_remedy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(launch, "_REAL_BINARIES", ())
+    monkeypatch.setenv("PATH", str(tmp_path))
+    result = run(render(SHELL))
+    assert isinstance(result, RenderFailed)
+    assert result.fault is RenderFault.NO_BROWSER
+    assert "apt-get install chromium" in result.detail
+    with pytest.raises(BrowserUnavailable, match=r"render\.browser: /nowhere/chrome cannot be run"):
+        find_browser("/nowhere/chrome")
+
+
+def test_the_browser_has_no_network_and_no_rights() -> None:
+    async def visit() -> None:
+        browser = await start_browser()
+        try:
+            status = Path(f"/proc/{browser.process.pid}/status").read_text("utf-8")
+            assert "Seccomp:\t2" in status
+            assert os.geteuid() or "Uid:\t0" not in status
+            assert os.readlink(f"/proc/{browser.process.pid}/ns/net") != os.readlink("/proc/self/ns/net")
+        finally:
+            await browser.end()
+        assert not browser.profile.exists()
+
+    run(visit())

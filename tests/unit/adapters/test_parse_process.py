@@ -1,0 +1,197 @@
+"""Documents that are parsed in a process of their own: budgets, crashes, and what is left."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pypdf
+import pytest
+
+from evercrawl.adapters.parse_process import ParseProcesses, parse_within_budget
+from evercrawl.core.change.detectors import bytes_change
+from evercrawl.engine.decision import Past
+from evercrawl.engine.interpret import QUICK_BYTES, compare, parse
+from evercrawl.engine.ports import ParseTask
+from evercrawl.model.document import Document
+from evercrawl.model.fetch import Headers
+from evercrawl.model.settings import ParseSettings
+from tests.unit.adapters.test_pdf import pdf_with
+from tests.unit.engine import visits
+
+URL = "https://a.test/x"
+BUDGET = ParseSettings(max_cpu_time=timedelta(seconds=0.3))
+
+
+@pytest.fixture(scope="module")
+def processes() -> Iterator[ParseProcesses]:
+    found = ParseProcesses()
+    yield found
+    found.close()
+
+
+def pdf_task(body: bytes, limits: ParseSettings | None = None) -> ParseTask:
+    return ParseTask(URL, (), body, "application/pdf", "T", limits or ParseSettings())
+
+
+def slow_pdf() -> bytes:
+    """Return a file whose second page takes very long."""
+    writer = pypdf.PdfWriter()
+    for text in ("The first page", "The second"):
+        page = writer.add_page(pypdf.PdfReader(io.BytesIO(pdf_with(text, ""))).pages[0])
+    stream = pypdf.generic.DecodedStreamObject()
+    stream.set_data(b"BT /F1 12 Tf " + b"1 0 0 1 20 100 Tm (word) Tj " * 250_000 + b"ET")
+    page[pypdf.generic.NameObject("/Contents")] = writer._add_object(stream.flate_encode())
+    out = io.BytesIO()
+    writer.write(out)
+    return out.getvalue()
+
+
+SLOW_PDF = slow_pdf()
+
+
+class Patient:
+    """A handler that needs forever and keeps what it has read when it is interrupted."""
+
+    media_types = ("x/y",)
+
+    def __init__(self, *, ignores: int = 0) -> None:
+        self.ignores = ignores
+
+    def parse(self, url: str, headers: Headers, body: bytes) -> Document:
+        for _ in range(self.ignores + 1):
+            try:
+                while True:
+                    pass
+            except TimeoutError:
+                pass
+        return Document("utf-8", url, text="so far")
+
+
+class Broken:
+    media_types = ("x/y",)
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def parse(self, url: str, headers: Headers, body: bytes) -> Document:
+        raise self.error
+
+
+def test_a_file_is_parsed_and_the_process_kept(processes: ParseProcesses) -> None:
+    for _ in range(2):
+        document = processes.parse_now(pdf_task(pdf_with("Hello", "A title")))
+        assert document is not None
+        assert (document.text, document.title, document.stopped) == ("Hello", "A title", None)
+    assert len(processes._idle) == 1
+
+
+def test_a_slow_file_keeps_the_text_read_within_its_budget(processes: ParseProcesses) -> None:
+    document = processes.parse_now(pdf_task(SLOW_PDF, BUDGET))
+    assert document is not None
+    assert document.text == "The first page"
+    assert document.stopped == "parsing took more than 0.3 s of CPU time"
+    after = processes.parse_now(pdf_task(pdf_with("Next", "")))
+    assert after is not None
+    assert after.text == "Next"
+
+
+def test_the_event_loop_goes_on_meanwhile(processes: ParseProcesses) -> None:
+    async def run() -> int:
+        turns = 0
+        parsing = asyncio.create_task(processes.parse(pdf_task(SLOW_PDF, BUDGET)))
+        while not parsing.done():
+            await asyncio.sleep(0)
+            turns += 1
+        return turns
+
+    assert asyncio.run(run()) > 100
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [(signal.SIGSEGV, "the parser ended with SIGSEGV"), (signal.SIGXCPU, "parsing took more than 20 s of CPU time")],
+)
+def test_a_process_that_dies_costs_one_text(processes: ParseProcesses, code: int, why: str) -> None:
+    assert processes.parse_now(pdf_task(pdf_with("x", ""))) is not None
+    number = processes._idle[0]._process.pid
+    found: list[Document | None] = []
+    parsing = threading.Thread(target=lambda: found.append(processes.parse_now(pdf_task(SLOW_PDF))))
+    parsing.start()
+    while not processes._busy:
+        time.sleep(0.001)
+    os.kill(number, code)
+    parsing.join()
+    assert found == [Document("utf-8", URL, stopped=why)]
+    after = processes.parse_now(pdf_task(pdf_with("Next", "")))
+    assert after is not None
+    assert after.text == "Next"
+
+
+def test_too_little_memory_costs_the_text_only(processes: ParseProcesses) -> None:
+    page = b"<p>beginning</p>" + b"<p>x" * 200_000
+    limits = ParseSettings(max_memory_bytes=1)
+    document = processes.parse_now(ParseTask(URL, (), page, "text/html", "T", limits))
+    assert document is not None
+    assert document.text.startswith("beginning")
+    assert document.stopped is not None
+    assert document.unread > 700_000
+
+
+@pytest.mark.parametrize("ignores", [0, 1])
+def test_a_parser_is_interrupted_until_it_returns(ignores: int) -> None:
+    task = ParseTask(URL, (), b"", "x/y", "T", BUDGET)
+    reply = parse_within_budget(task, lambda _: Patient(ignores=ignores))
+    assert reply == (Document("utf-8", URL, text="so far"), "parsing took more than 0.3 s of CPU time")
+
+
+def test_an_error_of_a_handler_is_named() -> None:
+    task = ParseTask(URL, (), b"", "x/y", "T", BUDGET)
+    reply = parse_within_budget(task, lambda _: Broken(ValueError("oh")))
+    assert reply == (None, "the parser failed: ValueError: oh")
+    assert parse_within_budget(task, lambda _: Broken(MemoryError())).stopped == (
+        "parsing took more than 2147483648 bytes of memory"
+    )
+
+
+def test_other_bytes_are_another_version_where_only_the_beginning_was_read() -> None:
+    page, answer = visits.page(version=1, digest=b"d"), visits.fetched(b"<p>Beginning <b>end")
+    cut = Document("utf-8", URL, text="Beginning", snapshot=b"s", stopped="parsing took more than 20 s of CPU time")
+    site = visits.SiteKnowledge(visits.SITE).change
+    found = compare(page, cut, answer.body, Past(text="Beginning"), site, now=visits.NOW, policy=visits.POLICY)
+    assert found.change == bytes_change()
+
+
+class Recorder:
+    """Implements `DocumentParser`, and notes what it is asked for."""
+
+    def __init__(self) -> None:
+        self.kinds: list[str] = []
+
+    async def parse(self, task: ParseTask) -> Document | None:
+        self.kinds.append(task.kind)
+        return None
+
+    def close(self) -> None:
+        pass
+
+
+def test_only_what_may_take_long_is_parsed_apart() -> None:
+    recorder = Recorder()
+    policy = visits.replace(visits.POLICY, parser=recorder, handler_of={"application/pdf": Patient()}.get)
+    pdf = (("Content-Type", "application/pdf"),)
+    small, large = visits.fetched(b"<p>small"), visits.fetched(b"<p>large" + b" " * QUICK_BYTES)
+    for answer in (
+        small,
+        large,
+        visits.fetched(b"%PDF-", pdf),
+        visits.fetched(b"\x89PNG", (("Content-Type", "image/png"),)),
+    ):
+        asyncio.run(parse(answer, policy))
+    assert recorder.kinds == ["text/html", "application/pdf"]
