@@ -224,6 +224,12 @@ class Collection:
 
         return page_content(self.path, self.settings, url, at)
 
+    def markdown(self, url: str, at: str | None = None) -> str:
+        """Return a version of a page as Markdown: title, source, main text; `at` as in `show`."""
+        from evercrawl.collection.exchange.markdown import content_markdown
+
+        return content_markdown(self.show(url, at))
+
     def history(self, url: str) -> PageHistory:
         """Return every version of a page, oldest first, with the time span in which it appeared."""
         from evercrawl.collection.history import page_history
@@ -378,9 +384,11 @@ class Collection:
         selection: VersionSelection | None = None,
         force: bool = False,
         as_sent: bool = False,
+        cursor: str | Path | None = None,
         on_progress: OnProgress | None = None,
     ) -> ExportReport:
-        """Write the selected versions in one of the formats of `evercrawl export`."""
+        """Write the selected versions in one of the formats of `evercrawl export`; with the file `cursor`, only what
+        is new since the last export with it."""
         from evercrawl.collection.exchange.export import export, parse_export_format
 
         return export(
@@ -391,6 +399,7 @@ class Collection:
             selection=selection,
             force=force,
             as_sent=as_sent,
+            cursor=None if cursor is None else Path(cursor),
             on_progress=on_progress,
         )
 

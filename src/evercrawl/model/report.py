@@ -186,6 +186,9 @@ class PageContent:
     published: str | None = None
     modified: str | None = None
     content_type: str | None = None
+    lang: str | None = None
+    encoding: str = "utf-8"
+    base_url: str | None = None  # The URL that relative links refer to; None: its own.
     headers: Headers = ()
     text: str = ""
     html: bytes = b""  # The decoded body.

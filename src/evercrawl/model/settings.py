@@ -566,6 +566,16 @@ class SearchSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """Answers to language-model agents (`evercrawl mcp`)."""
+
+    max_answer_chars: int = setting(30_000, "Most characters of page text in one answer; the rest is read in portions.")
+    max_results: int = setting(50, "Most rows of one answer; the rest is read in portions.")
+    calls_per_minute: int = setting(120, "Calls that are answered in a minute.")
+    fetches_per_hour: int = setting(30, "Pages that agents may have fetched or watched in an hour, if that is allowed.")
+
+
+@dataclass(frozen=True, slots=True)
 class WebSettings:
     """The web interface."""
 
@@ -642,5 +652,6 @@ class Settings:
     search: SearchSettings = field(default_factory=SearchSettings)
     alerts: AlertSettings = field(default_factory=AlertSettings)
     web: WebSettings = field(default_factory=WebSettings)
+    agents: AgentSettings = field(default_factory=AgentSettings)
     sites: tuple[SiteSettings, ...] = ()  # The tables [site."PATTERN"], in the order of the files.
     is_trusted: bool = True  # Whether the collection may send alerts and let people log in; see `evercrawl trust`.

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from evercrawl.collection.maintenance import VerifyReport
     from evercrawl.model.listing import VersionSelection
 
-EXPORT_FORMATS = ["warc", "wacz", "cdxj", "parquet", "jsonl", "csv", "markdown", "mirror", "sqlite", "dataset"]
+EXPORT_FORMATS = [
+    "warc", "wacz", "cdxj", "parquet", "jsonl", "csv", "markdown", "mirror", "sqlite", "dataset", "chunks",
+]  # fmt: skip
 _MAX_PROBLEMS = 10
 
 
@@ -31,7 +33,7 @@ _MAX_PROBLEMS = 10
     "--output",
     metavar="PATH",
     type=click.Path(path_type=Path),
-    help="Output file or folder. Default: standard output for jsonl, csv and cdxj, else the collection's name.",
+    help="Output file or folder. Default: standard output for jsonl, csv, cdxj and chunks, else the collection's name.",
 )
 @click.option("--site", metavar="S", help="Only pages of this host or origin.")
 @click.option("--since", metavar="T", help="Only versions since then: 7d, yesterday, 2026-11-01.")
@@ -39,6 +41,12 @@ _MAX_PROBLEMS = 10
 @click.option("--lang", metavar="L", help="Only this language; en includes en-GB.")
 @click.option("--latest/--all-versions", "latest", default=True, help="Newest version of each page (default), or all.")
 @click.option("--as-sent", is_flag=True, help="Mirror: keep every file as sent, without changing links.")
+@click.option(
+    "--cursor",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Export only what is new since the last export with this file, and update the file.",
+)
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option(
     "--json", "as_json", is_flag=True, help="Print a report as JSON, unless the data goes to standard output."
@@ -55,6 +63,7 @@ def export_command(
     lang: str | None,
     latest: bool,
     as_sent: bool,
+    cursor: Path | None,
     force: bool,
     as_json: bool,
 ) -> int:
@@ -71,12 +80,15 @@ def export_command(
               DuckDB, Spark, Ray (needs evercrawl[parquet])
     sqlite    one file with the tables pages and versions
     markdown  a folder with the main text of each page
+    chunks    one JSON object per section of each page, as Markdown with stable
+              ids, for search engines and language models
     mirror    a folder (time / domain / path) that opens from disk, with links
               between the copies
 
     \b
     evercrawl export jsonl | jq -r .title
     evercrawl export wacz -o site.wacz --site example.org
+    evercrawl export chunks --cursor index.cursor | load-into-my-index
     evercrawl export mirror -o snapshots --all-versions --since 2026-11-01
 
     If a version cannot be read, it is left out and the exit code is 5; see: evercrawl verify
@@ -90,6 +102,7 @@ def export_command(
             selection=selection,
             force=force,
             as_sent=as_sent,
+            cursor=cursor,
             on_progress=lambda so_far: show(f"{so_far.versions:,} versions · {format_size(so_far.bytes)} read"),
         )
     _report_export(cli, report, as_json=as_json)

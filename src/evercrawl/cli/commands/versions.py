@@ -108,13 +108,14 @@ def _history_line(version: PastVersion) -> str:
     return f"  v{version.version:<4} {seen}  {after:<22} {change:<16} {body:>8}{sentiment}  {title}".rstrip()
 
 
-VIEWS = ("text", "html", "headers", "links", "analysis", "raw", "screenshot")
+VIEWS = ("text", "markdown", "html", "headers", "links", "analysis", "raw", "screenshot")
 
 
 @click.command("show")
 @click.argument("url", metavar="URL[@TIME]")
 @click.argument("form", required=False, type=click.Choice(VIEWS))
 @click.option("--text", "flag", flag_value="text", help="Print the main text (default).")
+@click.option("--markdown", "flag", flag_value="markdown", help="Print the main text as Markdown.")
 @click.option("--html", "flag", flag_value="html", help="Print the body as the server sent it, decoded.")
 @click.option("--headers", "flag", flag_value="headers", help="Print the response headers.")
 @click.option("--links", "flag", flag_value="links", help="Print the links with their anchor texts.")
@@ -132,7 +133,7 @@ def show_command(cli: CliContext, url: str, form: str | None, flag: str | None, 
 
     \b
     evercrawl show https://example.org/
-    evercrawl show https://example.org/@-1
+    evercrawl show https://example.org/@-1 markdown
     evercrawl show https://example.org/@2026-11-01 --html > page.html
     evercrawl show https://example.org/ screenshot > page.webp
 
@@ -173,6 +174,12 @@ def _print_text(page: PageContent) -> None:
     click.echo(safe_block(page.text))
 
 
+def _print_markdown(page: PageContent) -> None:
+    from evercrawl.collection.exchange.markdown import content_markdown
+
+    click.echo(safe_block(content_markdown(page)), nl=False)
+
+
 def _print_headers(page: PageContent) -> None:
     for name, value in page.headers:
         click.echo(f"{safe_line(name)}: {safe_line(value)}")
@@ -204,6 +211,7 @@ def _write_picture(content: bytes) -> None:
 
 _PRINTERS: dict[str, Callable[[PageContent], None]] = {
     "text": _print_text,
+    "markdown": _print_markdown,
     "html": lambda page: _print_bytes(page.html),
     "headers": _print_headers,
     "links": _print_links,

@@ -1,4 +1,4 @@
-"""Export versions in one of ten formats; a file or folder is written completely or not at all."""
+"""Export versions in one of eleven formats; a file or folder is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Literal, get_args
 
+from evercrawl.collection.exchange.chunk_export import ExportCursor, write_chunks
 from evercrawl.collection.exchange.export_run import (
     ExportReport,
     ExportRun,
@@ -31,7 +32,9 @@ from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.listing import VersionSelection
 from evercrawl.model.settings import Settings
 
-ExportFormat = Literal["warc", "wacz", "cdxj", "parquet", "jsonl", "csv", "markdown", "mirror", "sqlite", "dataset"]
+ExportFormat = Literal[
+    "warc", "wacz", "cdxj", "parquet", "jsonl", "csv", "markdown", "mirror", "sqlite", "dataset", "chunks"
+]
 EXPORT_FORMATS: tuple[ExportFormat, ...] = get_args(ExportFormat)
 ENDINGS: dict[ExportFormat, str] = {
     "warc": ".warc.gz",
@@ -44,11 +47,13 @@ ENDINGS: dict[ExportFormat, str] = {
     "mirror": "-mirror",
     "sqlite": ".sqlite",
     "dataset": "-dataset",
+    "chunks": ".jsonl",
 }
 STREAMS: dict[ExportFormat, Callable[[ExportRun, BinaryIO], None]] = {
     "cdxj": write_cdxj,
     "jsonl": write_jsonl,
     "csv": write_csv,
+    "chunks": write_chunks,
 }
 """Formats that go to standard output unless a file is given."""
 FILES: dict[ExportFormat, Callable[[ExportRun, Path], None]] = {
@@ -72,25 +77,34 @@ def export(
     selection: VersionSelection | None = None,
     force: bool = False,
     as_sent: bool = False,
+    cursor: Path | None = None,
     on_progress: OnProgress | None = None,
 ) -> ExportReport:
     """Write the selected versions; without `to`, a stream format goes to standard output.
-    A mirror opens from disk, or has every file `as_sent`."""
+    A mirror opens from disk, or has every file `as_sent`. With the file `cursor`, only what is new since the last
+    export with it."""
     if as_sent and form != "mirror":
         raise ConfigError(f"--as-sent is for mirrors; the format {form} does not change links")
-    run = ExportRun(collection, settings, selection or VersionSelection(), on_progress, as_sent)
     if form in ("parquet", "dataset"):
         require_duckdb()
+    selection = selection or VersionSelection()
+    place = None if cursor is None else ExportCursor(cursor, selection)
+    run = ExportRun(collection, settings, place.selection if place else selection, on_progress, as_sent)
     if form in STREAMS and to is None:
         _to_standard_output(run, form)
-        return run.report
-    target = to or default_target(collection, form)
+    else:
+        _to_target(run, form, to or default_target(collection, form), force=force)
+    if place is not None and not run.report.damaged:
+        place.advance()
+    return run.report
+
+
+def _to_target(run: ExportRun, form: ExportFormat, target: Path, *, force: bool) -> None:
     run.report.path = str(target)
     try:
         _write(run, form, target, force=force)
     except OSError as error:
         raise StoreUnavailable(f"{target} cannot be written: {error.strerror or error}") from error
-    return run.report
 
 
 def _write(run: ExportRun, form: ExportFormat, target: Path, *, force: bool) -> None:

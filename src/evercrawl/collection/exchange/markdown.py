@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
+from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -18,6 +19,8 @@ from evercrawl.core.document.encoding import decode_body
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.document.paragraphs import heading_content, is_left_out, preformatted_text
 from evercrawl.core.url import PAGE_SCHEMES, join
+from evercrawl.model.fetch import Headers
+from evercrawl.model.report import PageContent
 from evercrawl.model.time import from_us
 
 MAX_DEPTH = 100  # Nesting of elements; of deeper ones only the text is used.
@@ -56,25 +59,77 @@ class MarkdownBlock(NamedTuple):
 
 def markdown_of(page: ExportedPage) -> str:
     """Return the page as Markdown: title, source, main text."""
+    return compose_markdown(source_of(page))
+
+
+def source_of(page: ExportedPage) -> PageSource:
+    """Return what the Markdown of an exported page is made of."""
     version, document = page.version, page.document
-    title = _one_line(version.title or document.title or version.url)
-    source = f"Source: <{version.url}>  \nFetched: {from_us(version.seen_us):%Y-%m-%dT%H:%M:%SZ}"
+    return PageSource(
+        version.url,
+        version.title or document.title,
+        from_us(version.seen_us),
+        page.stored.http.headers,
+        page.body,
+        document.encoding,
+        document.base_url,
+        document.text,
+    )
+
+
+def content_markdown(content: PageContent) -> str:
+    """Return a stored version as Markdown: title, source, main text."""
+    source = PageSource(
+        content.url,
+        content.title,
+        content.fetched_at,
+        content.headers,
+        content.html,
+        content.encoding,
+        content.base_url or content.url,
+        content.text,
+    )
+    return compose_markdown(source)
+
+
+class PageSource(NamedTuple):
+    """What Markdown is made of."""
+
+    url: str
+    title: str | None
+    fetched_at: datetime
+    headers: Headers
+    body: bytes
+    encoding: str
+    base_url: str
+    text: str
+
+
+def compose_markdown(page: PageSource) -> str:
+    """Return title, source and main text as Markdown."""
+    title = _escape(_one_line(page.title or page.url))
+    source = f"Source: <{page.url}>  \nFetched: {page.fetched_at:%Y-%m-%dT%H:%M:%SZ}"
+    return f"# {title}\n\n{source}{main_markdown(page)}\n"
+
+
+def main_markdown(page: PageSource) -> str:
+    """Return the main text as Markdown, without the title if that is its first heading; it starts with empty lines."""
+    title = _one_line(page.title or page.url)
     blocks = _main_blocks(page)
     if blocks and blocks[0].lines == (title,) and blocks[0].markdown.startswith("# "):
         del blocks[0]
-    parts = [f"# {_escape(title)}\n\n{source}"]
+    parts: list[str] = []
     for before, block in pairwise([MarkdownBlock((), ""), *blocks]):
         parts += ["\n" if block.is_tight and block.group == before.group else "\n\n", block.markdown]
-    return "".join([*parts, "\n"])
+    return "".join(parts)
 
 
-def _main_blocks(page: ExportedPage) -> list[MarkdownBlock]:
-    document = page.document
-    lines = [line for line in map(_one_line, document.text.splitlines()) if line]
-    if sniff_media_type(page.stored.http.headers, page.body) not in HTML_TYPES:
+def _main_blocks(page: PageSource) -> list[MarkdownBlock]:
+    lines = [line for line in map(_one_line, page.text.splitlines()) if line]
+    if sniff_media_type(page.headers, page.body) not in HTML_TYPES:
         return [_plain_block(line) for line in lines]
-    body = parse_tree(decode_body(truncate_markup(page.body), document.encoding)).body
-    found = _Blocks(document.base_url).of(body) if body is not None else []
+    body = parse_tree(decode_body(truncate_markup(page.body), page.encoding)).body
+    found = _Blocks(page.base_url).of(body) if body is not None else []
     return _blocks_of_lines(lines, found)
 
 
