@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     from evercrawl.collection.exchange.export_run import ExportReport, OnProgress
     from evercrawl.collection.exchange.import_run import OnImport
     from evercrawl.collection.exchange.import_shard import ImportReport
+    from evercrawl.collection.field_values import FieldRow
     from evercrawl.collection.maintenance import DiskUsage, OnVerify, VerifyReport
     from evercrawl.collection.removal import Removal
     from evercrawl.collection.searcher import Searcher
     from evercrawl.engine.runtime import StopSignal
     from evercrawl.model.change import VersionDiff
+    from evercrawl.model.fields import FieldRule
     from evercrawl.model.history import (
         ChangeGroup,
         Mute,
@@ -300,6 +302,35 @@ class Collection:
         return ChangeInbox(self.path).unmute(number)
 
     # Alerts
+
+    # Fields
+
+    def fields(self) -> tuple[FieldRule, ...]:
+        """Return the rules of the fields, in the order in which they were added."""
+        from evercrawl.collection.field_values import load_rules
+
+        return load_rules(self.path)
+
+    def add_field(self, rule: FieldRule, *, force: bool = False) -> None:
+        """Add a field; with `force`, replace the one of this name."""
+        from evercrawl.collection.field_values import add_rule
+
+        add_rule(self.path, rule, force=force)
+
+    def remove_field(self, name: str) -> FieldRule:
+        """Remove a field; return its rule."""
+        from evercrawl.collection.field_values import remove_rule
+
+        return remove_rule(self.path, name)
+
+    def field_values(
+        self, names: Sequence[str] = (), *, all_versions: bool = False, site: str | None = None
+    ) -> Iterator[FieldRow]:
+        """Yield the values of fields, of the newest version of each page or of all versions, oldest first."""
+        from evercrawl.collection.field_values import choose_rules, field_rows
+
+        selection = VersionSelection(site=site, all_versions=all_versions)
+        return field_rows(self.path, self.settings, choose_rules(self.path, names), selection)
 
     @property
     def alerts(self) -> AlertRegistry:

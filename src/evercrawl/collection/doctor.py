@@ -41,6 +41,7 @@ MIN_FREE_BYTES = 1_000_000_000
 EARLIEST_DATE = datetime(2026, 1, 1, tzinfo=UTC)  # A clock that shows an earlier date is wrong.
 EXTRAS = {
     "apprise": ("apprise", "alerts through chat and push services"),
+    "fields": ("lxml", "fields by XPath and JSONPath"),
     "mcp": ("mcp", "questions of language-model agents"),
     "outposts": ("cryptography", "outposts"),
     "parquet": ("duckdb", "Parquet exports"),

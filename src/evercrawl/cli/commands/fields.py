@@ -1,0 +1,185 @@
+"""The command `fields`: named values of pages, such as prices, versions and dates, over time."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evercrawl.cli.context import CliContext, pass_cli
+from evercrawl.cli.options import CommandGroup, common_options, json_lines_option, json_option
+from evercrawl.cli.terminal import emit_json, local_time
+from evercrawl.model.fields import FieldReading, FieldRule, FieldType
+from evercrawl.model.sanitize import safe_line
+
+if TYPE_CHECKING:
+    from evercrawl.collection.field_values import FieldRow
+
+_VALUE_CHARS = 60
+_TYPES = click.Choice([one.value for one in FieldType])
+
+
+@click.group("fields", cls=CommandGroup)
+@common_options
+def fields_command() -> None:
+    """Collect values from pages: prices, version numbers, dates, lists.
+
+    A field has a name, pages and a selector. Its values are read from every stored version, also from those that
+    were stored before the field was added.
+
+    \b
+    evercrawl fields add price 'css:.price' --page 'https://shop.example/item/*' --type number
+    evercrawl fields show                       newest values, a row per page
+    evercrawl fields show price --history       every version
+
+    Selectors are CSS (css:.price, css:meta[name=price]::attr(content)), XPath (xpath://td[2]), JSONPath of JSON
+    pages (json:$.items[*].price), or an expression on the text (text:Version (\\S+)).
+    """
+
+
+@fields_command.command("add")
+@click.argument("name")
+@click.argument("select", metavar="SELECTOR")
+@click.option(
+    "--page", "pages", multiple=True, required=True, metavar="URL", help="Page, or pattern with *. Repeatable."
+)
+@click.option("--type", "kind", type=_TYPES, default="text", show_default=True, help="How the value is read.")
+@click.option("--force", is_flag=True, help="Replace the field of this name.")
+@json_option
+@common_options
+@pass_cli
+def fields_add(
+    cli: CliContext, name: str, select: str, pages: tuple[str, ...], kind: str, force: bool, as_json: bool
+) -> None:
+    """Add a field, and show what it reads now.
+
+    \b
+    evercrawl fields add version 'text:Version (\\S+)' --page https://example.org/download
+    """
+    with cli.open_collection() as collection:
+        urls = tuple(page if "*" in page else collection.typed_url(page) for page in pages)
+        rule = FieldRule(name, urls, select, FieldType(kind))
+        collection.add_field(rule, force=force)
+        rows = list(collection.field_values([name]))
+    if as_json:
+        emit_json("field", _rule_fields(rule) | {"values": [_row_fields(row) for row in rows]})
+        return
+    found = [row for row in rows if row.readings[name].value is not None]
+    cli.note(f"field {name} added; {len(found)} of {len(rows)} stored pages have a value")
+    for row in found[:5]:
+        click.echo(f"  {_value(row.readings[name])}  {safe_line(row.url)}")
+
+
+@fields_command.command("list")
+@json_lines_option
+@common_options
+@pass_cli
+def fields_list(cli: CliContext, as_json: bool) -> None:
+    """List the fields.
+
+    \b
+    evercrawl fields list --json | jq -r .name
+    """
+    with cli.open_collection() as collection:
+        rules = collection.fields()
+    for rule in rules:
+        if as_json:
+            emit_json("field", _rule_fields(rule))
+        else:
+            click.echo(f"{rule.name}  {rule.type}  {safe_line(rule.select)}  {safe_line(' '.join(rule.pages))}")
+    if not rules and not as_json:
+        cli.note("there are no fields yet; add one with: evercrawl fields add NAME SELECTOR --page URL")
+
+
+@fields_command.command("remove")
+@click.argument("name")
+@json_option
+@common_options
+@pass_cli
+def fields_remove(cli: CliContext, name: str, as_json: bool) -> None:
+    """Remove a field; the stored pages stay.
+
+    \b
+    evercrawl fields remove price
+    """
+    with cli.open_collection() as collection:
+        rule = collection.remove_field(name)
+    if as_json:
+        emit_json("field", _rule_fields(rule))
+    else:
+        cli.note(f"field {name} removed")
+
+
+@fields_command.command("show")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--history", is_flag=True, help="Every version, oldest first. Default: the newest of each page.")
+@click.option("--site", metavar="S", help="Only pages of this host or origin.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print a table as CSV.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per version.")
+@common_options
+@pass_cli
+def fields_show(
+    cli: CliContext, names: tuple[str, ...], history: bool, site: str | None, as_csv: bool, as_json: bool
+) -> None:
+    """Show the values of fields, a row per page, or per version with --history.
+
+    \b
+    evercrawl fields show price --history --csv > prices.csv
+    """
+    with cli.open_collection() as collection:
+        wanted = [rule.name for rule in collection.fields() if not names or rule.name in names]
+        rows = collection.field_values(names, all_versions=history, site=site)
+        if as_csv:
+            _print_csv(wanted, rows)
+            return
+        for row in rows:
+            if as_json:
+                emit_json("field", _row_fields(row))
+            else:
+                values = "  ".join(f"{name}: {_value(reading)}" for name, reading in row.readings.items())
+                version = f"v{row.version} {local_time(row.seen_at)}  " if history else ""
+                click.echo(f"{version}{values}  {safe_line(row.url)}")
+
+
+def _print_csv(names: list[str], rows: Any) -> None:
+    from evercrawl.collection.exchange.tables import escape_formula
+
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(["url", "version", "seen_at", *(part for name in names for part in (name, f"{name}_unit"))])
+    for row in rows:
+        cells: list[object] = [row.url, row.version, f"{row.seen_at:%Y-%m-%dT%H:%M:%SZ}"]
+        for name in names:
+            reading = row.readings.get(name, FieldReading(None))
+            value = "\n".join(reading.value) if isinstance(reading.value, tuple) else reading.value
+            cells += [escape_formula(value), reading.unit]
+        writer.writerow(cells)
+    click.echo(text.getvalue(), nl=False)
+
+
+def _value(reading: FieldReading) -> str:
+    if reading.text is None:
+        return "not found"
+    if reading.value is None:
+        return f"no value in {safe_line(reading.text, longest=_VALUE_CHARS)!r}"
+    if isinstance(reading.value, tuple):
+        return safe_line(", ".join(reading.value), longest=_VALUE_CHARS)
+    return safe_line(f"{reading.value} {reading.unit or ''}".strip(), longest=_VALUE_CHARS)
+
+
+def _rule_fields(rule: FieldRule) -> dict[str, Any]:
+    return {"name": rule.name, "pages": list(rule.pages), "select": rule.select, "type": rule.type}
+
+
+def _row_fields(row: FieldRow) -> dict[str, Any]:
+    return {
+        "url": row.url,
+        "version": row.version,
+        "seen_at": row.seen_at,
+        "values": {
+            name: {"value": reading.value, "unit": reading.unit, "text": reading.text}
+            for name, reading in row.readings.items()
+        },
+    }

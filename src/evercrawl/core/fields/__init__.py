@@ -1,0 +1,1 @@
+"""Named values of pages: selectors, types and structured data."""

@@ -1,0 +1,80 @@
+"""Selectors of every language, and what they refuse."""
+
+from __future__ import annotations
+
+import pytest
+
+from evercrawl.core.fields.reading import compare_fields, read_field, read_fields, rules_for
+from evercrawl.core.fields.selectors import PagePart, parse_selector
+from evercrawl.errors import ConfigError
+from evercrawl.model.fields import FieldReading, FieldRule, FieldType
+
+PAGE = PagePart(
+    '<main><h1>Kettle</h1><p class=price content="49.90">49,90 &euro;</p><ul><li>Red<li>Blue</ul>'
+    "<table><tr><td>Weight<td>1.2 kg</table></main>",
+    "Kettle\n49,90 €\nRed\nBlue\nVersion 1.4.2",
+)
+JSON = PagePart('{"items": [{"name": "Kettle", "price": 49.9}, {"name": "Pot", "price": 20}]}', "", is_html=False)
+XML = PagePart('<?xml version="1.0"?><rates><rate c="USD">1.08</rate></rates>', "", is_html=False)
+
+
+@pytest.mark.parametrize(
+    ("selector", "page", "expected"),
+    [
+        ("css:.price", PAGE, ["49,90 €"]),
+        (".price", PAGE, ["49,90 €"]),
+        ("css:li", PAGE, ["Red", "Blue"]),
+        ("css:.price::attr(content)", PAGE, ["49.90"]),
+        ("css:h1::html", PAGE, ["<h1>Kettle</h1>"]),
+        ("xpath://tr/td[2]", PAGE, ["1.2 kg"]),
+        ("xpath:count(//li)", PAGE, ["2"]),
+        ("xpath://li/text()", PAGE, ["Red", "Blue"]),
+        ("xpath://rate[@c='USD']", XML, ["1.08"]),
+        ("json:$.items[?@.name == 'Pot'].price", JSON, ["20"]),
+        ("json:$.items[*].name", JSON, ["Kettle", "Pot"]),
+        ("text:Version (\\S+)", PAGE, ["1.4.2"]),
+        ("text:R\\w+", PAGE, ["Red"]),
+        ("css:.gone", PAGE, []),
+        ("json:$.a", PAGE, []),
+    ],
+)
+def test_selectors(selector: str, page: PagePart, expected: list[str]):
+    assert parse_selector(selector)(page) == expected
+
+
+@pytest.mark.parametrize("selector", ["css:p[", "xpath://[", "json:$[", "text:(", "css:", "text:(?=x)"])
+def test_bad_selectors_are_refused(selector: str):
+    with pytest.raises(ConfigError):
+        parse_selector(selector)
+
+
+def test_fields_have_types():
+    price = FieldRule("price", ("*",), ".price", FieldType.NUMBER)
+    colours = FieldRule("colours", ("*",), "li", FieldType.LIST)
+    gone = FieldRule("gone", ("*",), ".gone", FieldType.NUMBER)
+    assert read_fields(PAGE, (price, colours, gone)) == {
+        "price": FieldReading(49.9, "49,90 €", "EUR"),
+        "colours": FieldReading(("Red", "Blue"), "Red\nBlue"),
+        "gone": FieldReading(None),
+    }
+
+
+def test_a_text_without_a_value_of_its_type_is_not_lost():
+    title = FieldRule("title", ("*",), "h1", FieldType.DATE)
+    assert read_field(PAGE, title) == FieldReading(None, "Kettle")
+
+
+def test_rules_apply_to_their_pages():
+    one = FieldRule("one", ("https://a.example/shop/*",), "h1")
+    two = FieldRule("two", ("https://a.example/",), "h1")
+    assert rules_for("https://a.example/shop/1", (one, two)) == (one,)
+    assert rules_for("https://a.example/", (one, two)) == (two,)
+
+
+def test_a_difference_says_whether_the_selector_was_lost():
+    before = {"price": FieldReading(49.9, "49,90 €", "EUR"), "name": FieldReading("Kettle", "Kettle")}
+    (raised,) = compare_fields(before, {"price": FieldReading(52, "52 €", "EUR"), "name": before["name"]})
+    assert (raised.name, raised.is_lost) == ("price", False)
+    (lost,) = compare_fields(before, {"price": FieldReading(None)})
+    assert lost.is_lost
+    assert compare_fields({}, before) == ()
