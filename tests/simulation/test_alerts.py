@@ -20,6 +20,7 @@ from evercrawl.collection.alerts.sender import OutgoingMessage
 from evercrawl.core.alerts.delivery import DeliveryAttempt, MessageState, retry_message
 from evercrawl.core.alerts.matching import PageText
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind, Frequency
+from evercrawl.model.document import FieldValue
 from evercrawl.model.settings import AlertSettings, Settings
 from evercrawl.model.time import from_us, to_us
 from evercrawl.testing.virtual_time import EPOCH, SimClock, run
@@ -101,6 +102,9 @@ class _Log:
 
     def text_before(self, event: Event) -> str:
         return ""
+
+    def fields(self, event: Event) -> dict[str, FieldValue]:
+        return {}
 
 
 @dataclass

@@ -43,7 +43,7 @@ GROUPS: dict[str, dict[str, ListedCommand]] = {
         "history": ListedCommand("versions", "List the versions of a page."),
         "show": ListedCommand("versions", "Print a stored version of a page."),
         "diff": ListedCommand("versions", "Compare two versions of a page."),
-        "fields": ListedCommand("fields", "Collect values from pages: prices, versions, dates, lists."),
+        "fields": ListedCommand("field_commands", "Collect values from pages: prices, versions, dates, lists."),
         "sentiment": ListedCommand("versions", "Show the sentiment of a page over time, and of its site."),
         "why": ListedCommand("decisions", "Explain why a URL was or was not fetched."),
         "skipped": ListedCommand("decisions", "List URLs that were not fetched, with reasons."),

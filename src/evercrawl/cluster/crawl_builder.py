@@ -24,6 +24,7 @@ from evercrawl.adapters.system import FileShares, OpenFiles, SystemClock, file_s
 from evercrawl.adapters.warc.warc_records import WarcInfo
 from evercrawl.adapters.warc.writer import FileOwner, WarcArchive
 from evercrawl.config.credentials_file import read_credentials
+from evercrawl.config.fields_file import load_rules
 from evercrawl.config.load import read_host_list, read_lines, watch_rate_overrides, watch_trap_rules
 from evercrawl.config.session_file import NoSessions, SessionFile
 from evercrawl.core.duplicates.url_seen import UrlCache
@@ -42,6 +43,7 @@ from evercrawl.engine.runtime import FocusGuide, NoPeers, Peers, Runtime, StopSi
 from evercrawl.errors import ConfigError
 from evercrawl.model import __version__
 from evercrawl.model.credentials import CredentialSet
+from evercrawl.model.fields import FieldRule
 from evercrawl.model.history import Mute
 from evercrawl.model.settings import ArchiveSettings, Settings, StoreSettings
 from evercrawl.model.user_agent import user_agent
@@ -95,6 +97,7 @@ def build_crawl(
         stop=stop,
         forever=forever,
         corrections=Corrections(collection),
+        fields=load_rules(collection),
         new_rules=watch_trap_rules(collection, settings.traps).changed,
         new_overrides=watch_rate_overrides(collection, settings).changed,
         peers=peers,
@@ -184,6 +187,7 @@ def assemble_crawl(
     seed: int = 0,
     forever: bool = False,
     corrections: Callable[[], Sequence[Mute]] = tuple,
+    fields: tuple[FieldRule, ...] = (),
     new_rules: NewRules | None = None,
     new_overrides: NewOverrides | None = None,
     peers: Peers | None = None,
@@ -204,6 +208,7 @@ def assemble_crawl(
         handler_of=InstalledHandlers().get,
         parser=parser,
         analysers=load_analysers(settings.analysis.analysers),
+        fields=fields,
         language_of=detect_language,
         corrections=corrections,
         is_focused=focus is not None,

@@ -271,13 +271,14 @@ def hold_change(facts: VisitFacts, decision: Decision) -> Decision:
 
 
 def analyse(facts: VisitFacts, decision: Decision) -> Decision:
-    """Add what analysers say about a new version."""
+    """Add what analysers say about a new version, and the values of its fields."""
     content = decision.content
     if content is None or content.document is None or not decision.outcome.is_new_version:
         return decision
-    if not facts.policy.analysers:
+    if not facts.policy.analysers and content.fields is None:
         return decision
-    return decision._replace(analysis=analyse_fields(content.document, facts.policy.analysers))
+    values = content.fields.values() if content.fields is not None else {}
+    return decision._replace(analysis=analyse_fields(content.document, facts.policy.analysers) | values)
 
 
 def judge_links(facts: VisitFacts, decision: Decision) -> Decision:

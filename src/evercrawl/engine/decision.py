@@ -16,6 +16,7 @@ from evercrawl.core.change.held_changes import HeldChange
 from evercrawl.core.change.snapshot import Snapshot
 from evercrawl.core.credit.url_yield import Form, SiteYield
 from evercrawl.core.duplicates.minhash import SignatureMatch
+from evercrawl.core.fields.reading import FieldComparison
 from evercrawl.core.revisit.site_model import SiteModel
 from evercrawl.core.revisit.visit_schedule import BudgetLevel, VisitSchedule, schedule_of
 from evercrawl.core.robots.robots_rules import RobotsRules
@@ -33,6 +34,7 @@ from evercrawl.engine.ports import DocumentHandler, DocumentParser
 from evercrawl.model.change import Change
 from evercrawl.model.document import Document, FieldValue
 from evercrawl.model.fetch import FetchResult
+from evercrawl.model.fields import FieldRule
 from evercrawl.model.history import Mute
 from evercrawl.model.page import (
     Baseline,
@@ -67,6 +69,7 @@ class Policy:
     """Media type -> the handler that parses it, besides HTML and plain text."""
     parser: DocumentParser | None = None  # Parses what may take long; None: everything is parsed here.
     analysers: tuple[Analyser, ...] = ()
+    fields: tuple[FieldRule, ...] = ()
     language_of: Callable[[str], str | None] = _unknown_language
     """Text -> its language; None: unclear."""
     corrections: Callable[[], Sequence[Mute]] = tuple
@@ -121,6 +124,7 @@ class Content(NamedTuple):
     original: OriginalRecord | None = None  # Where these bytes are archived already.
     past: Past = Past()
     comparison: Comparison | None = None  # None: the first visit, or the same bytes as before.
+    fields: FieldComparison | None = None  # None: no field is read from this page.
 
 
 class NearText(NamedTuple):

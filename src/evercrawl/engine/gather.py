@@ -14,6 +14,7 @@ from evercrawl.core.change.snapshot import unpack_snapshot
 from evercrawl.core.credit.shard_credit import ShardCredit
 from evercrawl.core.digest import content_digest, payload_sha1
 from evercrawl.core.document.html import parse_document
+from evercrawl.core.fields.reading import FieldComparison, compare_page_fields, judge_field_change, page_part, rules_for
 from evercrawl.core.frontier import Visit
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode_body
 from evercrawl.core.render_choice import SiteRendering
@@ -34,6 +35,7 @@ from evercrawl.engine.revisits import Revisits
 from evercrawl.engine.runtime import Runtime
 from evercrawl.engine.site_state import SiteState, SiteStates
 from evercrawl.engine.traps import Traps
+from evercrawl.model.document import Document
 from evercrawl.model.fetch import Failed, Fetched, FetchResult, Headers, Moved, NotModified
 from evercrawl.model.page import Candidate, OriginalRecord, Page
 from evercrawl.model.site import Site
@@ -82,7 +84,8 @@ class ContentReader:
         document = await parse(answer, self._policy, wants_snapshot=wants_snapshot(page, past, site.value))
         note = answer.rendering
         payload = answer.body if note is not None and note.is_rendered else answer.exchange.wire_body
-        content = Content(digest, payload_sha1(payload), document, original, past)
+        fields = await self._fields(page, answer, document, past)
+        content = Content(digest, payload_sha1(payload), document, original, past, fields=fields)
         return self.compare_content(page, answer, content, site, now=now)
 
     def compare_content(
@@ -95,7 +98,23 @@ class ContentReader:
         if before is not None and (before.site_before is None or before.site_before is site.value):
             return content
         found = compare(page, content.document, answer.body, content.past, site.value, now=now, policy=self._policy)
+        if content.fields is not None:
+            change = judge_field_change(found.change, content.fields)
+            found = found._replace(change=change, held=None if content.fields.differences else found.held)
         return content._replace(comparison=found)
+
+    async def _fields(
+        self, page: Page, answer: Fetched, document: Document | None, past: Past
+    ) -> FieldComparison | None:
+        """Return the fields of an answer, compared with those of the newest version."""
+        rules = rules_for(page.url, self._policy.fields)
+        if not rules or document is None:
+            return None
+        before = None
+        if page.version > 0 and not past.is_same:
+            headers, body = (await self._newest_version(page)) if not past.body else (answer.headers, past.body)
+            before = page_part(headers, body, past.text or "")
+        return compare_page_fields(before, page_part(answer.headers, answer.body, document.text), rules)
 
     async def _past(self, page: Page, digest: bytes) -> Past:
         if page.version == 0:

@@ -51,6 +51,7 @@ class AlertFilter:
     kinds: frozenset[EventKind] = CHANGES
     min_size: float = 0.0  # Minimum share of the page's words that differ, 0 to 1.
     sentiment_shift: bool = False  # The page's sentiment must have changed its sign.
+    field: str | None = None  # A condition on a field, such as `price below 50`.
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ class FieldRule:
     pages: tuple[str, ...]  # URLs or URL patterns in which `*` matches anything.
     select: str  # A selector: css:…, xpath:…, json:…, text:…
     type: FieldType = FieldType.TEXT
+    only: bool = False  # Of its pages, only changes of such fields count.
 
 
 class FieldReading(NamedTuple):

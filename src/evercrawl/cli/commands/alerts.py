@@ -75,6 +75,11 @@ def _time_of_day(context: click.Context, option: click.Parameter, text: str) -> 
     help="Minimum change, as a share of the words, 0 to 1.",
 )
 @click.option("--sentiment-shift", is_flag=True, help="Only if the sentiment turned positive or negative.")
+@click.option(
+    "--field",
+    metavar="CONDITION",
+    help="Only if a field changed so: price, price below 50, price changes by 10%, price appears, title matches sale.",
+)
 @click.option("--webhook", metavar="URL", help="Send signed JSON by POST.")
 @click.option("--mail", metavar="ADDRESS", help="Send mail, as text and HTML.")
 @click.option("--atom", metavar="FILE", help="Write an Atom feed to this file.")
@@ -113,6 +118,7 @@ def alert_add_command(
     \b
     evercrawl alert add prices --page https://example.org/prices --webhook https://me.example/hook
     evercrawl alert add news --pattern 'https://example.org/news/*' --class new --mail you@example.org
+    evercrawl alert add cheap --field 'price below 50' --mail you@example.org
     evercrawl alert add harbour --query '"new ferry"' --atom ferry.xml --digest daily
 
     You'll be notified about changes found from now on, while `crawl`, `watch`, `serve` or `alert run` is running.
@@ -142,6 +148,7 @@ def _new_alert(name: str, options: dict[str, Any]) -> Alert:
             kinds=frozenset(map(EventKind, options["kinds"])) or CHANGES,
             min_size=options["min_size"],
             sentiment_shift=options["sentiment_shift"],
+            field=options["field"],
         ),
         destination=target,
         frequency=rhythm,
@@ -244,6 +251,7 @@ def _subject_text(status: AlertStatus) -> str:
     where = ", ".join(map(safe_line, (*subject.pages, *subject.patterns))) or "every page"
     more = f", containing {safe_line(subject.query)}" if subject.query else ""
     more += f", at least {subject.min_size:.0%}" if subject.min_size else ""
+    more += f", if {safe_line(subject.field)}" if subject.field else ""
     return f"{kinds}: {where}{more}" + (", sentiment turned positive or negative" if subject.sentiment_shift else "")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
@@ -20,6 +20,7 @@ from evercrawl.core.alerts.matching import EventTexts, MatchesQuery, PageText, S
 from evercrawl.core.change.review import is_muted
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import Event, EventKind
+from evercrawl.model.document import FieldValue
 from evercrawl.model.history import Mute
 
 LINES_AT_A_TIME = 5000  # Lines of a log per transaction.
@@ -47,6 +48,9 @@ class ShardLog(Protocol):
 
     def text_before(self, event: Event) -> str:
         """Return the text of the page before the event."""
+
+    def fields(self, event: Event) -> Mapping[str, FieldValue]:
+        """Return the fields of the page after the event."""
 
 
 class Logs(Protocol):
@@ -156,7 +160,11 @@ def _with_excerpt(event: Event, texts: EventTexts) -> Event:
 def event_texts(shard_log: ShardLog, event: Event) -> EventTexts:
     """Return the texts of an event, read when they are needed."""
     nothing = PageText(event.url, event.title or "", "", None)
-    return EventTexts(_once(shard_log.page_after, event, nothing), _once(shard_log.text_before, event, ""))
+    return EventTexts(
+        _once(shard_log.page_after, event, nothing),
+        _once(shard_log.text_before, event, ""),
+        _once(shard_log.fields, event, {}),
+    )
 
 
 def _once(read: Callable[[Event], T], event: Event, nothing: T) -> Callable[[], T]:
@@ -207,6 +215,9 @@ class _StoredLog:
 
     def text_before(self, event: Event) -> str:
         return text_before(self._state, event)
+
+    def fields(self, event: Event) -> Mapping[str, FieldValue]:
+        return self._state.analyses(event.page_id).get(event.version, {})
 
 
 class CollectionLogs:

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from evercrawl.core.alerts.matching import parse_alert_query
 from evercrawl.core.alerts.message_format import parse_secret
 from evercrawl.core.change.text_diff import pack_edit, unpack_edit
+from evercrawl.core.fields.conditions import parse_condition
 from evercrawl.core.politeness import parse_hours
 from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import (
@@ -109,6 +110,8 @@ def _field_problem(alert: Alert) -> str | None:
     try:
         if alert.filter.query is not None:
             parse_alert_query(alert.filter.query)
+        if alert.filter.field is not None:
+            parse_condition(alert.filter.field)
         for hours in alert.quiet_hours:
             parse_hours(hours)
     except (ConfigError, ValueError) as error:
@@ -132,6 +135,7 @@ def alert_fields(alert: Alert, *, with_secret: bool) -> dict[str, Any]:
         "classes": sorted(kind.value for kind in subject.kinds),
         "min_size": subject.min_size,
         "sentiment_shift": subject.sentiment_shift,
+        "field": subject.field,
         "channel": target.channel.value,
         "address": target.address,
         "frequency": alert.frequency.value,
@@ -160,6 +164,7 @@ def alert_from_json(stored: str) -> Alert:
             kinds=frozenset(map(EventKind, fields["classes"])),
             min_size=fields["min_size"],
             sentiment_shift=fields["sentiment_shift"],
+            field=fields["field"],
         ),
         destination=Destination(Channel(fields["channel"]), fields["address"], fields["secret"]),
         frequency=Frequency(fields["frequency"]),

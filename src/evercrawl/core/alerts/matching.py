@@ -3,16 +3,18 @@ Queries use the search syntax and are evaluated on a single page without an inde
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import NamedTuple
 
+from evercrawl.core.fields.conditions import condition_holds, parse_condition
 from evercrawl.core.search.query_parser import parse_query, primary_language
 from evercrawl.core.search.tokenizer import url_words
 from evercrawl.core.url import matches_glob, path_of, site_of, site_parts
 from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import CHANGES, AlertFilter, Event, EventKind, SentimentShift
+from evercrawl.model.document import FieldValue
 from evercrawl.model.search import Query, QueryField, Term
 
 DEFAULT_LANGUAGE = "en"
@@ -102,6 +104,7 @@ class EventTexts(NamedTuple):
 
     after: Callable[[], PageText]
     before: Callable[[], str]
+    fields: Callable[[], Mapping[str, FieldValue]] = dict  # The fields of the page after the event.
 
 
 def match_event(
@@ -110,6 +113,8 @@ def match_event(
     """Return the event to report, with its sentiment shift if requested; None if it does not match."""
     is_small = event.size < subject.min_size and event.kind in CHANGES
     if not _wants_kind(subject, event) or is_small or not _matches_url(subject, event.url):
+        return None
+    if subject.field is not None and not condition_holds(parse_condition(subject.field), texts.fields()):
         return None
     if subject.query is not None and not matches(subject.query, texts.after()):
         return None

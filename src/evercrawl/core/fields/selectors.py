@@ -22,7 +22,7 @@ from evercrawl.errors import ConfigError
 MAX_MATCHES = 1000  # Matches of one selector on one page.
 MAX_VALUE_CHARS = 10_000  # Of the text of one match.
 LANGUAGES = ("css", "xpath", "json", "text")
-_CSS_PSEUDO = re.compile(r"(.*?)\s*::(text|html|attr\(\s*([A-Za-z_:][\w:.-]*)\s*\))", re.DOTALL)
+_CSS_PSEUDO = re.compile(r"text|html|attr\(([A-Za-z_:][\w:.-]*)\)")
 _EXTRA = "install it with: pip install 'evercrawl[fields]'"
 
 
@@ -49,8 +49,9 @@ def parse_selector(text: str) -> Select:
 
 
 def _css(expression: str) -> Select:
-    found = _CSS_PSEUDO.fullmatch(expression)
-    css, kind, attribute = (found[1] or "*", found[2], found[3]) if found else (expression, "text", None)
+    before, colons, pseudo = expression.rpartition("::")
+    found = _CSS_PSEUDO.fullmatch(pseudo.strip()) if colons else None
+    css, kind, attribute = (before.strip() or "*", found[0], found[1]) if found else (expression, "text", None)
     try:
         LexborHTMLParser("<p>").css(css)
     except (SelectolaxError, ValueError) as error:

@@ -61,6 +61,7 @@ ALERT_PARAMETERS = (
     Parameter("about", "Kind of change.", "choice", default="changes", choices=tuple(ABOUT)),
     Parameter("min_size", "Minimum change in percent.", "integer", default=0, maximum=100),
     Parameter("sentiment_shift", "Only if the sentiment turned positive or negative.", "bool", default=False),
+    Parameter("field", "Condition on a field, such as price below 50.", default=""),
     Parameter("channel", "How to send messages.", "choice", default="webhook", choices=CHANNELS),
     Parameter("address", "URL of a webhook or Apprise service, or mail address; empty for a feed.", default=""),
     Parameter("frequency", "When to send messages.", "choice", default="at-once", choices=FREQUENCIES),
@@ -257,6 +258,7 @@ def _filter(inputs: Inputs) -> AlertFilter:
         kinds=ABOUT[inputs["about"]],
         min_size=inputs["min_size"] / 100,
         sentiment_shift=inputs["sentiment_shift"],
+        field=inputs["field"].strip() or None,
     )
 
 

@@ -18,6 +18,7 @@ from evercrawl.core.change.text_diff import make_edit
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind
 from evercrawl.model.change import Change, ChangeClass
+from evercrawl.model.document import FieldValue
 from evercrawl.model.page import Batch, SettledChange
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import StoreSettings
@@ -67,6 +68,9 @@ class Log:
 
     def text_before(self, event: Event) -> str:
         return ""
+
+    def fields(self, event: Event) -> dict[str, FieldValue]:
+        return {}
 
 
 @pytest.fixture

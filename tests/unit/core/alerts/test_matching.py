@@ -16,6 +16,7 @@ from evercrawl.core.alerts.matching import (
 from evercrawl.core.url import matches_glob
 from evercrawl.errors import ConfigError
 from evercrawl.model.alerts import AlertFilter, Event, EventKind, SentimentShift
+from evercrawl.model.document import FieldValue
 
 URL = "https://example.org/news/1?a=b"
 EVENT = Event(0, 1, 1, URL, EventKind.CONTENT, 0.2, 0, 2, "News")
@@ -61,6 +62,16 @@ def test_texts_are_read_last() -> None:
     texts = EventTexts(never, never)
     subject = AlertFilter(patterns=("*/other/*",), query="ferry", sentiment_shift=True)
     assert match_event(subject, EVENT, texts, matches=by_words, score=lambda _: None) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [({"price": 45, "price_before": 60}, True), ({"price": 55, "price_before": 60}, False), ({"price": 45}, False)],
+)
+def test_a_condition_on_a_field_reads_the_fields(values: dict[str, FieldValue], expected: bool) -> None:
+    texts = EventTexts(never, never, lambda: values)
+    found = match_event(AlertFilter(field="price below 50"), EVENT, texts, matches=by_words, score=lambda _: None)
+    assert (found is not None) is expected
 
 
 def test_a_sentiment_shift_has_two_sides() -> None:

@@ -46,12 +46,13 @@ def fields_command() -> None:
     "--page", "pages", multiple=True, required=True, metavar="URL", help="Page, or pattern with *. Repeatable."
 )
 @click.option("--type", "kind", type=_TYPES, default="text", show_default=True, help="How the value is read.")
+@click.option("--only", is_flag=True, help="Of its pages, report changes of such fields only.")
 @click.option("--force", is_flag=True, help="Replace the field of this name.")
 @json_option
 @common_options
 @pass_cli
 def fields_add(
-    cli: CliContext, name: str, select: str, pages: tuple[str, ...], kind: str, force: bool, as_json: bool
+    cli: CliContext, name: str, select: str, pages: tuple[str, ...], kind: str, only: bool, force: bool, as_json: bool
 ) -> None:
     """Add a field, and show what it reads now.
 
@@ -60,7 +61,7 @@ def fields_add(
     """
     with cli.open_collection() as collection:
         urls = tuple(page if "*" in page else collection.typed_url(page) for page in pages)
-        rule = FieldRule(name, urls, select, FieldType(kind))
+        rule = FieldRule(name, urls, select, FieldType(kind), only)
         collection.add_field(rule, force=force)
         rows = list(collection.field_values([name]))
     if as_json:
@@ -170,7 +171,7 @@ def _value(reading: FieldReading) -> str:
 
 
 def _rule_fields(rule: FieldRule) -> dict[str, Any]:
-    return {"name": rule.name, "pages": list(rule.pages), "select": rule.select, "type": rule.type}
+    return {"name": rule.name, "pages": list(rule.pages), "select": rule.select, "type": rule.type, "only": rule.only}
 
 
 def _row_fields(row: FieldRow) -> dict[str, Any]:

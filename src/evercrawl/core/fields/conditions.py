@@ -1,0 +1,97 @@
+"""Conditions on fields: when a change of a value is worth an alert.
+
+price                  any change
+price appears          a value where there was none; price disappears: the opposite
+price below 50         a change after which the number is below; also: above
+price changes by 10%   a change by 10 % or more, up or down; also: changes by 5
+title matches (?i)sale a change after which the text matches an RE2 expression
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeGuard
+
+import re2
+
+from evercrawl.core.fields.reading import BEFORE
+from evercrawl.errors import ConfigError
+from evercrawl.model.document import FieldValue
+
+_CONDITION = re.compile(
+    r"(?P<name>[^\W\d]\w*)(?:\s+(?:(?P<word>changes|appears|disappears)"
+    r"|(?P<side>above|below)\s+(?P<limit>-?\d+(?:\.\d+)?)"
+    r"|changes\s+by\s+(?P<step>\d+(?:\.\d+)?)(?P<percent>\s*%)?|matches\s+(?P<pattern>.+)))?",
+    re.DOTALL,
+)
+_HELP = "write it like: price, price below 50, price changes by 10%, price appears, title matches sale"
+
+
+class FieldCondition(NamedTuple):
+    """A condition on one field."""
+
+    name: str
+    kind: str = "changes"  # changes, appears, disappears, above, below, step, share or matches.
+    number: float = 0.0
+    pattern: str = ""
+
+
+@lru_cache(maxsize=256)
+def parse_condition(text: str) -> FieldCondition:
+    """Return the condition that a text means; raise ConfigError if it is not valid."""
+    found = _CONDITION.fullmatch(text.strip())
+    if found is None:
+        raise ConfigError(f"{text!r} is not a condition on a field; {_HELP}")
+    name = found["name"]
+    if found["side"]:
+        return FieldCondition(name, found["side"], float(found["limit"]))
+    if found["step"]:
+        number = float(found["step"])
+        return FieldCondition(name, "share", number / 100) if found["percent"] else FieldCondition(name, "step", number)
+    if found["pattern"]:
+        _compile(found["pattern"])
+        return FieldCondition(name, "matches", pattern=found["pattern"])
+    return FieldCondition(name, found["word"] or "changes")
+
+
+@lru_cache(maxsize=256)
+def _compile(pattern: str) -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as error:
+        raise ConfigError(f"{pattern!r} is not a regular expression of RE2: {error}") from error
+
+
+def condition_holds(condition: FieldCondition, values: Mapping[str, FieldValue]) -> bool:
+    """Return whether a change fulfils a condition. `values` are those stored with the version after it."""
+    if condition.name + BEFORE not in values:
+        return False
+    before, after = values[condition.name + BEFORE], values.get(condition.name)
+    match condition.kind:
+        case "appears":
+            return before is None and after is not None
+        case "disappears":
+            return before is not None and after is None
+        case "above" | "below":
+            return (
+                _is_number(after)
+                and (after > condition.number) is (condition.kind == "above")
+                and (after != condition.number)
+            )
+        case "step" | "share":
+            if not _is_number(before) or not _is_number(after):
+                return False
+            least = condition.number if condition.kind == "step" else abs(before) * condition.number
+            return abs(after - before) >= least
+        case "matches":
+            return after is not None and _compile(condition.pattern).search(str(after)) is not None
+        case _:
+            return True
+
+
+def _is_number(value: FieldValue) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
