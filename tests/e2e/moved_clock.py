@@ -10,7 +10,7 @@ from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from random import Random
-from threading import Thread
+from threading import Event, Thread
 
 import pytest
 
@@ -21,6 +21,7 @@ from evercrawl.model.report import Summary
 from evercrawl.model.settings import Settings
 from evercrawl.outpost.agent_builder import ShiftedClock
 
+HELD_S = 20  # A held answer is sent after so many seconds even so.
 HTML = "text/html; charset=utf-8"
 _WHO = ("The library", "A teacher", "The mayor", "Our choir", "The garden club", "A baker", "The harbour office")
 _DID = ("opened", "sold", "repaired", "painted", "described", "closed", "measured", "invited", "counted")
@@ -41,11 +42,14 @@ class ServedSite:
     def __init__(self) -> None:
         self.files: dict[str, tuple[str, str]] = {}
         self.log: list[str] = []
+        self.held: dict[str, tuple[str, Event]] = {}
+        """Path -> the path that must be requested before it is answered."""
         site = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
                 site.log.append(self.path)
+                site.wait_for_others(self.path)
                 kind, text = site.files.get(self.path, ("text/plain", ""))
                 self.send_response(200 if self.path in site.files else 404)
                 self.send_header("Content-Type", kind)
@@ -58,6 +62,18 @@ class ServedSite:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.base = f"http://127.0.0.1:{self.server.server_port}"
+
+    def hold(self, path: str, *, until: str) -> None:
+        """Answer requests for a path only after another path was requested."""
+        self.held[path] = until, Event()
+
+    def wait_for_others(self, path: str) -> None:
+        """Let those go on who wait for this path, and wait for the one that this path is held for."""
+        for other, requested in self.held.values():
+            if other == path:
+                requested.set()
+        if path in self.held:
+            self.held[path][1].wait(HELD_S)
 
     def put(self, path: str, *links: str, edition: int = 1) -> None:
         """Write a page with its own text and these links."""

@@ -164,6 +164,23 @@ def test_pages_that_only_the_sitemap_or_a_feed_names_are_found(tmp_path: Path, m
         assert site.requested() == ["/", "/feed.xml", "/listed", "/news", "/robots.txt", "/sitemap.xml"]
 
 
+def test_a_feed_is_asked_for_once_although_pages_come_in_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with served_site() as site:
+        for path, links in (("/", ()), ("/listed", ("/deep",)), ("/deep", ())):
+            site.put(path, *links)
+        kind, text = site.files["/"]
+        feed = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
+        site.files["/"] = kind, text.replace("<main>", f"{feed}<main>")
+        site.files["/feed.xml"] = "application/rss+xml", '<rss version="2.0"><channel></channel></rss>'
+        site.hold("/feed.xml", until="/deep")
+        put_sitemaps(site, {"/listed": _now_us()})
+        del site.files["/sitemap.xml?XTND"]
+        crawl_on_day(collection_of(site, tmp_path / "once.evercrawl", policy="optimal"), 0, monkeypatch)
+        assert site.requested() == ["/", "/deep", "/feed.xml", "/listed", "/robots.txt", "/sitemap.xml"]
+
+
 def test_a_named_sitemap_is_asked_for_its_extended_form_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with served_site() as site:
         site.put("/")

@@ -83,6 +83,8 @@ class SitemapPoller:
         self._new_feeds: set[int] = set()
         """Sites that wait for a poll of what was never requested, since pages named new feeds."""
         self._waiting: dict[int, Site] = {}
+        self._polling: set[int] = set()
+        """Sites whose poll is under way. A second one would request the same sources again."""
         self._next_us: dict[int, tuple[int, Site]] = {}
 
     # Schedule
@@ -135,8 +137,11 @@ class SitemapPoller:
             if moment_us <= now_us:
                 del self._next_us[site_id]
                 self._waiting[site_id] = site
-        while self._waiting and len(self.tasks) < MAX_POLLS:
-            self.tasks.start(self._poll(self._waiting.pop(next(iter(self._waiting)))))
+        for site_id in [site_id for site_id in self._waiting if site_id not in self._polling]:
+            if len(self.tasks) >= MAX_POLLS:
+                break
+            self._polling.add(site_id)
+            self.tasks.start(self._poll_once(self._waiting.pop(site_id)))
 
     @property
     def is_busy(self) -> bool:
@@ -148,6 +153,12 @@ class SitemapPoller:
         return min((moment_us for moment_us, _ in self._next_us.values()), default=None)
 
     # Poll
+
+    async def _poll_once(self, site: Site) -> None:
+        try:
+            await self._poll(site)
+        finally:
+            self._polling.discard(site.id)
 
     async def _poll(self, site: Site) -> None:
         state = await self._states.of(site.id)
