@@ -30,7 +30,7 @@ from tests.worlds.example_web import DOWN, HOSTS, ExampleWeb, write_examples, wr
 REPOSITORY = Path(__file__).resolve().parents[2]
 TABLE = REPOSITORY / "research" / "mission.md"
 COLLECTION = "example.org.evercrawl"
-DEADLINE_S = 60
+DEADLINE_S = 300
 _PYTHON = re.compile(r"Python example (\d+)")
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _MODULE = re.compile(r"^```python\n# (\w+\.py)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

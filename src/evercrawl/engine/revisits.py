@@ -41,12 +41,6 @@ MAX_SCHEDULED = 200_000  # Pages of a shard that follow a new schedule at once; 
 MAX_LINKED = 200  # Links of a page that a policy looks at.
 
 
-FAR_US = 2**62
-MAX_SCHEDULED = (
-    200_000  # Pages of a shard whose due times follow a new schedule at once; others do so when they are due.
-)
-
-
 class NextVisit(NamedTuple):
     """When a page is visited next, and what its last visit taught."""
 
@@ -151,8 +145,9 @@ class Revisits:
         self._settings = policy.settings.revisit
         self.weight_of = weight_of
         self._announced: dict[int, float] = {}
-        self._requested: set[int] = set()
         """Page id -> the newest date that announced a change in this run, until the next visit."""
+        self._requested: set[int] = set()
+        """Ids of pages that somebody asked to visit."""
         self._unsaved: dict[int, bytes] = {}
         """Page id -> what the policy knows after a visit that is not committed yet."""
 
