@@ -28,21 +28,35 @@ from evercrawl.collection.exchange.import_sources import (
     response_parts,
     warc_files,
 )
+from evercrawl.collection.exchange.markdown import _Blocks, _blocks_of_lines
 from evercrawl.collection.stored_pages import decode_html
+from evercrawl.collection.table_view import decode_row_cursor, table_columns
+from evercrawl.collection.urls import read_url_list
+from evercrawl.config.credentials_file import _parse as parse_credentials
 from evercrawl.config.load import read_settings
 from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
 from evercrawl.core.change.classify import compare
 from evercrawl.core.change.snapshot import pack_snapshot, snapshot_html, unpack_snapshot
 from evercrawl.core.change.snapshot_diff import diff_snapshots
+from evercrawl.core.document.bounds import truncate_markup
 from evercrawl.core.document.compression import apply_patch, unpack_outline
-from evercrawl.core.document.html import parse_document
+from evercrawl.core.document.elements import parse_tree
+from evercrawl.core.document.html import parse_document, rewrite_css
+from evercrawl.core.document.link_rewriting import rewrite_html
 from evercrawl.core.document.links import parse_link_header, parse_refresh, parse_srcset
+from evercrawl.core.duplicates.minhash import text_signature
+from evercrawl.core.embedded_state import compare_embedded, embedded_html, embedded_values, prose_paths
 from evercrawl.core.faults import http_date, retry_after
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode
 from evercrawl.core.http.http1 import BadResponse, ReadLimits, ResponseReader
 from evercrawl.core.http.message import RawResponse, fetch_result
+from evercrawl.core.render_choice import evidence_in, sketch_of
+from evercrawl.core.revisit.user_schedule import next_time, parse_schedule
 from evercrawl.core.robots.robots_txt import parse_robots, sitemap_urls, verdict_for
 from evercrawl.core.search.query_parser import parse_query
+from evercrawl.core.search.tokenizer import normalize_for_index
+from evercrawl.core.sign_in.cookies import CookieJar, parse_cookie_file
+from evercrawl.core.sign_in.login_form import find_login_form
 from evercrawl.core.sitemap.feed_text import feed_document
 from evercrawl.core.sitemap.sitemap_reader import read_sitemap
 from evercrawl.core.sitemap.websub_protocol import discover_hubs
@@ -50,8 +64,9 @@ from evercrawl.core.traps.url_check import url_verdict
 from evercrawl.core.url import canonical, join, key_of, surt
 from evercrawl.engine.ports import ParseTask
 from evercrawl.errors import ConfigError, StoreUnavailable
-from evercrawl.model.fetch import Exchange, Request
+from evercrawl.model.fetch import Exchange, Fetched, Request
 from evercrawl.model.settings import HttpSettings, ParseSettings
+from evercrawl.model.table import parse_filters
 from evercrawl.outpost.channel import NotAuthentic, _parse_hello
 from evercrawl.outpost.messages import (
     FetchJob,
@@ -109,6 +124,26 @@ the mayor. It costs $ 3.50.</p><table><tr><th>a<td>1<tr><th>b<td>2</table><img s
  more</pre><form action=/s><input name=q><select><option>1</select></form></main>
 <footer>3 minutes ago &middot; &#169; 2026 &notit; caf\u00e9 \u6f22\u5b57 e\u0301</footer>"""
 OLD_PAGE = PAGE.replace("opens at", "closes at").replace("Two", "Three").replace("<td>2", "<td>9")
+HTML = (("Content-Type", "text/html"),)
+SCRIPTS = b"""<p>Words in a page</p><a href=/l>x</a><script id=__NEXT_DATA__ type=application/json>{"props":[{"title":
+"Words in a page","to":"/l"},{"title":"<b>Other</b> words"}]}</script><script type=application/json>[{"a":1,"b":2},
+"text",["Set",1],[1,1,3]]</script><script>window.__STATE__ = {"a":["b c d", 1e5]}; self['x']=JSON.parse("[\\"y\\"]");
+document.getElementById('app').innerHTML = 1</script><div id=app></div><form method=post><input name=u><label>User<input
+type=password name=p></label><select name=s><option value=1 selected>2</select></form>"""
+COOKIES = (
+    b"session=a b; Path=/x; Domain=.a.example; Secure; HttpOnly; Max-Age=99; Expires=Tue, 12 May 2026 10:00:00 GMT",
+    b"# Netscape HTTP Cookie File\n.a.example\tTRUE\t/\tTRUE\t1900000000\tname\tvalue\n"
+    b"#HttpOnly_b.example\tFALSE\t/\tFALSE\t0\ta\tb\n",
+    b'[{"name":"a","value":"b","domain":".a.example","path":"/","expires":1.9e9,"sameSite":"Lax","secure":true}]',
+    b'["https://a.example"]\nbasic = "u:p"\nproxy = "socks5h://u:p@p.example:1"\n[["https://a.example".cookies]]\n'
+    b'name = "a"\nvalue = "b"\n["https://a.example".login]\nurl = "/login"\nuser = "u"\npassword = { env = "P" }\n',
+    SCRIPTS,
+)
+TYPED = (
+    b">=400", b"200..299", b"!=2026-05-12", b"7 days ago..2026-05-12T10:00", b"!~ab", b"2 MB", b"50%",
+    b"weekdays at 9, 18:30 Europe/Berlin", b"every 10 minutes", b"mon, thu at 7:15", b"WzEsMiwzXQ",
+    b"example.org\nhttps://a.example/ # x\n", b'<opml><outline xmlUrl="https://a.example/f"/></opml>',
+)  # fmt: skip
 PAGES = (
     PAGE.encode(),
     OLD_PAGE.encode(),
@@ -134,6 +169,59 @@ def read_pdf(data: bytes) -> None:
 def read_change(data: bytes) -> None:
     compare(PAGE, text(data))
     compare(text(data), OLD_PAGE)
+
+
+def read_scripts(data: bytes) -> None:
+    tree = parse_tree(truncate_markup(data))
+    values = embedded_values(tree)
+    embedded_html(values, prose_paths(values))
+    after = sketch_of(HTML, data)
+    compare_embedded(values, url=URL, text=text(data), added=after.words, links=after.links)
+    evidence_in(page_answer(data))
+
+
+def page_answer(data: bytes) -> Fetched:
+    return Fetched(URL, 200, HTML, data, Exchange(b"", b"", data, None, NOW, timedelta(0)), None)
+
+
+def read_markup(data: bytes) -> None:
+    rewrite_html(text(data), lambda url: url + "x")
+    rewrite_css(text(data), lambda url: url + "x")
+    body = parse_tree(truncate_markup(data)).body
+    if body is not None:
+        blocks = _Blocks(URL).of(body)
+        _blocks_of_lines([line for block in blocks for line in block.lines], blocks)
+
+
+def read_words(data: bytes) -> None:
+    text_signature(text(data))
+    normalize_for_index(text(data))
+
+
+def read_sign_in(data: bytes) -> None:
+    CookieJar().update(URL, (("Set-Cookie", data.decode("latin-1")),), now=NOW)
+    find_login_form(page_answer(data))
+    for read in (parse_cookie_file, lambda value: parse_credentials(value, "here", {})):
+        try:
+            read(text(data))
+        except (ConfigError, ValueError):
+            pass
+
+
+def read_typed(data: bytes) -> None:
+    value = text(data)
+    for column in table_columns("pages"):
+        try_typed(lambda value: parse_filters(column, value, now=NOW), value)  # noqa: B023 - used at once
+    try_typed(lambda value: next_time(parse_schedule(value), after=NOW), value)
+    try_typed(decode_row_cursor, value)
+    try_typed(read_url_list, value)
+
+
+def try_typed(read: Callable[[str], object], value: str) -> None:
+    try:
+        read(value)
+    except ConfigError:
+        pass
 
 
 def read_snapshot(data: bytes) -> None:
@@ -421,6 +509,11 @@ TARGETS: dict[str, Target] = {
     "page": Target(read_page, PAGES),
     "change": Target(read_change, PAGES),
     "replay": Target(lambda data: sanitize_page(decode_html(data, "text/html"), URL, lambda url: url), PAGES),
+    "scripts": Target(read_scripts, (SCRIPTS, PAGE.encode())),
+    "markup": Target(read_markup, PAGES),
+    "words": Target(read_words, (PAGE.encode(), "\u6f22 e\u0301 \U0001f469\u200d\U0001f469 a.b-c_d 12,5".encode())),
+    "sign-in": Target(read_sign_in, COOKIES),
+    "typed": Target(read_typed, TYPED),
     "snapshot": Target(read_snapshot, (pack_snapshot(snapshot_html(PAGE)), zstandard.decompress(
         pack_snapshot(snapshot_html(PAGE)), max_output_size=1 << 20))),
     "stored state": Target(read_stored, (PageChangeHistory().to_bytes(), SiteChangeHistory().to_bytes(), CODED[2])),

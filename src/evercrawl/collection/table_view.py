@@ -45,7 +45,7 @@ def decode_row_cursor(text: str | None) -> RowCursor | None:
         return None
     try:
         value, shard, *key = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         raise _cursor_error(text) from None
     is_valid = (
         (value is None or isinstance(value, str | int | float))

@@ -11,8 +11,18 @@ from html import unescape
 from pathlib import Path
 
 from evercrawl.cluster.visit_requests import VisitRequest, list_requests, request_visits, take_new_urls
-from evercrawl.core.document.html import rewrite_css, rewrite_srcset
-from evercrawl.core.url import PAGE_SCHEMES, canonical, join, key_of, shard_of_site, site_of, site_parts, surt
+from evercrawl.core.document.html import base_url, rewrite_css, rewrite_srcset
+from evercrawl.core.url import (
+    MAX_URL_CHARS,
+    PAGE_SCHEMES,
+    canonical,
+    join,
+    key_of,
+    shard_of_site,
+    site_of,
+    site_parts,
+    surt,
+)
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import has_credentials, mask_passwords
 from evercrawl.model.settings import Settings
@@ -20,6 +30,7 @@ from evercrawl.model.settings import Settings
 __all__ = [
     "PrivateAddressError",
     "VisitRequest",
+    "base_url",
     "canonical",
     "fetch_text",
     "join",
@@ -56,6 +67,8 @@ def with_scheme(text: str) -> str:
 def parse_page_url(text: str) -> str:
     """Return the canonical URL of what the user typed; a bare host name means https."""
     typed = text.strip()
+    if len(typed) > MAX_URL_CHARS:
+        raise ConfigError(f"{typed[:40]!r}… has {len(typed):,} characters; a URL has at most {MAX_URL_CHARS:,}")
     scheme = _SCHEME.match(typed)
     schemes: tuple[str, ...] = PAGE_SCHEMES
     if scheme is not None and scheme[1].lower() not in _WEB_SCHEMES:

@@ -84,6 +84,8 @@ def _read_private(path: Path) -> str:
 def _parse(text: str, place: str, env: Mapping[str, str]) -> dict[str, SiteCredentials]:
     try:
         tables = tomllib.loads(text)
+    except RecursionError:
+        raise ConfigError(f"{place} is nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
         where = re.search(r"\(at [^()]*\)$", str(error))
         raise ConfigError(f"{place} is not valid TOML {where[0] if where else ''}".rstrip()) from None

@@ -16,10 +16,12 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 NO_PORT = -1  # Port of a site whose scheme has no known default.
 MAX_LABEL_CHARS = 63
 MAX_HOST_CHARS = 253
+MAX_URL_CHARS = 65_536  # Without fragment. No server accepts longer URLs; reading them would take much time.
 
 # Escapes of unreserved characters, and those with small letters; browsers write the others as they are here.
+# A stray percent sign before an escape counts: with the decoded character it could form another escape.
 _UNUSUAL_ESCAPE = re.compile(
-    r"%(2[DdEe]|3\d|[46][1-9A-Fa-f]|[57][\dAa]|5[Ff]|7[Ee]|[\dA-Fa-f][a-f]|[a-f][\dA-Fa-f])", re.ASCII
+    r"(%[\dA-Fa-f]?)?%(2[DdEe]|3\d|[46][1-9A-Fa-f]|[57][\dAa]|5[Ff]|7[Ee]|[\dA-Fa-f][a-f]|[a-f][\dA-Fa-f])", re.ASCII
 )
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
@@ -61,6 +63,8 @@ def canonical_of_href(href: str, schemes: tuple[str, ...] = PAGE_SCHEMES) -> str
     cut = href.find("#")
     if cut >= 0:
         href = href[:cut]
+    if len(href) > MAX_URL_CHARS:
+        return None
     if "%" in href:
         href = _UNUSUAL_ESCAPE.sub(_normal_escape, href)
     return href if _is_usable_host(site_of(href)) else None
@@ -77,8 +81,10 @@ def without_user(url: str) -> str:
 
 
 def _normal_escape(match: re.Match[str]) -> str:
-    code = int(match[1], 16)
-    return chr(code) if code in _UNRESERVED else match[0].upper()
+    code = int(match[2], 16)
+    if match[1] is None and code in _UNRESERVED:
+        return chr(code)
+    return (match[1] or "") + "%" + match[2].upper()
 
 
 def site_of(url: str) -> str:

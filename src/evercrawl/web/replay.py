@@ -21,7 +21,7 @@ from starlette.types import Scope as AsgiScope
 
 from evercrawl.collection.captures import nearest_capture
 from evercrawl.collection.stored_pages import decode_css, decode_html, parse_response, read_resource
-from evercrawl.collection.urls import canonical, join, rewrite_css, rewrite_srcset
+from evercrawl.collection.urls import base_url, canonical, join, rewrite_css, rewrite_srcset
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.listing import Capture
 from evercrawl.model.report import PageContent
@@ -329,8 +329,7 @@ def sanitize_page(html: str, base: str, place: Callable[[str], str]) -> str:
 
 def _base(tree: LexborHTMLParser, base: str) -> str:
     node = tree.css_first("base[href]")
-    written = node.attributes.get("href") if node is not None else None
-    return (join(base, written) or base) if written else base
+    return base_url(base, (node.attributes.get("href") or None) if node is not None else None)
 
 
 def _clean_attributes(node: LexborNode, base: str, place: Callable[[str], str]) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from evercrawl.collection.table_view import decode_row_cursor
 from evercrawl.collection.urls import read_url_list
 from evercrawl.errors import ConfigError
 
@@ -42,3 +43,14 @@ def test_a_password_is_refused_and_not_repeated():
     with pytest.raises(ConfigError) as refused:
         read_url_list("https://me:s3cret@a.example/")
     assert "s3cret" not in str(refused.value)
+
+
+def test_a_url_longer_than_any_server_accepts_is_not_repeated_in_the_message() -> None:
+    with pytest.raises(ConfigError, match="70,008 characters") as found:
+        read_url_list("https://" + "a" * 70_000)
+    assert len(str(found.value)) < 200
+
+
+def test_a_deeply_nested_cursor_is_refused() -> None:
+    with pytest.raises(ConfigError, match="not a valid cursor"):
+        decode_row_cursor("W1tb" * 20_000)

@@ -130,3 +130,8 @@ def test_writing_a_site_keeps_the_others_and_their_comments(tmp_path: Path) -> N
     assert os.listdir(tmp_path) == ["credentials.toml"]
     write_site(path, "https://d.org", {"login": login})
     assert site_table(path, "https://d.org")["login"] == login
+
+
+def test_a_deeply_nested_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="nested too deeply"):
+        read_credentials(None, is_trusted=False, env={"EVERCRAWL_CREDENTIALS": "a = " + "[" * 50_000})

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.core.url import canonical, surt
+from evercrawl.core.url import MAX_URL_CHARS, canonical, surt
 
 SESSION = "0123456789abcdefghijklemopqrstuv"
 
@@ -73,3 +75,28 @@ def test_every_escape_is_normal():
         normal = chr(code) if chr(code) in unreserved else f"%{code:02X}"
         for written in (f"%{code:02x}", f"%{code:02X}", f"%{code:02x}".replace("f", "F")):
             assert canonical(f"http://a.example/?{written}") == f"http://a.example/?{normal}"
+
+
+@pytest.mark.parametrize(
+    ("written", "normal"),
+    [("%%34%31", "%%341"), ("%4%31", "%4%31"), ("%%41", "%%41"), ("%%%34%31", "%%%341"), ("%g%41", "%gA")],
+)
+def test_decoding_never_forms_another_escape(written: str, normal: str) -> None:
+    name = canonical(f"http://a.example/?{written}")
+    assert name == f"http://a.example/?{normal}"
+    assert canonical(name) == name
+
+
+def test_the_canonical_form_of_stray_percent_signs_is_its_own() -> None:
+    for parts in product(("%", "3", "1", "e", "g", "/", ".", "%34", "%2e", "%e4"), repeat=4):
+        name = canonical("http://a.example/" + "".join(parts))
+        assert name is not None
+        assert canonical(name) == name
+
+
+def test_a_url_longer_than_any_server_accepts_has_no_canonical_form() -> None:
+    start = "http://a.example/"
+    longest = start + "a" * (MAX_URL_CHARS - len(start))
+    assert canonical(longest) == longest
+    assert canonical(longest + "#" + "b" * MAX_URL_CHARS) == longest
+    assert canonical(longest + "a") is None

@@ -62,6 +62,13 @@ def truncate_markup(body: bytes) -> bytes:
     return body[: _too_deep_at(lowered)]
 
 
+def truncate_fragment(markup: str) -> str:
+    """Return a piece of markup up to where it becomes dangerous: what a page or a feed carries as text."""
+    if len(markup) <= HARMLESS_BYTES // 4:
+        return markup
+    return truncate_markup(markup.encode("utf-8", "replace")).decode("utf-8", "replace")
+
+
 def describe_truncation(size: int, *, unread: int, links: int, most_links: int) -> str:
     """Describe what of a page of this size was not parsed; empty if nothing."""
     parts = []

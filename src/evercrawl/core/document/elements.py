@@ -9,6 +9,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from evercrawl.core.document.bounds import truncate_fragment
 from evercrawl.core.document.encoding import meta_encoding
 
 
@@ -162,11 +163,15 @@ class Elements:
         self._noscripts += 1
         if self._noscripts > MAX_NOSCRIPTS or not _MAY_HOLD_LINKS.search(markup):
             return
-        for inner in LexborHTMLParser(markup, is_fragment=True, options=WITHOUT_EVENTS).css(_NOSCRIPT_SELECTOR):
+        for inner in _parse_fragment(markup).css(_NOSCRIPT_SELECTOR):
             if (tag := inner.tag_id) in EMBED_TAGS:
                 self.embeds.append(inner)
             else:
                 self.links.append((tag, inner, inner.attributes))
+
+
+def _parse_fragment(markup: str) -> LexborHTMLParser:
+    return LexborHTMLParser(truncate_fragment(markup), is_fragment=True, options=WITHOUT_EVENTS)
 
 
 def _is_inside(node: LexborNode, parent_tag: int) -> bool:

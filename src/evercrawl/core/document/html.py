@@ -92,9 +92,12 @@ def _html_document(
     return document
 
 
+MAX_BASE_CHARS = 4096  # A longer base element does not count: every link of the page would be as long.
+
+
 def base_url(page_url: str, href: str | None) -> str:
     """Return the URL that references resolve against: the first usable base element (HTML 4.2.3)."""
-    if href is None:
+    if href is None or len(href) > MAX_BASE_CHARS:
         return page_url
     joined = join(page_url, href) if page_url else parse(href)
     return page_url if joined is None or joined.startswith(("data:", "javascript:")) else joined

@@ -10,6 +10,7 @@ from evercrawl.core.document.encoding import encode_text
 from evercrawl.core.url import PAGE_SCHEMES, join, parse
 
 MAX_CACHED_REFERENCES = 200_000  # References over all folders; beyond this the cache is cleared.
+MAX_CACHED_CHARS = 500  # Of a reference and its URL; longer ones are resolved again.
 MAX_CACHED_FOLDERS = 1024
 
 # A path of unreserved characters without empty segments, with dot segments only in front, is appended to the
@@ -91,18 +92,19 @@ class ReferenceResolver:
         if reference[:1] in ("?", ""):
             return self._join(reference)
         url = self._join_plain(reference) if self.origin and _PLAIN_PATH.match(reference) else self._join(reference)
-        self.known[reference] = url
+        if len(reference) + len(url or "") <= MAX_CACHED_CHARS:
+            self.known[reference] = url
         return url
 
     def _join_plain(self, reference: str) -> str:
         if reference[0] == "/":
             return self.origin + reference
-        folder, top = self.folder, len(self.origin) + 1
-        while reference.startswith("../"):
-            reference = reference[3:]
+        folder, top, at = self.folder, len(self.origin) + 1, 0
+        while reference.startswith("../", at):
+            at += 3
             if len(folder) > top:
                 folder = folder[: folder.rindex("/", 0, -1) + 1]
-        return folder + reference.removeprefix("./")
+        return folder + reference[at:].removeprefix("./")
 
     def _join(self, reference: str) -> str | None:
         if not reference.isascii():

@@ -14,7 +14,7 @@ from evercrawl.core.document.media_type import named_media_type
 from evercrawl.core.faults import http_date
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode
 from evercrawl.core.http.http1 import ResponseHead, split_list
-from evercrawl.core.url import PAGE_SCHEMES, canonical_of_href, join, path_of, site_of, without_user
+from evercrawl.core.url import MAX_URL_CHARS, PAGE_SCHEMES, canonical_of_href, join, path_of, site_of, without_user
 from evercrawl.model.fetch import (
     Exchange,
     Failed,
@@ -121,6 +121,8 @@ def _redirect(request: Request, answer: RawResponse) -> FetchResult:
         scheme = href.partition(":")[0]
         return _failed(request, answer, Fault.BAD_REDIRECT, f"a redirect to scheme {scheme}: {_quote(location)}")
     target = canonical_of_href(without_user(href))
+    if target is None and len(href) > MAX_URL_CHARS:
+        return _failed(request, answer, Fault.BAD_REDIRECT, f"a redirect to a URL of {len(href)} characters")
     if target is None:
         return _failed(request, answer, Fault.BAD_REDIRECT, f"a redirect to an unusable host: {_quote(location)}")
     return Moved(request.url, answer.head.status, target, answer.head.headers, answer.exchange)

@@ -14,6 +14,7 @@ from evercrawl.errors import ConfigError
 SYNTAX = (
     "a schedule such as: every 10 minutes, hourly, daily at 06:30 Europe/Berlin, weekdays at 9, mon, thu at 7:15, 19"
 )
+MAX_ZONE_CHARS = 60  # The longest name of a time zone has half as many.
 MIN_SPAN, MAX_SPAN = timedelta(minutes=1), timedelta(days=366)
 _UNITS = {"minute": 1, "min": 1, "hour": 60, "day": 24 * 60, "week": 7 * 24 * 60}
 _WORDS = {"hourly": "every hour", "daily": "every day", "weekly": "every week"}
@@ -84,6 +85,6 @@ def _time(text: str) -> time:
 
 def _zone(name: str | None) -> tzinfo:
     try:
-        return UTC if name is None else ZoneInfo(name)
+        return UTC if name is None else ZoneInfo(name[:MAX_ZONE_CHARS])
     except (ValueError, OSError, LookupError):
         raise ConfigError(f"{name} is no time zone; write one like Europe/Berlin or America/New_York") from None

@@ -137,7 +137,10 @@ def parse_cookie_file(text: str) -> list[Cookie]:
     """Return the cookies of a file: Netscape's `cookies.txt`, or the JSON of browser extensions, Playwright, Puppeteer
     and Selenium. Raise ValueError if it is neither."""
     if text.lstrip()[:1] in ("[", "{"):
-        found = json.loads(text)
+        try:
+            found = json.loads(text)
+        except RecursionError:
+            raise ValueError("its JSON is nested too deeply") from None
         rows = found.get("cookies") if isinstance(found, dict) else found
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise ValueError("its JSON is not a list of cookies")

@@ -15,6 +15,8 @@ from evercrawl.model.fetch import Fetched, Headers
 
 USER, PASSWORD = "user", "password"  # Names in a recipe that stand for the form's own fields.
 MAX_FORM_FIELDS = 500
+MAX_PASSWORD_FIELDS = 20  # Those after the first so many belong to no login form.
+MAX_LABEL_CHARS = 60
 _TYPED = frozenset(("", "text", "email", "tel", "number", "search", "url"))
 _UNSENT = frozenset(("button", "reset", "image", "file"))
 _CONTROLS = "input,select,textarea,button"
@@ -65,11 +67,24 @@ def find_login_form(answer: Fetched) -> LoginForm | None:
 
 def login_form_of(tree: LexborHTMLParser, url: str, base: str | None) -> LoginForm | None:
     """Return the first login form of a parsed page."""
-    for node in tree.css("form"):
+    for node in _forms_with_password(tree):
         form = _read_form(node, url, base)
         if form is not None and sum(field.is_secret for field in form.typed) == 1:
             return form
     return None
+
+
+def _forms_with_password(tree: LexborHTMLParser) -> list[LexborNode]:
+    """Return the forms around the first password fields of a page."""
+    fields = [node for node in tree.css("input[type]") if (node.attributes.get("type") or "").lower() == "password"]
+    forms: dict[int, LexborNode] = {}
+    for field in fields[:MAX_PASSWORD_FIELDS]:
+        node: LexborNode | None = field
+        while node is not None and node.tag != "form":
+            node = node.parent
+        if node is not None:
+            forms[node.mem_id] = node
+    return list(forms.values())
 
 
 def _read_form(node: LexborNode, url: str, base: str | None) -> LoginForm | None:
@@ -81,6 +96,7 @@ def _read_form(node: LexborNode, url: str, base: str | None) -> LoginForm | None
     fixed: list[tuple[str, str]] = []
     typed: list[FormField] = []
     has_button = False
+    labels = _labels(node)
     for control in node.css(_CONTROLS)[:MAX_FORM_FIELDS]:
         own = control.attributes
         name, kind = own.get("name") or "", (own.get("type") or "").lower()
@@ -92,7 +108,7 @@ def _read_form(node: LexborNode, url: str, base: str | None) -> LoginForm | None
                 has_button = True
                 fixed.append((name, own.get("value") or ""))
         elif control.tag == "input" and (kind == "password" or kind in _TYPED):
-            typed.append(FormField(name, _label(node, own), is_secret=kind == "password"))
+            typed.append(FormField(name, _label(labels, own), is_secret=kind == "password"))
         elif (value := _default(control, own, kind)) is not None:
             fixed.append((name, value))
     return LoginForm(action, (attributes.get("method") or "").lower() == "post", tuple(fixed), tuple(typed))
@@ -111,10 +127,14 @@ def _default(control: LexborNode, own: Attributes, kind: str) -> str | None:
     return None if kind in _UNSENT else own.get("value") or ""
 
 
-def _label(form: LexborNode, own: Attributes) -> str:
+def _labels(form: LexborNode) -> dict[str, LexborNode]:
+    """Return the first label of each field, by the field's ID."""
+    return {label.attributes.get("for") or "": label for label in reversed(form.css("label"))}
+
+
+def _label(labels: dict[str, LexborNode], own: Attributes) -> str:
     """Return what a person reads beside a field."""
     wanted = own.get("id")
-    for label in form.css("label") if wanted else ():
-        if label.attributes.get("for") == wanted:
-            return str(label.text(strip=True))[:60]
+    if wanted and wanted in labels:
+        return str(labels[wanted].text(strip=True))[:MAX_LABEL_CHARS]
     return own.get("placeholder") or own.get("aria-label") or own.get("name") or ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from selectolax.lexbor import LexborHTMLParser
 
+from evercrawl.core.document.bounds import truncate_fragment
 from evercrawl.core.document.media_type import sniff_media_type
 from evercrawl.core.sitemap.sitemap_markup import (
     EntryCollector,
@@ -59,6 +60,6 @@ def _entry_lines(record: EntryElement) -> list[SitemapEntry]:
 def _plain(text: str) -> str:
     """Return a text without markup on one line."""
     if "<" in text or "&" in text:
-        body = LexborHTMLParser(text).body
+        body = LexborHTMLParser(truncate_fragment(text)).body
         text = body.text(separator=" ") if body is not None else ""
     return " ".join(text.split())

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser
 
+from evercrawl.core.document.bounds import truncate_markup
 from evercrawl.core.document.links import parse_link_header
 from evercrawl.core.sitemap.sitemap_markup import as_utf8, is_html, markup_of, parse_tags
 from evercrawl.core.sitemap.sitemap_reader import read_sitemap
@@ -120,7 +121,7 @@ class _FeedLinks:
 def _links_in_body(body: bytes, content_type: str | None) -> list[tuple[str, str]]:
     document = as_utf8(body[:HEAD_BYTES], content_type)
     if is_html(document):
-        links = LexborHTMLParser(document).css("head link[rel][href]")
+        links = LexborHTMLParser(truncate_markup(document)).css("head link[rel][href]")
         return [
             (rel, link.attributes.get("href") or "")
             for link in links

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from evercrawl.core.duplicates.url_seen import UrlCache
 from evercrawl.core.scope.file_endings import NO_ANSWERS
 from evercrawl.core.scope.scope import Scope
-from evercrawl.core.url import canonical_of_href, key_of, without_user
+from evercrawl.core.url import MAX_URL_CHARS, canonical_of_href, key_of, without_user
 from evercrawl.model.document import Document
 from evercrawl.model.page import Candidate, Page, Refusal
 from evercrawl.model.reason import REASON_TEXT, Reason
@@ -118,6 +118,8 @@ def _not_a_page(url: str) -> tuple[Reason, str]:
     scheme, colon, _ = url.partition(":")
     if colon and scheme not in ("http", "https"):
         return Reason.UNSUPPORTED_SCHEME, f"{scheme}: {REASON_TEXT[Reason.UNSUPPORTED_SCHEME]}"
+    if len(url) > MAX_URL_CHARS:
+        return Reason.URL_TOO_LONG, f"{len(url)} characters, at most {MAX_URL_CHARS}"
     return Reason.INVALID_URL, REASON_TEXT[Reason.INVALID_URL]
 
 

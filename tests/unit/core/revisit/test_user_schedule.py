@@ -59,6 +59,7 @@ def test_the_clock_changes() -> None:
     [("", "not a schedule"), ("now and then", "not a schedule"), ("every 0 minutes", "every minute"),
      ("every 400 days", "366 days"), ("daily at 25", "25 is no time"), ("daily at 9:75", "9:75 is no time"),
      ("daily at 9 Europe/Atlantis", "Europe/Atlantis is no time zone"), ("daily at 9 ../x", "not a schedule"),
+     ("daily at 9 " + "Europe/" * 2000 + "Berlin", "no time zone"),
      ("someday at 9", "not a schedule"), ("every fortnight", "not a schedule")],
 )  # fmt: skip
 def test_what_is_no_schedule_is_refused_with_a_reason(text: str, words: str) -> None:

@@ -128,3 +128,8 @@ def test_cookies_survive_a_file_and_hide_their_value() -> None:
     cookie = Cookie("sid", "secret", "example.org", "/x", is_host_only=False, is_secure=True, expires=NOW)
     assert cookie_of_fields(json.loads(json.dumps(cookie_fields(cookie)))) == cookie
     assert "secret" not in repr(cookie)
+
+
+def test_a_deeply_nested_file_is_refused() -> None:
+    with pytest.raises(ValueError, match="nested too deeply"):
+        parse_cookie_file("[" * 100_000)

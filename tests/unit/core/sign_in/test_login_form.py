@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs
 
@@ -67,3 +68,9 @@ def test_the_base_and_the_default_action_count() -> None:
     form = form_in("<form><input type=password name=a></form>", "https://example.org/login?x=1")
     assert form is not None
     assert (form.action, form.is_post) == ("https://example.org/login?x=1", False)
+
+
+def test_forms_that_begin_again_and_again_are_not_all_read() -> None:
+    before = time.process_time()
+    form_in("<form><b><input type=password name=p><label for=u>x</label><input id=u name=u></i>" * 5_000)
+    assert time.process_time() - before < 5

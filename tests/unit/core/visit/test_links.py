@@ -100,6 +100,13 @@ def test_a_url_that_is_too_long_is_found_by_its_whole_and_by_its_beginning():
     assert refusal.key == refusal_key(url) == refusal_key(refusal.url)
 
 
+def test_a_url_longer_than_any_server_accepts_is_refused_with_its_length():
+    found = FoundLinks()
+    refused = add_url(found, "http://a.test/" + "x" * 70_000, depth=1, hops=0, parent=PAGE, scope=SCOPE, now_us=0)
+    assert refused == (Reason.URL_TOO_LONG, "70014 characters, at most 65536")
+    assert [refusal.reason for refusal in found.refusals] == [Reason.URL_TOO_LONG]
+
+
 def test_urls_that_name_no_page_are_refused_with_a_key_of_their_own():
     found = FoundLinks()
     for url in ("mailto:x@a.test", "http://", "javascript:void(0)"):
