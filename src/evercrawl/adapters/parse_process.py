@@ -1,4 +1,4 @@
-"""Parse documents in processes of their own, which end if a document takes too much processor time or memory.
+"""Parse and compare documents in processes of their own, which end if one takes too much processor time or memory.
 A process is kept for the next document, and ends with its parent."""
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from math import ceil
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from evercrawl.adapters.plugins import InstalledHandlers
 from evercrawl.engine.interpret import parse_beginning, parse_task
-from evercrawl.engine.ports import DocumentHandler, ParseTask
+from evercrawl.engine.ports import DocumentHandler, LongCall, ParseTask
 from evercrawl.model.document import Document
 
 MAX_PROCESSES = 2
@@ -33,8 +33,8 @@ _LENGTH_BYTES = 8
 class ParseReply(NamedTuple):
     """What a process answers."""
 
-    document: Document | None
-    stopped: str | None  # Why the document was not parsed to its end.
+    result: Any  # A document, or what a function returned.
+    stopped: str | None  # Why the work was not done to its end.
 
 
 class ParseProcesses:
@@ -53,6 +53,23 @@ class ParseProcesses:
 
     def parse_now(self, task: ParseTask) -> Document | None:
         """Parse, and wait for the result."""
+        reply = self._ask(task)
+        document: Document | None = reply.result
+        if reply.stopped is None:
+            return document
+        return replace(document or parse_beginning(task), stopped=reply.stopped)
+
+    async def call(self, call: LongCall) -> tuple[Any, str | None]:
+        """Call a function without blocking the event loop."""
+        async with self._slots:
+            return await asyncio.to_thread(self.call_now, call)
+
+    def call_now(self, call: LongCall) -> tuple[Any, str | None]:
+        """Call a function, and wait for the result."""
+        reply = self._ask(call)
+        return reply.result, reply.stopped
+
+    def _ask(self, task: ParseTask | LongCall) -> ParseReply:
         with self._free:
             process = self._take()
             try:
@@ -63,10 +80,7 @@ class ParseProcesses:
                 process.end()
             else:
                 self._idle.append(process)
-        if reply.stopped is None:
-            return reply.document
-        document = reply.document or parse_beginning(task)
-        return replace(document, stopped=reply.stopped)
+        return reply
 
     def close(self) -> None:
         """End every process; documents in progress are given up."""
@@ -98,8 +112,9 @@ class _Process:
         )
         theirs.close()
 
-    def ask(self, task: ParseTask) -> ParseReply:
+    def ask(self, task: ParseTask | LongCall) -> ParseReply:
         """Return the reply; it says so if the process has ended instead."""
+        what = _verb(task)
         budget = task.limits.max_cpu_time.total_seconds()
         try:
             self._socket.settimeout(WALL_FACTOR * budget)
@@ -107,19 +122,19 @@ class _Process:
             reply: ParseReply = pickle.loads(_receive(self._socket))
         except TimeoutError:
             self._process.kill()
-            return ParseReply(None, f"parsing did not end within {WALL_FACTOR * budget:g} s")
+            return ParseReply(None, f"{what} did not end within {WALL_FACTOR * budget:g} s")
         except (OSError, EOFError):
-            return ParseReply(None, self._how_it_ended(budget))
+            return ParseReply(None, self._how_it_ended(what, budget))
         return reply
 
-    def _how_it_ended(self, budget: float) -> str:
+    def _how_it_ended(self, what: str, budget: float) -> str:
         try:
             code = self._process.wait(GRACE_S)
         except subprocess.TimeoutExpired:
             self._process.kill()
             code = self._process.wait()
         if code == -signal.SIGXCPU:
-            return f"parsing took more than {budget:g} s of CPU time"
+            return f"{what} took more than {budget:g} s of CPU time"
         return f"the parser ended with {signal.Signals(-code).name if code < 0 else f'exit code {code}'}"
 
     def has_ended(self) -> bool:
@@ -139,32 +154,47 @@ class _Process:
 def parse_within_budget(task: ParseTask, handler_of: Callable[[str], DocumentHandler | None]) -> ParseReply:
     """Parse until the CPU budget is spent; a handler that then returns what it has read so far loses nothing.
     Code that does not come back to Python is ended by the system soon after."""
-    budget = task.limits.max_cpu_time.total_seconds()
+    return _run_within_budget(task, lambda: parse_task(task, handler_of))
+
+
+def call_within_budget(call: LongCall) -> ParseReply:
+    """Call a function until the CPU budget is spent."""
+    return _run_within_budget(call, lambda: call.function(*call.arguments))
+
+
+def _verb(task: ParseTask | LongCall) -> str:
+    return task.what if isinstance(task, LongCall) else "parsing"
+
+
+def _run_within_budget(task: ParseTask | LongCall, work: Callable[[], Any]) -> ParseReply:
+    budget, what = task.limits.max_cpu_time.total_seconds(), _verb(task)
     stopped: str | None = None
 
     def stop(*_: object) -> NoReturn:
         nonlocal stopped
-        stopped = f"parsing took more than {budget:g} s of CPU time"
+        stopped = f"{what} took more than {budget:g} s of CPU time"
         raise TimeoutError(stopped)
 
     before = signal.signal(signal.SIGPROF, stop)
-    document = None
+    result = None
     try:
         try:
             signal.setitimer(signal.ITIMER_PROF, budget, REPEAT_S)
-            document = parse_task(task, handler_of)
+            result = work()
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
     except MemoryError:
-        stopped = f"parsing took more than {task.limits.max_memory_bytes} bytes of memory"
+        stopped = f"{what} took more than {task.limits.max_memory_bytes} bytes of memory"
     except Exception as error:
-        stopped = stopped or f"the parser failed: {type(error).__name__}: {error}"
+        stopped = (
+            stopped or f"{what if isinstance(task, LongCall) else 'the parser'} failed: {type(error).__name__}: {error}"
+        )
     finally:
         signal.signal(signal.SIGPROF, before)
-    return ParseReply(document, stopped)
+    return ParseReply(result, stopped)
 
 
-def _limit_process(task: ParseTask) -> None:
+def _limit_process(task: ParseTask | LongCall) -> None:
     """Let the system end this process where the parser cannot be interrupted."""
     end = ceil(time.process_time() + task.limits.max_cpu_time.total_seconds()) + GRACE_S
     for kind, limit in ((resource.RLIMIT_CPU, end), (resource.RLIMIT_AS, task.limits.max_memory_bytes)):
@@ -199,8 +229,9 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     while True:
         try:
-            task: ParseTask = pickle.loads(_receive(connection))
+            task: ParseTask | LongCall = pickle.loads(_receive(connection))
             _limit_process(task)
-            _send(connection, pickle.dumps(parse_within_budget(task, handlers.get)))
+            reply = call_within_budget(task) if isinstance(task, LongCall) else parse_within_budget(task, handlers.get)
+            _send(connection, pickle.dumps(reply))
         except (EOFError, ConnectionError):
             return

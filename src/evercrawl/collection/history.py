@@ -11,6 +11,7 @@ from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.collection.explain import past_visit
 from evercrawl.collection.stored_pages import (
     StoredPage,
+    call_bounded,
     canonical_page_url,
     decode_html,
     load_page,
@@ -20,10 +21,12 @@ from evercrawl.collection.stored_pages import (
     utc_now,
 )
 from evercrawl.core.change.classify import compare
+from evercrawl.core.change.detectors import bytes_change
 from evercrawl.core.change.text_diff import diff_text, hidden_edits, join_moves
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.sentiment.sentences import Sentiment, site_sentiment
 from evercrawl.core.url import shard_of_site, site_of
+from evercrawl.errors import ConfigError
 from evercrawl.model.change import NO_CHANGE, BlockEdit, Change, Edit, FieldChange, VersionDiff, VersionMark
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import header
@@ -173,8 +176,11 @@ def diff_records(
     old, new = (_side(collection, settings, stored, kept) for kept in (before, after))
     change = _stored_change(collection, stored, before, after)
     if change is None and old.html is not None and new.html is not None:
-        change = compare(old.html, new.html)
-    text = diff_text(old.text, new.text)
+        found, _ = call_bounded("comparing", compare, old.html, new.html, limits=settings.parse)
+        change = found or bytes_change()
+    text, stopped = call_bounded("comparing", diff_text, old.text, new.text, limits=settings.parse)
+    if stopped is not None:
+        raise ConfigError(f"versions {before.version.number} and {after.version.number} of {name}: {stopped}")
     fields = _changed_fields(old.fields, new.fields)
     old_links, new_links = _links(old.document), _links(new.document)
     return VersionDiff(

@@ -4,7 +4,7 @@ A revisit record has no body; the body is read from the version that stored it f
 from __future__ import annotations
 
 import atexit
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -35,15 +35,15 @@ from evercrawl.core.document.media_type import sniff_media_type
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode, decode_body
 from evercrawl.core.http.http1 import split_list
 from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
-from evercrawl.engine.interpret import BUILT_IN_TYPES
-from evercrawl.engine.ports import ParseTask
+from evercrawl.engine.interpret import BUILT_IN_TYPES, QUICK_COMPARED_BYTES
+from evercrawl.engine.ports import LongCall, ParseTask
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Headers, Truncation
 from evercrawl.model.listing import Capture, PageRecord, VersionRecord, VisitRecord
 from evercrawl.model.page import OriginalRecord
 from evercrawl.model.report import PageContent
-from evercrawl.model.settings import Settings
+from evercrawl.model.settings import ParseSettings, Settings
 from evercrawl.model.time import from_us
 
 MAX_VISITS = 10_000
@@ -333,6 +333,13 @@ def _parse_processes() -> ParseProcesses:
     processes = ParseProcesses()
     atexit.register(processes.close)
     return processes
+
+
+def call_bounded(what: str, function: Callable[..., Any], *texts: str, limits: ParseSettings) -> tuple[Any, str | None]:
+    """Call a function with texts; long ones in a process with a budget. Return its result, or None and the limit."""
+    if sum(map(len, texts)) <= QUICK_COMPARED_BYTES:
+        return function(*texts), None
+    return _parse_processes().call_now(LongCall(what, function, texts, limits))
 
 
 def decode_css(body: bytes, content_type: str | None) -> str:

@@ -17,6 +17,7 @@ import orjson
 
 from evercrawl.adapters.learned import load_background, load_paper_model, load_sentiment_model
 from evercrawl.core.change.classify import compare
+from evercrawl.core.change.detectors import bytes_change
 from evercrawl.core.document.encoding import DECODE_ONLY, detect_charset, encode_text
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.document.media_type import url_file_type
@@ -233,7 +234,12 @@ def _document_fields(document: Document) -> dict[str, Any]:
 
 def changed(row: dict[str, Any]) -> dict[str, Any]:
     """Return whether `after` differs from `before`, in which way and by how much."""
-    change = compare(row["before"], row["after"])
+    from evercrawl.collection.stored_pages import call_bounded
+
+    before, after = row["before"], row["after"]
+    change, stopped = call_bounded("comparing", compare, before, after, limits=_LIMITS)
+    if stopped is not None:
+        change = bytes_change()  # As in a crawl.
     return {"changed": change.changed, "class": change.kind.value, "size": round(change.size, 4)}
 
 

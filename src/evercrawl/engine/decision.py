@@ -113,6 +113,7 @@ class Comparison(NamedTuple):
     site: SiteChangeHistory | None = None  # The site's memory after this comparison; None: as before.
     site_before: SiteChangeHistory | None = None
     held: HeldChange | None = None  # What is needed to judge the change later; None: the verdict is final.
+    is_long: bool = False  # It took long, and is not repeated.
 
 
 class Content(NamedTuple):

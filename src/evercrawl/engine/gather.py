@@ -13,7 +13,6 @@ from evercrawl.core.change.detectors import DEFAULT_DETECTOR
 from evercrawl.core.change.snapshot import unpack_snapshot
 from evercrawl.core.credit.shard_credit import ShardCredit
 from evercrawl.core.digest import content_digest, payload_sha1
-from evercrawl.core.document.html import parse_document
 from evercrawl.core.fields.reading import FieldComparison, compare_page_fields, judge_field_change, page_part, rules_for
 from evercrawl.core.frontier import Visit
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode_body
@@ -24,9 +23,19 @@ from evercrawl.core.traps.trap_state import TrapState
 from evercrawl.core.url import key_of
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.engine.decide import fetched_outcome, redirect_refusal, scope_refusal, trap_refusal
-from evercrawl.engine.decision import Content, Decision, PageKnowledge, Past, Policy, Related, SiteKnowledge
+from evercrawl.engine.decision import Comparison, Content, Decision, PageKnowledge, Past, Policy, Related, SiteKnowledge
 from evercrawl.engine.duplicates import MAX_COPIES, Duplicates, may_have_changed
-from evercrawl.engine.interpret import compare, links_in, parse, redirect_target, wants_snapshot
+from evercrawl.engine.interpret import (
+    CompareTask,
+    compare,
+    compare_long,
+    links_in,
+    parse,
+    parse_bounded,
+    redirect_target,
+    takes_long,
+    wants_snapshot,
+)
 from evercrawl.engine.links import LinkIntake, PlacedLink
 from evercrawl.engine.page_order import PageOrder
 from evercrawl.engine.ports import Archive, ShardStore
@@ -86,6 +95,11 @@ class ContentReader:
         payload = answer.body if note is not None and note.is_rendered else answer.exchange.wire_body
         fields = await self._fields(page, answer, document, past)
         content = Content(digest, payload_sha1(payload), document, original, past, fields=fields)
+        detector = self._policy.settings.change.detector
+        task = CompareTask(page, document, answer.body, past, site.value, now, detector)
+        if page.version and not past.is_same and self._policy.parser is not None and takes_long(task):
+            document, comparison = await compare_long(task, self._policy)
+            content = content._replace(document=document, comparison=_with_fields(comparison, fields))
         return self.compare_content(page, answer, content, site, now=now)
 
     def compare_content(
@@ -97,11 +111,11 @@ class ContentReader:
         before = content.comparison
         if before is not None and (before.site_before is None or before.site_before is site.value):
             return content
+        if before is not None and before.is_long:
+            # Another page of the site was compared meanwhile: this one teaches nothing about the site.
+            return content._replace(comparison=before._replace(site=None, site_before=None, held=None))
         found = compare(page, content.document, answer.body, content.past, site.value, now=now, policy=self._policy)
-        if content.fields is not None:
-            change = judge_field_change(found.change, content.fields)
-            found = found._replace(change=change, held=None if content.fields.differences else found.held)
-        return content._replace(comparison=found)
+        return content._replace(comparison=_with_fields(found, content.fields))
 
     async def _fields(
         self, page: Page, answer: Fetched, document: Document | None, past: Past
@@ -128,10 +142,9 @@ class ContentReader:
         if before is not None and settings.change.detector == DEFAULT_DETECTOR:
             return Past(text=text, baseline=baseline, snapshot=before)
         headers, body = await self._newest_version(page)
-        document = parse_document(
-            page.url, headers, body, agent=self._policy.agent, limits=settings.parse, wants_snapshot=True
-        )
-        before = unpack_snapshot(document.snapshot) if document.snapshot is not None else None
+        document = await parse_bounded(page.url, headers, body, self._policy)
+        packed = document.snapshot if document is not None and not document.stopped else None
+        before = unpack_snapshot(packed) if packed is not None else None
         return Past(text=text, body=body, baseline=baseline, snapshot=before)
 
     async def _newest_version(self, page: Page) -> tuple[Headers, bytes]:
@@ -148,6 +161,14 @@ class ContentReader:
             )
         except BadCoding:
             return (), b""
+
+
+def _with_fields(comparison: Comparison, fields: FieldComparison | None) -> Comparison:
+    """Return the comparison as the fields of the page judge it; a field that differs needs no other evidence."""
+    if fields is None:
+        return comparison
+    change = judge_field_change(comparison.change, fields)
+    return comparison._replace(change=change, held=None if fields.differences else comparison.held)
 
 
 class _Links(NamedTuple):

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
-from evercrawl.core.change.detectors import DEFAULT_DETECTOR, FetchedContent, detect_change, text_change
+from evercrawl.core.change.detectors import DEFAULT_DETECTOR, FetchedContent, bytes_change, detect_change, text_change
 from evercrawl.core.change.held_changes import has_to_wait
 from evercrawl.core.change.learning import classify_visit, learn_page
 from evercrawl.core.change.review import correct_change
@@ -22,13 +22,14 @@ from evercrawl.core.faults import retry_after
 from evercrawl.core.sitemap.feed_text import feed_document
 from evercrawl.core.visit.links import FoundLinks, add_url, links_of_document, numbered_neighbours, parent_urls
 from evercrawl.engine.decision import Comparison, Past, Policy
-from evercrawl.engine.ports import DocumentHandler, ParseTask
+from evercrawl.engine.ports import DocumentHandler, LongCall, ParseTask
 from evercrawl.model.document import Document, Link
-from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified, RenderNote, header
+from evercrawl.model.fetch import Failed, Fetched, FetchResult, Headers, Moved, NotModified, RenderNote, header
 from evercrawl.model.page import Baseline, OriginalRecord, Page
 
 BUILT_IN_TYPES = frozenset(("text/html", "application/xhtml+xml", "text/plain"))
 QUICK_BYTES = 512 * 1024  # Pages up to this size take less than half a second.
+QUICK_COMPARED_BYTES = 128 * 1024  # Both versions together; hostile ones of this size take about a second.
 MAX_FIRST_PAGES = 30  # First visits per site that teach what its pages have in common.
 
 
@@ -42,6 +43,17 @@ async def parse(answer: Fetched, policy: Policy, *, wants_snapshot: bool = False
     if document is None or answer.rendering is None:
         return document
     return _with_history(document, answer.rendering)
+
+
+async def parse_bounded(url: str, headers: Headers, body: bytes, policy: Policy) -> Document | None:
+    """Return the document of a stored page with its snapshot; one that may take long is parsed in a process."""
+    kind = sniff_media_type(headers, body)
+    task = ParseTask(url, headers, body, kind, policy.agent, policy.settings.parse, wants_snapshot=True)
+    if kind not in BUILT_IN_TYPES:
+        return parse_document(url, headers, body, agent=policy.agent, limits=policy.settings.parse, wants_snapshot=True)
+    if policy.parser is not None and len(body) > QUICK_BYTES:
+        return await policy.parser.parse(task)
+    return parse_task(task, policy.handler_of)
 
 
 def task_of(answer: Fetched, policy: Policy, *, wants_snapshot: bool = False) -> ParseTask:
@@ -141,6 +153,18 @@ def wants_snapshot(page: Page, past: Past, site: SiteChangeHistory) -> bool:
     return not past.is_same if page.version else site.pages < MAX_FIRST_PAGES
 
 
+class CompareTask(NamedTuple):
+    """An answer to compare with the last visit."""
+
+    page: Page
+    document: Document | None
+    body: bytes
+    past: Past
+    site: SiteChangeHistory
+    now: datetime
+    detector: str
+
+
 def compare(
     page: Page,
     document: Document | None,
@@ -152,7 +176,43 @@ def compare(
     policy: Policy,
 ) -> Comparison:
     """Return how an answer differs from the last visit, and what that teaches about the site."""
-    detector = policy.settings.change.detector
+    task = CompareTask(page, document, body, past, site, now, policy.settings.change.detector)
+    return _with_corrections(compare_task(task), page, policy)
+
+
+async def compare_long(task: CompareTask, policy: Policy) -> tuple[Document | None, Comparison]:
+    """Compare without blocking the event loop; return the content's document and comparison.
+    At a limit the bytes decide, the document says so, and the next visit compares with this one."""
+    assert policy.parser is not None, "without processes everything is compared at once"
+    needs_body = task.detector != DEFAULT_DETECTOR
+    slim = None if task.document is None else replace(task.document, links=(), embeds=(), alternates=())
+    sent = task._replace(document=slim, body=task.body if needs_body else b"")
+    call = LongCall("comparing", compare_task, (sent,), policy.settings.parse)
+    found, stopped = await policy.parser.call(call)
+    if stopped is None:
+        return task.document, _with_corrections(found, task.page, policy)._replace(site_before=task.site, is_long=True)
+    document = task.document and replace(task.document, stopped=stopped)
+    snapshot = None if task.document is None else task.document.snapshot
+    memory = page_memory(task.past.baseline).to_bytes()
+    return document, Comparison(bytes_change(), snapshot, memory, is_long=True)
+
+
+def takes_long(task: CompareTask) -> bool:
+    """Return whether comparing may take more than a second."""
+    before = task.past.snapshot
+    chars = sum(map(len, before.texts)) if before is not None else len(task.past.text or "")
+    return len(task.body) + chars > QUICK_COMPARED_BYTES
+
+
+def _with_corrections(found: Comparison, page: Page, policy: Policy) -> Comparison:
+    if found.site is None:
+        return found
+    return found._replace(change=correct_change(found.change, page.url, policy.corrections()))
+
+
+def compare_task(task: CompareTask) -> Comparison:
+    """Compare, without the user's corrections."""
+    page, document, body, past, site, now, detector = task
     if document is None or document.stopped or document.snapshot is None or detector != DEFAULT_DETECTOR:
         # Beginnings that are alike say nothing about the rest, so that the bytes decide.
         text = document.text if document is not None and not document.stopped else None
@@ -169,7 +229,6 @@ def compare(
         past.snapshot, after, memory, site, now=now, page_url=page.url, visit=page.visits + 1
     )
     waits = has_to_wait(change, held, site_after)
-    change = correct_change(change, page.url, policy.corrections())
     return Comparison(change, document.snapshot, memory.to_bytes(), site_after, site, held if waits else None)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from evercrawl.core.duplicates.minhash import SignatureMatch
 from evercrawl.model.document import Document
@@ -296,12 +296,24 @@ class ParseTask(NamedTuple):
     wants_outline: bool = False
 
 
+class LongCall(NamedTuple):
+    """A call of a function of a module that may take long, such as a comparison."""
+
+    what: str  # The verb in the message if a limit is reached: "comparing".
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    limits: ParseSettings
+
+
 class DocumentParser(Protocol):
-    """Parses documents that may take long, outside the event loop and within limits of CPU time and memory."""
+    """Does what may take long, outside the event loop and within limits of CPU time and memory."""
 
     async def parse(self, task: ParseTask) -> Document | None:
         """Return the document; if a limit was reached, what was parsed until then, with the reason in `stopped`.
         None: no handler knows the media type."""
+
+    async def call(self, call: LongCall) -> tuple[Any, str | None]:
+        """Return what the function returns, or None and the limit that was reached."""
 
     def close(self) -> None:
         """Give up what is in progress."""

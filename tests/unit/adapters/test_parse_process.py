@@ -9,16 +9,21 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
+from timeit import timeit
 
 import pypdf
 import pytest
 
 from evercrawl.adapters.parse_process import ParseProcesses, parse_within_budget
+from evercrawl.core.change.change_history import SiteChangeHistory
 from evercrawl.core.change.detectors import bytes_change
-from evercrawl.engine.decision import Past
-from evercrawl.engine.interpret import QUICK_BYTES, compare, parse
-from evercrawl.engine.ports import ParseTask
+from evercrawl.core.change.snapshot import unpack_snapshot
+from evercrawl.core.document.html import parse_document
+from evercrawl.engine.decision import Past, Policy
+from evercrawl.engine.interpret import QUICK_BYTES, CompareTask, compare, compare_long, parse, takes_long
+from evercrawl.engine.ports import LongCall, ParseTask
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Headers
 from evercrawl.model.settings import ParseSettings
@@ -178,6 +183,9 @@ class Recorder:
         self.kinds.append(task.kind)
         return None
 
+    async def call(self, call: LongCall) -> tuple[object, str | None]:
+        return None, None
+
     def close(self) -> None:
         pass
 
@@ -195,3 +203,52 @@ def test_only_what_may_take_long_is_parsed_apart() -> None:
     ):
         asyncio.run(parse(answer, policy))
     assert recorder.kinds == ["text/html", "application/pdf"]
+
+
+def test_a_long_call_returns_its_result_or_the_limit_it_reached(processes: ParseProcesses) -> None:
+    assert processes.call_now(LongCall("comparing", str.upper, ("a",), BUDGET)) == ("A", None)
+    stopped = (None, "comparing took more than 0.3 s of CPU time")
+    assert (
+        processes.call_now(LongCall("comparing", timeit, ("pass", "pass", time.perf_counter, 10**12), BUDGET))
+        == stopped
+    )
+    failed = processes.call_now(LongCall("comparing", int, ("a",), BUDGET))
+    assert failed[0] is None
+    assert "comparing failed: ValueError" in str(failed[1])
+
+
+def test_comparing_long_pages_ends_at_the_limit_and_the_bytes_decide(processes: ParseProcesses) -> None:
+    task, policy = long_comparison(processes, ParseSettings(max_cpu_time=timedelta(seconds=0.05)))
+    assert takes_long(task)
+    document, found = asyncio.run(compare_long(task, policy))
+    assert document is not None
+    assert document.stopped == "comparing took more than 0.05 s of CPU time"
+    assert found.change == bytes_change()
+    assert found.snapshot == document.snapshot
+    assert found.site is None
+
+
+def test_long_pages_are_compared_as_short_ones_are(processes: ParseProcesses) -> None:
+    task, policy = long_comparison(processes, ParseSettings())
+    document, found = asyncio.run(compare_long(task, policy))
+    here = compare(
+        task.page, task.document, task.body, task.past, task.site, now=task.now, policy=replace(policy, parser=None)
+    )
+    assert document == task.document
+    assert found.change == here.change
+    assert found.memory == here.memory
+    assert found.site is not None
+    assert here.site is not None
+    assert found.site.to_bytes() == here.site.to_bytes()
+
+
+def long_comparison(processes: ParseProcesses, limits: ParseSettings) -> tuple[CompareTask, Policy]:
+    before, after = ("".join(f"<p>{word} {n} is written here.</p>" for n in range(4000)) for word in ("Old", "New"))
+    policy = visits.policy()
+    policy = replace(policy, parser=processes, settings=replace(policy.settings, parse=limits))
+    old, new = (
+        parse_document(URL, visits.HTML, text.encode(), agent="T", limits=limits, wants_snapshot=True)
+        for text in (before, after)
+    )
+    past = Past(text=old.text, snapshot=unpack_snapshot(old.snapshot or b""))
+    return CompareTask(visits.page(), new, after.encode(), past, SiteChangeHistory(), visits.NOW, "meaning"), policy
