@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from html import escape
+from itertools import islice
 from typing import Any, NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser
@@ -18,6 +19,8 @@ from evercrawl.core.url import join
 
 MAX_VALUES, MAX_DEPTH = 20_000, 40  # Strings of one page that are read, and how deep in its data.
 MAX_PATHS, MAX_PATH_CHARS = 60, 200
+MAX_ASSIGNMENTS = 200  # Assignments in the scripts of one page that are read.
+MAX_COMPARED_CHARS = 300_000_000  # Values of a page times the length of its text.
 MAX_LABELS = 400  # Words and links that the scripts of a page add by themselves.
 MIN_SHOWN = 0.9  # Share of the strings at a path that must be in the rendered text.
 MIN_PROSE_WORDS = 3  # Without a rendered page to compare, a string of this many words is content.
@@ -47,6 +50,7 @@ class EmbeddedSample(NamedTuple):
 def embedded_values(tree: LexborHTMLParser) -> list[Value]:
     """Return the strings in the data of a page, in their order."""
     values: list[Value] = []
+    left = MAX_ASSIGNMENTS
     for node in tree.css("script"):
         attributes = node.attributes
         code = node.text() or ""
@@ -55,7 +59,9 @@ def embedded_values(tree: LexborHTMLParser) -> list[Value]:
         if (attributes.get("type") or "").strip().lower() in _DATA_TYPES:
             found = [(attributes.get("id") or attributes.get("type") or "", _decoded(code))]
         else:
-            found = [(match[1], _assigned(code, match)) for match in _ASSIGNMENT.finditer(code)]
+            matches = list(islice(_ASSIGNMENT.finditer(code), left))
+            left -= len(matches)
+            found = [(match[1], _assigned(code, match)) for match in matches]
         for name, data in found:
             values += _strings(_revived(data), name, 0)
     return values[:MAX_VALUES]
@@ -116,16 +122,21 @@ def compare_embedded(
     """Return which values a rendered page showed; None: it added nothing, or none of it is in the data.
     `text` is the rendered text, `added` and `links` what scripts added to the page."""
     shown, absolute = f" {_normal(text)} ", {join(url, link) or link for link in links}
+    words_shown = frozenset(shown.split())
     by_path: dict[str, list[str]] = {}
     for value in values:
         by_path.setdefault(value.path, []).append(value.text)
+    if len(shown) * sum(map(len, by_path.values())) > MAX_COMPARED_CHARS:
+        return None
     paths, rest, left = [], added.copy(), absolute
     for path, texts in by_path.items():
         plain = [_normal(_TAG.sub(" ", one)) for one in texts]
-        if sum(f" {one} " in shown for one in plain) >= MIN_SHOWN * len(plain) and any(plain):
+        if sum(words_shown.issuperset(one.split()) and f" {one} " in shown for one in plain) >= MIN_SHOWN * len(
+            plain
+        ) and any(plain):
             words = Counter(word for one in plain for word in one.split())
-            if words & rest:
-                rest -= words
+            if any(word in rest for word in words):
+                _take(rest, words)
                 paths.append(path)
         targets = {join(url, one) or one for one in texts if _is_link(one)}
         if targets & left and len(targets) == len(set(texts)):
@@ -135,6 +146,14 @@ def compare_embedded(
         return None
     labels = frozenset(word_digest(one) for one in (*rest, *left))
     return EmbeddedSample(tuple(paths), labels) if len(paths) <= MAX_PATHS and len(labels) <= MAX_LABELS else None
+
+
+def _take(words: Counter[str], taken: Counter[str]) -> None:
+    """Remove words that are in the data; what is left is above zero."""
+    for word in taken.keys() & words.keys():
+        words[word] -= taken[word]
+        if words[word] <= 0:
+            del words[word]
 
 
 def prose_paths(values: Iterable[Value]) -> tuple[str, ...]:

@@ -41,7 +41,8 @@ MAX_LISTED_IDS = 30
 MAX_ESTIMATED_BYTES = 64 * 1024  # How much of a page is read to see whether it has much text.
 
 _SCRIPT = re.compile(rb"<script", re.IGNORECASE)
-_CODE_BLOCK = re.compile(rb"<(script|style|noscript|template)\b.*?</\1", re.IGNORECASE | re.DOTALL)
+# Code that does not end takes the rest of the page with it, as in a browser.
+_CODE_BLOCK = re.compile(rb"<(script|style|noscript|template)\b(?:.*?</\1|.*\Z)", re.IGNORECASE | re.DOTALL)
 _TEXT_RUN = re.compile(rb"(?<=>)[^<>]{3,}(?=<)")
 _FILLING = ((b"getElementById", b"querySelector"), (b"fetch(", b"XMLHttpRequest", b"innerHTML", b"append"))
 """Code that finds a place in the page, and code that fills one."""

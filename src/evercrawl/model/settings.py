@@ -270,7 +270,7 @@ class StoreSettings:
     commit_interval: timedelta = setting(_seconds(1), "Time between two commits of a shard.")
     commit_pages: int = setting(500, "Commit earlier if this many visits are waiting.")
     durability: str = setting(
-        "process", "process: committed data survives kill -9; power: also a power failure (slower)."
+        "power", "power: committed data survives a power failure; process: only kill -9, without syncing to the disk."
     )
     cache_bytes: int = setting(64 * 1024 * 1024, "SQLite page cache over all open shards.")
     max_refusals_per_shard: int = setting(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
+from evercrawl.core.document.elements import parse_tree
 from evercrawl.core.document.html import parse_page
 from evercrawl.core.embedded_state import (
     EmbeddedSample,
+    Value,
     compare_embedded,
     embedded_html,
     embedded_values,
@@ -107,3 +110,17 @@ def test_the_browser_is_spared_after_two_pages_that_agree() -> None:
     new_scripts = evidence._replace(scripts=8)
     assert choose_rendering(renders(first, second), URL, new_scripts, mode="auto", today=2).should_render
     assert choose_rendering(renders(first, second), URL, evidence, mode="auto", today=40).should_render
+
+
+def test_scripts_full_of_broken_assignments_take_linear_time() -> None:
+    before = time.process_time()
+    embedded_values(parse_tree("<script>" + 'window.a=["' * 60_000))
+    assert time.process_time() - before < 5
+
+
+def test_more_values_than_can_be_compared_leave_the_choice_to_the_browser() -> None:
+    values = [Value(f"p{number}", f"w{number} x{number}") for number in range(15_000)]
+    text = " ".join(value.text for value in reversed(values))
+    before = time.process_time()
+    assert compare_embedded(values, url="https://a.test/", text=text, added=Counter(text.split()), links=()) is None
+    assert time.process_time() - before < 3

@@ -23,6 +23,7 @@ from evercrawl.model.settings import RenderSettings
 
 WORLD = "evercrawl"  # Of our scripts, out of reach of those of the page.
 ANSWER_TIMEOUT_S = 5.0  # How long the browser may take for a command once scripts were stopped.
+OPEN_TIMEOUT_S = 30.0  # How long it may take to open an empty page; a busy machine needs seconds.
 TICK_S = 0.05
 MORE_MS = 1500  # The page's time after a scroll or a press.
 FRAME_MS = 100  # The page's time to notice what was drawn.
@@ -102,7 +103,8 @@ class PageSession:
     async def run(self) -> Rendered:
         """Render the page; raise PageFault, or DevToolsError if the browser ends."""
         began = time.monotonic()
-        await self._open()
+        async with asyncio.timeout(OPEN_TIMEOUT_S):
+            await self._open()
         try:
             ended = await self._load()
             dom = await self._snapshot()

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from evercrawl.adapters.browser.devtools import DevToolsError
 from evercrawl.adapters.browser.launch import BrowserProcess, BrowserUnavailable, start_browser
-from evercrawl.adapters.browser.page_session import PageFault, PageSession, refuse_requests
+from evercrawl.adapters.browser.page_session import OPEN_TIMEOUT_S, PageFault, PageSession, refuse_requests
 from evercrawl.core.url import site_of
 from evercrawl.engine.ports import FetchForPage
 from evercrawl.model.fetch import Fetched
@@ -121,10 +121,12 @@ class ChromiumRenderer:
         self._has_started = True
         process.devtools.handlers[""] = refuse_requests(process.devtools)
         try:
-            await process.devtools.call("Fetch.enable", patterns=[{"urlPattern": "*"}])
-        except DevToolsError as error:
+            async with asyncio.timeout(OPEN_TIMEOUT_S):
+                await process.devtools.call("Fetch.enable", patterns=[{"urlPattern": "*"}])
+        except (DevToolsError, TimeoutError) as error:
             await process.end()
-            raise BrowserUnavailable(RenderFault.NO_BROWSER, f"the browser ended at its start: {error}") from error
+            said = str(error) or "it did not answer"
+            raise BrowserUnavailable(RenderFault.NO_BROWSER, f"the browser failed at its start: {said}") from error
         return _Browser(process)
 
     async def close(self) -> None:

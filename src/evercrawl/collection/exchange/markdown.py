@@ -42,6 +42,7 @@ _MARKS = {"strong": "**", "b": "**", "em": "*", "i": "*", "del": "~~", "s": "~~"
 _CODE = frozenset(("code", "kbd", "samp", "tt"))
 _IN_LAYOUT = "table, ul, ol, dl, pre, blockquote, h1, h2, h3, h4, h5, h6, p + p, div + div"
 _SPECIAL = re.compile(r"[\\`*_\[\]<>|]")
+_BACKTICKS = re.compile("`+")
 _LINE_START = re.compile(r"(?m)^([^\S\n]*+)([#+>-]|\d++[.)])(?=\s)")
 _SPACE = re.compile(r"[ \t\r\f]*\n[ \t\r\f]*|[ \t\r\f]+")
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight|brush)[-:]\s*([A-Za-z0-9+#]{1,20})")
@@ -222,14 +223,14 @@ class _Blocks:
             self._heading(node, _HEADINGS[tag], indent=indent)
         elif tag == "pre":
             self._code(node, indent=indent)
+        elif depth >= MAX_DEPTH and tag != "hr":
+            self._add(_one_line(node.text()), " ".join(self._children(node, 0).split()), indent=indent)
         elif tag in ("ul", "ol", "dl", "table"):
             self._in_group(node, tag, indent=indent, depth=depth)
         elif tag == "tr" and node.css_first(_IN_LAYOUT) is None:
             self._row(node, indent=indent)
         elif tag == "hr":
             pass
-        elif depth >= MAX_DEPTH:
-            self._add(_one_line(node.text()), " ".join(self._children(node, 0).split()), indent=indent)
         elif tag in ("dt", "dd"):
             self._term(node, tag, indent=indent, depth=depth)
         else:
@@ -268,9 +269,8 @@ class _Blocks:
         text = preformatted_text(node)
         lines = tuple(line for line in map(_one_line, text.splitlines()) if line)
         if lines:
-            fence = "```"
-            while fence in text:
-                fence += "`"
+            longest = max(map(len, _BACKTICKS.findall(text)), default=0)
+            fence = "`" * max(3, longest + 1)
             markdown = f"{fence}{_language(node)}\n{text}\n{fence}"
             self._found.append(MarkdownBlock(lines, _indent(markdown, indent), self._group))
 
@@ -278,8 +278,8 @@ class _Blocks:
         number = 0
         for item in node.iter():
             if item.tag != "li":
-                if item.tag in ("ul", "ol"):  # An error that many pages make.
-                    self._items(item, item.tag, indent=f"{indent}  ", depth=min(depth + 1, MAX_DEPTH))
+                if item.tag in ("ul", "ol") and depth < MAX_DEPTH:  # An error that many pages make.
+                    self._items(item, item.tag, indent=f"{indent}  ", depth=depth + 1)
                 continue
             number += 1
             mark = f"{number}. " if tag == "ol" else "- "

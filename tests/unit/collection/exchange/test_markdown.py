@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.collection.exchange.markdown import MAX_DEPTH
+from evercrawl.collection.exchange.markdown import MAX_DEPTH, _Blocks
+from evercrawl.core.document.bounds import truncate_markup
+from evercrawl.core.document.elements import parse_tree
 from tests.unit.collection.exchange.archives import SITE, collection_of, day, response
 
 SENTENCE = "The quick brown fox jumps over the lazy dog, again and again, until both are tired."
@@ -61,3 +63,16 @@ def test_cells_of_layouts_are_blocks(tmp_path: Path) -> None:
 
 def test_deep_inline_elements_do_not_exhaust_the_stack(tmp_path: Path) -> None:
     assert SENTENCE in markdown_of(tmp_path, f"<p>{'<i>' * (MAX_DEPTH * 20)}{SENTENCE}").replace("*", "")
+
+
+def test_lists_in_lists_without_end_are_text() -> None:
+    body = parse_tree(truncate_markup(b"<ul><li>" * 2_000 + b"end")).body
+    assert body is not None
+    assert "end" in "".join(block.markdown for block in _Blocks("https://a.test/").of(body))
+
+
+def test_code_full_of_backticks_gets_a_longer_fence() -> None:
+    body = parse_tree("<pre>" + "`" * 200_000 + "</pre>").body
+    assert body is not None
+    (block,) = _Blocks("https://a.test/").of(body)
+    assert block.markdown.startswith("`" * 200_001 + "\n")
