@@ -32,7 +32,7 @@ def fields_command() -> None:
     \b
     evercrawl fields add price 'css:.price' --page 'https://shop.example/item/*' --type number
     evercrawl fields show                       newest values, a row per page
-    evercrawl fields show price --history       every version
+    evercrawl fields show price --history       every version; --json for programs
 
     Selectors are CSS (css:.price, css:meta[name=price]::attr(content)), XPath (xpath://td[2]), JSONPath of JSON
     pages (json:$.items[*].price), or an expression on the text (text:Version (\\S+)).
