@@ -14,8 +14,8 @@ SMALL_MODULE = 60
 """Modules with fewer lines are counted as small."""
 
 TARGETS: dict[str, float] = {
-    "modules": 440,
-    "lines": 90_000,
+    "modules": 480,
+    "lines": 97_000,
     "top-level names": 14,
     "median function": 8,
     "p99 function": 64,
