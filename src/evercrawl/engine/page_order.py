@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
+from evercrawl.core.credit.path_views import PathViews
 from evercrawl.core.credit.shard_credit import ShardCredit
 from evercrawl.core.credit.url_yield import (
     PAGE_PRIOR,
@@ -113,6 +114,7 @@ class PageOrder:
         """The URLs that first named something."""
         self._visited: dict[int, None] = {}
         self._max_names = max(1, MAX_NAMES // shards)
+        self._path_views = PathViews(self._max_names)
 
     def _is_known(self, url: str) -> bool:
         return self._may_know(key_of(url))
@@ -124,9 +126,11 @@ class PageOrder:
         """Return what the form of a URL says about its page; what it names first is remembered."""
         hashes = hashes_in(url)
         if not hashes and "?" not in url:
-            return Form.PAGE
+            return Form.VIEW if self._path_views.is_view(url) else Form.PAGE
         firsts = self._first_names(url, hashes)
         if not firsts or (not any(name.is_word for name in firsts) and looks_like_view(url, self._is_known)):
+            return Form.VIEW
+        if "?" not in url and self._path_views.is_view(url):
             return Form.VIEW
         return Form.FIRST_VERSION if hashes else Form.PAGE
 
@@ -141,6 +145,8 @@ class PageOrder:
         """Yield the hashes of the URLs of which a URL is taken for a view."""
         if "?" in url:
             yield from map(_hash, plainer_urls(url))
+        else:
+            yield from self._path_views.pages_of(url)
         for name in names_in(url):
             if name.target is not None:
                 yield _hash(name.target)

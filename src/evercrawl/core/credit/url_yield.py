@@ -28,7 +28,10 @@ PAGE_FROM, VIEW_FROM = 0.2, 0.08  # Expected yield from which a URL is queued as
 
 AGAIN = "again "  # Begins the kind of views: what a kind yields depends on whether it is the first to name something.
 
-_HASH = re.compile(r"(?<=[/=])(?=[a-f]*\d)[0-9a-f]{16,}(?=[&;:/?]|\Z)", re.IGNORECASE)
+_HASH = re.compile(
+    r"(?<=[/=])(?=[a-f]*\d)(?:[0-9a-f]{16,}|(?=\d*[a-f])[0-9a-f]{12,15})(?=[&;:/?]|\Z)", re.IGNORECASE
+)
+"""A hash, in full or cut to at least twelve digits. Digits alone may be a time."""
 _SEPARATOR = re.compile("[&;]")
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[A-Za-z_-]+\Z")

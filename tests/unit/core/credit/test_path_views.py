@@ -1,0 +1,95 @@
+"""Views and versions that are named by a segment of the path."""
+
+from __future__ import annotations
+
+import pytest
+
+from evercrawl.core.credit.path_views import MAX_VALUES, PathViews, places_in
+
+SITE = "https://a.test"
+HASH = "9fceb02d0ae598e95dc970b74767f19372d61af8"
+FILES = [f"src/module{letter}.py" for letter in "abcdefghijkl"]
+
+
+def after(*paths: str, max_names: int = 1000) -> PathViews:
+    views = PathViews(max_names)
+    for path in paths:
+        views.is_view(SITE + path)
+    return views
+
+
+def code_browser(version: str = "HEAD:") -> list[str]:
+    return [f"/x.git/{view}/{version}/{file}" for file in FILES for view in ("blob", "blame", "history")]
+
+
+def test_a_segment_is_what_is_before_it_its_value_and_the_rest() -> None:
+    found = list(places_in(f"{SITE}/x.git/blob/{HASH}:/src/a.py?h=1"))
+    assert [(place.before, place.value, place.rest) for place in found] == [
+        (SITE, "x.git", "blob/:/src/a.py"),
+        (f"{SITE}/x.git", "blob", ":/src/a.py"),
+        (f"{SITE}/x.git/blob", ":", "src/a.py"),
+        (f"{SITE}/x.git/blob/:", "src", "a.py"),
+    ]
+    assert [place.has_hash for place in found] == [False, False, True, False]
+
+
+@pytest.mark.parametrize("path", ["", "/", "/about", "/2026/11/", "/page/2", f"/commit/{HASH}", "/2026/report"])
+def test_numbers_choose_nothing_and_numbers_and_hashes_are_no_rest(path: str) -> None:
+    assert list(places_in(SITE + path)) == []
+
+
+def test_the_first_view_of_a_file_is_its_page() -> None:
+    views = after(*code_browser())
+    assert not views.is_view(f"{SITE}/x.git/blob/HEAD:/{FILES[0]}")
+    assert views.is_view(f"{SITE}/x.git/blame/HEAD:/{FILES[0]}")
+    assert views.is_view(f"{SITE}/x.git/history/HEAD:/{FILES[-1]}")
+
+
+def test_what_no_other_view_named_before_is_a_page_whatever_the_view_is_called() -> None:
+    views = after(*code_browser())
+    assert not views.is_view(f"{SITE}/x.git/blame/HEAD:/src/unknown.py")
+
+
+def test_the_answer_for_a_url_stays_the_same() -> None:
+    views = after(*code_browser())
+    url = f"{SITE}/x.git/blame/HEAD:/{FILES[0]}"
+    assert [views.is_view(url) for _ in range(3)] == [True] * 3
+
+
+def test_versions_are_views_of_the_plain_path_even_if_they_were_found_first() -> None:
+    views = after(*code_browser(f"{HASH}:"), *code_browser())
+    assert not views.is_view(f"{SITE}/x.git/blob/HEAD:/{FILES[0]}")
+    assert views.is_view(f"{SITE}/x.git/blob/{HASH}:/{FILES[0]}")
+
+
+def test_sections_of_a_site_are_no_choice_though_each_has_an_index() -> None:
+    sections = [f"/section-{letter}" for letter in "abcdefghijkl"]
+    pages = [f"{section}/{name}" for section in sections for name in ("index.html", "about.html")]
+    own = [f"{section}/article-{section[-1]}-{word}.html" for section in sections for word in ("x", "y", "z", "w")]
+    views = after(*pages, *own)
+    assert not any(views.is_view(SITE + path) for path in pages + own)
+
+
+def test_pages_of_many_people_with_the_same_parts_are_no_views() -> None:
+    people = [f"/people/{first}{second}" for first in "abcdef" for second in "ghijklm"]
+    assert len(people) > MAX_VALUES
+    pages = [f"{person}/{part}" for person in people for part in "opqrstuvwxyz"]
+    views = after(*pages)
+    assert not any(views.is_view(SITE + path) for path in pages)
+
+
+def test_few_rests_are_no_evidence() -> None:
+    pages = [f"/tag/{tag}/{rest}" for tag in ("tea", "milk", "sugar") for rest in ("feed", "top", "page/2")]
+    assert not any(after(*pages).is_view(SITE + path) for path in pages)
+
+
+def test_a_view_names_the_page_that_it_shows() -> None:
+    views = after(*code_browser())
+    page = next(views.pages_of(f"{SITE}/x.git/blame/HEAD:/{FILES[0]}"))
+    assert page == next(views.pages_of(f"{SITE}/x.git/history/HEAD:/{FILES[0]}"))
+    assert list(views.pages_of(f"{SITE}/x.git/blob/HEAD:/{FILES[0]}")) == []
+
+
+def test_memory_is_bounded() -> None:
+    views = after(*(f"/x/blob/{letter}{number}" for letter in "abc" for number in range(100)), max_names=50)
+    assert len(views._rests) == 50
