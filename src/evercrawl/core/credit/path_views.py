@@ -1,6 +1,6 @@
 """Find the segments of a path that choose a view or a version: `/code/blame/HEAD/a.py` beside `/code/blob/HEAD/a.py`.
-A segment chooses if it has few values and much of what follows it also follows other values. Then the first URL that
-names something is its page, and the same path with another value is a view of it. Sections of a site are no choice:
+A value of a segment is a choice if most of what follows it was found behind another value first. Then the first URL
+that names something is its page, and the same path with that value is a view of it. Sections of a site are no choice:
 they may all have an `index.html`, but hardly anything else in common."""
 
 from __future__ import annotations
@@ -8,16 +8,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
 MAX_DEPTH = 4  # Only the first segments of a path may be choices.
 MAX_VALUES = 32  # A segment with more values is a name.
 MAX_VALUE_CHARS = 24
-MIN_SHARED = 8  # Rests of paths that follow several values, before a segment counts as a choice.
-SHARED_ABOVE = 0.3  # Their share among all rests.
-RESTS_PER_VALUE = 2  # There are at least this many rests for each value: what a page is varies more than how it is shown.
+MIN_SHARED = 8  # Rests of paths that were found behind another value first, before a value counts as a choice.
+SHARED_ABOVE = 0.5  # Their share among all rests of the value.
+RESTS_PER_CHOICE = 4
+"""Rests of a value for each choice at its place. Five products with the same ten parts are no five views."""
 MAX_PLACES = 4096  # Places in paths that are remembered.
 
 _HASH = re.compile(r"(?<![0-9a-z])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{12,}(?![0-9a-z])", re.IGNORECASE)
@@ -52,15 +53,13 @@ def places_in(url: str) -> Iterator[PathPlace]:
 
 
 @dataclass(slots=True)
-class _Place:
-    values: set[int] = field(default_factory=set)
+class _Value:
     rests: int = 0
-    shared: int = 0
+    shared: int = 0  # Rests that were found behind another value first.
 
     @property
-    def is_choice(self) -> bool:
-        is_shared = self.shared >= max(MIN_SHARED, SHARED_ABOVE * self.rests)
-        return is_shared and RESTS_PER_VALUE * len(self.values) <= self.rests and len(self.values) <= MAX_VALUES
+    def is_shared(self) -> bool:
+        return self.shared >= max(MIN_SHARED, SHARED_ABOVE * self.rests)
 
 
 @dataclass(slots=True)
@@ -68,7 +67,7 @@ class _Rest:
     value: int
     url: int
     has_hash: bool
-    is_shared: bool = False
+    values: set[int] = field(default_factory=set)
 
 
 class PathViews:
@@ -77,7 +76,7 @@ class PathViews:
     def __init__(self, max_names: int) -> None:
         self._max_names = max_names
         self._rests: dict[int, _Rest] = {}
-        self._places: dict[int, _Place] = {}
+        self._places: dict[int, dict[int, _Value]] = {}
 
     def is_view(self, url: str) -> bool:
         """Return whether a URL shows once more what another URL showed first; what it names is remembered."""
@@ -86,30 +85,40 @@ class PathViews:
     def pages_of(self, url: str) -> Iterator[int]:
         """Yield the hashes of the URLs of which a URL is a view."""
         for place in list(places_in(url)):
-            stats, rest, value = self._learn(place, url)
-            if rest.value != value and stats.is_choice:
+            values = self._places.setdefault(_hash(place.before), {})
+            rest, value = self._learn(place, values, url)
+            if rest.value != value and _is_choice(values, value):
                 yield rest.url
+        _forget_oldest(self._rests, self._max_names)
+        _forget_oldest(self._places, MAX_PLACES)
 
-    def _learn(self, place: PathPlace, url: str) -> tuple[_Place, _Rest, int]:
+    def _learn(self, place: PathPlace, values: dict[int, _Value], url: str) -> tuple[_Rest, int]:
         value = _hash(place.value)
-        stats = self._places.setdefault(_hash(place.before), _Place())
-        if len(stats.values) <= MAX_VALUES:
-            stats.values.add(value)
         key = _hash(f"{place.before}\n{place.rest}")
         rest = self._rests.get(key)
         if rest is None:
             self._rests[key] = rest = _Rest(value, _hash(url), place.has_hash)
+        if value not in rest.values and len(values) <= MAX_VALUES:
+            stats = values.setdefault(value, _Value())
             stats.rests += 1
-        elif rest.value != value:
-            stats.shared += not rest.is_shared
-            rest.is_shared = True
+            rest.values.add(value)
             if rest.has_hash and not place.has_hash:
+                values.setdefault(rest.value, _Value()).shared += 1
                 rest.value, rest.url, rest.has_hash = value, _hash(url), False
-        while len(self._rests) > self._max_names:
-            del self._rests[next(iter(self._rests))]
-        while len(self._places) > MAX_PLACES:
-            del self._places[next(iter(self._places))]
-        return stats, rest, value
+            stats.shared += rest.value != value
+        return rest, value
+
+
+def _is_choice(values: dict[int, _Value], value: int) -> bool:
+    stats = values.get(value)
+    if stats is None or not stats.is_shared or len(values) > MAX_VALUES:
+        return False
+    return stats.rests >= RESTS_PER_CHOICE * sum(other.is_shared for other in values.values())
+
+
+def _forget_oldest(known: dict[int, Any], most: int) -> None:
+    while len(known) > most:
+        del known[next(iter(known))]
 
 
 def _hash(text: str) -> int:

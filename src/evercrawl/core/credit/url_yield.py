@@ -28,10 +28,9 @@ PAGE_FROM, VIEW_FROM = 0.2, 0.08  # Expected yield from which a URL is queued as
 
 AGAIN = "again "  # Begins the kind of views: what a kind yields depends on whether it is the first to name something.
 
-_HASH = re.compile(
-    r"(?<=[/=])(?=[a-f]*\d)(?:[0-9a-f]{16,}|(?=\d*[a-f])[0-9a-f]{12,15})(?=[&;:/?]|\Z)", re.IGNORECASE
-)
+_HASH = re.compile(r"(?<=[/=])(?=[a-f]*\d)(?:[0-9a-f]{16,}|(?=\d*[a-f])[0-9a-f]{12,15})(?=[&;:/?]|\Z)", re.IGNORECASE)
 """A hash, in full or cut to at least twelve digits. Digits alone may be a time."""
+_HASH_AT_END = re.compile(r"(?<=/)[0-9a-f]{12,}(?=/?\Z)", re.IGNORECASE)
 _SEPARATOR = re.compile("[&;]")
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[A-Za-z_-]+\Z")
@@ -69,7 +68,7 @@ class SiteYield:
 
 
 def kinds_of(url: str, form: Form = Form.PAGE) -> tuple[str, ...]:
-    """Return the kinds of a URL: by the first two segments of its path, and by the last one; each with parameters."""
+    """Return the kinds of a URL: by the first two or three segments of its path, and by the last one."""
     if form is Form.VIEW:
         return tuple(AGAIN + kind for kind in kinds_of(url))
     start = url.find("/", url.find("//") + 2)
@@ -80,7 +79,8 @@ def kinds_of(url: str, form: Form = Form.PAGE) -> tuple[str, ...]:
     if len(segments) <= 2:
         return (f"/{first}?{names}",)
     last = segments[-1] or f"{segments[-2]}/"
-    return f"/{first}/*?{names}", f"*/{_generalize(last)}?{names}"
+    kinds = f"/{first}/*?{names}", f"*/{_generalize(last)}?{names}"
+    return kinds if len(segments) <= 3 else (*kinds, f"/{first}/{_generalize(segments[2])}/*?{names}")
 
 
 def _generalize(segment: str) -> str:
@@ -133,8 +133,11 @@ class UrlName(NamedTuple):
 
 
 def names_in(url: str) -> list[UrlName]:
-    """Return what a URL names. If others named all of it before, it is another view or another version."""
+    """Return what a URL names. If others named all of it before, it is another view or another version.
+    A hash at the end of the path is a name: `/commit/9fceb02d0ae5`. Before other segments it is a version."""
     subject, site = _HASH.sub("", url), site_of(url)
+    if subject != url and "?" not in url and (last := _HASH_AT_END.search(url)) is not None:
+        return [UrlName(f"{site}#{last[0].lower()}")]
     base, _, query = subject.partition("?")
     pairs = _SEPARATOR.split(query)[:MAX_PARAMETERS] if query else []
     if len(pairs) == 1 and "=" not in query and _LETTER.search(query) is not None:

@@ -93,3 +93,21 @@ def test_a_view_names_the_page_that_it_shows() -> None:
 def test_memory_is_bounded() -> None:
     views = after(*(f"/x/blob/{letter}{number}" for letter in "abc" for number in range(100)), max_names=50)
     assert len(views._rests) == 50
+
+
+def test_a_few_products_with_the_same_parts_are_no_views() -> None:
+    parts = [f"part-{letter}" for letter in "abcdefghijkl"]
+    pages = [f"/{product}/{part}" for product in ("cup", "pot", "pan", "jar", "lid") for part in parts]
+    assert not any(after(*pages).is_view(SITE + path) for path in pages)
+
+
+def test_another_name_of_the_same_version_does_not_hide_the_views() -> None:
+    elsewhere = [f"/x.git/blob/refs/heads/main:/{file}" for file in FILES]
+    views = after(*code_browser(), *elsewhere, *code_browser(f"{HASH}:"))
+    assert views.is_view(f"{SITE}/x.git/blob/{HASH}:/{FILES[0]}")
+
+
+def test_a_place_that_was_forgotten_is_learned_again() -> None:
+    views = after(*code_browser(f"{HASH}:"))
+    views._places.clear()
+    assert not any(views.is_view(SITE + path) for path in code_browser()[:3])
