@@ -138,3 +138,39 @@ def test_the_plain_url_represents_its_views_even_if_it_was_visited_later() -> No
     assert repeated(world, "/article") is None
     assert repeated(world, "/article?print=1") == "/article"
     assert repeated(world, "/article?from=home") == "/article"
+
+
+CODE = [f"{folder}/{name}.py" for folder in ("src", "tests", "tools") for name in ("ant", "bee", "cat", "dog", "elk")]
+
+
+def code_browser() -> Pages:
+    """Return a site that shows each file in four ways, which a segment of the path names."""
+    views = [f"/x.git/{view}/HEAD/{file}" for file in CODE for view in ("blob", "blame", "log", "raw")]
+    bodies = {"/": page("Files", prose_of("files"), *views)}
+    for file in CODE:
+        old = [f"/x.git/blob/{number:040x}/{file}" for number in range(0xA1, 0xA5)]
+        for path in [view for view in views if view.endswith(file)] + old:
+            bodies[path] = page(file, prose_of(file), *old)
+    return Pages(bodies)
+
+
+def test_files_come_before_their_views_and_versions_that_the_path_names() -> None:
+    pages = code_browser()
+    world_of(pages).crawl()
+    asked = list(dict.fromkeys(pages.asked))
+    files = {f"/x.git/blob/HEAD/{file}" for file in CODE}
+    assert files <= set(asked[: 2 * len(CODE)])
+
+
+def test_a_feed_that_many_pages_name_is_requested_once() -> None:
+    feed = "<rss version='2.0'><channel><title>News</title><item><link>https://a.test/p1</link></item></channel></rss>"
+    named = '<link rel="alternate" type="application/rss+xml" href="/news.rss">'
+    bodies = {path_of(n): named + page(f"Page {n}", prose_of(str(n)), *map(path_of, range(20))) for n in range(20)}
+    pages = Pages({**bodies, "/news.rss": feed})
+    world = world_of(pages)
+    base = world.settings
+    world.settings = replace(
+        base, sitemaps=replace(base.sitemaps, enabled=True), pace=replace(base.pace, mode="unlimited")
+    )
+    world.crawl()
+    assert pages.asked.count("/news.rss") == 1

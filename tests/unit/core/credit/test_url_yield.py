@@ -65,6 +65,26 @@ def test_a_url_names_its_parameters_but_no_hashes() -> None:
     assert parameters_of(code) == "a&f&h&n&p"
 
 
+@pytest.mark.parametrize("digits", [40, 12])
+def test_a_hash_at_the_end_of_a_path_is_a_name_and_before_other_segments_a_version(digits: int) -> None:
+    one, other = HASH[:digits], HASH[::-1][:digits]
+    assert names_in(f"{SITE}/commit/{one}") == names_in(f"{SITE}/diff/{one}/") != names_in(f"{SITE}/commit/{other}")
+    assert names_in(f"{SITE}/file/{one}/a.py") == names_in(f"{SITE}/file/{other}/a.py")
+
+
+def test_digits_alone_are_no_short_hash() -> None:
+    assert [hashes_in(f"{SITE}/log/{name}") for name in ("20261118061500", "20261118a6c5", "2026a")] == [0, 1, 0]
+
+
+def test_a_deep_path_is_also_a_kind_by_its_third_segment() -> None:
+    copies, others = f"{SITE}/x.git/blob/main/", f"{SITE}/x.git/blob/HEAD/"
+    site = SiteYield()
+    for n in range(12):
+        site = after_visit(after_visit(site, f"{copies}a{n}/b.py", 0.0), f"{others}a{n}/c.py", 1.0)
+    assert tier_of(expected_yield(site, f"{copies}z/d.py", Form.PAGE)) is Tier.POOR
+    assert tier_of(expected_yield(site, f"{others}z/d.py", Form.PAGE)) is Tier.PAGE
+
+
 def test_a_name_may_be_the_whole_query_or_another_page() -> None:
     (bare,) = names_in(f"{SITE}/wiki.pl?Tea_Pot")
     assert bare.is_word
