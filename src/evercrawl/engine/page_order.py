@@ -204,14 +204,14 @@ class PageOrder:
         return max(priority, self._levels.main - 1) if is_version else priority
 
     def _tier(self, url: str, expected: float, hops: int) -> Tier:
-        """Return the tier of a URL. Versions come after all pages, unless they yield as much.
+        """Return the tier of a URL. Versions and views that a path names come after pages, unless they yield as much.
         The target of a redirect counts as a page, unless visits showed that its kind yields little, or it names a known
         page, such as the one that a login leads back to."""
         if hops and expected >= VIEW_PRIOR and not any(map(self._is_known_page, names_in(url))):
             return Tier.PAGE
         tier = tier_of(expected)
-        is_version = tier is Tier.PAGE and expected < PAGE_PRIOR and hashes_in(url) > 0
-        return Tier.VIEW if is_version and self.form_of(url) is Form.VIEW else tier
+        is_doubtful = tier is Tier.PAGE and expected < PAGE_PRIOR and ("?" not in url or hashes_in(url) > 0)
+        return Tier.VIEW if is_doubtful and self.form_of(url) is Form.VIEW else tier
 
     def demotions(self, pages: Sequence[Page]) -> list[tuple[Page, int]]:
         """Return the queued pages that turn out to be views or poor, with their new priorities."""
