@@ -70,6 +70,20 @@ def test_no_request_is_sent_in_quiet_hours():
     assert hours <= set(range(6, 22))
 
 
+def test_a_paused_crawl_sends_nothing_and_goes_on_when_it_is_resumed():
+    web = SimWeb(SEED, sites=2, pages_per_site=12, faults=NO_FAULTS)
+    world = make_world(web, shards=2)
+    begin, end = EPOCH + timedelta(seconds=8), EPOCH + timedelta(minutes=10)
+    world.is_paused = lambda: begin <= world.clock.now() < end
+    assert world.crawl() is Ended.DONE
+    sent = [request.sent for request in web.log.requests]
+    # It is noticed within two seconds, and requests in flight end.
+    assert [at for at in sent if begin + timedelta(seconds=3) < at < end] == []
+    assert min(sent) < begin
+    assert max(sent) > end
+    assert len(sent) >= len(set(web.pages()))
+
+
 def test_a_site_gets_no_more_than_its_budget():
     web = SimWeb(SEED, sites=3, pages_per_site=10, faults=NO_FAULTS)
     base = Settings()

@@ -141,7 +141,7 @@ def test_a_read_only_interface_shows_but_changes_nothing(links: Links, tmp_path:
 
 
 def test_pages_show_that_mail_is_not_set_up(links: Links, site: Interface) -> None:
-    assert "Mail cannot be sent yet: <bdi>no mail server is set up; run:" in site.operator.get("/alerts").text
+    assert "Mail is not set up yet" in site.operator.get("/alerts").text
     assert "Cannot send:" in site.operator.get("/alert?name=prices").text
     wish = {"name": "more", "channel": "mail", "address": "me@example.org", "csrf": site.csrf}
     answer = site.operator.post("/do/add-alert", data=wish)

@@ -68,6 +68,9 @@ GROUPS: dict[str, dict[str, ListedCommand]] = {
         "plan": ListedCommand("steering", "Estimate the freshness that a request budget buys."),
         "trap": ListedCommand("steering", "List crawler traps; exclude or allow URL patterns."),
         "pace": ListedCommand("steering", "Slow down requests to a site."),
+        "pause": ListedCommand("steering", "Pause the running crawl."),
+        "resume": ListedCommand("steering", "Resume a paused crawl."),
+        "stop": ListedCommand("steering", "Stop the running crawl, wherever it was started."),
     },
     "Operate": {
         "backup": ListedCommand("store", "Copy the collection to another folder, also while a crawl runs."),

@@ -23,6 +23,7 @@ from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.adapters.system import FileShares, OpenFiles, SystemClock, file_shares, retain_freed_memory
 from evercrawl.adapters.warc.warc_records import WarcInfo
 from evercrawl.adapters.warc.writer import FileOwner, WarcArchive
+from evercrawl.cluster.run_control import pause_of
 from evercrawl.config.credentials_file import read_credentials
 from evercrawl.config.fields_file import load_rules
 from evercrawl.config.load import read_host_list, read_lines, watch_rate_overrides, watch_trap_rules
@@ -100,6 +101,7 @@ def build_crawl(
         fields=load_rules(collection),
         new_rules=watch_trap_rules(collection, settings.traps).changed,
         new_overrides=watch_rate_overrides(collection, settings).changed,
+        is_paused=lambda: pause_of(collection) is not None,
         peers=peers,
         after=uploader.finish if uploader is not None else None,
         focus=load_focus(collection),
@@ -190,6 +192,7 @@ def assemble_crawl(
     fields: tuple[FieldRule, ...] = (),
     new_rules: NewRules | None = None,
     new_overrides: NewOverrides | None = None,
+    is_paused: Callable[[], bool] = lambda: False,
     peers: Peers | None = None,
     after: Callable[[], Awaitable[None]] | None = None,
     focus: Focus | TopicSketch | None = None,
@@ -235,7 +238,7 @@ def assemble_crawl(
         pace=pace,
         seed=seed,
         stop=stop,
-        updates=None if new_rules is None else RuleUpdates(new_rules, new_overrides),
+        updates=None if new_rules is None else RuleUpdates(new_rules, new_overrides, is_paused),
         after=after,
     )
 

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -21,13 +21,17 @@ from evercrawl.collection.removal import FOLDER as REMOVALS
 from evercrawl.collection.removal import finish_removals, removals, write_removal
 from evercrawl.config import is_collection, read_settings
 from evercrawl.config.edit import replace_file
+from evercrawl.config.trust import ADDRESS_FILES
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.settings import Settings
 
 MANIFEST = "backup.json"
 _DATABASES = (".sqlite", ".db")
-_LEFT_OUT = frozenset(("index", "graph", "near", "lock", "alerts.lock", "live.json", MANIFEST))
+_LEFT_OUT = frozenset(
+    ("index", "graph", "near", "lock", "alerts.lock", "live.json", "run-control.json", "downloads", MANIFEST)
+)
 """What is computed again, or belongs to a running process."""
+_ACCESS = ("web.sqlite",)  # Passwords, tokens and sessions: a restore must not revive one that was revoked.
 _BLOCK = 1 << 20
 
 
@@ -81,10 +85,16 @@ def read_manifest(backup: Path) -> Backup:
         raise ConfigError(f"{backup / MANIFEST} cannot be read: {error}") from error
 
 
-def restore(backup: Path, collection: Path) -> tuple[Path | None, VerifyReport]:
+def restore(
+    backup: Path, collection: Path, *, only: Sequence[str] = (), adjust: Callable[[Path], None] | None = None
+) -> tuple[Path | None, VerifyReport]:
     """Replace a collection by a backup, after all its versions were read; return where the old one is kept.
-    What was removed on request since the backup is removed again."""
+    What was removed on request since the backup is removed again, and who may use the web interface stays the same.
+    With `only`, other files and folders stay those of the collection. `adjust` changes the new one before it is used.
+    """
     read_manifest(backup)
+    if only:
+        _require_local(backup)
     report = verify(backup)
     if not report.is_sound():
         raise StoreUnavailable(
@@ -94,16 +104,29 @@ def restore(backup: Path, collection: Path) -> tuple[Path | None, VerifyReport]:
     fresh = collection.with_name(f"{collection.name}.restoring")
     shutil.rmtree(fresh, ignore_errors=True)
     for name in _files(backup):
-        _copy(backup / name, fresh / name)
+        if not only or name.parts[0] in only:
+            _copy(backup / name, fresh / name)
     aside = None
     if collection.exists():
         with CollectionLock(collection):
+            for name in _files(collection):
+                if name.parts[0] in _ACCESS or (only and name.parts[0] not in only):
+                    _copy(collection / name, fresh / name)
+            if adjust is not None:
+                adjust(fresh)
             _repeat_removals(collection, fresh)
             aside = collection.with_name(f"{collection.name}.before-{datetime.now(UTC):%Y%m%dT%H%M%S}")
             collection.rename(aside)
     fresh.rename(collection)
     sync_folder(collection.parent)
     return aside, report
+
+
+def _require_local(backup: Path) -> None:
+    """Raise ConfigError if the backup names a place outside of it."""
+    for name in ADDRESS_FILES:
+        if (backup / name).exists():
+            raise ConfigError(f"{backup / name} names a place outside of the backup, so it cannot be restored here")
 
 
 def _repeat_removals(old: Path, fresh: Path) -> None:

@@ -21,6 +21,7 @@ from evercrawl.adapters.plugins import installed_schemes, load_filter
 from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.adapters.system import raise_file_limit, reduce_gc_frequency
 from evercrawl.cluster.crawl_builder import build_crawl, pace_for, uses_database
+from evercrawl.cluster.run_control import end_control, stop_on_request
 from evercrawl.cluster.supervisor import run_workers
 from evercrawl.cluster.totals import PROGRESS_EVERY_S, report_progress, run_summary
 from evercrawl.cluster.visit_requests import watch_requests
@@ -87,13 +88,18 @@ async def run_crawl(path: Path, settings: Settings, options: RunOptions, *, lock
     """Crawl a collection that the caller has locked (by this open file), send alerts, and record the run."""
     with publish_progress(path, options.on_progress, forever=options.forever) as on_progress:
         began = datetime.now(UTC)
+        end_control(path)
         _check_outposts(path, settings)
         if options.focus is not None:
             await set_focus(path, settings, options.focus)
             settings = _start_at_example(settings, options.focus)
         requeue_allowed(path, settings)
-        async with run_notifier(path, settings):
-            summary = await _run(path, settings, replace(options, on_progress=on_progress), lock=lock)
+        stopping = asyncio.create_task(stop_on_request(path, options.stop.finish, began=began))
+        try:
+            async with run_notifier(path, settings):
+                summary = await _run(path, settings, replace(options, on_progress=on_progress), lock=lock)
+        finally:
+            stopping.cancel()
         reader = StateReader(path)
         not_needed_by = count_wait_causes(reader, pages=summary.not_needed, since=began)
         summary = replace(summary, not_needed_by=not_needed_by, next_visit=next_due(reader))

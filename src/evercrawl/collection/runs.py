@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from evercrawl.cluster.run_control import RunControl, end_control, pause_of, request_control
 from evercrawl.model.report import Progress, Summary
 
 RUNS_FILE = "runs.jsonl"
@@ -90,6 +91,26 @@ def live_run(collection: Path, *, now: datetime) -> LiveRun | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return run if now - run.at < STALE_AFTER else None
+
+
+def run_pause(collection: Path) -> RunControl | None:
+    """Return the pause of crawls that lasts; None: there is none."""
+    return pause_of(collection)
+
+
+def pause_run(collection: Path, *, by: str) -> None:
+    """Pause the running crawl, wherever it was started; it sends no more requests."""
+    request_control(collection, "pause", by=by)
+
+
+def resume_run(collection: Path) -> bool:
+    """End a pause; return False if there was none."""
+    return end_control(collection)
+
+
+def stop_run(collection: Path, *, by: str) -> None:
+    """Stop the running crawl, wherever it was started."""
+    request_control(collection, "stop", by=by)
 
 
 def record_run(collection: Path, summary: Summary, *, began: datetime, forever: bool) -> None:

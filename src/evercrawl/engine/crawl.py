@@ -54,6 +54,7 @@ class RuleUpdates(NamedTuple):
 
     traps: NewRules
     delays: NewOverrides | None = None
+    is_paused: Callable[[], bool] = lambda: False  # Whether the operator has paused the run.
 
 
 class Crawl:
@@ -114,6 +115,7 @@ class Crawl:
         )
         self.began = runtime.clock.now()
         self._is_open = False
+        self.is_paused = False
         self.pages_before = 0
         """Pages that the collection held when the run began."""
         self.pending_before = 0
@@ -265,9 +267,10 @@ class Crawl:
             await self._finish()
 
     async def _reload_rules(self) -> None:
-        """Apply changes of trap rules, rate overrides and removed pages while the crawl runs."""
+        """Apply pauses and changes of trap rules, rate overrides and removed pages while the crawl runs."""
         while self._updates is not None:
             await asyncio.sleep(RELOAD_EVERY.total_seconds())
+            self._pause(self._updates.is_paused())
             changed = self._updates.delays() if self._updates.delays is not None else None
             if changed is not None:
                 self.slow_down(changed[0])
@@ -282,6 +285,13 @@ class Crawl:
             except EvercrawlError as error:
                 # Each shard detects and reports the loss of its store by itself.
                 log.warning("the trap rules are in force but could not be stored: %s", error)
+
+    def _pause(self, is_paused: bool) -> None:
+        """Start no more requests while the operator pauses the run."""
+        if is_paused != self.is_paused:
+            self.is_paused = is_paused
+            for shard in self.shards.values():
+                shard.wake.set()
 
     def slow_down(self, rules: Iterable[str]) -> None:
         """Replace the rate overrides."""
@@ -303,8 +313,11 @@ class Crawl:
         return self.blocked_until_us() is None
 
     def blocked_until_us(self) -> int | None:
-        """Return when requests may start again, after quiet hours or with the next token of the budget; None: now."""
+        """Return when requests may start again: after a pause, quiet hours, or with the next token of the budget.
+        None: now."""
         now = self._runtime.clock.now()
+        if self.is_paused:
+            return to_us(now + RELOAD_EVERY)
         quiet = quiet_until(self._quiet_hours, now=now)
         if quiet is not None:
             return to_us(quiet)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
@@ -32,6 +33,7 @@ class SimWorld:
     keeps_bodies: bool = False  # Whether archived bodies can be read again.
     focus: Focus | TopicSketch | None = None  # The topic of a focused crawl.
     resolve: Resolve | None = None  # Finds the address of a site; None: addresses have no limit.
+    is_paused: Callable[[], bool] | None = None  # Whether the operator has paused the run; None: never.
 
     def crawl(self, *, refresh: bool = False, crash_after: timedelta | None = None) -> Ended | None:
         """Run the crawler once; return None if it was made to crash."""
@@ -90,6 +92,8 @@ class SimWorld:
             forever=forever,
             focus=self.focus,
             resolve=self.resolve,
+            new_rules=None if self.is_paused is None else lambda: None,  # Without, no time is spent on reading rules.
+            is_paused=self.is_paused or (lambda: False),
         )
 
     def _archive(self, shard: int) -> MemoryArchive:

@@ -27,6 +27,8 @@ COOKIE = "evercrawl_session"
 """The port is appended, since cookies ignore ports and one host may serve several collections."""
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 MAX_BODY_BYTES = 1_000_000
+UPLOAD_PATH = "/api/v1/backup-files"
+MAX_UPLOAD_BYTES = 1 << 40  # Of a backup; the disk is the limit.
 MAX_ADDRESSES = 10_000
 HUB_PREFIX = "/websub/"
 BURST, PER_S = 400, 100.0
@@ -96,7 +98,7 @@ class AccessMiddleware:
         prove_client(scope, is_known=user is not None)
         scope.setdefault("state", {})["user"] = user
         send = self._with_headers(scope, send)
-        receive = _limit_body(receive, max_body_bytes(scope["path"]))
+        receive = _limit_body(receive, max_body_bytes(scope["path"], user))
         if user is not None:
             await self._run(scope, receive, send)
         elif not await self.turns.run(self._run, scope, receive, send):
@@ -123,7 +125,7 @@ class AccessMiddleware:
         if scope["method"] not in SAFE_METHODS and not self._is_same_origin(headers):
             return error_response(403, "this request comes from another site")
         length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > max_body_bytes(scope["path"]):
+        if not length.isdigit() or int(length) > max_body_bytes(scope["path"], user):
             return error_response(413, "the request is too large")
         return None
 
@@ -206,8 +208,10 @@ def has_valid_csrf(request: Request, given: str | None) -> bool:
     return is_same(sent, user.csrf)
 
 
-def max_body_bytes(path: str) -> int:
-    """Return the maximum body size for a path."""
+def max_body_bytes(path: str, user: User | None) -> int:
+    """Return the maximum body size for a path and a user: only administrators upload files."""
+    if path == UPLOAD_PATH and user is not None and user.scope >= AccessScope.ADMIN:
+        return MAX_UPLOAD_BYTES
     return HUB_BODY_BYTES if path.startswith(HUB_PREFIX) else MAX_BODY_BYTES
 
 

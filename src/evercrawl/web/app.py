@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from importlib.resources import files
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
 
 import orjson
 from starlette.applications import Starlette
@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from evercrawl.web.access_control import AccessMiddleware, AllowedOrigins, error_response
+from evercrawl.web.access_control import AccessMiddleware, AllowedOrigins, error_response, has_valid_csrf
 from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import ANONYMOUS, AccessScope
 from evercrawl.web.endpoints import (
@@ -36,7 +36,10 @@ from evercrawl.web.login import LoginPages, OneTimeLink
 from evercrawl.web.message_links import message_link_routes
 from evercrawl.web.openapi import OPENAPI_PATH, openapi_document, scopes
 from evercrawl.web.pages.alerts import alert_feed
+from evercrawl.web.pages.backups import download_backup, upload_backup
+from evercrawl.web.pages.data import job_file
 from evercrawl.web.pages.history import replay_key
+from evercrawl.web.pages.reports import graph_picture
 from evercrawl.web.pages.search import find_target
 from evercrawl.web.pages.site_pages import load, load_charts
 from evercrawl.web.protocols.announcements import HubCallbacks, IndexNow
@@ -45,7 +48,7 @@ from evercrawl.web.protocols.cdx import cdx, wayback_cdx
 from evercrawl.web.protocols.memento import STAMP, MementoUrls, time_gate, time_map, url_after
 from evercrawl.web.protocols.metrics import healthz, metrics, readyz
 from evercrawl.web.protocols.streams import LOG_RANGE, EventStream, LiveStream, crawl_log, log_file
-from evercrawl.web.route import API, BadRequest, Inputs, Parameter
+from evercrawl.web.route import API, BadRequest, Inputs, Parameter, resource_path
 from evercrawl.web.templates import render
 from evercrawl.web.views import ACTIONS, PROTOCOLS, VIEWS, ProtocolRoute, operations
 
@@ -230,6 +233,7 @@ def _protocol_handlers(state: AppState) -> dict[str, RequestHandler]:
         async def handler(request: Request) -> Response:
             read = read_known_values if by_name[name].ignores_unknown else read_values
             values = read(by_name[name].parameters, request.query_params, now=state.now())
+            values |= {key: unquote(value) for key, value in request.path_params.items()}
             user = request.state.user or ANONYMOUS
             return await run_in_threadpool(function, state, Inputs(values, user, request.headers.get("host", "")))
 
@@ -246,8 +250,18 @@ def _protocol_handlers(state: AppState) -> dict[str, RequestHandler]:
     async def stream_events(request: Request) -> Response:
         return await events(request, read_values(by_name["events"].parameters, request.query_params, now=state.now()))
 
+    async def upload(request: Request) -> Response:
+        if not has_valid_csrf(request, None):
+            raise BadRequest("this form has expired; reload the page and try again", 403)
+        if state.read_only:
+            raise BadRequest("the interface is read-only", 403)
+        done = await upload_backup(state, request)
+        headers = {"Location": resource_path("/backups/{name}", name=done["name"])}
+        return Response(json_bytes("backup-upload", done), 201, headers, media_type="application/json")
+
     return {
         "events": stream_events,
+        "backup-upload": upload,
         "indexnow": IndexNow(state),
         "websub": HubCallbacks(state),
         **_memento_handlers(state),
@@ -262,6 +276,9 @@ THREADED: dict[str, Callable[[AppState, Inputs], Response]] = {
     "changes-atom": changes_feed,
     "search-atom": search_feed,
     "alert-atom": alert_feed,
+    "graph-picture": graph_picture,
+    "job-file": job_file,
+    "backup-file": download_backup,
     "metrics": metrics,
     "healthz": healthz,
     "readyz": readyz,

@@ -10,8 +10,8 @@ import sys
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
-from contextlib import closing, suppress
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any, Generic, TypeVar
 
 from evercrawl.collection.alerts.subscriptions import WebsubClient, callback_url_at, no_callback
 from evercrawl.collection.collection import Collection
+from evercrawl.collection.site_list import close_readers
 from evercrawl.config import LoadedSettings, collection_file, read_settings
 from evercrawl.errors import CollectionBusy
 from evercrawl.model.links import PageLinks
@@ -27,6 +28,7 @@ from evercrawl.model.settings import Settings
 from evercrawl.web.access_control import RateLimit
 from evercrawl.web.auth import AuthStore
 from evercrawl.web.doors import AnonymousTurns
+from evercrawl.web.jobs import JobRunner
 
 T = TypeVar("T")
 WAIT_S = 0.15  # How long a page waits for a first answer.
@@ -64,6 +66,9 @@ class AppState:
         self.cache = AnswerCache()
         self._index_lock = threading.Lock()
         self.crawl = CrawlProcess(collection)
+        self.jobs = JobRunner(collection)
+        self.on_reopen: Callable[[], object] = lambda: None
+        """Called when the folder was replaced, or settings of alerts have changed."""
         self.looks: OrderedDict[str, Any] = OrderedDict()
         """Looks at sites that may be added, by key."""
         self.test_limit = RateLimit(burst=TEST_BURST, per_s=TESTS_PER_S)
@@ -90,6 +95,14 @@ class AppState:
             self._loaded = read_settings(self.path, flags=self._flags, env=self._env)
             self._mtime_ns = mtime_ns
         return self._loaded
+
+    def reopen(self) -> None:
+        """Forget everything that was read: the folder has been replaced by a backup."""
+        self.cache.clear()
+        self._loaded = None
+        close_readers(self.path)
+        self.auth.reopen()
+        self.on_reopen()
 
     @property
     def settings(self) -> Settings:
@@ -183,6 +196,7 @@ class CrawlProcess:
         self._collection = collection
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
+        self._is_forever = False
         self.last_exit: int | None = None
 
     @property
@@ -214,7 +228,19 @@ class CrawlProcess:
                 self._child = subprocess.Popen(
                     command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
                 )
+            self._is_forever = forever
             return self._child.pid
+
+    @contextmanager
+    def interrupted(self) -> Iterator[None]:
+        """Stop our crawl for the block, and continue it afterwards."""
+        was_running = self.is_running
+        self.close()
+        try:
+            yield
+        finally:
+            if was_running:
+                self.start([], forever=self._is_forever)
 
     def stop(self) -> bool:
         """Stop our crawl, which saves its state; return False if there is none."""
@@ -293,6 +319,11 @@ class AnswerCache:
         """Drop an answer that is no longer true."""
         with self._lock:
             self._entries.pop(key, None)
+
+    def clear(self) -> None:
+        """Drop all answers."""
+        with self._lock:
+            self._entries.clear()
 
     def get(
         self, key: Hashable, compute: Callable[[], T], *, min_age_s: float = 2.0, wait_s: float = WAIT_S

@@ -98,15 +98,27 @@ class AuthStore:
         """Without a collection, or with one that cannot be written, everything is in memory."""
         self._now = now
         self._lock = threading.Lock()
-        path = Path(":memory:") if collection is None else collection / AUTH_FILE
+        self._path = None if collection is None else collection / AUTH_FILE
+        self._open()
+        self._secret = self._stored_secret("link", secrets.token_bytes(32))
+
+    def _open(self) -> None:
+        path = self._path or Path(":memory:")
         try:
-            if collection is not None:
+            if self._path is not None:
                 path.touch(mode=0o600)
             self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
             self._create_tables(path)
         except (OSError, sqlite3.Error) as error:
             raise StoreUnavailable(f"cannot use {path}: {error}") from error
-        self._secret = self._stored_secret("link", secrets.token_bytes(32))
+
+    def reopen(self) -> None:
+        """Open the file again, which was copied into a restored collection."""
+        if self._path is not None:
+            with self._lock:
+                self._db.close()
+                self._open()
+            self._secret = self._stored_secret("link", secrets.token_bytes(32))
 
     def _create_tables(self, path: Path) -> None:
         self._db.execute("pragma journal_mode = wal")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import count as numbers_from
 from itertools import pairwise
+from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
@@ -38,10 +39,11 @@ def _picture(title: str, about: str, parts: Sequence[Markup], *, width: int, hei
     ).format(width, height, role, mark, mark, mark, title, mark, about, Markup("").join(parts))
 
 
-def _rect(x: float, y: float, width: float, height: float, kind: str, words: str) -> Markup:
+def _rect(x: float, y: float, width: float, height: float, kind: str, words: str, link: str = "") -> Markup:
     # A calendar has hundreds of these, and Markup.format is slow.
     place = f'x="{x:.1f}" y="{y:.1f}" width="{max(0.5, width):.1f}" height="{max(0.0, height):.1f}"'
-    return Markup(f'<rect {place} class="{escape(kind)}"><title>{escape(words)}</title></rect>')
+    drawn = f'<rect {place} class="{escape(kind)}"><title>{escape(words)}</title></rect>'
+    return Markup(f'<a href="{escape(link)}" aria-label="{escape(words)}">{drawn}</a>' if link else drawn)
 
 
 def _text(x: float, y: float, words: str, *, anchor: str = "middle") -> Markup:
@@ -88,9 +90,13 @@ def _labels(names: Sequence[str], step: float) -> list[Markup]:
 
 
 def stacked_bars(
-    title: str, columns: Sequence[tuple[str, Mapping[str, int]]], series: Sequence[tuple[str, str]]
+    title: str,
+    columns: Sequence[tuple[str, Mapping[str, int]]],
+    series: Sequence[tuple[str, str]],
+    link_of: Callable[[int, str], str] | None = None,
 ) -> Chart:
-    """Return a chart of stacked columns; a series is its key and its label."""
+    """Return a chart of stacked columns; a series is its key and its label.
+    `link_of` returns where a part leads, by the place of its column and its series."""
     most = round_up(max((sum(parts.values()) for _, parts in columns), default=0))
     step = (WIDTH - LEFT - RIGHT) / max(1, len(columns))
     inner, wide = HEIGHT - TOP - BOTTOM, min(step * 0.8, WIDEST_BAR)
@@ -103,12 +109,14 @@ def stacked_bars(
                 top -= tall
                 words = f"{name}: {values[key]:,} {word}"
                 left = LEFT + (place + 0.5) * step - wide / 2
-                parts.append(_rect(left, top, wide, tall, f"s{at}", words))
+                link = link_of(place, key) if link_of is not None else ""
+                parts.append(_rect(left, top, wide, tall, f"s{at}", words, link))
     parts += _labels([name for name, _ in columns], step)
     rows = tuple((name, *(f"{values.get(key, 0):,}" for key, _ in series)) for name, values in columns)
     total = sum(sum(values.values()) for _, values in columns)
     about = f"{len(columns)} columns, {total:,} in total; the table below has the numbers."
-    svg = _picture(title, about, parts, width=WIDTH, height=HEIGHT)
+    role = "img" if link_of is None else "group"
+    svg = _picture(title, about, parts, width=WIDTH, height=HEIGHT, role=role)
     legend = tuple((f"s{at}", word) for at, (_, word) in enumerate(series))
     return Chart(title, svg, ("", *(word for _, word in series)), rows, legend if len(series) > 1 else ())
 
@@ -116,6 +124,20 @@ def stacked_bars(
 def bars(title: str, columns: Sequence[tuple[str, int]], noun: str) -> Chart:
     """Return a chart of plain columns."""
     return stacked_bars(title, [(name, {noun: value}) for name, value in columns], [(noun, noun)])
+
+
+class Bar(NamedTuple):
+    """A column that leads somewhere."""
+
+    name: str
+    value: int
+    link: str
+
+
+def linked_bars(title: str, columns: Sequence[Bar], noun: str) -> Chart:
+    """Return a chart of columns that are links."""
+    plain = [(one.name, {noun: one.value}) for one in columns]
+    return stacked_bars(title, plain, [(noun, noun)], link_of=lambda place, _: columns[place].link)
 
 
 def histogram(title: str, values: Sequence[float], edges: Sequence[float], *, noun: str) -> Chart:
@@ -130,8 +152,16 @@ def histogram(title: str, values: Sequence[float], edges: Sequence[float], *, no
 MAX_WEEKS, MIN_WEEKS = 53, 13
 
 
-def calendar(title: str, days: Mapping[date, int], *, last: date, weeks: int = MAX_WEEKS) -> Chart:
-    """Return a calendar with a cell per day, darker for higher counts; weeks start on Monday."""
+def calendar(
+    title: str,
+    days: Mapping[date, int],
+    *,
+    last: date,
+    weeks: int = MAX_WEEKS,
+    link_of: Callable[[date], str] | None = None,
+) -> Chart:
+    """Return a calendar with a cell per day, darker for higher counts; weeks start on Monday.
+    `link_of` returns where a day with a count leads."""
     first = last - timedelta(days=last.weekday() + 7 * (weeks - 1))
     most = max(days.values(), default=0)
     parts: list[Markup] = []
@@ -143,7 +173,8 @@ def calendar(title: str, days: Mapping[date, int], *, last: date, weeks: int = M
         value = days.get(day, 0)
         level = 0 if not value else min(LEVELS, 1 + (value * LEVELS - 1) // max(1, most))
         words = f"{day:%a %Y-%m-%d}: {value:,}"
-        parts.append(_rect(x, y, CELL - 2, CELL - 2, f"level{level}", words))
+        link = link_of(day) if link_of is not None and value else ""
+        parts.append(_rect(x, y, CELL - 2, CELL - 2, f"level{level}", words, link))
         if day.month != month and offset % 7 == 0:
             month = day.month
             if offset // 7 < weeks - 1:
@@ -151,16 +182,17 @@ def calendar(title: str, days: Mapping[date, int], *, last: date, weeks: int = M
     parts += [_text(left - 6, top + row * CELL + 8, name, anchor="end") for row, name in ((0, "Mon"), (4, "Fri"))]
     rows = tuple((day.isoformat(), f"{value:,}") for day, value in sorted(days.items(), reverse=True)[:100])
     about = f"{sum(days.values()):,} in total on {len(days)} days, at most {most:,} per day."
-    svg = _picture(title, about, parts, width=left + MAX_WEEKS * CELL + 2, height=top + 7 * CELL + 2)
+    role = "img" if link_of is None else "group"
+    svg = _picture(title, about, parts, width=left + MAX_WEEKS * CELL + 2, height=top + 7 * CELL + 2, role=role)
     return Chart(title, svg, ("day", "changes"), rows)
 
 
-def calendar_of_changes(days: Mapping[date, int], today: date) -> Chart | None:
+def calendar_of_changes(days: Mapping[date, int], today: date, link_of: Callable[[date], str]) -> Chart | None:
     """Return the calendar since the first change, at most a year; None: nothing has changed yet."""
     if not days:
         return None
-    weeks = (today - min(days)).days // 7 + 2
-    return calendar("Changed pages per day", days, last=today, weeks=min(MAX_WEEKS, max(MIN_WEEKS, weeks)))
+    weeks = min(MAX_WEEKS, max(MIN_WEEKS, (today - min(days)).days // 7 + 2))
+    return calendar("Changed pages per day", days, last=today, weeks=weeks, link_of=link_of)
 
 
 TimelineDot = tuple[float, float, str, str]  # Place and size from 0 to 1, words, and where it leads.

@@ -51,7 +51,12 @@ _KEY = {
     "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY_CHARS, "pattern": "^[!-~]+$"},
 }
 
-_IN_PATH = {"url": "URL of the page, not escaped.", "token": "Token of the subscription."}
+_IN_PATH = {
+    "url": "URL of the page, not escaped.",
+    "token": "Token of the subscription.",
+    "id": "Key of the task.",
+    "name": "Name of the backup.",
+}
 
 
 def openapi_document() -> dict[str, Any]:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
 from math import ceil
@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 
 from evercrawl.collection.alerts.notifier import run_notifier
 from evercrawl.collection.crawl import StopSignal
-from evercrawl.collection.runs import live_run
+from evercrawl.collection.runs import live_run, run_pause
 from evercrawl.collection.site_list import close_readers
 from evercrawl.config import is_writable, read_settings
 from evercrawl.errors import ConfigError, EvercrawlError
@@ -165,6 +165,7 @@ class WebService:
             flags=flags,
         )
         self.stop_crawl: StopSignal | None = None
+        self._is_closing = False
         self._servers: list[WebServer] = []
 
     @property
@@ -223,6 +224,8 @@ class WebService:
             for server, one in zip(self._servers, self.sockets, strict=True)
         ]
         await asyncio.gather(*(server.began.wait() for server in self._servers))
+        if not self.state.read_only:
+            self.state.jobs.delete_old_files()
         on_ready()
         warm = asyncio.create_task(asyncio.to_thread(warm_up, self.state))
         crawl = asyncio.create_task(self._crawl(say)) if self.options.crawl else None
@@ -252,14 +255,34 @@ class WebService:
         """Keep watching if that was chosen in the interface, unless this or another process crawls already."""
         state, settings = self.state, self.state.settings
         is_wanted = settings.web.keep_watching and settings.scope.seeds and settings.is_trusted
-        if is_wanted and not (self.options.crawl or state.read_only or live_run(state.path, now=state.now())):
+        is_paused = run_pause(state.path) is not None
+        if is_wanted and not (
+            is_paused or self.options.crawl or state.read_only or live_run(state.path, now=state.now())
+        ):
             state.crawl.start([], forever=True)
 
-    def _send_alerts(self) -> AbstractAsyncContextManager[None]:
+    @asynccontextmanager
+    async def _send_alerts(self) -> AsyncIterator[None]:
         """Send alerts while serving; a crawl in this process sends them itself."""
         if self.options.crawl or self.options.read_only:
-            return nullcontext()
-        return run_notifier(self.state.path, self.state.settings)
+            yield
+            return
+        again, loop = asyncio.Event(), asyncio.get_running_loop()
+        self.state.on_reopen = lambda: loop.call_soon_threadsafe(again.set)
+        task = asyncio.create_task(self._send_alerts_until(again))
+        try:
+            yield
+        finally:
+            self._is_closing = True
+            again.set()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def _send_alerts_until(self, again: asyncio.Event) -> None:
+        """Send alerts, and begin anew with the current file and settings whenever `again` is set."""
+        while not self._is_closing:
+            again.clear()
+            async with run_notifier(self.state.path, self.state.settings):
+                await again.wait()
 
     @asynccontextmanager
     async def _keep_subscriptions(self) -> AsyncIterator[None]:

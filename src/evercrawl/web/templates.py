@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from evercrawl.web.auth import AccessScope, User
 from evercrawl.web.table_page import filter_hint
 
 MESSAGE_CHARS = 500
+GROUPS = ("", "Crawl", "Reports", "Data", "Advanced")  # Of the navigation, in this order.
 
 
 class MenuEntry(NamedTuple):
@@ -41,6 +43,7 @@ def _environment() -> Environment:
         number=formats.format_number,
         duration=formats.format_duration,
         when=formats.time_element,
+        moment=datetime.fromisoformat,
         crawled=formats.crawled,
         line=formats.plain_line,
         block=formats.crawled_block,
@@ -63,13 +66,13 @@ def menu_of(state: AppState, user: User | None) -> dict[str, list[MenuEntry]]:
     """Return the navigation by group: what this user may open, without what the collection does not use."""
     from evercrawl.web.views import VIEWS
 
-    groups: dict[str, list[MenuEntry]] = {}
+    groups: dict[str, list[MenuEntry]] = {name: [] for name in GROUPS}
     for view in VIEWS:
         is_hidden = view.is_used is not None and not view.is_used(state)
         if view.title and user and user.scope >= view.scope and not is_hidden:
-            groups.setdefault(view.group, []).append(MenuEntry(view.title, view.path))
-    groups.setdefault("Advanced", []).append(MenuEntry("API", "/api"))
-    return groups
+            groups[view.group].append(MenuEntry(view.title, view.path))
+    groups["Advanced"].append(MenuEntry("API", "/api"))
+    return {name: entries for name, entries in groups.items() if entries}
 
 
 def render(name: str, data: dict[str, Any], *, request: Request, state: AppState) -> str:

@@ -1,9 +1,10 @@
-"""The commands `trap`, `pace` and `plan`: steer a crawl, even while it runs."""
+"""The commands `trap`, `pace`, `plan`, `pause`, `resume` and `stop`: steer a crawl, even while it runs."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import asdict
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -327,3 +328,69 @@ def _show_busiest_sites(plan: RevisitPlan) -> None:
         requests = format_rate(site.requests_per_day or 0.0)
         fresh = format_share(site.freshness, site.uncertainty)
         click.echo(f"  {requests:>14}  {fresh:<16}  {plural(site.pages, 'page'):>14}  {safe_line(site.site)}")
+
+
+@click.command("pause")
+@json_option
+@common_options
+@pass_cli
+def pause_command(cli: CliContext, as_json: bool) -> None:
+    """Pause the running crawl, wherever it was started, until you resume it.
+
+    \b
+    evercrawl pause
+    evercrawl resume
+
+    Requests in flight may finish; nothing new is requested. Starting a crawl also ends the pause.
+    """
+    from evercrawl.collection.runs import live_run, pause_run
+
+    path = cli.require_collection()
+    pause_run(path, by="command line")
+    is_running = live_run(path, now=datetime.now(UTC)) is not None
+    if as_json:
+        emit_json("pause", {"paused": True, "running": is_running})
+    else:
+        cli.note("paused" if is_running else "paused; no crawl is running now")
+
+
+@click.command("resume")
+@json_option
+@common_options
+@pass_cli
+def resume_command(cli: CliContext, as_json: bool) -> None:
+    """Resume a crawl that was paused.
+
+    \b
+    evercrawl resume
+    """
+    from evercrawl.collection.runs import resume_run
+
+    was_paused = resume_run(cli.require_collection())
+    if as_json:
+        emit_json("pause", {"paused": False, "was_paused": was_paused})
+    else:
+        cli.note("resumed" if was_paused else "nothing was paused")
+
+
+@click.command("stop")
+@json_option
+@common_options
+@pass_cli
+def stop_command(cli: CliContext, as_json: bool) -> int:
+    """Stop the running crawl, wherever it was started; requests in flight may finish.
+
+    \b
+    evercrawl stop
+    """
+    from evercrawl.collection.runs import live_run, stop_run
+
+    path = cli.require_collection()
+    is_running = live_run(path, now=datetime.now(UTC)) is not None
+    if is_running:
+        stop_run(path, by="command line")
+    if as_json:
+        emit_json("stop", {"stopping": is_running})
+    else:
+        cli.note("stopping the crawl" if is_running else "no crawl is running")
+    return ExitCode.OK if is_running else ExitCode.ERROR

@@ -41,6 +41,7 @@ from evercrawl.model.time import from_us, to_us
 
 SINGLE, BUNDLE, DIGEST = 1, 50, 200  # Default number of changes in one message: to a program, to people, in a digest.
 MAX_RETRIED = 100_000
+MAIL_PASSWORD_FILE = "mail-password"  # File of the collection with a password that was entered in the interface.
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +209,17 @@ class AlertRegistry:
         senders = ChannelSender(self._settings, collection=self._collection.resolve().name)
         try:
             return await senders.send(outgoing, now=now)
+        finally:
+            await senders.close()
+
+    async def test_mail(self, address: str) -> DeliveryAttempt:
+        """Send a test message by mail, without an alert; raise ConfigError if the address is not valid."""
+        now, alert = datetime.now(UTC), Alert("test", AlertFilter(), Destination(Channel.MAIL, address))
+        alert = self.validate(alert)
+        message = AlertMessage(f"msg_test_{secrets.token_hex(6)}", alert.name, to_us(now), tries=1)
+        senders = ChannelSender(self._settings, collection=self._collection.resolve().name)
+        try:
+            return await senders.send(OutgoingMessage(alert, message, (), (), "test", 0, b""), now=now)
         finally:
             await senders.close()
 

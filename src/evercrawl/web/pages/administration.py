@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evercrawl.collection.maintenance import is_in_database
@@ -21,10 +22,26 @@ CHANGEABLE = frozenset(
         "identity.contact", "scope.max_depth", "scope.include", "scope.exclude", "scope.max_pages_per_site",
         "pace.mode", "pace.delay", "crawl.max_pages", "crawl.max_time", "crawl.concurrency",
         "revisit.policy", "revisit.budget", "revisit.site_budget", "revisit.min_freshness_gain", "revisit.min_interval",
-        "revisit.max_interval", "revisit.quiet_hours", "sitemaps.enabled",
+        "revisit.max_interval", "revisit.quiet_hours", "sitemaps.enabled", "scope.kind", "scope.pages",
+        "scope.sections", "assets.enabled", "render.mode", "alerts.enabled", "alerts.quiet_hours", "traps.enabled",
     )
 )  # fmt: skip
 """Settings that are safe to change here: none can harm the machine or open private networks."""
+PURPOSES = {
+    "What to crawl": ("Which pages belong to the collection.", ("scope", "traps", "discovery", "focus", "sitemaps")),
+    "When to visit": ("How often pages are visited, and how many.", ("revisit", "crawl", "credit")),
+    "How gently": ("Who we are, and our load on sites.", ("identity", "pace", "robots")),
+    "What to store": ("Copies of pages and what counts as a change.",
+                      ("assets", "render", "change", "duplicates", "archive", "analysis")),
+    "Notifications": ("Alerts and mail.", ("alerts",)),
+    "Search": ("The search index and the link graph.", ("search",)),
+    "This interface": ("Who can connect, and limits.", ("web",)),
+    "Network": ("Connections and their limits.", ("http", "dns", "outposts")),
+    "Internals": ("Limits and storage that rarely need a change.", ("store", "frontier", "url_seen", "parse")),
+}  # fmt: skip
+"""Sections of settings by purpose."""
+PURPOSE_OF = {section: name for name, (_, members) in PURPOSES.items() for section in members}
+OTHER = "Internals"  # Where a section without a purpose is listed.
 
 
 def outposts(state: AppState, inputs: Inputs) -> dict[str, Any]:
@@ -43,31 +60,57 @@ def has_workers(state: AppState) -> bool:
 
 
 def settings(state: AppState, inputs: Inputs) -> dict[str, Any]:
-    """Return every setting with its value and origin, and whether it can be changed here."""
-    loaded = state.loaded_settings
+    """Return every setting with its value, default and origin: changed ones first, then by purpose."""
+    words = (inputs["q"] or "").lower().split()
+    found = [one for one in _all_settings(state) if _matches(one, words)]
+    changed = [one for one in found if one["changed"]]
+    texts = sections()
+    groups = [
+        {
+            "name": name,
+            "text": text,
+            "sections": [
+                {"name": section, "text": about, "settings": [one for one in found if one["section"] == section]}
+                for section, about in sorted(texts.items(), key=lambda pair: _place(members, pair[0]))
+                if PURPOSE_OF.get(section, OTHER) == name and any(one["section"] == section for one in found)
+            ],
+        }
+        for name, (text, members) in PURPOSES.items()
+    ]
     return {
-        "sections": [
-            {
-                "name": section,
-                "text": text,
-                "settings": [
-                    {
-                        "key": known.key,
-                        "name": known.name,
-                        "value": show_value(known, loaded.value(known.key)),
-                        "default": show_value(known, known.default),
-                        "origin": _origin(loaded.origins.get(known.key, "default")),
-                        "help": known.help,
-                        "meaning": describe_type(known),
-                        "changeable": known.key in CHANGEABLE,
-                    }
-                    for known in known_settings().values()
-                    if known.section == section
-                ],
-            }
-            for section, text in sections().items()
-        ]
+        "q": inputs["q"],
+        "count": len(found),
+        "changed": changed,
+        "groups": [group for group in groups if group["sections"]],
     }
+
+
+def _place(members: Sequence[str], section: str) -> int:
+    return members.index(section) if section in members else len(members)
+
+
+def _all_settings(state: AppState) -> list[dict[str, Any]]:
+    loaded = state.loaded_settings
+    return [
+        {
+            "key": known.key,
+            "section": known.section,
+            "name": known.name,
+            "value": show_value(known, loaded.value(known.key)),
+            "default": show_value(known, known.default),
+            "changed": loaded.value(known.key) != known.default,
+            "origin": _origin(loaded.origins.get(known.key, "default")),
+            "help": known.help,
+            "meaning": describe_type(known),
+            "changeable": known.key in CHANGEABLE,
+        }
+        for known in known_settings().values()
+    ]
+
+
+def _matches(one: Mapping[str, Any], words: Sequence[str]) -> bool:
+    text = f"{one['key']} {one['help']} {PURPOSE_OF.get(one['section'], OTHER)}".lower().replace("_", " ")
+    return all(word.replace("_", " ") in text for word in words)
 
 
 def _origin(place: str) -> str:
@@ -88,6 +131,8 @@ def set_setting(state: AppState, inputs: Inputs) -> ActionResult:
         write_setting(collection_file(state.path), key, written)
     except ConfigError as error:
         raise BadRequest(str(error)) from error
+    if key.startswith("alerts."):
+        state.on_reopen()
     return ActionResult(f"{key} set to {inputs['value']}. The next crawl uses it.", "/settings")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from evercrawl.collection.change_groups import MAX_PAGES_NAMED, describe_pages, filter_by_state, recent_changes
@@ -89,6 +89,11 @@ def changes(state: AppState, inputs: Inputs) -> dict[str, Any]:
 def change_list(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return single changes, newest first."""
     return table_data(stored_table(state, inputs, "change-list", "/change-list"), "changes")
+
+
+def changes_on(day: date, site: str | None = None) -> str:
+    """Return the link to the changes of a day."""
+    return link_to("/change-list", at=day.isoformat(), site=None if site is None else f"={site}")
 
 
 def _noise(state: AppState, inputs: Inputs, since: datetime) -> list[dict[str, Any]]:

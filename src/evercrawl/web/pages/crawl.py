@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from itertools import pairwise
 from typing import Any
 
-from evercrawl.collection.runs import live_run
+from evercrawl.collection.runs import live_run, pause_run, resume_run, stop_run
 from evercrawl.collection.site_list import due_by_hour, queued_by_priority
 from evercrawl.collection.table_view import read_skipped
 from evercrawl.collection.urls import read_url_list, request_visit, require_public_url
 from evercrawl.config import collection_file, write_setting
 from evercrawl.model.reason import Reason
 from evercrawl.web.app_state import AppState
-from evercrawl.web.charts import bars
+from evercrawl.web.charts import Bar, linked_bars
 from evercrawl.web.format import link_to
 from evercrawl.web.route import ActionResult, BadRequest, Inputs, resource_path
 from evercrawl.web.table_page import stored_table, table_data
@@ -43,11 +44,27 @@ def start_crawl(state: AppState, inputs: Inputs) -> ActionResult:
 
 
 def stop_crawl(state: AppState, inputs: Inputs) -> ActionResult:
-    """Stop the crawl that was started here."""
-    if not state.crawl.stop():
-        raise BadRequest("this crawl was started elsewhere; stop it there", 409)
+    """Stop the running crawl, wherever it was started."""
+    is_ours = state.crawl.stop()
+    if not is_ours and live_run(state.path, now=state.now()) is None:
+        raise BadRequest("no crawl is running", 409)
+    if not is_ours:
+        stop_run(state.path, by=inputs.user.name)
     _save_watching(state, is_on=False)
     return ActionResult("Stopping the crawl. Requests in flight may finish.", "/live")
+
+
+def update_crawl(state: AppState, inputs: Inputs) -> ActionResult:
+    """Pause or resume crawling."""
+    if inputs["paused"]:
+        pause_run(state.path, by=inputs.user.name)
+        message = "Paused. Requests in flight may finish; nothing new is requested until you resume."
+        return ActionResult(message, "/live", {"paused": True})
+    resume_run(state.path)
+    is_running = live_run(state.path, now=state.now()) is not None or state.crawl.pid is not None
+    if state.settings.web.keep_watching and not is_running:
+        state.crawl.start([], forever=True)
+    return ActionResult("Resumed.", "/live", {"paused": False})
 
 
 def _save_watching(state: AppState, *, is_on: bool) -> None:
@@ -75,9 +92,12 @@ def frontier(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 def frontier_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
     """Return the chart of pages due per hour."""
-    begin = data["now"]
-    columns = [(f"{begin + timedelta(hours=hour):%H}h", count) for hour, count in enumerate(data["due_by_hour"])]
-    return {"due": bars("Pages due in the next 24 hours", columns, "pages")}
+    hours = [data["now"] + timedelta(hours=hour) for hour in range(len(data["due_by_hour"]) + 1)]
+    columns = [
+        Bar(f"{begin:%H}h", count, link_to("/frontier", due=f"{begin:%Y-%m-%dT%H:%M:%SZ}..{end:%Y-%m-%dT%H:%M:%SZ}"))
+        for (begin, end), count in zip(pairwise(hours), data["due_by_hour"], strict=True)
+    ]
+    return {"due": linked_bars("Pages due in the next 24 hours", columns, "pages")}
 
 
 def skipped(state: AppState, inputs: Inputs) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from typing import Any
 
-from evercrawl.collection.runs import LiveRun, live_run, past_run, past_runs
+from evercrawl.collection.runs import LiveRun, live_run, past_run, past_runs, run_pause
 from evercrawl.collection.site_list import busiest_sites, changes_by_day, largest_sites, newest_visits, visits_by_day
 from evercrawl.collection.status import next_visit
 from evercrawl.model.listing import SiteRow
@@ -14,8 +14,8 @@ from evercrawl.model.reason import Reason
 from evercrawl.model.table import TableColumn
 from evercrawl.web.app_state import AppState
 from evercrawl.web.charts import calendar_of_changes, stacked_bars
-from evercrawl.web.format import format_duration, relative_time, short_url
-from evercrawl.web.pages.changes_page import top_changes
+from evercrawl.web.format import format_duration, link_to, relative_time, short_url
+from evercrawl.web.pages.changes_page import changes_on, top_changes
 from evercrawl.web.pages.site_pages import find_traps
 from evercrawl.web.route import BadRequest, Inputs
 from evercrawl.web.table_page import listed_table, table_data
@@ -68,9 +68,18 @@ def overview_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
     shown = [today - timedelta(days=back) for back in range(count - 1, -1, -1)]
     columns = [(f"{day:%d %b}", _kinds(days.get(day, {}))) for day in shown]
     return {
-        "visits": stacked_bars("Visits per day, by result", columns, KINDS) if days else None,
-        "changes": calendar_of_changes(data["changes_by_day"], today),
+        "visits": stacked_bars(
+            "Visits per day, by result", columns, KINDS, lambda place, kind: _visits_link(shown[place], kind)
+        )
+        if days
+        else None,
+        "changes": calendar_of_changes(data["changes_by_day"], today, changes_on),
     }
+
+
+def _visits_link(day: date, kind: str) -> str:
+    """Return where a part of the chart leads: to the changes of that day, or to the pages last visited then."""
+    return changes_on(day) if kind == "new" else link_to("/pages", last_visit=day.isoformat(), sort="-last_visit")
 
 
 def _kinds(reasons: dict[str, int]) -> dict[str, int]:
@@ -95,9 +104,9 @@ def live(state: AppState, inputs: Inputs) -> dict[str, Any]:
 
 def crawl_state(state: AppState) -> dict[str, Any]:
     """Return the running crawl: how far it is, the time left, and what it waits for."""
-    run = live_run(state.path, now=state.now())
+    run, pause = live_run(state.path, now=state.now()), run_pause(state.path)
     sites = state.cached("live sites", lambda: busiest_sites(state.path, LIVE_SITES_SHOWN), min_age_s=1) or []
-    found = {"run": run, "crawl_pid": state.crawl.pid, "sites": sites}
+    found = {"run": run, "crawl_pid": state.crawl.pid, "sites": sites, "pause": pause and pause._asdict()}
     if run is None:
         return {**found, "share": 0.0, "left": "", "waiting": ""}
     done, queued = run.progress.fetched, run.progress.queued
@@ -114,6 +123,8 @@ def crawl_state(state: AppState) -> dict[str, Any]:
 def _waiting(state: AppState, run: LiveRun, sites: Sequence[SiteRow]) -> str:
     """Return what a crawl waits for and why, in words."""
     now, progress = state.now(), run.progress
+    if run_pause(state.path) is not None:
+        return "Paused: no requests are sent until you resume."
     if progress.closed_note and not progress.in_flight:
         return f"Paused: {progress.closed_note}"
     if not progress.queued and not progress.in_flight:

@@ -119,7 +119,13 @@ def _robots(state: AppState, site: Site) -> dict[str, Any] | None:
 
 def site_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
     """Return the calendar of changes."""
-    return {"changes": calendar_of_changes(data["changes_by_day"], today)}
+    name = data["site"].name
+    days = data["changes_by_day"]
+    return {
+        "changes": calendar_of_changes(
+            days, today, lambda day: link_to("/change-list", at=day.isoformat(), site=f"={name}")
+        )
+    }
 
 
 def load(state: AppState, inputs: Inputs) -> dict[str, Any]:

@@ -98,7 +98,7 @@ function watchLive(part) {
   source.addEventListener("live", (event) => {
     const live = JSON.parse(event.data);
     const progress = live.run ? live.run.progress : null;
-    if (part.dataset.running !== String(Boolean(progress || live.crawl_pid))) {
+    if (part.dataset.running !== String(Boolean(progress || live.crawl_pid)) || part.dataset.paused !== String(Boolean(live.pause))) {
       source.close();
       location.reload();
       return;
@@ -112,7 +112,7 @@ function watchLive(part) {
 
 function showProgress(part, live, progress) {
   const state = part.querySelector("[data-live-state]");
-  if (state.textContent !== "A crawl is running.") state.textContent = "A crawl is running.";
+  if (!live.pause && state.textContent !== "A crawl is running.") state.textContent = "A crawl is running.";
   for (const one of part.querySelectorAll("[data-live-number]")) one.textContent = number.format(progress[one.dataset.liveNumber]);
   for (const one of part.querySelectorAll("[data-live-text]")) one.textContent = live[one.dataset.liveText];
   part.querySelector("[data-live-share]").value = live.share;
@@ -165,6 +165,24 @@ async function poll(part) {
   fresh.querySelector("input:checked, a")?.focus();
 }
 
+/* Sends a chosen file as it is; the page then lists it. */
+function uploadFile(form) {
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const [file] = form.querySelector("input[type=file]").files;
+    const output = form.querySelector("output");
+    const button = form.querySelector("button");
+    button.disabled = true;
+    output.textContent = `Uploading ${file.name}…`;
+    const headers = { "X-CSRF-Token": form.dataset.csrf, "Content-Type": "application/octet-stream" };
+    const answer = await fetch(form.dataset.upload, { method: "POST", body: file, headers }).catch(() => null);
+    if (answer?.ok) return location.reload();
+    const problem = await answer?.json().catch(() => null);
+    output.textContent = problem?.detail ?? "The upload failed; try again.";
+    button.disabled = false;
+  });
+}
+
 function copyField(button) {
   button.hidden = !navigator.clipboard;
   button.addEventListener("click", async () => {
@@ -174,6 +192,7 @@ function copyField(button) {
 }
 
 for (const button of document.querySelectorAll("[data-copy]")) copyField(button);
+for (const form of document.querySelectorAll("[data-upload]")) uploadFile(form);
 for (const input of document.querySelectorAll("[data-fill]")) fillFromFile(input);
 for (const part of document.querySelectorAll("[data-poll]")) poll(part);
 for (const time of document.querySelectorAll("time[datetime]")) time.title = exact.format(new Date(time.dateTime));
