@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -72,9 +72,16 @@ def _cursor_error(text: str) -> ConfigError:
 
 
 def read_table(
-    collection: Path, settings: Settings, name: str, query: TableQuery, *, columns: Sequence[str] = ()
+    collection: Path,
+    settings: Settings,
+    name: str,
+    query: TableQuery,
+    *,
+    columns: Sequence[str] = (),
+    on_part: Callable[[TableRows], None] | None = None,
 ) -> TableRows:
-    """Return a portion of a table with the given columns; none given: those that are shown by default."""
+    """Return a portion of a table with the given columns; none given: those that are shown by default.
+    While a large table is being sorted, `on_part` gets the first rows of what was read so far."""
     table = TABLES[name]
     if query.sort is None and table.order is not None:
         query = replace(query, sort=table.order[0], descending=table.order[1])
@@ -84,13 +91,15 @@ def read_table(
     if query.sort is None:
         found, resume = _in_table_order(collection, table, query, shards)
     else:
-        found = _in_order(collection, table, query, shards)
+
+        def show(part: list[RowCursor]) -> None:
+            if on_part is not None:
+                on_part(TableRows(_rows_at(collection, table, part, query, columns), None, None, True))
+
+        found = _in_order(collection, table, query, shards, on_part=show)
     has_more = len(found) > query.limit
     found = found[: query.limit]
-    if query.backwards:
-        found.reverse()
-    wanted = list(columns) or [column.name for column in table.columns if column.is_shown]
-    rows = [dict(row) for row in _read_rows(collection, table, found, wanted)]
+    rows = _rows_at(collection, table, found, query, columns)
     came_from = query.cursor is not None
     return TableRows(
         rows,
@@ -98,6 +107,17 @@ def read_table(
         found[0] if found and (has_more if query.backwards else came_from) else None,
         resume is not None,
     )
+
+
+def _rows_at(
+    collection: Path, table: SqlTable, found: list[RowCursor], query: TableQuery, columns: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return the rows at these positions; a search backwards is turned round in place."""
+    del found[query.limit :]
+    if query.backwards:
+        found.reverse()
+    wanted = list(columns) or [column.name for column in table.columns if column.is_shown]
+    return [dict(row) for row in _read_rows(collection, table, found, wanted)]
 
 
 def _check_cursor(table: SqlTable, query: TableQuery) -> None:
@@ -122,18 +142,36 @@ def _shards(collection: Path, settings: Settings, query: TableQuery) -> list[int
     return shards
 
 
-def _in_order(collection: Path, table: SqlTable, query: TableQuery, shards: Sequence[int]) -> list[RowCursor]:
+def _in_order(
+    collection: Path,
+    table: SqlTable,
+    query: TableQuery,
+    shards: Sequence[int],
+    *,
+    on_part: Callable[[list[RowCursor]], None],
+) -> list[RowCursor]:
+    """Return the first rows in the order of the query; `on_part` gets those of the shards that were read in time."""
+    end, is_shown = time.monotonic() + MAX_SCAN_S, False
+    found: list[RowCursor] = []
+
     def read(shard: int) -> list[RowCursor]:
         with open_listing(collection, shard) as reader:
             return TableReader(reader.queries, table, shard).keys(query)
 
     with ThreadPoolExecutor(THREADS) as threads:
-        found = [one for part in threads.map(read, shards) for one in part]
-    found.sort(key=lambda one: (one.shard, one.key), reverse=query.backwards)
-    found.sort(
-        key=lambda one: cast(Any, one.value), reverse=query.descending is not query.backwards
-    )  # Keeps equal ones in order.
-    return found[: query.limit + 1]
+        for part in threads.map(read, shards):
+            found += part
+            if not is_shown and time.monotonic() > end:
+                is_shown = True
+                on_part(_first_rows(found, query))
+    return _first_rows(found, query)
+
+
+def _first_rows(found: Sequence[RowCursor], query: TableQuery) -> list[RowCursor]:
+    ordered = sorted(found, key=lambda one: (one.shard, one.key), reverse=query.backwards)
+    is_down = query.descending is not query.backwards
+    ordered.sort(key=lambda one: cast(Any, one.value), reverse=is_down)  # Keeps equal ones in order.
+    return ordered[: query.limit + 1]
 
 
 def _in_table_order(

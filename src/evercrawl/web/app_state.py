@@ -67,6 +67,7 @@ class AppState:
         self._index_lock = threading.Lock()
         self.crawl = CrawlProcess(collection)
         self.jobs = JobRunner(collection)
+        self.table_parts = GrowingAnswers()
         self.on_reopen: Callable[[], object] = lambda: None
         """Called when the folder was replaced, or settings of alerts have changed."""
         self.looks: OrderedDict[str, Any] = OrderedDict()
@@ -306,6 +307,33 @@ class CachedAnswer(Generic[T]):
             self._cost_s = self._at - self._began
             self._busy = False
         self._ready.set()
+
+
+class GrowingAnswers:
+    """First parts of answers that are still being computed, by key."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._parts: dict[str, Any] = {}
+
+    def put(self, key: str, part: object) -> None:
+        """Offer a part to those who wait."""
+        with self._changed:
+            self._parts[key] = part
+            self._changed.notify_all()
+
+    def drop(self, key: str) -> None:
+        """Forget a part: the answer is complete."""
+        with self._changed:
+            self._parts.pop(key, None)
+            self._changed.notify_all()
+
+    def wait_for(self, key: str, seconds: float) -> Any:
+        """Return a part, waiting for it; None: there is none yet, or the answer is complete."""
+        with self._changed:
+            if key not in self._parts:
+                self._changed.wait(seconds)
+            return self._parts.get(key)
 
 
 class AnswerCache:

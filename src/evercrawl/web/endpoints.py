@@ -146,7 +146,8 @@ async def _show_view(request: Request, state: AppState, view: View) -> Response:
     given = {name: value for name, value in request.query_params.items() if name not in ("done", "proof")}
     given |= {name: ",".join(request.query_params.getlist(name)) for name in lists if name in given}
     values = read_values(view.parameters, _with_path(request, given), now=state.now())
-    inputs = Inputs(values, request.state.user, request.headers.get("host", ""))
+    is_page = not wants_json(request) and not request.url.path.endswith(".csv")
+    inputs = Inputs(values, request.state.user, request.headers.get("host", ""), is_page)
     return await run_in_threadpool(_render_view, request, state, view, inputs)
 
 

@@ -45,6 +45,7 @@ class Inputs:
     values: Mapping[str, Any]
     user: User
     host: str
+    is_page: bool = False  # A person waits for the answer, who can see it grow.
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evercrawl.collection.exchange.tables import escape_formula
@@ -17,7 +17,9 @@ from evercrawl.web.format import link_to, to_plain
 from evercrawl.web.route import AFTER, BadRequest, Inputs, Parameter, limit
 
 MAX_ROWS = 1000
-SORT_WAIT_S = 10.0  # How long a page waits for the order of a large table.
+SORT_WAIT_S = 10.0  # How long a program waits for the order of a large table.
+PAGE_WAIT_S = 0.15  # How long a page waits for it, before it shows the first rows of what was read so far.
+PART_WAIT_S = 0.35  # How long it then waits for these.
 _STATE = ("sort", "columns", "after", "before", "limit")
 _HINTS = {"time": ">7d, 2026-11-01", "share": ">=0.1", "choice": "exact, !not"}
 
@@ -53,6 +55,7 @@ class TableView:
     query: TableQuery
     portion: TableRows
     values: Mapping[str, Any]
+    is_sorting: bool = False  # These are the first rows of what was read so far.
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -117,23 +120,33 @@ def stored_table(
 ) -> TableView:
     """Return a table of the store, with fixed filters; the order of a large one is kept for a while."""
     columns = table_columns(name)
-    query, shown = _query(columns, Inputs({**inputs.values, **(fixed or {})}, inputs.user, inputs.host), state)
+    query, shown = _query(columns, replace(inputs, values={**inputs.values, **(fixed or {})}), state)
     names = [column.name for column in shown]
+
+    parts = state.table_parts
+    key = f"table {name} {query} {names}"
 
     def run() -> TableRows | ConfigError:
         try:
             if read is not None:
                 return read(query, names)
-            return read_table(state.path, state.settings, name, query, columns=names)
+            return read_table(
+                state.path, state.settings, name, query, columns=names, on_part=lambda part: parts.put(key, part)
+            )
         except ConfigError as error:
             return error
+        finally:
+            parts.drop(key)
 
-    found = state.cached(f"table {name} {query} {names}", run, wait_s=SORT_WAIT_S)
+    found = state.cached(key, run, wait_s=PAGE_WAIT_S if inputs.is_page else SORT_WAIT_S)
+    if found is None and inputs.is_page:
+        found = parts.wait_for(key, PART_WAIT_S) or state.cached(key, run, wait_s=0.0)
     if found is None:
         raise BadRequest("sorting; the table will appear in a moment", 503, retry_after_s=1)
     if isinstance(found, ConfigError):
         raise BadRequest(str(found))
-    return TableView(path, columns, shown, query, found, inputs.values)
+    is_sorting = query.sort is not None and found.is_partial
+    return TableView(path, columns, shown, query, found, inputs.values, is_sorting)
 
 
 def listed_table(

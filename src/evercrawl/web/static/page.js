@@ -161,8 +161,10 @@ async function poll(part) {
   const fresh = new DOMParser().parseFromString(answer, "text/html").querySelector("[data-poll]");
   if (!fresh) return poll(part);
   part.replaceWith(fresh);
+  for (const time of fresh.querySelectorAll("time[datetime]")) time.title = exact.format(new Date(time.dateTime));
+  spreadTimes(fresh);
   if (fresh.dataset.poll === "true") return poll(fresh);
-  fresh.querySelector("input:checked, a")?.focus();
+  if ("takesFocus" in fresh.dataset) fresh.querySelector("input:checked, a")?.focus();
 }
 
 /* Sends a chosen file as it is; the page then lists it. */
