@@ -212,6 +212,8 @@ class Parameter:
         return found if self.default is None else found | {"default": self.default}
 
 
+URL_PARAMETER = Parameter("url", "URL of the page.", "url", required=True)
+SITE_PARAMETER = Parameter("name", "Origin or host of the site, such as https://example.org.", required=True)
 AFTER = Parameter("after", "Continue a list: `next` of the previous response.")
 
 
