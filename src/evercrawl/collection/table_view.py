@@ -22,8 +22,12 @@ from evercrawl.model.settings import Settings
 from evercrawl.model.table import NUMBERS, RowCursor, TableColumn, TableQuery, TableRows
 from evercrawl.model.time import from_us
 
+PART_AFTER_S = 0.1  # A sort that takes longer shows the first rows of what it has read.
 MAX_SCAN_S = 0.2  # A search in table order ends after this time; the next portion continues it.
 THREADS = 2  # Shards that are read at the same time; SQLite lets other threads run meanwhile.
+
+
+OnPart = Callable[[TableRows], None]
 
 
 def table_columns(name: str) -> tuple[TableColumn, ...]:
@@ -78,7 +82,7 @@ def read_table(
     query: TableQuery,
     *,
     columns: Sequence[str] = (),
-    on_part: Callable[[TableRows], None] | None = None,
+    on_part: OnPart | None = None,
 ) -> TableRows:
     """Return a portion of a table with the given columns; none given: those that are shown by default.
     While a large table is being sorted, `on_part` gets the first rows of what was read so far."""
@@ -151,7 +155,7 @@ def _in_order(
     on_part: Callable[[list[RowCursor]], None],
 ) -> list[RowCursor]:
     """Return the first rows in the order of the query; `on_part` gets those of the shards that were read in time."""
-    end, is_shown = time.monotonic() + MAX_SCAN_S, False
+    end, is_shown = time.monotonic() + PART_AFTER_S, False
     found: list[RowCursor] = []
 
     def read(shard: int) -> list[RowCursor]:
@@ -217,11 +221,24 @@ def _read_rows(
     ]
 
 
-def read_skipped(collection: Path, settings: Settings, query: TableQuery, columns: Sequence[str]) -> TableRows:
+def read_skipped(
+    collection: Path, settings: Settings, query: TableQuery, columns: Sequence[str], *, on_part: OnPart | None = None
+) -> TableRows:
     """Return skipped URLs with today's reasons; those that would be requested now are left out."""
     needed = ("url", "depth", "hops", "reason", "detail", "moved_to")
-    portion = read_table(collection, settings, "skipped", query, columns=tuple(dict.fromkeys((*columns, *needed))))
-    rules, rows = CurrentRules(collection, settings), []
+    rules = CurrentRules(collection, settings)
+
+    def show(part: TableRows) -> None:
+        if on_part is not None:
+            on_part(_with_current_reasons(part, rules, columns))
+
+    names = tuple(dict.fromkeys((*columns, *needed)))
+    portion = read_table(collection, settings, "skipped", query, columns=names, on_part=show)
+    return _with_current_reasons(portion, rules, columns)
+
+
+def _with_current_reasons(portion: TableRows, rules: CurrentRules, columns: Sequence[str]) -> TableRows:
+    rows = []
     for row in portion.rows:
         url = row["url"]
         stored = StoredRefusal(

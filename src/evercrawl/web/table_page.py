@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evercrawl.collection.exchange.tables import escape_formula
-from evercrawl.collection.table_view import decode_row_cursor, encode_row_cursor, read_table, table_columns
+from evercrawl.collection.table_view import OnPart, decode_row_cursor, encode_row_cursor, read_table, table_columns
 from evercrawl.errors import ConfigError
 from evercrawl.model.table import NUMBERS, Row, TableColumn, TableQuery, TableRows, parse_filters, select_rows
 from evercrawl.web.app_state import AppState
@@ -115,7 +115,7 @@ def stored_table(
     inputs: Inputs,
     name: str,
     path: str,
-    read: Callable[[TableQuery, Sequence[str]], TableRows] | None = None,
+    read: Callable[[TableQuery, Sequence[str], OnPart], TableRows] | None = None,
     fixed: Mapping[str, str] | None = None,
 ) -> TableView:
     """Return a table of the store, with fixed filters; the order of a large one is kept for a while."""
@@ -129,7 +129,7 @@ def stored_table(
     def run() -> TableRows | ConfigError:
         try:
             if read is not None:
-                return read(query, names)
+                return read(query, names, lambda part: parts.put(key, part))
             return read_table(
                 state.path, state.settings, name, query, columns=names, on_part=lambda part: parts.put(key, part)
             )
@@ -140,7 +140,7 @@ def stored_table(
 
     found = state.cached(key, run, wait_s=PAGE_WAIT_S if inputs.is_page else SORT_WAIT_S)
     if found is None and inputs.is_page:
-        found = parts.wait_for(key, PART_WAIT_S) or state.cached(key, run, wait_s=0.0)
+        found = parts.wait_for(key, PART_WAIT_S) or state.cached(key, run, wait_s=SORT_WAIT_S)
     if found is None:
         raise BadRequest("sorting; the table will appear in a moment", 503, retry_after_s=1)
     if isinstance(found, ConfigError):

@@ -265,11 +265,12 @@ def _show_explanation(found: Explanation) -> None:
 
 @click.command("skipped")
 @click.argument("site", required=False)
+@click.option("--site", "only", metavar="HOST", help="Only this host or origin; the same as SITE.")
 @click.option("--by", type=click.Choice(["reason"]), help="Count URLs per reason instead.")
 @json_lines_option
 @common_options
 @pass_cli
-def skipped_command(cli: CliContext, site: str | None, by: str | None, as_json: bool) -> None:
+def skipped_command(cli: CliContext, site: str | None, only: str | None, by: str | None, as_json: bool) -> None:
     """List the URLs that were found but not fetched, of one SITE or of all.
 
     \b
@@ -277,7 +278,7 @@ def skipped_command(cli: CliContext, site: str | None, by: str | None, as_json: 
     evercrawl skipped example.org --json | jq -r .url
     """
     with cli.open_collection() as collection:
-        found = collection.skipped(site)
+        found = collection.skipped(site or only)
         if by:
             _count_skipped(found, as_json=as_json)
         else:

@@ -105,7 +105,7 @@ def skipped(state: AppState, inputs: Inputs) -> dict[str, Any]:
     status = state.cached("status", lambda: state.collection.status(), min_age_s=3)
     table = stored_table(
         state, inputs, "skipped", "/skipped",
-        lambda query, columns: read_skipped(state.path, state.settings, query, columns),
+        lambda query, columns, on_part: read_skipped(state.path, state.settings, query, columns, on_part=on_part),
     )  # fmt: skip
     by_reason = dict(status.by_reason) if status else {}
     return {
