@@ -52,6 +52,17 @@ PATHS = {
     "cluster": "/cluster",
     "outposts": "/outposts",
     "runs": "/runs",
+    "remove": f"/remove?kind=page&name={PAGE}",
+    "removals": "/removals",
+    "backups": "/backups",
+    "storage": "/storage",
+    "export": "/export",
+    "mail": "/mail",
+    "link-problems": "/link-problems",
+    "orphans": "/orphans",
+    "graph": "/graph?site=harbour.example",
+    "plan": "/plan?budget=100/day",
+    "sitemap-check": "/sitemap-check",
     "settings": "/settings",
     "access": "/access",
     "api": "/api",
@@ -95,6 +106,12 @@ def _take(browser: Browser, address: str, link: str) -> None:
     page = context.new_page()
     page.goto(link)
     page.wait_for_timeout(TELLING_MS)
+    page.goto(f"{address}/backups")
+    page.get_by_role("button", name="Make a backup").click()
+    page.get_by_role("link", name="Download").first.wait_for()
+    page.goto(f"{address}/storage")
+    page.get_by_role("button", name="Verify all versions").click()
+    page.get_by_text("all readable").wait_for()
     for name, path in PATHS.items():
         page.goto(address + path)
         page.wait_for_timeout(400)
@@ -107,6 +124,8 @@ def _take(browser: Browser, address: str, link: str) -> None:
         ("overview-dark", {"color_scheme": "dark", "viewport": {"width": WIDTH, "height": 1200}}, "overview"),
         ("overview-narrow", {"viewport": {"width": 390, "height": 1200}}, "overview"),
         ("changes-narrow", {"viewport": {"width": 390, "height": 1200}}, "changes"),
+        ("remove-narrow", {"viewport": {"width": 390, "height": 1000}}, "remove"),
+        ("settings-narrow", {"viewport": {"width": 390, "height": 1000}, "color_scheme": "dark"}, "settings"),
         ("diff-narrow", {"viewport": {"width": 390, "height": 1200}}, "diff"),
     ):
         other = browser.new_context(storage_state=state, **options).new_page()

@@ -204,8 +204,8 @@ def scopes() -> dict[str, str]:
     """Return what each scope allows."""
     return {
         AccessScope.READ.label: "read everything except alerts and secrets",
-        AccessScope.OPERATE.label: "start and stop crawls, request visits, manage alerts and rules",
-        AccessScope.ADMIN.label: "change settings, tokens and the password",
+        AccessScope.OPERATE.label: "start, pause and stop crawls, request visits, manage alerts and rules, remove",
+        AccessScope.ADMIN.label: "change settings, mail, tokens and the password; make and restore backups",
     }
 
 
