@@ -111,7 +111,7 @@ def _take(browser: Browser, address: str, link: str) -> None:
     page.get_by_role("link", name="Download").first.wait_for()
     page.goto(f"{address}/storage")
     page.get_by_role("button", name="Verify all versions").click()
-    page.get_by_text("all readable").wait_for()
+    page.get_by_text("all readable").first.wait_for()
     for name, path in PATHS.items():
         page.goto(address + path)
         page.wait_for_timeout(400)

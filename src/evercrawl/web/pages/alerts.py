@@ -102,7 +102,7 @@ def mail_problem(state: AppState) -> str | None:
 
 def _problem_text(registry: AlertRegistry, channel: Channel) -> str | None:
     problem = registry.setup_problem(channel)
-    return None if problem is None else str(problem)
+    return None if problem is None else problem.detail
 
 
 def _preview(state: AppState, inputs: Inputs) -> dict[str, Any]:
@@ -285,7 +285,7 @@ def _time_of_day(text: str) -> time:
 
 
 def _fields(status: AlertStatus) -> dict[str, Any]:
-    fields = status.fields()
+    fields = status.fields() | {"problem": None if status.problem is None else status.problem.detail}
     if status.alert.destination.channel is Channel.ATOM:
         fields["address"] = Path(fields["address"]).name  # without the path on this machine
     if status.alert.destination.channel is Channel.APPRISE:
