@@ -39,7 +39,7 @@ _RESOLVE = re.compile(r"[^\s:\[\]]+:\d{1,5}:\[?[0-9A-Fa-f.:]+\]?")
 _TRAP_RULE = re.compile(r"(?:https?://\S+ )?\S+")
 _LISTEN = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+):\d{1,5}")
 _SENDER = re.compile(r"(?:[^<>@\x00-\x1f\x7f]*<)?[^\s@<>,;:\"()\[\]\\]+@[A-Za-z0-9.-]+>?")
-_ORIGIN = re.compile(r"https?://[^\s/?#@]+/?")
+_ORIGIN = re.compile(r"https?://[^\s/?#@]+(?:/c/[^\s/?#]+)?/?")
 _MEDIA_TYPE = re.compile(r"(?:\*|[a-z0-9!#$&^_+-]+)/[a-z0-9!#$&^_.+*-]+")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 _PLUGIN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
@@ -287,7 +287,9 @@ CHECKS: dict[str, Check] = {
     "alerts.mail_from": _like(_SENDER, "a mail address, such as me@example.org or My crawler <me@example.org>"),
     "web.trusted_proxies": _each(_network),
     "web.announced_urls_per_day": _at_least(0),
-    "web.public_url": _like(_ORIGIN, "a URL without a path, such as https://crawl.example.org"),
+    "web.public_url": _like(
+        _ORIGIN, "a URL such as https://crawl.example.org, or https://crawl.example.org/c/news in a folder"
+    ),
 }
 """Checks beyond the type. Other numbers must be more than 0."""
 

@@ -587,6 +587,16 @@ class WebSettings:
     keep_watching: bool = setting(
         False, 'Keep the collection up to date while the web interface runs. "Keep watching" sets it, Stop clears it.'
     )
+    tags: tuple[str, ...] = setting((), "Tags of the collection on the home page of a folder (`serve FOLDER`).")
+    max_open_collections: int = setting(
+        32, "Collections of a folder that are open at the same time; the one that was used least recently is closed."
+    )
+    max_crawls: int = setting(
+        4, "Crawls that a served folder runs at the same time. More collections that are watched take turns."
+    )
+    crawl_turn: timedelta = setting(
+        timedelta(minutes=10), "How long a watched collection of a folder crawls while others wait for their turn."
+    )
     trusted_proxies: tuple[str, ...] = setting(
         (),
         "Addresses of reverse proxies whose X-Forwarded-For names the client, so that limits apply to each client.",

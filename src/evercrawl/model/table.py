@@ -15,7 +15,21 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.time import parse_time, to_us
 
 ColumnKind = Literal[
-    "text", "choice", "page", "site", "pattern", "number", "bytes", "ms", "seconds", "share", "time", "run", "alert"
+    "text",
+    "choice",
+    "page",
+    "site",
+    "pattern",
+    "number",
+    "bytes",
+    "ms",
+    "seconds",
+    "share",
+    "time",
+    "run",
+    "alert",
+    "collection",
+    "tags",
 ]
 NUMBERS = frozenset({"number", "bytes", "ms", "seconds", "share", "time", "run"})
 EXACT = frozenset({"choice"})  # Compared as a whole if no operator is given.

@@ -31,6 +31,7 @@ UPLOAD_PATH = "/api/v1/backup-files"
 MAX_UPLOAD_BYTES = 1 << 40  # Of a backup; the disk is the limit.
 MAX_ADDRESSES = 10_000
 HUB_PREFIX = "/websub/"
+COLLECTION_PREFIX = "/c/"  # Before the name of a collection, where a folder is served.
 BURST, PER_S = 400, 100.0
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -208,11 +209,20 @@ def has_valid_csrf(request: Request, given: str | None) -> bool:
     return is_same(sent, user.csrf)
 
 
+def split_base(path: str) -> tuple[str | None, str]:
+    """Return the encoded name of the collection of a folder and the path within it; None: it is of no collection."""
+    if not path.startswith(COLLECTION_PREFIX):
+        return None, path
+    name, slash, rest = path.removeprefix(COLLECTION_PREFIX).partition("/")
+    return (name, slash + rest) if name else (None, path)
+
+
 def max_body_bytes(path: str, user: User | None) -> int:
     """Return the maximum body size for a path and a user: only administrators upload files."""
-    if path == UPLOAD_PATH and user is not None and user.scope >= AccessScope.ADMIN:
+    inner = split_base(path)[1]
+    if inner == UPLOAD_PATH and user is not None and user.scope >= AccessScope.ADMIN:
         return MAX_UPLOAD_BYTES
-    return HUB_BODY_BYTES if path.startswith(HUB_PREFIX) else MAX_BODY_BYTES
+    return HUB_BODY_BYTES if inner.startswith(HUB_PREFIX) else MAX_BODY_BYTES
 
 
 def _limit_body(receive: Receive, max_bytes: int) -> Receive:

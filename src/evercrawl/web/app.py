@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 from urllib.parse import unquote, urlencode
 
 import orjson
@@ -48,7 +49,7 @@ from evercrawl.web.protocols.cdx import cdx, wayback_cdx
 from evercrawl.web.protocols.memento import STAMP, MementoUrls, time_gate, time_map, url_after
 from evercrawl.web.protocols.metrics import healthz, metrics, readyz
 from evercrawl.web.protocols.streams import LOG_RANGE, EventStream, LiveStream, crawl_log, log_file
-from evercrawl.web.route import API, BadRequest, Inputs, Parameter, resource_path
+from evercrawl.web.route import API, Action, BadRequest, Inputs, Parameter, View, resource_path
 from evercrawl.web.templates import render
 from evercrawl.web.views import ACTIONS, PROTOCOLS, VIEWS, ProtocolRoute, operations
 
@@ -69,29 +70,43 @@ class PublicAccess:
 
 def build_app(state: AppState, origins: AllowedOrigins, link: OneTimeLink, public: PublicAccess) -> AccessMiddleware:
     """Return the application of the interface's origin."""
-    login = LoginPages(state, origins, link)
-    live = LiveStream(state)
-    routes = [
+    app = build_routes(state, [*login_routes(LoginPages(state, origins, link)), *collection_routes(state, public)])
+    return AccessMiddleware(app, origins=origins, auth=state.auth, turns=state.turns, given_token=public.token)
+
+
+def build_routes(state: AppState, routes: list[Route]) -> Starlette:
+    """Return an application of these routes, without the checks of its origin."""
+    return Starlette(routes=routes, exception_handlers={HTTPException: _http_error_handler(state)})
+
+
+def login_routes(login: LoginPages) -> list[Route]:
+    """Return the routes that need no login."""
+    return [
         Route("/login", login.login, methods=["GET", "POST"]),
         Route("/first", login.first),
         Route("/logout", login.logout, methods=["POST"]),
         Route("/static/{name}", static),
         Route("/favicon.ico", icon),
+    ]
+
+
+def collection_routes(state: AppState, public: PublicAccess) -> list[Route]:
+    """Return the routes of one collection."""
+    live = LiveStream(state)
+    return [
         Route("/owner/{signature}", owner_endpoint(state, _owner)),
         Route("/owner/{signature}/crawl.log", owner_endpoint(state, _owner_log)),
         *message_link_routes(state),
         Route("/live/stream", require_scope(state, live.__call__)),
-        Route(OPENAPI_PATH, require_scope(state, _openapi)),
+        Route(OPENAPI_PATH, require_scope(state, openapi_handler(openapi_document(base=state.base)))),
         Route("/screenshot", require_scope(state, _screenshot(state))),
-        Route("/find", require_scope(state, _find(state))),
-        Route("/api", require_scope(state, _api_page(state))),
+        Route("/find", require_scope(state, find_handler(state))),
+        Route("/api", require_scope(state, api_page(state, openapi_document(base=state.base)))),
         *(Route(path, view_endpoint(state, view)) for view in VIEWS for path in view.paths),
         *(Route(action.path, action_endpoint(state, action), methods=["POST"]) for action in ACTIONS),
         *_protocol_routes(state, public),
-        *_resource_routes(state),
+        *resource_routes(state, operations()),
     ]
-    app = Starlette(routes=routes, exception_handlers={HTTPException: _http_error_handler(state)})
-    return AccessMiddleware(app, origins=origins, auth=state.auth, turns=state.turns, given_token=public.token)
 
 
 async def static(request: Request) -> Response:
@@ -127,21 +142,30 @@ def _screenshot(state: AppState) -> RequestHandler:
     return screenshot
 
 
-def _find(state: AppState) -> RequestHandler:
+def find_handler(state: AppState, target: Callable[[AppState, str], str] = find_target) -> RequestHandler:
+    """Return the handler of the box on every page."""
+
     async def find(request: Request) -> Response:
         text = _WORDS.parse(request.query_params.get("q"), now=state.now())
-        return RedirectResponse(await run_in_threadpool(find_target, state, text), 303)
+        return RedirectResponse(await run_in_threadpool(target, state, text), 303)
 
     return find
 
 
-async def _openapi(request: Request) -> Response:
-    return Response(orjson.dumps(openapi_document()), media_type="application/json")
+def openapi_handler(document: dict[str, Any]) -> RequestHandler:
+    """Return the handler that sends an OpenAPI document."""
+
+    async def handler(request: Request) -> Response:
+        return Response(orjson.dumps(document), media_type="application/json")
+
+    return handler
 
 
-def _api_page(state: AppState) -> RequestHandler:
+def api_page(state: AppState, document: dict[str, Any]) -> RequestHandler:
+    """Return the handler of the page about an API."""
+
     async def page(request: Request) -> Response:
-        data = {"paths": openapi_document()["paths"], "scopes": scopes(), "description": OPENAPI_PATH}
+        data = {"paths": document["paths"], "scopes": scopes(), "description": OPENAPI_PATH}
         return Response(render("api", data, request=request, state=state), media_type="text/html")
 
     return page
@@ -200,16 +224,22 @@ async def _owner(request: Request, state: AppState) -> Response:
     return Response(render("load", shown, request=request, state=state), media_type="text/html")
 
 
-def _resource_routes(state: AppState) -> list[ResourceRoute]:
+def resource_routes(state: AppState, known: Mapping[str, Mapping[str, View | Action]]) -> list[ResourceRoute]:
     """Return a route for each resource, fixed paths before those with parameters."""
-    by_path = sorted(operations().items(), key=lambda pair: "{" in pair[0])
+    by_path = sorted(known.items(), key=lambda pair: "{" in pair[0])
     return [ResourceRoute(API + path, resource_endpoint(state, found), methods=list(found)) for path, found in by_path]
 
 
 def _protocol_routes(state: AppState, public: PublicAccess) -> list[Route]:
+    return protocol_routes(state, public, PROTOCOLS, _protocol_handlers(state))
+
+
+def protocol_routes(
+    state: AppState, public: PublicAccess, protocols: Sequence[ProtocolRoute], handlers: Mapping[str, RequestHandler]
+) -> list[Route]:
+    """Return the routes of protocols."""
     routes = []
-    handlers = _protocol_handlers(state)
-    for protocol in PROTOCOLS:
+    for protocol in protocols:
         is_open = protocol.scope is None or (protocol.is_archive and public.public_archive)
         endpoint = _protocol_endpoint(state, protocol, handlers[protocol.name], is_open=is_open)
         routes.append(Route(protocol.path, endpoint, methods=list(protocol.methods)))
@@ -227,6 +257,34 @@ def _protocol_endpoint(state: AppState, protocol: ProtocolRoute, handler: Reques
 
 def _protocol_handlers(state: AppState) -> dict[str, RequestHandler]:
     events = EventStream(state)
+    by_name = {protocol.name: protocol for protocol in PROTOCOLS}
+
+    async def stream_events(request: Request) -> Response:
+        return await events(request, read_values(by_name["events"].parameters, request.query_params, now=state.now()))
+
+    async def upload(request: Request) -> Response:
+        if not has_valid_csrf(request, None):
+            raise BadRequest("this form has expired; reload the page and try again", 403)
+        if state.read_only:
+            raise BadRequest("the interface is read-only", 403)
+        done = await upload_backup(state, request)
+        headers = {"Location": resource_path("/backups/{name}", name=done["name"])}
+        return Response(json_bytes("backup-upload", done), 201, headers, media_type="application/json")
+
+    return {
+        "events": stream_events,
+        "backup-upload": upload,
+        "indexnow": IndexNow(state),
+        "websub": HubCallbacks(state),
+        **_memento_handlers(state),
+        **threaded_handlers(state, THREADED),
+    }
+
+
+def threaded_handlers(
+    state: AppState, functions: Mapping[str, Callable[[AppState, Inputs], Response]]
+) -> dict[str, RequestHandler]:
+    """Return the handlers of protocols that are plain functions, run in a thread."""
     by_name = {protocol.name: protocol for protocol in PROTOCOLS}
 
     def in_thread(name: str, function: Callable[[AppState, Inputs], Response]) -> RequestHandler:
@@ -247,26 +305,7 @@ def _protocol_handlers(state: AppState) -> dict[str, RequestHandler]:
 
         return handler_for_pywb if by_name[name].ignores_unknown else handler
 
-    async def stream_events(request: Request) -> Response:
-        return await events(request, read_values(by_name["events"].parameters, request.query_params, now=state.now()))
-
-    async def upload(request: Request) -> Response:
-        if not has_valid_csrf(request, None):
-            raise BadRequest("this form has expired; reload the page and try again", 403)
-        if state.read_only:
-            raise BadRequest("the interface is read-only", 403)
-        done = await upload_backup(state, request)
-        headers = {"Location": resource_path("/backups/{name}", name=done["name"])}
-        return Response(json_bytes("backup-upload", done), 201, headers, media_type="application/json")
-
-    return {
-        "events": stream_events,
-        "backup-upload": upload,
-        "indexnow": IndexNow(state),
-        "websub": HubCallbacks(state),
-        **_memento_handlers(state),
-        **{name: in_thread(name, function) for name, function in THREADED.items()},
-    }
+    return {name: in_thread(name, function) for name, function in functions.items()}
 
 
 THREADED: dict[str, Callable[[AppState, Inputs], Response]] = {

@@ -21,6 +21,7 @@ from evercrawl.collection.alerts.subscriptions import WebsubClient, callback_url
 from evercrawl.collection.collection import Collection
 from evercrawl.collection.site_list import close_readers
 from evercrawl.config import LoadedSettings, collection_file, read_settings
+from evercrawl.config.load import env_variable
 from evercrawl.errors import CollectionBusy
 from evercrawl.model.links import PageLinks
 from evercrawl.model.search import SearchResults
@@ -57,15 +58,21 @@ class AppState:
         read_only: bool = False,
         env: Mapping[str, str] | None = None,
         flags: Mapping[str, object] | None = None,
+        base: str = "",
+        crawl: CrawlProcess | None = None,
     ) -> None:
         self.path = collection
         self.auth = auth
+        self.base = base
+        """Path below which a collection of a folder is served, such as /c/news; empty: the root."""
         self.read_only = read_only
         self.is_stopping = False
         """Streams end when this is set."""
+        self.own_views: tuple[Any, ...] = ()
+        """Views of the navigation; empty: those of a collection."""
         self.cache = AnswerCache()
         self._index_lock = threading.Lock()
-        self.crawl = CrawlProcess(collection)
+        self.crawl = crawl or CrawlProcess(collection, flags)
         self.jobs = JobRunner(collection)
         self.table_parts = GrowingAnswers()
         self.on_reopen: Callable[[], object] = lambda: None
@@ -193,8 +200,9 @@ STOP_WAIT_S = 30.0
 class CrawlProcess:
     """A crawl that the interface starts and stops, at most one, in its own process."""
 
-    def __init__(self, collection: Path) -> None:
+    def __init__(self, collection: Path, flags: Mapping[str, object] | None = None) -> None:
         self._collection = collection
+        self._public_url = (flags or {}).get("web.public_url")
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
         self._is_forever = False
@@ -225,9 +233,12 @@ class CrawlProcess:
             command += ["watch" if forever else "crawl", "--no-progress", "--json"]
             command += ["--refresh"] if refresh and not forever else []
             command += ["--", *urls]
+            env = dict(os.environ)
+            if self._public_url is not None:  # Alerts that the crawl sends link to this interface.
+                env[env_variable("web.public_url")] = str(self._public_url)
             with (self._collection / OUTPUT_FILE).open("wb") as out:
                 self._child = subprocess.Popen(
-                    command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True
+                    command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True, env=env
                 )
             self._is_forever = forever
             return self._child.pid

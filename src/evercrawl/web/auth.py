@@ -4,6 +4,7 @@ signs links."""
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import hmac
 import os
@@ -101,6 +102,7 @@ class AuthStore:
         self._path = None if collection is None else collection / AUTH_FILE
         self._open()
         self._secret = self._stored_secret("link", secrets.token_bytes(32))
+        self._label = ""
 
     def _open(self) -> None:
         path = self._path or Path(":memory:")
@@ -119,6 +121,15 @@ class AuthStore:
                 self._db.close()
                 self._open()
             self._secret = self._stored_secret("link", secrets.token_bytes(32))
+
+    def for_collection(self, name: str) -> AuthStore:
+        """Return the same users for one collection of a folder: links signed there are valid nowhere else, and the
+        audit log names it. Close only the original."""
+        found = copy.copy(self)
+        found._path = None  # The file is the folder's: restoring a collection does not replace it.
+        found._secret = hmac.new(self._secret, f"collection {name}".encode("utf-8", "replace"), hashlib.sha256).digest()
+        found._label = f"collection: {name}"
+        return found
 
     def _create_tables(self, path: Path) -> None:
         self._db.execute("pragma journal_mode = wal")
@@ -234,6 +245,7 @@ class AuthStore:
 
     def log_change(self, who: str, what: str, detail: str = "") -> None:
         """Record a change."""
+        detail = ", ".join(filter(None, (self._label, detail)))
         self._execute(
             "insert into audit (at_us, who, what, detail) values (?, ?, ?, ?)",
             to_us(self._now()), who, what, detail[:2000],

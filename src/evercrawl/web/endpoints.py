@@ -24,7 +24,7 @@ from starlette.types import Scope
 
 from evercrawl.collection.urls import PrivateAddressError
 from evercrawl.errors import CollectionBusy, ConfigError, StoreUnavailable
-from evercrawl.web.access_control import error_response, has_valid_csrf
+from evercrawl.web.access_control import error_response, has_valid_csrf, split_base
 from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import AccessScope, User
 from evercrawl.web.format import json_bytes
@@ -48,7 +48,7 @@ def without_commands(message: str) -> str:
 
 def wants_json(request: Request) -> bool:
     """Return whether the path or the Accept header asks for JSON; on protocol routes everything but a browser does."""
-    if request.url.path.endswith(".json") or request.url.path.startswith("/api/"):
+    if request.url.path.endswith(".json") or split_base(request.url.path)[1].startswith("/api/"):
         return True
     accepted = request.headers.get("accept", "")
     is_for_programs = getattr(request.state, "is_protocol", False) or "application/json" in accepted
@@ -109,7 +109,7 @@ def check_access(request: Request, state: AppState, scope: AccessScope) -> Respo
         response = error_response(401, "not logged in; send a token: Authorization: Bearer ...")
         response.headers["WWW-Authenticate"] = 'Bearer realm="evercrawl"'
         return response
-    target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    target = state.base + request.url.path + (f"?{request.url.query}" if request.url.query else "")
     return RedirectResponse(f"/login?next={quote(target, safe='')}", 303)
 
 
@@ -284,7 +284,7 @@ async def _run_with(request: Request, state: AppState, action: Action, fields: M
     if result.has_secret:
         data = {"message": result.message, "location": result.location}
         return Response(render("done", data, request=request, state=state), media_type="text/html")
-    return RedirectResponse(_location_with_message(state, result), 303)
+    return RedirectResponse(location_with_message(state, result), 303)
 
 
 def _action_response(action: Action, result: ActionResult) -> Response:
@@ -345,7 +345,7 @@ def _run_and_log(state: AppState, action: Action, inputs: Inputs) -> ActionResul
     return result
 
 
-def _location_with_message(state: AppState, result: ActionResult) -> str:
+def location_with_message(state: AppState, result: ActionResult) -> str:
     """Return the page that shows the result, with a signed message."""
     if not result.message:
         return result.location

@@ -101,6 +101,11 @@ def link_to(path: str, **query: object) -> str:
     return f"{path}?{urlencode(given, quote_via=quote, errors='replace')}" if given else path
 
 
+def collection_link(name: str, path: str = "/", **query: object) -> str:
+    """Return a link into a collection of a folder."""
+    return link_to(f"/c/{quote(name, safe='')}{path}", **query)
+
+
 def short_url(url: str) -> str:
     """Return a URL without its scheme."""
     return url.partition("://")[2] or url

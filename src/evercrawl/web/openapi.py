@@ -59,14 +59,19 @@ _IN_PATH = {
 }
 
 
-def openapi_document() -> dict[str, Any]:
-    """Return the OpenAPI document."""
+def openapi_document(
+    *,
+    base: str = "",
+    known: Mapping[str, Mapping[str, View | Action]] | None = None,
+    protocols: Sequence[ProtocolRoute] = PROTOCOLS,
+) -> dict[str, Any]:
+    """Return the OpenAPI document of a collection, below `base`, or of other operations and protocols."""
     paths: dict[str, Any] = {}
-    for path, found in operations().items():
+    for path, found in (operations() if known is None else known).items():
         paths[API + path] = {
             method.lower(): _view(one) if isinstance(one, View) else _action(one) for method, one in found.items()
         }
-    for protocol in PROTOCOLS:
+    for protocol in protocols:
         for method in protocol.methods:
             paths.setdefault(protocol.openapi_path, {})[method.lower()] = _protocol(protocol, method)
     return {
@@ -77,7 +82,7 @@ def openapi_document() -> dict[str, Any]:
             "description": "Everything that `evercrawl serve` shows and does.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
-        "servers": [{"url": "/"}],
+        "servers": [{"url": base or "/"}],
         "security": [{"token": []}, {"session": []}],
         "paths": paths,
         "components": {

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from html import escape
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import quote
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -36,6 +36,8 @@ from evercrawl.web.access_control import (
     prove_client,
 )
 from evercrawl.web.app_state import AppState
+from evercrawl.web.auth import AuthStore
+from evercrawl.web.doors import AnonymousTurns
 from evercrawl.web.pages.history import is_replay_key
 from evercrawl.web.protocols.memento import (
     STAMP,
@@ -74,6 +76,14 @@ def replay_policy(parents: Sequence[str]) -> str:
     )
 
 
+def has_token(headers: Headers, auth: AuthStore, given: str | None) -> bool:
+    """Return whether a request has a valid token, stored or given on the command line."""
+    kind, _, secret = headers.get("authorization", "").partition(" ")
+    if kind.lower() != "bearer":
+        return False
+    return (given is not None and is_same(secret, given)) or auth.token(secret) is not None
+
+
 class ReplayPages:
     """The routes of archived pages."""
 
@@ -86,17 +96,22 @@ class ReplayPages:
         self.public = public
         self.token = token
         self.policy = replay_policy(parents)
+        self.turns = state.turns
         self.rate = RateLimit(burst=BURST, per_s=PER_S)
 
     def app(self) -> ReplayMiddleware:
         """Return the application."""
+        return ReplayMiddleware(self.routes(), self)
+
+    def routes(self) -> Starlette:
+        """Return the application without its checks."""
         routes = [
             Route("/healthz", self.health),
             Route("/robots.txt", self.robots),
             Route("/r/{key}/web/{rest:path}", self.open_with_key),
             Route("/web/{rest:path}", self.open),
         ]
-        return ReplayMiddleware(Starlette(routes=routes), self)
+        return Starlette(routes=routes)
 
     async def health(self, request: Request) -> Response:
         """Return that the process responds."""
@@ -109,27 +124,25 @@ class ReplayPages:
     async def open_with_key(self, request: Request) -> Response:
         """Return an archived page for a key of the interface."""
         key = request.path_params["key"]
-        if not is_replay_key(self.state, key):
+        if not is_replay_key(self.state.auth, key, now=self.state.now()):
             return error_response(403, "this link has expired; open the page from the interface again")
-        return await self._respond(request, f"/r/{key}")
+        return await self._respond(request, f"{self.state.base}/r/{key}")
 
     async def open(self, request: Request) -> Response:
         """Return an archived page for a token, or for everyone if the archive is public."""
         is_known = self._has_token(request.headers)
         if not self.public and not is_known:
             return error_response(401, "not logged in; send a token, or open the page from the interface")
-        return await self._respond(request, "", is_public=not is_known)
+        return await self._respond(request, self.state.base, is_public=not is_known)
 
     def is_known(self, path: str, headers: Headers) -> bool:
         """Return whether a user sends the request, by a token or by a key of the interface."""
         first, _, rest = path.removeprefix("/").partition("/")
-        return (first == "r" and is_replay_key(self.state, rest.partition("/")[0])) or self._has_token(headers)
+        is_open = first == "r" and is_replay_key(self.state.auth, rest.partition("/")[0], now=self.state.now())
+        return is_open or self._has_token(headers)
 
     def _has_token(self, headers: Headers) -> bool:
-        kind, _, secret = headers.get("authorization", "").partition(" ")
-        if kind.lower() != "bearer":
-            return False
-        return (self.token is not None and is_same(secret, self.token)) or self.state.auth.token(secret) is not None
+        return has_token(headers, self.state.auth, self.token)
 
     async def _respond(self, request: Request, prefix: str, *, is_public: bool = False) -> Response:
         try:
@@ -144,7 +157,7 @@ class ReplayPages:
     async def _archived(self, request: Request, prefix: str, is_public: bool) -> Response:
         host = request.headers.get("host", "")
         origin = next((one for one in self.origins if one.partition("://")[2] == host), f"http://{host}")
-        urls = MementoUrls(origin, origin)
+        urls = MementoUrls(origin + self.state.base, origin + self.state.base)
         rest = url_after(request, "/web/")
         for form in ("link", "json"):
             if rest.startswith(f"timemap/{form}/"):
@@ -247,10 +260,22 @@ def parse_stamp(stamp: str) -> datetime:
         raise BadRequest("the time must be 14 digits, such as 20261101120000") from error
 
 
+class ReplayDoor(Protocol):
+    """What decides which requests for archived pages are answered."""
+
+    hosts: frozenset[str]
+    policy: str
+    rate: RateLimit
+    turns: AnonymousTurns
+
+    def is_known(self, path: str, headers: Headers) -> bool:
+        """Return whether a user sends the request."""
+
+
 class ReplayMiddleware:
     """Check host, method and rate, and add the headers that make archived pages inert."""
 
-    def __init__(self, app: ASGIApp, replay: ReplayPages) -> None:
+    def __init__(self, app: ASGIApp, replay: ReplayDoor) -> None:
         self.app = app
         self.replay = replay
         self.is_known = replay.is_known
@@ -270,7 +295,7 @@ class ReplayMiddleware:
             await error_response(429, "too many requests; wait a moment")(scope, receive, send_with_headers)
         elif is_known:
             await self.app(scope, receive, send_with_headers)
-        elif not await self.replay.state.turns.run(self.app, scope, receive, send_with_headers):
+        elif not await self.replay.turns.run(self.app, scope, receive, send_with_headers):
             await busy_response()(scope, receive, send_with_headers)
 
     def _with_headers(self, send: Send) -> Send:

@@ -23,7 +23,7 @@ from evercrawl.collection.site_list import close_readers
 from evercrawl.config import is_writable, read_settings
 from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.report import Summary
-from evercrawl.model.settings import WebSettings
+from evercrawl.model.settings import Settings, WebSettings
 from evercrawl.web.access_control import (
     COOKIE,
     AccessMiddleware,
@@ -145,17 +145,17 @@ class WebService:
     """Both origins of one collection."""
 
     def __init__(self, collection: Path, options: ServeOptions, *, flags: dict[str, object] | None = None) -> None:
-        settings = read_settings(collection, flags=flags or {}).settings
+        settings, is_trusted = self._read_settings(collection, flags or {})
         options = replace(options, public_url=options.public_url or settings.web.public_url)
         if options.public_url is not None:  # Alerts that this process sends link to it.
             flags = {**(flags or {}), "web.public_url": options.public_url}
         self.options = options
-        self.auth = AuthStore(collection if settings.is_trusted and is_writable(collection) else None)
+        self.auth = AuthStore(collection if is_trusted and is_writable(collection) else None)
         check_options(options, self.auth)
         self.link = OneTimeLink()
         self.sockets = open_sockets(options)
         self.ports = tuple(one.getsockname()[1] for one in self.sockets)
-        self.state = AppState(
+        self.state = self._open_state(
             collection,
             self.auth,
             own_origin=self.own_origin,
@@ -167,6 +167,13 @@ class WebService:
         self.stop_crawl: StopSignal | None = None
         self._is_closing = False
         self._servers: list[WebServer] = []
+
+    _open_state: type[AppState] = AppState
+
+    def _read_settings(self, path: Path, flags: dict[str, object]) -> tuple[Settings, bool]:
+        """Return the settings, and whether the passwords and tokens that are stored with them may be used."""
+        settings = read_settings(path, flags=flags).settings
+        return settings, settings.is_trusted
 
     @property
     def address(self) -> str:
@@ -195,6 +202,18 @@ class WebService:
 
     def apps(self) -> tuple[AccessMiddleware, ReplayMiddleware]:
         """Return the applications of the interface and of archived pages."""
+        origins, public, replay_origins = self._origins()
+        replay = ReplayPages(
+            self.state,
+            origins=replay_origins,
+            parents=sorted(origins.origins),
+            public=public.public_archive,
+            token=public.token,
+        )
+        return build_app(self.state, origins, self.link, public), replay.app()
+
+    def _origins(self) -> tuple[AllowedOrigins, PublicAccess, frozenset[str]]:
+        """Return the origins of the interface, access without a login, and the origins of archived pages."""
         own_origins = loopback_origins(self.ports[:1])
         replay_origins = loopback_origins(self.ports[1:])
         if self.options.public_url is not None:
@@ -203,15 +222,7 @@ class WebService:
         is_secure = (self.options.public_url or "").startswith("https:")
         cookie = f"{COOKIE}_{self.ports[0]}"
         origins = AllowedOrigins(own_origins, policy_sources(replay_origins), cookie=cookie, secure=is_secure)
-        public = PublicAccess(self.options.token, self.options.public_archive)
-        replay = ReplayPages(
-            self.state,
-            origins=replay_origins,
-            parents=sorted(own_origins),
-            public=self.options.public_archive,
-            token=self.options.token,
-        )
-        return build_app(self.state, origins, self.link, public), replay.app()
+        return origins, PublicAccess(self.options.token, self.options.public_archive), replay_origins
 
     async def run(self, *, on_ready: Callable[[], None], say: Callable[[str], None]) -> None:
         """Serve until `stop` is called."""
@@ -227,19 +238,27 @@ class WebService:
         if not self.state.read_only:
             self.state.jobs.delete_old_files()
         on_ready()
+        try:
+            async with self._work(say):
+                await asyncio.gather(*tasks)
+        finally:
+            self.auth.close()
+
+    @asynccontextmanager
+    async def _work(self, say: Callable[[str], None]) -> AsyncIterator[None]:
+        """Crawl, send alerts and renew subscriptions while serving."""
         warm = asyncio.create_task(asyncio.to_thread(warm_up, self.state))
         crawl = asyncio.create_task(self._crawl(say)) if self.options.crawl else None
         self._resume_watching()
         try:
             async with self._send_alerts(), self._keep_subscriptions():
-                await asyncio.gather(*tasks)
+                yield
         finally:
             await asyncio.gather(warm, return_exceptions=True)
             if crawl is not None:
                 with suppress(asyncio.CancelledError):
                     await crawl
             await asyncio.to_thread(self.state.crawl.close)
-            self.auth.close()
             close_readers(self.state.path)
 
     def stop(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -51,6 +52,7 @@ def _environment() -> Environment:
     )
     environment.globals.update(
         link=formats.link_to,
+        collection_link=formats.collection_link,
         plural=formats.plural,
         relative=formats.relative_time,
         filter_hint=filter_hint,
@@ -67,7 +69,7 @@ def menu_of(state: AppState, user: User | None) -> dict[str, list[MenuEntry]]:
     from evercrawl.web.views import VIEWS
 
     groups: dict[str, list[MenuEntry]] = {name: [] for name in GROUPS}
-    for view in VIEWS:
+    for view in state.own_views or VIEWS:
         is_hidden = view.is_used is not None and not view.is_used(state)
         if view.title and user and user.scope >= view.scope and not is_hidden:
             groups[view.group].append(MenuEntry(view.title, view.path))
@@ -84,7 +86,9 @@ def render(name: str, data: dict[str, Any], *, request: Request, state: AppState
     common = {
         "menu": menu_of(state, user),
         "here": request.url.path,
-        "collection_name": state.path.name.removesuffix(".evercrawl"),
+        "collection_name": state.path.resolve().name.removesuffix(".evercrawl"),
+        "in_folder": bool(state.base),
+        "is_home": bool(state.own_views),
         "user": user,
         "csrf": user.csrf if user and user.csrf else "",
         "may_operate": bool(user and user.scope >= AccessScope.OPERATE and not state.read_only),
@@ -93,4 +97,15 @@ def render(name: str, data: dict[str, Any], *, request: Request, state: AppState
         "now": state.now(),
         "json_url": None,
     }
-    return _environment().get_template(f"{name}.html").render({**common, **data})
+    return place_links(_environment().get_template(f"{name}.html").render({**common, **data}), state.base)
+
+
+_OWN_LINK = re.compile(
+    r'\b(href|action|src|formaction|data-live|data-base)="/(?!/|c/|static/|login\b|logout\b|collections\b)'
+)
+
+
+def place_links(html: str, base: str) -> str:
+    """Return a page whose links lead below `base`, except to what all collections of a folder share.
+    Only our own markup can match: a quotation mark of crawled text is escaped."""
+    return _OWN_LINK.sub(rf'\1="{base}/', html) if base else html

@@ -515,13 +515,15 @@ RESOURCES: tuple[View, ...] = (
 """Views of the API alone."""
 
 
-def operations() -> dict[str, dict[str, View | Action]]:
+def operations(
+    views: tuple[View, ...] = (*VIEWS, *RESOURCES), actions: tuple[Action, ...] = ACTIONS
+) -> dict[str, dict[str, View | Action]]:
     """Return the resources of the API with their methods."""
     found: dict[str, dict[str, View | Action]] = {}
-    for view in (*VIEWS, *RESOURCES):
+    for view in views:
         if view.resource:
             found.setdefault(view.resource, {})["GET"] = view
-    for action in ACTIONS:
+    for action in actions:
         if found.setdefault(action.resource, {}).setdefault(action.method, action) is not action:
             raise BugFound(f"two actions for {action.operation}")
     return found

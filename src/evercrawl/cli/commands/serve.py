@@ -20,10 +20,11 @@ from evercrawl.cli.terminal import ExitCode, emit_json
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from evercrawl.web.serve import WebService
+    from evercrawl.web.serve import ServeOptions, WebService
 
 
 @click.command("serve")
+@click.argument("folder", required=False, type=click.Path(path_type=Path, file_okay=False, exists=True))
 @click.option("--bind", default="127.0.0.1", metavar="ADDR", help="Address to listen on. Default: 127.0.0.1.")
 @click.option(
     "--port", default=8787, type=click.IntRange(0, 65535), metavar="N", help="Port; 0: a free one. Default: 8787."
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 def serve_command(
     cli: CliContext,
     /,
+    folder: Path | None,
     bind: str,
     port: int,
     replay_port: int | None,
@@ -67,6 +69,7 @@ def serve_command(
 
     \b
     evercrawl serve                               on this machine; without a collection, add sites in the browser
+    evercrawl serve ~/collections                 all collections of a folder; add more in the browser
     evercrawl serve --crawl                       and keep the collection up to date
     evercrawl serve --token "$TOKEN" --no-open    for programs: Authorization: Bearer $TOKEN
 
@@ -86,12 +89,15 @@ def serve_command(
         public_archive=public_archive,
         crawl=crawl,
     )
-    path, is_new = _collection_to_serve(cli, read_only=read_only)
-    loaded = cli.load_settings(path)
     if token is not None and len(token) < _MIN_TOKEN_CHARS:
         raise ConfigError(
             f"--token needs at least {_MIN_TOKEN_CHARS} characters; create one with: openssl rand -hex 24"
         )
+    several = _folder_to_serve(cli, folder)
+    if several is not None:
+        return _serve_folder(cli, several, options, password=password, opens=opens, as_json=as_json)
+    path, is_new = (folder, False) if folder is not None else _collection_to_serve(cli, read_only=read_only)
+    loaded = cli.load_settings(path)
     if password:
         if loaded.distrust is not None:
             raise ConfigError(f"no password can be set: {loaded.distrust.message()}; or use --token")
@@ -102,6 +108,36 @@ def serve_command(
     finally:
         if is_new and not password and not cli.load_settings(path).settings.scope.seeds:
             shutil.rmtree(path, ignore_errors=True)  # Nothing was added.
+
+
+def _folder_to_serve(cli: CliContext, folder: Path | None) -> Path | None:
+    """Return the folder whose collections to serve: the given one unless it is a collection itself, or the one here if
+    it has several. None: serve one collection."""
+    from evercrawl.collection.folder import collections_in
+    from evercrawl.config import enclosing_collection, is_collection
+
+    if folder is not None:
+        if cli.named_collection() is not None:
+            raise ConfigError("give either FOLDER or -C")
+        return None if is_collection(folder) else folder
+    if cli.named_collection() is not None or enclosing_collection(Path.cwd()) is not None:
+        return None
+    return Path.cwd() if len(collections_in(Path.cwd())) > 1 else None
+
+
+def _serve_folder(
+    cli: CliContext, folder: Path, options: ServeOptions, *, password: bool, opens: bool, as_json: bool
+) -> int:
+    from evercrawl.web.folder_service import FolderService, trust_folder
+
+    cli.load_settings(None)
+    if not trust_folder(folder):
+        if password:
+            raise ConfigError(f"no password can be set in {folder}; if you trust it: evercrawl trust {folder}")
+        cli.note(f"passwords and tokens stored in {folder} are not used; if you trust it: evercrawl trust {folder}")
+    if password:
+        _set_password(folder)
+    return asyncio.run(_serve_until_stopped(cli, FolderService(folder, options), opens=opens, as_json=as_json))
 
 
 FIRST_COLLECTION = "sites.evercrawl"
@@ -163,7 +199,7 @@ async def _serve_until_stopped(cli: CliContext, service: WebService, *, opens: b
             replay = service.replay_origin(service.address.partition("://")[2])
             fields = {"address": service.address, "first_link": service.first_link, "replay": replay}
             emit_json("serve", fields)
-        cli.note(f"serving {service.state.path.name} at {service.address}; press Ctrl-C to stop")
+        cli.note(f"serving {service.state.path.resolve().name} at {service.address}; press Ctrl-C to stop")
         cli.note(f"open this link within 15 minutes; it works once:\n  {service.first_link}")
         if opens and cli.err.is_terminal and not cli.env.get("CI"):
             doors.append(write_door(service.state.path, service.first_link))

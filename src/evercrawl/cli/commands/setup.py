@@ -157,17 +157,19 @@ def trust_command(cli: CliContext, folder: Path | None, remove: bool, as_json: b
 
     \b
     evercrawl trust copied.evercrawl       its alerts, filters and files work as in your own
+    evercrawl trust ~/collections          passwords and tokens that are stored there, for serve
     evercrawl trust --remove               for the collection here: turn them off
 
     A collection that you did not create here runs, sends and follows nothing that its files name. Look first at its
     collection.toml, and at evercrawl alert list.
     """
+    from evercrawl.collection.folder import collections_in
     from evercrawl.config import is_collection
     from evercrawl.config.trust import distrust_collection, trust_collection
 
     path = folder or cli.require_collection()
-    if not is_collection(path):
-        raise ConfigError(f"{path} is not a collection")
+    if not is_collection(path) and not collections_in(path):
+        raise ConfigError(f"{path} is neither a collection nor a folder of collections")
     if remove:
         distrust_collection(path, cli.env)
     else:

@@ -114,7 +114,7 @@ def _look_fields(key: str, look: SiteLook) -> dict[str, Any]:
 
 def look_at_sites(state: AppState, inputs: Inputs) -> ActionResult:
     """Look at the sites of URLs before crawling them."""
-    urls = _read_urls(inputs["urls"] or "")
+    urls = read_urls(inputs["urls"] or "")
     if state.test_limit.wait_s("look"):
         raise BadRequest("too many previews; wait a minute", 429)
     key = secrets.token_urlsafe(12)
@@ -124,7 +124,8 @@ def look_at_sites(state: AppState, inputs: Inputs) -> ActionResult:
     return ActionResult("", link_to("/add", look=key), {"look": key, "urls": len(urls)})
 
 
-def _read_urls(text: str) -> list[str]:
+def read_urls(text: str) -> list[str]:
+    """Return the URLs that were entered; raise BadRequest, which leads back to the form, if there is none."""
     try:
         return read_url_list(text)
     except ConfigError as error:
@@ -136,7 +137,7 @@ def _read_urls(text: str) -> list[str]:
 def add_sites(state: AppState, inputs: Inputs) -> ActionResult:
     """Add URLs to the collection, set up a notification if wanted, and start the crawl."""
     look: SiteLook | None = state.looks.get(inputs["look"])
-    urls = look.urls if look is not None else _read_urls(inputs["urls"] or "")
+    urls = look.urls if look is not None else read_urls(inputs["urls"] or "")
     if inputs["notify"] == "mail" and "@" not in inputs["address"]:
         raise BadRequest("enter the mail address for notifications", back=link_to("/add", look=inputs["look"]))
     _save(state, urls, inputs)

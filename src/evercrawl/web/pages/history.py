@@ -16,6 +16,7 @@ from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.change import BlockEdit, VersionDiff, Words
 from evercrawl.model.history import PageHistory
 from evercrawl.web.app_state import AppState
+from evercrawl.web.auth import AuthStore
 from evercrawl.web.charts import timeline
 from evercrawl.web.format import link_to
 from evercrawl.web.route import BadRequest, Inputs, Parameter
@@ -168,9 +169,9 @@ def replay_key(state: AppState, days_back: int = 0) -> str:
     return state.auth.signature(f"replay {day.isoformat()}")
 
 
-def is_replay_key(state: AppState, key: str) -> bool:
+def is_replay_key(auth: AuthStore, key: str, *, now: datetime) -> bool:
     """Return whether the key is of today or yesterday."""
-    return any(state.auth.is_signed(f"replay {(state.now() - timedelta(days=back)).date()}", key) for back in (0, 1))
+    return any(auth.is_signed(f"replay {(now - timedelta(days=back)).date()}", key) for back in (0, 1))
 
 
 MAX_ROWS = 1000

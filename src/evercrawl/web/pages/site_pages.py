@@ -138,7 +138,7 @@ def load(state: AppState, inputs: Inputs) -> dict[str, Any]:
         "load": found,
         "contact": state.settings.identity.contact,
         "product": state.settings.identity.product,
-        "owner_path": f"/owner/{state.auth.signature('owner ' + record.name)}?name={record.name}",
+        "owner_path": f"{state.base}/owner/{state.auth.signature('owner ' + record.name)}?name={record.name}",
     }
 
 

@@ -1,6 +1,7 @@
 /* Optional enhancements; every page works without them. */
 "use strict";
 
+const base = document.documentElement.dataset.base;
 const number = new Intl.NumberFormat("en");
 
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "long" });
@@ -52,7 +53,7 @@ function visitRow(visit) {
   cell(row, "").append(timeElement(visit.at));
   const link = document.createElement("a");
   link.className = "url";
-  link.href = "/page?url=" + encodeURIComponent(visit.url);
+  link.href = base + "page?url=" + encodeURIComponent(visit.url);
   const name = document.createElement("bdi");
   name.textContent = visit.url.replace(/^\w+:\/\//, "").replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f]/g, "").slice(0, 110);
   link.append(name);
@@ -74,7 +75,7 @@ function siteRow(site) {
   const head = document.createElement("th");
   head.scope = "row";
   const link = document.createElement("a");
-  link.href = "/site?name=" + encodeURIComponent(site.name);
+  link.href = base + "site?name=" + encodeURIComponent(site.name);
   link.textContent = site.name.replace(/^\w+:\/\//, "").slice(0, 80);
   head.append(link);
   row.append(head);
