@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import pairwise
+from itertools import count, pairwise
+from typing import Any
 
 import pytest
 
+from evercrawl.cluster.crawl_builder import assemble_crawl
 from evercrawl.core.revisit.visit_schedule import POLICIES
+from evercrawl.engine.crawl import Crawl, Overrides
 from evercrawl.engine.runtime import Ended
 from evercrawl.model.settings import Settings, SiteSettings
 from evercrawl.testing.sim_web import SimWeb
@@ -126,3 +129,25 @@ def test_pages_are_visited_at_the_times_of_the_users_schedule():
             gaps = [after - before for before, after in pairwise(repeated)]
             assert all(timedelta(hours=3) <= gap < timedelta(hours=3, minutes=20) for gap in gaps), (url, gaps)
     assert web.violations() == []
+
+
+def test_a_running_crawl_follows_a_new_schedule(monkeypatch: pytest.MonkeyPatch):
+    web = SimWeb(SEED, sites=1, pages_per_site=3, faults=NO_FAULTS)
+    (page,) = web.home_pages()
+    polls = count()
+
+    def new_overrides() -> Overrides | None:
+        return ((), (), ((f"{page}$", "every 20 minutes"),)) if next(polls) == 300 else None
+
+    def assemble(*given: Any, **parts: Any) -> Crawl:
+        return assemble_crawl(*given, **parts, new_rules=lambda: None, new_overrides=new_overrides)
+
+    monkeypatch.setattr("evercrawl.testing.sim_world.assemble_crawl", assemble)
+    world = make_world(web, settings=Settings(), shards=1)
+    world.watch(timedelta(hours=5))
+    sent: dict[str, list[datetime]] = {}
+    for request in web.log.requests:
+        sent.setdefault(f"{request.site}{request.path}", []).append(request.sent)
+    assert 12 <= len(sent[page]) <= 16, "every 20 minutes, since ten minutes after the start"
+    others = [len(moments) for url, moments in sent.items() if url in set(web.pages()) and url != page]
+    assert max(others) < 8

@@ -83,7 +83,9 @@ def test_the_home_page_lists_all_collections(web: Interface):
     assert set(rows) == {"coast", "My town"}, "links and other folders are left out"
     assert rows["coast"]["pages"] > 20
     assert rows["coast"]["last_change"]
-    assert rows["My town"] | {"health": "new", "detail": "not crawled yet", "tags": "town", "pages": 0} == rows["My town"]
+    assert (
+        rows["My town"] | {"health": "new", "detail": "not crawled yet", "tags": "town", "pages": 0} == rows["My town"]
+    )
     assert set(_rows(web, "?tags=town")) == {"My town"}
     page = web.operator.get("/collections").text
     assert f'href="{COAST}/"' in page

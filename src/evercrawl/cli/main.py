@@ -71,6 +71,7 @@ GROUPS: dict[str, dict[str, ListedCommand]] = {
         "pause": ListedCommand("steering", "Pause the running crawl."),
         "resume": ListedCommand("steering", "Resume a paused crawl."),
         "stop": ListedCommand("steering", "Stop the running crawl, wherever it was started."),
+        "schedule": ListedCommand("steering", "Say when to visit a site or a page."),
     },
     "Operate": {
         "backup": ListedCommand("store", "Copy the collection to another folder, also while a crawl runs."),

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from evercrawl.collection.maintenance import DiskUsage, OnVerify, VerifyReport
     from evercrawl.collection.removal import Removal
     from evercrawl.collection.searcher import Searcher
+    from evercrawl.collection.user_schedules import PlaceSchedule
     from evercrawl.engine.runtime import StopSignal
     from evercrawl.model.change import VersionDiff
     from evercrawl.model.fields import FieldRule
@@ -347,7 +348,27 @@ class Collection:
         callback = no_callback if public_url is None else callback_url_at(public_url)
         return WebsubClient(self.path, self.settings, callback=callback)
 
-    # Traps and rates
+    # Traps, rates and schedules
+
+    def schedules(self) -> list[PlaceSchedule]:
+        """Return your schedules, by place."""
+        from evercrawl.collection.user_schedules import schedules_of
+
+        return schedules_of(self.settings, now=datetime.now(UTC))
+
+    def set_schedule(self, place: str, when: str, *, zone: str = "") -> PlaceSchedule:
+        """Say when to visit a site (host or origin), a page (URL) or everything that begins so (with `*` at its end),
+        also in a running crawl: `every 10 minutes`, `weekdays at 9`. Times of day are in `zone`, by default UTC."""
+        from evercrawl.collection.user_schedules import parse_place, set_schedule
+
+        return set_schedule(self.path, parse_place(self.path, place), when, zone=zone, now=datetime.now(UTC))
+
+    def remove_schedule(self, place: str) -> bool:
+        """Let visits to a place follow what was learned; return False if it has no schedule."""
+        from evercrawl.collection.user_schedules import parse_place, remove_schedule
+
+        known = {site.pattern for site in self.settings.sites}
+        return remove_schedule(self.path, place if place in known else parse_place(self.path, place))
 
     def traps(self) -> list[TrapPattern]:
         """Return the excluded and throttled URL patterns with the evidence; your own rules come first."""

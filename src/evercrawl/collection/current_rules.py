@@ -79,9 +79,9 @@ class CurrentRules:
             or self._stored(found)
         )
 
-    def schedule(self, url: str) -> str | None:
-        """Return the user's schedule for a URL; None: visits follow what was learned."""
-        return self._scope.selection(url).schedule
+    def schedule(self, url: str) -> tuple[str, str] | None:
+        """Return the pattern and the user's schedule for a URL; None: visits follow what was learned."""
+        return self._scope.schedule_rule(url)
 
     def _of_target(self, found: StoredRefusal) -> RefusalReason | None:
         """Return why a redirect is not followed today, if that was why its page was refused."""

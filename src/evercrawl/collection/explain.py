@@ -20,6 +20,7 @@ from evercrawl.core.politeness import parse_delay_rules
 from evercrawl.core.revisit.change_announcements import announced_share, has_announcements
 from evercrawl.core.revisit.rate_estimate import PageEstimate, SiteEstimate, change_rate
 from evercrawl.core.revisit.site_model import SiteModel, hub_of
+from evercrawl.core.revisit.user_schedule import describe_schedule
 from evercrawl.core.revisit.visit_schedule import BudgetLevel, is_marked_cached, named_schedule, rule_text
 from evercrawl.core.revisit.visit_value import MARGIN, probability_current
 from evercrawl.core.traps.user_rules import TrapFilter
@@ -65,8 +66,8 @@ def explain(collection: Path, settings: Settings, url: str) -> Explanation:
                 found = replace(found, relevance=analysis.get("relevance"), forecast=forecast)
                 found = _with_credit(found, state.credit(page.key), settings)
                 own = rules.schedule(name)
-                if own is not None and found.due is not None and not page.is_queued:
-                    found = replace(found, detail=f"{found.detail}; your schedule visits it {own}".removeprefix("; "))
+                if own is not None:
+                    found = replace(found, schedule=f"{describe_schedule(own[1])}, set for {own[0]}")
                 return _as_of_today(found, page, rules.refusal(of_page(page)))
             contents = state.resources_of(key_of(name))
         if contents:

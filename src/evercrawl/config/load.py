@@ -347,7 +347,14 @@ def watch_trap_rules(collection: Path, settings: TrapSettings) -> SettingWatch[T
     return SettingWatch(collection, settings, name="traps", read=read)
 
 
-def watch_rate_overrides(collection: Path, settings: Settings) -> SettingWatch[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Watch the minimum delays of single sites, and the removed pages and sites."""
-    known = settings.pace.overrides, settings.scope.removed
-    return SettingWatch(collection, known, name="sites", read=lambda _, new: (new.pace.overrides, new.scope.removed))
+Overrides = tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[str, str], ...]]
+
+
+def watch_rate_overrides(collection: Path, settings: Settings) -> SettingWatch[Overrides]:
+    """Watch the minimum delays of single sites, the removed pages and sites, and the user's schedules."""
+    return SettingWatch(collection, _overrides(settings), name="sites", read=lambda _, new: _overrides(new))
+
+
+def _overrides(settings: Settings) -> Overrides:
+    schedules = tuple((site.pattern, site.schedule) for site in settings.sites if site.schedule is not None)
+    return settings.pace.overrides, settings.scope.removed, schedules

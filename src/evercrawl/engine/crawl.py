@@ -38,7 +38,9 @@ GC_THRESHOLDS = (50_000, 10, 10)
 RELOAD_EVERY = timedelta(seconds=2)  # How often a running crawl checks for new trap rules and rate overrides.
 
 NewRules = Callable[[], TrapSettings | None]
-NewOverrides = Callable[[], tuple[tuple[str, ...], tuple[str, ...]] | None]  # Rate overrides and removed pages.
+Overrides = tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[str, str], ...]]
+"""Rate overrides, removed pages, and the user's schedules by pattern."""
+NewOverrides = Callable[[], Overrides | None]
 
 
 class CrawlPorts(NamedTuple):
@@ -267,7 +269,7 @@ class Crawl:
             await self._finish()
 
     async def _reload_rules(self) -> None:
-        """Apply pauses and changes of trap rules, rate overrides and removed pages while the crawl runs."""
+        """Apply pauses and changes of trap rules, rate overrides, removed pages and schedules while the crawl runs."""
         while self._updates is not None:
             await asyncio.sleep(RELOAD_EVERY.total_seconds())
             self._pause(self._updates.is_paused())
@@ -275,16 +277,18 @@ class Crawl:
             if changed is not None:
                 self.slow_down(changed[0])
                 self.scope.set_removed(changed[1])
+                self.scope.set_schedules(dict(changed[2]))
             rules = self._updates.traps()
-            if rules is None:
+            if rules is None and changed is None:
                 continue
-            self._runtime.policy.traps.update(rules)
+            if rules is not None:
+                self._runtime.policy.traps.update(rules)
             try:
                 for shard in list(self.shards.values()):
                     await shard.apply_rules()
             except EvercrawlError as error:
                 # Each shard detects and reports the loss of its store by itself.
-                log.warning("the trap rules are in force but could not be stored: %s", error)
+                log.warning("the rules are in force but could not be stored: %s", error)
 
     def _pause(self, is_paused: bool) -> None:
         """Start no more requests while the operator pauses the run."""

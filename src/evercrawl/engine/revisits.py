@@ -285,13 +285,14 @@ class DuePages:
 
     async def apply_schedules(self, policy: Policy) -> None:
         """Set the due times of pages with a schedule of the user's, which may be new."""
-        if not any(site.schedule for site in policy.settings.sites):
+        if not policy.scope.has_schedules:
             return
         for page in await self._store.due(2**62, MAX_SCHEDULED):
             own = None if page.tries else own_due_us(page, policy, after_us=page.last_us or 0)
             if own is not None:
                 self._buffer.batch.rescheduled.append(Reschedule(page.id, own))
         await self._commit()
+        self.next_us = 0
 
     async def requeue(self, now_us: int) -> None:
         """Queue the pages that are due by now and worth a request, as far as the budget allows."""

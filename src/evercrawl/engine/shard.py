@@ -690,6 +690,7 @@ class Shard:
             self.buffer.batch.site_states[RULES_KEY] = stored
             await self.commit()
         await self.due.apply_schedules(self.policy)
+        self.wake.set()
 
     async def _requeue_reopened(self, site: Site) -> None:
         await self.commit()

@@ -154,6 +154,7 @@ class Explanation:
     site_opens_at: datetime | None = None  # When the site can be visited next, if that is in the future.
     site_closed: str | None = None  # Why the site is paused or closed until then; None: it only has a delay.
     delay_override_s: float | None = None  # The minimum delay that you set for its site; None: none.
+    schedule: str | None = None  # The user's schedule, which decides the due time; None: it is learned.
     decisions: tuple[PastVisit, ...] = ()  # Past visits, newest first.
     forecast: PageForecast | None = None
     """How the page changes and when it is visited next; None: it was never fetched."""

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import UTC, date, datetime, timedelta
 from enum import Enum
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, urlencode
+from zoneinfo import available_timezones
 
 import orjson
 from markupsafe import Markup, escape
@@ -114,6 +116,12 @@ def short_url(url: str) -> str:
 def plural(count: int, noun: str, plural: str | None = None) -> str:
     """Return a count with its noun: 1 page, 2,000 pages."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+@lru_cache(maxsize=1)
+def time_zones() -> tuple[str, ...]:
+    """Return the names of time zones that people choose from."""
+    return ("UTC", *sorted(name for name in available_timezones() if "/" in name and not name.startswith("Etc/")))
 
 
 def diff_link(url: str, at: int | datetime) -> str:

@@ -54,6 +54,7 @@ def _environment() -> Environment:
         link=formats.link_to,
         collection_link=formats.collection_link,
         plural=formats.plural,
+        time_zones=formats.time_zones,
         relative=formats.relative_time,
         filter_hint=filter_hint,
         diff_link=formats.diff_link,

@@ -167,6 +167,7 @@ def explanation_fields(found: Explanation) -> dict[str, Any]:
         "site_opens_at": found.site_opens_at,
         "site_closed": found.site_closed,
         "delay_override_s": found.delay_override_s,
+        "schedule": found.schedule,
         "relevance": found.relevance,
         "duplicate_of": found.duplicate_of,
         "credit": found.credit,
@@ -254,7 +255,9 @@ def _show_explanation(found: Explanation) -> None:
         if found.delay_override_s is None
         else f"by you, one request every {found.delay_override_s:g} s",
         "due": f"{local_time(found.due)} ({relative_time(found.due)})" if found.due else "",
+        "schedule": f"yours decides: {safe_line(found.schedule)}" if found.schedule else "",
         **(_change_lines(found.forecast) if found.forecast else {}),
+        **({"value": "", "rule": "", "next visit": ""} if found.schedule else {}),
     }
     for name, text in facts.items():
         if text:

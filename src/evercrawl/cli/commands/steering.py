@@ -254,6 +254,87 @@ def pace_undo(cli: CliContext, site: str, as_json: bool) -> int:
     return ExitCode.OK if done else ExitCode.ERROR
 
 
+@click.group("schedule", cls=CommandGroup)
+@common_options
+def schedule_command() -> None:
+    """Say when to visit a site or a page, instead of what was learned.
+
+    \b
+    evercrawl schedule set news.example.org "every 10 minutes"
+    evercrawl schedule set https://example.org/prices "weekdays at 9, 17:30" --zone Europe/Berlin
+    evercrawl schedule list
+    evercrawl schedule remove news.example.org
+
+    A host or origin is a site, a URL with a path is one page, and `*` at the end means everything that begins so.
+    If several apply to a page, the longest decides. Visits happen while `watch`, `serve` or `crawl` runs, which
+    applies changes within seconds.
+    """
+
+
+@schedule_command.command("list")
+@json_lines_option
+@common_options
+@pass_cli
+def schedule_list(cli: CliContext, as_json: bool) -> None:
+    """List your schedules, each with the first time after now.
+
+    \b
+    evercrawl schedule list --json | jq -r .place
+    """
+    with cli.open_collection() as collection:
+        found = collection.schedules()
+    for one in found:
+        if as_json:
+            emit_json("schedule", asdict(one))
+        else:
+            click.echo(f"{safe_line(one.place)}  {one.meaning}")
+    if not found and not as_json:
+        cli.note("no schedules: visits follow what was learned")
+
+
+@schedule_command.command("set")
+@click.argument("place")
+@click.argument("when")
+@click.option("--zone", default="", metavar="NAME", help="Time zone of the times, such as Europe/Berlin. Default: UTC.")
+@json_option
+@common_options
+@pass_cli
+def schedule_set(cli: CliContext, place: str, when: str, zone: str, as_json: bool) -> None:
+    """Visit PLACE as WHEN says: every 10 minutes, hourly, daily at 6:30, weekdays at 9, "mon, thu at 7:15, 19".
+
+    \b
+    evercrawl schedule set example.org/reports/* "mondays at 8"
+    """
+    with cli.open_collection() as collection:
+        done = collection.set_schedule(place, when, zone=zone)
+    if as_json:
+        emit_json("schedule", asdict(done))
+    else:
+        click.echo(f"{safe_line(done.place)}: {done.meaning}")
+
+
+@schedule_command.command("remove")
+@click.argument("place")
+@json_option
+@common_options
+@pass_cli
+def schedule_remove(cli: CliContext, place: str, as_json: bool) -> int:
+    """Let visits to PLACE follow what was learned.
+
+    \b
+    evercrawl schedule remove news.example.org
+    """
+    with cli.open_collection() as collection:
+        done = collection.remove_schedule(place)
+    if as_json:
+        emit_json("schedule-removed", {"place": place, "done": done})
+    elif done:
+        click.echo(f"{safe_line(place)} has no schedule any more; its visits are learned from the next one on")
+    else:
+        cli.note(f"{safe_line(place)} has no schedule; list them with: evercrawl schedule list")
+    return ExitCode.OK if done else ExitCode.ERROR
+
+
 _URL_CHARS = 90
 _SPENT = 0.95  # A plan that spends less than this share has more budget than it needs.
 

@@ -66,6 +66,29 @@ def next_time(schedule: UserSchedule, *, after: datetime) -> datetime:
     return min(moment for moment in moments if moment > after)
 
 
+def in_zone(text: str, zone: str) -> str:
+    """Return a schedule with times of day in a time zone, unless it names one itself; others are as they were."""
+    words = " ".join(text.split())
+    found = _AT.fullmatch(words)
+    return f"{words} {zone}" if found is not None and found[3] is None and zone not in ("", "UTC") else words
+
+
+def describe_schedule(text: str) -> str:
+    """Return a schedule in full: times with minutes, and their time zone."""
+    schedule = parse_schedule(text)
+    if schedule.every is not None:
+        return " ".join(text.split()).lower()
+    names = next((name for name, days in _DAY_SETS.items() if frozenset(days) == schedule.days), None)
+    days = names or ", ".join(_DAY_NAMES[day].capitalize() for day in sorted(schedule.days))
+    times = ", ".join(f"{at:%H:%M}" for at in schedule.times)
+    return f"{days} at {times} {zone_name(schedule)}"
+
+
+def zone_name(schedule: UserSchedule) -> str:
+    """Return the name of the time zone of a schedule."""
+    return schedule.zone.key if isinstance(schedule.zone, ZoneInfo) else "UTC"
+
+
 def _days(text: str) -> frozenset[int]:
     if text in _DAY_SETS:
         return frozenset(_DAY_SETS[text])

@@ -105,6 +105,19 @@ class Scope:
         """Return the conditions on the page of a URL."""
         return self._selections.of(url)
 
+    @property
+    def has_schedules(self) -> bool:
+        """Whether the user says when to visit some pages."""
+        return self._selections.has_schedules
+
+    def schedule_rule(self, url: str) -> tuple[str, str] | None:
+        """Return the pattern and the schedule that decide when a page is visited; None: it is learned."""
+        return self._selections.schedule_rule(url)
+
+    def set_schedules(self, schedules: Mapping[str, str]) -> None:
+        """Replace the user's schedules, by pattern."""
+        self._selections = self._selections.with_schedules(schedules)
+
     def set_removed(self, removed: Iterable[str]) -> None:
         """Replace the list of removed pages and sites."""
         self._removed = frozenset(removed)

@@ -320,7 +320,8 @@ _PATTERN = re.compile(
 
 
 def parse_site_pattern(text: str) -> SitePattern:
-    """Parse `example.org`, `*.example.org`, `example.org/news/` or `https://example.org:8443/*/news`."""
+    """Parse `example.org`, `*.example.org`, `example.org/news/` or `https://example.org:8443/*/news`.
+    A `$` at the end of a path means that a URL ends there."""
     scheme, colon, rest = text.strip().rpartition("://")
     host, slash, path = rest.partition("/")
     found = _PATTERN.fullmatch(scheme.lower() + colon + host.lower() + slash + path)
@@ -329,7 +330,9 @@ def parse_site_pattern(text: str) -> SitePattern:
             f"[site.{text!r}]: write a host such as news.example.org, or the beginning of URLs: example.org/news/"
         )
     glob = (found["path"] or "").rstrip("*")
-    path_pattern = re.compile(".*".join(map(re.escape, glob.split("*")))) if glob not in ("", "/") else None
+    end = r"\Z" if glob.endswith("$") else ""
+    parts = ".*".join(map(re.escape, (glob[:-1] if end else glob).split("*")))
+    path_pattern = re.compile(parts + end) if glob not in ("", "/") else None
     port = int(found["port"]) if found["port"] else None
     return SitePattern(found["scheme"], found["host"].removeprefix("*.").removesuffix("."), port, path_pattern)
 
@@ -368,6 +371,7 @@ class Selections:
         self, scope: ScopeSettings, sites: Sequence[SiteSettings] = (), *, accesses: Mapping[str, int] | None = None
     ) -> None:
         """`accesses`: requests by people, by URL without scheme, or by path for all sites."""
+        self._scope, self._accesses = scope, accesses
         self._common = _of_scope(scope)
         self._lifts = popular_lifts(accesses or {})
         self._sites = sorted(sites, key=lambda site: len(site.pattern))
@@ -390,18 +394,41 @@ class Selections:
         lift = self._lifts.get(url.partition("://")[2]) or self._lifts.get(path_of(url))
         return replace(found, priority=found.priority + lift, weight=found.weight * 2.0**lift) if lift else found
 
-    def _of_site(self, url: str) -> Selection:
+    @property
+    def has_schedules(self) -> bool:
+        """Whether the user says when to visit some pages."""
+        return any(site.schedule is not None for site in self._sites)
+
+    def schedule_rule(self, url: str) -> tuple[str, str] | None:
+        """Return the pattern and the schedule that decide when a page is visited; None: it is learned."""
+        rules = (self._sites[number] for number in reversed(self._matching(url)))
+        return next(((rule.pattern, rule.schedule) for rule in rules if rule.schedule is not None), None)
+
+    def with_schedules(self, schedules: Mapping[str, str]) -> Selections:
+        """Return the same conditions with other schedules, by pattern."""
+        known = {site.pattern for site in self._sites}
+        sites = [replace(site, schedule=schedules.get(site.pattern)) for site in self._sites]
+        sites += [SiteSettings(pattern, schedule=text) for pattern, text in schedules.items() if pattern not in known]
+        return Selections(self._scope, sites, accesses=self._accesses)
+
+    def _matching(self, url: str) -> tuple[int, ...]:
+        """Return the numbers of the sites that a URL belongs to, those with the shortest pattern first."""
         if not self._by_host:
+            return ()
+        site, path = site_parts(site_of(url)), path_of(url)
+        return tuple(
+            sorted(
+                number
+                for host in with_parents(site.host.removesuffix("."))
+                for number, pattern in self._by_host.get(host, ())
+                if pattern.matches(site.scheme, site.port, path)
+            )
+        )
+
+    def _of_site(self, url: str) -> Selection:
+        chosen = self._matching(url)
+        if not chosen:
             return self._common
-        site = site_parts(site_of(url))
-        path, found = path_of(url), []
-        for host in with_parents(site.host.removesuffix(".")):
-            for number, pattern in self._by_host.get(host, ()):
-                if pattern.matches(site.scheme, site.port, path):
-                    found.append(number)
-        if not found:
-            return self._common
-        chosen = tuple(sorted(found))
         if chosen not in self._merged:
             self._merged[chosen] = _merge(self._common, [self._sites[number] for number in chosen])
         return self._merged[chosen]

@@ -126,7 +126,7 @@ def set_setting(state: AppState, inputs: Inputs) -> ActionResult:
     known = known_settings()[key]
     written: object = inputs["value"].strip().strip('"')
     if known.shape not in (int, float, bool, str) and str(known.shape).startswith("tuple"):
-        written = _parse_list(inputs["value"])
+        written = parse_list(inputs["value"])
     try:
         write_setting(collection_file(state.path), key, written)
     except ConfigError as error:
@@ -136,7 +136,7 @@ def set_setting(state: AppState, inputs: Inputs) -> ActionResult:
     return ActionResult(f"{key} set to {inputs['value']}. The next crawl uses it.", "/settings")
 
 
-def _parse_list(text: str) -> tuple[object, ...]:
+def parse_list(text: str) -> tuple[object, ...]:
     """Return a list, written as in the settings file or with one entry per line."""
     if not text.strip().startswith("["):
         return tuple(line.strip() for line in text.splitlines() if line.strip())

@@ -19,6 +19,7 @@ from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import AuthStore
 from evercrawl.web.charts import timeline
 from evercrawl.web.format import link_to
+from evercrawl.web.pages.schedules import PAGE_END, schedule_part
 from evercrawl.web.route import BadRequest, Inputs, Parameter
 
 VISITS_SHOWN = 50
@@ -45,6 +46,7 @@ def page(state: AppState, inputs: Inputs) -> dict[str, Any]:
         "versions": history.versions[::-1],
         "visits": history.visits[:VISITS_SHOWN],
         "visits_total": len(history.visits),
+        "schedule": schedule_part(state, explanation.url + PAGE_END, explanation.url),
     }
 
 

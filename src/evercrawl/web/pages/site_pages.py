@@ -16,6 +16,7 @@ from evercrawl.model.table import TableColumn
 from evercrawl.web.app_state import AppState
 from evercrawl.web.charts import calendar_of_changes, histogram
 from evercrawl.web.format import format_duration, link_to, plural
+from evercrawl.web.pages.schedules import schedule_part
 from evercrawl.web.route import ActionResult, BadRequest, Inputs
 from evercrawl.web.table_page import listed_table, stored_table, table_data
 
@@ -72,6 +73,7 @@ def site(state: AppState, inputs: Inputs) -> dict[str, Any]:
         "robots": _robots(state, record),
         "changes_by_day": days or {},
         "slowdown": _slowdown(state, record),
+        "schedule": schedule_part(state, record.name),
     }
 
 

@@ -194,6 +194,13 @@ function copyField(button) {
   });
 }
 
+/* Times of day are in the time zone of the browser unless another is chosen. */
+function chooseZone(select) {
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if ([...select.options].some((option) => option.value === own)) select.value = own;
+}
+
+for (const select of document.querySelectorAll("select[data-zone]")) chooseZone(select);
 for (const button of document.querySelectorAll("[data-copy]")) copyField(button);
 for (const form of document.querySelectorAll("[data-upload]")) uploadFile(form);
 for (const input of document.querySelectorAll("[data-fill]")) fillFromFile(input);

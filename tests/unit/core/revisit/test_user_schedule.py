@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evercrawl.core.revisit.user_schedule import next_time, parse_schedule
+from evercrawl.core.revisit.user_schedule import describe_schedule, in_zone, next_time, parse_schedule
 from evercrawl.errors import ConfigError
 
 
@@ -71,3 +71,16 @@ def test_what_is_no_schedule_is_refused_with_a_reason(text: str, words: str) -> 
 def test_the_next_time_is_later_and_never_more_than_a_day_and_an_hour_away(moment: datetime, hour: int) -> None:
     found = next_time(parse_schedule(f"daily at {hour} America/New_York"), after=moment)
     assert timedelta(0) < found - moment <= timedelta(hours=25)
+
+
+@pytest.mark.parametrize(
+    ("text", "zone", "written", "meaning"),
+    [("weekdays at 9", "Europe/Berlin", "weekdays at 9 Europe/Berlin", "weekdays at 09:00 Europe/Berlin"),
+     ("weekdays at 9 Asia/Tokyo", "Europe/Berlin", "weekdays at 9 Asia/Tokyo", "weekdays at 09:00 Asia/Tokyo"),
+     ("thu, mon at 7:15, 6", "", "thu, mon at 7:15, 6", "Mon, Thu at 06:00, 07:15 UTC"),
+     ("Every  10 minutes", "Europe/Berlin", "Every 10 minutes", "every 10 minutes"),
+     ("daily at 6", "UTC", "daily at 6", "daily at 06:00 UTC")],
+)  # fmt: skip
+def test_the_time_zone_is_clear(text: str, zone: str, written: str, meaning: str) -> None:
+    assert in_zone(text, zone) == written
+    assert describe_schedule(written) == meaning

@@ -250,3 +250,23 @@ def test_pages_that_people_request_often_come_first() -> None:
     assert selections.of(urls[0]).weight == 2.0
     assert selections.has_priorities
     assert not Selections(ScopeSettings()).has_priorities
+
+
+def test_a_page_of_its_own() -> None:
+    """A pattern with `$` means one page, and the longest pattern with a schedule decides."""
+    sites = (
+        SiteSettings("https://a.example", schedule="daily"),
+        SiteSettings("https://a.example/news$", schedule="hourly"),
+        SiteSettings("https://a.example/$", priority=3),
+    )
+    found = Selections(ScopeSettings(), sites)
+    assert found.schedule_rule("https://a.example/news") == ("https://a.example/news$", "hourly")
+    assert found.schedule_rule("https://a.example/news/1") == ("https://a.example", "daily")
+    assert found.schedule_rule("https://b.example/news") is None
+    assert (found.of("https://a.example/").priority, found.of("https://a.example/x").priority) == (3, 0)
+    other = found.with_schedules({"https://b.example/*": "weekly"})
+    assert other.schedule_rule("https://a.example/news") is None
+    assert other.schedule_rule("https://b.example/x") == ("https://b.example/*", "weekly")
+    assert other.of("https://a.example/").priority == 3
+    assert other.has_schedules
+    assert not other.with_schedules({}).has_schedules
