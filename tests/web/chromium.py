@@ -37,10 +37,13 @@ class Served:
 
 
 @contextmanager
-def serving(collection: Path, *flags: str, env: dict[str, str] | None = None) -> Iterator[Served]:
-    """Run `evercrawl serve` for the block."""
+def serving(
+    collection: Path, *flags: str, env: dict[str, str] | None = None, is_folder: bool = False
+) -> Iterator[Served]:
+    """Run `evercrawl serve` for the block, for a collection or a folder of them."""
+    named = ("serve", str(collection)) if is_folder else ("-C", str(collection), "serve")
     process = start_command(
-        *("-C", str(collection), "serve", "--port", "0", "--json", "--no-open", *flags),
+        *(*named, "--port", "0", "--json", "--no-open", *flags),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
