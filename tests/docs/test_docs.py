@@ -11,6 +11,7 @@ from types import ModuleType
 
 import click
 
+from evercrawl.cli.commands.crawl import FLAG_KEYS
 from evercrawl.cli.main import COMMANDS, root
 from evercrawl.cli.terminal import EXIT_TEXT, ExitCode
 from evercrawl.config.load import find_setting, parse_setting
@@ -245,3 +246,9 @@ def test_lines_are_wrapped() -> None:
             if len(line) > LONGEST_LINE and not is_free and path.parent.name != "reference":
                 found.append(f"{_name(path)}:{number} has {len(line)} characters")
     _report(found)
+
+
+def test_the_guide_says_which_flags_are_kept() -> None:
+    page = (DOCS / "guides" / "archive-a-site.md").read_text(encoding="utf-8")
+    flags = {name: f"--{name.replace('_', '-')}" for name in FLAG_KEYS} | {"filters": "--filter"}
+    assert [flag for flag in flags.values() if f"`{flag}`" not in page] == []

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.cli.commands.crawl import FLAG_KEYS, RunPlan, crawl_command, given_flags, plan_run
+from evercrawl.cli.commands.crawl import (
+    FLAG_KEYS,
+    SAVED_KEYS,
+    SAVED_SECTION,
+    RunPlan,
+    crawl_command,
+    given_flags,
+    plan_run,
+)
 from evercrawl.cli.context import CliContext
 from evercrawl.collection.urls import parse_page_url
 from evercrawl.config import create_collection
@@ -108,3 +116,12 @@ def test_a_named_collection_takes_more_seeds(cli: CliContext, tmp_path: Path) ->
 def test_concurrency_counts_for_own_hosts_too(cli: CliContext) -> None:
     own = _planned(cli, "https://example.org/", pace="own", concurrency="16").loaded.settings
     assert (own.crawl.concurrency, own.pace.unlimited_concurrency) == (16, 16)
+
+
+def test_each_flag_is_kept_or_not_on_purpose() -> None:
+    """The first crawl keeps what describes the collection and how its sites are reached."""
+    kept = {name for name, key in FLAG_KEYS.items() if key.startswith(SAVED_SECTION) or key in SAVED_KEYS}
+    assert FLAG_KEYS.keys() - kept == {
+        "max_pages", "max_time", "wait", "concurrency", "workers", "outposts",
+        "store",  # The state remembers where it is (`state/postgres`).
+    }  # fmt: skip
