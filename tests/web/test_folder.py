@@ -300,7 +300,7 @@ def test_alerts_link_to_their_collection(tmp_path: Path):
 def test_a_new_collection_from_urls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     started: list[object] = []
     monkeypatch.setattr(
-        "evercrawl.web.folder.FolderCrawl.start",
+        "evercrawl.web.open_collections.FolderCrawl.start",
         lambda self, urls, **how: started.append((self.collection.name, urls, how)) or 1,
     )
     web = opened(tmp_path, ServeOptions(port=0))

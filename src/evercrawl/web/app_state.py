@@ -58,12 +58,10 @@ class AppState:
         read_only: bool = False,
         env: Mapping[str, str] | None = None,
         flags: Mapping[str, object] | None = None,
-        base: str = "",
-        crawl: CrawlProcess | None = None,
     ) -> None:
         self.path = collection
         self.auth = auth
-        self.base = base
+        self.base = ""
         """Path below which a collection of a folder is served, such as /c/news; empty: the root."""
         self.read_only = read_only
         self.is_stopping = False
@@ -72,7 +70,7 @@ class AppState:
         """Views of the navigation; empty: those of a collection."""
         self.cache = AnswerCache()
         self._index_lock = threading.Lock()
-        self.crawl = crawl or CrawlProcess(collection, flags)
+        self.crawl = CrawlProcess(collection, flags)
         self.jobs = JobRunner(collection)
         self.table_parts = GrowingAnswers()
         self.on_reopen: Callable[[], object] = lambda: None

@@ -36,7 +36,8 @@ from evercrawl.web.app import (
 )
 from evercrawl.web.auth import AUTH_FILE
 from evercrawl.web.endpoints import action_endpoint, view_endpoint
-from evercrawl.web.folder import (
+from evercrawl.web.login import LoginPages
+from evercrawl.web.open_collections import (
     FolderCrawls,
     FolderOrigins,
     FolderReplay,
@@ -47,7 +48,6 @@ from evercrawl.web.folder import (
     base_of,
     collection_opener,
 )
-from evercrawl.web.login import LoginPages
 from evercrawl.web.openapi import OPENAPI_PATH, openapi_document
 from evercrawl.web.pages.collections import (
     FOLDER_ACTIONS,

@@ -27,8 +27,8 @@ from evercrawl.model.table import TableColumn
 from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import AccessScope
 from evercrawl.web.endpoints import location_with_message
-from evercrawl.web.folder import FolderState, base_of
 from evercrawl.web.format import link_to
+from evercrawl.web.open_collections import FolderState, base_of
 from evercrawl.web.pages import add_site, administration
 from evercrawl.web.route import AFTER, Action, ActionResult, BadRequest, Inputs, Parameter, View, limit, resource_path
 from evercrawl.web.table_page import listed_table, table_data, table_parameters

@@ -312,9 +312,8 @@ def collection_opener(state: FolderState, origins: FolderOrigins) -> Callable[[s
             public_origin=public_url,
             read_only=state.read_only or not is_writable(path),
             flags=flags,
-            base=base,
-            crawl=state.crawls.of(path, flags),
         )
+        own.base, own.crawl = base, state.crawls.of(path, flags)
         replay = ReplayPages(
             own,
             origins=origins.replay_origins,
