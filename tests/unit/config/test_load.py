@@ -162,13 +162,16 @@ def test_rate_overrides_are_reloaded_and_removed(live_collection: Path) -> None:
     slower = watch_rate_overrides(live_collection, read_settings(live_collection).settings)
     write_setting(collection_file(live_collection), "pace.overrides", ("https://a.test 30s",))
     _touch(live_collection, 4)
-    assert slower.changed() == (("https://a.test 30s",), ())
+    assert slower.changed() == (("https://a.test 30s",), (), ())
     write_setting(collection_file(live_collection), "pace.overrides", ())
     _touch(live_collection, 5)
-    assert slower.changed() == ((), ())
+    assert slower.changed() == ((), (), ())
     write_setting(collection_file(live_collection), "scope.removed", ("https://a.test/x",))
     _touch(live_collection, 6)
-    assert slower.changed() == ((), ("https://a.test/x",))
+    assert slower.changed() == ((), ("https://a.test/x",), ())
+    write_setting(collection_file(live_collection), "site.https://a.test/y$.schedule", "hourly")
+    _touch(live_collection, 7)
+    assert slower.changed() == ((), ("https://a.test/x",), (("https://a.test/y$", "hourly"),))
 
 
 def test_tables_in_tables_end_at_the_longest_host_name(tmp_path: Path, collection: Path) -> None:
