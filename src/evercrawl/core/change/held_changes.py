@@ -5,6 +5,7 @@ what is known by then."""
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -17,7 +18,7 @@ from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHi
 from evercrawl.core.change.classify import MIN_SITE_PAGES, ClassifiedChange, HunkClass, classify_difference
 from evercrawl.core.change.noise import text_similarity
 from evercrawl.core.change.review import correct_change
-from evercrawl.core.change.segments import SegmentChange
+from evercrawl.core.change.segments import SegmentChange, is_statement
 from evercrawl.core.change.snapshot_diff import MIN_VARIATION_SIMILARITY, Hunk, RowPosition, SnapshotDiff
 from evercrawl.core.change.volatility import ChangeContext
 from evercrawl.model.change import Change
@@ -59,7 +60,10 @@ def has_to_wait(change: Change, held: HeldChange, site: SiteChangeHistory) -> bo
     chars = sum(len(hunk.removed) + len(hunk.added) for hunk in held.found.hunks)
     if not change.changed or site.pages < MIN_SITE_PAGES or chars > MAX_HELD_CHARS:
         return False
-    return not any(_is_certain(hunk, site, held.page_mark) for hunk in held.found.hunks)
+    # Several sentences at one place may be drawn anew at each visit.
+    statements = Counter(hunk.name for hunk in held.found.hunks if is_statement(hunk.added or hunk.removed))
+    edited = (hunk for hunk in held.found.hunks if _is_certain(hunk, site, held.page_mark))
+    return not any(statements[hunk.name] <= 1 for hunk in edited)
 
 
 def _is_certain(hunk: Hunk, site: SiteChangeHistory, page_mark: int) -> bool:

@@ -44,7 +44,7 @@ from evercrawl.core.change.segments import (
     slot_number,
     split_segments,
 )
-from evercrawl.core.change.snapshot import CELL_BORDER, ENTRY, INLINE_BORDER, LINKED, ROW, Snapshot
+from evercrawl.core.change.snapshot import CELL_BORDER, INLINE_BORDER, LINKED, Snapshot
 from evercrawl.core.change.snapshot_diff import (
     IMAGE_SLOT,
     MOVED,
@@ -70,6 +70,7 @@ from evercrawl.core.change.volatility import (
     row_end_locations,
     segment_locations,
     slot_locations,
+    turn_slot,
 )
 from evercrawl.model.change import Change
 
@@ -208,12 +209,12 @@ def _slot_instances(snapshot: Snapshot, known: set[Location]) -> Counter[Locatio
     seen: Counter[Location] = Counter()
     forms: Counter[tuple[int, tuple[bool, ...], bool]] = Counter()
     labels = {location for location in known if location.shape in (LABEL_SLOT, LABEL_SLOT + 1)}
-    turning = {location.path for location in known if location.shape == TURN_SLOT}
+    turning = {location for location in known if location.shape in (TURN_SLOT, TURN_SLOT + 1)}
     for path, name, flag, marked in zip(snapshot.paths, snapshot.names, snapshot.flags, snapshot.marked, strict=True):
         if path in paths or name in paths:
-            if flag & (LINKED | ROW | ENTRY):
-                for turned in {path, name} & turning:
-                    seen[Location(turned, TURN_SLOT)] += 1
+            slot = turn_slot(is_linked=bool(flag & LINKED))
+            for turned in {Location(path, slot), Location(name, slot)} & turning:
+                seen[turned] += 1
             segments = split_segments(marked)
             for label in (label_beside(segments, place) for place in range(len(segments)) if labels):
                 if label and (labelled := label_location(label, is_linked=bool(flag & LINKED))) in labels:

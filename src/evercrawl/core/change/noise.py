@@ -133,6 +133,7 @@ PROSE_WORDS = 8  # From this length on a text is a statement rather than a label
 DENSE_CHARS_PER_WORD = 2  # For scripts without spaces.
 MAX_CACHED_TEXTS = 4096
 YEAR_DIGITS = 4
+MIN_CODE_DIGITS = 7
 MOMENT_DAYS = 7  # A date with a clock that is so many days old says when something last happened.
 
 _ANY = re.IGNORECASE
@@ -169,6 +170,10 @@ _COPYRIGHT = re.compile(r"©|\(c\)|\bcopyright\b", _ANY)
 _YEAR = re.compile(r"\b(?:19|20)\d{2}\b")
 _IDENTITY = re.compile(rf"\b(?:{IDENTITY_WORDS})\b", _ANY)
 _TOKEN = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b|\b(?=\w*\d)(?=\w*[A-Za-z])[\w-]{6,}\b")
+_GROUPED = re.compile(r"(?<![\d-])[1-9]\d{0,2}(?:[.,'’ \u00a0\u202f]\d{3})+(?![\d-])")
+_CODE = re.compile(
+    r"(?<![\w.,])[+(]?\d{2,5}\)?[ /-]{1,3}(?:\d{2,8}[ /-]){0,4}\d{3,8}(?![\d.,:/]{0,8}\d)|\b[A-Z]{1,5}-\d{3,8}\b"
+)
 _TITLE_COUNT = re.compile(r"^\s*[(\[]\d+\+?[)\]]\s*")
 _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff]")
 _DENSE = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
@@ -196,6 +201,13 @@ def is_prose(text: str) -> bool:
 def has_price(text: str) -> bool:
     """Return whether the text names a price."""
     return _PRICE.search(text) is not None
+
+
+def is_identifier(text: str) -> bool:
+    """Return whether the text has a number that counts nothing: of a telephone, an article, an account."""
+    bare = _GROUPED.sub("#", _CLOCK.sub("#", _DATE.sub("#", _STAMP.sub("#", text))))
+    found = _CODE.search(bare)
+    return found is not None and (found[0][0].isalpha() or sum(map(str.isdigit, found[0])) >= MIN_CODE_DIGITS)
 
 
 @lru_cache(maxsize=MAX_CACHED_TEXTS)
@@ -257,8 +269,14 @@ def is_upkeep(text: str) -> bool:
 def is_moment(text: str) -> bool:
     """Return whether the text has a date and a time of day, and does not say that it is about the page's upkeep."""
     dateless, dates = _DATE.subn("#", text)
-    is_upkeep_time = _STAMP.search(text) or _UPKEEP.search(text) or _NOW.search(text)
+    is_upkeep_time = _UPKEEP.search(text) or _NOW.search(text)
     return bool(dates) and _CLOCK.search(dateless) is not None and not is_upkeep_time
+
+
+def has_same_day(one: str, other: str) -> bool:
+    """Return whether two texts name the same days, at least one."""
+    days = _DATE.findall(one)
+    return bool(days) and days == _DATE.findall(other)
 
 
 def has_age(text: str) -> bool:
@@ -324,9 +342,10 @@ def text_shape(text: str) -> str:
 def text_similarity(one: str, other: str) -> float:
     """Return the share of the shorter text that both begin or end with, numbers aside."""
     first, second = text_shape(one), text_shape(other)
+    if not (_WORD.search(first) and _WORD.search(second)):
+        # Of two numbers, or a number and a text, nothing is common but that there is a number.
+        return float(bool(first) and first == second)
     shortest = min(len(first), len(second))
-    if not shortest:
-        return 0.0
     return min(1.0, (_common_prefix(first, second) + _common_prefix(first[::-1], second[::-1])) / shortest)
 
 
@@ -347,11 +366,12 @@ def significant_title(title: str) -> str:
     return significant_text(_TITLE_COUNT.sub("", title))
 
 
-def is_todays_date(text: str, *, now: datetime) -> bool:
-    """Return whether the text names the day of `now`, in any time zone; with a clock, a day of the last week."""
-    numbers = Counter(int(found) for found in re.findall(r"\d+", text) if len(found) <= YEAR_DIGITS)
+def is_todays_date(text: str, *, now: datetime, clock_days: int = MOMENT_DAYS) -> bool:
+    """Return whether the text names the day of `now`, in any time zone; with a clock, one of the last `clock_days`."""
+    day_text, clocks = _CLOCK.subn(" ", text)
+    numbers = Counter(int(found) for found in re.findall(r"\d+", day_text) if len(found) <= YEAR_DIGITS)
     month_name = _MONTH.search(text)
-    oldest = -MOMENT_DAYS if _CLOCK.search(text) is not None else -1
+    oldest = -clock_days if clocks else -1
     return any(_matches_day(numbers, now + timedelta(days=shift), month_name) for shift in range(oldest, 2))
 
 

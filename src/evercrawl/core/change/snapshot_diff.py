@@ -491,6 +491,7 @@ CHARS_PER_TURN = 4
 _HEX = re.compile(r"(?=.*\d)(?=.*[a-f])[0-9a-f]+")
 _LONG_SEGMENTS = re.compile(r"[0-9A-Za-z_-]{16,}")
 _PLAIN_START = re.compile(r"[a-z]{3,}(?:[-_](?:[a-z]{2,}|[0-9]{2,})(?![0-9A-Za-z]))+")
+_LOOSE_ENDS = re.compile(r"[-_.~](?=[-_.~/]|$)")  # What is left beside a generated part.
 _HOST = re.compile(r"^(?:[a-z]+:)?//[^/]*")
 _DIGIT = re.compile(r"\d")
 _LONG_NUMBER = re.compile(r"\d{9,}")
@@ -549,6 +550,7 @@ def stable_target(url: str, *, is_image: bool) -> str:
         # Servers with copies of an image take turns.
         path = _HOST.sub("", path)
     path = _WORDS.sub(lambda found: "" if _is_hash(found[0]) else found[0], _LONG_SEGMENTS.sub(_without_hash, path))
+    path = _LOOSE_ENDS.sub("", path)
     kept = [part for part in query.split("&") if part and not _is_generated_value(part.partition("=")[2])]
     if is_image:
         # The query of an image says how large it is, or names the file.
@@ -626,6 +628,7 @@ def _running_prose(snapshot: Snapshot, is_own: IsOwnBlock) -> list[str]:
         and flag & PARAGRAPH
         and not flag & LINKED
         and is_own(flag)
+        and significant_text(text)
     ]
 
 

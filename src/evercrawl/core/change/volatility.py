@@ -17,12 +17,15 @@ from evercrawl.core.change.change_history import (
     hash_text,
 )
 from evercrawl.core.change.noise import (
+    MOMENT_DAYS,
     count_words,
     has_age,
     has_price,
+    has_same_day,
     is_age,
     is_compact_age,
     is_count,
+    is_identifier,
     is_moment,
     is_prose,
     is_time,
@@ -59,8 +62,10 @@ ENTRY = Limit(0.1, pages=3, differed=5)  # Entries of lists beside prose, target
 NUMBER = Limit(0.25, pages=2, differed=2)
 WORDS = Limit(0.3, pages=4, differed=4)
 BLOCK = Limit(0.3, pages=4, differed=6)  # Whole blocks that come and go; a few edits on one day are content.
+TURNS = Limit(0.6, pages=4, differed=8)  # Blocks of which most are replaced.
 VALUE = Limit(0.45, pages=3, differed=8)  # Prices and cells of tables.
 STATEMENT = Limit(0.75, pages=4, differed=8)
+ALL_STATEMENTS = Limit(0.85, pages=6, differed=12)  # The same on a page that was not compared before.
 # Rates of locations are those seen.
 SITE_PART = Limit(0.25, pages=1, differed=3)
 RECURRING = Limit(0.4, pages=2, differed=3)
@@ -91,6 +96,7 @@ STABLE_PAGES, STABLE_RATE = 3, 0.5
 """A location that differs less often on this many pages is content that changes a lot on this one."""
 RECENT_VISITS, MANY_RECENT, SOME_RECENT = 6, 5, 2
 MIN_REMOVALS = 3  # A text that was removed this often is recurring.
+MIN_LABEL_REMOVALS = 2
 MIN_SHARED_EDITS = 3  # An edit on this many pages is not about one of them.
 MIN_OTHER_PAGES = 2  # A statement on this many other pages is not the page's own.
 
@@ -133,7 +139,7 @@ def locations_of(hunks: Iterable[Hunk]) -> set[Location]:
 
 MAX_SLOT = 0x600
 STATEMENT_FORM = 0
-TURN_SLOT = 0x5FF  # Slot of entries, whatever their form.
+TURN_SLOT = 0x5FB  # Slot of blocks that others replace, whatever their form; the next one in links.
 LABEL_SLOT = 0x5FD  # Slot of what stands beside a label, wherever that is; the next one in links.
 BLOCK_SLOT = 0x500  # Slots of whole blocks, by form.
 
@@ -147,6 +153,11 @@ def segment_locations(hunk: Hunk, change: SegmentChange) -> set[Location]:
     """Return the locations of a segment: by path, by name path, and by the label beside it."""
     found = {Location(path, change.slot) for path in (hunk.path, hunk.name)}
     return found | {label_location(change.label, is_linked=hunk.is_linked)} if change.label else found
+
+
+def turn_slot(*, is_linked: bool) -> int:
+    """Return the slot of blocks that others replace; links and the entries beside them do so at their own rates."""
+    return TURN_SLOT + is_linked
 
 
 def block_slot(count: int, *, is_linked: bool) -> int:
@@ -171,20 +182,27 @@ def _whole_slot(hunk: Hunk) -> int | None:
 
 def slot_locations(hunk: Hunk) -> set[Location]:
     """Return the slots that differ at a hunk, by path and by name path."""
-    slots = [*slots_of(hunk), TURN_SLOT] if _is_turn(hunk) else slots_of(hunk)
+    slots = [*slots_of(hunk), turn_slot(is_linked=hunk.is_linked)] if _is_turn(hunk) else slots_of(hunk)
     labels = {change.label for change in hunk.segments if change.label} if _whole_slot(hunk) is None else set()
     labelled = {label_location(label, is_linked=hunk.is_linked) for label in labels}
     return {Location(path, slot) for slot in slots for path in (hunk.path, hunk.name)} | labelled
 
 
 def _is_turn(hunk: Hunk) -> bool:
-    """Return whether an entry that names something came, went or was replaced."""
-    if not (hunk.is_linked or hunk.is_row or hunk.is_entry) or hunk.is_reference or _has_own_statement(hunk):
+    """Return whether a block that names something came, went or was replaced."""
+    if hunk.is_reference or hunk.is_metadata or _has_own_statement(hunk):
         return False
     if not (hunk.removed and hunk.added):
         return True
-    is_other = hunk.is_linked or not hunk.is_variation
-    return is_other and names_in(hunk.old_marked) != names_in(hunk.new_marked)
+    old, new = names_in(hunk.old_marked), names_in(hunk.new_marked)
+    # Lines about different things may end alike, with the same age or place.
+    is_other = hunk.is_linked or not hunk.is_variation or (hunk.form > 1 and _have_other_names(old, new))
+    return is_other and old != new
+
+
+def _have_other_names(old: list[str], new: list[str]) -> bool:
+    """Return whether the names in two lines are all different, numbers aside."""
+    return bool(old and new) and {*map(text_shape, old)}.isdisjoint(map(text_shape, new))
 
 
 def _has_own_statement(hunk: Hunk) -> bool:
@@ -212,7 +230,7 @@ def is_noise(hunk: Hunk, context: ChangeContext) -> bool:
         return True
     if _is_one_of_rotating(hunk, context):
         return True
-    if context.has_prose and _is_turn(hunk) and _takes_turns(hunk, context):
+    if context.has_prose and ((_is_turn(hunk) and _takes_turns(hunk, context)) or _always_turns(hunk, context)):
         return True
     if _is_part_of_line(hunk) or _has_calm_part(hunk, context):
         # What the other parts of the line do says nothing about a part that differs alone, or that hardly ever does.
@@ -222,8 +240,11 @@ def is_noise(hunk: Hunk, context: ChangeContext) -> bool:
 
 def _is_of_event(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether a date with a time of day was replaced by one that is neither today nor a few days ago."""
+    sides = hunk.removed, hunk.added
+    # What is said to have happened on the same day as before, but at another time, was corrected.
+    days = 1 if has_same_day(*sides) else MOMENT_DAYS
     return context.now is not None and all(
-        is_moment(text) and not is_todays_date(text, now=context.now) for text in (hunk.removed, hunk.added)
+        is_moment(text) and not is_todays_date(text, now=context.now, clock_days=days) for text in sides
     )
 
 
@@ -233,13 +254,22 @@ def _is_noise_reference(hunk: Hunk, change: SegmentChange, context: ChangeContex
         context.site.is_on_other_pages(target, page=context.page_mark) for target in (change.removed, change.added)
     ):
         return True
-    is_entry = hunk.is_entry or Location(hunk.name, TURN_SLOT) in context.site.locations
+    slots = (turn_slot(is_linked=False), turn_slot(is_linked=True)) if change.slot != IMAGE_SLOT else ()
+    is_entry = hunk.is_entry or any(Location(hunk.name, slot) in context.site.locations for slot in slots)
     return _slot_reaches(hunk, change.slot, ENTRY, context) or (is_entry and _takes_turns(hunk, context))
 
 
 def _takes_turns(hunk: Hunk, context: ChangeContext) -> bool:
-    """Return whether entries come and go here; in tables more often than elsewhere."""
-    return _slot_reaches(hunk, TURN_SLOT, ROW if hunk.is_row else ENTRY, context)
+    """Return whether entries come and go here; in tables, and blocks outside of lists, more often than elsewhere."""
+    limit = ROW if hunk.is_row else ENTRY if hunk.is_linked or hunk.is_entry or hunk.is_reference else TURNS
+    slots = {turn_slot(is_linked=hunk.is_linked), turn_slot(is_linked=hunk.is_linked or hunk.is_reference)}
+    return any(_slot_reaches(hunk, slot, limit, context) for slot in slots)
+
+
+def _always_turns(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether most blocks are replaced here; then a small difference is one that replaced a similar one."""
+    slot = turn_slot(is_linked=hunk.is_linked)
+    return not _has_own_statement(hunk) and _slot_reaches(hunk, slot, TURNS, context)
 
 
 def _is_part_of_line(hunk: Hunk) -> bool:
@@ -257,9 +287,9 @@ def _has_calm_part(hunk: Hunk, context: ChangeContext) -> bool:
     return any(stats is not None and _is_well_known(stats) and stats.rate < CALM_RATE for stats in known)
 
 
-def _is_today(text: str, context: ChangeContext) -> bool:
+def _is_today(text: str, context: ChangeContext, *, clock_days: int = MOMENT_DAYS) -> bool:
     is_short = count_words(text) <= MAX_TODAY_WORDS
-    return context.now is not None and is_short and is_todays_date(text, now=context.now)
+    return context.now is not None and is_short and is_todays_date(text, now=context.now, clock_days=clock_days)
 
 
 def _is_noise_segment(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bool:
@@ -272,10 +302,14 @@ def _is_noise_segment(hunk: Hunk, change: SegmentChange, context: ChangeContext)
         return _is_shared_statement(change, context) or _is_turning_statement(hunk, slot, context)
     if _is_time_passing(hunk, change, context):
         return True
+    if count_words(label) >= MIN_NAME_WORDS and context.site.is_recurring(label, least=MIN_LABEL_REMOVALS):
+        # Such lines come and go, and what they say with them. How many pages have a shorter label is not known.
+        return True
     # A row of one cell is a matter of layout; a label tells better than a row what its value is.
     is_cell = hunk.is_row and hunk.form > 1 and not _is_known(_label_stats(label, hunk, context))
-    is_value = is_cell or (change.is_number and has_price(change.added))
-    if (change.is_increase or change.is_age) and not has_price(change.added) and _is_counter(hunk, change, context):
+    is_named = change.is_number and (has_price(change.added) or is_identifier(change.added))
+    is_value = is_cell or is_named
+    if (change.is_increase or change.is_age) and not is_named and _is_counter(hunk, change, context):
         return True
     limit = VALUE if is_value else NUMBER if change.is_number else WORDS
     if _slot_reaches(hunk, slot, limit, context, label=label):
@@ -291,7 +325,7 @@ def _is_noise_segment(hunk: Hunk, change: SegmentChange, context: ChangeContext)
 def _is_time_passing(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bool:
     """Return whether a segment differs because time passed: an age, today's date, a count of readers."""
     # A date alone may be that of an event: the rest of the line does not say.
-    is_date = is_time(change.added) and not is_age(change.added)
+    is_date = is_moment(change.added) or (is_time(change.added) and not is_age(change.added))
     is_pair = bool(change.removed and change.added) and not is_date
     if is_pair and significant_text(change.removed) == significant_text(change.added):
         return True
@@ -303,7 +337,8 @@ def _is_time_passing(hunk: Hunk, change: SegmentChange, context: ChangeContext) 
         # The number of an age may have an element of its own.
         return True
     is_age_line = change.is_age and change.is_increase and hunk.form >= AGE_LINE_SEGMENTS
-    return is_age_line or _is_today(change.added, context)
+    days = 1 if has_same_day(hunk.removed, hunk.added) else MOMENT_DAYS
+    return is_age_line or _is_today(change.added, context, clock_days=days)
 
 
 def _is_shared_statement(change: SegmentChange, context: ChangeContext) -> bool:
@@ -319,12 +354,12 @@ def _is_shared_statement(change: SegmentChange, context: ChangeContext) -> bool:
 def _is_turning_statement(hunk: Hunk, slot: int, context: ChangeContext) -> bool:
     """Return whether statements here were replaced nearly always, on other pages and on this one before."""
     is_moving = any(_recent_differences(Location(path, slot), context) for path in (hunk.path, hunk.name))
-    return is_moving and _slot_reaches(hunk, slot, STATEMENT, context)
+    return _slot_reaches(hunk, slot, STATEMENT if is_moving else ALL_STATEMENTS, context)
 
 
 def _is_counter(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bool:
     """Return whether the numbers of this slot only grow, on several pages or on this one at once."""
-    if (not hunk.is_row or change.is_age) and Location(hunk.path, change.slot) in context.counters:
+    if (not hunk.is_row or change.is_age) and Location(hunk.name, change.slot) in context.counters:
         return True
     # A label tells better than a row what its value is.
     is_cell = hunk.is_row and not _is_known(_label_stats(change.label, hunk, context))
@@ -338,7 +373,7 @@ def counters_in(hunks: Iterable[Hunk]) -> frozenset[Location]:
     others: set[Location] = set()
     for hunk in hunks:
         for change in hunk.segments:
-            location = Location(hunk.path, change.slot)
+            location = Location(hunk.name, change.slot)
             if change.is_increase or change.is_age:
                 grown[location] += 1
             elif change.is_number:
@@ -457,7 +492,7 @@ def _is_noise_text(hunk: Hunk, context: ChangeContext) -> bool:
         return True
     is_label = hunk.name_position is not RowPosition.WITHIN or hunk.is_linked or hunk.is_variation
     is_label = is_label and (hunk.is_linked or not any(map(is_prose, texts)))
-    return is_label and _is_restless(Location(hunk.name), context)
+    return is_label and is_judged_by_seat and _is_restless(Location(hunk.name), context)
 
 
 def _is_recurring(hunk: Hunk, texts: list[str], context: ChangeContext) -> bool:
@@ -500,7 +535,7 @@ def _slot_reaches(
     rate, spread = by_path.differed / (by_path.compared + QUIET_COMPARISONS), by_path
     least = limit.rate
     known = context.site.locations.get(Location(hunk.name, slot))
-    if not _is_known(known) and not is_growing and hunk.is_number:
+    if not _is_known(known) and not is_growing and hunk.is_number and slot < BLOCK_SLOT:
         known = context.site.locations.get(location_of(hunk))
     if known is not None and _is_known(known):
         rate = _mixed_rate(known, rate)

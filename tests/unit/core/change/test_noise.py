@@ -10,6 +10,7 @@ from evercrawl.core.change.noise import (
     count_words,
     has_price,
     is_count,
+    is_identifier,
     is_prose,
     is_todays_date,
     significant_text,
@@ -65,7 +66,7 @@ def test_todays_date(text: str):
     assert is_todays_date(text, now=NOW)
 
 
-@pytest.mark.parametrize("text", ["22 March 2026", "12.04.2026", "no number", "12"])
+@pytest.mark.parametrize("text", ["22 March 2026", "12.04.2026", "no number", "12", "March 2 @ 12:30"])
 def test_another_date(text: str):
     assert not is_todays_date(text, now=NOW)
 
@@ -74,6 +75,31 @@ def test_text_similarity():
     assert text_similarity("Today: 7 degrees, rain", "Today: 19 degrees, sun") > 0.7
     assert text_similarity("Buy shoes", "Win a holiday") < 0.4
     assert text_similarity("", "x") == 0
+
+
+def test_a_number_is_similar_to_numbers_only():
+    assert text_similarity("302", "398") == 1
+    assert text_similarity("302", "c0ffee • 2d. ago") == 0
+    assert text_similarity("8", "7d") == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("039-427-1680", True),
+        ("031 106 2860", True),
+        ("07890 99-322", True),
+        ("MB-5623", True),
+        ("25-02-02 16:56", False),
+        ("2026-03-12", False),
+        ("1,604 views", False),
+        ("1 604 878", False),
+        ("12.5 km", False),
+        ("12/2026", False),
+    ],
+)
+def test_numbers_that_count_nothing(text: str, expected: bool):
+    assert is_identifier(text) is expected
 
 
 def test_prices():

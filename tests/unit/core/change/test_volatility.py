@@ -29,6 +29,7 @@ def page(body: str) -> str:
     [
         ("/img/photo-7602_hu3cf14e8841c7_800x0_resize_q75.jpg", "/img/photo-7602_hub20242da087b_80x0_q7.jpg", True),
         ("/img/photo-7602_hu3cf14e8841c7_800x0_resize_q75.jpg", "/img/photo-8961_hu3cf14e8841c7_800x0_q75.jpg", False),
+        ("/a/csm_photo-8125_deadbeef12.jpg", "/a/csm_photo-8125_a1b2c3d4e5f6a7b8c9.jpg", True),
         ("/_next/image?url=%2Fmedia%2Fa.webp&w=640", "/_next/image?url=%2Fmedia%2Fa.webp&w=828", True),
         ("/_next/image?url=%2Fmedia%2Fa.webp&w=640", "/_next/image?url=%2Fmedia%2Fb.webp&w=640", False),
     ],
@@ -149,6 +150,9 @@ def test_a_value_in_the_sidebar_that_one_page_changed_is_content():
     [
         ("April 4 2026 21:15", "April 4 2026 12:30", True),
         ("January 4 2026 21:15", "January 5 2026 12:30", False),
+        ("January 1 2026 21:15", "January 1 2026 12:30", True),
+        ("Tue, 4 Nov 2025 08:12:33 +0000", "Thu, 6 Nov 2025 21:40:02 +0000", True),
+        ("Sun, 4 Jan 2026 08:12:33 +0000", "Mon, 5 Jan 2026 11:40:02 +0000", False),
         ("<b>12</b> <i>days old</i>", "<b>13</b> <i>days old</i>", False),
     ],
 )
@@ -169,3 +173,74 @@ def test_a_count_beside_a_linked_sentence_is_a_segment():
     sentence = "The council has decided to keep the old harbour open all winter."
     marked = snapshot_html(f"<ul><li><a href='/a'>{sentence}</a><span>166 downloads</span></li></ul>").marked[0]
     assert [segment.text for segment in split_segments(marked)] == [sentence, "166 downloads"]
+
+
+NAMES = ("Old Quay", "North Pier", "Mill Lane", "Green Hill", "Long Reach", "West Wharf", "Salt Yard", "Tar Barrel")
+
+
+def test_a_telephone_number_in_a_line_of_counters_is_content():
+    def line(number: int, phone: str, views: int) -> str:
+        return page(f"<p>{NAMES[number]}</p><div>{NAMES[number]} | {phone} | {views} calls so far</div>")
+
+    def phone(number: int, at: int) -> str:
+        return f"03{number}-{400 + 7 * at}-{2000 + 31 * at + number}"
+
+    pages = {
+        f"http://a.test/{number}": (line(number, phone(number, 1), 100), line(number, phone(number, 1), 160 + number))
+        for number in range(8)
+    }
+    edited = {f"http://b.test/{number}": (line(number, phone(number, 1), 200), line(number, phone(number, 2), 290))
+              for number in range(6)}  # fmt: skip
+    quiet = {url.replace("a.test", "c.test"): visits for url, visits in pages.items()}
+    assert settled_changes(pages | quiet | edited) == [False] * 16 + [True] * 6
+
+
+def test_a_number_is_not_a_counter_because_other_numbers_of_the_page_grew():
+    def shop(code: str, *counts: int) -> str:
+        boxes = "".join(f"<div class='{name}'>{count}</div>" for name, count in zip("abc", counts, strict=True))
+        return page(f"{3 * PROSE}<div class='code'>{code}</div>{boxes}")
+
+    assert compare(shop("5623", 15, 27, 33), shop("7455", 16, 28, 34)).changed
+
+
+def test_ages_in_another_order_are_no_moved_paragraphs():
+    def reviews(*ages: str) -> str:
+        return page("<ol>" + "".join(f"<li><p>{age}</p></li>" for age in ages) + "</ol>")
+
+    assert not compare(reviews("6 giorni fa", "1 settimana fa"), reviews("1 settimana fa", "6 giorni fa")).changed
+
+
+def test_an_entry_of_the_page_is_content_beside_links_that_take_turns():
+    def listing(number: int, at: int, entry: str) -> str:
+        links = "".join(f"<li><a href='/{name}'>{name} and {number + at}</a></li>" for name in NAMES[at : at + 3])
+        return page(f"{3 * PROSE}<ul>{links}</ul><ul><li>{entry}</li><li>open all day</li></ul>")
+
+    def visits(number: int, entry: str) -> tuple[str, str]:
+        return listing(number, 0, f"dogs of berth {number}"), listing(number, 4, entry)
+
+    pages = {f"http://a.test/{number}": visits(number, f"dogs of berth {number}") for number in range(12)}
+    pages["http://a.test/12"] = visits(12, "cats welcome")
+    assert settled_changes(pages) == [False] * 12 + [True]
+
+
+def test_sentences_that_all_pages_replace_are_noise_at_the_second_visit():
+    def facts(number: int, at: int) -> str:
+        items = "".join(
+            f"<li>It is said that {name} had {10 * number + at} boats in the year of the great storm.</li>"
+            for name in NAMES[at : at + 3]
+        )
+        return page(f"<p>This page is about berth {number} and nothing else at all.</p><ul class='facts'>{items}</ul>")
+
+    pages = {f"http://a.test/{number}": (facts(number, 0), facts(number, 4)) for number in range(12)}
+    assert settled_changes(pages) == [False] * 12
+
+
+def test_what_a_line_says_that_comes_and_goes_is_noise():
+    def line(number: int, user: str) -> str:
+        lock = f" · Currently locked by: {user}" if user else ""
+        return page(f"<div>page{number}.txt · by <i>admin</i>{lock}</div>")
+
+    pages = {f"http://a.test/{number}": (line(number, "tom"), line(number, "")) for number in range(3)}
+    pages |= {f"http://a.test/{number}": (line(number, ""), line(number, "")) for number in range(3, 8)}
+    pages["http://a.test/8"] = line(8, "tom"), line(8, "sable")
+    assert settled_changes(pages)[8] is False
