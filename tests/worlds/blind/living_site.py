@@ -158,6 +158,16 @@ class LivingSite:
         other = self.view(page, 0, 0.0, frozenset({edit}), 0)
         return self.render(plain) != self.render(other)
 
+    def _readable(self, edit: str | None) -> str | None:
+        """Return an edit of the template that readers can see; None if only markup was rebuilt around the same text."""
+        if edit is None or edit == "notice taken down":
+            return edit
+        plain, other = (
+            reader_view(self.render(self.view(self.pages[-1], 0, 0.0, flags, 0)))
+            for flags in (frozenset[str](), frozenset({edit}))
+        )
+        return edit if plain != other else None
+
     def _plan_deploys(self) -> list[int]:
         deploys = [0]
         for visit in range(1, len(self.times)):
@@ -210,7 +220,7 @@ class LivingSite:
             changes = [self._edit(page, visit, rates, flips, saved) for page in list(self.pages)]
             for at, page in enumerate(self.pages):
                 changed = None if visit == 0 else changes[at] is not None
-                template = self.template_plan.get(visit)
+                template = self._readable(self.template_plan.get(visit))
                 seen[at].append(Visit(self._loud(page, visit), self.quiet(page), changed, changes[at], template))
         yield from seen
 

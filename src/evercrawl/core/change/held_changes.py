@@ -16,9 +16,9 @@ from zlib import error as zlib_error
 
 from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
 from evercrawl.core.change.classify import MIN_SITE_PAGES, ClassifiedChange, HunkClass, classify_difference
-from evercrawl.core.change.noise import text_similarity
+from evercrawl.core.change.noise import text_shape, text_similarity
 from evercrawl.core.change.review import correct_change
-from evercrawl.core.change.segments import SegmentChange, is_statement
+from evercrawl.core.change.segments import SegmentChange, is_statement, sentences
 from evercrawl.core.change.snapshot_diff import MIN_VARIATION_SIMILARITY, Hunk, RowPosition, SnapshotDiff
 from evercrawl.core.change.volatility import ChangeContext
 from evercrawl.model.change import Change
@@ -71,10 +71,18 @@ def _is_certain(hunk: Hunk, site: SiteChangeHistory, page_mark: int) -> bool:
     return hunk.is_own and any(
         change.is_statement
         and not change.is_number
+        and not _has_moving_sentence(change)
         and text_similarity(change.removed, change.added) >= MIN_VARIATION_SIMILARITY
         and not site.is_on_other_pages(hunk.removed, page=page_mark)
         for change in hunk.segments
     )
+
+
+def _has_moving_sentence(change: SegmentChange) -> bool:
+    """Return whether a sentence differs only in numbers: then the text is not of an author alone."""
+    old, new = sentences(change.removed), sentences(change.added)
+    came = {text_shape(sentence) for sentence in new if sentence not in old}
+    return any(text_shape(sentence) in came for sentence in old if sentence not in new)
 
 
 def add_held(site: SiteChangeHistory, held: HeldChange, if_noise: Reschedule | None = None) -> SiteChangeHistory:

@@ -359,7 +359,7 @@ def _is_turning_statement(hunk: Hunk, slot: int, context: ChangeContext) -> bool
 
 def _is_counter(hunk: Hunk, change: SegmentChange, context: ChangeContext) -> bool:
     """Return whether the numbers of this slot only grow, on several pages or on this one at once."""
-    if (not hunk.is_row or change.is_age) and Location(hunk.name, change.slot) in context.counters:
+    if (not hunk.is_row or change.is_age) and Location(hunk.path, change.slot) in context.counters:
         return True
     # A label tells better than a row what its value is.
     is_cell = hunk.is_row and not _is_known(_label_stats(change.label, hunk, context))
@@ -373,7 +373,7 @@ def counters_in(hunks: Iterable[Hunk]) -> frozenset[Location]:
     others: set[Location] = set()
     for hunk in hunks:
         for change in hunk.segments:
-            location = Location(hunk.name, change.slot)
+            location = Location(hunk.path, change.slot)
             if change.is_increase or change.is_age:
                 grown[location] += 1
             elif change.is_number:

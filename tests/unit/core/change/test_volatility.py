@@ -195,12 +195,12 @@ def test_a_telephone_number_in_a_line_of_counters_is_content():
     assert settled_changes(pages | quiet | edited) == [False] * 16 + [True] * 6
 
 
-def test_a_number_is_not_a_counter_because_other_numbers_of_the_page_grew():
+def test_the_number_of_an_article_is_no_counter_because_others_of_the_page_grew():
     def shop(code: str, *counts: int) -> str:
         boxes = "".join(f"<div class='{name}'>{count}</div>" for name, count in zip("abc", counts, strict=True))
         return page(f"{3 * PROSE}<div class='code'>{code}</div>{boxes}")
 
-    assert compare(shop("5623", 15, 27, 33), shop("7455", 16, 28, 34)).changed
+    assert compare(shop("MB-5623", 15, 27, 33), shop("MB-7455", 16, 28, 34)).changed
 
 
 def test_ages_in_another_order_are_no_moved_paragraphs():
@@ -244,3 +244,20 @@ def test_what_a_line_says_that_comes_and_goes_is_noise():
     pages |= {f"http://a.test/{number}": (line(number, ""), line(number, "")) for number in range(3, 8)}
     pages["http://a.test/8"] = line(8, "tom"), line(8, "sable")
     assert settled_changes(pages)[8] is False
+
+
+def test_a_footer_with_a_session_waits_for_other_pages_when_it_is_edited():
+    def footer(number: int, terms: str, at: int) -> str:
+        token = f"{number + 3}a8985e413eac9b{at}ef7c5e{number}"
+        return page(
+            f"<p>Berth {number} is free.</p><div>All rights reserved. {terms} Session {token}, served now.</div>"
+        )
+
+    pages = {
+        f"http://a.test/{number}": (
+            footer(number, "Imprint and privacy policy apply.", 1),
+            footer(number, "By using this site you accept our new terms.", 2),
+        )
+        for number in range(12)
+    }
+    assert settled_changes(pages) == [False] * 12
