@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from evercrawl.adapters.warc.reader import WarcRecord, iterate_records
+from evercrawl.web.serve import ServeOptions
+from tests.web.conftest import closed, opened
 from tests.worlds.hostile.command import Command
 from tests.worlds.hostile.servers import answer_of
 from tests.worlds.hostile.sites import Site, SiteRequest, bytes_for, html, web
@@ -74,6 +76,8 @@ def test_an_application_is_rendered_and_plain_pages_are_not(site: tuple[Command,
     assert all(PLAIN in found[made.url(f"/plain/{number}")] for number in range(8))
     assert made.paths().count("/hours.json") <= len(TEXTS) + MOST_SAMPLES
     assert made.paths().count("/app.js") == 1
+    same = command.call("diff", made.url("/app/"), "--screenshot")
+    assert "look the same" in same.out
     with (command.folder / "page.webp").open("wb") as file:
         arguments = [sys.executable, "-m", "evercrawl", "-C", str(command.collection), "show", made.url("/app/")]
         subprocess.run([*arguments, "screenshot"], stdout=file, env=command.env, check=True)
@@ -88,6 +92,37 @@ def test_an_application_is_rendered_and_plain_pages_are_not(site: tuple[Command,
     refused = command.call("show", made.url("/plain/7"), "screenshot")
     assert refused.code == 2
     assert "has no screenshot" in refused.err
+
+
+def test_a_changed_script_is_noticed_and_its_change_is_marked_in_the_screenshots(tmp_path: Path) -> None:
+    prices = ["10"]
+
+    def respond(asked: SiteRequest) -> bytes:
+        if asked.path == "/":
+            return html("<!doctype html><title>Shop</title><div id='root'></div><script src='/shop.js'></script>")
+        text = f"<p>{PLAIN}</p><p>Seeds</p><p>{prices[-1]} euros</p>"
+        script = f"document.getElementById('root').innerHTML = {json.dumps(text)}"
+        return answer_of({"body": script, "headers": {"Content-Type": "text/javascript"}})
+
+    with web() as sites:
+        made = sites.add("site", bytes_for(respond))
+        command = Command(tmp_path, {"dns.servers": sites.name_server})
+        assert command.crawl(made.url(), *FLAGS).code == 0
+        prices.append("25")
+        assert command.crawl(*FLAGS, "--refresh").code == 0
+    found = json.loads(command.call("diff", made.url(), "--screenshot", "--json").out)
+    assert found["removed"] == found["added"]
+    (region,) = found["added"]
+    assert 5 < region["width"] < 40
+    assert 5 < region["height"] < 40
+    interface = opened(command.collection, ServeOptions(port=0))
+    page = interface.operator.get("/diff", params={"url": made.url(), "view": "screenshot"}).text
+    assert page.count("<rect") == 2
+    assert f'viewBox="0 0 {found["after_size"][0]} {found["after_size"][1]}"' in page
+    assert "1 region only in version 1, 1 only in version 2" in page
+    picture = interface.operator.get("/screenshot", params={"url": f"{made.url()}@v1"})
+    assert picture.headers["Content-Type"] == "image/webp"
+    closed(interface)
 
 
 def test_without_rendering_the_shell_is_kept(site: tuple[Command, Site]) -> None:

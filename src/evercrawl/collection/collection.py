@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from evercrawl.collection.searcher import Searcher
     from evercrawl.collection.user_schedules import PlaceSchedule
     from evercrawl.engine.runtime import StopSignal
-    from evercrawl.model.change import VersionDiff
+    from evercrawl.model.change import PictureDiff, VersionDiff
     from evercrawl.model.fields import FieldRule
     from evercrawl.model.history import (
         ChangeGroup,
@@ -256,6 +256,12 @@ class Collection:
         from evercrawl.collection.history import diff_versions
 
         return diff_versions(self.path, self.settings, url, a, b)
+
+    def diff_screenshots(self, url: str, a: str | None = None, b: str | None = None) -> PictureDiff:
+        """Return where the screenshots of two versions differ; raise ConfigError if one of them has none."""
+        from evercrawl.collection.history import diff_screenshots
+
+        return diff_screenshots(self.path, self.settings, url, a, b)
 
     def changes(
         self, since: datetime, *, site: str | None = None, noise: bool = False, muted: bool = False

@@ -47,6 +47,7 @@ EXTRAS = {
     "parquet": ("duckdb", "Parquet exports"),
     "pdf": ("pypdf", "text of PDF files"),
     "postgres": ("asyncpg", "state in PostgreSQL"),
+    "screenshots": ("PIL", "differences of screenshots"),
     "s3": ("obstore", "archives on object storage"),
 }  # Extra -> the module that it installs, and its purpose.
 

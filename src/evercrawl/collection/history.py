@@ -19,6 +19,7 @@ from evercrawl.collection.stored_pages import (
     read_response,
     seen_until,
     utc_now,
+    version_screenshot,
 )
 from evercrawl.core.change.classify import compare
 from evercrawl.core.change.detectors import bytes_change
@@ -27,7 +28,16 @@ from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.sentiment.sentences import Sentiment, site_sentiment
 from evercrawl.core.url import shard_of_site, site_of
 from evercrawl.errors import ConfigError
-from evercrawl.model.change import NO_CHANGE, BlockEdit, Change, Edit, FieldChange, VersionDiff, VersionMark
+from evercrawl.model.change import (
+    NO_CHANGE,
+    BlockEdit,
+    Change,
+    Edit,
+    FieldChange,
+    PictureDiff,
+    VersionDiff,
+    VersionMark,
+)
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import header
 from evercrawl.model.history import (
@@ -160,9 +170,34 @@ def diff_versions(
 ) -> VersionDiff:
     """Return the difference from version `a` (default: the second newest) to `b` (default: the newest)."""
     stored = load_page(collection, settings, url)
+    return diff_records(collection, settings, stored, *_chosen_versions(stored, a, b))
+
+
+def diff_screenshots(
+    collection: Path, settings: Settings, url: str, a: str | None = None, b: str | None = None
+) -> PictureDiff:
+    """Return where the screenshots of two versions differ; raise ConfigError if a version has none."""
+    try:
+        from evercrawl.adapters.pictures import decode_picture
+    except ImportError:
+        raise ConfigError("screenshots are compared with an extra: pip install 'evercrawl[screenshots]'") from None
+    from evercrawl.core.change.picture_diff import diff_pictures
+
+    stored = load_page(collection, settings, url)
+    pictures = []
+    for kept in _chosen_versions(stored, a, b):
+        picture = decode_picture(version_screenshot(collection, stored, kept))
+        if picture is None:
+            number = kept.version.number
+            raise ConfigError(f"the screenshot of version {number} of {stored.page.url} is damaged or too large")
+        pictures.append(picture)
+    return diff_pictures(*pictures)
+
+
+def _chosen_versions(stored: StoredPage, a: str | None, b: str | None) -> tuple[VersionRecord, VersionRecord]:
     now = utc_now()
     before = stored.versions[max(0, len(stored.versions) - 2)] if a is None else stored.choose(a, now=now)
-    return diff_records(collection, settings, stored, before, stored.choose(b, now=now))
+    return before, stored.choose(b, now=now)
 
 
 def diff_records(

@@ -220,7 +220,11 @@ def page_screenshot(collection: Path, settings: Settings, url: str) -> bytes:
     the archive; raise ConfigError if it has none."""
     url, at = split_version(collection, settings, url)
     stored = load_page(collection, settings, url)
-    kept = stored.choose(at, now=utc_now())
+    return version_screenshot(collection, stored, stored.choose(at, now=utc_now()))
+
+
+def version_screenshot(collection: Path, stored: StoredPage, kept: VersionRecord) -> bytes:
+    """Return the screenshot of a version; raise ConfigError if it has none."""
     place = kept.version
     behind = following_records(collection / "archive", place.file, place.offset + place.length, stored.page.url)
     picture = next((record.block for _, record in behind if record.kind == "resource"), None)

@@ -47,6 +47,7 @@ FOREVER_US = 2**62
 PART_TYPES = ("text/javascript", "application/javascript", "text/css", "font/", "image/", "application/wasm")
 """What a page loads that is the same for other pages."""
 MAX_FRESH = timedelta(days=365)  # A longer `max-age` is cut.
+LONGEST_REQUEST = timedelta(hours=1)  # More than any request takes.
 MAX_CONTENT_TYPE_CHARS = 200
 MAX_WAIT = timedelta(seconds=5)  # How long an asset waits for a site that is closed.
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age\s*=\s*\"?(\d{1,10})", re.IGNORECASE | re.ASCII)
@@ -102,6 +103,13 @@ class StoredAssets:
         body = await self._body(known)
         exchange = Exchange(b"", b"", b"", None, at, timedelta(0))
         return None if body is None else Fetched(known.url, known.status, (("Content-Type", kind),), body, exchange)
+
+    def is_fresh_part(self, known: Resource, *, now: datetime) -> bool:
+        """Return whether the browser may have the stored copy. A script can hold the content of its page, so only the
+        server may say that it is still fresh: `assets.refresh` is for what gives pages their looks."""
+        has_content = "script" in (known.content_type or "").lower()
+        is_declared = known.fresh_until_us > known.last_us + span_us(self._settings.assets.refresh + LONGEST_REQUEST)
+        return known.fresh_until_us > to_us(now) and (is_declared or not has_content)
 
     async def _body(self, known: Resource) -> bytes | None:
         if known.key in self._newest:

@@ -213,7 +213,7 @@ class SiteRequests:
         now = self._runtime.clock.now()
         known = await self._assets.newest(request.url)
         stored = await self._assets.stored_part(known, at=now) if known is not None else None
-        if known is not None and stored is not None and known.fresh_until_us > to_us(now):
+        if known is not None and stored is not None and self._assets.is_fresh_part(known, now=now):
             self._frontier.record_skip(queue)
             self._buffer.count_answer(queue.site.id)
             return stored

@@ -135,3 +135,22 @@ class VersionDiff:
         """Return the number of words added (+) or removed (-)."""
         runs = [run for edit in self.edits for run in edit.words] + [run for edit in self.outside for run in edit.words]
         return sum(len(run.text.split()) for run in runs if run.sign == sign)
+
+
+class Box(NamedTuple):
+    """A part of a picture, in pixels from its left and upper edges."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+class PictureDiff(NamedTuple):
+    """Where the pictures of two versions differ; what only moved up or down is left out."""
+
+    before_size: tuple[int, int]  # Width and height.
+    after_size: tuple[int, int]
+    removed: tuple[Box, ...] = ()  # Regions of the older picture that the newer one does not have.
+    added: tuple[Box, ...] = ()  # Regions of the newer picture that the older one does not have.
+    share: float = 0.0  # Share of the pixels of both that differ, 0 to 1.

@@ -13,12 +13,16 @@ globalThis.elementsIn = function* (root) {
         if (one.shadowRoot) yield* elementsIn(one.shadowRoot);
     }
 };
+globalThis.above = node => node.parentNode ?? node.host;  // Also from a shadow root to the element that has it.
+globalThis.closestTo = (node, selector) => {
+    for (let one = node; one; one = above(one)) if (one.matches?.(selector)) return one;
+};
 globalThis.isScroller = one => one.scrollHeight > one.clientHeight + 20 && one.clientHeight >= 50
     && ['auto', 'scroll', 'overlay'].includes(getComputedStyle(one).overflowY);
 globalThis.inert = document.implementation.createHTMLDocument('');  // Runs no scripts and no custom elements.
 globalThis.viewOf = element => {
     let offset = scrollY, top = 0, bottom = innerHeight;
-    for (let one = element; one && one !== document.body && one !== document.documentElement; one = one.parentElement)
+    for (let one = element; one && one !== document.body && one !== document.documentElement; one = above(one))
         if (one.scrollTop || isScroller(one)) {
             const box = one.getBoundingClientRect();
             offset += one.scrollTop;
@@ -68,19 +72,29 @@ globalThis.collect = () => {
 // Returns the document as HTML: with the content of shadow roots and the items of lists that went out of view,
 // without what is for browsers without scripts.
 globalThis.snapshot = most => {
-    const root = document.documentElement;
-    if (!root) return '';
+    if (!document.documentElement) return '';
+    const copy = copyOf(document.documentElement);
+    for (const unused of copy.querySelectorAll('noscript')) unused.remove();
+    const html = (document.doctype ? '<!DOCTYPE html>' : '') + copy.outerHTML;
+    return html.length > most ? null : html;
+};
+
+// Returns a copy of an element, or of the content of a shadow root, with everything inside it.
+globalThis.copyOf = root => {
+    const copied = source => {
+        if (!(source instanceof ShadowRoot)) return inert.importNode(source, true);
+        const box = inert.createElement('div');
+        box.setAttribute('data-shadow-root', '');
+        for (const child of source.childNodes) box.append(inert.importNode(child, true));
+        return box;
+    };
     const complete = (source, copy) => {
         const from = source.querySelectorAll('*'), to = copy.querySelectorAll('*');
         from.forEach((element, index) => {
-            const copied = to[index];
-            if (element.shadowRoot && copied) {
-                const box = inert.createElement('div');
-                box.setAttribute('data-shadow-root', '');
-                for (const child of element.shadowRoot.childNodes) box.append(inert.importNode(child, true));
-                complete(element.shadowRoot, box);
-                copied.prepend(box);
-            }
+            if (!element.shadowRoot || !to[index]) return;
+            const box = copied(element.shadowRoot);
+            complete(element.shadowRoot, box);
+            to[index].prepend(box);
         });
         from.forEach((element, index) => {
             const lost = [...(lists.get(element)?.values() ?? [])].filter(item => item.isLost);
@@ -91,11 +105,9 @@ globalThis.snapshot = most => {
             to[index].replaceChildren(...[...present, ...lost].sort((a, b) => a.top - b.top).map(item => item.copy));
         });
     };
-    const copy = inert.importNode(root, true);
+    const copy = copied(root);
     complete(root, copy);
-    for (const unused of copy.querySelectorAll('noscript')) unused.remove();
-    const html = (document.doctype ? '<!DOCTYPE html>' : '') + copy.outerHTML;
-    return html.length > most ? null : html;
+    return copy;
 };
 
 globalThis.toTop = () => scrollTo(0, 0);
@@ -134,10 +146,10 @@ globalThis.findMore = () => {
             if (one.previousElementSibling) return items(one.previousElementSibling);
     };
     const selector = 'button, [role=button], a:not([href]), a[href="#"], a[href^="javascript:"]';
-    const buttons = [...document.querySelectorAll(selector)].filter(button =>
-        !button.disabled && button.getClientRects().length && button.textContent.trim()
+    const buttons = [...elementsIn(document)].filter(button => button.matches(selector)
+        && !button.disabled && button.getClientRects().length && button.textContent.trim()
         && !button.closest('form, nav, header, dialog, [role=dialog], [aria-haspopup], [aria-expanded]')
-        && button.parentElement.querySelectorAll(selector).length === 1);
+        && button.parentNode.querySelectorAll(selector).length === 1);
     for (const button of buttons.reverse()) {
         const list = listBefore(button);
         if (list && !list.contains(button)) {
@@ -187,17 +199,22 @@ globalThis.findPressable = () => {
 
 // Begins to watch for a change of the view; `endView` returns the part that changed, and how much came and went.
 globalThis.watchView = () => {
-    const strings = root => {
-        const found = new Set(), walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-        while (walker.nextNode()) {
-            const text = walker.currentNode.data.trim();
-            if (text && !walker.currentNode.parentElement?.closest('script, style')) found.add(text);
+    const roots = root => [root, ...[...elementsIn(root)].map(one => one.shadowRoot).filter(Boolean)];
+    const strings = top => {
+        const found = new Set();
+        for (const root of top.shadowRoot ? [...roots(top), ...roots(top.shadowRoot)] : roots(top)) {
+            const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+            while (walker.nextNode()) {
+                const text = walker.currentNode.data.trim();
+                if (text && !walker.currentNode.parentElement?.closest('script, style')) found.add(text);
+            }
         }
         return found;
     };
     const before = strings(document.body), targets = new Set();
     const observer = new MutationObserver(records => records.forEach(record => targets.add(record.target)));
-    observer.observe(document.body, {childList: true, characterData: true, subtree: true});
+    for (const root of roots(document.body))
+        observer.observe(root, {childList: true, characterData: true, subtree: true});
     globalThis.endView = () => {
         observer.takeRecords().forEach(record => targets.add(record.target));
         observer.disconnect();
@@ -205,13 +222,15 @@ globalThis.watchView = () => {
         for (const target of targets) {
             if (!target.isConnected) continue;
             changed ??= target;
-            while (!changed.contains(target)) changed = changed.parentNode;
+            const path = new Set();
+            for (let one = target; one; one = above(one)) path.add(one);
+            while (!path.has(changed)) changed = above(changed);
         }
-        changed = changed?.nodeType === Node.TEXT_NODE ? changed.parentElement : changed;
-        if (!changed || changed.closest('dialog, [role=dialog], [aria-modal=true]')) return null;
+        changed = changed?.nodeType === Node.TEXT_NODE ? changed.parentNode : changed;
+        if (!changed || closestTo(changed, 'dialog, [role=dialog], [aria-modal=true]')) return null;
         const after = strings(document.body);
         return {
-            html: changed.innerHTML,
+            html: copyOf(changed).innerHTML,
             more: [...strings(changed)].filter(text => !before.has(text)).length,
             less: [...before].filter(text => !after.has(text)).length / Math.max(1, before.size),
         };

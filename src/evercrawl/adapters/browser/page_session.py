@@ -36,7 +36,8 @@ MAX_LINKS = 1000
 WINDOW_HEIGHT = 1024
 MAX_WINDOW_HEIGHT = 8000  # Higher pages are scrolled.
 LOW_WINDOW_HEIGHT = 100
-SCREENSHOT_QUALITY = 80
+LOSSLESS, LOSSY = 100, 80  # Quality of screenshots. Differences of lossless ones are exact.
+MAX_LOSSLESS_BYTES = 2_000_000  # A larger screenshot, such as one full of photographs, is taken again with loss.
 _PIXEL = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")
 _NOT_SENT = frozenset({"user-agent", "referer", "origin", "cookie", "host", "content-length", "range", "connection"})
 _NOT_SENT_PREFIXES = ("sec-", "accept-", "if-", "proxy-", "access-control-", "upgrade-", "cache-", "pragma")
@@ -392,15 +393,17 @@ class PageSession:
                 width, height = self._settings.screenshot_width, layout["cssContentSize"]["height"]
                 height = max(1, min(height, self._settings.screenshot_height))
                 clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
-                taken = await self._send(
-                    "Page.captureScreenshot",
-                    format="webp",
-                    quality=SCREENSHOT_QUALITY,
-                    captureBeyondViewport=True,
-                    clip=clip,
-                )
+                picture = await self._take_picture(clip, LOSSLESS)
+                if len(picture) > MAX_LOSSLESS_BYTES:
+                    picture = await self._take_picture(clip, LOSSY)
         except (TimeoutError, DevToolsError):
             return None
+        return picture
+
+    async def _take_picture(self, clip: Params, quality: int) -> bytes:
+        taken = await self._send(
+            "Page.captureScreenshot", format="webp", quality=quality, captureBeyondViewport=True, clip=clip
+        )
         return base64.b64decode(taken["data"])
 
     # Events

@@ -21,7 +21,7 @@ from evercrawl.model.sanitize import safe_block, safe_line
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from evercrawl.model.change import BlockEdit, Edit, VersionDiff
+    from evercrawl.model.change import BlockEdit, Edit, PictureDiff, VersionDiff
     from evercrawl.model.history import ChangeGroup, PageEvent, PageHistory, PageSentiment, PastVersion
     from evercrawl.model.report import PageContent, PastVisit
 
@@ -229,12 +229,21 @@ _DIFF_STYLES = {" ": "", "-": "red", "+": "green", "~": "", ">": "cyan"}
 @click.argument("b", required=False)
 @click.option("--stat", is_flag=True, help="Print only how much was added and removed.")
 @click.option("--name-only", is_flag=True, help="Print only the URL, and only if something differs.")
+@click.option("--screenshot", is_flag=True, help="Compare the screenshots of rendered pages.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if something differs.")
 @json_option
 @common_options
 @pass_cli
 def diff_command(
-    cli: CliContext, url: str, a: str | None, b: str | None, stat: bool, name_only: bool, exit_code: bool, as_json: bool
+    cli: CliContext,
+    url: str,
+    a: str | None,
+    b: str | None,
+    stat: bool,
+    name_only: bool,
+    screenshot: bool,
+    exit_code: bool,
+    as_json: bool,
 ) -> int:
     """Compare version A (default: the one before the newest) with B (default: the newest).
 
@@ -245,9 +254,15 @@ def diff_command(
     evercrawl diff https://example.org/
     evercrawl diff https://example.org/ -3
     evercrawl diff https://example.org/ 2026-11-01 yesterday --stat
+    evercrawl diff https://example.org/ --screenshot
     """
     with cli.open_collection() as collection:
-        found = collection.diff(parse_page_url(collection.typed_url(url)), a, b)
+        page = parse_page_url(collection.typed_url(url))
+        if screenshot:
+            pictures = collection.diff_screenshots(page, a, b)
+            _show_picture_diff(page, pictures, as_json=as_json)
+            return ExitCode.ERROR if exit_code and (pictures.removed or pictures.added) else ExitCode.OK
+        found = collection.diff(page, a, b)
     if as_json:
         emit_json("diff", difference_fields(found))
     elif name_only:
@@ -258,6 +273,28 @@ def diff_command(
     else:
         _show_diff(cli, found)
     return ExitCode.ERROR if exit_code and not found.is_empty else ExitCode.OK
+
+
+def _show_picture_diff(url: str, found: PictureDiff, *, as_json: bool) -> None:
+    if as_json:
+        emit_json("diff-screenshot", {"url": url, **picture_fields(found)})
+        return
+    for sign, boxes in (("-", found.removed), ("+", found.added)):
+        for box in boxes:
+            click.echo(f"{sign} {box.width} x {box.height} pixels at {box.x}, {box.y}")
+    if not (found.removed or found.added):
+        click.echo("The screenshots look the same.")
+
+
+def picture_fields(found: PictureDiff) -> dict[str, Any]:
+    """Return the difference of two screenshots for programs."""
+    return {
+        "before_size": found.before_size,
+        "after_size": found.after_size,
+        "share": found.share,
+        "removed": [box._asdict() for box in found.removed],
+        "added": [box._asdict() for box in found.added],
+    }
 
 
 def difference_fields(found: VersionDiff) -> dict[str, Any]:

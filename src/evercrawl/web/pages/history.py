@@ -88,7 +88,7 @@ def page_charts(data: dict[str, Any], today: date) -> dict[str, Any]:
 
 AROUND = {"none": 0, "near": 1, "all": 10**9}
 """Blocks shown before and after an edit."""
-DIFF_VIEWS = ("text", "source", "rendered")
+DIFF_VIEWS = ("text", "source", "rendered", "screenshot")
 DIFF_PARAMETERS = (
     Parameter("a", "Older version: v3, -1, or a time. Default: the one before the newest."),
     Parameter("b", "Newer version. Default: the newest."),
@@ -109,6 +109,8 @@ def diff(state: AppState, inputs: Inputs) -> dict[str, Any]:
     newer = state.collection.show(found.url, f"v{found.after.version}").text if found.edits else ""
     first, second = sorted((found.before.version, found.after.version))
     pair = {"url": found.url, "a": f"v{found.before.version}", "b": f"v{found.after.version}"}
+    if inputs["view"] != "text":
+        pair["view"] = inputs["view"]
     return {
         "difference": found,
         "title": titles[-1] if titles else None,
@@ -124,6 +126,7 @@ def diff(state: AppState, inputs: Inputs) -> dict[str, Any]:
         "following": min((number for number in numbers if number > second), default=None),
         "share": state.own_origin(inputs.host) + link_to("/diff", **pair),
         "source": source_lines(state, found) if inputs["view"] == "source" else [],
+        "screenshots": screenshots(state, found) if inputs["view"] == "screenshot" else None,
         "replays": [_replay(state, inputs.host, found.url, one.seen_at) for one in (found.before, found.after)],
     }
 
@@ -139,6 +142,18 @@ def source_lines(state: AppState, found: VersionDiff) -> list[dict[str, str]]:
     changed = unified_diff(older[:MAX_SOURCE_LINES], newer[:MAX_SOURCE_LINES], lineterm="")
     lines = islice(changed, 2, MAX_SOURCE_LINES)
     return [{"sign": line[0], "text": line[1 : MAX_SOURCE_CHARS + 1]} for line in lines]
+
+
+def screenshots(state: AppState, found: VersionDiff) -> dict[str, Any]:
+    """Return the pictures of both versions with the regions that differ, or why there are none."""
+    marks = [f"v{one.version}" for one in (found.before, found.after)]
+    pictures = [link_to("/screenshot", url=f"{found.url}@{mark}") for mark in marks]
+    try:
+        regions = state.collection.diff_screenshots(found.url, *marks)
+    except (ConfigError, StoreUnavailable) as error:
+        shown = all(_has_screenshot(state, f"{found.url}@{mark}") for mark in marks)
+        return {"problem": str(error), "pictures": pictures if shown else [], "regions": None}
+    return {"problem": None, "pictures": pictures, "regions": regions}
 
 
 def _replay(state: AppState, host: str, url: str, at: datetime) -> str:
