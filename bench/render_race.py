@@ -115,6 +115,7 @@ def main() -> None:
     """Race both, round by round."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--site", required=True)
+    parser.add_argument("--path", default="/item/", help="what comes before the number of a page")
     parser.add_argument("--pages", type=int, default=24)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--node", required=True)
@@ -123,7 +124,7 @@ def main() -> None:
     if given.urls:
         asyncio.run(render_all(given.urls))
         return
-    urls = [f"{given.site}/item/{number}" for number in range(1, given.pages + 1)]
+    urls = [f"{given.site}{given.path}{number}" for number in range(1, given.pages + 1)]
     script = Path(given.node) / "render_race.mjs"
     script.write_text(CRAWLEE)
     ours = [sys.executable, str(Path(__file__).resolve()), "--site", given.site, "--node", given.node, *urls]

@@ -215,6 +215,15 @@ VIEWS = {
     "buttons": "const home = () => root.innerHTML = '<div style=cursor:pointer onclick=go(1)>one</div>"
     "<a onclick=go(2)>two</a><button onclick=root.append(\\'revealed\\')>more</button>';"
     " window.go = n => { history.pushState({}, '', '/' + n); root.textContent = n }; onpopstate = home; home()",
+    "drawn late": "const show = () => fetch('/a.json').then(r => r.text()).then(t => requestAnimationFrame("
+    "() => { root.querySelector('p').textContent = t })); onhashchange = () => requestAnimationFrame(show);"
+    " root.innerHTML = '<a href=#/a>a</a><p>home</p>'",
+    "shadow tabs": "const shadow = root.attachShadow({mode: 'open'}); const inner = document.createElement('div');"
+    " shadow.innerHTML = '<button>first</button><button>second</button>'; shadow.append(inner);"
+    " const deep = inner.attachShadow({mode: 'open'}); deep.innerHTML = '<p>tab 1</p>';"
+    " shadow.querySelectorAll('button').forEach((one, at) => one.onclick = () => deep.innerHTML = `<p>tab ${at + 1}</p>`)",
+    "reload": "root.innerHTML = '<p>all of it</p><button>again</button>';"
+    " root.querySelector('button').onclick = () => location.reload()",
     "consent": "root.innerHTML = '<div role=dialog><button>OK</button></div><p></p>';"
     " root.querySelector('button').onclick = () => root.querySelector('p').append('behind')",
 }
@@ -225,7 +234,7 @@ def test_views_behind_buttons_and_hash_links_are_kept() -> None:
         app = "const root = window.root = document.getElementById('root');" + VIEWS[name]
         one = ChromiumRenderer(RenderSettings(), **signed_in)
         try:
-            result = await one.render(page(SHELL), Files({"/app.js": app}))
+            result = await one.render(page(SHELL), Files({"/app.js": app, "/a.json": "later"}))
         finally:
             await one.close()
         assert isinstance(result, Rendered), (name, result)
@@ -237,6 +246,11 @@ def test_views_behind_buttons_and_hash_links_are_kept() -> None:
     assert {f"{SITE}/1", f"{SITE}/2"} < set(buttons.links)
     assert b"revealed" in buttons.dom
     assert b"behind" in run(visit("consent")).dom
+    assert b">later</section>" in run(visit("drawn late")).dom
+    tabs = run(visit("shadow tabs")).dom
+    assert b"<p>tab 1</p>" in tabs
+    assert b"<p>tab 2</p>" in tabs
+    assert b"all of it" in run(visit("reload")).dom
     signed_in = run(visit("buttons", signed_in=(SITE,)))
     assert signed_in.links == ()
     assert b"</button>revealed" not in signed_in.dom

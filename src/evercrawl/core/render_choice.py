@@ -47,6 +47,8 @@ _TEXT_RUN = re.compile(rb"(?<=>)[^<>]{3,}(?=<)")
 _FILLING = ((b"getElementById", b"querySelector"), (b"fetch(", b"XMLHttpRequest", b"innerHTML", b"append"))
 """Code that finds a place in the page, and code that fills one."""
 _DATA_TYPE = re.compile(r"(?!.*(?:javascript|ecmascript|jscript))[\w.+-]+/[\w.+-]+|importmap|speculationrules", re.I)
+_LOADS_CODE = re.compile(r"""\bimport\b\s*[(\w"'{*]|\bcustomElements\s*\.\s*define\b|\bcreateElement\(["']script""")
+"""Code in a page that loads more code, or makes elements of its own: it can show as much as a file can."""
 _WORD = re.compile(r"\w+")
 _CODE = "script,style,noscript,template"
 _PAGE_PARTS = "a,nav,header,footer,aside,form,button,select,label,h1,h2,h3,h4,h5,h6"
@@ -183,7 +185,9 @@ def _scripts(tree: LexborHTMLParser) -> tuple[list[str], str]:
         if source:
             sources.append(source)
         else:
-            code.append(node.text() or "")
+            code.append(text := node.text() or "")
+            if _LOADS_CODE.search(text):
+                sources.append("loaded by code in the page")
     return sources, "\n".join(code)
 
 

@@ -178,7 +178,7 @@ class PageRendering:
     async def _render(self, page: Page, answer: Fetched, evidence: Evidence, choice: RenderChoice) -> Fetched | Failed:
         result = await self._renderer.render(answer, wants_screenshot=self._policy.settings.render.screenshots)
         if isinstance(result, RenderFailed):
-            return self._failed(page, answer, evidence, result)
+            return self._failed(page, answer, evidence, choice, result)
         state = await self.states.of(page.site_id)
         return self._compared(page, answer, evidence, choice, result, state)
 
@@ -206,11 +206,14 @@ class PageRendering:
         detail = f"rendered: {choice.why} ({gain}; {len(result.requests):,} requests)"
         return replace(rendered, rendering=RenderNote(True, detail, links=result.links, screenshot=result.screenshot))
 
-    def _failed(self, page: Page, answer: Fetched, evidence: Evidence, failed: RenderFailed) -> Fetched | Failed:
+    def _failed(
+        self, page: Page, answer: Fetched, evidence: Evidence, choice: RenderChoice, failed: RenderFailed
+    ) -> Fetched | Failed:
         """Keep the page as it was fetched if that is worth anything; what a browser showed before is not replaced."""
         is_missing = failed.fault in NO_BROWSER
         was_rendered = page.version > 0 and evidence.use is not ScriptUse.SCRIPTED
-        if evidence.use in (ScriptUse.SHELL, ScriptUse.GAP) and (was_rendered or not is_missing):
+        needs_browser = evidence.use is ScriptUse.SHELL or (evidence.use is ScriptUse.GAP and choice.is_proven)
+        if was_rendered or (needs_browser and not is_missing):
             detail = f"not rendered: {failed.detail}"
             return Failed(
                 page.url, Fault.RENDERING, detail, failed.took, answer.status, answer.headers, answer.exchange

@@ -231,15 +231,28 @@ class PageSession:
         """Run a script in our own world; raise PageFault if the page does not let it."""
         try:
             async with asyncio.timeout(ANSWER_TIMEOUT_S):
-                if not self._world:
-                    made = await self._send("Page.createIsolatedWorld", frameId=self._target, worldName=WORLD)
-                    self._world = made["executionContextId"]
-                answer = await self._send(
-                    "Runtime.evaluate", expression=script, contextId=self._world, returnByValue=True
-                )
+                answer = await self._evaluate_once(script)
+                if answer is None:
+                    answer = await self._evaluate_once(script)
         except TimeoutError as error:
             raise PageFault(RenderFault.HUNG, "the page did not let the browser answer") from error
+        if answer is None:
+            raise PageFault(RenderFault.HUNG, "the page loaded itself again and again")
         return answer["result"].get("value")
+
+    async def _evaluate_once(self, script: str) -> Params | None:
+        """Return the answer to a script; None: the document was replaced meanwhile."""
+        if not self._world:
+            made = await self._send("Page.createIsolatedWorld", frameId=self._target, worldName=WORLD)
+            self._world = made["executionContextId"]
+        world = self._world
+        try:
+            return await self._send("Runtime.evaluate", expression=script, contextId=world, returnByValue=True)
+        except DevToolsError:
+            if self._devtools.closed.done():
+                raise
+            self._world = 0 if self._world == world else self._world
+            return None
 
     async def _draw(self) -> None:
         """Wait until the page was drawn, within a limit: a page that hides itself is never drawn."""
@@ -303,10 +316,22 @@ class PageSession:
 
     async def _look(self) -> int:
         """Give the page time to show what came into view; return how much it has shown."""
-        await self._draw()
-        await self._advance(MORE_MS)
+        await self._wait_drawn(MORE_MS)
         size: int = await self._evaluate("collect()")
         return size
+
+    async def _wait_drawn(self, budget_ms: float, *, least: int = 1) -> None:
+        """Draw the page and let its clock run; again while it gets something, which it may show only when
+        it is drawn next."""
+        before = await self._activity()
+        for number in range(1, MAX_SETTLES + 1):
+            await self._draw()
+            if not await self._advance(budget_ms if number == 1 else FRAME_MS):
+                break
+            after = await self._activity()
+            if after[2] == before[2] and number >= least:
+                break
+            before = after
 
     async def _resize(self, height: int) -> None:
         width = self._settings.screenshot_width
@@ -335,7 +360,8 @@ class PageSession:
             if route is None:
                 break
             shown.add(route)
-            view = await self._view_after(f"location.hash = {json.dumps(route)}")
+            # Routers hear of it later, and some show the new view only when the page is drawn next.
+            view = await self._view_after(f"location.hash = {json.dumps(route)}", rounds=2)
             if view is not None and view["more"]:
                 views[route] = view["html"]
             found.update(dict.fromkeys(await self._evaluate("hashRoutes()")))
@@ -374,12 +400,11 @@ class PageSession:
                     break
         return views
 
-    async def _view_after(self, script: str) -> Params | None:
-        """Run a script that may change the view; return the part that changed."""
+    async def _view_after(self, script: str, *, rounds: int = 1) -> Params | None:
+        """Run a script that may change the view; return the part that changed. `rounds`: how often to draw it."""
         await self._evaluate("watchView()")
         await self._evaluate(script)
-        await self._draw()
-        await self._advance(VIEW_MS)
+        await self._wait_drawn(VIEW_MS, least=rounds)
         view: Params | None = await self._evaluate("globalThis.endView?.()")
         return view
 
@@ -414,6 +439,8 @@ class PageSession:
                 self._expired.set()
             case "Page.javascriptDialogOpening":
                 self._send("Page.handleJavaScriptDialog", accept=False)
+            case "Page.frameNavigated" if "parentId" not in params["frame"]:
+                self._world = 0  # It went with the document, as after a reload.
             case "Page.navigatedWithinDocument" if params["frameId"] == self._target:
                 self._shown_url = params["url"]
                 self._add_link(params["url"])
