@@ -24,7 +24,7 @@ DOCS = REPOSITORY / "docs"
 PAGES = sorted([*DOCS.rglob("*.md"), *(REPOSITORY / "research").rglob("*.md"), *REPOSITORY.glob("*.md")])
 FILES = frozenset({"alerts.sqlite", "alerts.lock", "web.sqlite"})
 """Files of a collection whose names look like settings."""
-MOST_WORDS = 36_000
+MOST_WORDS = 37_500
 """In the README and all hand-written pages of docs."""
 MOST_ARCHITECTURE_WORDS = 900
 LONGEST_LINE = 120

@@ -59,7 +59,7 @@ GROUPS: dict[str, dict[str, ListedCommand]] = {
     },
     "Data in and out": {
         "export": ListedCommand("transfer", "Export pages as WARC, WACZ, JSON, CSV, Parquet and more."),
-        "import": ListedCommand("transfer", "Import WARC or WACZ files."),
+        "import": ListedCommand("transfer", "Import WARC or WACZ files, or pages to watch."),
         "verify": ListedCommand("transfer", "Check that every stored version can be read back."),
         "mcp": ListedCommand("agents", "Let language-model agents search and read the collection."),
         "sitemap": ListedCommand("sitemap", "Build, serve, check and announce your own site's sitemap."),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from evercrawl.collection.exchange.export_run import ExportReport, OnProgress
     from evercrawl.collection.exchange.import_run import OnImport
     from evercrawl.collection.exchange.import_shard import ImportReport
+    from evercrawl.collection.exchange.watch_import import WatchReport
     from evercrawl.collection.field_values import FieldRow
     from evercrawl.collection.maintenance import DiskUsage, OnVerify, VerifyReport
     from evercrawl.collection.removal import Removal
@@ -468,6 +469,16 @@ class Collection:
 
         paths = [Path(file) for file in files]
         return import_archives(self.path, self.settings, paths, form=parse_import_format(form), on_progress=on_progress)
+
+    def import_watches(self, form: str, file: str | Path) -> WatchReport:
+        """Add the pages of a list of URLs (`urls`) or of a changedetection.io backup (`changedetection`)."""
+        from evercrawl.collection.exchange.watch_import import IMPORTERS
+
+        if form not in IMPORTERS:
+            raise ConfigError(f"unknown import format {form!r}; choose from {', '.join(IMPORTERS)}")
+        report = IMPORTERS[form](self.path, self.settings, Path(file))
+        self.settings = read_settings(self.path).settings
+        return report
 
     def build_sitemap(
         self, to: str | Path, *, state: str | Path, base_url: str | None = None, gzip: bool = False

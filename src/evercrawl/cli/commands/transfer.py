@@ -15,6 +15,7 @@ from evercrawl.cli.terminal import ExitCode, emit_json, format_size, live_line, 
 from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
+    from evercrawl.collection.collection import Collection
     from evercrawl.collection.exchange.export_run import ExportReport
     from evercrawl.collection.exchange.import_shard import ImportReport
     from evercrawl.collection.maintenance import VerifyReport
@@ -151,7 +152,7 @@ _LEFT_OUT = {
 
 
 @click.command("import")
-@click.argument("form", type=click.Choice(["warc", "wacz"]), metavar="FORMAT")
+@click.argument("form", type=click.Choice(["warc", "wacz", "changedetection", "urls"]), metavar="FORMAT")
 @click.argument(
     "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path, exists=True, dir_okay=False)
 )
@@ -159,12 +160,18 @@ _LEFT_OUT = {
 @common_options
 @pass_cli
 def import_command(cli: CliContext, form: str, files: tuple[Path, ...], as_json: bool) -> None:
-    """Import WARC or WACZ files: every response becomes a visit at its time.
+    """Import archives, or the pages that another program watches.
 
     \b
     evercrawl -C old.evercrawl import warc crawl-*.warc.gz
     evercrawl import wacz site.wacz
     evercrawl import wacz several/datapackage.json
+    evercrawl -C watched.evercrawl import changedetection changedetection-backup-*.zip
+    evercrawl -C watched.evercrawl import urls bookmarks.html
+
+    warc and wacz: every response becomes a visit at its time.
+    changedetection: the watches of a changedetection.io backup, with filters as fields, intervals and history.
+    urls: the pages of a list, OPML file, bookmarks file or sitemap.
 
     A multi-WACZ is a ZIP file of WACZ files, or a manifest that lists some in its folder.
 
@@ -177,12 +184,32 @@ def import_command(cli: CliContext, form: str, files: tuple[Path, ...], as_json:
     path = _import_collection(cli, files[0])
     with open_collection(path, create=True) as found:
         collection = Collection(found.path, cli.load_settings(path).settings)
+        if form in ("changedetection", "urls"):
+            _import_watches(cli, collection, form, files, as_json=as_json)
+            return
         with live_line(cli) as show:
             report = collection.import_(form, files, on_progress=lambda so_far: show(_import_progress(so_far)))
     if as_json:
         emit_json("import", {"collection": str(path), **asdict(report)})
     else:
         _report_import(cli, path, report)
+
+
+def _import_watches(
+    cli: CliContext, collection: Collection, form: str, files: tuple[Path, ...], *, as_json: bool
+) -> None:
+    for file in files:
+        report = collection.import_watches(form, file)
+        if as_json:
+            emit_json("import", {"collection": str(collection.path), **asdict(report)})
+            continue
+        cli.note(
+            f"{plural(report.pages, 'page')} added to {collection.path}, with {plural(report.fields, 'field')},"
+            f" {plural(report.schedules, 'schedule')} and {plural(report.versions, 'version')} of history"
+        )
+        for note in report.notes:
+            cli.note(f"  {safe_line(note)}")
+        cli.note("fetch them with: evercrawl crawl")
 
 
 def _import_collection(cli: CliContext, first: Path) -> Path:

@@ -1,0 +1,292 @@
+"""Bring watched pages along: backups of changedetection.io with filters, intervals and history, and lists of URLs."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import NAMESPACE_URL, uuid5
+
+import brotli
+
+from evercrawl.adapters.warc.warc_records import target_uri, warc_date
+from evercrawl.collection.exchange.import_run import import_archives
+from evercrawl.collection.exchange.import_shard import ImportReport
+from evercrawl.collection.urls import parse_page_url, read_url_list
+from evercrawl.collection.user_schedules import parse_place, set_schedule
+from evercrawl.config import collection_file, read_settings, write_setting
+from evercrawl.config.fields_file import add_rule, load_rules
+from evercrawl.errors import ConfigError
+from evercrawl.model.fields import FieldRule, FieldType
+from evercrawl.model.settings import Settings
+
+MAX_WATCHES = 20_000
+MAX_MEMBERS = 1_000_000  # Files in a backup.
+MAX_MEMBER_BYTES = 32 * 1024 * 1024  # Of one file, unpacked.
+MAX_TOTAL_BYTES = 4 * 1024**3  # Of all snapshots, unpacked.
+MAX_LIST_BYTES = 16 * 1024 * 1024
+MAX_NOTES = 100
+_WATCH = re.compile(r"([0-9a-f-]{36})/watch\.json")
+_UNITS = ("weeks", "days", "hours", "minutes", "seconds")
+_SECONDS = {"weeks": 604_800, "days": 86_400, "hours": 3600, "minutes": 60, "seconds": 1}
+_NOT_TAKEN = {
+    "notification_urls": "notification URLs; set up an alert",
+    "subtractive_selectors": "elements to remove; mute the part",
+    "ignore_text": "text to ignore; mute the part",
+    "trigger_text": "trigger texts; use an alert with --query",
+    "text_should_not_be_present": "texts that block; use an alert with --query",
+    "extract_text": "expressions that extract text; use a field with text:…",
+    "headers": "request headers; see: evercrawl login",
+    "browser_steps": "browser steps; see: evercrawl login",
+}
+
+
+@dataclass(slots=True)
+class WatchReport:
+    """What was taken from a list or a backup."""
+
+    pages: int = 0
+    fields: int = 0
+    schedules: int = 0
+    snapshots: int = 0
+    versions: int = 0
+    paused: int = 0  # Watches that were paused, which are not watched here either.
+    notes: list[str] = field(default_factory=list)  # What was not taken, with the page.
+
+    def note(self, text: str) -> None:
+        """Add a note, up to a limit."""
+        if len(self.notes) < MAX_NOTES:
+            self.notes.append(text)
+
+
+def import_url_list(collection: Path, settings: Settings, file: Path) -> WatchReport:
+    """Add the pages of a list, OPML file, bookmarks file or sitemap as seeds."""
+    try:
+        with file.open("rb") as opened:
+            text = opened.read(MAX_LIST_BYTES + 1)
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be read: {error.strerror or error}") from error
+    if len(text) > MAX_LIST_BYTES:
+        raise ConfigError(f"{file} is too large; it may have {MAX_LIST_BYTES:,} bytes")
+    urls = read_url_list(text.decode("utf-8-sig", "replace"))
+    _add_pages(collection, settings, urls, only_pages=False)
+    return WatchReport(pages=len(urls))
+
+
+def _add_pages(collection: Path, settings: Settings, urls: list[str], *, only_pages: bool) -> None:
+    file, scope = collection_file(collection), settings.scope
+    write_setting(file, "scope.seeds", tuple(dict.fromkeys((*scope.seeds, *urls))))
+    if only_pages:
+        write_setting(file, "scope.pages", tuple(dict.fromkeys((*scope.pages, *urls))))
+
+
+class Watch(NamedTuple):
+    """A watch of a backup."""
+
+    folder: str
+    url: str
+    fields: dict[str, Any]
+
+
+def import_changedetection(collection: Path, settings: Settings, file: Path) -> WatchReport:
+    """Take over the watches of a changedetection.io backup: pages, filters as fields, intervals and history."""
+    report = WatchReport()
+    try:
+        with zipfile.ZipFile(file) as backup:
+            watches = list(_watches(backup, report))
+            _add_pages(collection, settings, [one.url for one in watches], only_pages=True)
+            report.pages = len(watches)
+            _add_snapshots(collection, backup, watches, report)
+    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as error:
+        raise ConfigError(f"{file} is not a changedetection.io backup: {error}") from error
+    for watch in watches:
+        _add_fields(collection, watch, report)
+        _add_schedule(collection, watch, report)
+        for name, words in _NOT_TAKEN.items():
+            if watch.fields.get(name):
+                report.note(f"{watch.url}: not taken: {words}")
+    return report
+
+
+def _watches(backup: zipfile.ZipFile, report: WatchReport) -> Iterator[Watch]:
+    if len(backup.infolist()) > MAX_MEMBERS:
+        raise ConfigError(f"the backup has more than {MAX_MEMBERS:,} files")
+    found = 0
+    for folder, fields in _watch_fields(backup):
+        try:
+            url = parse_page_url(str(fields.get("url") or ""))
+        except ConfigError as error:
+            report.note(str(error))
+            continue
+        if fields.get("paused"):
+            report.paused += 1
+            report.note(f"{url}: paused there, so it is not watched here")
+            continue
+        found += 1
+        if found > MAX_WATCHES:
+            raise ConfigError(f"the backup has more than {MAX_WATCHES:,} watches")
+        yield Watch(folder, url, fields)
+    if not found and not report.paused:
+        raise ConfigError("there is no watch in this backup; make one in changedetection.io under Settings, Backups")
+
+
+def _watch_fields(backup: zipfile.ZipFile) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the folder and the settings of each watch, of a new backup or of an old one."""
+    names = set(backup.namelist())
+    for name in sorted(names):
+        if (match := _WATCH.fullmatch(name)) and isinstance(one := _json(backup, name), dict):
+            yield match[1], one
+    if "url-watches.json" in names and isinstance(old := _json(backup, "url-watches.json"), dict):
+        watching = old.get("watching")
+        for folder, one in watching.items() if isinstance(watching, dict) else ():
+            if isinstance(one, dict) and f"{folder}/watch.json" not in names:
+                yield str(folder), one
+
+
+def _json(backup: zipfile.ZipFile, name: str) -> Any:
+    try:
+        return json.loads(_member(backup, name))
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{name} in the backup cannot be read: {error}") from error
+
+
+def _member(backup: zipfile.ZipFile, name: str) -> bytes:
+    with backup.open(name) as opened:
+        content = opened.read(MAX_MEMBER_BYTES + 1)
+    if len(content) > MAX_MEMBER_BYTES:
+        raise ConfigError(f"{name} in the backup is larger than {MAX_MEMBER_BYTES:,} bytes")
+    return content
+
+
+def _add_fields(collection: Path, watch: Watch, report: WatchReport) -> None:
+    filters = watch.fields.get("include_filters") or []
+    for text in filters if isinstance(filters, list) else []:
+        selector = _selector(str(text))
+        if selector is None:
+            report.note(f"{watch.url}: not taken: the filter {str(text)[:80]}")
+            continue
+        names = {rule.name for rule in load_rules(collection)}
+        rule = FieldRule(_free_name(watch, names), (watch.url,), selector, FieldType.LIST, only=True)
+        try:
+            add_rule(collection, rule)
+            report.fields += 1
+        except ConfigError as error:
+            report.note(f"{watch.url}: not taken: the filter {str(text)[:80]}: {error}")
+
+
+def _selector(text: str) -> str | None:
+    """Return a filter as a selector; None: of a kind that there is not here."""
+    language, colon, rest = text.strip().partition(":")
+    if colon and language in ("xpath", "xpath1"):
+        return f"xpath:{rest}"
+    if colon and language in ("json", "css"):
+        return f"{language}:{rest}"
+    if colon and language in ("jq", "jqraw", "re"):
+        return None
+    return f"xpath:{text.strip()}" if text.strip().startswith("/") else f"css:{text.strip()}"
+
+
+def _free_name(watch: Watch, taken: set[str]) -> str:
+    title = str(watch.fields.get("title") or watch.url.rstrip("/").rpartition("/")[2])
+    base = re.sub(r"\W+", "_", title).strip("_").lower()[:40] or "part"
+    base = base if not base[0].isdigit() else f"part_{base}"
+    return next(name for name in (base, *(f"{base}_{n}" for n in range(2, 10_000))) if name not in taken)
+
+
+def _add_schedule(collection: Path, watch: Watch, report: WatchReport) -> None:
+    every = watch.fields.get("time_between_check")
+    if not isinstance(every, dict):
+        return
+    numbers = {unit: every.get(unit) for unit in _UNITS}
+    seconds = sum(int(value) * _SECONDS[unit] for unit, value in numbers.items() if isinstance(value, int))
+    if seconds <= 0:
+        return
+    unit = next((one for one in _UNITS[1:4] if seconds % _SECONDS[one] == 0), None)
+    minutes = max(1, round(seconds / 60))
+    text = f"every {seconds // _SECONDS[unit]} {unit}" if unit else f"every {minutes} minutes"
+    try:
+        set_schedule(collection, parse_place(collection, watch.url), text, now=datetime.now(UTC))
+        report.schedules += 1
+    except ConfigError as error:
+        report.note(f"{watch.url}: not taken: its interval: {error}")
+
+
+# History
+
+
+def _add_snapshots(collection: Path, backup: zipfile.ZipFile, watches: list[Watch], report: WatchReport) -> None:
+    """Import the snapshots as responses at their times."""
+    names, room = set(backup.namelist()), MAX_TOTAL_BYTES
+    with tempfile.TemporaryDirectory(prefix="evercrawl-import-") as folder:
+        file = Path(folder) / "history.warc.gz"
+        with file.open("wb") as out:
+            for watch in watches:
+                for at, kind, body in _history(backup, names, watch):
+                    room -= len(body)
+                    if room < 0:
+                        raise ConfigError(f"the snapshots of the backup have more than {MAX_TOTAL_BYTES:,} bytes")
+                    out.write(gzip.compress(_response(watch.url, at, kind, body), compresslevel=6, mtime=0))
+                    report.snapshots += 1
+        if report.snapshots:
+            settings = read_settings(collection).settings
+            done: ImportReport = import_archives(collection, settings, [file], form="warc")
+            report.versions = done.versions
+
+
+def _history(backup: zipfile.ZipFile, names: set[str], watch: Watch) -> Iterator[tuple[datetime, str, bytes]]:
+    """Yield time, media type and body of each snapshot: the page where it was kept, else its text."""
+    listed = f"{watch.folder}/history.txt"
+    if listed not in names:
+        return
+    for line in _member(backup, listed).decode("utf-8", "replace").splitlines():
+        stamp, _, name = line.partition(",")
+        if not stamp.isdigit() or len(stamp) > 11:
+            continue
+        at = datetime.fromtimestamp(int(stamp), UTC)
+        base = f"{watch.folder}/{Path(name.strip()).name}"
+        for kind, path, unpack in (
+            ("text/html; charset=utf-8", f"{watch.folder}/{stamp}.html.br", True),
+            ("text/plain; charset=utf-8", base, base.endswith(".br")),
+        ):
+            if path in names:
+                body = _unpack(_member(backup, path)) if unpack else _member(backup, path)
+                is_json = body.lstrip()[:1] in (b"{", b"[") and watch.url.partition("?")[0].endswith(".json")
+                yield at, "application/json" if is_json else kind, body
+                break
+
+
+def _unpack(packed: bytes) -> bytes:
+    unpacker, parts, size = brotli.Decompressor(), [], 0
+    try:
+        for start in range(0, len(packed), 4096):
+            parts.append(unpacker.process(packed[start : start + 4096]))
+            size += len(parts[-1])
+            if size > MAX_MEMBER_BYTES:
+                raise ConfigError(f"a snapshot of the backup is larger than {MAX_MEMBER_BYTES:,} bytes")
+    except brotli.error as error:
+        raise ConfigError(f"a snapshot of the backup is damaged: {error}") from error
+    return b"".join(parts)
+
+
+def _response(url: str, at: datetime, kind: str, body: bytes) -> bytes:
+    block = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+    record_id = uuid5(NAMESPACE_URL, f"{url} {at.isoformat()}")
+    head = (
+        b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:" + str(record_id).encode() + b">\r\n"
+        b"WARC-Date: " + warc_date(at) + b"\r\nWARC-Target-URI: " + target_uri(url) + b"\r\n"
+        b"Content-Type: application/http;msgtype=response\r\nContent-Length: " + str(len(block)).encode() + b"\r\n\r\n"
+    )
+    return head + block + b"\r\n\r\n"
+
+
+IMPORTERS: dict[str, Callable[[Path, Settings, Path], WatchReport]] = {
+    "changedetection": import_changedetection,
+    "urls": import_url_list,
+}

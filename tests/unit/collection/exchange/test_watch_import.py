@@ -1,0 +1,89 @@
+"""Pages that other programs watch: a changedetection.io backup as version 0.60 writes it, and lists of URLs."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import brotli
+import pytest
+
+import evercrawl
+from evercrawl.collection.collection import Collection
+from evercrawl.errors import ConfigError
+from evercrawl.model.fields import FieldType
+
+FOLDER = "70600454-fd1f-4542-a9c8-ef58dc663261"
+URL = "https://example.org/shop"
+PAGE = "<title>Kettle</title><main><h1>Kettle</h1><p class=price>{}</p></main>"
+
+
+def new_collection(folder: Path) -> Collection:
+    return evercrawl.open(folder / "c.evercrawl", create=True)
+
+
+def backup(folder: Path, **fields: object) -> Path:
+    """Write a backup with one watch and two snapshots, the first only as text."""
+    watch = {"url": URL, "title": "Kettle price", "include_filters": [".price"], "paused": False} | fields
+    file = folder / "backup.zip"
+    with zipfile.ZipFile(file, "w") as out:
+        out.writestr("changedetection.json", "{}")
+        out.writestr(f"{FOLDER}/watch.json", json.dumps(watch))
+        out.writestr(f"{FOLDER}/history.txt", "1794984679,aa.txt\n1794985679,bb.txt\nnonsense\n")
+        out.writestr(f"{FOLDER}/aa.txt", "Kettle\n49,90 EUR")
+        out.writestr(f"{FOLDER}/bb.txt", "59,90 EUR")
+        out.writestr(f"{FOLDER}/1794985679.html.br", brotli.compress(PAGE.format("59,90 EUR").encode()))
+    return file
+
+
+def test_watches_filters_intervals_and_history_are_taken(tmp_path: Path) -> None:
+    collection = new_collection(tmp_path)
+    file = backup(tmp_path, time_between_check={"minutes": 10}, notification_urls=["tgram://secret"])
+    report = collection.import_watches("changedetection", file)
+    assert (report.pages, report.fields, report.schedules, report.versions) == (1, 1, 1, 2)
+    assert report.notes == [f"{URL}: not taken: notification URLs; set up an alert"]
+    assert collection.settings.scope.pages == (URL,)
+    assert [(site.pattern, site.schedule) for site in collection.settings.sites] == [(URL + "$", "every 10 minutes")]
+    (rule,) = collection.fields()
+    assert (rule.name, rule.select, rule.type, rule.only) == ("kettle_price", "css:.price", FieldType.LIST, True)
+    past = [row.readings["kettle_price"].value for row in collection.field_values(all_versions=True)]
+    assert past == [None, ("59,90 EUR",)]
+    assert [version.seen_at.timestamp() for version in collection.history(URL).versions] == [1794984679, 1794985679]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [("xpath://li", "xpath://li"), ("//li", "xpath://li"), ("json:$.a", "json:$.a"), ("jq:.a", None), ("p[", None)],
+)
+def test_filters_become_selectors_or_a_note(tmp_path: Path, given: str, expected: str | None) -> None:
+    collection = new_collection(tmp_path)
+    report = collection.import_watches("changedetection", backup(tmp_path, include_filters=[given]))
+    assert [rule.select for rule in collection.fields()] == ([expected] if expected else [])
+    assert bool(report.notes) is (expected is None)
+
+
+def test_paused_and_bad_watches_are_left_out(tmp_path: Path) -> None:
+    report = new_collection(tmp_path).import_watches("changedetection", backup(tmp_path, paused=True))
+    assert (report.pages, report.paused) == (0, 1)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", b"not a zip"])
+def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "x.zip").write_bytes(content)
+    with pytest.raises(ConfigError, match="is not a changedetection"):
+        new_collection(tmp_path).import_watches("changedetection", tmp_path / "x.zip")
+    with zipfile.ZipFile(tmp_path / "y.zip", "w") as out:
+        out.writestr("other.txt", "x")
+    with pytest.raises(ConfigError, match="no watch"):
+        new_collection(tmp_path).import_watches("changedetection", tmp_path / "y.zip")
+
+
+def test_lists_of_urls_become_seeds(tmp_path: Path) -> None:
+    (tmp_path / "bookmarks.html").write_text('<DL><DT><A HREF="https://a.example/x">A</A></DL>')
+    collection = new_collection(tmp_path)
+    assert collection.import_watches("urls", tmp_path / "bookmarks.html").pages == 1
+    assert collection.settings.scope.seeds == ("https://a.example/x",)
+    (tmp_path / "bad.txt").write_text("not a url")
+    with pytest.raises(ConfigError):
+        collection.import_watches("urls", tmp_path / "bad.txt")
