@@ -69,6 +69,19 @@ $(COMPILED)/.installed: $(shell find src -name '*.py') pyproject.toml requiremen
 	@[ -x $(COMPILED)/bin/python ] || $(PYTHON) -m venv $(COMPILED)
 	@$(COMPILED)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(COMPILED)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall dist/*.whl
+	@if command -v cargo >/dev/null; then $(MAKE) native; else echo "No Rust compiler: without the native pass over pages."; fi
+	@touch $@
+
+# A package of its own, so that evercrawl itself needs no compiler.
+.PHONY: native
+native: $(COMPILED)/.native  ## build the native pass over pages (Rust) and install it in .venv-compiled
+
+$(COMPILED)/.native: $(wildcard native/src/*.rs) native/Cargo.toml native/Cargo.lock native/pyproject.toml
+	@command -v cargo >/dev/null || { echo "A Rust compiler is missing. See https://rustup.rs" >&2; exit 1; }
+	@[ -x $(COMPILED)/bin/python ] || { $(PYTHON) -m venv $(COMPILED); $(COMPILED)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock; }
+	rm -rf build/native
+	$(COMPILED)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/native ./native
+	$(COMPILED)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall build/native/*.whl
 	@touch $@
 
 .PHONY: demo

@@ -105,9 +105,9 @@ def own_texts(snapshot: Snapshot) -> list[str]:
 def _own_links(elements: Elements, resolver: ReferenceResolver) -> Iterator[str]:
     """Return the targets of links outside of navigation, in order."""
     cache: dict[int, bool] = {}
-    for _, node, _ in elements.links:
-        href = node.attributes.get("href")
-        if href and not _is_in_site_part(node.parent, cache):
+    for _, node, attributes in elements.links:
+        href = attributes.get("href")
+        if href and node is not None and not _is_in_site_part(node.parent, cache):
             target = resolver.resolve(href)
             if target is not None:
                 yield target

@@ -254,7 +254,7 @@ def _metadata(elements: Elements) -> SnapshotMetadata:
         None,
     )
     return SnapshotMetadata(
-        title=_collapse(elements.title.text_lexbor() if elements.title is not None else None),
+        title=_collapse(elements.title),
         description=named.get("description", ""),
         canonical="".join((canonical or "").split()),
         robots=named.get("robots", "").lower(),

@@ -167,14 +167,15 @@ def _classify_words(words: list[str]) -> int:
 
 
 _VERBS = "edit|delete|remove|reply|quote|login|logout|signin|signup|register|subscribe|unsubscribe|vote|flag"
+_VIEWS = "history|revisions|diff|info|print|share|watch|report"
 _VERB_NAMES = frozenset(("", *_VERBS.split("|"), "history", "diff", "info", "print", "share", "watch", "report"))
 _ACTION = re.compile(
-    rf"javascript:|[?&](?:action|do|cmd|op|task|mode)=(?:{_VERBS}|history|revisions|diff|info|print|share|watch|report)\b"
+    rf"javascript:|[?&](?:action|do|cmd|op|task|mode)=(?:{_VERBS}|{_VIEWS})\b"
     rf"|/(?:{_VERBS})/?(?:[?#]|\Z)",
     re.IGNORECASE,
 )
 
-
+ACTION_WORDS = ("javascript:", *_VERBS.split("|"), *_VIEWS.split("|"))  # A URL without any of them is no command.
 MAX_COMMAND_WORDS = 4
 
 

@@ -39,13 +39,15 @@ MAX_METAS: Final = 1000
 
 Attributes = dict[str, str | None]
 
-A, AREA, BASE, HEAD, LINK, META, NOSCRIPT, SVG, TITLE = (
-    tag_id(name) for name in ("a", "area", "base", "head", "link", "meta", "noscript", "svg", "title")
+A, AREA, BASE, HEAD, LINK, META, NOSCRIPT, SCRIPT, SVG, TITLE = (
+    tag_id(name) for name in ("a", "area", "base", "head", "link", "meta", "noscript", "script", "svg", "title")
 )
 EMBED_TAGS: Final = tag_ids("img script source video audio track embed object input")
 CODE_TAGS: Final = tag_ids("script style noscript template")  # Elements whose text is not content.
 HEADING_TAGS: Final = tag_ids("h1 h2 h3")
-_WANTED: Final = EMBED_TAGS | CODE_TAGS | HEADING_TAGS | tag_ids("frame iframe") | {A, AREA, BASE, LINK, META, TITLE}
+METADATA_TAGS: Final = tag_ids("frame iframe") | {AREA, BASE, LINK, META, NOSCRIPT, TITLE}
+METADATA_TEXT_TAGS: Final = frozenset((NOSCRIPT, TITLE))
+_WANTED: Final = EMBED_TAGS | CODE_TAGS | HEADING_TAGS | METADATA_TAGS | {A}
 _NOSCRIPT_SELECTOR = "a,area,iframe,img"
 # The first letters of these names, and of `image`, which parsers read as `img`.
 _MAY_HOLD_LINKS = re.compile("<(?:a|if|im)", re.IGNORECASE)
@@ -67,17 +69,36 @@ def parse_tree(markup: bytes | str) -> LexborHTMLParser:
     return LexborHTMLParser(markup, options=WITHOUT_EVENTS, scripting=True)
 
 
+FoundLink = tuple[str, str, bool]  # Reference as written, text, and whether it is nofollow.
+ScannedElement = tuple[int, Attributes, str, int]  # Tag number, attributes, text and the parent's tag number.
+ScannedItem = FoundLink | ScannedElement | str  # A string is the text of a heading.
+LinkElement = tuple[int, LexborNode | None, Attributes]
+"""Tag number, node and attributes of an element with a link; the node is known for anchors and if nodes are wanted."""
+
+
 class Elements:
-    """The elements of interest, grouped by use and in document order."""
+    """The elements of interest, grouped by use and in document order.
+    `scanned`: what the native pass found; nodes, embeds and code are left out then."""
 
-    __slots__ = ("_noscripts", "base", "charset", "code", "embeds", "headings", "links", "metas", "relations", "title")
+    __slots__ = (
+        "_noscripts", "anchors", "base", "charset", "code", "embeds", "headings", "linked_data", "links", "metas",
+        "places", "relations", "title",
+    )  # fmt: skip
 
-    def __init__(self, tree: LexborHTMLParser, *, every_anchor: bool = False) -> None:
-        self.links: list[tuple[int, LexborNode, Attributes]] = []
-        """Tag number, node and attributes of each link.
-        Unless every anchor is wanted, one with the target of an earlier anchor is left out, as six of seven are."""
+    def __init__(
+        self, tree: LexborHTMLParser, *, every_anchor: bool = False, scanned: list[ScannedItem] | None = None
+    ) -> None:
+        self.links: list[LinkElement] = []
+        """Unless every anchor is wanted, one with the target of an earlier anchor is left out, as six of seven are."""
+        self.anchors: list[FoundLink] = []
+        """Anchors that the native pass found, which are not among the links."""
+        self.places: list[int] = []
+        """For each link the number of these anchors before it."""
         self.embeds: list[LexborNode] = []
-        self.headings: list[LexborNode] = []
+        self.headings: list[str] = []
+        """Texts of the headings of the first three levels."""
+        self.linked_data: list[str] = []
+        """Texts of the scripts with JSON-LD."""
         self.relations: list[tuple[Attributes, frozenset[str], bool]] = []
         """Attributes of each link element with a reference, its types, and whether it is in the head."""
         self.metas: list[Attributes] = []
@@ -85,10 +106,26 @@ class Elements:
         self.charset: str | None = None
         """Encoding that the head declares, beyond the prescan too (HTML standard 13.2.3.5)."""
         self.base: str | None = None
-        self.title: LexborNode | None = None
+        self.title: str | None = None
         self._noscripts = 0
-        if tree.root is not None:
+        if scanned is not None:
+            self._take(scanned)
+        elif tree.root is not None:
             self._collect(tree.root, every_anchor=every_anchor)
+
+    def _take(self, scanned: list[ScannedItem]) -> None:
+        for item in scanned:
+            if isinstance(item, str):
+                self.headings.append(item)
+            elif len(item) == 3:
+                self.anchors.append(item)
+            else:
+                tag, attributes, text, parent = item
+                if tag == SCRIPT:
+                    self.linked_data.append(text)
+                else:
+                    self._add_metadata(tag, None, attributes, parent, text)
+                self.places += [len(self.anchors)] * (len(self.links) - len(self.places))
 
     def _collect(self, root: LexborNode, *, every_anchor: bool) -> None:
         links, wanted, link_id = self.links, _WANTED, A
@@ -111,7 +148,7 @@ class Elements:
                 elif mark and not bare:
                     seen.add(mark)
             elif tag in HEADING_TAGS:
-                self.headings.append(node)
+                self.headings.append(node.text_lexbor())
             else:
                 self._add(tag, node)
 
@@ -120,46 +157,52 @@ class Elements:
             self.code.append(node)
         if tag in EMBED_TAGS:
             self.embeds.append(node)
-        elif tag == META:
-            self._add_meta(node)
+            if tag == SCRIPT and is_linked_data(node.attributes):
+                self.linked_data.append(node.text_lexbor())
+        elif tag in METADATA_TAGS:
+            parent = node.parent
+            text = node.text_lexbor() if tag in METADATA_TEXT_TAGS else ""
+            self._add_metadata(tag, node, node.attributes, parent.tag_id if parent is not None else 0, text)
+
+    def _add_metadata(self, tag: int, node: LexborNode | None, attributes: Attributes, parent: int, text: str) -> None:
+        if tag == META:
+            self._add_meta(node, attributes, is_in_head=parent == HEAD)
         elif tag == LINK:
-            self._add_link(node)
+            self._add_link(node, attributes, is_in_head=parent == HEAD)
         elif tag == BASE:
-            if self.base is None and "href" in (attributes := node.attributes):
+            if self.base is None and "href" in attributes:
                 self.base = attributes["href"] or ""
         elif tag == TITLE:
-            if self.title is None and not _is_inside(node, SVG):
-                self.title = node
+            if self.title is None and parent != SVG:
+                self.title = text
         elif tag == NOSCRIPT:
-            self._add_noscript(node)
-        elif tag not in CODE_TAGS:
-            self.links.append((tag, node, node.attributes))
+            self._add_noscript(text)
+        else:
+            self.links.append((tag, node, attributes))
 
-    def _add_link(self, node: LexborNode) -> None:
-        attributes = node.attributes
+    def _add_link(self, node: LexborNode | None, attributes: Attributes, *, is_in_head: bool) -> None:
         if not attributes.get("href"):
             return
         rel = relation_types(attributes)
-        self.relations.append((attributes, rel, _is_inside(node, HEAD)))
+        self.relations.append((attributes, rel, is_in_head))
         if not rel.isdisjoint(_LOADING):
-            self.embeds.append(node)
+            if node is not None:
+                self.embeds.append(node)
         elif not rel.isdisjoint(_LINKING) and (attributes.get("type") or "").strip().lower() in _PAGE_TYPES:
             self.links.append((LINK, node, attributes))
 
-    def _add_meta(self, node: LexborNode) -> None:
+    def _add_meta(self, node: LexborNode | None, attributes: Attributes, *, is_in_head: bool) -> None:
         if len(self.metas) >= MAX_METAS:
             return
-        attributes = node.attributes
         self.metas.append(attributes)
-        if self.charset is None and _is_inside(node, HEAD):
+        if self.charset is None and is_in_head:
             self.charset = meta_encoding(
                 attributes.get("charset"), attributes.get("http-equiv"), attributes.get("content")
             )
         if is_refresh(attributes):
             self.links.append((META, node, attributes))
 
-    def _add_noscript(self, node: LexborNode) -> None:
-        markup = node.text_lexbor()
+    def _add_noscript(self, markup: str) -> None:
         self._noscripts += 1
         if self._noscripts > MAX_NOSCRIPTS or not _MAY_HOLD_LINKS.search(markup):
             return
@@ -172,11 +215,6 @@ class Elements:
 
 def _parse_fragment(markup: str) -> LexborHTMLParser:
     return LexborHTMLParser(truncate_fragment(markup), is_fragment=True, options=WITHOUT_EVENTS)
-
-
-def _is_inside(node: LexborNode, parent_tag: int) -> bool:
-    parent = node.parent
-    return parent is not None and parent.tag_id == parent_tag
 
 
 def relation_types(attributes: Attributes) -> frozenset[str]:
@@ -194,3 +232,8 @@ def is_refresh(meta: Attributes) -> bool:
     """Return whether the meta element stands for a Refresh header."""
     pragma = meta.get("http-equiv")
     return pragma is not None and pragma.lower() == "refresh"
+
+
+def is_linked_data(script: Attributes) -> bool:
+    """Return whether a script element holds JSON-LD."""
+    return (script.get("type") or "").strip().lower().startswith("application/ld+json")

@@ -26,9 +26,9 @@ from evercrawl.core.document.links import (
     parse_link_header,
     parse_refresh,
 )
-from evercrawl.core.document.main_text import extract_main_text
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.document.metadata import extract_headings, extract_metadata, parse_directives
+from evercrawl.core.document.native_pass import extract_main_text, is_harmless, scan_elements
 from evercrawl.core.document.reference import ReferenceResolver
 from evercrawl.core.url import canonical_of_href, join, parse, without_user
 from evercrawl.model.document import Alternate, Directives, Document, Refresh
@@ -39,6 +39,12 @@ from evercrawl.model.user_agent import product_token
 MAX_ALTERNATES = 1000
 MAX_LANG_CHARS = 35  # RFC 5646 section 4.4.1.
 FEED_TYPES = frozenset(("application/rss+xml", "application/atom+xml", "application/feed+json"))
+
+
+class Outline(NamedTuple):
+    """What is wanted of a page whose nodes, embeds and code are not: texts of anchors up to a length, 0 for none."""
+
+    anchor_chars: int
 
 
 class ParsedPage(NamedTuple):
@@ -114,7 +120,7 @@ def page_title(elements: Elements, limits: ParseSettings) -> str | None:
     """Return the title with collapsed space."""
     if elements.title is None:
         return None
-    return collapse_space(elements.title.text_lexbor(), limits.max_title_chars) or None
+    return collapse_space(elements.title, limits.max_title_chars) or None
 
 
 def _lang(tree: LexborHTMLParser, metas: list[Attributes], headers: Headers) -> str | None:
@@ -205,10 +211,13 @@ def parse_document(
     Without `all_details` anchor texts, headings and embeds are left out (`wants_outline`: only the embeds)."""
     kind = sniff_media_type(headers, body)
     if kind in HTML_TYPES:
+        outline = None
+        if not all_details and not wants_snapshot:
+            outline = Outline(limits.max_anchor_chars if wants_outline else 0)
         return _html_document(
             url,
             headers,
-            parse_page(headers, body, kind=kind),
+            parse_page(headers, body, kind=kind, outline=outline),
             agent=agent,
             limits=limits,
             all_details=all_details,
@@ -222,11 +231,18 @@ def parse_document(
     return Document(charset.encoding, url, text=text, robots=robots_directives(headers, [], agent=agent))
 
 
-def parse_page(headers: Headers, body: bytes, *, kind: str = "text/html", every_anchor: bool = False) -> ParsedPage:
+def parse_page(
+    headers: Headers,
+    body: bytes,
+    *,
+    kind: str = "text/html",
+    every_anchor: bool = False,
+    outline: Outline | None = None,
+) -> ParsedPage:
     """Parse an HTML page as far as it is safe."""
     body = _repair_markup(body, kind)
     charset = detect_charset(body, header(headers, "content-type"))
-    return _parse_with_charset(body, charset, every_anchor=every_anchor)
+    return _parse_with_charset(body, charset, every_anchor=every_anchor, outline=outline)
 
 
 def _repair_markup(body: bytes, kind: str) -> bytes:
@@ -238,21 +254,24 @@ def _repair_markup(body: bytes, kind: str) -> bytes:
     return body
 
 
-def _parse_with_charset(body: bytes, charset: Charset, *, every_anchor: bool) -> ParsedPage:
+def _parse_with_charset(body: bytes, charset: Charset, *, every_anchor: bool, outline: Outline | None) -> ParsedPage:
     """Build the tree, and again if the page declares another encoding."""
     encoding = charset.encoding
     whole = body[charset.bom_bytes :] if charset.bom_bytes else body
-    body = truncate_markup(whole)
-    tree, elements = _build(body, encoding, every_anchor=every_anchor)
+    body = whole if is_harmless(whole) else truncate_markup(whole)
+    tree, elements = _build(body, encoding, every_anchor=every_anchor, outline=outline)
     if charset.is_tentative and elements.charset not in (None, encoding):
         encoding = elements.charset or encoding
-        tree, elements = _build(body, encoding, every_anchor=every_anchor)
+        tree, elements = _build(body, encoding, every_anchor=every_anchor, outline=outline)
     return ParsedPage(tree, elements, encoding, len(whole) - len(body))
 
 
-def _build(body: bytes, encoding: str, *, every_anchor: bool) -> tuple[LexborHTMLParser, Elements]:
+def _build(
+    body: bytes, encoding: str, *, every_anchor: bool, outline: Outline | None
+) -> tuple[LexborHTMLParser, Elements]:
     tree = parse_tree(body if is_utf8_compatible(body, encoding) else decode_body(body, encoding))
-    return tree, Elements(tree, every_anchor=every_anchor)
+    scanned = scan_elements(tree, anchor_chars=outline.anchor_chars) if outline is not None else None
+    return tree, Elements(tree, every_anchor=every_anchor, scanned=scanned)
 
 
 # Assets: what a browser loads to show the page. CSS is read as tokens (CSS Syntax 3), so that URLs in comments and

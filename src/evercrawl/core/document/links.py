@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborNode
 
-from evercrawl.core.document.elements import AREA, LINK, META, A, Attributes, Elements, is_nofollow, tag_id
+from evercrawl.core.document.elements import AREA, LINK, META, A, Attributes, Elements, FoundLink, is_nofollow, tag_id
 from evercrawl.core.document.reference import ReferenceResolver
 from evercrawl.model.document import Link
 from evercrawl.model.settings import ParseSettings
@@ -141,29 +141,44 @@ def extract_links(
     """Return the links of a page, each URL once; nofollow only if every occurrence is."""
     index_of: dict[str, int] = {}
     links: list[Link] = []
-    most, most_chars = limits.max_links, limits.max_anchor_chars
-    for tag, node, attributes in elements.links:
-        reference = attributes.get("href") if tag == A else _reference(tag, attributes)
-        if reference is None and (reference := attributes.get("xlink:href")) is None:
-            continue
+    most = limits.max_links
+    for reference, text, nofollow in _found_links(elements, limits.max_anchor_chars, with_text=with_text):
         url = resolver.resolve(reference)
         if url is None:
             continue
         index = index_of.get(url)
         if index is not None:
-            if links[index].nofollow and not is_nofollow(attributes):
+            if links[index].nofollow and not nofollow:
                 links[index] = links[index]._replace(nofollow=False)
             continue
         if len(links) >= most:
             break
         index_of[url] = len(links)
-        text = node.text_lexbor() if with_text and tag == A else ""
-        if text:
-            text = " ".join(text.split()) if len(text) <= most_chars else collapse_space(text, most_chars)
+        links.append(Link(url, text, nofollow))
+    return tuple(links)
+
+
+def _found_links(elements: Elements, most_chars: int, *, with_text: bool) -> list[FoundLink]:
+    """Return the links in document order, as written."""
+    found: list[FoundLink] = []
+    at = 0
+    for number, (tag, node, attributes) in enumerate(elements.links):
+        if elements.anchors:
+            found += elements.anchors[at : elements.places[number]]
+            at = elements.places[number]
+        reference = attributes.get("href") if tag == A else _reference(tag, attributes)
+        if reference is None and (reference := attributes.get("xlink:href")) is None:
+            continue
+        text = _anchor_text(node, most_chars) if with_text and tag == A and node is not None else ""
         if with_text and not text:
             text = _fallback_text(tag, node, attributes, most_chars)
-        links.append(Link(url, text, is_nofollow(attributes)))
-    return tuple(links)
+        found.append((reference, text, is_nofollow(attributes)))
+    return found + elements.anchors[at:] if elements.anchors else found
+
+
+def _anchor_text(node: LexborNode, most_chars: int) -> str:
+    text: str = node.text_lexbor()
+    return collapse_space(text, most_chars) if text else ""
 
 
 def collapse_space(text: str, most_chars: int) -> str:
@@ -183,9 +198,9 @@ def _reference(tag: int, attributes: Attributes) -> str | None:
     return attributes.get("src") or None
 
 
-def _fallback_text(tag: int, node: LexborNode, attributes: Attributes, most_chars: int) -> str:
+def _fallback_text(tag: int, node: LexborNode | None, attributes: Attributes, most_chars: int) -> str:
     """Return the alternative text of an image or a title, for a link without text."""
-    if tag == A:
+    if tag == A and node is not None:
         images = (inner.attributes for inner in node.traverse() if inner.tag_id == _IMAGE)
         alternative = next((image["alt"] for image in images if "alt" in image), None)
         return collapse_space(alternative or "", most_chars)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser
 
-from evercrawl.core.document.elements import Attributes, Elements, tag_id
+from evercrawl.core.document.elements import Attributes, Elements
 from evercrawl.core.document.links import collapse_space
 from evercrawl.model.document import Directives
 
@@ -22,7 +22,6 @@ MAX_SCRIPTS = 20
 MAX_SCRIPT_CHARS = 500_000
 MAX_JSON_VALUES = 5_000  # Objects and lists of JSON-LD that are read.
 
-_SCRIPT = tag_id("script")
 _AUTHOR_KEYS = "author article:author dc.creator dcterms.creator citation_author parsely-author sailthru.author byl"
 _PUBLISHED_KEYS = (
     "article:published_time datepublished og:published_time date dc.date dc.date.issued dcterms.date dcterms.issued"
@@ -113,13 +112,7 @@ def _is_article_by_meta(metas: list[Attributes]) -> bool:
 
 def _scripts(elements: Elements) -> list[str]:
     """Return the JSON-LD texts of the page."""
-    scripts = (node for node in elements.embeds if node.tag_id == _SCRIPT)
-    linked_data = [
-        node.text_lexbor()
-        for node in scripts
-        if (node.attributes.get("type") or "").strip().lower().startswith("application/ld+json")
-    ]
-    return [text for text in linked_data[:MAX_SCRIPTS] if len(text) <= MAX_SCRIPT_CHARS]
+    return [text for text in elements.linked_data[:MAX_SCRIPTS] if len(text) <= MAX_SCRIPT_CHARS]
 
 
 def _from_scripts(scripts: list[str]) -> dict[str, str]:
@@ -231,8 +224,8 @@ MAX_HEADING_CHARS = 200
 def extract_headings(elements: Elements) -> tuple[str, ...]:
     """Return the texts of the headings of the first three levels, each once."""
     found: dict[str, None] = {}
-    for node in elements.headings:
-        if text := collapse_space(node.text_lexbor(), MAX_HEADING_CHARS):
+    for heading in elements.headings:
+        if text := collapse_space(heading, MAX_HEADING_CHARS):
             found[text] = None
         if len(found) >= MAX_HEADINGS:
             break

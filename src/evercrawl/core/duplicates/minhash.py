@@ -10,9 +10,12 @@ from collections.abc import Iterable
 from itertools import islice
 from operator import add, eq
 from struct import Struct
+from types import ModuleType
 from typing import NamedTuple
 
 from rensa import RMinHash
+
+from evercrawl.core.native import load_native
 
 PERMUTATIONS = 64
 SEED = 42  # Part of the stored format: signatures of different seeds cannot be compared.
@@ -35,21 +38,43 @@ _OTHER_MARKS = "’‘“”„«»‹›–—…·•¿¡。、，；：！？
 """The common punctuation; finding all of Unicode's takes twice the time."""
 
 
+def _usable_native() -> ModuleType | None:
+    """Return the native functions if their hashes are those of the installed minhash library."""
+    native = load_native()
+    if native is None:
+        return None
+    sample = ["a", "word", "another", "a longer sample of words"]
+    minhash = RMinHash(PERMUTATIONS, SEED)
+    minhash.update(sample)
+    try:
+        return native if _minimums(native.plain_hashes(sample)) == minhash.digest() else None
+    except (AttributeError, TypeError, ValueError):
+        return None
+
+
 def text_signature(text: str) -> bytes:
     """Return 64 bytes that are similar for similar texts; the same in every process."""
+    hashes = _token_hashes(text[:SIGNED_CHARS])
+    if hashes is not None:
+        return _low_bytes(_minimums(hashes)) if hashes else EMPTY_SIGNATURE
     return _sign(text_tokens(text[:SIGNED_CHARS]))
 
 
 def page_signatures(text: str, links: Iterable[str]) -> tuple[bytes, bytes]:
     """Return the signature of the text, and of the text with the links.
     On an index page the main text is hardly more than what all pages of its site have."""
+    link_list = list(islice(links, SIGNED_LINKS))
+    hashes = _token_hashes(text[:SIGNED_CHARS])
+    if hashes is not None and _NATIVE is not None:
+        both = hashes + _NATIVE.plain_hashes(link_list)
+        text_part = _low_bytes(_minimums(hashes)) if hashes else EMPTY_SIGNATURE
+        return text_part, _low_bytes(_minimums(both)) if both else EMPTY_SIGNATURE
     minhash = RMinHash(PERMUTATIONS, SEED)
     tokens = text_tokens(text[:SIGNED_CHARS])
     minhash.update(tokens)
-    text_part = _low_bytes(minhash) if tokens else EMPTY_SIGNATURE
-    link_list = list(islice(links, SIGNED_LINKS))
+    text_part = _low_bytes(minhash.digest()) if tokens else EMPTY_SIGNATURE
     minhash.update(link_list)
-    return text_part, _low_bytes(minhash) if tokens or link_list else EMPTY_SIGNATURE
+    return text_part, _low_bytes(minhash.digest()) if tokens or link_list else EMPTY_SIGNATURE
 
 
 def _sign(tokens: list[str]) -> bytes:
@@ -57,11 +82,33 @@ def _sign(tokens: list[str]) -> bytes:
         return EMPTY_SIGNATURE
     minhash = RMinHash(PERMUTATIONS, SEED)
     minhash.update(tokens)
-    return _low_bytes(minhash)
+    return _low_bytes(minhash.digest())
 
 
-def _low_bytes(minhash: RMinHash) -> bytes:
-    return bytes([minimum & 0xFF for minimum in minhash.digest()])
+def _low_bytes(minimums: list[int]) -> bytes:
+    return bytes([minimum & 0xFF for minimum in minimums])
+
+
+def _token_hashes(text: str) -> bytes | None:
+    """Return the hashes of the tokens by native code; None: there is none, or it leaves this text to the reference."""
+    if _NATIVE is None:
+        return None
+    try:
+        hashes: bytes | None = _NATIVE.token_hashes(text.casefold(), _OTHER_MARKS, MIN_UNSPACED_SHARE)
+    except UnicodeEncodeError:
+        return None
+    return hashes
+
+
+def _minimums(hashes: bytes) -> list[int]:
+    rows = RMinHash.digest_matrix_from_flat_token_hashes(
+        memoryview(hashes).cast("Q"), [0, len(hashes) // 8], PERMUTATIONS, SEED
+    )
+    minimums: list[int] = rows.to_rows()[0]
+    return minimums
+
+
+_NATIVE = _usable_native()
 
 
 def text_tokens(text: str) -> list[str]:

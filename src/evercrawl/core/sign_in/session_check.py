@@ -94,7 +94,7 @@ def view_of(answer: FetchResult, *, with_text: bool = False) -> PageView:
         if url is None or site_of(url) != site:
             continue
         links.add(link_form(url))
-        if is_logout_text(collapse_space(node.text(), MAX_LINK_TEXT_CHARS)):
+        if node is not None and is_logout_text(collapse_space(node.text(), MAX_LINK_TEXT_CHARS)):
             logout.add(url)
     resolver.close()
     form = login_form_of(page.tree, answer.url, page.elements.base)

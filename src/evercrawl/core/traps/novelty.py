@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 from zlib import crc32
 
+from evercrawl.core.native import load_native
+
 READ_CHARS: Final = 2500  # Reading more does not improve the estimate.
 SAMPLE: Final = 4  # One group in this many is stored; a power of two.
 MIN_WORDS: Final = 40  # A shorter text is used whole.
@@ -32,6 +34,16 @@ _OTHER_PHRASE_ENDS = [mark.encode() for mark in "\u2022\u2013\u2014\u3001\u3002"
 _BIT: Final = MEMORY_BYTES * 8 - 1
 _END_HASH: Final = crc32(PHRASE_END.strip())
 _DRAWN: Final = SAMPLE - 1
+
+
+_NATIVE = load_native()
+_NATIVE_LIMITS: Final = {
+    "sample": SAMPLE,
+    "min_words": MIN_WORDS,
+    "memory_bytes": MEMORY_BYTES,
+    "max_average_word": MAX_AVERAGE_WORD,
+    "max_heading_words": MAX_HEADING_WORDS,
+}
 
 
 class NewText(NamedTuple):
@@ -57,7 +69,7 @@ NOTHING_NEW = NewText(0.0, 0.0)
 def new_text(memory: TextMemory, text: str, *, choices: Set[str] = frozenset()) -> tuple[NewText, TextMemory]:
     """Return the new share of the text, and the memory with the text added.
     `choices`: words of the URL. Known ones in a new combination ("red shirts of linen") are not new text."""
-    recent = bytearray(memory.recent or bytes(MEMORY_BYTES))
+    recent = memory.recent or bytes(MEMORY_BYTES)
     previous = memory.previous or bytes(MEMORY_BYTES)
     marks = {choice: crc32(choice.encode("utf-8", "surrogatepass"), CHOICES) & _BIT for choice in choices}
     known = {
@@ -65,28 +77,55 @@ def new_text(memory: TextMemory, text: str, *, choices: Set[str] = frozenset()) 
         for choice, mark in marks.items()
         if _has(recent, mark) or _has(previous, mark)
     }
-    groups = _groups(text[:READ_CHARS], known)
+    text = text[:READ_CHARS]
+    found = _count_native(text, memory, [*marks.values()], known)
+    if found is None:
+        found = _count_new(text, recent, previous, marks=[*marks.values()], known=known)
+    groups, literal, essential, lines, new_lines, count, bitmap = found
     if not groups:
         return NOTHING_NEW, memory
-    lines = _paragraphs(text[:READ_CHARS], known)
-    new_lines = sum(not _has(recent, line) and not _has(previous, line) for line in lines)
-    new_essential = new_literal = count = 0
-    for mark in marks.values():
-        count += not _has(recent, mark)
-        recent[mark >> 3] |= 1 << (mark & 7)
+    share = NewText(literal / groups, essential / groups, new_lines / max(lines, 1))
+    return share, _rotate(TextMemory(bitmap, memory.previous, memory.count + count))
+
+
+_Counts = tuple[int, int, int, int, int, int, bytes]
+"""Groups, new groups letter by letter and with all numbers equal, paragraphs, new ones, added bits, new bitmap."""
+
+
+def _count_native(text: str, memory: TextMemory, marks: list[int], known: set[bytes]) -> _Counts | None:
+    """Return the counts by native code; None: there is none, or it leaves this text to the reference."""
+    if _NATIVE is None:
+        return None
+    try:
+        counts: _Counts | None = _NATIVE.novelty(text, memory.recent, memory.previous, marks, known, _NATIVE_LIMITS)
+    except UnicodeEncodeError:
+        return None
+    return counts
+
+
+def _count_new(text: str, recent: bytes, previous: bytes, *, marks: list[int], known: set[bytes]) -> _Counts:
+    groups = _groups(text, known)
+    if not groups:
+        return 0, 0, 0, 0, 0, 0, b""
+    bits = bytearray(recent)
+    lines = _paragraphs(text, known)
+    new_lines = sum(not _has(bits, line) and not _has(previous, line) for line in lines)
+    essential = literal = count = 0
+    for mark in marks:
+        count += not _has(bits, mark)
+        bits[mark >> 3] |= 1 << (mark & 7)
     for essence, letter in groups:
-        is_new = not _has(recent, essence) and not _has(previous, essence)
-        new_essential += is_new
-        new_literal += is_new or (letter != essence and not _has(recent, letter) and not _has(previous, letter))
+        is_new = not _has(bits, essence) and not _has(previous, essence)
+        essential += is_new
+        literal += is_new or (letter != essence and not _has(bits, letter) and not _has(previous, letter))
     for essence, letter in groups:
         for number in {essence, letter}:
-            count += not _has(recent, number)
-            recent[number >> 3] |= 1 << (number & 7)
+            count += not _has(bits, number)
+            bits[number >> 3] |= 1 << (number & 7)
     for line in lines:
-        count += not _has(recent, line)
-        recent[line >> 3] |= 1 << (line & 7)
-    share = NewText(new_literal / len(groups), new_essential / len(groups), new_lines / max(len(lines), 1))
-    return share, _rotate(TextMemory(bytes(recent), memory.previous, memory.count + count))
+        count += not _has(bits, line)
+        bits[line >> 3] |= 1 << (line & 7)
+    return len(groups), literal, essential, len(lines), new_lines, count, bytes(bits)
 
 
 def _paragraphs(text: str, echoed: Set[bytes]) -> set[int]:

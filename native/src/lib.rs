@@ -1,0 +1,118 @@
+//! The pass over a page's tree in native code. The readable reference is Python: `evercrawl.core.document`.
+
+mod config;
+mod elements;
+mod hashes;
+mod main_text;
+mod paragraphs;
+mod text;
+mod tree;
+
+use std::collections::HashSet;
+use std::sync::OnceLock;
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+use config::Config;
+use tree::Node;
+
+static CONFIG: OnceLock<Config> = OnceLock::new();
+
+fn config() -> PyResult<&'static Config> {
+    CONFIG.get().ok_or_else(|| PyRuntimeError::new_err("setup() was not called"))
+}
+
+/// The names of the attributes that the element passed to `setup` must have, each with the value "value of NAME".
+#[pyfunction]
+fn attribute_names() -> Vec<&'static str> {
+    config::NAMES.to_vec()
+}
+
+/// Read numbers, limits and functions. `probe` is the element with all attributes, followed by a text.
+/// Raises RuntimeError if the tree is not laid out as this module was written for.
+#[pyfunction]
+fn setup(settings: &Bound<'_, PyDict>, probe: usize, text: &str) -> PyResult<()> {
+    // SAFETY: the caller passes the `mem_id` of an element and holds its parser.
+    let element = unsafe { Node::at(probe) }.ok_or_else(|| PyRuntimeError::new_err("there is no element"))?;
+    let config = Config::read(settings, element)?;
+    let is_readable = config.names.all().into_iter().all(|name| {
+        element.value(name).is_some_and(|value| value == format!("{}{}", config::VALUE_OF, name.letters))
+    });
+    if !is_readable || element.text() != text || element.tag() != config.tags.a {
+        return Err(PyRuntimeError::new_err("this version of the HTML parser is not known"));
+    }
+    let _ = CONFIG.set(config);
+    Ok(())
+}
+
+/// The main text of the page with this body element; `title` is in lower case.
+#[pyfunction]
+fn extract_main_text(py: Python<'_>, body: usize, title: &str, most_chars: usize) -> PyResult<String> {
+    // SAFETY: the caller passes the `mem_id` of a node and holds its parser.
+    match unsafe { Node::at(body) } {
+        Some(body) => main_text::extract_main_text(py, config()?, body, title, most_chars),
+        None => Ok(String::new()),
+    }
+}
+
+/// The anchors, headings and elements with metadata of the page with this root element; see `elements::scan`.
+#[pyfunction]
+fn scan(py: Python<'_>, root: usize, anchor_chars: usize) -> PyResult<Bound<'_, PyList>> {
+    // SAFETY: the caller passes the `mem_id` of a node and holds its parser.
+    match unsafe { Node::at(root) } {
+        Some(root) => elements::scan(py, config()?, root, anchor_chars),
+        None => Ok(PyList::empty(py)),
+    }
+}
+
+/// Whether a page is surely within the limits on markup.
+#[pyfunction]
+fn is_harmless(body: &[u8]) -> PyResult<bool> {
+    Ok(elements::is_harmless(config()?, body))
+}
+
+/// Hashes of the tokens of a folded text; None: the reference has to find them.
+#[pyfunction]
+fn token_hashes<'py>(
+    py: Python<'py>,
+    folded: &str,
+    other_marks: &str,
+    unspaced_share: f64,
+) -> Option<Bound<'py, PyBytes>> {
+    hashes::token_hashes(folded, other_marks, unspaced_share).map(|hashes| PyBytes::new(py, &hashes))
+}
+
+/// Hashes of plain tokens.
+#[pyfunction]
+fn plain_hashes(py: Python<'_>, tokens: Vec<String>) -> Bound<'_, PyBytes> {
+    PyBytes::new(py, &hashes::plain_hashes(&tokens))
+}
+
+/// What of a text is new; None: the reference has to tell.
+#[pyfunction]
+fn novelty<'py>(
+    py: Python<'py>,
+    text: &str,
+    recent: &[u8],
+    previous: &[u8],
+    marks: Vec<u32>,
+    known: HashSet<Vec<u8>>,
+    limits: hashes::NoveltyLimits,
+) -> Option<hashes::Novelty<'py>> {
+    hashes::novelty(py, text, recent, previous, marks, &known, &limits)
+}
+
+#[pymodule]
+fn evercrawl_native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(attribute_names, module)?)?;
+    module.add_function(wrap_pyfunction!(setup, module)?)?;
+    module.add_function(wrap_pyfunction!(extract_main_text, module)?)?;
+    module.add_function(wrap_pyfunction!(scan, module)?)?;
+    module.add_function(wrap_pyfunction!(is_harmless, module)?)?;
+    module.add_function(wrap_pyfunction!(token_hashes, module)?)?;
+    module.add_function(wrap_pyfunction!(plain_hashes, module)?)?;
+    module.add_function(wrap_pyfunction!(novelty, module)?)?;
+    Ok(())
+}

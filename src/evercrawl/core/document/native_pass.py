@@ -1,0 +1,125 @@
+"""The pass over a page's tree in native code, where the package `evercrawl-native` is installed.
+The modules beside this one are the reference: limits, word lists and the functions for rare cases come from them, and
+without the package, or with a parser that it does not know, they do all the work with the same result."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from evercrawl.core.document import boilerplate, bounds, main_text, paragraphs
+from evercrawl.core.document.elements import (
+    CODE_TAGS,
+    METADATA_TAGS,
+    METADATA_TEXT_TAGS,
+    ScannedItem,
+    tag_id,
+    text_node_id,
+)
+from evercrawl.core.native import load_native
+
+_TAG_NAMES = "a aside main figcaption br sup dt section article h1 h2 h3 h4 h5 h6 p img script"
+# Attributes that the parser may know by number. A page with another such attribute is left to the reference.
+_ATTRIBUTE_NAMES = (
+    "accept accept-charset active align alink alt axis bgcolor charset checked clear codetype color compact content"
+    " declare defer dir direction disabled enctype face focus for frame height hover hreflang html http-equiv is lang"
+    " language link maxlength media method multiple nohref noresize noshade nowrap placeholder pool public readonly"
+    " required rev rules scheme scope scrolling selected shape size slot src system target text title valign valuetype"
+    " vlink width xmlns"
+)
+_PROBE_TEXT = "A text — with <another> element"
+_FUNCTIONS = (
+    "is_action is_step_label classify_line is_copyright_notice is_note_of_change is_date_line is_label is_credit"
+    " is_pager_part count_fields"
+)
+
+
+def _load() -> ModuleType | None:
+    """Return the native module, ready for use; None: it is missing or does not fit the parser."""
+    module = load_native()
+    if module is None:
+        return None
+    known = dict.fromkeys((*module.attribute_names(), *_ATTRIBUTE_NAMES.split()))
+    names = " ".join(f'{name}="value of {name}"' for name in known)
+    page = LexborHTMLParser(f"<svg><a {names}>A text — with &lt;another&gt; <g>element</g></a></svg>")
+    probe = page.css_first("a")
+    try:
+        module.setup(_settings(), probe.mem_id if probe is not None else 0, _PROBE_TEXT)
+    except (KeyError, RuntimeError, TypeError):
+        return None
+    return module
+
+
+def _settings() -> dict[str, Any]:
+    """Return what the native pass takes from the reference."""
+    modules = (boilerplate, bounds, paragraphs, main_text)
+    limits = {
+        name: value for module in modules for name, value in vars(module).items() if isinstance(value, int | float)
+    }
+    tags = {name: tag_id(name) for name in _TAG_NAMES.split()} | {"#text": text_node_id()}
+    functions = {name: getattr(boilerplate, name) for name in _FUNCTIONS.split()}
+    return {
+        **limits,
+        **tags,
+        **functions,
+        "classify_name": boilerplate._classify_cached,
+        "combine": boilerplate._combine,
+        "kinds": bytes(paragraphs._KINDS),
+        "code_tags": set(CODE_TAGS),
+        "tool_tags": set(paragraphs._TOOL_TAGS),
+        "sentence_ends": paragraphs.SENTENCE_ENDS,
+        "separators": paragraphs._SEPARATORS,
+        "permalink_signs": paragraphs._PERMALINK_SIGNS,
+        "sign_starts": "".join(paragraphs._SIGN_STARTS),
+        "closing_signs": boilerplate.CLOSING_SIGNS,
+        "final_signs": "".join(main_text._FINAL_SIGNS),
+        "arrows": "".join(boilerplate.ARROWS),
+        "unkeyed_first": "".join(boilerplate._UNKEYED_FIRST),
+        "credit_letters": "".join(boilerplate._CREDIT_LETTERS),
+        "aside_roles": set(boilerplate._ASIDE_ROLES),
+        "note_names": set(boilerplate._NOTE_NAMES),
+        "step_keys": set(paragraphs._STEP_KEYS),
+        "step_types": set(paragraphs._STEP_TYPES),
+        "line_keys": set(boilerplate._BY_KEY),
+        "credit_ends": list(boilerplate._CREDIT_ENDS),
+        "section_names": list(paragraphs._SECTION_NAMES),
+        "action_words": list(boilerplate.ACTION_WORDS),
+        "metadata_tags": set(METADATA_TAGS),
+        "metadata_text_tags": set(METADATA_TEXT_TAGS),
+        "not_nesting_starts": list(bounds._NOT_NESTING_STARTS),
+    }
+
+
+_NATIVE = _load()
+
+
+def is_native() -> bool:
+    """Return whether pages are read by native code."""
+    return _NATIVE is not None
+
+
+def extract_main_text(body: LexborNode, *, most_chars: int, title: str | None = None) -> str:
+    """Return the main text, one paragraph per line, without the title."""
+    if _NATIVE is None:
+        return main_text.extract_main_text(body, most_chars=most_chars, title=title)
+    text: str = _NATIVE.extract_main_text(body.mem_id, (title or "").lower(), most_chars)
+    return text
+
+
+def scan_elements(tree: LexborHTMLParser, *, anchor_chars: int) -> list[ScannedItem] | None:
+    """Return the anchors, headings and elements with metadata in document order; None: the reference has to do it."""
+    root = tree.root
+    if _NATIVE is None or root is None:
+        return None
+    try:
+        items: list[ScannedItem] = _NATIVE.scan(root.mem_id, anchor_chars)
+    except LookupError:
+        return None
+    return items
+
+
+def is_harmless(body: bytes) -> bool:
+    """Return whether a page is surely within the limits on markup, so that nothing is cut off."""
+    return _NATIVE is not None and _NATIVE.is_harmless(body)

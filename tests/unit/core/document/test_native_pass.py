@@ -1,0 +1,142 @@
+"""The native pass gives the same document as the reference, for real pages and for damaged ones.
+Run as a script over folders of HTML files: python -m tests.unit.core.document.test_native_pass FOLDER…"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evercrawl.core.document import native_pass
+from evercrawl.core.document.html import parse_document
+from evercrawl.core.duplicates import minhash
+from evercrawl.core.traps import novelty
+from evercrawl.model.document import Document
+from evercrawl.model.settings import ParseSettings
+from tests.fuzz.mutation import mutate
+from tests.unit.test_app_pages import load_pages
+
+pytestmark = pytest.mark.skipif(not native_pass.is_native(), reason="evercrawl-native is not installed: make native")
+HEADERS = (("Content-Type", "text/html"),)
+DAMAGED = 1500
+MAX_BYTES = 600_000  # Larger pages are parsed in a process of their own.
+AWKWARD = (
+    b"<p>\xff\xfe broken \xe2\x82 <a href='\xff'>x</a>",
+    "<main><h1>Ünïcode</h1><p>Straße ŉ ǰ İ.</p><h2><a href=/q>１２３</a></h2></main>".encode(),
+    b"<title>x</title><svg><title>y</title><a xlink:href=/x>z</a></svg>",
+    b"<noscript><a href=n>n</a></noscript><meta http-equiv=refresh content='0;url=/r'><base href=/b/><a href=c>d</a>",
+    b"<a href='#a'>1</a><a href='x#a'>2</a><a href='x'>3</a><a rel=nofollow href=y>4</a><a href=y>5</a>",
+    b"<a href=i><img><img alt='the  image'></a><a href=j></a><area href=k alt=area><iframe src=/l title=m></iframe>",
+    b'<script type=\' Application/LD+json\'>{"@type": "Article", "datePublished": "2020-01-02"}</script>',
+    b"<h1>" + b"long heading " * 40 + b"</h1><a href=long>" + b"anchor text " * 90 + b"</a>",
+    b"<pre>1\n2\n3</pre><pre>a<br>b</pre><label>Name</label><time>1 May</time><sup><a href='#f'>1</a></sup>",
+    b"<div class=comments>" + b"<p>A comment that is long enough to count. " * 20 + b"</div>",
+    b"<aside class=note>x</aside><aside><article><h1>y</h1></article></aside><p class='nav'>" + b"z " * 800,
+    "<p>日本語のテキスト。</p>".encode() * 40,
+    b"<table><tr><td>a<td><a href='?action=edit'>edit</a></table><li>x <a href=/delete/>Delete</a>",
+    b"<div class=toc><a href='#x'>x</a></div><div role=doc-toc><a href=y>y</a></div><div hidden>z</div>",
+    b"<x-y a-very-long-attribute-name-indeed=1 id=main><b c=d>e</b></x-y><link rel=next href=/n data-x=1>",
+)
+
+
+def document(url: str, body: bytes, *, wants_outline: bool) -> Document:
+    limits = ParseSettings()
+    return parse_document(
+        url, HEADERS, body, agent="test", limits=limits, all_details=False, wants_outline=wants_outline
+    )
+
+
+@contextmanager
+def reference() -> Iterator[None]:
+    """Do without native code."""
+    modules: tuple[Any, ...] = (native_pass, minhash, novelty)
+    before = [module._NATIVE for module in modules]
+    for module in modules:
+        module._NATIVE = None
+    try:
+        yield
+    finally:
+        for module, native in zip(modules, before, strict=True):
+            module._NATIVE = native
+
+
+def read(url: str, body: bytes, *, wants_outline: bool) -> tuple[Any, ...]:
+    """Return all that both forms have to agree on."""
+    found = document(url, body, wants_outline=wants_outline)
+    links = [link.url for link in found.links]
+    share, memory = novelty.new_text(novelty.TextMemory(), found.text, choices=frozenset(found.text.split()[:3]))
+    return (
+        found,
+        minhash.text_signature(found.text),
+        minhash.page_signatures(found.text, links),
+        share,
+        novelty.new_text(memory, found.text[40:]),
+    )
+
+
+def differing(pages: Iterable[tuple[str, bytes]], *, wants_outline: bool = True) -> list[str]:
+    """Return the pages that the two forms read differently."""
+    urls = []
+    for url, body in pages:
+        found = read(url, body, wants_outline=wants_outline)
+        with reference():
+            if read(url, body, wants_outline=wants_outline) != found:
+                urls.append(url)
+    return urls
+
+
+def app_pages() -> list[tuple[str, bytes]]:
+    return [(page["url"], page["html"].encode()) for page in load_pages()]
+
+
+@pytest.mark.parametrize("wants_outline", [True, False])
+def test_pages_of_real_software_are_read_alike(wants_outline: bool) -> None:
+    assert differing(app_pages(), wants_outline=wants_outline) == []
+
+
+@pytest.mark.parametrize("body", AWKWARD)
+def test_awkward_pages_are_read_alike(body: bytes) -> None:
+    assert differing([("http://example.org/a/b", body)]) == []
+
+
+def test_damaged_pages_are_read_alike() -> None:
+    seeds = [body for _, body in app_pages()] + [*AWKWARD]
+    damaged = ((f"http://example.org/{number}", mutate(seeds, str(number))) for number in range(DAMAGED))
+    assert differing(damaged) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["", "word", "ไทย" * 100, "x" * 5000, "\ud800 lone", "a\xa0b\u3000c d_e", "ﬀ “q” — 12:30"]
+)
+def test_awkward_texts_have_the_same_hashes(text: str) -> None:
+    def hashes() -> tuple[Any, ...]:
+        return (
+            minhash.page_signatures(text, ["http://example.org/é", "x"]),
+            novelty.new_text(novelty.TextMemory(), text, choices=frozenset(("word", "x"))),
+        )
+
+    found = hashes()
+    with reference():
+        assert hashes() == found
+
+
+def test_most_pages_are_within_the_limits_on_markup() -> None:
+    harmless = [native_pass.is_harmless(body) for _, body in app_pages()]
+    assert sum(harmless) > 0.9 * len(harmless)
+
+
+def main() -> None:
+    """Compare every page below the folders; exit with 1 if any differs."""
+    files = [file for folder in sys.argv[1:] for file in sorted(Path(folder).rglob("*.htm*")) if file.is_file()]
+    pages = ((f"http://example.org/{file.name}", file.read_bytes()) for file in files)
+    wrong = differing((url, body) for url, body in pages if len(body) <= MAX_BYTES)
+    print(f"{len(files)} pages, {len(wrong)} read differently", *wrong[:20], sep="\n")
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()
