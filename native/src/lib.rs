@@ -12,6 +12,7 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 
 use pyo3::exceptions::PyRuntimeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
@@ -30,12 +31,18 @@ fn attribute_names() -> Vec<&'static str> {
     config::NAMES.to_vec()
 }
 
+/// The node that selectolax's object stands for. The object holds the parser, and a call holds its arguments.
+fn node_of(object: &Bound<'_, PyAny>) -> PyResult<Node> {
+    let address: usize = object.getattr(intern!(object.py(), "mem_id"))?.extract()?;
+    // SAFETY: `mem_id` is the address of a node of a tree that lives as long as the object.
+    unsafe { Node::at(address) }.ok_or_else(|| PyRuntimeError::new_err("there is no node"))
+}
+
 /// Read numbers, limits and functions. `probe` is the element with all attributes, followed by a text.
 /// Raises RuntimeError if the tree is not laid out as this module was written for.
 #[pyfunction]
-fn setup(settings: &Bound<'_, PyDict>, probe: usize, text: &str) -> PyResult<()> {
-    // SAFETY: the caller passes the `mem_id` of an element and holds its parser.
-    let element = unsafe { Node::at(probe) }.ok_or_else(|| PyRuntimeError::new_err("there is no element"))?;
+fn setup(settings: &Bound<'_, PyDict>, probe: &Bound<'_, PyAny>, text: &str) -> PyResult<()> {
+    let element = node_of(probe)?;
     let config = Config::read(settings, element)?;
     let is_readable = config.names.all().into_iter().all(|name| {
         element.value(name).is_some_and(|value| value == format!("{}{}", config::VALUE_OF, name.letters))
@@ -49,22 +56,14 @@ fn setup(settings: &Bound<'_, PyDict>, probe: usize, text: &str) -> PyResult<()>
 
 /// The main text of the page with this body element; `title` is in lower case.
 #[pyfunction]
-fn extract_main_text(py: Python<'_>, body: usize, title: &str, most_chars: usize) -> PyResult<String> {
-    // SAFETY: the caller passes the `mem_id` of a node and holds its parser.
-    match unsafe { Node::at(body) } {
-        Some(body) => main_text::extract_main_text(py, config()?, body, title, most_chars),
-        None => Ok(String::new()),
-    }
+fn extract_main_text(body: &Bound<'_, PyAny>, title: &str, most_chars: usize) -> PyResult<String> {
+    main_text::extract_main_text(body.py(), config()?, node_of(body)?, title, most_chars)
 }
 
 /// The anchors, headings and elements with metadata of the page with this root element; see `elements::scan`.
 #[pyfunction]
-fn scan(py: Python<'_>, root: usize, anchor_chars: usize) -> PyResult<Bound<'_, PyList>> {
-    // SAFETY: the caller passes the `mem_id` of a node and holds its parser.
-    match unsafe { Node::at(root) } {
-        Some(root) => elements::scan(py, config()?, root, anchor_chars),
-        None => Ok(PyList::empty(py)),
-    }
+fn scan<'py>(root: &Bound<'py, PyAny>, anchor_chars: usize) -> PyResult<Bound<'py, PyList>> {
+    elements::scan(root.py(), config()?, node_of(root)?, anchor_chars)
 }
 
 /// Whether a page is surely within the limits on markup.

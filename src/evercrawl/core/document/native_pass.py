@@ -46,8 +46,8 @@ def _load() -> ModuleType | None:
     page = LexborHTMLParser(f"<svg><a {names}>A text — with &lt;another&gt; <g>element</g></a></svg>")
     probe = page.css_first("a")
     try:
-        module.setup(_settings(), probe.mem_id if probe is not None else 0, _PROBE_TEXT)
-    except (KeyError, RuntimeError, TypeError):
+        module.setup(_settings(), probe, _PROBE_TEXT)
+    except (AttributeError, KeyError, RuntimeError, TypeError):
         return None
     return module
 
@@ -104,7 +104,7 @@ def extract_main_text(body: LexborNode, *, most_chars: int, title: str | None = 
     """Return the main text, one paragraph per line, without the title."""
     if _NATIVE is None:
         return main_text.extract_main_text(body, most_chars=most_chars, title=title)
-    text: str = _NATIVE.extract_main_text(body.mem_id, (title or "").lower(), most_chars)
+    text: str = _NATIVE.extract_main_text(body, (title or "").lower(), most_chars)
     return text
 
 
@@ -114,7 +114,7 @@ def scan_elements(tree: LexborHTMLParser, *, anchor_chars: int) -> list[ScannedI
     if _NATIVE is None or root is None:
         return None
     try:
-        items: list[ScannedItem] = _NATIVE.scan(root.mem_id, anchor_chars)
+        items: list[ScannedItem] = _NATIVE.scan(root, anchor_chars)
     except LookupError:
         return None
     return items
