@@ -198,6 +198,12 @@ def test_headings_lose_permalinks_and_edit_links(heading: str) -> None:
     assert "\nHabitat\n" in text_of(f"<main><p>{SENTENCE * 3}</p><h2 id=habitat>{heading}</h2><p>{SENTENCE}</p></main>")
 
 
+def test_a_comment_in_a_heading_is_no_text() -> None:
+    heading = "<a href='#habitat'>¶</a>Habitat<!-- generated -->"
+    text = text_of(f"<main><p>{SENTENCE * 3}</p><h2>{heading}</h2><p>{SENTENCE}</p></main>")
+    assert "\nHabitat\n" in text
+
+
 def test_a_sign_that_belongs_to_the_heading_is_kept() -> None:
     assert "C#" in text_of(f"<main><h2>C#</h2><p>{SENTENCE * 4}</p></main>")
 

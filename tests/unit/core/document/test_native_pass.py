@@ -39,6 +39,7 @@ AWKWARD = (
     "<p>日本語のテキスト。</p>".encode() * 40,
     b"<table><tr><td>a<td><a href='?action=edit'>edit</a></table><li>x <a href=/delete/>Delete</a>",
     b"<div class=toc><a href='#x'>x</a></div><div role=doc-toc><a href=y>y</a></div><div hidden>z</div>",
+    b"<h3><a ><a></a><!@><?x y>",
     b"<x-y a-very-long-attribute-name-indeed=1 id=main><b c=d>e</b></x-y><link rel=next href=/n data-x=1>",
 )
 
