@@ -603,8 +603,8 @@ def _is_linked_heading(heading: LexborNode, size: int) -> bool:
 
 
 def _visible_text(node: LexborNode) -> str:
-    """Return the text of an element without scripts and the like; a comment has none."""
-    text = "" if node.is_comment_node else node.text_lexbor()
+    """Return the text of an element without scripts and the like; comments have none."""
+    text = node.text_lexbor() if node.is_element_node or node.is_text_node else ""
     if "<" not in text and "{" not in text:
         return text
     return "".join(
