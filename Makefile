@@ -82,6 +82,7 @@ $(COMPILED)/.native: $(wildcard native/src/*.rs) native/Cargo.toml native/Cargo.
 	rm -rf build/native
 	$(COMPILED)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/native ./native
 	$(COMPILED)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall build/native/*.whl
+	PYTHONPATH=src:. $(COMPILED)/bin/python -m pytest -q tests/unit/core/document/test_native_pass.py
 	@touch $@
 
 .PHONY: demo
@@ -163,6 +164,10 @@ bench-scale: venv  ## two workers against one, then commits at 12 million URLs i
 .PHONY: bench-watch
 bench-watch: venv  ## 200 sites watched for 180 days of virtual time, with faults
 	$(BIN)/python bench/watch.py --sites 200 --days 180
+
+.PHONY: bench-slow
+bench-slow: venv  ## the first crawl of a thousand slow sites in virtual time, against the best that their delays allow
+	$(BIN)/python bench/slow_web.py --sites 1000
 
 .PHONY: bench-sitemap
 bench-sitemap: venv  ## a large site's sitemap, built again after ten edits: make bench-sitemap SITE=folder

@@ -1,10 +1,13 @@
-"""Race evercrawl against Scrapy (tuned) and wget on the same real pages, interleaved, one core each.
+"""Race evercrawl against Scrapy (tuned), wget and others on the same real pages, interleaved, one core each.
 
-    python bench/race.py [ROUNDS]
+    python bench/race.py [ROUNDS [NAME…]]
+    SITES="postgresql-doc-15 python-django-doc python3.11-doc libgtk-3-doc sbcl-doc debian-policy" python bench/race.py
 
-Uses the web and the peers of the shared bench folder (EVERCRAWL_SHARED/bench), builds what is missing below
-./scratch, prints one JSON line a run and at the end the medians and ratios. evercrawl runs with everything
-on: robots, main text, near-duplicate signature, WARC with gzip, state in SQLite.
+Names: evercrawl, evercrawl-pure (without native code), the peers of the shared bench folder, wget-warc, and colly-tuned
+and spider-full where `rivals/setup.sh` of that folder has built them below RACE_ROOT. Uses the web of the shared folder
+(EVERCRAWL_SHARED/bench), builds what is missing below ./scratch, prints one JSON line a run and at the end the medians
+and ratios. evercrawl runs with everything on but rendering, which no other has: robots, main text, near-duplicate
+signature, WARC with gzip, state in SQLite.
 """
 
 from __future__ import annotations
@@ -26,7 +29,23 @@ SHARED = Path(os.environ.get("EVERCRAWL_SHARED", ROOT.parent / "shared"))
 SCRATCH = Path(os.environ.get("EVERCRAWL_SCRATCH", ROOT / "scratch"))
 CORPUS = Path(os.environ.get("CORPUS_ROOT", SCRATCH / "corpus"))
 PEER_PYTHON = SCRATCH / "peers-venv" / "bin" / "python"
-NAMES = ("evercrawl", "scrapy-tuned", "wget")
+NAMES = ("evercrawl", "scrapy-tuned", "wget", "wget-warc")
+RACE_ROOT = Path(os.environ.get("RACE_ROOT", SCRATCH / "race"))
+RIVALS = {
+    "colly-tuned": (
+        "colly/colly-race",
+        "-dedup",
+        "-warc",
+        "-text",
+        "-robots",
+        "-c",
+        "64",
+        "-o",
+        f"{SCRATCH}/peers/out",
+    ),
+    "spider-full": ("spider/target/release/spider-race", "full", f"{SCRATCH}/peers/out", "64"),
+}
+"""Programs that the shared folder builds below RACE_ROOT, with text, sha1 and gzip WARC like ours."""
 
 
 def prepare() -> None:
@@ -59,7 +78,12 @@ def load_peers() -> ModuleType:
     peers = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(peers)
     flags = ["--pace", "own", "--allow-private", "--max-pages", "none", "--include", r"^[^?]*\.html?$", "--no-progress"]
-    peers.PEERS["evercrawl"] = [sys.executable, "-m", "evercrawl", "-C", f"{SCRATCH}/peers/out/c", "crawl", *flags]
+    crawl = [sys.executable, "-m", "evercrawl", "-C", f"{SCRATCH}/peers/out/c", "crawl", "--render", "never", *flags]
+    peers.PEERS["evercrawl"] = crawl
+    peers.PEERS["evercrawl-pure"] = ["env", "EVERCRAWL_PURE=1", *crawl]
+    peers.PEERS["wget-warc"] = [*peers.PEERS["wget"], "--warc-file", f"{SCRATCH}/peers/out/wget"]
+    for name, (program, *arguments) in RIVALS.items():
+        peers.PEERS[name] = ["env", "GOGC=400", str(RACE_ROOT / program), *arguments]
     return peers
 
 

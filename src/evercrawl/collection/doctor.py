@@ -23,6 +23,7 @@ from evercrawl.adapters.system import SystemClock
 from evercrawl.cluster.crawl_builder import pace_for
 from evercrawl.collection.alerts.mail import mail_problem, mail_sender
 from evercrawl.collection.alerts.registry import AlertRegistry
+from evercrawl.core.document.native_pass import is_native
 from evercrawl.core.politeness import pace_at_site
 from evercrawl.core.robots.robots_rules import redirect_loop_record, robots_record_of
 from evercrawl.core.robots.robots_txt import parse_robots, robots_url, sitemap_urls, verdict_for
@@ -68,6 +69,7 @@ def check_machine(settings: Settings, folder: Path) -> Iterator[CheckResult]:
     """Run every check that needs no request."""
     yield _python()
     yield _compiled()
+    yield _native()
     yield _sqlite()
     yield _dns(settings)
     yield _tls(settings)
@@ -91,6 +93,12 @@ def _compiled() -> CheckResult:
     if spec is not None and isinstance(spec.loader, ExtensionFileLoader):
         return CheckResult("compiled", "ok", "yes")
     return CheckResult("compiled", "ok", "no (pure Python: same results, slower)")
+
+
+def _native() -> CheckResult:
+    if is_native():
+        return CheckResult("native", "ok", "yes")
+    return CheckResult("native", "ok", "no (evercrawl-native: same results, pages are read in half of the time)")
 
 
 def _sqlite() -> CheckResult:

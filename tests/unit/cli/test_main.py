@@ -160,7 +160,9 @@ def test_settings_show_their_origin(capsys: pytest.CaptureFixture[str], monkeypa
 def test_doctor_reports_every_check(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["doctor", "--json"]) == 0
     checks = {check["name"]: check for check in json.loads(capsys.readouterr().out)["checks"]}
-    assert {"python", "compiled", "sqlite", "dns", "tls", "clock", "disk", "extra pdf", "identity"} <= set(checks)
+    assert {"python", "compiled", "native", "sqlite", "dns", "tls", "clock", "disk", "extra pdf", "identity"} <= set(
+        checks
+    )
     assert checks["identity"]["verdict"] == "warn"
     assert "config contact" in checks["identity"]["remedy"]
     is_compiled = not paragraphs.__file__.endswith(".py")
