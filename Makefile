@@ -82,6 +82,7 @@ $(COMPILED)/.native: $(wildcard native/src/*.rs) native/Cargo.toml native/Cargo.
 	rm -rf build/native
 	$(COMPILED)/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/native ./native
 	$(COMPILED)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall build/native/*.whl
+	PYTHONPATH=src:. $(COMPILED)/bin/python -c "from evercrawl.core.document.native_pass import is_native; assert is_native()"
 	PYTHONPATH=src:. $(COMPILED)/bin/python -m pytest -q tests/unit/core/document/test_native_pass.py
 	@touch $@
 

@@ -11,7 +11,7 @@ mod tree;
 use std::collections::HashSet;
 use std::sync::OnceLock;
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyImportError, PyRuntimeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -103,8 +103,14 @@ fn novelty<'py>(
     hashes::novelty(py, text, recent, previous, marks, &known, &limits)
 }
 
+/// Set in the environment: the package does not load, so that the reference does all the work.
+const PURE_VARIABLE: &str = "EVERCRAWL_PURE";
+
 #[pymodule]
 fn evercrawl_native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    if std::env::var_os(PURE_VARIABLE).is_some_and(|value| !value.is_empty()) {
+        return Err(PyImportError::new_err(format!("{PURE_VARIABLE} is set")));
+    }
     module.add_function(wrap_pyfunction!(attribute_names, module)?)?;
     module.add_function(wrap_pyfunction!(setup, module)?)?;
     module.add_function(wrap_pyfunction!(extract_main_text, module)?)?;

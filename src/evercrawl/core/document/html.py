@@ -41,7 +41,7 @@ MAX_LANG_CHARS = 35  # RFC 5646 section 4.4.1.
 FEED_TYPES = frozenset(("application/rss+xml", "application/atom+xml", "application/feed+json"))
 
 
-class Outline(NamedTuple):
+class ScanOptions(NamedTuple):
     """What is wanted of a page whose nodes, embeds and code are not: texts of anchors up to a length, 0 for none."""
 
     anchor_chars: int
@@ -213,7 +213,7 @@ def parse_document(
     if kind in HTML_TYPES:
         outline = None
         if not all_details and not wants_snapshot:
-            outline = Outline(limits.max_anchor_chars if wants_outline else 0)
+            outline = ScanOptions(limits.max_anchor_chars if wants_outline else 0)
         return _html_document(
             url,
             headers,
@@ -237,7 +237,7 @@ def parse_page(
     *,
     kind: str = "text/html",
     every_anchor: bool = False,
-    outline: Outline | None = None,
+    outline: ScanOptions | None = None,
 ) -> ParsedPage:
     """Parse an HTML page as far as it is safe."""
     body = _repair_markup(body, kind)
@@ -254,7 +254,7 @@ def _repair_markup(body: bytes, kind: str) -> bytes:
     return body
 
 
-def _parse_with_charset(body: bytes, charset: Charset, *, every_anchor: bool, outline: Outline | None) -> ParsedPage:
+def _parse_with_charset(body: bytes, charset: Charset, *, every_anchor: bool, outline: ScanOptions | None) -> ParsedPage:
     """Build the tree, and again if the page declares another encoding."""
     encoding = charset.encoding
     whole = body[charset.bom_bytes :] if charset.bom_bytes else body
@@ -267,7 +267,7 @@ def _parse_with_charset(body: bytes, charset: Charset, *, every_anchor: bool, ou
 
 
 def _build(
-    body: bytes, encoding: str, *, every_anchor: bool, outline: Outline | None
+    body: bytes, encoding: str, *, every_anchor: bool, outline: ScanOptions | None
 ) -> tuple[LexborHTMLParser, Elements]:
     tree = parse_tree(body if is_utf8_compatible(body, encoding) else decode_body(body, encoding))
     scanned = scan_elements(tree, anchor_chars=outline.anchor_chars) if outline is not None else None
