@@ -254,7 +254,9 @@ def _repair_markup(body: bytes, kind: str) -> bytes:
     return body
 
 
-def _parse_with_charset(body: bytes, charset: Charset, *, every_anchor: bool, outline: ScanOptions | None) -> ParsedPage:
+def _parse_with_charset(
+    body: bytes, charset: Charset, *, every_anchor: bool, outline: ScanOptions | None
+) -> ParsedPage:
     """Build the tree, and again if the page declares another encoding."""
     encoding = charset.encoding
     whole = body[charset.bom_bytes :] if charset.bom_bytes else body
