@@ -140,7 +140,7 @@ def test_a_running_crawl_follows_a_new_schedule(monkeypatch: pytest.MonkeyPatch)
         return ((), (), ((f"{page}$", "every 20 minutes"),)) if next(polls) == 300 else None
 
     def assemble(*given: Any, **parts: Any) -> Crawl:
-        return assemble_crawl(*given, **parts, new_rules=lambda: None, new_overrides=new_overrides)
+        return assemble_crawl(*given, **(parts | {"new_rules": lambda: None, "new_overrides": new_overrides}))
 
     monkeypatch.setattr("evercrawl.testing.sim_world.assemble_crawl", assemble)
     world = make_world(web, settings=Settings(), shards=1)

@@ -200,6 +200,7 @@ def create_history(
         scope=replace(base.scope, seeds=tuple(f"{site}/" for site in SITES)),
         identity=replace(base.identity, contact="ops@example.org"),
         crawl=replace(base.crawl, max_pages=None),
+        store=replace(base.store, durability="process"),  # A disk is not synced in virtual time.
         revisit=replace(base.revisit, max_interval=timedelta(days=14)),
     )
     parts = 6

@@ -112,6 +112,7 @@ class Shard:
         self._rendered_ids: set[int] = set()
         """The same, as numbers of pages; they stay until the visit has ended."""
         self._last_commit_us = self._states_saved_us = self._committed_visits = 0
+        self._commits = 0  # Commits that are under way, which may bring work.
         self._has_held = asyncio.Event()
         self._is_resting = self._is_retired = False
         self._build_queue(facts, credit_state)
@@ -464,7 +465,7 @@ class Shard:
         # A poll that waits for its site to open is not work; one that reads an answer is.
         is_reading = self.sitemaps.is_busy or bool(self._probes.tasks) or self.completion.is_busy
         is_reading = is_reading and isinstance(turn, Idle)
-        is_busy = bool(self._tasks) or bool(self._followups) or is_reading
+        is_busy = bool(self._tasks) or bool(self._followups) or is_reading or self._commits > 0
         self._is_resting = not is_busy and self.buffer.batch.is_empty()
         if self.is_quiet:
             self._host.on_quiet()
@@ -706,6 +707,14 @@ class Shard:
 
     async def commit(self) -> None:
         """Commit everything so far, and notify the frontier and other shards."""
+        self._commits += 1
+        try:
+            await self._commit()
+        finally:
+            self._commits -= 1
+            self.wake.set()  # Also if another commit has written everything: the shard may have waited for this one.
+
+    async def _commit(self) -> None:
         if self._now_us() - self._states_saved_us >= span_us(SAVE_STATES_EVERY):
             self._save_states()
         if self.credit.is_round_over():
@@ -722,7 +731,6 @@ class Shard:
         self.knowledge.revisits.forget_committed(committed.batch)
         self.frontier.record_commit(committed.answers, now_us=now_us)
         await self._announce(committed.batch, now_us)
-        self.wake.set()
 
     def _save_states(self) -> None:
         """Put what was learned about sites into the next commit."""

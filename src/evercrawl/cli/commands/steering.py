@@ -262,7 +262,7 @@ def schedule_command() -> None:
     \b
     evercrawl schedule set news.example.org "every 10 minutes"
     evercrawl schedule set https://example.org/prices "weekdays at 9, 17:30" --zone Europe/Berlin
-    evercrawl schedule list
+    evercrawl schedule list --json
     evercrawl schedule remove news.example.org
 
     A host or origin is a site, a URL with a path is one page, and `*` at the end means everything that begins so.
