@@ -11,7 +11,6 @@ from xxhash import xxh3_64_intdigest
 from evercrawl.core.credit.path_views import PathViews
 from evercrawl.core.credit.shard_credit import ShardCredit
 from evercrawl.core.credit.url_yield import (
-    PAGE_FROM,
     PAGE_PRIOR,
     VIEW_PRIOR,
     Form,
@@ -63,7 +62,7 @@ def learn_yield(facts: VisitFacts, decision: Decision) -> Decision:
     links = [link for link in decision.links if link.refused is None and link.site.id == facts.page.site_id]
     own_kinds = kinds_of(facts.page.url)
     promises = (link.candidate.expected for link in links[:MAX_NEW_LINKS] if kinds_of(link.candidate.url) != own_kinds)
-    promise = max((one for one in promises if one >= PAGE_FROM), default=0.0)
+    promise = max(promises, default=0.0)
     after = after_visit(known, facts.page.url, max(gain, LINK_SHARE * promise), form)
     return decision._replace(site=decision.site._replace(yields=after))
 
