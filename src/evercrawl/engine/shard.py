@@ -113,6 +113,7 @@ class Shard:
         """The same, as numbers of pages; they stay until the visit has ended."""
         self._last_commit_us = self._states_saved_us = self._committed_visits = 0
         self._commits = 0  # Commits that are under way, which may bring work.
+        self._awaits_commit = False  # The shard rests until one of them has ended.
         self._has_held = asyncio.Event()
         self._is_resting = self._is_retired = False
         self._build_queue(facts, credit_state)
@@ -465,7 +466,8 @@ class Shard:
         # A poll that waits for its site to open is not work; one that reads an answer is.
         is_reading = self.sitemaps.is_busy or bool(self._probes.tasks) or self.completion.is_busy
         is_reading = is_reading and isinstance(turn, Idle)
-        is_busy = bool(self._tasks) or bool(self._followups) or is_reading or self._commits > 0
+        self._awaits_commit = self._commits > 0
+        is_busy = bool(self._tasks) or bool(self._followups) or is_reading or self._awaits_commit
         self._is_resting = not is_busy and self.buffer.batch.is_empty()
         if self.is_quiet:
             self._host.on_quiet()
@@ -712,7 +714,9 @@ class Shard:
             await self._commit()
         finally:
             self._commits -= 1
-            self.wake.set()  # Also if another commit has written everything: the shard may have waited for this one.
+            if self._awaits_commit:  # Also if another commit has written everything.
+                self._awaits_commit = False
+                self.wake.set()
 
     async def _commit(self) -> None:
         if self._now_us() - self._states_saved_us >= span_us(SAVE_STATES_EVERY):
@@ -731,6 +735,7 @@ class Shard:
         self.knowledge.revisits.forget_committed(committed.batch)
         self.frontier.record_commit(committed.answers, now_us=now_us)
         await self._announce(committed.batch, now_us)
+        self.wake.set()
 
     def _save_states(self) -> None:
         """Put what was learned about sites into the next commit."""
