@@ -71,10 +71,11 @@ class FolderSurvey:
         """Return the collections; those that were never counted are waited for, but not longer than `wait_s`."""
         paths = collections_in(self._folder)
         names = list(paths)[:MAX_COLLECTIONS]
-        self._refresh({name: paths[name] for name in names})
         end = time.monotonic() + wait_s
-        while self._is_running and any(name not in self._counted for name in names) and time.monotonic() < end:
-            self._done.wait(0.02)
+        for _ in range(2):  # A survey that began before a collection was created does not count it.
+            self._refresh({name: paths[name] for name in names})
+            while self._is_running and any(name not in self._counted for name in names) and time.monotonic() < end:
+                self._done.wait(0.02)
         found = [self._current(self._counted[name][0], paths[name]) for name in names if name in self._counted]
         uncounted = tuple(name for name in names if name not in self._counted)
         return FolderListing(tuple(found), uncounted, len(paths) - len(names))
@@ -96,7 +97,8 @@ class FolderSurvey:
         with self._lock:
             for name in [name for name in self._counted if name not in paths]:
                 del self._counted[name]
-            if self._is_running or time.monotonic() - self._at < SURVEY_MIN_AGE_S:
+            is_recent = time.monotonic() - self._at < SURVEY_MIN_AGE_S and paths.keys() <= self._counted.keys()
+            if self._is_running or is_recent:
                 return
             self._is_running = True
             self._done.clear()
