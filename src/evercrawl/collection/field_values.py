@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evercrawl.collection.exchange.export_run import selected_versions
-from evercrawl.collection.stored_pages import decode_stored_body, page_content, parse_response, read_stored_record
+from evercrawl.collection.stored_pages import decode_stored_body, parse_response, read_stored_record
 from evercrawl.config.fields_file import add_rule, load_rules, remove_rule
-from evercrawl.core.fields.reading import page_part, read_field, read_fields, rules_for
+from evercrawl.core.fields.reading import page_part, read_fields, rules_for
 from evercrawl.errors import ConfigError
 from evercrawl.model.fields import FieldReading, FieldRule
 from evercrawl.model.listing import VersionSelection
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us
 
-__all__ = ["FieldRow", "add_rule", "choose_rules", "field_rows", "load_rules", "remove_rule", "try_rule"]
+__all__ = ["FieldRow", "add_rule", "choose_rules", "field_rows", "load_rules", "remove_rule"]
 
 
 class FieldRow(NamedTuple):
@@ -51,9 +51,3 @@ def field_rows(
         document = parse_response(version.url, stored.http.headers, body, settings)
         page = page_part(stored.http.headers, body, document.text)
         yield FieldRow(version.url, version.number, from_us(version.seen_us), read_fields(page, wanted))
-
-
-def try_rule(collection: Path, settings: Settings, url: str, rule: FieldRule) -> FieldReading:
-    """Return what a rule reads in the newest version of a page."""
-    content = page_content(collection, settings, url)
-    return read_field(page_part(content.headers, content.html, content.text), rule)

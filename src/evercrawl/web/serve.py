@@ -297,7 +297,7 @@ class WebService:
             await asyncio.gather(task, return_exceptions=True)
 
     async def _send_alerts_until(self, again: asyncio.Event) -> None:
-        """Send alerts, and begin anew with the current file and settings whenever `again` is set."""
+        """Send alerts; restart with the current file and settings whenever `again` is set."""
         while not self._is_closing:
             again.clear()
             async with run_notifier(self.state.path, self.state.settings):

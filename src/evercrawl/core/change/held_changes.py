@@ -60,7 +60,7 @@ def has_to_wait(change: Change, held: HeldChange, site: SiteChangeHistory) -> bo
     chars = sum(len(hunk.removed) + len(hunk.added) for hunk in held.found.hunks)
     if not change.changed or site.pages < MIN_SITE_PAGES or chars > MAX_HELD_CHARS:
         return False
-    # Several sentences at one place may be drawn anew at each visit.
+    # Several sentences at one place may be chosen at random for each visit.
     statements = Counter(hunk.name for hunk in held.found.hunks if is_statement(hunk.added or hunk.removed))
     edited = (hunk for hunk in held.found.hunks if _is_certain(hunk, site, held.page_mark))
     return not any(statements[hunk.name] <= 1 for hunk in edited)
