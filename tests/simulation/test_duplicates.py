@@ -76,9 +76,12 @@ class Pages:
         return counted
 
 
-def world_of(pages: Pages) -> SimWorld:
+def world_of(pages: Pages, *, mode: str = "gentle") -> SimWorld:
     base = Settings()
-    settings = replace(base, sitemaps=replace(base.sitemaps, enabled=False), revisit=replace(base.revisit, budget=None))
+    pace = replace(base.pace, mode=mode)
+    settings = replace(
+        base, pace=pace, sitemaps=replace(base.sitemaps, enabled=False), revisit=replace(base.revisit, budget=None)
+    )
     world = make_world(cast(SimWeb, pages), settings=settings, shards=1)
     world.keeps_bodies = True
     return world
@@ -109,6 +112,16 @@ def test_exact_and_near_duplicates_are_known_after_the_first_visit() -> None:
     assert repeated(world, "/article") is None
     assert repeated(world, "/print") == "/article"
     assert repeated(world, "/same") == "/article"
+
+
+def test_of_pages_that_answer_together_the_plainest_represents_the_others() -> None:
+    """None of them is committed when the others are judged."""
+    views = ["/article/print", "/article", "/article/small"]
+    bodies = dict.fromkeys(views, page("News", text_of("word")))
+    pages = Pages(bodies | {"/": page("Home", "welcome", *views)})
+    world = world_of(pages, mode="unlimited")
+    world.crawl()
+    assert {path: repeated(world, path) for path in views} == dict.fromkeys(views, "/article") | {"/article": None}
 
 
 def test_a_duplicate_is_visited_less_often_than_its_original() -> None:

@@ -140,10 +140,10 @@ def _library() -> dict[str, Reply]:
 
 
 def _mirror() -> dict[str, Reply]:
-    """The same page under two URLs, which is stored once."""
-    tides = Reply(200, _page("Tides", "High water at noon."))
-    links = {"/tides": "Tides", "/copy/tides": "the same page again"}
-    return {"/": Reply(200, _page("Mirror", _links(links)))} | dict.fromkeys(links, tides)
+    """The same page under two URLs, which is stored once. The copy is found on the page, so it comes second."""
+    copy = _links({"/copy/tides": "the same page again"})
+    tides = Reply(200, _page("Tides", f"High water at noon.{copy}"))
+    return {"/": Reply(200, _page("Mirror", _links({"/tides": "Tides"}))), "/tides": tides, "/copy/tides": tides}
 
 
 def _page(title: str, content: str) -> str:

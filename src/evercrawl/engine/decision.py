@@ -142,7 +142,7 @@ class DuplicateLookup(NamedTuple):
     """The pages that a page may duplicate."""
 
     original: DuplicateCandidate | None = None  # The page that has the same bytes.
-    is_original_pending: bool = False  # That page was judged since the last commit, so its bytes are current.
+    is_original_pending: bool = False  # That page is part of the same import, so its bytes are current.
     previous: DuplicateCandidate | None = None  # The page that this one duplicated so far.
     canonical: DuplicateCandidate | None = None  # The page that this one names as canonical.
     near: NearText = NearText()

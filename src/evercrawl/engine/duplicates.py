@@ -25,7 +25,7 @@ from evercrawl.engine.interpret import status_of
 from evercrawl.engine.ports import NearTexts, PageStore
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Fetched, FetchResult, Moved
-from evercrawl.model.page import DuplicateCandidate, Page, Represented
+from evercrawl.model.page import DuplicateCandidate, OriginalRecord, Page, Represented
 from evercrawl.model.reason import REASON_TEXT, Outcome, Reason
 from evercrawl.model.settings import DuplicateSettings
 
@@ -88,6 +88,11 @@ def _not_a_copy(page: Page, decision: Decision) -> Decision:
 
 def _is_same_body(other: DuplicateCandidate | None, content: Content) -> bool:
     return other is not None and can_represent(other) and other.digest == content.digest
+
+
+def _not_committed(original: OriginalRecord, content: Content) -> DuplicateCandidate:
+    """Return the page with the same bytes that was judged since the last commit, so that they are current."""
+    return DuplicateCandidate(original.page_id, original.url, 1, None, None, None, digest=content.digest)
 
 
 def _mark_same_body(page: Page, decision: Decision, other: DuplicateCandidate | None) -> Decision:
@@ -242,7 +247,7 @@ class Duplicates:
         lookup, document, original = DuplicateLookup(), content.document, content.original
         if outcome.reason is Reason.DUPLICATE and original is not None:
             if original.page_id in self._judged:
-                return lookup._replace(is_original_pending=True)
+                return lookup._replace(original=_not_committed(original, content))
             other = await self._store.duplicate_candidate(original.page_id)
             lookup = lookup._replace(original=await self._representative(page, other))
             if _is_same_body(lookup.original, content):

@@ -102,6 +102,12 @@ class ContentReader:
             content = content._replace(document=document, comparison=_with_fields(comparison, fields))
         return self.compare_content(page, answer, content, site, now=now)
 
+    async def find_original(self, content: Content) -> Content:
+        """Return the content with the page, if any, that stored the same bytes while this one was being read."""
+        if content.original is not None:
+            return content
+        return content._replace(original=await self._original_of(content.digest))
+
     def compare_content(
         self, page: Page, answer: Fetched, content: Content, site: SiteState[SiteChangeHistory], *, now: datetime
     ) -> Content:
@@ -263,7 +269,8 @@ class VisitReader:
         own, others = self._links.split(found.candidates)
         links = _Links(found, await self._links.place(own), others)
         related = await self._related(turn, answer, content, links)
-        # The index of near texts is read last: there is no await from here to `apply` unless it has a match.
+        # What other visits write is read last: there is no await from here to `apply` unless something matches.
+        content = await self._contents.find_original(content)
         outcome = fetched_outcome(page, answer, content)
         duplicates = await self._knowledge.duplicates.look_up(page, content, outcome)
         change = await self._knowledge.change.of(page.site_id)
