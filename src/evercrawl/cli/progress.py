@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from evercrawl.cli.terminal import format_duration, format_size, plural, relative_time
+from evercrawl.model.reason import Reason
 from evercrawl.model.report import Progress, Summary
 from evercrawl.model.sanitize import safe_line
 
@@ -270,7 +271,7 @@ def _facts(summary: Summary) -> list[str]:
         facts.append(f"on topic: {summary.harvest_ratio:.0%} of the fetched pages")
     facts.append(_load(summary))
     if summary.nothing_reachable:
-        facts.append("no site could be reached; check the network with: evercrawl doctor")
+        facts.append(_unreachable(summary))
     if summary.stopped in _ENDINGS:
         facts.append(f"{_ENDINGS[summary.stopped]}; {plural(summary.remaining, 'page')} left in the queue")
     if summary.stopped == "closed" and summary.closed_note:
@@ -280,6 +281,13 @@ def _facts(summary: Summary) -> list[str]:
     if summary.first_error:
         facts.append(f"first error: {safe_line(summary.first_error, longest=_MAX_NOTE_CHARS)}")
     return facts
+
+
+def _unreachable(summary: Summary) -> str:
+    """Return that no site could be reached, with what to do."""
+    if set(summary.skipped_by) == {Reason.PRIVATE_ADDRESS}:
+        return "nothing was requested: the address is private; if the site is yours, add --allow-private"
+    return "no site could be reached; check the network with: evercrawl doctor"
 
 
 def _is_up_to_date(summary: Summary) -> bool:

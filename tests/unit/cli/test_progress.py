@@ -93,6 +93,14 @@ def test_the_summary_names_a_paused_site_and_its_end(tmp_path: Path) -> None:
         assert part in out.getvalue()
 
 
+def test_the_summary_says_that_a_private_address_was_not_requested(tmp_path: Path) -> None:
+    out = io.StringIO()
+    summary = Summary(skipped=1, skipped_by={"private_address": 1}, nothing_reachable=True)
+    Console(file=out, width=120, markup=False).print(summary_box(summary, tmp_path))
+    assert "the address is private; if the site is yours, add --allow-private" in out.getvalue()
+    assert "doctor" not in out.getvalue()
+
+
 def test_a_run_with_nothing_due_says_when_the_next_page_is(tmp_path: Path) -> None:
     due = datetime.now(UTC) + timedelta(hours=8, minutes=1)
     summary = Summary(not_needed=41, not_needed_by={"model": 40, "sitemap": 1}, next_visit=due)
