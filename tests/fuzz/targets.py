@@ -16,7 +16,7 @@ from typing import NamedTuple
 import brotli
 import zstandard
 
-from evercrawl.adapters.parse_process import parse_within_budget
+from evercrawl.adapters.parse_worker import parse_within_budget
 from evercrawl.adapters.pdf import handler as pdf
 from evercrawl.adapters.warc.reader import WarcDamage, WarcRecord, parse_warc_date
 from evercrawl.collection.exchange.import_sources import (

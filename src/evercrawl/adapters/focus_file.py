@@ -6,12 +6,13 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from evercrawl.adapters.learned import load_background
-from evercrawl.core.focus.classifier import TopicSketch, is_sketch, sketch_from_pages
-from evercrawl.core.focus.focus import Focus, focus_from_rows, parse_example
 from evercrawl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from evercrawl.core.focus.classifier import TopicSketch
+    from evercrawl.core.focus.focus import Focus
 
 FILE = "topic.bin"
 
@@ -21,6 +22,9 @@ def load_focus(collection: Path) -> Focus | TopicSketch | None:
     path = collection / FILE
     try:
         stored = path.read_bytes()
+        from evercrawl.core.focus.classifier import TopicSketch, is_sketch  # most crawls have no focus
+        from evercrawl.core.focus.focus import Focus
+
         return TopicSketch.from_bytes(stored) if is_sketch(stored) else Focus.from_bytes(stored)
     except FileNotFoundError:
         return None
@@ -42,6 +46,10 @@ def save_focus(collection: Path, focus: Focus | TopicSketch | None) -> None:
 def focus_from_file(path: Path) -> Focus | TopicSketch:
     """Learn a topic from an examples file; raise ConfigError with the line of an error.
     Without examples of other pages the crawl itself learns how they differ."""
+    from evercrawl.adapters.learned import load_background
+    from evercrawl.core.focus.classifier import sketch_from_pages
+    from evercrawl.core.focus.focus import focus_from_rows, parse_example
+
     try:
         rows = list(_rows(path))
         if all(row.get("on_topic", True) for row in rows):

@@ -4,37 +4,23 @@ A process is kept for the next document, and ends with its parent."""
 from __future__ import annotations
 
 import asyncio
-import os
 import pickle
-import resource
 import signal
 import socket
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 from dataclasses import replace
-from math import ceil
-from typing import Any, NamedTuple, NoReturn
+from typing import Any
 
-from evercrawl.adapters.plugins import InstalledHandlers
-from evercrawl.engine.interpret import parse_beginning, parse_task
-from evercrawl.engine.ports import DocumentHandler, LongCall, ParseTask
+from evercrawl.adapters import parse_worker
+from evercrawl.adapters.parse_worker import GRACE_S, ParseReply, receive_message, send_message, verb_of
+from evercrawl.engine.parsing import parse_beginning
+from evercrawl.engine.ports import LongCall, ParseTask
 from evercrawl.model.document import Document
 
 MAX_PROCESSES = 2
-GRACE_S = 2  # Processor time after the budget in which the text read so far can be returned.
-REPEAT_S = 0.1  # A parser that ignores the signal gets it again.
 WALL_FACTOR = 30  # A process that neither computes nor answers is ended after this many times the budget.
-_LENGTH_BYTES = 8
-
-
-class ParseReply(NamedTuple):
-    """What a process answers."""
-
-    result: Any  # A document, or what a function returned.
-    stopped: str | None  # Why the work was not done to its end.
 
 
 class ParseProcesses:
@@ -106,7 +92,7 @@ class _Process:
     def __init__(self) -> None:
         self._socket, theirs = socket.socketpair()
         # A session of its own: Ctrl-C in a terminal is for the crawl, which then ends its processes itself.
-        command = (sys.executable, "-P", "-c", f"from {__name__} import main; main()")
+        command = (sys.executable, "-P", "-c", f"from {parse_worker.__name__} import main; main()")
         self._process = subprocess.Popen(
             command, stdin=theirs.fileno(), stdout=subprocess.DEVNULL, start_new_session=True
         )
@@ -114,12 +100,12 @@ class _Process:
 
     def ask(self, task: ParseTask | LongCall) -> ParseReply:
         """Return the reply; it says so if the process has ended instead."""
-        what = _verb(task)
+        what = verb_of(task)
         budget = task.limits.max_cpu_time.total_seconds()
         try:
             self._socket.settimeout(WALL_FACTOR * budget)
-            _send(self._socket, pickle.dumps(task))
-            reply: ParseReply = pickle.loads(_receive(self._socket))
+            send_message(self._socket, pickle.dumps(task))
+            reply: ParseReply = pickle.loads(receive_message(self._socket))
         except TimeoutError:
             self._process.kill()
             return ParseReply(None, f"{what} did not end within {WALL_FACTOR * budget:g} s")
@@ -146,92 +132,3 @@ class _Process:
         self._process.kill()
         self._process.wait()
         self._socket.close()
-
-
-# The process
-
-
-def parse_within_budget(task: ParseTask, handler_of: Callable[[str], DocumentHandler | None]) -> ParseReply:
-    """Parse until the CPU budget is spent; a handler that then returns what it has read so far loses nothing.
-    Code that does not come back to Python is ended by the system soon after."""
-    return _run_within_budget(task, lambda: parse_task(task, handler_of))
-
-
-def call_within_budget(call: LongCall) -> ParseReply:
-    """Call a function until the CPU budget is spent."""
-    return _run_within_budget(call, lambda: call.function(*call.arguments))
-
-
-def _verb(task: ParseTask | LongCall) -> str:
-    return task.what if isinstance(task, LongCall) else "parsing"
-
-
-def _run_within_budget(task: ParseTask | LongCall, work: Callable[[], Any]) -> ParseReply:
-    budget, what = task.limits.max_cpu_time.total_seconds(), _verb(task)
-    stopped: str | None = None
-
-    def stop(*_: object) -> NoReturn:
-        nonlocal stopped
-        stopped = f"{what} took more than {budget:g} s of CPU time"
-        raise TimeoutError(stopped)
-
-    before = signal.signal(signal.SIGPROF, stop)
-    result = None
-    try:
-        try:
-            signal.setitimer(signal.ITIMER_PROF, budget, REPEAT_S)
-            result = work()
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
-    except MemoryError:
-        stopped = f"{what} took more than {task.limits.max_memory_bytes} bytes of memory"
-    except Exception as error:
-        stopped = (
-            stopped or f"{what if isinstance(task, LongCall) else 'the parser'} failed: {type(error).__name__}: {error}"
-        )
-    finally:
-        signal.signal(signal.SIGPROF, before)
-    return ParseReply(result, stopped)
-
-
-def _limit_process(task: ParseTask | LongCall) -> None:
-    """Let the system end this process where the parser cannot be interrupted."""
-    end = ceil(time.process_time() + task.limits.max_cpu_time.total_seconds()) + GRACE_S
-    for kind, limit in ((resource.RLIMIT_CPU, end), (resource.RLIMIT_AS, task.limits.max_memory_bytes)):
-        most = resource.getrlimit(kind)[1]
-        resource.setrlimit(kind, (limit if most == resource.RLIM_INFINITY else min(limit, most), most))
-
-
-def _send(connection: socket.socket, data: bytes) -> None:
-    connection.sendall(len(data).to_bytes(_LENGTH_BYTES, "big") + data)
-
-
-def _receive(connection: socket.socket) -> bytes:
-    return _read(connection, int.from_bytes(_read(connection, _LENGTH_BYTES), "big"))
-
-
-def _read(connection: socket.socket, size: int) -> bytes:
-    data = bytearray(size)
-    view, at = memoryview(data), 0
-    while at < size:
-        count = connection.recv_into(view[at:])
-        if not count:
-            raise EOFError
-        at += count
-    return bytes(data)
-
-
-def main() -> None:
-    """Parse what arrives on standard input, which is a socket, until the parent closes it."""
-    connection = socket.socket(fileno=os.dup(0))
-    handlers = InstalledHandlers()
-    handlers.get("")  # Loads them, which costs no document its time.
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    while True:
-        try:
-            task: ParseTask | LongCall = pickle.loads(_receive(connection))
-            _limit_process(task)
-            reply = call_within_budget(task) if isinstance(task, LongCall) else parse_within_budget(task, handlers.get)
-            _send(connection, pickle.dumps(reply))
-        except (EOFError, ConnectionError):
-            return

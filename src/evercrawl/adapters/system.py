@@ -289,3 +289,12 @@ def retain_freed_memory() -> bool:
         return False
     options = ((_MMAP_THRESHOLD, MAX_RETAINED_BLOCK), (_TRIM_THRESHOLD, RETAINED_BYTES), (_TOP_PAD, _PAD_BYTES))
     return all(mallopt(option, value) == 1 for option, value in options)
+
+
+async def wait_for_first(*events: asyncio.Event, within_s: float) -> None:
+    """Return when one of the events is set, or after the time."""
+    tasks = [asyncio.create_task(event.wait()) for event in events]
+    await asyncio.wait(tasks, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from evercrawl.errors import BugFound, EvercrawlError
 from evercrawl.model import __version__
 from evercrawl.model.sanitize import mask_passwords, safe_block, safe_line
 
+GC_THRESHOLD = 20_000  # New objects before Python searches for cycles; loading modules makes many, and no cycles.
 _DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 
 
@@ -135,6 +137,7 @@ def root(ctx: click.Context) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit with its code."""
+    gc.set_threshold(GC_THRESHOLD)
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 

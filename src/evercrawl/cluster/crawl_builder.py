@@ -6,15 +6,12 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from evercrawl.adapters.analysers import detect_language, load_analysers
 from evercrawl.adapters.duplicates_index import NEW_ENTRIES, NearDuplicateIndex
 from evercrawl.adapters.focus_file import load_focus
 from evercrawl.adapters.http.client import HttpFetcher
-from evercrawl.adapters.http.signed_in import SignedInFetcher
-from evercrawl.adapters.objectstore.bucket import open_bucket
-from evercrawl.adapters.objectstore.uploader import Uploader, set_archive_address
 from evercrawl.adapters.parse_process import ParseProcesses
 from evercrawl.adapters.plugins import FetcherByScheme, InstalledHandlers, load_filter, load_schemes
 from evercrawl.adapters.sqlite.inbox_file import Corrections
@@ -29,8 +26,6 @@ from evercrawl.config.fields_file import load_rules
 from evercrawl.config.load import read_host_list, read_lines, watch_rate_overrides, watch_trap_rules
 from evercrawl.config.session_file import NoSessions, SessionFile
 from evercrawl.core.duplicates.url_seen import UrlCache
-from evercrawl.core.focus.classifier import TopicSketch
-from evercrawl.core.focus.focus import Focus
 from evercrawl.core.politeness import Pace, pace_from_settings
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.scope.selection import count_accesses
@@ -48,6 +43,12 @@ from evercrawl.model.fields import FieldRule
 from evercrawl.model.history import Mute
 from evercrawl.model.settings import ArchiveSettings, Settings, StoreSettings
 from evercrawl.model.user_agent import user_agent
+
+if TYPE_CHECKING:
+    from evercrawl.adapters.objectstore.uploader import Uploader
+    from evercrawl.core.focus.classifier import TopicSketch
+    from evercrawl.core.focus.focus import Focus
+    from evercrawl.core.sentiment.field_analysers import Analyser
 
 SOFTWARE = f"evercrawl/{__version__}"
 MIN_NEW_ENTRIES = 1024
@@ -108,6 +109,21 @@ def build_crawl(
     )
 
 
+def _analysers(names: Sequence[str]) -> tuple[Analyser, ...]:
+    if not names:
+        return ()
+    from evercrawl.adapters.analysers import load_analysers
+
+    return load_analysers(names)
+
+
+def _language_of(text: str) -> str | None:
+    """Return the language of a text; the model is loaded with the first page that does not declare its own."""
+    from evercrawl.adapters.analysers import detect_language
+
+    return detect_language(text)
+
+
 def _renderer(settings: Settings, collection: Path) -> Renderer | None:
     """Return the renderer; its browser starts with the first page that needs one. None: no page is rendered."""
     if settings.render.mode == "never" and not any(site.render in ("auto", "always") for site in settings.sites):
@@ -133,6 +149,8 @@ def _fetchers(
     others = _outposts(collection, settings, clock, http)
     if not found.sites and keeps != "all":
         return http, others
+    from evercrawl.adapters.http.signed_in import SignedInFetcher
+
     store = NoSessions() if keeps == "none" else SessionFile(collection)
     return http, SignedInFetcher(http, load, others=others, clock=clock, store=store, keep_all=keeps == "all")
 
@@ -210,9 +228,9 @@ def assemble_crawl(
         agent=settings.identity.product,
         handler_of=InstalledHandlers().get,
         parser=parser,
-        analysers=load_analysers(settings.analysis.analysers),
+        analysers=_analysers(settings.analysis.analysers),
         fields=fields,
-        language_of=detect_language,
+        language_of=_language_of,
         corrections=corrections,
         is_focused=focus is not None,
         forever=forever,
@@ -282,6 +300,9 @@ def _uploader(collection: Path, settings: ArchiveSettings, owner: str) -> Upload
     """Return the uploader to object storage, or None if archives stay in the collection's folder."""
     if settings.url is None:
         return None
+    from evercrawl.adapters.objectstore.bucket import open_bucket
+    from evercrawl.adapters.objectstore.uploader import Uploader, set_archive_address
+
     folder = collection / "archive"
     bucket = open_bucket(settings.url)
     set_archive_address(folder, settings.url)

@@ -17,9 +17,8 @@ from evercrawl.adapters.sqlite.hardened_file import connect
 from evercrawl.adapters.sqlite.state_file import TranslateErrors, database_of
 from evercrawl.adapters.system import CollectionLock, sync_folder
 from evercrawl.collection.maintenance import VerifyReport, verify
-from evercrawl.collection.removal import FOLDER as REMOVALS
 from evercrawl.collection.removal import finish_removals, removals, write_removal
-from evercrawl.config import is_collection, read_settings
+from evercrawl.config import is_collection, read_settings, removals_folder
 from evercrawl.config.edit import replace_file
 from evercrawl.config.trust import ADDRESS_FILES
 from evercrawl.errors import ConfigError, StoreUnavailable
@@ -134,7 +133,7 @@ def _repeat_removals(old: Path, fresh: Path) -> None:
     for one in removals(old):
         if one.id not in known:
             write_removal(fresh, replace(one, state="pending"))
-    if (fresh / REMOVALS).is_dir():
+    if removals_folder(fresh).is_dir():
         finish_removals(fresh, read_settings(fresh).settings)
 
 

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from evercrawl.adapters.system import CollectionLock
-from evercrawl.config import create_collection, is_collection, read_settings
+from evercrawl.config import create_collection, is_collection, read_settings, removals_folder
 from evercrawl.config.trust import check_collection
 from evercrawl.core.traps.user_rules import RuleAction
 from evercrawl.core.url import without_user
@@ -158,9 +158,9 @@ class Collection:
 
     def _finish_removals(self) -> None:
         """Carry out removals that were interrupted or had to wait for a crawl."""
-        from evercrawl.collection.removal import FOLDER, finish_removals
+        if removals_folder(self.path).is_dir():
+            from evercrawl.collection.removal import finish_removals
 
-        if (self.path / FOLDER).is_dir():
             finish_removals(self.path, self.settings)
 
     # Status and decisions

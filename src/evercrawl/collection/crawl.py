@@ -13,33 +13,30 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
+from typing import TYPE_CHECKING
 
-from evercrawl.adapters.analysers import load_analysers
-from evercrawl.adapters.focus_file import focus_from_file, save_focus
-from evercrawl.adapters.learned import load_background
 from evercrawl.adapters.plugins import installed_schemes, load_filter
 from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.adapters.system import raise_file_limit, reduce_gc_frequency
 from evercrawl.cluster.crawl_builder import build_crawl, pace_for, uses_database
 from evercrawl.cluster.run_control import end_control, stop_on_request
-from evercrawl.cluster.supervisor import run_workers
 from evercrawl.cluster.totals import PROGRESS_EVERY_S, report_progress, run_summary
 from evercrawl.cluster.visit_requests import watch_requests
-from evercrawl.collection.alerts.notifier import run_notifier
+from evercrawl.collection.alerts.delivery_run import run_notifier
 from evercrawl.collection.current_rules import requeue_allowed
 from evercrawl.collection.forecast import count_wait_causes
 from evercrawl.collection.runs import publish_progress, record_run
 from evercrawl.collection.status import next_due
-from evercrawl.collection.stored_pages import page_content
 from evercrawl.config import collection_file, write_setting
-from evercrawl.core.focus.classifier import TopicSketch, sketch_from_pages, sketch_from_words
-from evercrawl.core.focus.focus import parse_page
 from evercrawl.core.scope.scope import Scope
 from evercrawl.core.url import canonical
 from evercrawl.engine.runtime import Ended, StopSignal
 from evercrawl.errors import ConfigError, EvercrawlError
 from evercrawl.model.report import Progress, Summary
 from evercrawl.model.settings import SearchSettings, Settings
+
+if TYPE_CHECKING:
+    from evercrawl.core.focus.classifier import TopicSketch
 
 __all__ = [
     "RunOptions",
@@ -129,6 +126,8 @@ async def _run(path: Path, settings: Settings, options: RunOptions, *, lock: int
 
 
 async def _run_workers(path: Path, settings: Settings, options: RunOptions, *, lock: int) -> Summary:
+    from evercrawl.cluster.supervisor import run_workers
+
     async with follow_crawl(path, settings.search, forever=options.forever) as index:
         summary = await run_workers(
             path,
@@ -162,6 +161,8 @@ NO_FOCUS = "none"  # Removes the focus.
 
 async def set_focus(collection: Path, settings: Settings, named: str) -> None:
     """Set the focus by a file of examples, an example URL, or words; raise ConfigError if that fails."""
+    from evercrawl.adapters.focus_file import focus_from_file, save_focus
+
     if named == NO_FOCUS:
         save_focus(collection, None)
     elif named.startswith(("http://", "https://")):
@@ -182,6 +183,9 @@ def _start_at_example(settings: Settings, named: str) -> Settings:
 
 
 def _focus_from_words(named: str) -> TopicSketch:
+    from evercrawl.adapters.learned import load_background
+    from evercrawl.core.focus.classifier import sketch_from_words
+
     if "/" in named or named.endswith((".jsonl", ".json")):
         raise ConfigError(f"--focus {named!r}: no such file; give a file, a URL or words")
     try:
@@ -191,6 +195,10 @@ def _focus_from_words(named: str) -> TopicSketch:
 
 
 async def _focus_from_page(url: str, settings: Settings) -> TopicSketch:
+    from evercrawl.adapters.learned import load_background
+    from evercrawl.core.focus.classifier import sketch_from_pages
+    from evercrawl.core.focus.focus import parse_page
+
     html = await _fetch_example(url, settings)
     try:
         return sketch_from_pages([(canonical(url) or url, parse_page(url, html))], background=load_background())
@@ -200,6 +208,8 @@ async def _focus_from_page(url: str, settings: Settings) -> TopicSketch:
 
 async def _fetch_example(url: str, settings: Settings) -> str:
     """Fetch the page with a small crawl, so that robots.txt and the delay are respected."""
+    from evercrawl.collection.stored_pages import page_content
+
     only_this = replace(
         settings,
         scope=replace(settings.scope, seeds=(url,), kind="list", max_depth=0),
@@ -228,7 +238,10 @@ def check_plugins(settings: Settings) -> None:
         sys.path.insert(0, str(Path.cwd()))
     filters = {name: load_filter(name) for name in settings.scope.plugins}
     Scope(settings.scope, sites=settings.sites, filters=filters, schemes=installed_schemes())
-    load_analysers(settings.analysis.analysers)
+    if settings.analysis.analysers:
+        from evercrawl.adapters.analysers import load_analysers
+
+        load_analysers(settings.analysis.analysers)
 
 
 def min_delay(settings: Settings) -> timedelta:

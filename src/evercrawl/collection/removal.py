@@ -39,19 +39,18 @@ from evercrawl.adapters.warc.reader import WarcRecord, parse_warc_date, read_rec
 from evercrawl.adapters.warc.rewrite import RemovalPlan, plan_removal, rewrite_file
 from evercrawl.adapters.warc.shard_archive import QUARANTINE_SUFFIX, truncate_archive
 from evercrawl.adapters.warc.warc_records import tombstone_record
-from evercrawl.collection.alerts.alert_outbox import outbox_path
 from evercrawl.collection.maintenance import RewrittenFiles, compact, delete_dropped, warc_info
 from evercrawl.collection.site_list import find_origin
 from evercrawl.collection.stored_pages import canonical_page_url, load_page, split_version, utc_now
-from evercrawl.config import collection_file, read_settings, write_setting
+from evercrawl.config import collection_file, read_settings, removals_folder, write_setting
 from evercrawl.config.edit import replace_file
+from evercrawl.config.load import outbox_path
 from evercrawl.core.alerts.definition import event_from_json
 from evercrawl.core.url import canonical, shard_of_site, site_of
 from evercrawl.errors import CollectionBusy, ConfigError
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import to_us
 
-FOLDER = "removals"
 MAX_REQUEST_CHARS = 500
 _VIEW = "urn:view:"  # Before the URL of a page, the target of its screenshot.
 _ALWAYS = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
@@ -83,7 +82,7 @@ class Removal:
 
 def removals(collection: Path) -> list[Removal]:
     """Return all removals, the newest first."""
-    found = [_read(path) for path in (collection / FOLDER).glob("*.json")]
+    found = [_read(path) for path in removals_folder(collection).glob("*.json")]
     return sorted(found, key=lambda removal: removal.requested_at, reverse=True)
 
 
@@ -294,7 +293,7 @@ def _forget_rows(db: sqlite3.Connection, table: str, column: str, selects: Calla
 
 def write_removal(collection: Path, removal: Removal) -> None:
     """Write a removal down."""
-    folder = collection / FOLDER
+    folder = removals_folder(collection)
     folder.mkdir(mode=0o750, exist_ok=True)
     replace_file(folder / f"{removal.id}.json", json.dumps(asdict(removal), indent=1) + "\n")
 

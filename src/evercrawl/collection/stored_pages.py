@@ -35,7 +35,8 @@ from evercrawl.core.document.media_type import sniff_media_type
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode, decode_body
 from evercrawl.core.http.http1 import split_list
 from evercrawl.core.url import PAGE_SCHEMES, canonical, key_of, shard_of_site, site_of
-from evercrawl.engine.interpret import BUILT_IN_TYPES, QUICK_COMPARED_BYTES
+from evercrawl.engine.interpret import QUICK_COMPARED_BYTES
+from evercrawl.engine.parsing import BUILT_IN_TYPES
 from evercrawl.engine.ports import LongCall, ParseTask
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.document import Document

@@ -13,6 +13,7 @@ from evercrawl.config.load import (
     find_collection,
     is_collection,
     read_settings,
+    removals_folder,
     user_file,
 )
 
@@ -27,6 +28,7 @@ __all__ = [
     "is_collection",
     "is_writable",
     "read_settings",
+    "removals_folder",
     "user_file",
     "write_setting",
 ]

@@ -29,8 +29,20 @@ from evercrawl.model.sanitize import mask_passwords
 from evercrawl.model.settings import Settings, SiteSettings, TrapSettings
 
 COLLECTION_FILE = "collection.toml"
+REMOVALS_FOLDER = "removals"
+OUTBOX_FILE = "alerts.sqlite"
 FOLDER_ENDING = ".evercrawl"
 _MAX_NAME_CHARS = 100
+
+
+def removals_folder(collection: Path) -> Path:
+    """Return the folder with the removals of a collection; it exists after the first one."""
+    return collection / REMOVALS_FOLDER
+
+
+def outbox_path(collection: Path) -> Path:
+    """Return the file with the alerts of a collection and their messages; it exists after the first alert."""
+    return collection / OUTBOX_FILE
 
 
 def collection_file(collection: Path) -> Path:

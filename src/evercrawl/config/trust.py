@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evercrawl.errors import ConfigError, StoreUnavailable
+from evercrawl.model.settings import Settings
 
 MARK_FILE = "trust-mark"
 TRUST_VARIABLE = "EVERCRAWL_TRUST"  # Folders, separated by colons, whose collections are trusted; `*`: all.
@@ -180,3 +181,9 @@ def replace_private(path: Path, text: str) -> None:
     with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600), "w") as out:
         out.write(text)
     fresh.replace(path)
+
+
+def require_trust(settings: Settings) -> None:
+    """Raise ConfigError if the collection may not send anything."""
+    if not settings.is_trusted:
+        raise ConfigError("the collection is not trusted, so it sends nothing; if it is yours: evercrawl trust DIR")

@@ -3,7 +3,6 @@ only documents that take long to parse are waited for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple, assert_never
@@ -14,20 +13,18 @@ from evercrawl.core.change.held_changes import has_to_wait
 from evercrawl.core.change.learning import classify_visit, learn_page
 from evercrawl.core.change.review import correct_change
 from evercrawl.core.change.snapshot import unpack_snapshot
-from evercrawl.core.document.bounds import HARMLESS_BYTES
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.document.media_type import sniff_media_type
 from evercrawl.core.duplicates.url_seen import UrlCache
 from evercrawl.core.faults import retry_after
-from evercrawl.core.sitemap.feed_text import feed_document
 from evercrawl.core.visit.links import FoundLinks, add_url, links_of_document, numbered_neighbours, parent_urls
 from evercrawl.engine.decision import Comparison, Past, Policy
-from evercrawl.engine.ports import DocumentHandler, LongCall, ParseTask
+from evercrawl.engine.parsing import BUILT_IN_TYPES, parse_task
+from evercrawl.engine.ports import LongCall, ParseTask
 from evercrawl.model.document import Document, Link
 from evercrawl.model.fetch import Failed, Fetched, FetchResult, Headers, Moved, NotModified, RenderNote, header
 from evercrawl.model.page import Baseline, OriginalRecord, Page
 
-BUILT_IN_TYPES = frozenset(("text/html", "application/xhtml+xml", "text/plain"))
 QUICK_BYTES = 512 * 1024  # Pages up to this size take less than half a second.
 QUICK_COMPARED_BYTES = 128 * 1024  # Both versions together; hostile ones of this size take about a second.
 MAX_FIRST_PAGES = 30  # First visits per site that teach what its pages have in common.
@@ -75,35 +72,6 @@ def _may_take_long(task: ParseTask, policy: Policy) -> bool:
     if task.kind in BUILT_IN_TYPES:
         return len(task.body) > QUICK_BYTES
     return policy.handler_of(task.kind) is not None
-
-
-def parse_task(task: ParseTask, handler_of: Callable[[str], DocumentHandler | None]) -> Document | None:
-    """Parse a body with the parser of its media type; None: there is none."""
-    if task.kind in BUILT_IN_TYPES:
-        return parse_document(
-            task.url,
-            task.headers,
-            task.body,
-            agent=task.agent,
-            limits=task.limits,
-            all_details=task.all_details,
-            wants_snapshot=task.wants_snapshot,
-            wants_outline=task.wants_outline,
-        )
-    handler = handler_of(task.kind)
-    if handler is None:
-        return feed_document(task.url, task.headers, task.body)
-    return handler.parse(task.url, task.headers, task.body)
-
-
-def parse_beginning(task: ParseTask) -> Document:
-    """Return what can be told about a body without much work: the beginning of a page, nothing of other types."""
-    if task.kind not in BUILT_IN_TYPES:
-        return Document("utf-8", task.url)
-    beginning = task._replace(body=task.body[:HARMLESS_BYTES])
-    document = parse_task(beginning, lambda _: None)
-    assert document is not None, "the type is a built-in one"
-    return replace(document, unread=len(task.body) - len(beginning.body))
 
 
 def _with_history(document: Document, note: RenderNote) -> Document:

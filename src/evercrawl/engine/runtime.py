@@ -12,10 +12,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from evercrawl.core.digest import content_digest
 from evercrawl.core.duplicates.url_seen import UrlCache
-from evercrawl.core.focus.classifier import TopicSketch
-from evercrawl.core.focus.focus import Focus
-from evercrawl.core.focus.focus_frontier import FocusFrontier
-from evercrawl.core.focus.link_scorer import LinkScorer
 from evercrawl.core.frontier import priority_of_value
 from evercrawl.core.url import canonical
 from evercrawl.engine.decision import Policy
@@ -27,7 +23,10 @@ from evercrawl.model.page import Candidate, CompletedVisit, LinkBatch, Page
 from evercrawl.model.reason import GONE_REASONS, Outcome, Reason
 
 if TYPE_CHECKING:
+    from evercrawl.core.focus.classifier import TopicSketch
     from evercrawl.core.focus.feedback_frontier import FeedbackFrontier
+    from evercrawl.core.focus.focus import Focus
+    from evercrawl.core.focus.focus_frontier import FocusFrontier
 
 log = logging.getLogger("evercrawl")
 
@@ -328,7 +327,12 @@ class FocusGuide:
 
 
 def _frontier_for(focus: Focus | TopicSketch) -> FocusFrontier | FeedbackFrontier:
+    from evercrawl.core.focus.focus import Focus  # most crawls have no focus
+
     if isinstance(focus, Focus):
+        from evercrawl.core.focus.focus_frontier import FocusFrontier
+        from evercrawl.core.focus.link_scorer import LinkScorer
+
         return FocusFrontier(LinkScorer(focus))
     from evercrawl.core.focus.feedback_frontier import FeedbackFrontier  # needs numpy
 

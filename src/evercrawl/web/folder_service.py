@@ -14,11 +14,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from evercrawl.collection.alerts.alert_outbox import outbox_path
-from evercrawl.collection.alerts.notifier import deliver_once
+from evercrawl.collection.alerts.delivery_run import deliver_once
 from evercrawl.collection.alerts.subscriptions import WebsubClient, callback_url_at
 from evercrawl.collection.folder import CollectionSummary, WatchTurn, collections_in, finish_removals, next_turns
 from evercrawl.config import read_settings
+from evercrawl.config.load import outbox_path
 from evercrawl.config.trust import find_distrust, trust_collection
 from evercrawl.errors import CollectionBusy, EvercrawlError, StoreUnavailable
 from evercrawl.model.settings import Settings

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import uvicorn
 from starlette.types import ASGIApp
 
-from evercrawl.collection.alerts.notifier import run_notifier
+from evercrawl.collection.alerts.delivery_run import run_notifier
 from evercrawl.collection.crawl import StopSignal
 from evercrawl.collection.runs import live_run, run_pause
 from evercrawl.collection.site_list import close_readers

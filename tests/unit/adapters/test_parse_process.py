@@ -16,7 +16,8 @@ from timeit import timeit
 import pypdf
 import pytest
 
-from evercrawl.adapters.parse_process import ParseProcesses, parse_within_budget
+from evercrawl.adapters.parse_process import ParseProcesses
+from evercrawl.adapters.parse_worker import parse_within_budget
 from evercrawl.core.change.change_history import SiteChangeHistory
 from evercrawl.core.change.detectors import bytes_change
 from evercrawl.core.change.snapshot import unpack_snapshot

@@ -16,7 +16,8 @@ from evercrawl.core.url import key_of, site_of
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.engine.decide import decide
 from evercrawl.engine.decision import Content, Decision, LinkTarget, PageKnowledge, Past, Policy, Related, SiteKnowledge
-from evercrawl.engine.interpret import compare, links_in, parse_task, redirect_target, task_of
+from evercrawl.engine.interpret import compare, links_in, redirect_target, task_of
+from evercrawl.engine.parsing import parse_task
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Exchange, Failed, Fault, Fetched, FetchResult, Headers, Moved, NotModified
 from evercrawl.model.page import Candidate, OriginalRecord, Page

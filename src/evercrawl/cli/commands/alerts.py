@@ -427,8 +427,8 @@ def alert_run_command(
 
 
 async def _deliver_once(path: Path, settings: Settings) -> None:
-    from evercrawl.collection.alerts.alert_outbox import outbox_path
-    from evercrawl.collection.alerts.notifier import deliver_once
+    from evercrawl.collection.alerts.delivery_run import deliver_once
+    from evercrawl.config.load import outbox_path
 
     if outbox_path(path).exists():
         await deliver_once(path, settings)
@@ -436,7 +436,7 @@ async def _deliver_once(path: Path, settings: Settings) -> None:
 
 async def _deliver_until_stopped(cli: CliContext, path: Path, settings: Settings) -> int | None:
     """Deliver until a signal arrives, and return its number."""
-    from evercrawl.collection.alerts.notifier import deliver_until_stopped
+    from evercrawl.collection.alerts.delivery_run import deliver_until_stopped
 
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     received: list[int] = []

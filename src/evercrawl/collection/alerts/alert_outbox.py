@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 from evercrawl.adapters.sqlite.hardened_file import connect, mode_for, require_schema, statements_of
 from evercrawl.adapters.sqlite.state_file import TranslateErrors, transaction
+from evercrawl.config.load import outbox_path
 from evercrawl.core.alerts.definition import alert_from_json, alert_to_json, event_from_json, event_to_json
 from evercrawl.core.alerts.delivery import AlertMessage, AlertQueue, MessageState
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import Alert, Event, PendingEvent
 
-FILE = "alerts.sqlite"
 VERSION = 1
 BUSY_WAIT_S = 10.0
 OWNER_ONLY = 0o600
@@ -60,11 +60,6 @@ class MessageCounts(NamedTuple):
     sent: int
     failed: int
     last_error: str
-
-
-def outbox_path(collection: Path) -> Path:
-    """Return the path of a collection's outbox."""
-    return collection / FILE
 
 
 class AlertOutbox:

@@ -1,24 +1,22 @@
-"""Send alerts during a crawl, or for a collection that another process crawls."""
+"""Read the visit logs of a collection, and deliver its alerts."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from evercrawl.adapters.system import CollectionLock, SystemClock
-from evercrawl.collection.alerts.alert_outbox import AlertOutbox, outbox_path
+from evercrawl.adapters.system import SystemClock, wait_for_first
+from evercrawl.collection.alerts.alert_outbox import AlertOutbox
 from evercrawl.collection.alerts.event_reader import CollectionLogs, EventReader, Logs
-from evercrawl.collection.alerts.sender import ChannelSender, Deliverer, MessageSender, require_trust, retry_policy
+from evercrawl.collection.alerts.sender import ChannelSender, Deliverer, MessageSender, retry_policy
 from evercrawl.engine.ports import Clock
-from evercrawl.errors import CollectionBusy, EvercrawlError
+from evercrawl.errors import EvercrawlError
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import to_us
 
-LOCK = "alerts.lock"
 FINISH_S = 10.0  # How long to wait for running deliveries at the end.
 DELETE_EVERY = timedelta(hours=1)
 
@@ -92,7 +90,7 @@ class Notifier:
             if span <= 0:
                 return
             self._delivered.clear()
-            await _first_of(stop, self._delivered, within_s=span)
+            await wait_for_first(stop, self._delivered, within_s=span)
 
     async def _delete_old(self) -> None:
         now = self._clock.now()
@@ -111,74 +109,3 @@ def open_notifier(collection: Path, settings: Settings) -> Notifier:
         sender=ChannelSender(settings, collection=collection.resolve().name),
         clock=SystemClock(),
     )
-
-
-async def deliver_until_stopped(
-    collection: Path, settings: Settings, stop: asyncio.Event, *, say: Callable[[str], None] = log.info
-) -> None:
-    """Deliver until stopped; wait while there is no alert or another process delivers."""
-    require_trust(settings)
-    lock = CollectionLock(collection, LOCK)
-    is_reported = False
-    while not stop.is_set():
-        try:
-            if outbox_path(collection).exists():
-                lock.acquire()
-                break
-        except CollectionBusy as busy:
-            if not is_reported:
-                say(f"alerts are delivered by another process: {busy}")
-                is_reported = True
-        await _first_of(stop, within_s=settings.alerts.check_interval.total_seconds())
-    else:
-        return
-    try:
-        await _deliver(collection, settings, stop)
-    finally:
-        lock.release()
-
-
-async def _deliver(collection: Path, settings: Settings, stop: asyncio.Event) -> None:
-    notifier = open_notifier(collection, settings)
-    try:
-        await notifier.run(stop)
-        await notifier.catch_up(within_s=FINISH_S)
-    finally:
-        await notifier.close()
-
-
-async def deliver_once(collection: Path, settings: Settings) -> None:
-    """Read all new events and try pending messages once; raise CollectionBusy if another process delivers."""
-    require_trust(settings)
-    with CollectionLock(collection, LOCK):
-        notifier = open_notifier(collection, settings)
-        try:
-            await notifier.catch_up(within_s=settings.alerts.delivery_timeout.total_seconds() + FINISH_S)
-        finally:
-            await notifier.close()
-
-
-async def _first_of(*events: asyncio.Event, within_s: float) -> None:
-    """Return when one of the events is set, or after the time."""
-    tasks = [asyncio.create_task(event.wait()) for event in events]
-    await asyncio.wait(tasks, timeout=within_s, return_when=asyncio.FIRST_COMPLETED)
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-
-
-@asynccontextmanager
-async def run_notifier(collection: Path, settings: Settings) -> AsyncIterator[None]:
-    """Deliver alerts while the block runs, and once after it; their errors do not end the block."""
-    if not (settings.alerts.enabled and settings.is_trusted):
-        yield
-        return
-    stop = asyncio.Event()
-    task = asyncio.create_task(deliver_until_stopped(collection, settings, stop))
-    try:
-        yield
-    finally:
-        stop.set()
-        (ended,) = await asyncio.gather(task, return_exceptions=True)
-        if isinstance(ended, Exception):
-            log.warning("alerts were not sent: %s", ended)

@@ -12,12 +12,13 @@ from heapq import nlargest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MessageCounts, StoredAlert, outbox_path
+from evercrawl.collection.alerts.alert_outbox import AlertOutbox, MessageCounts, StoredAlert
 from evercrawl.collection.alerts.event_reader import JUDGES, CollectionLogs, EventJudges, Logs, event_texts
 from evercrawl.collection.alerts.mail import SetupProblem, mail_problem
 from evercrawl.collection.alerts.message_templates import TEMPLATE_PARTS as TEMPLATE_PARTS
 from evercrawl.collection.alerts.message_templates import template_problem
 from evercrawl.collection.alerts.sender import ChannelSender, OutgoingMessage, has_apprise, require_apprise
+from evercrawl.config.load import outbox_path
 from evercrawl.core.alerts.definition import HOSTED_SERVICES as HOSTED_SERVICES
 from evercrawl.core.alerts.definition import alert_fields as alert_fields
 from evercrawl.core.alerts.definition import alert_problem as alert_problem

@@ -21,6 +21,7 @@ from evercrawl.adapters.system import write_atomically
 from evercrawl.collection.alerts.alert_outbox import AlertOutbox, StoredAlert
 from evercrawl.collection.alerts.mail import build_mail, mail_password, mail_problem, mail_sender, send_mail
 from evercrawl.collection.alerts.message_templates import EXAMPLES, body_of, mail_parts
+from evercrawl.config.trust import require_trust
 from evercrawl.core.alerts.definition import apprise_problem
 from evercrawl.core.alerts.delivery import (
     AlertMessage,
@@ -172,12 +173,6 @@ class ChannelSender:
         send = partial(send_by_apprise, allow_private=is_private, timeout=APPRISE_TIMEOUT)
         is_sent = await asyncio.to_thread(send, address, parts.subject, parts.text)
         return DeliveryAttempt(is_sent, "sent by apprise" if is_sent else "apprise could not send it")
-
-
-def require_trust(settings: Settings) -> None:
-    """Raise ConfigError if the collection may not send anything."""
-    if not settings.is_trusted:
-        raise ConfigError("the collection is not trusted, so it sends nothing; if it is yours: evercrawl trust DIR")
 
 
 def has_apprise() -> bool:

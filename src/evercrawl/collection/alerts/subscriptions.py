@@ -17,9 +17,10 @@ from urllib.parse import urlencode, urlsplit
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.http.poster import JsonPoster
 from evercrawl.adapters.system import SystemClock
-from evercrawl.collection.alerts.alert_outbox import AlertOutbox, outbox_path
-from evercrawl.collection.alerts.sender import require_trust
+from evercrawl.collection.alerts.alert_outbox import AlertOutbox
 from evercrawl.collection.urls import request_announced
+from evercrawl.config.load import outbox_path
+from evercrawl.config.trust import require_trust
 from evercrawl.core.sitemap.websub_protocol import (
     HEAD_BYTES,
     SubscriptionPhase,
