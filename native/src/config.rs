@@ -8,6 +8,8 @@ use std::collections::{HashMap, HashSet};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
+use crate::nesting::NestingRules;
+
 use crate::text;
 use crate::tree::{Name, Node};
 
@@ -36,7 +38,7 @@ limits!(
     MIN_LEAD_CHARS, MIN_TITLE_CHARS, MAX_ANNOUNCEMENT_CHARS, MAX_LOOSE_LINE_CHARS, MAX_LAST_LINE_CHARS,
     MAX_STRAY_LINKS, MIN_STRAY_CHARS, MIN_PROSE_RATIO, MAX_LOOSE_ENDS, MAX_LINE_CHARS, MAX_ID_CHARS,
     MAX_SMALL_ASIDE_CHARS, MIN_LARGE_CHARS, MAX_ASIDE_PROSE_CHARS, USUAL_LINK_CHARS, MAX_DOUBTED_CHARS, KEY_CHARS,
-    MAX_CACHED_NAMES, MAX_STEP_CHARS, MAX_MARKUP_BYTES, MAX_TAGS, HARMLESS_TAGS,
+    MAX_CACHED_NAMES, MAX_STEP_CHARS, MAX_MARKUP_BYTES, MAX_TAGS, HARMLESS_TAGS, HARMLESS_BYTES,
 );
 
 macro_rules! tags {
@@ -133,6 +135,7 @@ pub struct Config {
     pub metadata_tags: HashSet<usize>,
     pub metadata_text_tags: HashSet<usize>,
     pub not_nesting_starts: Vec<Vec<u8>>,
+    pub nesting: NestingRules,
     /// The names of attributes that lexbor knows, by number.
     pub known_names: HashMap<usize, Py<PyString>>,
 }
@@ -188,6 +191,16 @@ impl Config {
             metadata_tags: item(from, "metadata_tags")?.extract()?,
             metadata_text_tags: item(from, "metadata_text_tags")?.extract()?,
             not_nesting_starts: item(from, "not_nesting_starts")?.extract()?,
+            nesting: NestingRules {
+                not_nesting: item(from, "not_nesting")?.extract()?,
+                closes_open_children: item(from, "closes_open_children")?.extract()?,
+                scope_limits: item(from, "scope_limits")?.extract()?,
+                table_scope_limits: item(from, "table_scope_limits")?.extract()?,
+                raw_text: item(from, "raw_text_tags")?.extract()?,
+                foreign: item(from, "foreign_tags")?.extract()?,
+                max_nesting: item(from, "MAX_NESTING")?.extract()?,
+                max_end_tag_reach: item(from, "MAX_END_TAG_REACH")?.extract()?,
+            },
             known_names: known_names(from.py(), probe),
         })
     }

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
 use crate::config::Config;
+use crate::nesting::is_too_deep;
 use crate::text;
 use crate::tree::{Attribute, Node};
 
@@ -126,6 +127,9 @@ fn attributes<'py>(py: Python<'py>, config: &Config, node: Node) -> PyResult<Bou
 /// Whether `truncate_markup` surely keeps a page whole: no tag may be too long, and few can nest.
 pub fn is_harmless(config: &Config, body: &[u8]) -> bool {
     let limits = &config.limits;
+    if body.len() <= limits.HARMLESS_BYTES as usize {
+        return true;
+    }
     if body.len() > limits.MAX_MARKUP_BYTES as usize {
         return false;
     }
@@ -150,7 +154,8 @@ pub fn is_harmless(config: &Config, body: &[u8]) -> bool {
             return false;
         }
     }
-    tags <= limits.MAX_TAGS as usize && nesting <= limits.HARMLESS_TAGS as usize
+    tags <= limits.MAX_TAGS as usize
+        && (nesting <= limits.HARMLESS_TAGS as usize || !is_too_deep(&config.nesting, &body.to_ascii_lowercase()))
 }
 
 const MAX_RUN: usize = 511;

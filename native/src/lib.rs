@@ -4,6 +4,7 @@ mod config;
 mod elements;
 mod hashes;
 mod main_text;
+mod nesting;
 mod paragraphs;
 mod text;
 mod tree;

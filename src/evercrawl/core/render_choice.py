@@ -38,12 +38,12 @@ MAX_PATTERNS = 256  # Patterns kept per site; the oldest are dropped.
 MAX_ADDITIONS = 400  # Words and links remembered that scripts add to many pages alike.
 PLACEHOLDER_CHARS = 20  # An element with less text may be waiting for a script.
 MAX_LISTED_IDS = 30
-MAX_ESTIMATED_BYTES = 64 * 1024  # How much of a page is read to see whether it has much text.
+ESTIMATED_BYTES = (12 * 1024, 64 * 1024)  # How much of a page is read to see whether it has much text, in two steps.
 
 _SCRIPT = re.compile(rb"<script", re.IGNORECASE)
 # Code that does not end takes the rest of the page with it, as in a browser.
 _CODE_BLOCK = re.compile(rb"<(script|style|noscript|template)\b(?:.*?</\1|.*\Z)", re.IGNORECASE | re.DOTALL)
-_TEXT_RUN = re.compile(rb"(?<=>)[^<>]{3,}(?=<)")
+_TEXT_RUN = re.compile(rb">([^<>]{3,})(?=<)")
 _FILLING = ((b"getElementById", b"querySelector"), (b"fetch(", b"XMLHttpRequest", b"innerHTML", b"append"))
 """Code that finds a place in the page, and code that fills one."""
 _DATA_TYPE = re.compile(r"(?!.*(?:javascript|ecmascript|jscript))[\w.+-]+/[\w.+-]+|importmap|speculationrules", re.I)
@@ -135,7 +135,7 @@ def evidence_in(answer: Fetched) -> Evidence:
     body = answer.body
     if _SCRIPT.search(body) is None or sniff_media_type(answer.headers, body) not in HTML_TYPES:
         return NO_SCRIPTS
-    if _has_much_text(body) and not all(any(word in body for word in words) for words in _FILLING):
+    if _has_much_text(body) and not _fills_places(body):
         return Evidence(ScriptUse.SCRIPTED, "scripts beside the content")
     page = parse_page(answer.headers, body)
     if any((meta.get("http-equiv") or "").lower() == "refresh" for meta in page.elements.metas):
@@ -145,9 +145,25 @@ def evidence_in(answer: Fetched) -> Evidence:
 
 def _has_much_text(body: bytes) -> bool:
     """Return whether a page surely has too much text for a gap, without parsing it."""
+    # The beginning decides for most pages; a cut can only lose text, never add any.
+    return any(_has_text(body[:size]) for size in ESTIMATED_BYTES)
+
+
+def _fills_places(body: bytes) -> bool:
+    """Return whether code in a page may fill a place of the page; text about such code does not count."""
+    if not _names_filling(body):
+        return False
+    return _names_filling(b"\n".join(block[0] for block in _CODE_BLOCK.finditer(body)))
+
+
+def _names_filling(code: bytes) -> bool:
+    return all(any(word in code for word in words) for words in _FILLING)
+
+
+def _has_text(beginning: bytes) -> bool:
     left = 2 * MAX_GAP_CHARS
-    for run in _TEXT_RUN.finditer(_CODE_BLOCK.sub(b"", body[:MAX_ESTIMATED_BYTES])):
-        left -= len(run[0].strip())
+    for run in _TEXT_RUN.finditer(_CODE_BLOCK.sub(b"", beginning)):
+        left -= len(run[1].strip())
         if left < 0:
             return True
     return False
@@ -197,8 +213,10 @@ def _filled_by(tree: LexborHTMLParser, code: str) -> str | None:
         return None
     for node in tree.css("div[id],main[id],section[id],article[id],ul[id],ol[id],tbody[id],p[id]")[:MAX_LISTED_IDS]:
         name = node.attributes.get("id") or ""
-        is_empty = node.css_first("a,img,input,button") is None and len((node.text() or "").strip()) < PLACEHOLDER_CHARS
-        if is_empty and len(name) > 1 and re.search(rf"""["'`#]{re.escape(name)}["'`]""", code):
+        # The cheapest question first: most elements are not named in any code.
+        if len(name) < 2 or name not in code or not re.search(rf"""["'`#]{re.escape(name)}["'`]""", code):
+            continue
+        if node.css_first("a,img,input,button") is None and len((node.text() or "").strip()) < PLACEHOLDER_CHARS:
             return name
     return None
 

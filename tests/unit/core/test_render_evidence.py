@@ -33,6 +33,16 @@ def test_a_page_without_text_of_its_own_has_a_gap_if_scripts_may_fill_it(script:
     assert _use(f"<title>t</title>{NAV}<main><my-feed></my-feed></main>{script}") is ScriptUse.GAP
 
 
+@pytest.mark.parametrize("place", ["script", "pre"])
+def test_only_code_fills_places_not_text_about_such_code(place: str) -> None:
+    text = "<p>A long text about scripts.</p>" * 300
+    code = "document.getElementById('results').innerHTML = found"
+    page = (
+        f"<title>t</title>{NAV}<main><div id=results></div>{text}<{place}>{code}</{place}></main><script>x()</script>"
+    )
+    assert _use(page) is (ScriptUse.GAP if place == "script" else ScriptUse.SCRIPTED)
+
+
 @pytest.mark.parametrize(
     "script", ["<script>dataLayer.push('page')</script>", "<script>important = define(1)</script>", "<p>Nothing</p>"]
 )

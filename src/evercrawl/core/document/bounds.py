@@ -19,10 +19,8 @@ _LONG_TAG = re.compile(rb"<[A-Za-z](?:[^<>\"']|\"[^\"]*+\"|'[^']*+'){%d}" % MAX_
 _MAYBE_LONG_TAG = re.compile(rb"<[A-Za-z][^<>\"']{0,511}+(?:(?:\"[^\"]*+\"|'[^']*+')[^<>\"']{0,511}+){0,31}+[^<>]")
 _TAG_BEGINS = re.compile(b"<")
 _COMMENT = rb"<!--(?:-?>|.*?--!?>|.*\Z)"
-_RAW = rb"<(?=[stxin])(?:%s)" % b"|".join(
-    rb"%s(?=[\s/>]).*?(?:</%s(?=[\s/>])|\Z)" % (name, name)
-    for name in b"script style textarea title xmp iframe noembed noframes noscript".split()
-)
+_RAW_TAGS = b"script style textarea title xmp iframe noembed noframes noscript".split()
+_RAW = rb"<(?=[stxin])(?:%s)" % b"|".join(rb"%s(?=[\s/>]).*?(?:</%s(?=[\s/>])|\Z)" % (name, name) for name in _RAW_TAGS)
 _NAME = rb"<(/?[a-z][^\s/>]*)"
 _TAGS = re.compile(b"|".join((_COMMENT, _RAW, _NAME)), re.DOTALL)
 _TAGS_IN_FOREIGN = re.compile(b"|".join((_COMMENT, _NAME)), re.DOTALL)

@@ -89,6 +89,12 @@ def _settings() -> dict[str, Any]:
         "metadata_tags": set(METADATA_TAGS),
         "metadata_text_tags": set(METADATA_TEXT_TAGS),
         "not_nesting_starts": list(bounds._NOT_NESTING_STARTS),
+        "not_nesting": set(bounds._NOT_NESTING),
+        "closes_open_children": set(bounds._CLOSES_OPEN_CHILDREN),
+        "scope_limits": set(bounds._SCOPE_LIMITS),
+        "table_scope_limits": set(bounds._TABLE_SCOPE_LIMITS),
+        "raw_text_tags": list(bounds._RAW_TAGS),
+        "foreign_tags": set(bounds._FOREIGN),
     }
 
 

@@ -7,11 +7,13 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from evercrawl.core.document import native_pass
+from evercrawl.core.document.bounds import truncate_markup
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.duplicates import minhash
 from evercrawl.core.traps import novelty
@@ -128,6 +130,21 @@ def test_awkward_texts_have_the_same_hashes(text: str) -> None:
 def test_most_pages_are_within_the_limits_on_markup() -> None:
     harmless = [native_pass.is_harmless(body) for _, body in app_pages()]
     assert sum(harmless) > 0.9 * len(harmless)
+
+
+SOUP = (
+    b"<div>|<div>|<div class='a'>|<div>|</div>|<span>|</span>|<table>|</table>|<svg>|</svg>|<g>|<p>|</p>|<DIV>|</DIV\n>"
+    b"|<!--|<!-->|-->|--!>|---|<script>|</script>|</script |<title>|</title>|<sec<tion>|</ul>|<ul>|<br>|< div|text"
+).split(b"|")
+"""Pieces of damaged pages."""
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_nesting_is_measured_as_the_reference_does(seed: int) -> None:
+    chance = Random(seed)
+    pieces = chance.choices(SOUP, [chance.random() ** 3 for _ in SOUP], k=chance.randrange(7_000, 20_000))
+    page = b"".join(pieces) + b"<p>" * 9_000
+    assert native_pass.is_harmless(page) is (truncate_markup(page) == page)
 
 
 def main() -> None:
