@@ -462,11 +462,11 @@ class Frontier:
         """Remove and return the next page: the best of the window, or the first if it was visited before.
         Pages to visit again keep their order, since a poor one would wait forever while rich ones are due again."""
         if self._value_of is not None:
-            return queue.take_best(self._value_of)
+            return queue.take_best(list(map(self._value_of, queue.window)))
         rank_of = self._rank_of
         if rank_of is None or queue.window[0].visits:
             return queue.window.popleft()
-        return queue.take_best(lambda page: rank_of(page) if page.visits == 0 else -1.0)
+        return queue.take_best([rank_of(page) if page.visits == 0 else -1.0 for page in queue.window])
 
     def _settle(self, queue: HostQueue) -> None:
         """Put the queue where its state says: heap, refill, both or neither."""

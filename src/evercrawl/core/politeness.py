@@ -319,9 +319,8 @@ class HostQueue:
         """Return the value of the best page; a side request goes before every page."""
         return inf if self.side_requests or self.assets else max(map(value_of, self.window), default=0.0)
 
-    def take_best(self, value_of: Callable[[Page], float]) -> Page:
-        """Remove and return the best page; among equals the first."""
-        values = list(map(value_of, self.window))
+    def take_best(self, values: list[float]) -> Page:
+        """Remove and return the page with the highest value, one for each page of the window; the first of equals."""
         place = values.index(max(values))
         page = self.window[place]
         del self.window[place]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from xxhash import xxh3_64_intdigest
@@ -20,6 +21,7 @@ SHARED_ABOVE = 0.5  # Their share among all rests of the value.
 RESTS_PER_CHOICE = 4
 """Rests of a value for each choice at its place. Five products with the same ten parts are no five views."""
 MAX_PLACES = 4096  # Places in paths that are remembered.
+CACHED_URLS = 1024  # A visit asks several times about the same URLs.
 
 _HASH = re.compile(r"(?<![0-9a-z])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{12,}(?![0-9a-z])", re.IGNORECASE)
 _LETTER = re.compile(r"[^\W\d_]")
@@ -42,14 +44,31 @@ def places_in(url: str) -> Iterator[PathPlace]:
         return
     path = url[start:].partition("?")[0]
     segments = path.split("/")
+    drop_hashes = partial(_HASH.sub, "") if _HASH.search(path) is not None else str
     for depth in range(1, min(MAX_DEPTH + 1, len(segments) - 1)):
-        value = _HASH.sub("", segments[depth])
+        value = drop_hashes(segments[depth])
         rest = "/".join(segments[depth + 1 :])
         has_hash = value != segments[depth]
         is_able = has_hash or (value and len(value) <= MAX_VALUE_CHARS and not _DIGIT.search(value))
-        if is_able and _LETTER.search(_HASH.sub("", rest)) is not None:
-            before = url[:start] + _HASH.sub("", "/".join(segments[:depth]))
-            yield PathPlace(before, value, _HASH.sub("", rest), has_hash)
+        if is_able and _LETTER.search(rest := drop_hashes(rest)) is not None:
+            yield PathPlace(url[:start] + drop_hashes("/".join(segments[:depth])), value, rest, has_hash)
+
+
+class _PlaceKeys(NamedTuple):
+    """The hashes under which a segment is remembered."""
+
+    before: int
+    value: int
+    rest: int  # With what is before the segment.
+    has_hash: bool
+
+
+@lru_cache(maxsize=CACHED_URLS)
+def _keys_of(url: str) -> tuple[_PlaceKeys, ...]:
+    return tuple(
+        _PlaceKeys(_hash(before), _hash(value), _hash(f"{before}\n{rest}"), has_hash)
+        for before, value, rest, has_hash in places_in(url)
+    )
 
 
 @dataclass(slots=True)
@@ -84,20 +103,19 @@ class PathViews:
 
     def pages_of(self, url: str) -> Iterator[int]:
         """Yield the hashes of the URLs of which a URL is a view."""
-        for place in list(places_in(url)):
-            values = self._places.setdefault(_hash(place.before), {})
-            rest, value = self._learn(place, values, url)
-            if rest.value != value and _is_choice(values, value):
+        for place in _keys_of(url):
+            values = self._places.setdefault(place.before, {})
+            rest = self._learn(place, values, url)
+            if rest.value != place.value and _is_choice(values, place.value):
                 yield rest.url
         _forget_oldest(self._rests, self._max_names)
         _forget_oldest(self._places, MAX_PLACES)
 
-    def _learn(self, place: PathPlace, values: dict[int, _Value], url: str) -> tuple[_Rest, int]:
-        value = _hash(place.value)
-        key = _hash(f"{place.before}\n{place.rest}")
-        rest = self._rests.get(key)
+    def _learn(self, place: _PlaceKeys, values: dict[int, _Value], url: str) -> _Rest:
+        value = place.value
+        rest = self._rests.get(place.rest)
         if rest is None:
-            self._rests[key] = rest = _Rest(value, _hash(url), place.has_hash)
+            self._rests[place.rest] = rest = _Rest(value, _hash(url), place.has_hash)
         if value not in rest.values and len(values) <= MAX_VALUES:
             stats = values.setdefault(value, _Value())
             stats.rests += 1
@@ -106,7 +124,7 @@ class PathViews:
                 values.setdefault(rest.value, _Value()).shared += 1
                 rest.value, rest.url, rest.has_hash = value, _hash(url), False
             stats.shared += rest.value != value
-        return rest, value
+        return rest
 
 
 def _is_choice(values: dict[int, _Value], value: int) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
-from evercrawl.core.http.content_coding import unknown_coding
+from evercrawl.core.http.content_coding import CACHED_VALUES, unknown_coding
 from evercrawl.errors import ConfigError
 from evercrawl.model.fetch import Headers, header
 
@@ -108,7 +109,12 @@ def sniff_media_type(headers: Headers, body: bytes) -> str:
 
 def named_media_type(headers: Headers) -> str | None:
     """Return the media type that the server names; None: none, or not a valid one."""
-    named = (header(headers, "content-type") or "").partition(";")[0].strip().lower()
+    return _essence_of(header(headers, "content-type") or "")
+
+
+@lru_cache(maxsize=CACHED_VALUES)
+def _essence_of(value: str) -> str | None:
+    named = value.partition(";")[0].strip().lower()
     return named if _ESSENCE.match(named) else None
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import brotli
@@ -20,6 +21,7 @@ MAX_CODINGS = 3  # Maximum number of stacked codings.
 MAX_MEMBERS = 1000  # Maximum number of gzip members or zstd frames in one body.
 RATIO_FROM_BYTES = 1024 * 1024  # Decoded bytes from which the ratio is checked.
 ZSTD_WINDOW_BYTES = 8 * 1024 * 1024
+CACHED_VALUES = 64  # Servers send few different values.
 
 _STEP_BYTES = 256 * 1024
 _SLICE_BYTES = 64 * 1024
@@ -77,11 +79,15 @@ def decode(
 def unknown_coding(headers: Headers) -> str | None:
     """Return the content coding that `decode` cannot undo; None: there is none. Such a body is kept as bytes."""
     for name, value in headers:
-        if name.lower() == "content-encoding":
-            for coding in split_list([value]):
-                if coding not in _DECODERS and not _is_no_coding(coding):
-                    return coding
+        if name.lower() == "content-encoding" and (unknown := _unknown_in(value)) is not None:
+            return unknown
     return None
+
+
+@lru_cache(maxsize=CACHED_VALUES)
+def _unknown_in(value: str) -> str | None:
+    codings = (coding for coding in split_list([value]) if coding not in _DECODERS and not _is_no_coding(coding))
+    return next(codings, None)
 
 
 def _is_no_coding(name: str) -> bool:
