@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.collection.alerts.alert_outbox import FILE, AlertOutbox, LogPosition, MatchedEvent
+from evercrawl.collection.alerts.alert_outbox import AlertOutbox, LogPosition, MatchedEvent
 from evercrawl.collection.alerts.sender import retry_policy
+from evercrawl.config.load import OUTBOX_FILE
 from evercrawl.core.alerts.delivery import DeliveryAttempt, MessageState, RetryPolicy, begin_attempt, finish_attempt
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import Alert, AlertFilter, Channel, Destination, Event, EventKind
@@ -105,12 +106,12 @@ def test_removing_an_alert_removes_its_pending_events(outbox: AlertOutbox) -> No
 
 def test_a_newer_file_is_kept_and_a_damaged_one_is_reported(tmp_path: Path) -> None:
     AlertOutbox(tmp_path).close()
-    with closing(sqlite3.connect(tmp_path / FILE)) as db:
+    with closing(sqlite3.connect(tmp_path / OUTBOX_FILE)) as db:
         db.execute("pragma user_version = 99")
     with pytest.raises(StoreUnavailable, match="newer evercrawl"):
         AlertOutbox(tmp_path)
-    (tmp_path / FILE).write_bytes(b"nonsense" * 1000)
-    with pytest.raises(StoreUnavailable, match=FILE):
+    (tmp_path / OUTBOX_FILE).write_bytes(b"nonsense" * 1000)
+    with pytest.raises(StoreUnavailable, match=OUTBOX_FILE):
         AlertOutbox(tmp_path)
 
 
