@@ -42,7 +42,7 @@ def test_only_the_watched_part_counts_and_a_lost_selector_is_reported(
             {"price": 59.9, "price_unit": "EUR", "price_before": 49.9},
             {"price": None, "price_before": 59.9},
         ]
-        (group,) = collection.changes(datetime.now(UTC) - timedelta(days=1))
+        (group,) = collection.change_groups(datetime.now(UTC) - timedelta(days=1))
         assert {(edit.removed, edit.added) for edit in group.edits} == {
             ("price: 49,90 €", "price: 59,90 €"),
             ("price: 59,90 €", "price: (not found)"),

@@ -197,7 +197,7 @@ def test_the_library_reads_history(harbour: Harbour, monkeypatch: pytest.MonkeyP
         assert "30 euros" in collection.show(harbour.url(1), "-1").text
         assert "30 euros" in collection.show(harbour.url(1) + "@v1").text
         assert collection.diff(harbour.url(1)).words_of("+") == 1
-        (group,) = collection.changes(began)
+        (group,) = collection.change_groups(began)
         assert group.pages == (harbour.url(1),)
 
 

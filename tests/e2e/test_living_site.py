@@ -53,7 +53,7 @@ def test_versions_are_the_edits_of_the_authors(tmp_path: Path) -> None:
             urls = [f"{place.site}/p/{page}" for page in range(PAGES)]
             kinds = [version.change_class for url in urls for version in collection.history(url).versions[1:]]
             versions = sum(kind != "noise" for kind in kinds)
-            groups = collection.changes(began)
+            groups = collection.change_groups(began)
     quiet = PAGES * (DAYS - 1) - edits
     assert edits > 20
     assert versions <= edits + MOST_FALSE_ALARMS * quiet

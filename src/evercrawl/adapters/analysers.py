@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from importlib.metadata import EntryPoint, entry_points
+from types import FunctionType
 from typing import Any
 
 from evercrawl.adapters.learned import load_paper_model, load_sentiment_model
 from evercrawl.adapters.plugins import load_object
-from evercrawl.core.sentiment.field_analysers import Analyser, LanguageAnalyser, SentimentAnalyser
+from evercrawl.core.sentiment.field_analysers import Analyser, ItemExtractor, LanguageAnalyser, SentimentAnalyser
 from evercrawl.core.sentiment.sentences import ENGLISH_WORDS, FOREIGN_WORDS
 from evercrawl.errors import ConfigError
 
@@ -79,8 +80,12 @@ def _load(name: str, points: dict[str, EntryPoint]) -> Analyser:
 
 
 def _validate(found: Any, name: str) -> Analyser:
+    if isinstance(found, FunctionType):
+        return ItemExtractor(found, found.__name__)
     if not callable(getattr(found, "analyse", None)) or not isinstance(getattr(found, "name", None), str):
-        raise ConfigError(f"analyser {name!r} needs a name and a method analyse(document)")
+        raise ConfigError(
+            f"analyser {name!r} needs a name and a method analyse(document), or is a function that yields items"
+        )
     return found  # type: ignore[no-any-return]
 
 

@@ -122,7 +122,7 @@ class AgentTools:
     def changes(self, since: str = "7d", site: str | None = None, limit: int = 20, offset: int = 0) -> Fields:
         """List what changed since then (7d, yesterday, 2026-11-01), most significant first, with new and gone pages."""
         moment = _moment(since) or datetime.now(UTC)
-        groups = self._collection.changes(moment, site=site)
+        groups = self._collection.change_groups(moment, site=site)
         events = self._collection.page_events(moment, site=site)
         start, rows = max(0, offset), self._rows(limit)
         shown = [_group(group) for group in groups[start : start + rows]]

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evercrawl.adapters.system import CollectionLock
 from evercrawl.config import create_collection, is_collection, read_settings, removals_folder
@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from evercrawl.collection.exchange.import_shard import ImportReport
     from evercrawl.collection.exchange.watch_import import WatchReport
     from evercrawl.collection.field_values import FieldRow
+    from evercrawl.collection.iterators import PageChange, PageItem, PageVersion, RecordIterator
     from evercrawl.collection.maintenance import DiskUsage, OnVerify, VerifyReport
     from evercrawl.collection.removal import Removal
     from evercrawl.collection.searcher import Searcher
     from evercrawl.collection.user_schedules import PlaceSchedule
+    from evercrawl.core.items import ExtractItems
     from evercrawl.engine.runtime import StopSignal
     from evercrawl.model.change import PictureDiff, VersionDiff
     from evercrawl.model.fields import FieldRule
@@ -64,21 +66,33 @@ if TYPE_CHECKING:
 
 
 def open(
-    path: str | Path, *, create: bool = False, settings: Settings | None = None, untrusted: bool = False
+    path: str | Path,
+    *,
+    create: bool = False,
+    settings: Settings | None = None,
+    untrusted: bool = False,
+    **overrides: object,
 ) -> Collection:
     """Open the collection in a folder; with `create`, create it if there is none.
+    Single settings may be given as `section__name=value`, such as `http__allow_private=True`; they are not written.
     With `untrusted`, or if you neither created nor trusted it, its alerts and its settings that name code, files or
     machines are off."""
     folder = Path(path)
+    if settings is not None and overrides:
+        raise ConfigError("give either settings or single settings such as crawl__max_pages=5, not both")
     if not is_collection(folder):
         if not create:
             raise ConfigError(f"{folder} is not a collection; create one with create=True or: evercrawl crawl URL")
         create_collection(folder)
     if settings is None:
-        return Collection(folder, read_settings(folder, untrusted=untrusted).settings)
+        flags = {name.replace("__", ".", 1): value for name, value in overrides.items()}
+        return Collection(folder, read_settings(folder, flags=flags, untrusted=untrusted).settings)
     named = {"store.url": settings.store.url, "archive.url": settings.archive.url}
     distrust = check_collection(folder, os.environ, named=named, untrusted=untrusted)
     return Collection(folder, replace(settings, is_trusted=settings.is_trusted and distrust is None))
+
+
+MAX_SEEDS_SHOWN = 10  # In a notebook.
 
 
 class Collection:
@@ -88,6 +102,18 @@ class Collection:
         self.path = path
         self.settings = settings
         self._stop: StopSignal | None = None
+
+    def __repr__(self) -> str:
+        return f"<evercrawl.Collection {str(self.path)!r}>"
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: where the collection is and where it starts."""
+        from html import escape
+
+        seeds = self.settings.scope.seeds
+        shown = "".join(f"<li>{escape(seed)}</li>" for seed in seeds[:MAX_SEEDS_SHOWN])
+        more = f"<li>… {len(seeds) - MAX_SEEDS_SHOWN:,} more</li>" if len(seeds) > MAX_SEEDS_SHOWN else ""
+        return f"<b>Collection {escape(str(self.path))}</b><ul>{shown}{more}</ul>"
 
     def typed_url(self, text: str) -> str:
         """Return the URL of a page as people type it, with its scheme (that of the known site, otherwise https) and
@@ -132,11 +158,17 @@ class Collection:
         on_progress: Callable[[Progress], None] | None = None,
         focus: str | None = None,
     ) -> Summary:
-        """Run `crawl` in an event loop of its own."""
+        """Run `crawl` in an event loop of its own. Where a loop runs already, as in a notebook, it gets a thread of its
+        own meanwhile, so that `on_progress` is called there."""
         import uvloop
 
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            return runner.run(self.crawl(urls=urls, refresh=refresh, stop=stop, on_progress=on_progress, focus=focus))
+        def run() -> Summary:
+            with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+                return runner.run(
+                    self.crawl(urls=urls, refresh=refresh, stop=stop, on_progress=on_progress, focus=focus)
+                )
+
+        return _run_in_thread(run, on_interrupt=self.stop) if _is_in_event_loop() else run()
 
     def stop(self, *, now: bool = False) -> None:
         """End the running crawl: let requests in flight finish, or with `now`, cancel them."""
@@ -264,7 +296,58 @@ class Collection:
 
         return diff_screenshots(self.path, self.settings, url, a, b)
 
+    def pages(
+        self,
+        *,
+        site: str | None = None,
+        pattern: str | None = None,
+        since: datetime | str | None = None,
+        until: datetime | str | None = None,
+        media_type: str | None = None,
+        lang: str | None = None,
+        text: str | None = None,
+        all_versions: bool = False,
+    ) -> RecordIterator[PageVersion]:
+        """Return the newest version of each page, or all versions, that match all filters. `pattern` is a URL in which
+        `*` stands for any text, `text` is contained in the main text; times may be written as "7d" or "2026-11-01"."""
+        from evercrawl.collection.iterators import PageFilter, RecordIterator, iterate_pages
+
+        selection = VersionSelection(site, _moment(since), _moment(until, at_end=True), lang, all_versions)
+        wanted = PageFilter(selection, pattern, media_type, text)
+        filters = {"site": site, "pattern": pattern, "since": since, "until": until, "media_type": media_type}
+        filters = {**filters, "lang": lang, "text": text, "all_versions": all_versions}
+        return RecordIterator("pages", lambda: iterate_pages(self.path, self.settings, wanted), filters)
+
     def changes(
+        self,
+        since: datetime | str | None = None,
+        *,
+        until: datetime | str | None = None,
+        site: str | None = None,
+        pattern: str | None = None,
+        text: str | None = None,
+        noise: bool = False,
+    ) -> RecordIterator[PageChange]:
+        """Return the changes of pages that match all filters, oldest first, with their edits; see `pages`.
+        For the same edit on many pages as one, see `change_groups`."""
+        from evercrawl.collection.iterators import ChangeFilter, RecordIterator, iterate_changes
+
+        wanted = ChangeFilter(_moment(since), _moment(until, at_end=True), site, pattern, text, noise)
+        filters = {"since": since, "until": until, "site": site, "pattern": pattern, "text": text, "noise": noise}
+        return RecordIterator("changes", lambda: iterate_changes(self.path, wanted), filters)
+
+    def items(
+        self, source: type | ExtractItems | None = None, *, all_versions: bool = False, **filters: Any
+    ) -> RecordIterator[PageItem]:
+        """Return the items that analysers stored with pages: all, or those of one class (a dataclass or pydantic
+        model). With a function instead, run it on the stored pages now. The filters are those of `pages`."""
+        from evercrawl.collection.iterators import RecordIterator, iterate_items
+
+        pages = self.pages(all_versions=all_versions, **filters)
+        shown = filters | {"of": getattr(source, "__name__", None), "all_versions": all_versions}
+        return RecordIterator("items", lambda: iterate_items(iter(pages), source), shown)
+
+    def change_groups(
         self, since: datetime, *, site: str | None = None, noise: bool = False, muted: bool = False
     ) -> list[ChangeGroup]:
         """Return the changes of known pages since a time, grouped, most significant first.
@@ -308,8 +391,6 @@ class Collection:
         from evercrawl.collection.change_inbox import ChangeInbox
 
         return ChangeInbox(self.path).unmute(number)
-
-    # Alerts
 
     # Fields
 
@@ -632,3 +713,30 @@ class Collection:
 
 def _ignore_progress(_: Progress) -> None:
     pass
+
+
+def _moment(text: datetime | str | None, *, at_end: bool = False) -> datetime | None:
+    from evercrawl.model.time import parse_time
+
+    return parse_time(text, now=datetime.now(UTC), at_end=at_end) if isinstance(text, str) else text
+
+
+def _is_in_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _run_in_thread(work: Callable[[], Summary], *, on_interrupt: Callable[[], None]) -> Summary:
+    """Run a crawl in a thread and wait for it; an interrupt ends it as Ctrl-C does on the command line."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1, thread_name_prefix="evercrawl-crawl") as thread:
+        crawl = thread.submit(work)
+        try:
+            return crawl.result()
+        except KeyboardInterrupt:
+            on_interrupt()
+            return crawl.result()

@@ -11,8 +11,9 @@ from typing import assert_never
 from evercrawl.core.change.held_changes import add_held, settle_held
 from evercrawl.core.document.bounds import describe_truncation
 from evercrawl.core.http.content_coding import unknown_coding
+from evercrawl.core.items import ItemPage
 from evercrawl.core.scope.selection import SELECTION_REASONS, FetchedPage
-from evercrawl.core.sentiment.field_analysers import analyse_fields
+from evercrawl.core.sentiment.field_analysers import analyse_fields, analyse_items
 from evercrawl.core.url import site_of
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.core.visit.outcome import (
@@ -271,14 +272,19 @@ def hold_change(facts: VisitFacts, decision: Decision) -> Decision:
 
 
 def analyse(facts: VisitFacts, decision: Decision) -> Decision:
-    """Add what analysers say about a new version, and the values of its fields."""
-    content = decision.content
+    """Add what analysers say about a new version, the items that they find, and the values of its fields."""
+    content, answer = decision.content, facts.answer
     if content is None or content.document is None or not decision.outcome.is_new_version:
         return decision
     if not facts.policy.analysers and content.fields is None:
         return decision
     values = content.fields.values() if content.fields is not None else {}
-    return decision._replace(analysis=analyse_fields(content.document, facts.policy.analysers) | values)
+    fields = analyse_fields(content.document, facts.policy.analysers) | values
+    if isinstance(answer, Fetched):
+        change = content.comparison.change if content.comparison is not None else None
+        page = ItemPage(facts.page.url, content.document, answer.headers, answer.body, change)
+        fields |= analyse_items(page, facts.policy.analysers)
+    return decision._replace(analysis=fields)
 
 
 def judge_links(facts: VisitFacts, decision: Decision) -> Decision:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from evercrawl.core.change.change_history import SiteChangeHistory
 from evercrawl.core.change.held_changes import HeldChange
@@ -32,7 +32,7 @@ from evercrawl.core.visit.links import FoundLinks
 from evercrawl.core.visit.outcome import VisitOutcome
 from evercrawl.engine.ports import DocumentHandler, DocumentParser
 from evercrawl.model.change import Change
-from evercrawl.model.document import Document, FieldValue
+from evercrawl.model.document import Document
 from evercrawl.model.fetch import FetchResult
 from evercrawl.model.fields import FieldRule
 from evercrawl.model.history import Mute
@@ -257,7 +257,7 @@ class Decision(NamedTuple):
     represented: Represented | None = None  # A view of this page that was visited before it.
     signature: bytes | None = None
     text_digest: bytes | None = None
-    analysis: Mapping[str, FieldValue] = {}
+    analysis: Mapping[str, Any] = {}  # Fields by name, and items: what JSON can say.
     rate_estimate: bytes | None = None  # What the revisit policy knows about the page now; None: as before.
     found: FoundLinks = FoundLinks()
     links: tuple[NewLink, ...] = ()  # Links of this shard: to enter, or refused.

@@ -418,7 +418,7 @@ def changes_command(
         if kinds is not None:
             _show_events(cli, collection.page_events(moment, site=site), kinds.split(), as_json=as_json)
             return
-        groups = collection.changes(moment, site=site, noise=noise, muted=muted)
+        groups = collection.change_groups(moment, site=site, noise=noise, muted=muted)
         events = () if as_json else collection.page_events(moment, site=site)
     for group in groups:
         if as_json:

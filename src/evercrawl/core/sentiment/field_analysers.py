@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
+from evercrawl.core.items import ITEMS_KEY, ExtractItems, ItemPage, extract_items
 from evercrawl.core.sentiment.sentences import CLEAR_SCORE, is_english, page_sentiment
 from evercrawl.model.document import Document, FieldValue
 
@@ -13,7 +14,8 @@ MAX_ERROR_CHARS = 200
 
 
 class Analyser(Protocol):
-    """Returns fields for a document; found by the entry point `evercrawl.analysers`."""
+    """Returns fields for a document; found by the entry point `evercrawl.analysers`. With a method `extract(page)` it
+    yields items too."""
 
     @property
     def name(self) -> str:
@@ -69,6 +71,29 @@ class SentimentAnalyser:
             "sentiment_positive": found.positive,
             "sentiment_negative": found.negative,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class ItemExtractor:
+    """An analyser made of a function that yields the items of a page."""
+
+    extract: ExtractItems
+    name: str
+
+    def analyse(self, document: Document) -> Mapping[str, FieldValue]:
+        """Return no fields."""
+        return {}
+
+
+def analyse_items(page: ItemPage, analysers: Iterable[Analyser]) -> dict[str, Any]:
+    """Return the items of all analysers that extract some, and the errors of those that failed."""
+    found: dict[str, Any] = {}
+    for analyser in analysers:
+        if callable(extract := getattr(analyser, "extract", None)):
+            results = extract_items(page, analyser.name, extract)
+            items = [*found.get(ITEMS_KEY, ()), *results.pop(ITEMS_KEY, ())]
+            found |= results | ({ITEMS_KEY: items} if items else {})
+    return found
 
 
 def analyse_fields(document: Document, analysers: Iterable[Analyser]) -> dict[str, FieldValue]:
