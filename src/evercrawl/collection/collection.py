@@ -306,16 +306,19 @@ class Collection:
         media_type: str | None = None,
         lang: str | None = None,
         text: str | None = None,
+        usable_for: str | None = None,
         all_versions: bool = False,
     ) -> RecordIterator[PageVersion]:
         """Return the newest version of each page, or all versions, that match all filters. `pattern` is a URL in which
-        `*` stands for any text, `text` is contained in the main text; times may be written as "7d" or "2026-11-01"."""
+        `*` stands for any text, `text` is contained in the main text; times may be written as "7d" or "2026-11-01".
+        `usable_for` leaves out versions whose publisher refuses this use: search, ai-input, ai-train, tdm."""
         from evercrawl.collection.iterators import PageFilter, RecordIterator, iterate_pages
 
-        selection = VersionSelection(site, _moment(since), _moment(until, at_end=True), lang, all_versions)
+        selection = VersionSelection(site, _moment(since), _moment(until, at_end=True), lang, all_versions, usable_for)
         wanted = PageFilter(selection, pattern, media_type, text)
-        filters = {"site": site, "pattern": pattern, "since": since, "until": until, "media_type": media_type}
-        filters = {**filters, "lang": lang, "text": text, "all_versions": all_versions}
+        filters: dict[str, object] = {"site": site, "pattern": pattern, "since": since, "until": until}
+        filters |= {"media_type": media_type, "lang": lang, "text": text, "usable_for": usable_for}
+        filters["all_versions"] = all_versions
         return RecordIterator("pages", lambda: iterate_pages(self.path, self.settings, wanted), filters)
 
     def changes(

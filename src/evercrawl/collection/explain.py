@@ -35,6 +35,7 @@ from evercrawl.model.report import Announcements, Explanation, PageForecast, Pas
 from evercrawl.model.settings import RevisitSettings, Settings
 from evercrawl.model.site import Site
 from evercrawl.model.time import DAY_US, format_days, format_interval, from_us, to_us
+from evercrawl.model.usage import USAGE_KEY, terms_from
 
 MAX_DECISIONS = 10
 MAX_USERS = 3  # Pages that are named as users of an asset.
@@ -64,6 +65,7 @@ def explain(collection: Path, settings: Settings, url: str) -> Explanation:
                 analysis = state.analyses(page.id).get(page.version, {})
                 forecast = page_forecast(reader, state, page, settings.revisit, now=datetime.now(UTC))
                 found = replace(found, relevance=analysis.get("relevance"), forecast=forecast)
+                found = replace(found, usage=terms_from(analysis.get(USAGE_KEY)).summary())
                 found = _with_credit(found, state.credit(page.key), settings)
                 own = rules.schedule(name)
                 if own is not None:

@@ -53,6 +53,7 @@ from evercrawl.model.history import (
 from evercrawl.model.listing import VersionRecord
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us
+from evercrawl.model.usage import USAGE_KEY
 
 
 def page_history(collection: Path, settings: Settings, url: str) -> PageHistory:
@@ -86,7 +87,7 @@ def _past_version(kept: VersionRecord, until_us: int, analysis: Mapping[str, Any
         body_bytes=version.body_bytes,
         file=version.file,
         offset=version.offset,
-        analysis=analysis,
+        analysis={name: value for name, value in analysis.items() if name != USAGE_KEY},
     )
 
 

@@ -31,6 +31,7 @@ from evercrawl.model.listing import ChangeRecord, VersionSelection
 from evercrawl.model.sanitize import safe_line
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us, to_us
+from evercrawl.model.usage import USAGE_KEY, terms_from
 
 SHOWN_ROWS = 10  # Rows that a notebook shows.
 SHOWN_CHARS = 80
@@ -213,6 +214,11 @@ class PageVersion:
             text = state.text(self._stored.page_id, self.version)
         return self.document.text if text is None else text
 
+    @property
+    def usage(self) -> dict[str, Any]:
+        """What the publisher says about the use of this version; empty: nothing."""
+        return terms_from(self.analysis.get(USAGE_KEY)).summary()
+
     @cached_property
     def change(self) -> Change | None:
         """What changed since the version before; None: the first version, or no edit was found."""
@@ -235,6 +241,7 @@ class PageVersion:
             "lang": self.lang,
             "words": self.words,
             "digest": self.digest,
+            "usage": json.dumps(usage) if (usage := self.usage) else None,
             "text": self.text,
         }
 

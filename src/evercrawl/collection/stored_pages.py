@@ -46,6 +46,7 @@ from evercrawl.model.page import OriginalRecord
 from evercrawl.model.report import PageContent
 from evercrawl.model.settings import ParseSettings, Settings
 from evercrawl.model.time import from_us
+from evercrawl.model.usage import USAGE_KEY, UsageTerms, terms_from
 
 MAX_VISITS = 10_000
 
@@ -189,7 +190,7 @@ def page_content(collection: Path, settings: Settings, url: str, at: str | None 
     back = read_response(collection, settings, stored.shard, kept)
     with StateReader(collection).shard(stored.shard) as state:
         text = state.text(stored.page.id, kept.version.number)
-    name = stored.page.url
+    name, analysis = stored.page.url, stored.analyses.get(kept.version.number, {})
     document = parse_response(name, back.headers, back.body, settings)
     return PageContent(
         url=name,
@@ -209,8 +210,15 @@ def page_content(collection: Path, settings: Settings, url: str, at: str | None 
         html=back.body,
         links=document.links,
         raw=back.head + back.wire_body,
-        analysis=stored.analyses.get(kept.version.number, {}),
+        analysis={name: value for name, value in analysis.items() if name != USAGE_KEY},
+        usage=terms_from(analysis.get(USAGE_KEY)).summary(),
     )
+
+
+def version_usage(collection: Path, settings: Settings, url: str, version: int) -> UsageTerms:
+    """Return what the publisher said about the use of a version."""
+    found = _look_up(collection, settings, canonical_page_url(url))
+    return UsageTerms() if found is None else terms_from(found.analyses.get(version, {}).get(USAGE_KEY))
 
 
 SCREENSHOT_LIMIT = 32 * 1024 * 1024  # Compressed bytes after a rendered document in which its screenshot is expected.

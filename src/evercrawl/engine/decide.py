@@ -15,6 +15,7 @@ from evercrawl.core.items import ItemPage
 from evercrawl.core.scope.selection import SELECTION_REASONS, FetchedPage
 from evercrawl.core.sentiment.field_analysers import analyse_fields, analyse_items
 from evercrawl.core.url import site_of
+from evercrawl.core.usage import combine_terms, header_terms, page_terms
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.core.visit.outcome import (
     VisitOutcome,
@@ -49,6 +50,7 @@ from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModifi
 from evercrawl.model.page import Page, Reschedule
 from evercrawl.model.reason import Outcome, Reason
 from evercrawl.model.time import to_us
+from evercrawl.model.usage import USAGE_KEY, UsageTerms
 
 FEED_DEPTH = 1  # Feeds count only if a page this near to a seed names them.
 MAX_FEEDS = 3
@@ -287,6 +289,21 @@ def analyse(facts: VisitFacts, decision: Decision) -> Decision:
     return decision._replace(analysis=fields)
 
 
+def note_usage(facts: VisitFacts, decision: Decision) -> Decision:
+    """Note what the publisher says about the use of a new version, in robots.txt, header fields and the page."""
+    answer = facts.answer
+    if decision.content is None or not decision.outcome.is_new_version or not isinstance(answer, Fetched):
+        return decision
+    url, agent = facts.page.url, facts.policy.agent
+    robots = facts.known.robots
+    terms = combine_terms(
+        UsageTerms() if robots is None else robots.usage_terms(url),
+        header_terms(url, answer.headers, agent=agent),
+        page_terms(url, answer.headers, answer.body, agent=agent),
+    )
+    return decision._replace(analysis={**decision.analysis, USAGE_KEY: terms.as_dict()}) if terms else decision
+
+
 def judge_links(facts: VisitFacts, decision: Decision) -> Decision:
     """Decide which of the new links become pages."""
     related = facts.related
@@ -374,6 +391,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     stop_at_bad_redirects,
     flag_soft_404,
     analyse,
+    note_usage,
     count_hosts,
     judge_links,
     count_visit,

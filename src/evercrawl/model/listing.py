@@ -316,3 +316,4 @@ class VersionSelection:
     until: datetime | None = None
     lang: str | None = None  # A language such as `en`, which includes `en-GB`.
     all_versions: bool = False  # If false, only the newest version of each page until `until`.
+    usable_for: str | None = None  # Leave out versions whose publisher refuses this use.

@@ -162,6 +162,8 @@ class Explanation:
     duplicate_of: str | None = None  # The original of this duplicate.
     credit: float | None = None
     importance: float | None = None  # Importance by links, relative to the mean of all pages.
+    usage: Mapping[str, Any] = field(default_factory=dict)
+    """What the publisher said about the use of its newest version; empty: nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +198,7 @@ class PageContent:
     links: tuple[Link, ...] = ()
     raw: bytes = b""  # The archived response: head and body as sent.
     analysis: Mapping[str, Any] = field(default_factory=dict)  # Results of analysers for this version.
+    usage: Mapping[str, Any] = field(default_factory=dict)  # What the publisher says about its use; empty: nothing.
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from evercrawl.model import __version__
 from evercrawl.model.reason import REASON_TEXT
 from evercrawl.model.sanitize import safe_line
 from evercrawl.model.table import NUMBERS
+from evercrawl.model.usage import usage_text
 from evercrawl.web import format as formats
 from evercrawl.web.app_state import AppState
 from evercrawl.web.auth import AccessScope, User
@@ -46,6 +47,7 @@ def _environment() -> Environment:
         when=formats.time_element,
         moment=datetime.fromisoformat,
         crawled=formats.crawled,
+        usage=usage_text,
         line=formats.plain_line,
         block=formats.crawled_block,
         short=formats.short_url,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -97,9 +98,12 @@ def test_notebooks_show_rows_as_text(collection: Collection):
 
 
 def test_rows_become_a_duckdb_relation(collection: Collection):
-    relation = collection.pages().to_duckdb()
-    assert sorted(relation.project("title").fetchall()) == [("Ferry",), ("Pier <b>",)]
-    assert collection.pages(text="nothing like it").to_duckdb().fetchall() == []
+    script = (
+        f"import evercrawl; pages = evercrawl.open({str(collection.path)!r}).pages;"
+        "print(sorted(pages().to_duckdb().project('title').fetchall()), pages(text='-').to_duckdb().fetchall())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[('Ferry',), ('Pier <b>',)] []\n"
 
 
 def test_a_missing_package_is_named(collection: Collection, monkeypatch: pytest.MonkeyPatch):

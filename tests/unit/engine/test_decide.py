@@ -14,7 +14,9 @@ from evercrawl.core.change.snapshot_diff import SnapshotDiff
 from evercrawl.core.digest import content_digest
 from evercrawl.core.duplicates.minhash import SignatureMatch, text_signature
 from evercrawl.core.faults import FAULT_RULES
+from evercrawl.core.items import ItemPage
 from evercrawl.core.revisit.site_model import SiteModel
+from evercrawl.core.sentiment.field_analysers import ItemExtractor
 from evercrawl.core.sitemap.sitemap_discovery import SitemapState
 from evercrawl.core.traps.not_found import ProbeAnswer, common_message, soft_404_page
 from evercrawl.core.traps.trap_state import TrapState
@@ -584,3 +586,30 @@ def test_every_judgement_and_refusal_says_what_it_does():
 def test_deciding_twice_gives_the_same():
     answer = fetched(body(WORDS, links=("/b",)))
     assert decided(page(), answer) == decided(page(), answer)
+
+
+def test_a_new_version_notes_what_its_publisher_says_about_use():
+    robots = rules("User-agent: *\nContent-Signal: search=yes, ai-train=no")
+    answer = fetched(headers=(*HTML, ("TDM-Reservation", "1")))
+    found = decided(page(), answer, known=PageKnowledge(robots)).analysis["usage"]
+    assert [(one.use, one.is_allowed) for one in found["statements"]] == [
+        ("search", True),
+        ("ai-train", False),
+        ("tdm", False),
+    ]
+    assert found["statements"][1].source == "robots.txt line 2, Content-Signal: ai-train=no"
+    assert decided(page(), fetched()).analysis == {}
+    same = known_page(digest=content_digest(body()))
+    assert decided(same, fetched(), known=PageKnowledge(robots)).analysis == {}, "only new versions are noted"
+
+
+def test_items_of_a_new_version_see_what_changed():
+    def new_words(page: ItemPage) -> list[dict[str, object]]:
+        return [{"added": list(page.added), "title": page.document.title}]
+
+    rules_of_run = policy(analysers=(ItemExtractor(new_words, "new"),))
+    before, after = body("The ferry costs 12 euros today."), body("The ferry costs 15 euros today.")
+    found = decided(known_page(digest=content_digest(before)), fetched(after), before=before, policy=rules_of_run)
+    (item,) = found.analysis["items"]
+    assert item["title"] == "Title"
+    assert any("15" in text for text in item["added"])

@@ -198,6 +198,13 @@ def tombstone_record(target: str, fields: Mapping[str, str], *, now: datetime) -
     return _derived_record(b"metadata", random_uuid(), uri, b"application/warc-fields", block, now)
 
 
+def metadata_record(url: str, fields: Mapping[str, str], response: str, *, at: datetime) -> bytes:
+    """Return what is known about a response (its record id, as written) as a metadata record (WARC 1.1 section 6.6)."""
+    block = "".join(f"{_one_line(name)}: {_one_line(value)}\r\n" for name, value in fields.items()).encode()
+    about = [(b"WARC-Target-URI", target_uri(url)), (b"WARC-Concurrent-To", response.encode())]
+    return _derived_record(b"metadata", random_uuid(), about, b"application/warc-fields", block, at)
+
+
 def repointed_revisit(revisit: bytes, holder: Sequence[str] | None) -> bytes:
     """Return an uncompressed revisit record that refers to another record, by id, URL and date; None: to none."""
     head, _, rest = revisit.partition(b"\r\n\r\n")

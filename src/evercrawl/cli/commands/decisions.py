@@ -28,6 +28,7 @@ from evercrawl.collection.urls import parse_page_url
 from evercrawl.model.reason import REASON_TEXT
 from evercrawl.model.sanitize import safe_line
 from evercrawl.model.time import format_days
+from evercrawl.model.usage import usage_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -172,6 +173,7 @@ def explanation_fields(found: Explanation) -> dict[str, Any]:
         "duplicate_of": found.duplicate_of,
         "credit": found.credit,
         "importance": found.importance,
+        "usage": dict(found.usage),
         "decisions": [_decision_fields(visit) for visit in found.decisions],
         "forecast": None if found.forecast is None else asdict(found.forecast),
     }
@@ -250,6 +252,7 @@ def _show_explanation(found: Explanation) -> None:
         "importance": "" if found.importance is None else f"{found.importance:g} times the average",
         "visits": str(found.visits or ""),
         "relevance": "" if found.relevance is None else _relevance_text(found.relevance),
+        "use": safe_line(usage_text(found.usage), longest=300),
         "site closed": _closed_until(found) if found.site_opens_at else "",
         "slowed down": ""
         if found.delay_override_s is None

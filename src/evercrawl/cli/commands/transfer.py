@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,6 +40,11 @@ _MAX_PROBLEMS = 10
 @click.option("--since", metavar="T", help="Only versions since then: 7d, yesterday, 2026-11-01.")
 @click.option("--until", metavar="T", help="Only versions until then; a date includes its whole day.")
 @click.option("--lang", metavar="L", help="Only this language; en includes en-GB.")
+@click.option(
+    "--usable-for",
+    metavar="USE",
+    help="Leave out versions whose publisher refuses this use: search, ai-input, ai-train, ai-train-images, tdm.",
+)
 @click.option("--latest/--all-versions", "latest", default=True, help="Newest version of each page (default), or all.")
 @click.option("--as-sent", is_flag=True, help="Mirror: keep every file as sent, without changing links.")
 @click.option(
@@ -62,6 +67,7 @@ def export_command(
     since: str | None,
     until: str | None,
     lang: str | None,
+    usable_for: str | None,
     latest: bool,
     as_sent: bool,
     cursor: Path | None,
@@ -90,11 +96,14 @@ def export_command(
     evercrawl export jsonl | jq -r .title
     evercrawl export wacz -o site.wacz --site example.org
     evercrawl export chunks --cursor index.cursor | load-into-my-index
+    evercrawl export jsonl --usable-for ai-train > training.jsonl
     evercrawl export mirror -o snapshots --all-versions --since 2026-11-01
 
     If a version cannot be read, it is left out and the exit code is 5; see: evercrawl verify
     """
-    selection = _selection(site=site, since=since, until=until, lang=lang, all_versions=not latest)
+    selection = replace(
+        _selection(site=site, since=since, until=until, lang=lang, all_versions=not latest), usable_for=usable_for
+    )
     to = None if output == Path("-") else output
     with cli.open_collection() as collection, live_line(cli) as show:
         report = collection.export(
@@ -129,10 +138,13 @@ def _selection(
 def _report_export(cli: CliContext, report: ExportReport, *, as_json: bool) -> None:
     if as_json and report.path is not None:
         fields = {"path": report.path, "pages": report.pages, "versions": report.versions, "damaged": report.damaged}
+        fields |= {"refused": report.refused}
         emit_json("export", fields)
     else:
         where = f" to {report.path}" if report.path else ""
         cli.note(f"exported {plural(report.versions, 'version')} of {plural(report.pages, 'page')}{where}")
+        if report.refused:
+            cli.note(f"left out {plural(report.refused, 'version')} whose publishers refuse this use")
         if report.path and report.first_page:
             cli.note(f"open {report.path}/{report.first_page}")
     for problem in report.damage[:_MAX_PROBLEMS]:

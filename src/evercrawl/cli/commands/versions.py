@@ -108,7 +108,7 @@ def _history_line(version: PastVersion) -> str:
     return f"  v{version.version:<4} {seen}  {after:<22} {change:<16} {body:>8}{sentiment}  {title}".rstrip()
 
 
-VIEWS = ("text", "markdown", "html", "headers", "links", "analysis", "raw", "screenshot")
+VIEWS = ("text", "markdown", "html", "headers", "links", "analysis", "usage", "raw", "screenshot")
 
 
 @click.command("show")
@@ -163,6 +163,7 @@ def page_fields(page: PageContent) -> dict[str, Any]:
         "modified": page.modified,
         "content_type": page.content_type,
         "analysis": dict(page.analysis),
+        "usage": dict(page.usage),
         "headers": page.headers,
         "links": [{"url": link.url, "text": link.text, "nofollow": link.nofollow} for link in page.links],
         "text": page.text,
@@ -195,6 +196,14 @@ def _print_analysis(page: PageContent) -> None:
         click.echo(f"{safe_line(name)}: {safe_line(str(value))}")
 
 
+def _print_usage(page: PageContent) -> None:
+    if not page.usage:
+        click.echo("The publisher says nothing about the use of this page.")
+    for name, value in page.usage.items():
+        for one in value if isinstance(value, list) else [value]:
+            click.echo(f"{name}: {safe_line(str(one))}")
+
+
 def _print_bytes(content: bytes) -> None:
     """Write bytes unchanged to a file or pipe; remove control characters on a terminal."""
     if sys.stdout.isatty():
@@ -216,6 +225,7 @@ _PRINTERS: dict[str, Callable[[PageContent], None]] = {
     "headers": _print_headers,
     "links": _print_links,
     "analysis": _print_analysis,
+    "usage": _print_usage,
     "raw": lambda page: _print_bytes(page.raw),
 }
 

@@ -68,7 +68,7 @@ def write_chunks(run: ExportRun, out: BinaryIO) -> None:
                 version.number,
                 f"{from_us(version.seen_us):{_TIME}}",
             )
-            out.write(json_line(row))
+            out.write(json_line(row, more={"usage": page.usage.summary()}))
     if run.selection.since is not None:
         events = read_window(run.collection, run.selection.since, site=run.selection.site, with_texts=False).events
         for event in events:

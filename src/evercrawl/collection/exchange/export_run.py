@@ -26,15 +26,29 @@ from evercrawl.model.listing import VersionSelection
 from evercrawl.model.page import Resource
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import to_us
+from evercrawl.model.usage import USAGE_KEY, USES, UsageTerms, terms_from
 
 
-def selected_versions(collection: Path, selection: VersionSelection) -> Iterator[tuple[VersionReader, StoredVersion]]:
-    """Yield the selected versions with the reader of their shard, page by page."""
-    bounds = selection_bounds(selection)
+def selected_versions(
+    collection: Path, selection: VersionSelection, on_refused: Callable[[], None] = lambda: None
+) -> Iterator[tuple[VersionReader, StoredVersion]]:
+    """Yield the selected versions with the reader of their shard, page by page.
+    `on_refused` is called for each that is left out because its publisher refuses the use."""
+    bounds, use = selection_bounds(selection), selection.usable_for
+    if use is not None and use not in USES:
+        raise ConfigError(f"there is no use {use!r}; choose from {', '.join(USES)}")
     for shard in StateReader(collection).shards():
         with version_reader(collection, shard) as reader:
             for version in reader.stored_versions(bounds):
-                yield reader, version
+                if use is not None and usage_of(reader, version).refusal(use) is not None:
+                    on_refused()
+                else:
+                    yield reader, version
+
+
+def usage_of(reader: VersionReader, version: StoredVersion) -> UsageTerms:
+    """Return what the publisher said about the use of a version."""
+    return terms_from(reader.analyses(version.page_id).get(version.number, {}).get(USAGE_KEY))
 
 
 def selection_bounds(selection: VersionSelection) -> VersionFilter:
@@ -84,6 +98,7 @@ class ExportReport:
     versions: int = 0
     bytes: int = 0  # Bytes of stored records read.
     resources: int = 0  # Redirects and assets.
+    refused: int = 0  # Versions left out because their publisher refuses the use.
     damaged: int = 0
     damage: list[str] = field(default_factory=list)  # Descriptions of the first damaged records.
     first_page: str | None = None  # Of a mirror: the file to open.
@@ -98,6 +113,7 @@ class SelectedResponse(NamedTuple):
     version: StoredVersion
     stored: StoredRecord
     resource: Resource | None = None
+    usage: UsageTerms = UsageTerms()
 
 
 class ExportedPage(NamedTuple):
@@ -108,6 +124,7 @@ class ExportedPage(NamedTuple):
     body: bytes
     document: Document
     analysis: Mapping[str, Any]  # The results of analysers.
+    usage: UsageTerms = UsageTerms()
 
 
 @dataclass
@@ -129,9 +146,10 @@ class ExportRun:
 
     def answers(self) -> Iterator[SelectedResponse]:
         """Yield every selected version that can be read."""
-        for reader, version in selected_versions(self.collection, self.selection):
+        for reader, version in self._selected():
             try:
-                answer = SelectedResponse(version, read_stored_record(self.archive, reader, version))
+                stored = read_stored_record(self.archive, reader, version)
+                answer = SelectedResponse(version, stored, usage=usage_of(reader, version))
             except StoreUnavailable as error:
                 self.add_damage(version, error)
                 continue
@@ -140,7 +158,9 @@ class ExportRun:
 
     def resources(self) -> Iterator[SelectedResponse]:
         """Yield the redirects and assets that belong to the selected sites and times; with the newest versions of
-        pages, the newest content of each."""
+        pages, the newest content of each. Nothing if only versions for one use are wanted: assets have no terms."""
+        if self.selection.usable_for is not None:
+            return
         for shard in StateReader(self.collection).shards():
             with version_reader(self.collection, shard) as reader:
                 chosen: Iterator[Resource] = filter(self._is_selected, reader.resources())
@@ -180,7 +200,7 @@ class ExportRun:
 
     def pages(self) -> Iterator[ExportedPage]:
         """Yield every selected version that can be read and parsed."""
-        for reader, version in selected_versions(self.collection, self.selection):
+        for reader, version in self._selected():
             try:
                 stored = read_stored_record(self.archive, reader, version)
                 body = decode_stored_body(version, stored.http)
@@ -189,8 +209,15 @@ class ExportRun:
                 continue
             document = parse_response(version.url, stored.http.headers, body, self.settings)
             analysis = reader.analyses(version.page_id).get(version.number, {})
-            yield ExportedPage(version, stored, body, document, analysis)
+            usage = terms_from(analysis.pop(USAGE_KEY, None))
+            yield ExportedPage(version, stored, body, document, analysis, usage)
             self._count(reader, version)
+
+    def _selected(self) -> Iterator[tuple[VersionReader, StoredVersion]]:
+        return selected_versions(self.collection, self.selection, self._count_refused)
+
+    def _count_refused(self) -> None:
+        self.report.refused += 1
 
     def _count(self, reader: VersionReader, version: StoredVersion) -> None:
         page = id(reader), version.page_id

@@ -112,7 +112,7 @@ def _write_bodies(run: ExportRun, tree: PageTree, index: MirrorIndex) -> None:
 
 def _write_resource(answer: SelectedResponse, below: str, tree: PageTree, index: MirrorIndex) -> None:
     """Write an asset that was found; note where a redirect leads."""
-    version, stored, resource = answer
+    version, stored, resource = answer.version, answer.stored, answer.resource
     if resource is not None and resource.moved_to is not None:
         index.add_redirect(version.url, below, resource.moved_to)
     elif version.status is not None and version.status < 400:

@@ -38,6 +38,7 @@ _COLUMN_TYPES = {
     "text": "VARCHAR",
     "digest": "VARCHAR",
     "version": "INTEGER",
+    "usage": "VARCHAR",
 }
 
 _SQLITE_SCHEMA = """
@@ -58,6 +59,7 @@ create table versions (
   text text not null,
   digest text not null,
   bytes integer not null,
+  usage text,
   primary key (page_id, version)
 );
 create view latest as
@@ -97,14 +99,16 @@ def export_row(page: ExportedPage) -> ExportRow:
 
 
 def write_jsonl(run: ExportRun, out: BinaryIO, *, is_terminal: bool = False) -> None:
-    """Write one JSON object per version, with the results of analysers if there are any."""
+    """Write one JSON object per version, with the results of analysers and the terms of use if there are any."""
     for page in run.pages():
-        out.write(json_line(export_row(page), analysis=page.analysis, is_terminal=is_terminal))
+        more = {"analysis": page.analysis, "usage": page.usage.summary()}
+        out.write(json_line(export_row(page), more=more, is_terminal=is_terminal))
 
 
-def json_line(row: NamedTuple, *, analysis: Mapping[str, Any] | None = None, is_terminal: bool = False) -> bytes:
-    """Return the row as a line; escape lone surrogates, and for a terminal also control characters."""
-    fields = row._asdict() | ({"analysis": dict(analysis)} if analysis else {})
+def json_line(row: NamedTuple, *, more: Mapping[str, Any] | None = None, is_terminal: bool = False) -> bytes:
+    """Return the row as a line, with more fields if they are not empty; escape lone surrogates, and for a terminal
+    also control characters."""
+    fields = row._asdict() | {name: value for name, value in (more or {}).items() if value}
     if not is_terminal:
         try:
             return orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)
@@ -118,10 +122,17 @@ def write_csv(run: ExportRun, out: BinaryIO) -> None:
     text = io.TextIOWrapper(out, encoding="utf-8", errors="replace", newline="", write_through=True)
     try:
         lines = csv.writer(text)
-        lines.writerow(ExportRow._fields)
-        lines.writerows([escape_formula(cell) for cell in export_row(page)] for page in run.pages())
+        lines.writerow((*ExportRow._fields, "usage"))
+        lines.writerows(
+            [escape_formula(cell) for cell in (*export_row(page), usage_json(page))] for page in run.pages()
+        )
     finally:
         text.detach()
+
+
+def usage_json(page: ExportedPage) -> str | None:
+    """Return the terms of use of a version as JSON in one cell; None: there are none."""
+    return orjson.dumps(page.usage.summary()).decode() if page.usage else None
 
 
 def escape_formula(cell: object) -> object:
@@ -201,8 +212,8 @@ def _fill(db: sqlite3.Connection, pages: Iterator[ExportedPage]) -> None:
         db.execute("update pages set versions = versions + 1 where id = ?", (page_id,))
         text = row.text.encode("utf-8", "replace").decode()
         db.execute(
-            "insert into versions values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (page_id, row.version, *row[1:6], text, row.digest, page.version.body_bytes),
+            "insert into versions values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (page_id, row.version, *row[1:6], text, row.digest, page.version.body_bytes, usage_json(page)),
         )
         if count % ROWS_PER_TRANSACTION == 0:
             db.execute("commit")
@@ -223,6 +234,7 @@ COLUMNS = {
         "digest": "VARCHAR",
         "bytes": "BIGINT",
         "links": "INTEGER",
+        "usage": "VARCHAR",
         "warc_file": "VARCHAR",
         "warc_offset": "BIGINT",
         "warc_length": "BIGINT",
@@ -253,6 +265,7 @@ class _Page(NamedTuple):
     digest: str
     bytes: int
     links: int
+    usage: str | None
     warc_file: str
     warc_offset: int
     warc_length: int
@@ -315,6 +328,7 @@ def _write_page(page: ExportedPage, outs: Mapping[str, BinaryIO], counts: dict[s
                 digest=version.digest.hex(),
                 bytes=version.body_bytes,
                 links=len(document.links),
+                usage=usage_json(page),
                 warc_file=version.file,
                 warc_offset=version.offset,
                 warc_length=version.length,

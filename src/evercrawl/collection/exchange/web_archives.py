@@ -22,6 +22,8 @@ from evercrawl.adapters.warc.gzip_members import compress_record
 from evercrawl.adapters.warc.reader import WarcRecord
 from evercrawl.adapters.warc.warc_records import (
     WarcInfo,
+    metadata_record,
+    record_urn,
     request_record_for,
     resolved_record_id,
     resolved_response,
@@ -62,7 +64,19 @@ class WarcFile:
         self._write(compress_record(warcinfo_record(name, info, now=datetime.now(UTC)), level))
 
     def add(self, answer: SelectedResponse) -> WarcPosition:
-        """Write a response and its request, if it is stored; return the position of the response."""
+        """Write a response, its request if it is stored, and what its publisher says about its use; return the
+        position of the response."""
+        place = self._add_exchange(answer)
+        if answer.usage:
+            fields = {name: _field_text(value) for name, value in answer.usage.summary().items()}
+            own = answer.stored.record.headers.get("warc-record-id", "")
+            if answer.stored.is_revisit:
+                own = record_urn(resolved_record_id(answer.version.record_id)).decode()
+            at = from_us(answer.version.seen_us)
+            self._write(compress_record(metadata_record(answer.version.url, fields, own, at=at), self._level))
+        return place
+
+    def _add_exchange(self, answer: SelectedResponse) -> WarcPosition:
         if answer.stored.record.kind == "conversion":
             return self._add_rendered(answer)
         request = request_record(self._archive, answer.version, answer.stored)
@@ -84,7 +98,7 @@ class WarcFile:
         return place
 
     def _add_resolved(self, answer: SelectedResponse, request: WarcRecord | None) -> WarcPosition:
-        version, stored, _ = answer
+        version, stored = answer.version, answer.stored
         record_id = resolved_record_id(version.record_id)
         concurrent = request.headers.get("warc-record-id") if request is not None else None
         response = resolved_response(
@@ -100,6 +114,10 @@ class WarcFile:
         self._out.write(member)
         self.size += len(member)
         return place
+
+
+def _field_text(value: object) -> str:
+    return "; ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def write_warc(run: ExportRun, out: ByteSink, name: str) -> None:
@@ -172,7 +190,7 @@ def sorted_lines(folder: Path | None = None) -> Iterator[SortedLines]:
 def write_cdxj(run: ExportRun, out: BinaryIO) -> None:
     """Write the index of the selected versions in the collection's archive files."""
     with sorted_lines() as lines:
-        for version, stored, _ in chain(run.answers(), run.resources()):
+        for version, stored, *_ in chain(run.answers(), run.resources()):
             mime = REVISIT_TYPE if stored.is_revisit else mime_of(stored)
             place = WarcPosition(version.offset, version.length)
             lines.add(cdxj_line(version, stored, mime=mime, file=version.file, place=place))

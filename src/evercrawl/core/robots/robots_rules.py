@@ -12,11 +12,13 @@ from typing import NamedTuple, assert_never
 from evercrawl.core.faults import retry_after
 from evercrawl.core.robots.robots_txt import RobotsTxt, parse_robots, path_and_query
 from evercrawl.core.url import PAGE_SCHEMES, path_of
+from evercrawl.core.usage import rules_terms
 from evercrawl.model.fetch import Failed, Fault, Fetched, FetchResult, Headers, Moved, NotModified, header
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import RobotsSettings
 from evercrawl.model.site import RobotsRecord
 from evercrawl.model.time import from_us, span_us, to_us
+from evercrawl.model.usage import UsageTerms
 
 MIN_LIFETIME = timedelta(minutes=10)  # A copy is used at least this long. `max-age=0` is rarely intended.
 QUICK_RETRY = timedelta(seconds=10)  # Wait before the first retry of a robots.txt that could not be read.
@@ -59,6 +61,11 @@ class RobotsRules:
     def sitemaps(self) -> tuple[str, ...]:
         """The Sitemap lines, as written."""
         return self.robots.sitemaps
+
+    def usage_terms(self, url: str) -> UsageTerms:
+        """Return what robots.txt says about the use of a page."""
+        lines = self.robots.usage_of(path_and_query(url)) if self.robots.usage else ()
+        return rules_terms([(line.value, line.source) for line in lines])
 
     def verdict(self, url: str) -> RobotsVerdict:
         """Return what robots.txt says about a URL of the site."""

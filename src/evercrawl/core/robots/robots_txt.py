@@ -257,6 +257,8 @@ PARSE_LIMIT = 512 * 1024  # Bytes of a file that are read. RFC 9309 section 2.5 
 MAX_LINE_CHARS = 2083 * 8 - 1
 """Characters of a line that are read, as in Google's parser: eight times the longest URL of old browsers."""
 MAX_SITEMAPS = 1000
+MAX_USAGE_LINES = 100  # Content-Usage and Content-Signal lines of a group.
+USAGE_RECORDS = frozenset(("content-usage", "content-signal"))
 ROBOTS_PATH = "/robots.txt"
 
 _UTF8_BOM = b"\xef\xbb\xbf"
@@ -273,9 +275,27 @@ _SPELLINGS = {
     "crawl-delay": ("crawl-delay", "crawldelay", "crawl delay"),
     "request-rate": ("request-rate", "request rate"),
     "visit-time": ("visit-time", "visit time"),
+    "content-usage": ("content-usage",),
+    "content-signal": ("content-signal", "content-signals"),
 }
 _RECORD = {spelling: record for record, spellings in _SPELLINGS.items() for spelling in spellings}
 _WITHOUT_COLON = re.compile(rf"({'|'.join(_RECORD)})[ \t]+(.*)", re.IGNORECASE)
+
+
+class UsageLine(NamedTuple):
+    """A Content-Usage or Content-Signal line: what may be done with pages whose path matches."""
+
+    number: int
+    record: str
+    pattern: str  # Empty: all paths.
+    value: str
+
+    @property
+    def source(self) -> str:
+        """The place of the line, as `why` shows it."""
+        return (
+            f"robots.txt line {self.number}, {'Content-Usage' if self.record == 'content-usage' else 'Content-Signal'}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +307,21 @@ class RobotsTxt:
     request_rate: RequestRate | None = None
     visit_time: VisitTime | None = None
     sitemaps: tuple[str, ...] = ()
+    usage: tuple[UsageLine, ...] = ()
+
+    def usage_of(self, target: str) -> list[UsageLine]:
+        """Return the lines that say what may be done with a path: of each record those with the longest pattern that
+        matches (draft-ietf-aipref-attach-05 section 3.1)."""
+        path, found = normalise_escapes(target), list[UsageLine]()
+        for record in dict.fromkeys(line.record for line in self.usage):
+            ranked = [
+                (rank, line)
+                for line in self.usage
+                if line.record == record and (rank := _usage_rank(line.pattern, path)) is not None
+            ]
+            best = max((rank for rank, _ in ranked), default=0)
+            found += [line for rank, line in ranked if rank == best]
+        return found
 
     def verdict(self, target: str) -> RuleVerdict:
         """Return what the file says about path and query of a canonical URL. The file itself is always allowed."""
@@ -310,6 +345,7 @@ class _GroupRecords:
     delay: float | None = None
     rate: RequestRate | None = None
     time: VisitTime | None = None
+    usage: list[UsageLine] = field(default_factory=list)
 
 
 def parse_robots(body: bytes, *, agent: str, limit: int = PARSE_LIMIT) -> RobotsTxt:
@@ -319,7 +355,8 @@ def parse_robots(body: bytes, *, agent: str, limit: int = PARSE_LIMIT) -> Robots
     for number, record, value in _records(_text(body, limit)):
         groups.take(number, record, value)
     ours = next((groups.records[name] for name in (*names, "*") if name in groups.records), _GroupRecords())
-    return RobotsTxt(RuleMatcher(ours.lines), ours.delay, ours.rate, ours.time, tuple(groups.sitemaps))
+    sitemaps, usage = tuple(groups.sitemaps), tuple(ours.usage)
+    return RobotsTxt(RuleMatcher(ours.lines), ours.delay, ours.rate, ours.time, sitemaps, usage)
 
 
 def verdict_for(robots: RobotsTxt, url: str) -> RuleVerdict:
@@ -417,7 +454,10 @@ class _Groups:
         else:
             self._names_ended = True
             for name in self._newest:
-                _add_extension(self.records[name], record, value)
+                if record in USAGE_RECORDS:
+                    _add_usage(self.records[name], number, record, value)
+                else:
+                    _add_extension(self.records[name], record, value)
 
     def _name(self, names: set[str]) -> None:
         self._group = names if self._group_has_rules else self._group | names
@@ -437,6 +477,27 @@ def _add_extension(records: _GroupRecords, record: str, value: str) -> None:
         records.rate = parse_request_rate(value) or records.rate
     else:
         records.time = parse_visit_time(value) or records.time
+
+
+def _add_usage(records: _GroupRecords, number: int, record: str, value: str) -> None:
+    """Keep a line about usage; its value may begin with a path."""
+    if len(records.usage) < MAX_USAGE_LINES:
+        pattern, _, rest = value.partition(" ") if value.startswith("/") else ("", "", value)
+        records.usage.append(UsageLine(number, record, pattern, rest.strip()))
+
+
+def _usage_rank(pattern: str, path: str) -> int | None:
+    """Return the length of a pattern that matches a path; None: it does not."""
+    if not pattern:
+        return 0
+    rule = _compile(pattern, RuleLine(0, True, pattern))
+    return rule.rank if _matches_all(rule, path) else None
+
+
+def _matches_all(rule: _Rule, path: str) -> bool:
+    if len(rule.parts) > 1:
+        return _matches(rule, path)
+    return path == rule.parts[0] if rule.anchored else path.startswith(rule.parts[0])
 
 
 def _names_of_line(value: str) -> set[str]:

@@ -175,6 +175,7 @@ def show(state: AppState, inputs: Inputs) -> dict[str, Any]:
         "headers": [list(pair) for pair in found.headers],
         "text": found.text[:TEXT_SHOWN],
         "links": [link.url for link in found.links[:500]],
+        "usage": dict(found.usage),
         "replay": _replay(state, inputs.host, found.url, found.fetched_at),
         "memento": f"{origin}/web/{stamp}/{found.url}",
     }

@@ -288,7 +288,7 @@ def test_csv_cells_cannot_become_formulas(tmp_path):
     collection.export("csv", target)
     with target.open(newline="", encoding="utf-8") as file:
         names, row = csv.reader(file)
-    assert names == FIELDS
+    assert names == [*FIELDS, "usage"]
     assert row[4] == '\'=HYPERLINK("http://evil.test")'
     assert row[6].startswith("'+1 is a start")
     assert [escape_formula(cell) for cell in ("@x", "-1", "\tx", "a=b", 5, None)] == [
