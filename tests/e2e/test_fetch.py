@@ -11,12 +11,14 @@ import subprocess
 import sys
 import time
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import brotli
 import pytest
 import zstandard
 
+from evercrawl.adapters.http.request_signing import RequestSigner, create_key
 from evercrawl.errors import ConfigError
 from evercrawl.model.fetch import Failed, Fault, Fetched, FetchResult, Moved, NotModified, Request, Truncation
 from tests.e2e.certificates import Authority
@@ -389,3 +391,20 @@ def test_a_body_without_length_needs_a_tls_close_notify(authority: Authority) ->
 def test_a_missing_authority_file_is_a_config_error() -> None:
     with pytest.raises(ConfigError, match="ca_file"):
         run(fetch("http://127.0.0.1/", ca_file="no/such/file.pem"))
+
+
+def test_requests_over_tls_are_signed_if_there_is_a_key(authority: Authority, tmp_path: Path) -> None:
+    signer = RequestSigner(create_key(tmp_path / "key.pem"), "https://crawler.example/keys")
+
+    async def job() -> FetchResult:
+        async with serving({"body": "x"}, tls=authority.server("site.test")) as server:
+            place = f"site.test:{server.port}"
+            async with fetcher(resolve=(f"{place}:127.0.0.1",), ca_file=str(authority.ca_file)) as one:
+                one._signer = signer
+                return await one.fetch(Request(f"https://{place}/"))
+
+    result = run(job())
+    assert isinstance(result, Fetched), result
+    head = result.exchange.request_head.decode()
+    assert '\r\nSignature-Agent: sig1="https://crawler.example/keys"\r\n' in head
+    assert head.count("\r\nSignature: sig1=:") == 1

@@ -11,6 +11,7 @@ import os
 import resource
 import shutil
 import socket
+import stat
 import tempfile
 import time
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, NamedTuple, Protocol
 
-from evercrawl.errors import CollectionBusy, StoreUnavailable
+from evercrawl.errors import CollectionBusy, ConfigError, StoreUnavailable
 
 _MONOTONIC_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """On Linux, a clock that also counts while the machine is suspended."""
@@ -298,3 +299,24 @@ async def wait_for_first(*events: asyncio.Event, within_s: float) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+MAX_PRIVATE_BYTES = 4 * 1024 * 1024
+
+
+def read_private_file(path: Path, *, what: str) -> str:
+    """Return the text of a file with secrets; raise ConfigError if somebody else can read or write it."""
+    try:
+        with path.open("rb") as file:
+            found = os.fstat(file.fileno())
+            if found.st_uid not in (os.getuid(), 0):
+                raise ConfigError(f"{path} belongs to another user, so its {what} {_verb(what)} not used")
+            if found.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+                raise ConfigError(f"{path} can be read by others, so it is not used; protect it: chmod 600 {path}")
+            return file.read(MAX_PRIVATE_BYTES).decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
+
+
+def _verb(what: str) -> str:
+    return "are" if what.endswith("s") else "is"

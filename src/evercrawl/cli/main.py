@@ -84,6 +84,7 @@ GROUPS: dict[str, dict[str, ListedCommand]] = {
         "cluster": ListedCommand("nodes", "List or stop the workers of a PostgreSQL collection."),
         "outpost": ListedCommand("nodes", "Run small fetchers close to the sites."),
         "trust": ListedCommand("setup", "Trust a collection that somebody else made, or stop it."),
+        "signature": ListedCommand("setup", "Sign your requests, so that sites can tell that they are yours."),
         "doctor": ListedCommand("setup", "Check this machine, and a site's robots.txt."),
         "completion": ListedCommand("setup", "Print the completion script for your shell."),
         "version": ListedCommand("setup", "Show the versions of evercrawl, Python and SQLite."),

@@ -12,6 +12,7 @@ from uuid import uuid4
 from evercrawl.adapters.duplicates_index import NEW_ENTRIES, NearDuplicateIndex
 from evercrawl.adapters.focus_file import load_focus
 from evercrawl.adapters.http.client import HttpFetcher
+from evercrawl.adapters.http.request_signing import load_signer
 from evercrawl.adapters.parse_process import ParseProcesses
 from evercrawl.adapters.plugins import FetcherByScheme, InstalledHandlers, load_filter, load_schemes
 from evercrawl.adapters.sqlite.inbox_file import Corrections
@@ -144,7 +145,12 @@ def _fetchers(
 
     found, keeps = load(), settings.http.keep_cookies
     http = HttpFetcher(
-        settings, clock, agent, may_send=peers.may_fetch, proxy_of=lambda parts: found.proxy_of(origin_of(parts))
+        settings,
+        clock,
+        agent,
+        may_send=peers.may_fetch,
+        proxy_of=lambda parts: found.proxy_of(origin_of(parts)),
+        signer=load_signer(settings.identity),
     )
     others = _outposts(collection, settings, clock, http)
     if not found.sites and keeps != "all":

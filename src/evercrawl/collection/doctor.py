@@ -49,6 +49,7 @@ EXTRAS = {
     "pdf": ("pypdf", "text of PDF files"),
     "postgres": ("asyncpg", "state in PostgreSQL"),
     "screenshots": ("PIL", "differences of screenshots"),
+    "signatures": ("cryptography", "signed requests"),
     "s3": ("obstore", "archives on object storage"),
 }  # Extra -> the module that it installs, and its purpose.
 

@@ -175,3 +175,20 @@ def _fetcher(target: LoginTarget) -> HttpFetcher:
     found = target.credentials()
     agent = user_agent(target.settings.identity, __version__)
     return HttpFetcher(target.settings, SystemClock(), agent, proxy_of=lambda parts: found.proxy_of(origin_of(parts)))
+
+
+# Signed requests
+
+
+def create_signing_key(file: Path) -> str:
+    """Create a key that signs requests; return its name."""
+    from evercrawl.adapters.http.request_signing import create_key
+
+    return create_key(file).name
+
+
+def signing_key_directory(file: Path) -> dict[str, Any]:
+    """Return the directory of a key, which sites fetch to check signatures."""
+    from evercrawl.adapters.http.request_signing import load_key
+
+    return load_key(file).directory()

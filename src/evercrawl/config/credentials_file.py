@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import stat
 import tomllib
 from base64 import b64encode
 from collections.abc import Mapping
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 from urllib.parse import unquote, urlsplit
 
+from evercrawl.adapters.system import read_private_file
 from evercrawl.config.edit import replace_file
 from evercrawl.config.load import CREDENTIALS_VARIABLES, suggestion, user_file
 from evercrawl.core.sign_in.cookies import cookie_fields, cookie_of_fields, host_of, is_valid_pair
@@ -25,7 +25,6 @@ from evercrawl.model.fetch import Headers
 
 CREDENTIALS_FILE = "credentials.toml"
 CREDENTIALS_VARIABLE, FILE_VARIABLE = CREDENTIALS_VARIABLES  # The content of such a file; the path of one more.
-MAX_FILE_BYTES = 4 * 1024 * 1024
 _KEYS = ("basic", "bearer", "check", "check_text", "cookies", "headers", "login", "proxy", "proxy_resolves")
 _LOGIN_KEYS = ("url", "user", "password", "fields")
 _OWN_FIELDS = (
@@ -58,27 +57,13 @@ def read_credentials(
     tables: dict[str, SiteCredentials] = {}
     for path in files:
         if path.exists():
-            tables |= _parse(_read_private(path), str(path), env)
+            tables |= _parse(read_private_file(path, what="passwords"), str(path), env)
     if named := env.get(FILE_VARIABLE):
-        tables |= _parse(_read_private(Path(named)), named, env)
+        tables |= _parse(read_private_file(Path(named), what="passwords"), named, env)
     if text := env.get(CREDENTIALS_VARIABLE):
         tables |= _parse(text, f"environment variable {CREDENTIALS_VARIABLE}", env)
     others = tables.pop(ALL_SITES, None)
     return CredentialSet(tables, None if others is None else others.proxy)
-
-
-def _read_private(path: Path) -> str:
-    """Return the text of a file; raise ConfigError if somebody else can read or write it."""
-    try:
-        with path.open("rb") as file:
-            found = os.fstat(file.fileno())
-            if found.st_uid not in (os.getuid(), 0):
-                raise ConfigError(f"{path} belongs to another user, so its passwords are not used")
-            if found.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-                raise ConfigError(f"{path} can be read by others, so it is not used; protect it: chmod 600 {path}")
-            return file.read(MAX_FILE_BYTES).decode()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
 
 
 def _parse(text: str, place: str, env: Mapping[str, str]) -> dict[str, SiteCredentials]:
@@ -233,13 +218,13 @@ class _TableReader:
 
 def site_table(path: Path, site: str) -> dict[str, Any]:
     """Return the table of a site as it is written; empty: there is none."""
-    tables = tomllib.loads(_read_private(path)) if path.exists() else {}
+    tables = tomllib.loads(read_private_file(path, what="passwords")) if path.exists() else {}
     return next((table for name, table in tables.items() if name != ALL_SITES and site_name(name) == site), {})
 
 
 def write_site(path: Path, site: str, table: Mapping[str, Any] | None) -> None:
     """Replace the table of a site in a file that only its owner can read; None: remove it. The rest stays."""
-    before = _read_private(path) if path.exists() else _HEADING
+    before = read_private_file(path, what="passwords") if path.exists() else _HEADING
     text = _without_site(before, site)
     if table is not None:
         text = f"{text.rstrip()}\n\n{_toml_table(site, table)}"

@@ -39,6 +39,7 @@ _RESOLVE = re.compile(r"[^\s:\[\]]+:\d{1,5}:\[?[0-9A-Fa-f.:]+\]?")
 _TRAP_RULE = re.compile(r"(?:https?://\S+ )?\S+")
 _LISTEN = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[^\s:\[\]]+):\d{1,5}")
 _SENDER = re.compile(r"(?:[^<>@\x00-\x1f\x7f]*<)?[^\s@<>,;:\"()\[\]\\]+@[A-Za-z0-9.-]+>?")
+_KEY_DIRECTORY = re.compile(r"https://[!#-\[\]-~]+", re.ASCII)
 _ORIGIN = re.compile(r"https?://[^\s/?#@]+(?:/c/[^\s/?#]+)?/?")
 _MEDIA_TYPE = re.compile(r"(?:\*|[a-z0-9!#$&^_+-]+)/[a-z0-9!#$&^_.+*-]+")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
@@ -212,6 +213,7 @@ CHECKS: dict[str, Check] = {
     "identity.product": _product,
     "identity.user_agent": _one_of(*USER_AGENTS),
     "identity.contact": _contact,
+    "identity.signature_agent": _like(_KEY_DIRECTORY, "the https URL of your key directory"),
     "change.detector": _detector,
     "scope.kind": _one_of("host", "prefix", "domain", "list"),
     "scope.seeds": _each(_no_credentials),

@@ -32,6 +32,16 @@ class IdentitySettings:
     contact: str | None = setting(
         None, "Mail address or web page where site owners can reach you. Sent with every request."
     )
+    signature_key: str | None = setting(
+        None,
+        "File with the private key that signs requests to sites with TLS (Web Bot Auth), so that they can tell that they are yours; see `evercrawl signature`.",
+        needs_trust=True,
+    )
+    signature_agent: str | None = setting(
+        None,
+        "URL of your key directory, sent with signed requests: https://HOST/.well-known/http-message-signatures-directory.",
+        needs_trust=True,
+    )
 
 
 @dataclass(frozen=True, slots=True)

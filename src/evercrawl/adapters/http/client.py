@@ -20,6 +20,7 @@ from evercrawl.adapters.http.connections import (
 )
 from evercrawl.adapters.http.dns import Resolver
 from evercrawl.adapters.http.proxy import ProxyOf, forward_lines, no_proxy, open_tunnel, proxy_targets
+from evercrawl.adapters.http.request_signing import RequestSigner
 from evercrawl.adapters.system import file_shares
 from evercrawl.core.http.content_coding import DecodeLimits
 from evercrawl.core.http.http1 import ReadLimits, ResponseReader
@@ -74,12 +75,14 @@ class HttpFetcher:
         may_send: Callable[[], bool] = _always,
         accept_encoding: str = ACCEPT_ENCODING,
         proxy_of: ProxyOf = no_proxy,
+        signer: RequestSigner | None = None,
     ) -> None:
         """`may_send` is called just before a request is sent; if it returns False, LeaseLost is raised.
         `proxy_of` returns the proxy for a site."""
         http = settings.http
         self._may_send = may_send
         self._clock = clock
+        self._signer = signer
         self._http = http
         self._constant = constant_headers(user_agent, http.accept_language, accept_encoding=accept_encoding)
         self._timeouts = HttpTimeouts.from_settings(http)
@@ -168,7 +171,10 @@ class HttpFetcher:
         )
         failure: FetchFailed | None = None
         try:
-            sent = request_bytes(request, self._constant, via=connection.via)
+            constant = self._constant
+            if self._signer is not None:
+                constant += self._signer.lines(site_of(request.url), now=self._clock.now())
+            sent = request_bytes(request, constant, via=connection.via)
             await connection.exchange(sent, reader, timeouts=self._timeouts, deadline=deadline)
         except FetchFailed as error:
             failure = error
@@ -176,7 +182,7 @@ class HttpFetcher:
             if reader.reusable:
                 self._pool.put(connection)
         is_plain = connection.via is None and not (request.secrets or request.headers) and request.form is None
-        head = sent if is_plain else request_bytes(request, self._constant, masked=True)
+        head = sent if is_plain else request_bytes(request, constant, masked=True)
         return self._result(request, reader, _exchange_of(connection, head, reader, began), failure)
 
     def _result(

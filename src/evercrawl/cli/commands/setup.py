@@ -1,4 +1,4 @@
-"""Commands to set evercrawl up: `config`, `doctor`, `completion` and `version`."""
+"""Commands to set evercrawl up: `config`, `doctor`, `completion`, `version` and `signature`."""
 
 from __future__ import annotations
 
@@ -264,3 +264,52 @@ def version_command(as_json: bool) -> None:
         return
     for name, version in versions.items():
         click.echo(f"{name} {version}")
+
+
+@click.group("signature", cls=CommandGroup)
+@common_options
+def signature_command() -> None:
+    """Sign your requests, so that sites can tell them from impostors.
+
+    Signed requests follow Web Bot Auth (HTTP Message Signatures, RFC 9421). Only requests with TLS are signed.
+
+    \b
+    evercrawl signature create ~/.config/evercrawl/signing.pem
+    evercrawl signature directory ~/.config/evercrawl/signing.pem
+    evercrawl config set --user identity.signature_key ~/.config/evercrawl/signing.pem
+    evercrawl config set --user identity.signature_agent \\
+      https://crawler.example.org/.well-known/http-message-signatures-directory
+    """
+
+
+@signature_command.command("create")
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@json_option
+@common_options
+@pass_cli
+def signature_create(cli: CliContext, file: Path, as_json: bool) -> None:
+    """Create a key in a new file that only you can read."""
+    from evercrawl.collection.site_logins import create_signing_key
+
+    name = create_signing_key(file)
+    if as_json:
+        emit_json("signature", {"file": str(file), "keyid": name})
+    else:
+        click.echo(f"key {name} in {file}")
+        cli.note(f"publish its directory: evercrawl signature directory {file}")
+
+
+@signature_command.command("directory")
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@common_options
+def signature_directory(file: Path) -> None:
+    """Print the key directory (a JSON Web Key Set) to publish.
+
+    Serve it with TLS at /.well-known/http-message-signatures-directory, with the media type
+    application/http-message-signatures-directory+json. It holds only the public key.
+    """
+    import json
+
+    from evercrawl.collection.site_logins import signing_key_directory
+
+    click.echo(json.dumps(signing_key_directory(file), indent=2))
