@@ -28,6 +28,7 @@ from evercrawl.model.sitemap import SitemapType
 from evercrawl.sitemaps.folder_pages import FolderRules
 from evercrawl.sitemaps.generator import BuildReport, SitemapTarget, build_from_folder
 from tests.command_server import run_command, start_command
+from tests.e2e.moved_clock import HTML, collection_of, served_site
 from tests.programs import find_program
 
 HOST = "owner.test"
@@ -502,3 +503,17 @@ def test_errors_are_clear(owner: Owner) -> None:
     owner.call("sitemap", "check", "nowhere.xml", "--offline", code=2)
     owner.call("lab", "nothing", code=2)
     assert owner.json("lab", "sitemap")["matches"] is True
+
+
+def test_the_links_of_a_named_llms_txt_are_found_and_stay_within_the_scope(tmp_path: Path) -> None:
+    with served_site() as site:
+        site.files = {
+            "/": (HTML, "<title>Home</title><main><p>The home page of the harbour, with its opening times."),
+            "/robots.txt": ("text/plain", f"# For models: {site.base}/llms.txt"),
+            "/llms.txt": ("text/markdown", "# Harbour\n- [Prices](/prices)\n- [Other](http://other.example/)"),
+            "/prices": (HTML, "<title>Prices</title><main><p>A berth costs twelve euros a night in the summer."),
+        }
+        collection = collection_of(site, tmp_path / "c.evercrawl", policy="optimal")
+        assert collection.crawl_blocking().new == 2
+        assert collection.show(site.base + "/prices").title == "Prices"
+        assert [skipped.url for skipped in collection.skipped()] == ["http://other.example/"]

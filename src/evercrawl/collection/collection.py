@@ -565,7 +565,13 @@ class Collection:
         return report
 
     def build_sitemap(
-        self, to: str | Path, *, state: str | Path, base_url: str | None = None, gzip: bool = False
+        self,
+        to: str | Path,
+        *,
+        state: str | Path,
+        base_url: str | None = None,
+        gzip: bool = False,
+        llms_txt: bool = False,
     ) -> BuildReport:
         """Write sitemaps of the pages below `base_url` (default: the collection's site) into the folder `to`.
         `state` is the file that the next build compares with."""
@@ -574,7 +580,7 @@ class Collection:
         from evercrawl.sitemaps.generator import SitemapTarget
 
         base = collection_base_url(self.settings) if base_url is None else parse_base_url(base_url)
-        target = SitemapTarget(Path(to), base, Path(state), compressed=gzip)
+        target = SitemapTarget(Path(to), base, Path(state), compressed=gzip, llms_txt=llms_txt)
         return build_from_collection(self.path, self.settings, target)
 
     # Maintenance

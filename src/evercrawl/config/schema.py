@@ -267,6 +267,7 @@ CHECKS: dict[str, Check] = {
     "revisit.policy": _one_of(*POLICIES),
     "revisit.selective_threshold": _between(0.01, 1),
     "revisit.selective_step": _between(0, 1),
+    "sitemaps.llms_txt": _one_of("named", "always", "never"),
     "sitemaps.extended": _one_of("named", "always", "never"),
     "assets.max_bytes": _at_least(1),
     "assets.max_per_page": _at_least(1),

@@ -14,6 +14,7 @@ from evercrawl.core.http.content_coding import unknown_coding
 from evercrawl.core.items import ItemPage
 from evercrawl.core.scope.selection import SELECTION_REASONS, FetchedPage
 from evercrawl.core.sentiment.field_analysers import analyse_fields, analyse_items
+from evercrawl.core.sitemap.llms_txt import named_in
 from evercrawl.core.url import site_of
 from evercrawl.core.usage import combine_terms, header_terms, page_terms
 from evercrawl.core.visit.links import FoundLinks
@@ -374,6 +375,9 @@ def note_sitemaps(facts: VisitFacts, decision: Decision) -> Decision:
     state = state._replace(requests=state.requests + 1)
     document = decision.content.document if decision.content is not None else None
     feeds = document.feeds if document is not None else ()
+    if document is not None and facts.policy.settings.sitemaps.llms_txt != "never" and facts.page.depth <= FEED_DEPTH:
+        others = (alternate.url for alternate in document.alternates)
+        feeds = (*feeds, *named_in((*others, *(link.url for link in document.links))))
     if feeds and facts.page.depth <= FEED_DEPTH and len(state.feeds) < MAX_FEEDS:
         name = facts.related.knowledge.site.name
         own = [feed for feed in feeds if site_of(feed) == name]

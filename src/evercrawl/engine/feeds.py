@@ -12,6 +12,7 @@ from evercrawl.core.revisit.interval_rules import SITEMAP_ROUND_DAYS
 from evercrawl.core.revisit.site_model import SiteModel
 from evercrawl.core.robots.robots_rules import RobotsRules
 from evercrawl.core.robots.robots_txt import sitemap_urls
+from evercrawl.core.sitemap.llms_txt import LLMS_PATH
 from evercrawl.core.sitemap.sitemap_discovery import (
     SitemapSource,
     SitemapState,
@@ -169,7 +170,8 @@ class SitemapPoller:
         answered: set[str] = set()
         announced = misses = 0
         extended = "always" if self._schedule.needs_sitemaps else self._settings.extended
-        for source in sources_of(site.name, named=self._named(site), feeds=state.value.feeds, extended=extended):
+        feeds = self._feeds(site, state.value)
+        for source in sources_of(site.name, named=self._named(site), feeds=feeds, extended=extended):
             known = state.value.sources.get(source.url)
             if site_of(source.url) != site.name or (is_partial and known is not None):
                 continue
@@ -190,6 +192,12 @@ class SitemapPoller:
         rules = self._access.robots_of(site)
         named = sitemap_urls(rules.robots, f"{site.name}/robots.txt") if rules is not None else ()
         return named[:MAX_NAMED_SITEMAPS]
+
+    def _feeds(self, site: Site, state: SitemapState) -> tuple[str, ...]:
+        """Return the feeds of a site, with its llms.txt if that is to be read."""
+        rules, wanted = self._access.robots_of(site), self._settings.llms_txt
+        is_named = wanted == "named" and rules is not None and LLMS_PATH.encode() in rules.record.body
+        return (site.name + LLMS_PATH, *state.feeds) if wanted == "always" or is_named else state.feeds
 
     async def _read(
         self, source: SitemapSource, site: Site, state: SiteState[SitemapState], outlook: SiteState[SiteModel]

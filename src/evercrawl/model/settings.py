@@ -404,6 +404,10 @@ class SitemapSettings:
         "When to ask for the extended sitemap (?XTND) first. named: of the sitemap that robots.txt names; always: also of "
         "/sitemap.xml, as paper-sitemap does; never.",
     )
+    llms_txt: str = setting(
+        "named",
+        "When to read /llms.txt, whose links come early. named: if robots.txt or a page near the start names it; always; never.",
+    )
     max_files: int = setting(200, "Maximum number of sitemaps to read per site at a time.")
     max_bytes: int = setting(50 * 1024 * 1024, "Maximum size of one sitemap.")
 

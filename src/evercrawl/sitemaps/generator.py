@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from evercrawl.adapters.system import exclusive_lock, write_atomically
+from evercrawl.core.sitemap.llms_txt import LLMS_PATH, write_llms_txt
 from evercrawl.core.sitemap.sitemap_writer import MAX_BYTES, MAX_URLS, SitemapFile, gzip_bytes, sitemap_files
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.sitemap import SitemapPage
@@ -34,6 +35,7 @@ class SitemapTarget:
     compressed: bool = False  # Also write a .gz next to each .xml file, for servers that can send it.
     max_urls: int = MAX_URLS
     max_bytes: int = MAX_BYTES
+    llms_txt: bool = False  # Also write llms.txt, unless somebody else wrote one.
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +139,16 @@ def _build_changes(before: Mapping[str, PageEntry], now: Mapping[str, PageEntry]
 
 
 def publish_files(
-    target: SitemapTarget, pages: list[SitemapPage], old_files: Iterable[str]
+    target: SitemapTarget, pages: list[SitemapPage], old_files: Collection[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Write both sitemaps; return the names of all files and of the changed ones.
     Parts are written before the index that names them; obsolete files are deleted last."""
     if not target.folder.is_dir():
         raise StoreUnavailable(f"the folder {target.folder} does not exist; create it first")
+    llms_txt = LLMS_PATH.removeprefix("/")
+    path = target.folder / llms_txt
+    if target.llms_txt and path.exists() and llms_txt not in old_files:
+        raise ConfigError(f"{path} was not written by a build; move it away, or do without --llms-txt")
     names, written = [], []
     for file in _files(target, pages):
         names.append(file.name)
@@ -155,6 +161,8 @@ def publish_files(
 
 
 def _files(target: SitemapTarget, pages: list[SitemapPage]) -> Iterator[SitemapFile]:
+    if target.llms_txt:
+        yield SitemapFile(LLMS_PATH.removeprefix("/"), write_llms_txt(pages, target.base_url))
     limits = {"max_urls": target.max_urls, "max_bytes": target.max_bytes}
     for extended, stem in ((True, EXTENDED_STEM), (False, STEM)):
         for file in sitemap_files(pages, target.base_url, extended=extended, stem=stem, **limits):

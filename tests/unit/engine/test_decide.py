@@ -30,7 +30,7 @@ from evercrawl.model.change import Change, ChangeClass
 from evercrawl.model.fetch import Fault, FetchResult, Headers, Truncation
 from evercrawl.model.page import DuplicateCandidate, Page
 from evercrawl.model.reason import Outcome, Reason
-from evercrawl.model.settings import DiscoverySettings, ScopeSettings, Settings, SiteSettings
+from evercrawl.model.settings import DiscoverySettings, ScopeSettings, Settings, SitemapSettings, SiteSettings
 from evercrawl.model.time import to_us
 from tests.unit.engine.visits import (
     HOME,
@@ -530,6 +530,15 @@ def test_feeds_near_the_entrance_are_noted():
     assert deep is not None
     assert deep.feeds == ()
     assert decided(page(), failed(Fault.TIMEOUT), site={"sitemaps": SitemapState()}).site.sitemaps is None
+
+
+def test_an_llms_txt_that_a_page_names_is_a_feed():
+    answer = fetched(body(links=("/llms.txt", "/other.txt")))
+    for wanted, noted in (("named", (HOME + "llms.txt",)), ("never", ())):
+        settings = Settings(scope=ScopeSettings(seeds=(HOME,)), sitemaps=SitemapSettings(llms_txt=wanted))
+        found = decided(page(), answer, site={"sitemaps": SitemapState()}, policy=policy(settings)).site.sitemaps
+        assert found is not None
+        assert found.feeds == noted
 
 
 def test_a_change_waits_for_other_pages_unless_the_visit_was_requested():

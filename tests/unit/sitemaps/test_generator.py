@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 from evercrawl.adapters.system import exclusive_lock, write_atomically
 from evercrawl.core.sitemap.sitemap_reader import read_sitemap
-from evercrawl.errors import CollectionBusy, StoreUnavailable
+from evercrawl.errors import CollectionBusy, ConfigError, StoreUnavailable
 from evercrawl.model.sitemap import SitemapType
 from evercrawl.model.time import from_us
 from evercrawl.sitemaps.build_state import read_state, state_path
@@ -246,3 +247,20 @@ def test_only_modified_files_are_read(site_folder: SiteFolder, monkeypatch: pyte
     for number in range(20, 30):
         site_folder.put(f"many/{number}.html", f"other words of {number}")
     assert list(site_folder.build().changed) == sorted(read) == edited
+
+
+def test_llms_txt_is_written_on_request_and_never_replaces_one_of_yours(site_folder: SiteFolder):
+    site_folder.put("index.html", "Home")
+    site_folder.build()
+    path = site_folder.site / "llms.txt"
+    assert not path.exists()
+    site_folder.target = replace(site_folder.target, llms_txt=True)
+    assert "llms.txt" in site_folder.build().written
+    assert path.read_text().startswith("# index.html\n\n## Pages\n\n- [index.html](https://example.org/)\n")
+    site_folder.put("b.html", "More")
+    assert "llms.txt" in site_folder.build().written
+    (site_folder.target.state).unlink()
+    path.write_text("# Ours\n")
+    with pytest.raises(ConfigError, match="was not written by a build"):
+        site_folder.build()
+    assert path.read_text() == "# Ours\n"

@@ -56,6 +56,7 @@ WEB_SCHEMES = ("http://", "https://")
     help="State file for the next build. Default: in your state folder.",
 )
 @click.option("--gzip", "packed", is_flag=True, help="Also write a .gz of every .xml file.")
+@click.option("--llms-txt", is_flag=True, help="Also write llms.txt, a list of the main pages in Markdown.")
 @click.option("--clean-urls", is_flag=True, help="Use /about for about.html.")
 @click.option(
     "--ignore", multiple=True, metavar="PATTERN", help="Skip files or folders, such as 'drafts/*'. Repeatable."
@@ -83,7 +84,7 @@ def sitemap_build(cli: CliContext, /, source: str | None, as_json: bool, **optio
     \b
     evercrawl sitemap build public/ --base-url https://example.org/
     evercrawl sitemap build https://example.org/ --to /var/www/html
-    evercrawl sitemap build -C example.org.evercrawl --json
+    evercrawl sitemap build -C example.org.evercrawl --llms-txt
 
     A date changes with the title, description, main text or links of a page, but not with the file's time, the
     menu, footer or scripts. The first build uses the files' times; later builds read only modified files.
@@ -169,7 +170,8 @@ def _build_target(cli: CliContext, default: Path, base_url: str, options: dict[s
     from evercrawl.collection.sitemap import SitemapTarget
 
     folder: Path = options["target"] or default
-    return SitemapTarget(folder, base_url, _state_file(cli, default, options), compressed=options["packed"])
+    state = _state_file(cli, default, options)
+    return SitemapTarget(folder, base_url, state, compressed=options["packed"], llms_txt=options["llms_txt"])
 
 
 def _state_file(cli: CliContext, default: Path, options: dict[str, Any]) -> Path:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from isal import isal_zlib
 
+from evercrawl.core.sitemap.llms_txt import is_llms_txt, read_llms_txt
 from evercrawl.core.sitemap.sitemap_entries import (
     atom_entries,
     extended_entries,
@@ -114,6 +115,8 @@ def _read(document: bytes, url: str, *, limits: SitemapLimits) -> Sitemap:
     if is_html(document):
         return Sitemap(SitemapType.UNKNOWN, error="a web page, not a sitemap")
     markup = markup_of(document)
+    if is_llms_txt(url) and markup is None:
+        return read_llms_txt(document, url, limits=limits)
     if markup is None:
         return read_plain(document, url, limits=limits)
     return _read_markup(markup, url, limits=limits)
