@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from evercrawl.collection.exchange.export_run import ExportReport, OnProgress
     from evercrawl.collection.exchange.import_run import OnImport
     from evercrawl.collection.exchange.import_shard import ImportReport
-    from evercrawl.collection.exchange.watch_import import WatchReport
     from evercrawl.collection.field_values import FieldRow
     from evercrawl.collection.iterators import PageChange, PageItem, PageVersion, RecordIterator
     from evercrawl.collection.maintenance import DiskUsage, OnVerify, VerifyReport
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
         PageSentiment,
         PageStatistics,
         PruneReport,
+        WatchReport,
     )
     from evercrawl.model.links import BadLink, GraphSummary, PageLinks, RankedPage
     from evercrawl.model.listing import CreditReport, PageBalance, VisitLogRow
@@ -555,7 +555,8 @@ class Collection:
         return import_archives(self.path, self.settings, paths, form=parse_import_format(form), on_progress=on_progress)
 
     def import_watches(self, form: str, file: str | Path) -> WatchReport:
-        """Add the pages of a list of URLs (`urls`) or of a changedetection.io backup (`changedetection`)."""
+        """Add the pages of a list of URLs (`urls`), or of what another program has: `archivebox`, `changedetection`,
+        `heritrix`, `scrapy`."""
         from evercrawl.collection.exchange.watch_import import IMPORTERS
 
         if form not in IMPORTERS:

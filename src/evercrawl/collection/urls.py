@@ -87,7 +87,7 @@ def _may_be_host(typed: str) -> bool:
     return host.lower() == "localhost" or (not is_number and bool(re.search(r"\w\.\w|:", host)))
 
 
-def read_url_list(text: str) -> list[str]:
+def read_url_list(text: str, *, most: int = MAX_LISTED_URLS) -> list[str]:
     """Return the canonical URLs of what the user entered: URLs, or the content of a list, a sitemap, an OPML file or
     bookmarks. Raise ConfigError that names the first thing that is no URL; nothing is guessed."""
     typed = text.strip()
@@ -98,8 +98,8 @@ def read_url_list(text: str) -> list[str]:
         listed = [word for line in lines for part in line.split() if (word := part.strip("<>\"',;"))]
     if not listed:
         raise ConfigError("there is no URL in it; write it like https://example.org/")
-    if len(listed) > MAX_LISTED_URLS:
-        raise ConfigError(f"{len(listed):,} URLs are too many; enter at most {MAX_LISTED_URLS:,} at once")
+    if len(listed) > most:
+        raise ConfigError(f"{len(listed):,} URLs are too many; enter at most {most:,} at once")
     return list(dict.fromkeys(parse_page_url(one) for one in listed))
 
 

@@ -166,3 +166,24 @@ class Mute(NamedTuple):
     place: str  # A page's URL, or the origin of a site.
     pattern: str  # The text of the part, in which `*` matches anything.
     verdict: PartVerdict = PartVerdict.NOISE
+
+
+MAX_NOTES = 100
+
+
+@dataclass(slots=True)
+class WatchReport:
+    """What was taken from a list or a backup."""
+
+    pages: int = 0
+    fields: int = 0
+    schedules: int = 0
+    snapshots: int = 0
+    versions: int = 0
+    paused: int = 0  # Watches that were paused, which are not watched here either.
+    notes: list[str] = field(default_factory=list)  # What was not taken, with the page.
+
+    def note(self, text: str) -> None:
+        """Add a note, up to a limit."""
+        if len(self.notes) < MAX_NOTES:
+            self.notes.append(text)

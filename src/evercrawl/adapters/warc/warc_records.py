@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from hashlib import sha1
 from types import MappingProxyType
 from typing import NamedTuple
+from uuid import NAMESPACE_URL, uuid5
 
 from evercrawl.adapters.warc.reader import WarcRecord
 from evercrawl.engine.ports import RenderedRecord
@@ -352,3 +353,15 @@ def _http_record(fields: list[tuple[bytes, bytes]], msgtype: bytes, block: bytes
     ]
     lines = b"".join(b"%b: %b\r\n" % field for field in fields)
     return b"WARC/1.1\r\n%b\r\n%b\r\n\r\n" % (lines, block)
+
+
+def response_record(url: str, at: datetime, kind: str, body: bytes) -> bytes:
+    """Return a response record for a page saved without its header; the same page and time give the same id."""
+    block = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+    record_id = uuid5(NAMESPACE_URL, f"{url} {at.isoformat()}")
+    head = (
+        b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:" + str(record_id).encode() + b">\r\n"
+        b"WARC-Date: " + warc_date(at) + b"\r\nWARC-Target-URI: " + target_uri(url) + b"\r\n"
+        b"Content-Type: application/http;msgtype=response\r\nContent-Length: " + str(len(block)).encode() + b"\r\n\r\n"
+    )
+    return head + block + b"\r\n\r\n"

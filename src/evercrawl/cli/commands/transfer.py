@@ -12,6 +12,7 @@ import click
 from evercrawl.cli.context import CliContext, pass_cli
 from evercrawl.cli.options import common_options
 from evercrawl.cli.terminal import ExitCode, emit_json, format_size, live_line, plural
+from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 EXPORT_FORMATS = [
     "warc", "wacz", "cdxj", "parquet", "jsonl", "csv", "markdown", "mirror", "sqlite", "dataset", "chunks",
 ]  # fmt: skip
+WATCH_FORMATS = ["archivebox", "changedetection", "heritrix", "scrapy", "urls"]
 _MAX_PROBLEMS = 10
 
 
@@ -164,10 +166,8 @@ _LEFT_OUT = {
 
 
 @click.command("import")
-@click.argument("form", type=click.Choice(["warc", "wacz", "changedetection", "urls"]), metavar="FORMAT")
-@click.argument(
-    "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path, exists=True, dir_okay=False)
-)
+@click.argument("form", type=click.Choice(["warc", "wacz", *WATCH_FORMATS]), metavar="FORMAT")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path, exists=True))
 @click.option("--json", "as_json", is_flag=True, help="Print a report as JSON.")
 @common_options
 @pass_cli
@@ -180,10 +180,14 @@ def import_command(cli: CliContext, form: str, files: tuple[Path, ...], as_json:
     evercrawl import wacz several/datapackage.json
     evercrawl -C watched.evercrawl import changedetection changedetection-backup-*.zip
     evercrawl -C watched.evercrawl import urls bookmarks.html
+    evercrawl -C mine.evercrawl import archivebox ~/archivebox
 
     warc and wacz: every response becomes a visit at its time.
     changedetection: the watches of a changedetection.io backup, with filters as fields, intervals and history.
     urls: the pages of a list, OPML file, bookmarks file or sitemap.
+    archivebox: a folder; its pages, and its snapshots as versions.
+    heritrix: the seeds of a job folder, crawler-beans.cxml or seeds.txt.
+    scrapy: the start URLs in a spider or project, without running it.
 
     A multi-WACZ is a ZIP file of WACZ files, or a manifest that lists some in its folder.
 
@@ -193,10 +197,12 @@ def import_command(cli: CliContext, form: str, files: tuple[Path, ...], as_json:
     from evercrawl.collection.collection import Collection
     from evercrawl.collection.collection import open as open_collection
 
+    if form in ("warc", "wacz", "changedetection", "urls") and (folders := [one for one in files if one.is_dir()]):
+        raise ConfigError(f"{folders[0]} is a folder; name the files in it")
     path = _import_collection(cli, files[0])
     with open_collection(path, create=True) as found:
         collection = Collection(found.path, cli.load_settings(path).settings)
-        if form in ("changedetection", "urls"):
+        if form in WATCH_FORMATS:
             _import_watches(cli, collection, form, files, as_json=as_json)
             return
         with live_line(cli) as show:

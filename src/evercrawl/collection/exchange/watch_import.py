@@ -8,23 +8,29 @@ import re
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
-from uuid import NAMESPACE_URL, uuid5
 
 import brotli
 
-from evercrawl.adapters.warc.warc_records import target_uri, warc_date
+from evercrawl.adapters.warc.warc_records import response_record
 from evercrawl.collection.exchange.import_run import import_archives
 from evercrawl.collection.exchange.import_shard import ImportReport
+from evercrawl.collection.exchange.program_imports import (
+    add_pages,
+    import_archivebox,
+    import_heritrix,
+    import_scrapy,
+    read_bounded,
+)
 from evercrawl.collection.urls import parse_page_url, read_url_list
 from evercrawl.collection.user_schedules import parse_place, set_schedule
-from evercrawl.config import collection_file, read_settings, write_setting
+from evercrawl.config import read_settings
 from evercrawl.config.fields_file import add_rule, load_rules
 from evercrawl.errors import ConfigError
 from evercrawl.model.fields import FieldRule, FieldType
+from evercrawl.model.history import WatchReport
 from evercrawl.model.settings import Settings
 
 MAX_WATCHES = 20_000
@@ -32,7 +38,6 @@ MAX_MEMBERS = 1_000_000  # Files in a backup.
 MAX_MEMBER_BYTES = 32 * 1024 * 1024  # Of one file, unpacked.
 MAX_TOTAL_BYTES = 4 * 1024**3  # Of all snapshots, unpacked.
 MAX_LIST_BYTES = 16 * 1024 * 1024
-MAX_NOTES = 100
 _WATCH = re.compile(r"([0-9a-f-]{36})/watch\.json")
 _UNITS = ("weeks", "days", "hours", "minutes", "seconds")
 _SECONDS = {"weeks": 604_800, "days": 86_400, "hours": 3600, "minutes": 60, "seconds": 1}
@@ -48,43 +53,11 @@ _NOT_TAKEN = {
 }
 
 
-@dataclass(slots=True)
-class WatchReport:
-    """What was taken from a list or a backup."""
-
-    pages: int = 0
-    fields: int = 0
-    schedules: int = 0
-    snapshots: int = 0
-    versions: int = 0
-    paused: int = 0  # Watches that were paused, which are not watched here either.
-    notes: list[str] = field(default_factory=list)  # What was not taken, with the page.
-
-    def note(self, text: str) -> None:
-        """Add a note, up to a limit."""
-        if len(self.notes) < MAX_NOTES:
-            self.notes.append(text)
-
-
 def import_url_list(collection: Path, settings: Settings, file: Path) -> WatchReport:
     """Add the pages of a list, OPML file, bookmarks file or sitemap as seeds."""
-    try:
-        with file.open("rb") as opened:
-            text = opened.read(MAX_LIST_BYTES + 1)
-    except OSError as error:
-        raise ConfigError(f"{file} cannot be read: {error.strerror or error}") from error
-    if len(text) > MAX_LIST_BYTES:
-        raise ConfigError(f"{file} is too large; it may have {MAX_LIST_BYTES:,} bytes")
-    urls = read_url_list(text.decode("utf-8-sig", "replace"))
-    _add_pages(collection, settings, urls, only_pages=False)
+    urls = read_url_list(read_bounded(file, MAX_LIST_BYTES).decode("utf-8-sig", "replace"), most=MAX_WATCHES)
+    add_pages(collection, settings, urls, only_pages=False)
     return WatchReport(pages=len(urls))
-
-
-def _add_pages(collection: Path, settings: Settings, urls: list[str], *, only_pages: bool) -> None:
-    file, scope = collection_file(collection), settings.scope
-    write_setting(file, "scope.seeds", tuple(dict.fromkeys((*scope.seeds, *urls))))
-    if only_pages:
-        write_setting(file, "scope.pages", tuple(dict.fromkeys((*scope.pages, *urls))))
 
 
 class Watch(NamedTuple):
@@ -101,7 +74,7 @@ def import_changedetection(collection: Path, settings: Settings, file: Path) -> 
     try:
         with zipfile.ZipFile(file) as backup:
             watches = list(_watches(backup, report))
-            _add_pages(collection, settings, [one.url for one in watches], only_pages=True)
+            add_pages(collection, settings, [one.url for one in watches], only_pages=True)
             report.pages = len(watches)
             _add_snapshots(collection, backup, watches, report)
     except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as error:
@@ -232,7 +205,7 @@ def _add_snapshots(collection: Path, backup: zipfile.ZipFile, watches: list[Watc
                     room -= len(body)
                     if room < 0:
                         raise ConfigError(f"the snapshots of the backup have more than {MAX_TOTAL_BYTES:,} bytes")
-                    out.write(gzip.compress(_response(watch.url, at, kind, body), compresslevel=6, mtime=0))
+                    out.write(gzip.compress(response_record(watch.url, at, kind, body), compresslevel=6, mtime=0))
                     report.snapshots += 1
         if report.snapshots:
             settings = read_settings(collection).settings
@@ -275,18 +248,10 @@ def _unpack(packed: bytes) -> bytes:
     return b"".join(parts)
 
 
-def _response(url: str, at: datetime, kind: str, body: bytes) -> bytes:
-    block = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
-    record_id = uuid5(NAMESPACE_URL, f"{url} {at.isoformat()}")
-    head = (
-        b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:" + str(record_id).encode() + b">\r\n"
-        b"WARC-Date: " + warc_date(at) + b"\r\nWARC-Target-URI: " + target_uri(url) + b"\r\n"
-        b"Content-Type: application/http;msgtype=response\r\nContent-Length: " + str(len(block)).encode() + b"\r\n\r\n"
-    )
-    return head + block + b"\r\n\r\n"
-
-
 IMPORTERS: dict[str, Callable[[Path, Settings, Path], WatchReport]] = {
+    "archivebox": import_archivebox,
     "changedetection": import_changedetection,
+    "heritrix": import_heritrix,
+    "scrapy": import_scrapy,
     "urls": import_url_list,
 }
