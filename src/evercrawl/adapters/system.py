@@ -14,13 +14,14 @@ import socket
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import IO, NamedTuple, Protocol
+from typing import IO, NamedTuple, Protocol, TypeVar
 
 from evercrawl.errors import CollectionBusy, ConfigError, StoreUnavailable
 
@@ -320,3 +321,22 @@ def read_private_file(path: Path, *, what: str) -> str:
 
 def _verb(what: str) -> str:
     return "are" if what.endswith("s") else "is"
+
+
+T = TypeVar("T")
+
+
+def outside_event_loop(work: Callable[[], T], *, on_interrupt: Callable[[], None] = lambda: None) -> T:
+    """Run what starts an event loop of its own. Where one runs already, as in a notebook, that takes another thread.
+    After an interrupt, `on_interrupt` is called, and the work may come to its end."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return work()
+    with ThreadPoolExecutor(1, thread_name_prefix="evercrawl") as thread:
+        running = thread.submit(work)
+        try:
+            return running.result()
+        except KeyboardInterrupt:
+            on_interrupt()
+            return running.result()

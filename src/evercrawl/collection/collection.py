@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from evercrawl.adapters.system import CollectionLock
+from evercrawl.adapters.system import CollectionLock, outside_event_loop
 from evercrawl.config import create_collection, is_collection, read_settings, removals_folder
 from evercrawl.config.trust import check_collection
 from evercrawl.core.traps.user_rules import RuleAction
@@ -168,7 +168,7 @@ class Collection:
                     self.crawl(urls=urls, refresh=refresh, stop=stop, on_progress=on_progress, focus=focus)
                 )
 
-        return _run_in_thread(run, on_interrupt=self.stop) if _is_in_event_loop() else run()
+        return outside_event_loop(run, on_interrupt=self.stop)
 
     def stop(self, *, now: bool = False) -> None:
         """End the running crawl: let requests in flight finish, or with `now`, cancel them."""
@@ -552,7 +552,10 @@ class Collection:
         from evercrawl.collection.exchange.import_sources import parse_import_format
 
         paths = [Path(file) for file in files]
-        return import_archives(self.path, self.settings, paths, form=parse_import_format(form), on_progress=on_progress)
+        kind = parse_import_format(form)
+        return outside_event_loop(
+            lambda: import_archives(self.path, self.settings, paths, form=kind, on_progress=on_progress)
+        )
 
     def import_watches(self, form: str, file: str | Path) -> WatchReport:
         """Add the pages of a list of URLs (`urls`), or of what another program has: `archivebox`, `changedetection`,
@@ -561,7 +564,7 @@ class Collection:
 
         if form not in IMPORTERS:
             raise ConfigError(f"unknown import format {form!r}; choose from {', '.join(IMPORTERS)}")
-        report = IMPORTERS[form](self.path, self.settings, Path(file))
+        report = outside_event_loop(lambda: IMPORTERS[form](self.path, self.settings, Path(file)))
         self.settings = read_settings(self.path).settings
         return report
 
@@ -729,24 +732,3 @@ def _moment(text: datetime | str | None, *, at_end: bool = False) -> datetime | 
     from evercrawl.model.time import parse_time
 
     return parse_time(text, now=datetime.now(UTC), at_end=at_end) if isinstance(text, str) else text
-
-
-def _is_in_event_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
-
-
-def _run_in_thread(work: Callable[[], Summary], *, on_interrupt: Callable[[], None]) -> Summary:
-    """Run a crawl in a thread and wait for it; an interrupt ends it as Ctrl-C does on the command line."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1, thread_name_prefix="evercrawl-crawl") as thread:
-        crawl = thread.submit(work)
-        try:
-            return crawl.result()
-        except KeyboardInterrupt:
-            on_interrupt()
-            return crawl.result()

@@ -16,7 +16,7 @@ from evercrawl.collection.collection import Collection
 from evercrawl.collection.iterators import matches
 from evercrawl.core.items import ItemPage
 from evercrawl.errors import ConfigError
-from tests.unit.collection.exchange.archives import SITE, collection_of, day, html, response
+from tests.unit.collection.exchange.archives import SITE, collection_of, day, html, packed, response
 
 FERRY, PIER = SITE + "/ferry", SITE + "/pier"
 
@@ -142,3 +142,13 @@ def test_patterns_match_whole_urls():
     assert not matches("ab*ba", "aba")
     assert matches("*", "")
     assert not matches("a", "ab")
+
+
+def test_an_import_works_inside_an_event_loop(tmp_path: Path):
+    file = tmp_path / "x.warc.gz"
+    file.write_bytes(packed(response(FERRY, day(0), html("Ferry", "Adults pay 12 euros for the ferry."))))
+
+    async def in_notebook() -> int:
+        return evercrawl.open(tmp_path / "c.evercrawl", create=True).import_("warc", [file]).versions
+
+    assert asyncio.run(in_notebook()) == 1

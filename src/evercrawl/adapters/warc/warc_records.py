@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import re
 from base64 import b32encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha1
 from types import MappingProxyType
@@ -357,7 +357,15 @@ def _http_record(fields: list[tuple[bytes, bytes]], msgtype: bytes, block: bytes
 
 def response_record(url: str, at: datetime, kind: str, body: bytes) -> bytes:
     """Return a response record for a page saved without its header; the same page and time give the same id."""
-    block = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+    return response_of(url, at, (200, "OK"), [("Content-Type", kind), ("Content-Length", str(len(body)))], body)
+
+
+def response_of(
+    url: str, at: datetime, status: tuple[int, str], headers: Iterable[tuple[str, str]], body: bytes
+) -> bytes:
+    """Return a response record; the same page and time give the same id."""
+    fields = "".join(f"{_one_line(name)}: {_one_line(value)}\r\n" for name, value in headers)
+    block = f"HTTP/1.1 {status[0]} {_one_line(status[1])}\r\n{fields}\r\n".encode("latin-1", "replace") + body
     record_id = uuid5(NAMESPACE_URL, f"{url} {at.isoformat()}")
     head = (
         b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:" + str(record_id).encode() + b">\r\n"
