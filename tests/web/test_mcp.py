@@ -109,6 +109,36 @@ def test_answers_come_in_portions(collection: Collection) -> None:
     assert first["pages"] != second["pages"]
 
 
+def test_every_answer_is_bounded_and_nothing_is_lost(tmp_path: Path) -> None:
+    records = [
+        response(
+            f"{SITE}/{number}?{'x' * 300}", day(at), html("Boat " * 60, f"Boat {number} costs {at} " + "euros " * 90)
+        )
+        for number in range(12)
+        for at in (1, 2)
+    ]
+    collection = collection_of(tmp_path, *records)
+    limits = AgentSettings(max_answer_chars=3000, max_results=50)
+
+    def pages_of(name: str, key: str, place: str, **more: Any) -> list[Any]:
+        rows: list[Any] = []
+        position: Any = None
+        while True:
+            asked = more if position is None else {**more, place: position}
+            answer = call(collection, name, limits, limit=50, **asked)
+            assert len(answer.content[0].text) < 2 * 3000 + 2000
+            rows += answer.structured_content[key]
+            position = answer.structured_content[f"next_{place}"]
+            if not position:
+                return rows
+
+    everything = [hit.url for hit in collection.search("boat", limit=50).hits]
+    assert [hit["url"] for hit in pages_of("search", "hits", "offset", query="boat")] == everything
+    assert len({row["url"] for row in pages_of("list_pages", "pages", "cursor")}) == 12
+    groups = [list(group.pages) for group in collection.change_groups(day(0))]
+    assert [row["pages"] for row in pages_of("changes", "changes", "offset", since="2026-03-01")] == groups
+
+
 def test_too_many_calls_and_bad_arguments_get_a_reason(collection: Collection) -> None:
     limits = AgentSettings(calls_per_minute=2)
 
