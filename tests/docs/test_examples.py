@@ -91,7 +91,7 @@ def printed(site: Site) -> list[str]:
 
 
 def test_the_library_page_works_from_top_to_bottom(site: Site, printed: list[str]) -> None:
-    crawl, loop, look, settings, errors = printed
+    crawl, loop, look, rows, settings, errors = printed
     assert "20 new pages, 1 errors, it ended because: done" in crawl
     assert "of 22 pages" in loop
     assert "0 changed, 20 not modified" in loop
@@ -99,6 +99,7 @@ def test_the_library_page_works_from_top_to_bottom(site: Site, printed: list[str
     assert "rejected robots line 2: Disallow: /private/" in look
     assert "file_type " + site.origin + "/pier.jpg" in look
     assert "Harbour" in look
+    assert site.origin + "/ Heading(text='" in rows
     assert settings.startswith("limit ")
     assert "a folder that cannot be used: nowhere.evercrawl is not a collection" in errors
 
