@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import ModuleType
@@ -517,3 +518,22 @@ def test_the_links_of_a_named_llms_txt_are_found_and_stay_within_the_scope(tmp_p
         assert collection.crawl_blocking().new == 2
         assert collection.show(site.base + "/prices").title == "Prices"
         assert [skipped.url for skipped in collection.skipped()] == ["http://other.example/"]
+
+
+def test_a_reservation_in_tdmrep_json_is_noted_with_the_pages(tmp_path: Path) -> None:
+    with served_site() as site:
+        site.files = {
+            "/": (HTML, "<title>Home</title><main><p>The home page of the harbour. <a href=/free/a>Free"),
+            "/free/a": (HTML, "<title>Free</title><main><p>Anybody may learn what this page says of boats."),
+            "/.well-known/tdmrep.json": (
+                "application/json",
+                '[{"location": "/free/", "tdm-reservation": 0}, {"location": "/", "tdm-reservation": 1}]',
+            ),
+        }
+        collection = collection_of(site, tmp_path / "c.evercrawl", policy="optimal")
+        settings = collection.settings
+        collection.settings = replace(settings, robots=replace(settings.robots, tdmrep=True))
+        collection.crawl_blocking()
+        assert collection.show(site.base + "/").usage == {"tdm": "n", "sources": ["tdmrep.json: 1"]}
+        assert collection.show(site.base + "/free/a").usage == {"tdm": "y", "sources": ["tdmrep.json: 0"]}
+        assert site.log.count("/.well-known/tdmrep.json") == 1

@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from evercrawl.core.document.bounds import truncate_markup
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
-from evercrawl.core.url import join
+from evercrawl.core.url import join, path_of
 from evercrawl.model.fetch import Headers
 from evercrawl.model.usage import UsageStatement, UsageTerms
 
@@ -23,6 +23,8 @@ MAX_SOURCE_CHARS = 200
 READ_BYTES = 512 * 1024  # Bytes of a page in which statements are looked for.
 MAX_SCRIPTS = 20
 MAX_JSON_VALUES = 5_000
+TDMREP_PATH = "/.well-known/tdmrep.json"
+TDMREP_BYTES = 64 * 1024
 MAX_RULES = 1000  # Rules of a tdmrep.json that are read.
 
 _LABELS = {
@@ -215,8 +217,9 @@ def _named_licences(url: str, licence: object) -> list[str]:
 # Files of the site
 
 
-def tdmrep_terms(path: str, body: bytes, base: str) -> UsageTerms:
-    """Return what /.well-known/tdmrep.json says about a path: its first rule whose location matches decides."""
+def tdmrep_terms(url: str, body: str | bytes) -> UsageTerms:
+    """Return what tdmrep.json of its site says about a page: the first rule whose location matches decides."""
+    path = path_of(url)
     try:
         rules = json.loads(body)
     except (ValueError, RecursionError):
@@ -226,7 +229,7 @@ def tdmrep_terms(path: str, body: bytes, base: str) -> UsageTerms:
         if isinstance(location, str) and _location_matches(location, path):
             policy = rule.get("tdm-policy")
             reserved = str(rule.get("tdm-reservation"))
-            return _tdm_terms(base, reserved, policy if isinstance(policy, str) else None, "tdmrep.json")
+            return _tdm_terms(url, reserved, policy if isinstance(policy, str) else None, "tdmrep.json")
     return UsageTerms()
 
 

@@ -31,6 +31,7 @@ from evercrawl.core.sitemap.sitemap_discovery import (
 )
 from evercrawl.core.sitemap.sitemap_reader import read_sitemap
 from evercrawl.core.url import canonical, key_of, site_of
+from evercrawl.core.usage import TDMREP_BYTES, TDMREP_PATH
 from evercrawl.core.visit.links import FoundLinks, add_url
 from evercrawl.engine.gather import ShardKnowledge
 from evercrawl.engine.ports import ShardStore
@@ -77,6 +78,7 @@ class SitemapPoller:
         self._site_numbered = site_numbered
         self._enter_links = enter_links
         self._settings = runtime.policy.settings.sitemaps
+        self._wants_tdmrep = runtime.policy.settings.robots.tdmrep
         self._schedule = runtime.policy.schedule
         self._forever = runtime.policy.forever
         self._polled: set[int] = set()
@@ -100,10 +102,26 @@ class SitemapPoller:
             if site is not None and (state.has_source or state.feeds):
                 self._queue_poll(site)
 
-    def poll_named(self, site: Site, rules: RobotsRules) -> None:
-        """Poll at once if robots.txt names sitemaps, or if the policy decides by them."""
+    async def apply_robots(self, site: Site, rules: RobotsRules) -> None:
+        """Read tdmrep.json if wanted; poll at once if robots.txt names sitemaps, or the policy decides by them."""
+        await self._read_tdmrep(site, rules)
         if rules.sitemaps or self._schedule.needs_sitemaps:
             self._queue_poll(site)
+
+    async def _read_tdmrep(self, site: Site, rules: RobotsRules) -> None:
+        """Read what the site says about text and data mining, before its first page and then once a day."""
+        url, now = site.name + TDMREP_PATH, self._now()
+        if not (self._wants_tdmrep and self._settings.enabled and rules.verdict(url).allowed):
+            return
+        last = (await self._states.of(site.id)).value.tdmrep_read
+        if last is not None and 0.0 <= now - last < 1.0:
+            return
+        answer = await self._access.fetch(Request(url, body_limit=TDMREP_BYTES))
+        is_whole = isinstance(answer, Fetched) and answer.truncated is None
+        text = answer.body.decode("utf-8", "replace") if isinstance(answer, Fetched) and is_whole else ""
+        state = await self._states.of(site.id)
+        state.update(state.value._replace(tdmrep=text, tdmrep_read=now))
+        self._states.save_soon(site.id)
 
     def apply(self, site: Site, state: SitemapState) -> None:
         """Poll a site after a visit, if its sources are due or were never requested."""

@@ -133,7 +133,7 @@ class SiteRequests:
         side_requests: SideRequests,
         stats: RunStats,
         remember: Callable[[Site], None],
-        on_robots: Callable[[Site, RobotsRules], None],
+        on_robots: Callable[[Site, RobotsRules], Awaitable[None]],
     ) -> None:
         self._frontier = frontier
         self._buffer = buffer
@@ -183,8 +183,8 @@ class SiteRequests:
             settings=policy.settings.robots,
         )
         rules = compile_robots(record, agent=policy.agent)
+        await self._on_robots(queue.site, rules)
         self._frontier.apply_robots(queue, rules, now_us=to_us(clock.now()))
-        self._on_robots(queue.site, rules)
         if rules.is_unreachable:
             reason = f"{name}: {record.detail}"
             self._frontier.close_site(queue, until_us=record.expires_us, reason=reason)

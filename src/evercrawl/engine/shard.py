@@ -250,7 +250,7 @@ class Shard:
             side_requests=self._shared.side_requests,
             stats=self.stats,
             remember=self.links.remember,
-            on_robots=self.sitemaps.poll_named,
+            on_robots=self.sitemaps.apply_robots,
         )
         self._rendering = PageRendering(
             self._shared.renderer, knowledge.rendering, clock=self.clock, policy=self.policy

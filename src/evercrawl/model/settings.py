@@ -240,6 +240,10 @@ class RobotsSettings:
     max_bytes: int = setting(512 * 1024, "Maximum number of bytes of robots.txt to read.")
     max_redirects: int = setting(5, "Maximum number of redirects of robots.txt.")
     max_crawl_delay: timedelta = setting(_seconds(60), "A longer Crawl-delay is shortened to this.")
+    tdmrep: bool = setting(
+        False,
+        "Also read /.well-known/tdmrep.json, in which sites may reserve text and data mining; needs sitemaps.enabled.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

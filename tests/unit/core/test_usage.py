@@ -127,10 +127,11 @@ def test_a_page_says_it_in_its_elements():
 def test_tdmrep_json_decides_by_its_first_matching_rule():
     body = b"""[{"location": "/news/*.html$", "tdm-reservation": 0},
         {"location": "/news/", "tdm-reservation": 1, "tdm-policy": "/tdm.json"}, {"location": 3}, "x"]"""
-    assert tdmrep_terms("/news/a.html", body, URL).preference("tdm") is True
-    assert tdmrep_terms("/news/a.htmlx", body, URL).policies == ("https://a.example/tdm.json",)
-    assert not tdmrep_terms("/", body, URL)
-    assert not tdmrep_terms("/", b"{", URL)
+    site = "https://a.example"
+    assert tdmrep_terms(site + "/news/a.html", body).preference("tdm") is True
+    assert tdmrep_terms(site + "/news/a.htmlx", body).policies == ("https://a.example/tdm.json",)
+    assert not tdmrep_terms(site + "/", body)
+    assert not tdmrep_terms(site + "/", "{")
 
 
 def test_refusals_count_for_the_uses_that_they_include():

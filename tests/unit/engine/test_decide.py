@@ -612,6 +612,14 @@ def test_a_new_version_notes_what_its_publisher_says_about_use():
     assert decided(same, fetched(), known=PageKnowledge(robots)).analysis == {}, "only new versions are noted"
 
 
+def test_the_tdm_file_of_a_site_counts_unless_the_page_says_otherwise():
+    state = {"sitemaps": SitemapState(tdmrep='[{"location": "/", "tdm-reservation": 1}]')}
+    found = decided(page(), fetched(), site=state).analysis["usage"]["statements"]
+    assert [(one.use, one.is_allowed, one.source) for one in found] == [("tdm", False, "tdmrep.json: 1")]
+    own = fetched(headers=(*HTML, ("TDM-Reservation", "0")))
+    assert [one.is_allowed for one in decided(page(), own, site=state).analysis["usage"]["statements"]] == [True]
+
+
 def test_items_of_a_new_version_see_what_changed():
     def new_words(page: ItemPage) -> list[dict[str, object]]:
         return [{"added": list(page.added), "title": page.document.title}]

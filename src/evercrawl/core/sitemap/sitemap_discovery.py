@@ -174,6 +174,8 @@ class SitemapState(NamedTuple):
     requests: int = 0  # Requests to the site's pages since the last poll.
     silent_polls: int = 0  # Consecutive polls without announcements.
     announced_pages: int = 0  # Announced pages that still wait for a visit.
+    tdmrep: str = ""  # The site's tdmrep.json; empty: there is none, or it was not requested.
+    tdmrep_read: float | None = None  # When it was last requested, in days.
 
     def with_source(self, url: str, source: SourceState) -> SitemapState:
         """Return the state after a source was requested."""
