@@ -8,7 +8,7 @@ import logging
 import tempfile
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
-from http.client import responses as reason_phrases
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
@@ -81,7 +81,7 @@ class ResponseRecorder:
         if page is None or page.partition("://")[2].partition("/")[2] == "robots.txt":
             return False
         kept = [field for field in headers if field[0].lower() not in SECRET_FIELDS]
-        phrase = reason_phrases.get(status, "")
+        phrase = HTTPStatus(status).phrase if status in set(HTTPStatus) else ""
         self._out.write(gzip.compress(response_of(page, at, (status, phrase), kept, body), compresslevel=6, mtime=0))
         self.responses += 1
         return True

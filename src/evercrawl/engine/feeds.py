@@ -31,7 +31,7 @@ from evercrawl.core.sitemap.sitemap_discovery import (
 )
 from evercrawl.core.sitemap.sitemap_reader import read_sitemap
 from evercrawl.core.url import canonical, key_of, site_of
-from evercrawl.core.usage import TDMREP_BYTES, TDMREP_PATH
+from evercrawl.core.usage_terms import TDMREP_BYTES, TDMREP_PATH
 from evercrawl.core.visit.links import FoundLinks, add_url
 from evercrawl.engine.gather import ShardKnowledge
 from evercrawl.engine.ports import ShardStore

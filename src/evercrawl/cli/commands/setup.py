@@ -277,8 +277,7 @@ def signature_command() -> None:
     evercrawl signature create ~/.config/evercrawl/signing.pem
     evercrawl signature directory ~/.config/evercrawl/signing.pem
     evercrawl config set --user identity.signature_key ~/.config/evercrawl/signing.pem
-    evercrawl config set --user identity.signature_agent \\
-      https://crawler.example.org/.well-known/http-message-signatures-directory
+    evercrawl config set --user identity.signature_agent https://crawler.example.org/keys
     """
 
 
@@ -301,8 +300,9 @@ def signature_create(cli: CliContext, file: Path, as_json: bool) -> None:
 
 @signature_command.command("directory")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False, exists=True))
+@click.option("--json", "as_json", is_flag=True, help="Print it on one line.")
 @common_options
-def signature_directory(file: Path) -> None:
+def signature_directory(file: Path, as_json: bool) -> None:
     """Print the key directory (a JSON Web Key Set) to publish.
 
     Serve it with TLS at /.well-known/http-message-signatures-directory, with the media type
@@ -312,4 +312,4 @@ def signature_directory(file: Path) -> None:
 
     from evercrawl.collection.site_logins import signing_key_directory
 
-    click.echo(json.dumps(signing_key_directory(file), indent=2))
+    click.echo(json.dumps(signing_key_directory(file), indent=None if as_json else 2))

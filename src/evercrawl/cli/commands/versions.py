@@ -120,6 +120,7 @@ VIEWS = ("text", "markdown", "html", "headers", "links", "analysis", "usage", "r
 @click.option("--headers", "flag", flag_value="headers", help="Print the response headers.")
 @click.option("--links", "flag", flag_value="links", help="Print the links with their anchor texts.")
 @click.option("--analysis", "flag", flag_value="analysis", help="Print the results of analysers.")
+@click.option("--usage", "flag", flag_value="usage", help="Print what the publisher says about the use of the page.")
 @click.option("--raw", "flag", flag_value="raw", help="Print the archived response, headers and body.")
 @click.option("--screenshot", "flag", flag_value="screenshot", help="Write the screenshot of a rendered page (WebP).")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")

@@ -44,7 +44,7 @@ def add_pages(collection: Path, settings: Settings, urls: list[str], *, only_pag
 # ArchiveBox
 
 
-class Snapshot(NamedTuple):
+class BoxSnapshot(NamedTuple):
     """A snapshot of ArchiveBox: its folder, page and outputs."""
 
     folder: Path
@@ -74,7 +74,7 @@ def import_archivebox(collection: Path, settings: Settings, folder: Path) -> Wat
     return report
 
 
-def _snapshots(archive: Path, report: WatchReport) -> Iterator[Snapshot]:
+def _snapshots(archive: Path, report: WatchReport) -> Iterator[BoxSnapshot]:
     for number, index in enumerate(sorted(archive.glob("*/index.json"))):
         if number >= MAX_SNAPSHOTS:
             raise ConfigError(f"{archive} has more than {MAX_SNAPSHOTS:,} snapshots")
@@ -87,7 +87,7 @@ def _snapshots(archive: Path, report: WatchReport) -> Iterator[Snapshot]:
             report.note(f"{index.parent.name}: not taken: {error}")
             continue
         history = fields.get("history")
-        yield Snapshot(index.parent, url, at, history if isinstance(history, dict) else {})
+        yield BoxSnapshot(index.parent, url, at, history if isinstance(history, dict) else {})
 
 
 def _read_json(file: Path) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def read_bounded(file: Path, most: int) -> bytes:
     return content
 
 
-def _files_of(snapshots: list[Snapshot], made: Path, report: WatchReport) -> list[Path]:
+def _files_of(snapshots: list[BoxSnapshot], made: Path, report: WatchReport) -> list[Path]:
     """Return the WARC files of the snapshots, and one that is made of the saved pages of those that have none."""
     files: list[Path] = []
     with made.open("wb") as out:
@@ -126,7 +126,7 @@ def _files_of(snapshots: list[Snapshot], made: Path, report: WatchReport) -> lis
     return [*files, made] if made.stat().st_size else files
 
 
-def _saved_page(snapshot: Snapshot) -> tuple[datetime, bytes] | None:
+def _saved_page(snapshot: BoxSnapshot) -> tuple[datetime, bytes] | None:
     """Return time and content of the best saved page; files outside of the snapshot's folder are not read."""
     for extractor in _SAVED_PAGES:
         results = snapshot.history.get(extractor)

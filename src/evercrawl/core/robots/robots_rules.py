@@ -12,7 +12,7 @@ from typing import NamedTuple, assert_never
 from evercrawl.core.faults import retry_after
 from evercrawl.core.robots.robots_txt import RobotsTxt, parse_robots, path_and_query
 from evercrawl.core.url import PAGE_SCHEMES, path_of
-from evercrawl.core.usage import rules_terms
+from evercrawl.core.usage_terms import rules_terms
 from evercrawl.model.fetch import Failed, Fault, Fetched, FetchResult, Headers, Moved, NotModified, header
 from evercrawl.model.reason import Reason
 from evercrawl.model.settings import RobotsSettings

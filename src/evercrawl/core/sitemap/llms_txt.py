@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from urllib.parse import urlsplit
 
 from evercrawl.core.sitemap.sitemap_values import absolute_url
+from evercrawl.core.url import site_of
 from evercrawl.model.sitemap import Sitemap, SitemapEntry, SitemapLimits, SitemapPage, SitemapType
 
 LLMS_PATH = "/llms.txt"
@@ -21,7 +21,7 @@ _MARKUP = re.compile(r"[\[\]<>\\`*_]")
 
 def is_llms_txt(url: str) -> bool:
     """Return whether a URL names an llms.txt."""
-    return urlsplit(url).path.endswith(LLMS_PATH)
+    return url.partition("#")[0].partition("?")[0].endswith(LLMS_PATH)
 
 
 def read_llms_txt(document: bytes, url: str, *, limits: SitemapLimits) -> Sitemap:
@@ -46,7 +46,7 @@ def write_llms_txt(pages: Sequence[SitemapPage], base_url: str) -> bytes:
         folder, slash, _ = _below(page.url, base_url).partition("/")
         name = _plain(folder) if slash and (folder in sections or len(sections) < MAX_SECTIONS) else ""
         sections.setdefault(name or "Pages", []).append(_line(page.url, page.anchor_text))
-    lines = [f"# {_plain(title) or urlsplit(base_url).netloc}", ""]
+    lines = [f"# {_plain(title) or site_of(base_url).partition('//')[2]}", ""]
     for name, entries in sections.items():
         lines += [f"## {name}", "", *entries, ""]
     if len(nearest) < len(pages):

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from evercrawl.core.robots.robots_txt import parse_robots
-from evercrawl.core.usage import combine_terms, header_terms, page_terms, parse_preferences, rules_terms, tdmrep_terms
+from evercrawl.core.usage_terms import (
+    combine_terms,
+    header_terms,
+    page_terms,
+    parse_preferences,
+    rules_terms,
+    tdmrep_terms,
+)
 from evercrawl.model.usage import UsageTerms, terms_from, usage_text
 
 URL = "https://a.example/news/1"

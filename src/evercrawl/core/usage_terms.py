@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
-
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from typing import TYPE_CHECKING, Any
 
 from evercrawl.core.document.bounds import truncate_markup
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.url import join, path_of
 from evercrawl.model.fetch import Headers
 from evercrawl.model.usage import UsageStatement, UsageTerms
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
 
 MAX_STATEMENTS = 50
 MAX_LICENCES = 10
@@ -152,6 +153,8 @@ def page_terms(url: str, headers: Headers, body: bytes, *, agent: str) -> UsageT
     lower = start.lower()
     if not any(mark in lower for mark in _MARKS):
         return UsageTerms()
+    from selectolax.lexbor import LexborHTMLParser  # Not needed to read robots.txt.
+
     metas: dict[str, str] = {}
     statements: list[UsageStatement] = []
     licences: list[str] = []
