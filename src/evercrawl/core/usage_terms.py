@@ -149,10 +149,10 @@ def page_terms(url: str, headers: Headers, body: bytes, *, agent: str) -> UsageT
     """Return what a page says in its elements: meta, rel=license, itemprop=license, JSON-LD, Dublin Core."""
     if sniff_media_type(headers, body) not in HTML_TYPES:
         return UsageTerms()
-    start = truncate_markup(body[:READ_BYTES])
-    lower = start.lower()
+    lower = body[:READ_BYTES].lower()
     if not any(mark in lower for mark in _MARKS):
         return UsageTerms()
+    start = truncate_markup(body[:READ_BYTES])
     from selectolax.lexbor import LexborHTMLParser  # Not needed to read robots.txt.
 
     metas: dict[str, str] = {}

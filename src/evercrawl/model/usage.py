@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from evercrawl.errors import ConfigError
+
 USES: dict[str, str] = {
     "search": "finding the page, with a link and short excerpts",
     "ai-input": "input of a generative model, such as answers from retrieved pages",
@@ -63,6 +65,12 @@ class UsageTerms:
         """Return the terms as they are stored."""
         lists = {"statements": self.statements, "licences": self.licences, "tdm_policies": self.policies}
         return {name: [*values] for name, values in lists.items() if values}
+
+
+def require_use(use: str | None) -> None:
+    """Raise ConfigError if there is no such use."""
+    if use is not None and use not in USES:
+        raise ConfigError(f"there is no use {use!r}; choose from {', '.join(USES)}")
 
 
 def usage_text(summary: Mapping[str, Any]) -> str:

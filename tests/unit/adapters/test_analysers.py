@@ -80,7 +80,7 @@ def test_a_failing_analyser_only_loses_its_own_fields():
     [
         ("nobody", "choose from language, paper-sentiment"),
         ("no_such_module:X", "no module"),
-        ("json:loads", "needs a name and a method"),
+        ("json:decoder", "needs a name and a method"),
         (f"{__name__}:Nothing", "has no object"),
     ],
 )

@@ -274,7 +274,7 @@ def signature_command() -> None:
     Signed requests follow Web Bot Auth (HTTP Message Signatures, RFC 9421). Only requests with TLS are signed.
 
     \b
-    evercrawl signature create ~/.config/evercrawl/signing.pem
+    evercrawl signature create ~/.config/evercrawl/signing.pem --json
     evercrawl signature directory ~/.config/evercrawl/signing.pem
     evercrawl config set --user identity.signature_key ~/.config/evercrawl/signing.pem
     evercrawl config set --user identity.signature_agent https://crawler.example.org/keys

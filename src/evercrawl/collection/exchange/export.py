@@ -31,6 +31,7 @@ from evercrawl.collection.exchange.web_archives import write_cdxj, write_wacz, w
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.listing import VersionSelection
 from evercrawl.model.settings import Settings
+from evercrawl.model.usage import require_use
 
 ExportFormat = Literal[
     "warc", "wacz", "cdxj", "parquet", "jsonl", "csv", "markdown", "mirror", "sqlite", "dataset", "chunks"
@@ -88,6 +89,7 @@ def export(
     if form in ("parquet", "dataset"):
         require_duckdb()
     selection = selection or VersionSelection()
+    require_use(selection.usable_for)
     place = None if cursor is None else ExportCursor(cursor, selection)
     run = ExportRun(collection, settings, place.selection if place else selection, on_progress, as_sent)
     if form in STREAMS and to is None:

@@ -26,7 +26,7 @@ from evercrawl.model.listing import VersionSelection
 from evercrawl.model.page import Resource
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import to_us
-from evercrawl.model.usage import USAGE_KEY, USES, UsageTerms, terms_from
+from evercrawl.model.usage import USAGE_KEY, UsageTerms, require_use, terms_from
 
 
 def selected_versions(
@@ -35,8 +35,7 @@ def selected_versions(
     """Yield the selected versions with the reader of their shard, page by page.
     `on_refused` is called for each that is left out because its publisher refuses the use."""
     bounds, use = selection_bounds(selection), selection.usable_for
-    if use is not None and use not in USES:
-        raise ConfigError(f"there is no use {use!r}; choose from {', '.join(USES)}")
+    require_use(use)
     for shard in StateReader(collection).shards():
         with version_reader(collection, shard) as reader:
             for version in reader.stored_versions(bounds):

@@ -48,6 +48,9 @@ def test_refused_uses_are_left_out_and_counted(collection: Collection, tmp_path:
     assert collection.pages(usable_for="search").count() == 2
     assert collection.pages(usable_for="ai-train").count() == 1
     with pytest.raises(ConfigError, match="choose from search, ai-input"):
+        collection.export("csv", tmp_path / "y", selection=VersionSelection(usable_for="profit"))
+    assert not (tmp_path / "y").exists()
+    with pytest.raises(ConfigError, match="choose from search, ai-input"):
         collection.pages(usable_for="profit").count()
 
 
