@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evercrawl.core.document.bounds import truncate_markup
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
+from evercrawl.core.robots.robots_txt import normalise_escapes, pattern_rank
 from evercrawl.core.url import join, path_of
 from evercrawl.model.fetch import Headers
 from evercrawl.model.usage import UsageStatement, UsageTerms
@@ -222,33 +223,18 @@ def _named_licences(url: str, licence: object) -> list[str]:
 
 def tdmrep_terms(url: str, body: str | bytes) -> UsageTerms:
     """Return what tdmrep.json of its site says about a page: the first rule whose location matches decides."""
-    path = path_of(url)
+    path = normalise_escapes(path_of(url))
     try:
         rules = json.loads(body)
     except (ValueError, RecursionError):
         return UsageTerms()
     for rule in rules[:MAX_RULES] if isinstance(rules, list) else ():
         location = rule.get("location") if isinstance(rule, Mapping) else None
-        if isinstance(location, str) and _location_matches(location, path):
+        if isinstance(location, str) and pattern_rank(location, path) is not None:
             policy = rule.get("tdm-policy")
             reserved = str(rule.get("tdm-reservation"))
             return _tdm_terms(url, reserved, policy if isinstance(policy, str) else None, "tdmrep.json")
     return UsageTerms()
-
-
-def _location_matches(location: str, path: str) -> bool:
-    """Match as in robots.txt: the beginning of the path, `*` for any text, `$` for the end."""
-    is_anchored = location.endswith("$")
-    first, *rest = location.removesuffix("$").split("*")
-    if not path.startswith(first):
-        return False
-    place = len(first)
-    for part in rest:
-        found = path.find(part, place)
-        if found < 0:
-            return False
-        place = found + len(part)
-    return not is_anchored or place == len(path) or (bool(rest) and path.endswith(rest[-1]))
 
 
 def rules_terms(rules: Sequence[tuple[str, str]]) -> UsageTerms:

@@ -317,7 +317,7 @@ class RobotsTxt:
             ranked = [
                 (rank, line)
                 for line in self.usage
-                if line.record == record and (rank := _usage_rank(line.pattern, path)) is not None
+                if line.record == record and (rank := pattern_rank(line.pattern, path)) is not None
             ]
             best = max((rank for rank, _ in ranked), default=0)
             found += [line for rank, line in ranked if rank == best]
@@ -486,8 +486,8 @@ def _add_usage(records: _GroupRecords, number: int, record: str, value: str) -> 
         records.usage.append(UsageLine(number, record, pattern, rest.strip()))
 
 
-def _usage_rank(pattern: str, path: str) -> int | None:
-    """Return the length of a pattern that matches a path; None: it does not."""
+def pattern_rank(pattern: str, path: str) -> int | None:
+    """Return the rank of a pattern that matches a path with normal escapes, by its length; None: it does not match."""
     if not pattern:
         return 0
     rule = _compile(pattern, RuleLine(0, True, pattern))
