@@ -116,7 +116,7 @@ def test_parquet_opens_in_duckdb(desk: Desk) -> None:
         timeout=DEADLINE_S,
     )
     columns, found = json.loads(read.stdout)
-    assert [name for name, _ in columns] == FIELDS
+    assert [name for name, _ in columns] == [*FIELDS, "usage"]
     assert dict(columns)["fetched_at"] == "TIMESTAMP"
     rows = desk.rows("--all-versions")
     assert found == [[row["url"], row["version"], row["text"], row["fetched_at"]] for row in rows]
@@ -175,5 +175,5 @@ def test_verify_and_store(desk: Desk) -> None:
 def test_csv_is_a_table(desk: Desk) -> None:
     csv.field_size_limit(10_000_000)
     table = list(csv.reader(io.StringIO(desk.call("export", "csv"), newline="")))
-    assert table[0] == FIELDS
+    assert table[0] == [*FIELDS, "usage"]
     assert len(table) == len(desk.rows()) + 1
