@@ -1,15 +1,18 @@
 """Drive change detection over recorded visits of living sites, as a crawl does, and compare it with the labels.
 
 Each round visits every page once, in another order. Changes wait for other pages of the site as they do in a crawl, and
-at the end of a round all are judged.
+at the end of a round all are judged. `python -m tests.worlds.recorded_visits FILE.jsonl` prints the score of each file.
 """
 
 from __future__ import annotations
 
+import json
 import random
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
@@ -22,6 +25,8 @@ from evercrawl.model.change import Change
 START = datetime(2026, 1, 5, 9, tzinfo=UTC)
 EARLY_VISITS = 2
 """The first visit, and the one that is compared with it."""
+FLIP, FLIP_BACK = "flip: ", "flip back: "
+"""How the label of an edit begins that is taken back some visits later, and that of taking it back."""
 GROUP_SHARE = 0.8
 """A template edit is one group if that has this share of the pages."""
 
@@ -57,6 +62,19 @@ class Score:
         """Share of template edits that are one group."""
         return self.rate("grouped", "template edits")
 
+    @property
+    def kept(self) -> float:
+        """Share of the edits later taken back (A → B → A) of which both changes were reported."""
+        return self.rate("returns kept", "returns")
+
+    def __str__(self) -> str:
+        false = f"false alarms: second visit {self.early_false:.2%}, from the third on {self.false:.2%}"
+        counts = self.counts
+        return (
+            f"{false}; missed {self.missed:.2%}; A → B → A kept {counts['returns kept']} of {counts['returns']}"
+            f" ({self.kept:.1%}); template edits in one group {counts['grouped']} of {counts['template edits']}"
+        )
+
 
 def score_records(records: Iterable[dict[str, Any]]) -> Score:
     """Return how detection fares on the pages of one or more sites."""
@@ -78,6 +96,7 @@ class _Watch:
         self._histories: dict[int, PageChangeHistory] = {}
         self._last: dict[int, Snapshot] = {}
         self._verdicts: dict[int, Change] = {}
+        self._flips: dict[int, bool] = {}  # Whether the edit of a page that is not yet taken back was reported.
 
     def run(self) -> None:
         """Visit all pages in rounds."""
@@ -123,6 +142,7 @@ class _Watch:
             if truth["content_changed"]:
                 counts["edits"] += 1
                 counts["missed"] += not is_changed
+                self._count_return(page, str(truth["change"]), is_changed=is_changed)
             else:
                 counts[f"{prefix}quiet"] += 1
                 counts[f"{prefix}false"] += is_changed
@@ -133,3 +153,21 @@ class _Watch:
             largest = max((len(group.pages) for group in group_changes(changes) if group.is_template), default=0)
             counts["template edits"] += 1
             counts["grouped"] += largest >= GROUP_SHARE * len(visited)
+
+    def _count_return(self, page: int, label: str, *, is_changed: bool) -> None:
+        if label.startswith(FLIP):
+            self._flips[page] = is_changed
+        elif label.startswith(FLIP_BACK) and page in self._flips:
+            self._score.counts["returns"] += 1
+            self._score.counts["returns kept"] += self._flips.pop(page) and is_changed
+
+
+def main() -> None:
+    """Print the score of each file of records named on the command line."""
+    for name in sys.argv[1:]:
+        score = score_records(map(json.loads, Path(name).read_text().splitlines()))
+        sys.stdout.write(f"{name}: {score}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
-from evercrawl.core.change.noise import count_words, without_ages
+from evercrawl.core.change.noise import count_words
 from evercrawl.core.change.segments import is_statement
 from evercrawl.core.change.snapshot import Snapshot, snapshot_html
 from evercrawl.core.change.snapshot_diff import (
@@ -31,6 +31,7 @@ from evercrawl.core.change.volatility import (
     counters_in,
     is_noise,
     is_noise_order,
+    is_only_later,
     is_page_value,
     is_volatile,
     rotating_in,
@@ -129,7 +130,7 @@ def classify_difference(found: SnapshotDiff, context: ChangeContext, *, own_word
 def classify_hunk(hunk: Hunk, context: ChangeContext) -> HunkClass:
     """Return the class of one difference."""
     if is_sitewide(hunk, context):
-        return HunkClass.NOISE if _is_older(hunk) else HunkClass.TEMPLATE
+        return HunkClass.NOISE if is_only_later(hunk, context) else HunkClass.TEMPLATE
     if is_noise(hunk, context):
         return HunkClass.NOISE
     if not hunk.is_own:
@@ -141,11 +142,6 @@ def classify_hunk(hunk: Hunk, context: ChangeContext) -> HunkClass:
     if hunk.removed and is_telling and context.site.page_share(hunk.removed) >= TEMPLATE_SHARE:
         return HunkClass.TEMPLATE
     return HunkClass.METADATA if hunk.is_metadata else HunkClass.CONTENT
-
-
-def _is_older(hunk: Hunk) -> bool:
-    """Return whether the difference says only that things are older now, which it may do on all pages at once."""
-    return bool(hunk.removed and hunk.added) and without_ages(hunk.removed) == without_ages(hunk.added)
 
 
 def _is_doubtful(hunk: Hunk, hunk_class: HunkClass, context: ChangeContext) -> bool:
@@ -206,7 +202,11 @@ def _template_edits(classes: list[tuple[Hunk, HunkClass]], context: ChangeContex
         for hunk, hunk_class in classes
         for edit in edits_in(hunk)
         if hunk_class is HunkClass.TEMPLATE
-        or (hunk_class is HunkClass.NOISE and not _is_older(hunk) and is_sitewide_key(context.site, edit.key))
+        or (
+            hunk_class is HunkClass.NOISE
+            and is_sitewide_key(context.site, edit.key)
+            and not is_only_later(hunk, context)
+        )
     ]
 
 

@@ -132,6 +132,9 @@ MAX_REFERENCE_CHARS = 500
 MAX_MARKED_SPACES = 24  # A text with more spaces is prose, whose inline elements say nothing about its parts.
 MIN_LINKED_SHARE = 0.5
 CARD_CHARS = 200
+MAX_ADVERT_CHARS = 600  # A part of the page with more text is not one advertisement.
+MAX_ADVERT_LABEL_CHARS = 120
+MAX_ADVERT_SHARE = 0.5  # A page of which more is called advertisement is about that.
 MAX_PART_CHARS = 100  # A longer cell, or line before a break, is a block of its own.
 SENTENCE_SPACES = 7
 SENTENCE_ENDS = ".!?。！？…؟।॥።"
@@ -174,7 +177,22 @@ _FLAG_BITS = 0xFF
 _PATH_MIX = 0x9E3779B1
 _MASK = 0xFFFFFFFF
 _OWN_START, _SITE_START = 1, 2
+_ADVERT_MARK = 0xAD
 _BORDERS = f"{INLINE_BORDER}{CELL_BORDER} "
+_SEGMENT_BORDER = rf"[·•|∙⋅│｜‧・{_BORDERS.strip()}]"
+# Paid entries must say so, and stand between the others in the same markup.
+_ADVERT_WORDS = (
+    r"sponsored(?: (?:post|content|result|listing|link|by))?|promoted(?: (?:by|post))?|paid (?:post|partnership)"
+    r"|ads?|advert|advertisement|advertorial|anzeige|werbung|gesponsert|bezahlter inhalt|publicité|sponsorisé|annonce"
+    r"|contenu sponsorisé|publicidad|patrocinad[oa]|anuncio|contenido patrocinado|pubblicità|sponsorizzat[oa]|annuncio"
+    r"|publicidade|anúncio|advertentie|gesponsord|reclame|annons|sponsrad|annonse|sponset|sponsoreret|mainos"
+    r"|sponsoroitu|reklama|sponsorowane|promowane|sponzorováno|inzerce|hirdetés|szponzorált|publicitate|sponsorizat"
+    r"|reklam|sponsorlu|реклама|διαφήμιση|χορηγούμενη|إعلان|ممول|מודעה|ממומן|تبلیغ|विज्ञापन|quảng cáo|tài trợ|iklan"
+    r"|bersponsor|โฆษณา|広告|スポンサー|广告|廣告|赞助|贊助|광고|스폰서"
+)
+_ADVERT_LABEL = re.compile(
+    rf"(?:^|{_SEGMENT_BORDER})\s*+(?:{_ADVERT_WORDS})\s*+:?(?:$|{_SEGMENT_BORDER})", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,14 +300,16 @@ class _Open(NamedTuple):
     name: int = 0
     flag: int = 0
     card_at: int = 0
+    first_text: int = 0
 
 
 class _BlockWalk:
     """Collects the blocks of one page; path, name, flag and card describe the element that is open."""
 
     __slots__ = (
-        "_inner", "_last", "_last_names", "card_at", "card_starts", "chars", "first_reference", "flag", "flags",
-        "linked", "name", "names", "path", "paths", "pieces", "references", "stack", "texts",
+        "_inner", "_last", "_last_names", "advert_at", "adverts", "card_at", "card_starts", "chars", "first_reference",
+        "flag", "flags", "link_at", "linked", "name", "names", "path", "paths", "pieces", "references", "stack",
+        "texts",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -303,6 +323,9 @@ class _BlockWalk:
         self.linked = 0  # Characters of the pieces that belong to links.
         self.first_reference = 0  # Of those in the pieces.
         self.path, self.name, self.flag, self.card_at = _OWN_START, _OWN_START, BODY, MAX_BLOCKS
+        self.advert_at = MAX_BLOCKS  # Number of the text that says that the part around it is an advertisement.
+        self.adverts: list[range] = []  # Texts of advertisements.
+        self.link_at = -1  # Number of the last text of a link.
         self.stack: list[_Open] = []
         self.card_starts: list[tuple[int, int]] = []  # Numbers of reference and first text of the open cards.
         self._last = (_NO_TAG, _NO_TAG, _NO_TAG, _NO_TAG)
@@ -335,7 +358,7 @@ class _BlockWalk:
         self.card_starts.append((len(self.references), len(self.texts)))
         self.add_reference(node, node.text_lexbor(), is_image=False)
         self.first_reference = len(self.references)
-        self.stack.append(_Open(node, _CARD, self.path, self.name, self.flag, self.card_at))
+        self.stack.append(_Open(node, _CARD, self.path, self.name, self.flag, self.card_at, len(self.texts)))
 
     def close_card(self) -> None:
         """Close a link that holds blocks; it stands where the first of them does."""
@@ -360,6 +383,11 @@ class _BlockWalk:
     def _add(self, text: str, path: int, name: int, flag: int, *, is_linked: bool) -> None:
         if is_linked or self.card_starts or self._is_card_text(text):
             flag |= LINKED
+        if is_linked or self.card_starts:
+            self.link_at = len(self.texts)
+        if len(text) <= MAX_ADVERT_LABEL_CHARS and (label := _ADVERT_LABEL.search(text)):
+            # A link with this text alone leads to a page about advertising.
+            self.advert_at = self.advert_at if is_linked and label[0] == text else len(self.texts)
         self.flags.append(flag & _FLAG_BITS)
         self.texts.append(text)
         self.paths.append(path)
@@ -372,6 +400,25 @@ class _BlockWalk:
         if card_at >= len(flags) or not flags[card_at] & LINKED or len(text) >= CARD_CHARS:
             return False
         return text.count(" ") < SENTENCE_SPACES or text[-1] not in SENTENCE_ENDS
+
+    def close_advert(self, first: int) -> None:
+        """Note the texts from `first` on if they are an entry that says it is an advertisement."""
+        if self.advert_at < first or self.link_at < first:
+            return
+        self.advert_at = MAX_BLOCKS
+        if sum(map(len, self.texts[first:])) <= MAX_ADVERT_CHARS:
+            self.adverts.append(range(first, len(self.texts)))
+
+    def set_adverts_apart(self) -> None:
+        """Make advertisements a part of the site, unless the page has little else, as one of classified ads."""
+        adverts = [at for advert in self.adverts for at in advert]
+        if sum(len(self.texts[at]) for at in adverts) > MAX_ADVERT_SHARE * self.chars:
+            return
+        for at in adverts:
+            self.flags[at] = self.flags[at] & ~REGION_BITS | SITE_BY_NAME
+            self.paths[at], self.names[at] = (
+                (path * _PATH_MIX + _ADVERT_MARK) & _MASK for path in (self.paths[at], self.names[at])
+            )
 
     def add_reference(self, node: LexborNode, label: str, *, is_image: bool) -> None:
         """Note the URL of a link or image, unless it is in an element for parts of the site."""
@@ -433,7 +480,7 @@ class _BlockWalk:
             else:
                 text = None
         if text is None:
-            self.stack.append(_Open(node, kind, self.path, self.name, self.flag, self.card_at))
+            self.stack.append(_Open(node, kind, self.path, self.name, self.flag, self.card_at, len(self.texts)))
             self.path, self.name, self.flag = path, name, flag
             if kind == _BLOCK:
                 self.card_at = len(self.texts)
@@ -478,10 +525,12 @@ def _walk_blocks(body: LexborNode) -> _BlockWalk:
         if node is None:
             if not stack:
                 break
-            node, kind, path, name, flag, card_at = stack.pop()
+            node, kind, path, name, flag, card_at, first_text = stack.pop()
             if kind >= _BLOCK:
                 if pieces:
                     walk.flush()
+                if walk.advert_at < MAX_BLOCKS:
+                    walk.close_advert(first_text)
                 walk.path, walk.name, walk.flag, walk.card_at = path, name, flag, card_at
                 if kind == _CARD:
                     walk.close_card()
@@ -537,6 +586,8 @@ def _walk_blocks(body: LexborNode) -> _BlockWalk:
         node = node.next
     if pieces:
         walk.flush()
+    if walk.adverts:
+        walk.set_adverts_apart()
     return walk
 
 

@@ -32,6 +32,7 @@ from evercrawl.core.change.noise import (
     is_todays_date,
     significant_text,
     text_shape,
+    without_ages,
 )
 from evercrawl.core.change.segments import (
     MAX_SEGMENTS,
@@ -236,6 +237,16 @@ def is_noise(hunk: Hunk, context: ChangeContext) -> bool:
         # What the other parts of the line do says nothing about a part that differs alone, or that hardly ever does.
         return False
     return _is_noise_number(hunk, context) if hunk.is_number else _is_noise_text(hunk, context)
+
+
+def is_only_later(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether a difference says only that time passed, as pages made in the same second do all alike."""
+    if not (hunk.removed and hunk.added):
+        return False
+    if not hunk.is_significant and not _is_of_event(hunk, context):
+        return True
+    is_passing = bool(hunk.segments) and all(_is_time_passing(hunk, change, context) for change in hunk.segments)
+    return is_passing or without_ages(hunk.removed) == without_ages(hunk.added)
 
 
 def _is_of_event(hunk: Hunk, context: ChangeContext) -> bool:

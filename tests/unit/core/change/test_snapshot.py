@@ -66,6 +66,31 @@ def test_regions():
     }  # fmt: skip
 
 
+def entry(title: str, company: str) -> str:
+    return f"<li><h2><a href=/x>{title}</a></h2><div><span>{company}</span><div>Graz</div></div><p>Night shifts.</p>"
+
+
+@pytest.mark.parametrize("label", ["Sponsored", "Sponsored · Lumo", "Lumo | Anzeige", "<b>Реклама</b> Lumo", "広告"])
+def test_an_entry_that_says_it_is_an_advertisement_is_a_part_of_the_site(label: str):
+    rest = "".join(entry(f"Nurse {number}", "City of Ghent") for number in range(3))
+    found = regions(f"<main><ul>{entry('Welder', label)}{rest}</ul></main>")
+    assert {text for text, region in found.items() if region == SITE_BY_NAME} >= {"Welder"}
+    assert found["Nurse 1"] == found["City of Ghent"] == MAIN
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        f"<ul>{entry('Welder', 'Sponsored children')}{entry('Nurse', 'Lumo')}</ul>",  # These words say something else.
+        "<ul><li><a href=/a>Anzeige</a><li><a href=/b>Nurse</a></ul>",  # The link leads to such a page.
+        f"<ul>{entry('Welder', 'Anzeige')}{entry('Nurse', 'Anzeige')}</ul>",  # A market of classified ads.
+        f"<p>Sponsored</p><p>{'A long text. ' * 50}<p><a href=/c>More</a>",  # Not an entry.
+    ],
+)
+def test_other_texts_about_advertisements_are_content(markup: str):
+    assert {*regions(f"<main><div>{markup}</div><p>End.</main>").values()} == {MAIN}
+
+
 def test_flags():
     snapshot = snapshot_html(PAGE)
     flags = dict(zip(snapshot.texts, snapshot.flags, strict=True))
