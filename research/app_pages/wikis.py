@@ -151,6 +151,7 @@ def _mediawiki_skin(book: Book, url: str, skin: str, members: list[Doc]) -> None
             html,
             title="Search results",
             paragraphs=found,
+            optional=["From Marsh Wiki", *found],  # Each is listed twice: by its title and by its text.
             optional_at=(
                 ".searchresult",
                 ".mw-search-result-data",

@@ -129,6 +129,7 @@ IDENTITY_WORDS = (
 SHORT_WORDS = 14
 SHORT_CHARS = 140
 TINY_WORDS = 7
+MIN_LETTER_SHARE = 0.05
 PROSE_WORDS = 8  # From this length on a text is a statement rather than a label.
 DENSE_CHARS_PER_WORD = 2  # For scripts without spaces.
 MAX_CACHED_TEXTS = 4096
@@ -214,9 +215,16 @@ def is_identifier(text: str) -> bool:
 def significant_text(text: str) -> str:
     """Return the text without noise and spaces; empty if nothing is left."""
     text_form = normalize_text(text)
+    if is_drawing(text_form):
+        return ""
     if len(text_form) > SHORT_CHARS or count_words(text_form) > SHORT_WORDS:
         return _without_space(_without_timestamps(text_form))
     return _significant_short_text(text_form)
+
+
+def is_drawing(text: str) -> bool:
+    """Return whether a text has hardly a letter or digit: a picture made of signs, as some captchas are."""
+    return len(text) > SHORT_CHARS and sum(map(str.isalnum, text)) < MIN_LETTER_SHARE * len(text)
 
 
 def normalize_text(text: str) -> str:

@@ -33,6 +33,7 @@ from evercrawl.core.document.boilerplate import (
     is_step,
     unlinked_chars,
 )
+from evercrawl.core.document.interface_lines import without_interface_lines
 from evercrawl.core.document.paragraphs import (
     HEADING,
     ITEM,
@@ -99,7 +100,7 @@ class MainTextCandidate(NamedTuple):
 
 def extract_main_text(body: LexborNode, *, most_chars: int, title: str | None = None) -> str:
     """Return the main text, one paragraph per line, without the title."""
-    return "\n".join(main_text_blocks(body, title=title))[:most_chars]
+    return without_interface_lines("\n".join(main_text_blocks(body, title=title))[:most_chars])
 
 
 def main_text_blocks(body: LexborNode, *, title: str | None = None) -> list[str]:

@@ -18,6 +18,7 @@ from evercrawl.core.document.elements import (
     tag_id,
     text_node_id,
 )
+from evercrawl.core.document.interface_lines import without_interface_lines
 from evercrawl.core.native import load_native
 
 _TAG_NAMES = "a aside main figcaption br sup dt section article h1 h2 h3 h4 h5 h6 p img script"
@@ -111,7 +112,7 @@ def extract_main_text(body: LexborNode, *, most_chars: int, title: str | None = 
     if _NATIVE is None:
         return main_text.extract_main_text(body, most_chars=most_chars, title=title)
     text: str = _NATIVE.extract_main_text(body, (title or "").lower(), most_chars)
-    return text
+    return without_interface_lines(text)
 
 
 def scan_elements(tree: LexborHTMLParser, *, anchor_chars: int) -> list[ScannedItem] | None:

@@ -121,3 +121,10 @@ def test_a_count_is_a_number_and_nothing_else(text: str, expected: bool):
 def test_without_ages():
     assert without_ages("Resolved (5 days ago)") == without_ages("Resolved (a week ago)")
     assert without_ages("Resolved (5 days ago)") != without_ages("Reopened (a week ago)")
+
+
+def test_a_picture_made_of_signs_says_nothing():
+    drawing = r" ___  _____ | __ \ /_ | / / /_ | |_) |" * 6
+    assert significant_text(drawing) == ""
+    assert significant_text("★★★☆☆") != ""
+    assert significant_text(f"{drawing} and a sentence of some words beside it, which is read") != ""

@@ -1,0 +1,116 @@
+"""Recognises short lines that the software of a site adds to the content: which results of how many are shown, that
+nobody has commented yet, what is in the cart, other formats, and names of fields without values."""
+
+from __future__ import annotations
+
+import re
+
+MAX_INTERFACE_LINE_CHARS = 120  # Longer lines are always kept.
+
+_NUMBER = r"\d[\d.,'’\u00a0\u202f]*"
+_TO = r" ?(?:-|–|—|\.\.\.?|…|~|～|to|through|bis|à|al?|até|tot|till?|til|do|až|до)\s?"
+_OF = "of|out of|von|sur|de|di|da|van|av|af|z|ze|od|din|dari|trong|από|из|з|من|מתוך"
+_RANGE = re.compile(
+    # "Results 1 – 12 of 40", "(1-12/40)", "showing 1 to 20 of 40 entries".
+    rf"\(?(?:[^\W\d]+:? ){{0,3}}(?P<first>{_NUMBER}){_TO}(?P<last>{_NUMBER})"
+    rf"(?: ?/ ?| (?:{_OF}) )(?P<all>{_NUMBER})(?: [^\W\d]+)?\)?[.:]?",
+    re.IGNORECASE,
+)
+_RESULTS = (
+    r"results?|hits?|treffer|ergebniss?e?|suchergebnisse|résultats?|resultados?|risultat[oi]|resultaten|resultat(?:er)?"
+    r"|träff(?:ar)?|tulosta|wynik(?:ów|i)?|výsledk(?:ů|y)|találat|rezultat(?:e|a)?|sonuç|результат(?:ов|а|ы)?|αποτελέσματα"
+    r"|نتائج|תוצאות|परिणाम|kết quả|hasil|ผลลัพธ์"
+)
+_RESULT_COUNT = re.compile(
+    rf"(?:[^\W\d]+ ){{0,2}}{_NUMBER} ?(?:(?:search |matching )?(?:{_RESULTS})\b|件|条结果|個結果|个结果|개의? ?결과)"
+    rf"(?: [^\W\d]+){{0,4}}(?: ?[-–—,(:] ?(?:[^\W\d]+ ){{1,2}}{_NUMBER}(?:{_TO}{_NUMBER})?\)?)?[.:]?",
+    re.IGNORECASE,
+)
+_POSTS = r"(?:reviews?|comments?|ratings?|replies|responses|answers)"
+_NOTHING_YET = re.compile(
+    r"(?:(?:there (?:are|is) (?:currently )?|(?:this|the) [\w ]{1,30} (?:does not|doesn['’]t) have |it has )?"
+    rf"(?:no|any) (?:\w+ )?{_POSTS}\b (?:yet|so far|available)\b"
+    r"|be the first (?:one |person )?to (?:review|comment|rate|write|reply|leave|answer|post|add|share)\b"
+    r"|(?:es gibt |es sind )?(?:noch|bisher|bislang|derzeit) keine? (?:bewertung|kommentar|rezension|antwort)"
+    r"|(?:sei|seien sie|schreibe|schreiben sie) (?:der|die|als) erste"
+    r"|(?:il n['’]y a )?(?:pas encore (?:de |d['’])|(?:encore )?aucun )(?:avis|commentaire|évaluation)"
+    r"|soyez le premier à"
+    r"|(?:todavía |aún )?no hay (?:comentarios|opiniones|valoraciones|reseñas|respuestas)|sé el primero en"
+    r"|(?:non ci sono (?:ancora )?|ancora ness?un[ao]? )(?:commenti?|recension[ei]|valutazion[ei])|sii il primo a"
+    r"|(?:ainda )?(?:não há|sem) (?:comentários|avaliações|respostas)|seja o primeiro a"
+    r"|(?:er zijn )?(?:nog )?geen (?:reviews|reacties|beoordelingen)|wees de eerste"
+    r"|(?:det finns )?(?:ännu )?inga (?:kommentarer|recensioner|omdömen)|bli först att"
+    r"|(?:der er |det er )?(?:endnu |ennå )?ingen (?:kommentarer|anmeldelser)|(?:vær|bli) den første"
+    r"|ei vielä (?:kommentteja|arvosteluja)|brak (?:komentarzy|opinii|recenzji)|bądź pierwsz"
+    r"|(?:zatím )?žádné (?:komentáře|recenze)|még nincs (?:hozzászólás|értékelés)|henüz (?:yorum|değerlendirme)"
+    r"|(?:пока )?(?:нет )?(?:отзывов|комментариев)(?: пока)? ?(?:нет)?\b|будьте первым|немає (?:відгуків|коментарів)"
+    r"|まだ(?:レビュー|コメント|口コミ)[はが]|(?:暂无|尚无|还没有|暫無|尚無)(?:评论|评价|評論|評價|留言)"
+    r"|아직 (?:리뷰|댓글|상품평))",
+    re.IGNORECASE,
+)
+_CART = (
+    r"(?:cart|basket|bag|wish ?list|warenkorb|merkzettel|panier|carrito|cesta|carrello|carrinho|winkelwagen|varukorg"
+    r"|kundvagn|indkøbskurv|handlekurv|ostoskori\w*|koszyk\w*|košík\w*|kosár\w*|coș\w*|sepet\w*|корзин\w*|кошик\w*)"
+)
+_GOODS = (
+    r"(?:items?|products?|articles?|artikel|produkte?|produits?|artículos?|productos?|prodott[oi]|articol[oi]|ite[mn]s?"
+    r"|produtos?|producten|varor|varer|tuotetta|produkt\w*|termék|товар\w*|ürün)"
+)
+_IN_CART = re.compile(
+    rf"{_NUMBER} {_GOODS}(?: [^\W\d]+){{1,3}} {_CART}\b[^!?]{{0,60}}"
+    rf"|(?:[^\W\d]+ ){{0,2}}{_CART}:? \(?{_NUMBER} {_GOODS}\)?[.:]?",
+    re.IGNORECASE,
+)
+_EMPTY_ENDS = ("empty", "leer", "vide", "vacío", "vuoto", "vazio", "leeg")
+_EMPTY_CART = re.compile(rf"(?:[^\W\d]+ ){{0,3}}{_CART} (?:[^\W\d]+ ){{1,2}}[^\W\d]+[.!]*", re.IGNORECASE)
+_FORMAT = (
+    r"(?:atom|rss|csv|tsv|pdf|xml|json|html|xhtml|te?xt|xlsx?|ods|odt|docx?|epub|ics|ical|feeds?|print|markdown|rst)"
+)
+_OTHER_FORMATS = re.compile(
+    r"(?:also available (?:in|as)|(?:download|export) (?:as|to|in)|other formats?|auch verfügbar (?:in|als)"
+    r"|(?:également )?disponible (?:en|au format)|(?:también )?disponible en)(?: other formats)?"
+    rf":?(?:[ ,|/·]+{_FORMAT})*\.?\Z",
+    re.IGNORECASE,
+)
+_DISCLOSURE = re.compile(
+    r"(?:expand|collapse|show|hide|toggle)(?: (?:all|more|less|full|the))?"
+    r" (?:source(?: code)?|code|descriptions?|details|replies(?: by \w+)?|comments|contents?|sidebar|menu)\Z",
+    re.IGNORECASE,
+)
+_STEPS = re.compile(r"\[[^\W\d_]+ [^\W\d_]+\](?: ?\[[^\W\d_]+(?: [^\W\d_]+)?\]){2,}")  # "[Date Prev][Date Next]…"
+_EMPTY_FIELDS = re.compile(r"(?:[^\W\d_]+(?: [^\W\d_]+){0,2} ?[:：] ?){2,}")
+_COUNTS = (_RESULT_COUNT, _IN_CART)
+_PHRASES = (_OTHER_FORMATS, _NOTHING_YET, _DISCLOSURE)
+_TWO_LETTERS = (
+    "th it no an be es bi de se sc il pa en au so to aú sé si ai nã er ge we in bl vä br bą za žá mé he по не от ко бу"
+    " まだ 暂无 尚无 还没 暫無 尚無 아직 al do ex ot di ég ta sh hi co"
+)
+_PHRASE_STARTS = frozenset(_TWO_LETTERS.split())
+_DIGIT = re.compile(r"\d")
+
+
+def without_interface_lines(text: str) -> str:
+    """Return a text without lines that the software adds; unchanged if it has no others."""
+    lines = text.split("\n")
+    kept = [line for line in lines if len(line) > MAX_INTERFACE_LINE_CHARS or not is_interface_line(line)]
+    return "\n".join(kept) if kept and len(kept) < len(lines) else text
+
+
+def is_interface_line(line: str) -> bool:
+    """Return whether a short line is not what a page is about but what its software says about it."""
+    if line[-1:] in ":：" and _EMPTY_FIELDS.fullmatch(line):
+        return True
+    if line[:1] == "[" and _STEPS.fullmatch(line):
+        return True
+    if line[:2].lower() in _PHRASE_STARTS and any(pattern.match(line) for pattern in _PHRASES):
+        return True
+    if _DIGIT.search(line) is None:
+        return line.rstrip(".!").endswith(_EMPTY_ENDS) and _EMPTY_CART.fullmatch(line) is not None
+    shown = _RANGE.fullmatch(line)
+    if shown is not None and _value(shown["first"]) <= _value(shown["last"]) <= _value(shown["all"]):
+        return True
+    return any(pattern.fullmatch(line) for pattern in _COUNTS)
+
+
+def _value(number: str) -> int:
+    return int("".join(filter(str.isdecimal, number)))
