@@ -26,6 +26,7 @@ MAX_MINOR_WORDS = 16  # A longer block with another number is prose.
 MAX_LOG_WORDS = 8
 MAX_STAMP_WORDS = 3  # "27 Oct", "5 s", "3 days ago".
 MAX_MENTION_WORDS = 20  # A longer text that names a page is prose.
+MAX_QUOTED_PAGES = 8  # New pages with the same words that are compared.
 MIN_QUOTED_WORDS = 4  # Fewer words may be equal by chance.
 MIN_SHIFT_SIZE = 0.1  # Share of a list page that differs when its entries move.
 MAX_LISTED_EDITS = 24  # Edits of lists that are shown as an example.
@@ -258,11 +259,13 @@ class _Lists:
                     self._places[sign, text].add(visit.url)
         self._named: dict[str, CausePage] = {}
         self._entries: dict[str, CausePage] = {}  # Lines of new pages, which may be lists themselves.
-        self._quoted: dict[int, CausePage] = {}
+        self._quoted: dict[int, list[CausePage]] = defaultdict(list)
         for cause in sorted(causes, key=lambda cause: cause.is_edited, reverse=True):
             if not cause.is_edited:
                 self._entries |= dict.fromkeys(_short_lines(cause.text), cause)
-                self._quoted |= dict.fromkeys(_shingles(_fold(cause.text[:MAX_CAUSE_CHARS]).split()), cause)
+                for shingle in dict.fromkeys(_shingles(_fold(cause.text[:MAX_CAUSE_CHARS]).split())):
+                    if len(self._quoted[shingle]) < MAX_QUOTED_PAGES:
+                        self._quoted[shingle].append(cause)
         for cause in sorted(causes, key=lambda cause: cause.is_edited, reverse=True):
             self._named |= dict.fromkeys(_names(cause), cause)
 
@@ -348,6 +351,7 @@ class _Lists:
         An entry that went when another came, or came when another went, has made room or filled it. Where entries come
         and go and make up much of the page, each may have a summary."""
         signs = [edit.sign for edit in own if edit.key in found]
+        named = {cause.url for cause in found.values()}
         left = [
             edit.sign
             for edit in own
@@ -355,13 +359,21 @@ class _Lists:
                 edit.key in found
                 or _is_number_only(edit)
                 or _makes_room(edit, set(signs))
-                or self._explain(edit, visit.url) is not None
+                or self._is_explained(edit, visit.url, named)
             )
         ]
         if not left:
             return True
         is_shift = {"+", "-"}.issubset(signs) and visit.change.size >= MIN_SHIFT_SIZE
         return is_shift and all(sign != "~" and left.count(sign) <= signs.count(sign) + 1 for sign in left)
+
+    def _is_explained(self, edit: Edit, url: str, named: set[str]) -> bool:
+        """Return whether an edit follows from other pages. A list that quotes a new page names it too; a page that
+        does not was edited, and the new one shows its revision."""
+        if self._explain(edit, url) is None:
+            return False
+        quoted = [cause for _, text in _sides(edit) for cause in self._quoted_pages(text, url)]
+        return _is_entry(edit) or not quoted or any(cause.url in named for cause in quoted)
 
     def explain_all(self, group: EditGroup) -> bool:
         """Return whether edits of a template follow from other pages, such as those of a list of the newest pages."""
@@ -422,12 +434,17 @@ class _Lists:
         return next((cause for cause in found if cause is not None and cause.is_gone and cause.url != url), None)
 
     def _quotes(self, text: str, url: str) -> CausePage | None:
-        """Return the page from which a text is taken, judged by its first and last words."""
+        """Return a new or removed page from which a text is taken."""
+        return next(iter(self._quoted_pages(text, url)), None)
+
+    def _quoted_pages(self, text: str, url: str) -> list[CausePage]:
+        """Return the new and removed pages from which a text is taken, judged by its first and last words."""
         shingles = list(_shingles(text.split()))
         if not shingles:
-            return None
-        first, last = self._quoted.get(shingles[0]), self._quoted.get(shingles[-1])
-        return first if first is not None and last is not None and url not in (first.url, last.url) else None
+            return []
+        first, last = self._quoted.get(shingles[0], []), self._quoted.get(shingles[-1], [])
+        is_on_page = any(cause.url == url for cause in (*first, *last))
+        return [] if is_on_page or not last else first
 
 
 def _sides(edit: Edit) -> Iterator[tuple[Sign, str]]:

@@ -251,3 +251,11 @@ def test_many_changes_are_grouped_quickly() -> None:
         content(f"/{number}", came(f"Story {number}"), edit("", f"{SENTENCE} {number}")) for number in range(3000)
     ]
     assert len(group_changes(changes, causes=NEW * 50)) == 3000
+
+
+def test_an_edited_page_does_not_follow_from_the_new_page_that_shows_its_revision() -> None:
+    menu = make_edit(7, "", "Quarry guild", is_template=True, is_entry=True)
+    changes = [content("/tides", edit("", SENTENCE), menu), content("/recent", came("Quarry guild"))]
+    guild = CausePage(f"{HOST}/quarry-guild", "Quarry guild", STORY)
+    revision = CausePage(f"{HOST}/tides/revision/7", "Tides, revision 7", SENTENCE)
+    assert (["/tides"], 0) in shown(changes, guild, revision)
