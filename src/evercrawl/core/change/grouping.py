@@ -22,8 +22,10 @@ from evercrawl.model.change import Change, ChangeClass, Edit, Sign
 MIN_SHARED_VISITS = 0.6  # Edits form one group if this share of their visits is the same.
 MAX_COMPARED_EDITS = 200  # An edit is compared with this many groups, the largest first.
 MAX_ENTRY_WORDS = 14  # A longer text of a list is a summary, not the name of an entry.
+MAX_ENTRY_LABEL_WORDS, MAX_ENTRY_LABELS = 3, 3  # Of a label beside an entry; labels per entry.
 MAX_MINOR_WORDS = 16  # A longer block with another number is prose.
 MAX_LOG_WORDS = 8
+MIN_SENTENCE_WORDS = 8
 MAX_STAMP_WORDS = 3  # "27 Oct", "5 s", "3 days ago".
 MAX_MENTION_WORDS = 20  # A longer text that names a page is prose.
 MAX_QUOTED_PAGES = 8  # New pages with the same words that are compared.
@@ -95,7 +97,8 @@ def group_changes(
         is_of_lists = is_of_lists and len(listed.intersection(group.pages)) * 2 >= len(group.pages)
         follows = is_of_lists or lists[site_of(group.pages[0])].explain_all(group)
         groups += [group] if with_noise or (len(group.pages) > 1 and not follows) else []
-    return sorted(groups, key=_significance, reverse=True)
+    mixed = {url for of_site in lists.values() for url in of_site.pages_with_moved_entries()}
+    return sorted(groups, key=lambda group: _significance(group, mixed), reverse=True)
 
 
 # The same edit
@@ -179,8 +182,9 @@ def _with_folded(group: EditGroup, others: Sequence[EditGroup]) -> EditGroup:
 # Rank
 
 
-def _significance(group: EditGroup) -> tuple[int, int, float, int]:
-    """Return what groups are sorted by: prose, other content, metadata, lists, the template, noise."""
+def _significance(group: EditGroup, mixed: set[str]) -> tuple[int, bool, bool, int, float, int]:
+    """Return what groups are sorted by: prose, other content, metadata, lists, the template, noise; of each, those
+    last whose pages also follow from others, as a list with summaries does, and sentences before short lines."""
     tier = 5 if any(map(_is_prose, group.edits)) else 4
     if group.kind is not ChangeClass.CONTENT:
         tier = 3
@@ -190,7 +194,12 @@ def _significance(group: EditGroup) -> tuple[int, int, float, int]:
         tier = 1
     size = group.size if _BYTES_KEYS.isdisjoint(group.keys) else 0.0
     size /= 1 + log2(max(1, len(group.pages) - len(group.listings)))
-    return tier, _rank(group.kind), size, len(group.pages)
+    has_sentence = any(_is_prose(edit) and _word_count(edit) >= MIN_SENTENCE_WORDS for edit in group.edits)
+    return tier, not mixed.issuperset(group.pages), has_sentence, _rank(group.kind), size, len(group.pages)
+
+
+def _word_count(edit: Edit) -> int:
+    return sum(len(run.text.split()) for run in edit.words)
 
 
 def _rank(kind: ChangeClass) -> int:
@@ -291,6 +300,13 @@ class _Lists:
             return None
         return next((cause for cause in found.values() if cause.is_edited), next(iter(found.values())))
 
+    def pages_with_moved_entries(self) -> Iterator[str]:
+        """Yield the pages with entries that came or went with other pages, whatever else changed there."""
+        for visit in self._visits:
+            own = [edit for edit in visit.change.edits if not edit.is_template]
+            if self._explained_entries(own, visit.url):
+                yield visit.url
+
     def _followers(self, visits: Sequence[_Visit]) -> dict[int, CausePage]:
         """Return which visits show entries of lists, and besides them only a part of what one other page shows."""
         left = {visit.place: self._unexplained(visit) for visit in visits}
@@ -351,12 +367,15 @@ class _Lists:
         An entry that went when another came, or came when another went, has made room or filled it. Where entries come
         and go and make up much of the page, each may have a summary."""
         signs = [edit.sign for edit in own if edit.key in found]
+        labels = [edit for edit in own if edit.key not in found and _may_be_label(edit) and edit.sign in signs]
+        labelled = {edit.key for edit in labels} if len(labels) <= MAX_ENTRY_LABELS * len(signs) else set()
         named = {cause.url for cause in found.values()}
         left = [
             edit.sign
             for edit in own
             if not (
                 edit.key in found
+                or edit.key in labelled
                 or _is_number_only(edit)
                 or _makes_room(edit, set(signs))
                 or self._is_explained(edit, visit.url, named)
@@ -491,6 +510,11 @@ def _short_lines(text: str) -> Iterator[str]:
 def _is_entry(edit: Edit) -> bool:
     """Return whether an edit is an entry of a list, by its links or because it is no longer than one."""
     return edit.is_entry or all(len(text.split()) <= MAX_ENTRY_WORDS for _, text in _sides(edit))
+
+
+def _may_be_label(edit: Edit) -> bool:
+    """Return whether an entry may be a part of another one, such as "read more"."""
+    return edit.is_entry and all(len(text.split()) <= MAX_ENTRY_LABEL_WORDS for _, text in _sides(edit))
 
 
 def _makes_room(edit: Edit, signs: set[str]) -> bool:

@@ -259,3 +259,27 @@ def test_an_edited_page_does_not_follow_from_the_new_page_that_shows_its_revisio
     guild = CausePage(f"{HOST}/quarry-guild", "Quarry guild", STORY)
     revision = CausePage(f"{HOST}/tides/revision/7", "Tides, revision 7", SENTENCE)
     assert (["/tides"], 0) in shown(changes, guild, revision)
+
+
+def test_edits_come_before_lists_that_also_show_summaries_and_before_short_lines() -> None:
+    summary = edit("", "The old mill burnt down in 1904 and was never built again by anybody.")
+    changes = [
+        content("/news/2", came("Old mill"), summary, edit("", "Edited by Ines Helmer", linked=False), size=0.9),
+        content("/news", went("Old mill"), came("Lynx near the mill"), size=0.2),
+        content("/blame", edit("", "edit museum notes"), size=0.5),
+        content("/museum", edit("", SENTENCE), size=0.1),
+        content("/museum.txt", edit("", SENTENCE), size=0.1),
+    ]
+    story = CausePage(f"{HOST}/lynx", "Lynx near the mill", STORY)
+    assert [pages for pages, _ in shown(changes, story)][:2] == [["/museum", "/museum.txt"], ["/blame"]]
+
+
+def test_labels_of_an_entry_that_moved_to_the_next_page_follow_it() -> None:
+    changes = [
+        content("/news/2", came("Old mill"), came("read more"), came("By Ines")),
+        content("/news", went("Old mill"), came("Lynx near the mill")),
+    ]
+    story = CausePage(f"{HOST}/lynx", "Lynx near the mill", STORY)
+    assert shown(changes, story) == [(["/news/2", "/news"], 2)]
+    alone = [content("/prices", came("Old mill"), *(came(f"Entry {name}") for name in "abcd")), changes[1]]
+    assert (["/prices"], 0) in shown(alone, story)
