@@ -4,6 +4,7 @@ is content, unless the location's history here and on other pages says noise."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from enum import Enum
@@ -15,6 +16,7 @@ from evercrawl.core.change.noise import count_words
 from evercrawl.core.change.segments import is_statement
 from evercrawl.core.change.snapshot import Snapshot, snapshot_html
 from evercrawl.core.change.snapshot_diff import (
+    DESCRIPTION,
     TITLE,
     Hunk,
     KeyedEdit,
@@ -48,6 +50,7 @@ MAX_NOISE_EDITS = 8  # Edits called noise that are kept, so that a user can look
 METADATA_FIELDS = 4
 PAGE_MAJORITY = 0.6  # A page with this share of its own words left out as noise is about that noise.
 NUMBER_MAJORITY = 0.25  # The same where only numbers differ.
+_WORD = re.compile(r"\w+")
 MAX_HUNKS = 300  # A page with more differences is another page; the rest are not classified.
 
 
@@ -172,6 +175,7 @@ def _change(
 ) -> Change:
     own = [hunk for hunk, hunk_class in classes if hunk_class is HunkClass.CONTENT]
     metadata = [hunk for hunk, hunk_class in classes if hunk_class is HunkClass.METADATA]
+    metadata = [hunk for hunk in metadata if not _is_repeated(hunk, own)]
     moved = [] if is_noise_order(context) else found.moved
     template = _template_edits(classes, context)
     kind, size, key_edits = ChangeClass.NOISE, 0.0, template
@@ -185,6 +189,22 @@ def _change(
     template_edits, _ = limit_edits(make_edit(*edit, is_template=True) for edit in template)
     noise = tuple(make_edit(*edit, is_template=True) for edit in _noise_edits(classes)[:MAX_NOISE_EDITS])
     return Change(kind, size, edits + template_edits, combine_keys({edit.key for edit in key_edits}), omitted, noise)
+
+
+def _is_repeated(hunk: Hunk, own: list[Hunk]) -> bool:
+    """Return whether a description differs in words in which the content does too: it is a part of it."""
+    if hunk.path != DESCRIPTION or not own:
+        return False
+    went, came = _word_changes([hunk])
+    all_went, all_came = _word_changes(own)
+    return went <= all_went and came <= all_came
+
+
+def _word_changes(hunks: list[Hunk]) -> tuple[set[str], set[str]]:
+    """Return the words that differences remove and add."""
+    old = Counter(word for hunk in hunks for word in _WORD.findall(hunk.removed.casefold()))
+    new = Counter(word for hunk in hunks for word in _WORD.findall(hunk.added.casefold()))
+    return {*(old - new)}, {*(new - old)}
 
 
 def _noise_edits(classes: list[tuple[Hunk, HunkClass]]) -> list[KeyedEdit]:

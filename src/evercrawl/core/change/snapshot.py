@@ -436,7 +436,7 @@ class _BlockWalk:
     def add_link(self, node: LexborNode, text: str) -> None:
         """Add the text of a link to the pieces; if it has none, its image."""
         if text and not text.isspace():
-            self.pieces.append(f"{INLINE_BORDER}{text}{INLINE_BORDER}")
+            self.pieces.append(f"{INLINE_BORDER}{_link_text(node, text)}{INLINE_BORDER}")
             self.linked += len(text)
             self.add_reference(node, text, is_image=False)
         elif (image := node.css_first("img")) is not None:
@@ -477,6 +477,7 @@ class _BlockWalk:
                 self.add_reference(child, text, is_image=False)
                 self.path, self.name, self.flag = outside
                 self.first_reference = len(self.references)
+                text = _link_text(child, text).strip(_BORDERS)
             else:
                 text = None
         if text is None:
@@ -489,6 +490,19 @@ class _BlockWalk:
         if text:
             self._add(text, path, name, flag, is_linked=only == _A)
         return False
+
+
+def _link_text(node: LexborNode, text: str) -> str:
+    """Return the text of a link with borders around the elements in it, such as an age before a title."""
+    child = node.first_child
+    if child is None or child.next is None:
+        return text
+    parts = []
+    while child is not None:
+        is_text = child.tag_id == _TEXT_ID
+        parts.append(child.text_content or "" if is_text else f"{INLINE_BORDER}{child.text_lexbor()}{INLINE_BORDER}")
+        child = child.next
+    return "".join(parts)
 
 
 def _inside(kind: int, tag: int, names: NameClass, path: int, name: int, flag: int) -> tuple[int, int, int]:

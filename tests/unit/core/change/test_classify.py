@@ -202,3 +202,16 @@ def test_the_same_notice_has_the_same_key_beside_another_time():
 def test_bytes_and_str_give_the_same_result():
     before, after = page(inside="<p>één</p>"), page(inside="<p>twee</p>")
     assert compare(before.encode(), after.encode()) == compare(before, after)
+
+
+def test_a_description_that_repeats_the_edited_text_is_not_shown_again():
+    form = "<meta name=description content='{0}'><main><h1>Mug</h1><p>{1}</p></main>"
+    old, new = "Made of clay.", "Made of clay and fired in a kiln behind the harbour."
+    repeated = compare(form.format(old, old), form.format(new, new))
+    assert len(repeated.edits) == 1
+    assert repeated.kind is ChangeClass.CONTENT
+    other = compare(form.format(old, old), form.format("A mug for sailors.", new))
+    assert any("sailors" in edit.added for edit in other.edits)
+    alone = compare(form.format(old, old), form.format(new, old))
+    assert alone.kind is ChangeClass.METADATA
+    assert alone.edits

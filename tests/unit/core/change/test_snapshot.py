@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from evercrawl.core.change.segments import split_segments
 from evercrawl.core.change.snapshot import (
     ARTICLE,
     BODY,
@@ -173,3 +174,11 @@ def test_the_id_of_a_section_is_its_heading():
     text = "<p>Nobody may copy this.</p>"
     assert regions(f"<article><section id=copyright>{text}</section></article>")["Nobody may copy this."] == ARTICLE
     assert regions(f"<article><div id=copyright>{text}</div></article>")["Nobody may copy this."] == SITE_BY_NAME
+
+
+@pytest.mark.parametrize("around", ["<div>{}</div>", "<div>{} by Ines</div>", "<ul><li>{}</ul>"])
+def test_elements_in_a_link_are_parts_of_its_text(around: str):
+    link = "<a href=/c><span class=age>13 sec ago</span>Add the manual</a>"
+    found = [segment.text for segment in split_segments(snapshot_html(around.format(link)).marked[0])]
+    assert found[:2] == ["13 sec ago", "Add the manual"]
+    assert snapshot_html(around.format(link)).references[0].label == "13 sec agoAdd the manual"
