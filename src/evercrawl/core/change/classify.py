@@ -12,7 +12,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from evercrawl.core.change.change_history import PageChangeHistory, SiteChangeHistory
-from evercrawl.core.change.noise import count_words
+from evercrawl.core.change.noise import count_words, has_price, is_drawing, is_identifier
 from evercrawl.core.change.segments import is_statement
 from evercrawl.core.change.snapshot import Snapshot, snapshot_html
 from evercrawl.core.change.snapshot_diff import (
@@ -133,7 +133,7 @@ def classify_difference(found: SnapshotDiff, context: ChangeContext, *, own_word
 def classify_hunk(hunk: Hunk, context: ChangeContext) -> HunkClass:
     """Return the class of one difference."""
     if is_sitewide(hunk, context):
-        return HunkClass.NOISE if is_only_later(hunk, context) else HunkClass.TEMPLATE
+        return HunkClass.NOISE if _is_passing(hunk, context) else HunkClass.TEMPLATE
     if is_noise(hunk, context):
         return HunkClass.NOISE
     if not hunk.is_own:
@@ -145,6 +145,14 @@ def classify_hunk(hunk: Hunk, context: ChangeContext) -> HunkClass:
     if hunk.removed and is_telling and context.site.page_share(hunk.removed) >= TEMPLATE_SHARE:
         return HunkClass.TEMPLATE
     return HunkClass.METADATA if hunk.is_metadata else HunkClass.CONTENT
+
+
+def _is_passing(hunk: Hunk, context: ChangeContext) -> bool:
+    """Return whether several pages may have the difference by chance: a later time, or a number that always changes."""
+    if is_only_later(hunk, context):
+        return True
+    is_count = hunk.is_number and not is_identifier(hunk.added) and not has_price(hunk.added)
+    return is_count and not hunk.is_own and is_volatile(hunk, context)
 
 
 def _is_doubtful(hunk: Hunk, hunk_class: HunkClass, context: ChangeContext) -> bool:
@@ -159,6 +167,8 @@ def _may_be_content(hunk: Hunk, context: ChangeContext) -> bool:
     texts = [text for text in (hunk.removed, hunk.added) if text]
     if hunk.is_number or not any(map(is_statement, texts)):
         return hunk.is_number
+    if all(map(is_drawing, texts)):
+        return False
     return not any(context.site.is_on_other_pages(text, page=context.page_mark) for text in texts)
 
 
@@ -223,9 +233,7 @@ def _template_edits(classes: list[tuple[Hunk, HunkClass]], context: ChangeContex
         for edit in edits_in(hunk)
         if hunk_class is HunkClass.TEMPLATE
         or (
-            hunk_class is HunkClass.NOISE
-            and is_sitewide_key(context.site, edit.key)
-            and not is_only_later(hunk, context)
+            hunk_class is HunkClass.NOISE and is_sitewide_key(context.site, edit.key) and not _is_passing(hunk, context)
         )
     ]
 

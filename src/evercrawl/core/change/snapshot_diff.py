@@ -16,6 +16,7 @@ from typing import NamedTuple
 from xxhash import xxh64_intdigest
 
 from evercrawl.core.change.noise import (
+    is_drawing,
     is_moment,
     is_time,
     is_upkeep,
@@ -465,6 +466,8 @@ def _hunk(old: _Block | None, new: _Block | None, was_own: IsOwnBlock, is_own: I
 
 def _has_significant_segment(hunk: Hunk) -> bool:
     """Return whether a fact of a line differs that is not about readers, ages or upkeep."""
+    if is_drawing(hunk.removed) and is_drawing(hunk.added):
+        return False
     return hunk.form > 1 and any(
         change.slot < OTHER_FORM and not is_upkeep(change.added) and not is_upkeep(change.removed)
         for change in hunk.segments

@@ -215,3 +215,10 @@ def test_a_description_that_repeats_the_edited_text_is_not_shown_again():
     alone = compare(form.format(old, old), form.format(new, old))
     assert alone.kind is ChangeClass.METADATA
     assert alone.edits
+
+
+def test_a_page_with_little_but_a_drawn_captcha_has_not_changed():
+    form = "<main><h1>Log in</h1><pre>{}</pre><p>Enter the code</p></main><footer>Made in {}s by Mill</footer>"
+    drawings = [" | ".join(f"{sign}__ / _ \\ {sign}" for sign in signs * 12) for signs in ("_)", "/>")]
+    before, after = (form.format(drawing, number) for drawing, number in zip(drawings, ("0.002", "0.003"), strict=True))
+    assert compare(before, after).kind is ChangeClass.NOISE

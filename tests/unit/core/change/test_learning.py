@@ -205,6 +205,21 @@ def test_pages_made_in_the_same_second_have_no_edit_in_common(stamp: str):
     assert not any(change.edits for change in changes)
 
 
+def test_a_number_that_always_changes_is_no_edit_that_pages_have_in_common():
+    watched = Watched()
+    for visit in range(6):
+        changes = [
+            watched.see(
+                f"/{number}",
+                article(
+                    own_words(number), rest=f"<footer>Made in about 0.00{(visit + number // 6) % 4}s by Mill</footer>"
+                ),
+            )
+            for number in range(12)
+        ]
+    assert not any(change.edits for change in changes if change is not None)
+
+
 def test_a_notice_on_all_pages_becomes_one_edit():
     changes = everywhere(
         lambda number, is_edited: article(own_words(number) + ("<p>We moved to a new office.</p>" if is_edited else ""))
