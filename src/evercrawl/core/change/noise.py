@@ -160,6 +160,11 @@ _DATE = re.compile(
 _WEEKDAY = re.compile(rf"\b(?:{WEEKDAYS})\b\.?|[月火水木金土日]曜日?|星期[一二三四五六日天]|[월화수목금토일]요일", _ANY)
 _COUNT = re.compile(rf"\b(?:{COUNT_WORDS})\b|{COUNT_SIGNS}|{COUNTED_TIMES}|{COUNTED_PEOPLE}", _ANY)
 _UPKEEP = re.compile(rf"\b(?:{UPKEEP_WORDS})\b|{UPKEEP_SIGNS}", _ANY)
+_DURATION = re.compile(  # How long it took to make a page.
+    r"\b\d{1,4}(?:[.,]\d{1,9})? ?(?:[mµ]?s|msecs?|secs?|seconds?|milliseconds?|sek(?:unden?)?|secondes?|segundos?"
+    r"|second[oi]|seconden|sekunder|sekund[ay]?|сек(?:унд\w?)?|秒|초)(?!\w)",
+    _ANY,
+)
 _NOW = re.compile(rf"\b(?:{NOW_WORDS})\b|{NOW_SIGNS}", _ANY)
 _D, _FEW_DIGITS = r"\d+", r"\d{1,6}"  # An age has few digits; more would take quadratic time.
 _AGE = re.compile("|".join(f"(?<!\\w)(?:{one.replace(_D, _FEW_DIGITS)})(?!\\w)" for one in RELATIVE_TIMES), _ANY)
@@ -239,7 +244,7 @@ def _without_timestamps(text: str) -> str:
 
 
 def _significant_short_text(text: str) -> str:
-    ageless = _AGE.sub("#", text)
+    ageless = _AGE.sub("#", _DURATION.sub("#", text) if _UPKEEP.search(text) else text)
     if ageless != text and not _has_other_words(ageless):
         return ""
     if _COPYRIGHT.search(ageless):

@@ -128,3 +128,19 @@ def test_a_picture_made_of_signs_says_nothing():
     assert significant_text(drawing) == ""
     assert significant_text("★★★☆☆") != ""
     assert significant_text(f"{drawing} and a sentence of some words beside it, which is read") != ""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "This page was generated in about 0.003s by Mill 2.21",
+            "This page was generated in about 0.002s by Mill 2.21",
+        ),
+        ("Page rendered in 12 ms, 5 queries", "Page rendered in 9 ms, 5 queries"),
+        ("Seite in 0,021 Sekunden generiert", "Seite in 0,4 Sekunden generiert"),
+    ],
+)
+def test_how_long_a_page_took_is_noise(before: str, after: str):
+    assert significant_text(before) == significant_text(after)
+    assert significant_text("The winner ran it in 9.58 s") != significant_text("The winner ran it in 9.63 s")
