@@ -242,6 +242,8 @@ def take_snapshot(tree: LexborHTMLParser, elements: Elements) -> Snapshot:
     if body is None:
         return Snapshot((), b"", (), _metadata(elements))
     walk = _walk_blocks(body)
+    if walk.adverts:
+        walk.set_adverts_apart()
     marked = tuple(walk.texts)
     return Snapshot(
         tuple(walk.paths),
@@ -401,6 +403,16 @@ class _BlockWalk:
             return False
         return text.count(" ") < SENTENCE_SPACES or text[-1] not in SENTENCE_ENDS
 
+    def leave(self, opened: _Open) -> None:
+        """Close an element that holds blocks."""
+        if self.pieces:
+            self.flush()
+        if self.advert_at < MAX_BLOCKS:
+            self.close_advert(opened.first_text)
+        self.path, self.name, self.flag, self.card_at = opened.path, opened.name, opened.flag, opened.card_at
+        if opened.kind == _CARD:
+            self.close_card()
+
     def close_advert(self, first: int) -> None:
         """Note the texts from `first` on if they are an entry that says it is an advertisement."""
         if self.advert_at < first or self.link_at < first:
@@ -539,15 +551,10 @@ def _walk_blocks(body: LexborNode) -> _BlockWalk:
         if node is None:
             if not stack:
                 break
-            node, kind, path, name, flag, card_at, first_text = stack.pop()
+            opened = stack.pop()
+            node, kind = opened.node, opened.kind
             if kind >= _BLOCK:
-                if pieces:
-                    walk.flush()
-                if walk.advert_at < MAX_BLOCKS:
-                    walk.close_advert(first_text)
-                walk.path, walk.name, walk.flag, walk.card_at = path, name, flag, card_at
-                if kind == _CARD:
-                    walk.close_card()
+                walk.leave(opened)
             elif kind == _CELL:
                 walk.end_part()
             else:
@@ -600,8 +607,6 @@ def _walk_blocks(body: LexborNode) -> _BlockWalk:
         node = node.next
     if pieces:
         walk.flush()
-    if walk.adverts:
-        walk.set_adverts_apart()
     return walk
 
 

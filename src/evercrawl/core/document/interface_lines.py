@@ -7,13 +7,15 @@ import re
 
 MAX_INTERFACE_LINE_CHARS = 120  # Longer lines are always kept.
 
-_NUMBER = r"\d[\d.,'’\u00a0\u202f]*"
+# All repetitions are bounded, so that no text takes more than linear time.
+_NUMBER = r"\d[\d.,'’\u00a0\u202f]{0,14}"
+_WORD = r"[^\W\d]{1,24}"
 _TO = r" ?(?:-|–|—|\.\.\.?|…|~|～|to|through|bis|à|al?|até|tot|till?|til|do|až|до)\s?"
 _OF = "of|out of|von|sur|de|di|da|van|av|af|z|ze|od|din|dari|trong|από|из|з|من|מתוך"
 _RANGE = re.compile(
     # "Results 1 – 12 of 40", "(1-12/40)", "showing 1 to 20 of 40 entries".
-    rf"\(?(?:[^\W\d]+:? ){{0,3}}(?P<first>{_NUMBER}){_TO}(?P<last>{_NUMBER})"
-    rf"(?: ?/ ?| (?:{_OF}) )(?P<all>{_NUMBER})(?: [^\W\d]+)?\)?[.:]?",
+    rf"\(?(?:{_WORD}:? ){{0,3}}(?P<first>{_NUMBER}){_TO}(?P<last>{_NUMBER})"
+    rf"(?: ?/ ?| (?:{_OF}) )(?P<all>{_NUMBER})(?: {_WORD})?\)?[.:]?",
     re.IGNORECASE,
 )
 _RESULTS = (
@@ -22,14 +24,14 @@ _RESULTS = (
     r"|نتائج|תוצאות|परिणाम|kết quả|hasil|ผลลัพธ์"
 )
 _RESULT_COUNT = re.compile(
-    rf"(?:[^\W\d]+ ){{0,2}}{_NUMBER} ?(?:(?:search |matching )?(?:{_RESULTS})\b|件|条结果|個結果|个结果|개의? ?결과)"
-    rf"(?: [^\W\d]+){{0,4}}(?: ?[-–—,(:] ?(?:[^\W\d]+ ){{1,2}}{_NUMBER}(?:{_TO}{_NUMBER})?\)?)?[.:]?",
+    rf"(?:{_WORD} ){{0,2}}{_NUMBER} ?(?:(?:search |matching )?(?:{_RESULTS})\b|件|条结果|個結果|个结果|개의? ?결과)"
+    rf"(?: {_WORD}){{0,4}}(?: ?[-–—,(:] ?(?:{_WORD} ){{1,2}}{_NUMBER}(?:{_TO}{_NUMBER})?\)?)?[.:]?",
     re.IGNORECASE,
 )
 _POSTS = r"(?:reviews?|comments?|ratings?|replies|responses|answers)"
 _NOTHING_YET = re.compile(
     r"(?:(?:there (?:are|is) (?:currently )?|(?:this|the) [\w ]{1,30} (?:does not|doesn['’]t) have |it has )?"
-    rf"(?:no|any) (?:\w+ )?{_POSTS}\b (?:yet|so far|available)\b"
+    rf"(?:no|any) (?:\w{{1,24}} )?{_POSTS}\b (?:yet|so far|available)\b"
     r"|be the first (?:one |person )?to (?:review|comment|rate|write|reply|leave|answer|post|add|share)\b"
     r"|(?:es gibt |es sind )?(?:noch|bisher|bislang|derzeit) keine? (?:bewertung|kommentar|rezension|antwort)"
     r"|(?:sei|seien sie|schreibe|schreiben sie) (?:der|die|als) erste"
@@ -50,35 +52,36 @@ _NOTHING_YET = re.compile(
 )
 _CART = (
     r"(?:cart|basket|bag|wish ?list|warenkorb|merkzettel|panier|carrito|cesta|carrello|carrinho|winkelwagen|varukorg"
-    r"|kundvagn|indkøbskurv|handlekurv|ostoskori\w*|koszyk\w*|košík\w*|kosár\w*|coș\w*|sepet\w*|корзин\w*|кошик\w*)"
+    r"|kundvagn|indkøbskurv|handlekurv|ostoskori\w{0,6}|koszyk\w{0,6}|košík\w{0,6}|kosár\w{0,6}|coș\w{0,6}"
+    r"|sepet\w{0,6}|корзин\w{0,6}|кошик\w{0,6})"
 )
 _GOODS = (
     r"(?:items?|products?|articles?|artikel|produkte?|produits?|artículos?|productos?|prodott[oi]|articol[oi]|ite[mn]s?"
-    r"|produtos?|producten|varor|varer|tuotetta|produkt\w*|termék|товар\w*|ürün)"
+    r"|produtos?|producten|varor|varer|tuotetta|produkt\w{0,6}|termék|товар\w{0,6}|ürün)"
 )
 _IN_CART = re.compile(
-    rf"{_NUMBER} {_GOODS}(?: [^\W\d]+){{1,3}} {_CART}\b[^!?]{{0,60}}"
-    rf"|(?:[^\W\d]+ ){{0,2}}{_CART}:? \(?{_NUMBER} {_GOODS}\)?[.:]?",
+    rf"{_NUMBER} {_GOODS}(?: {_WORD}){{1,3}} {_CART}\b[^!?]{{0,60}}"
+    rf"|(?:{_WORD} ){{0,2}}{_CART}:? \(?{_NUMBER} {_GOODS}\)?[.:]?",
     re.IGNORECASE,
 )
 _EMPTY_ENDS = ("empty", "leer", "vide", "vacío", "vuoto", "vazio", "leeg")
-_EMPTY_CART = re.compile(rf"(?:[^\W\d]+ ){{0,3}}{_CART} (?:[^\W\d]+ ){{1,2}}[^\W\d]+[.!]*", re.IGNORECASE)
+_EMPTY_CART = re.compile(rf"(?:{_WORD} ){{0,3}}{_CART} (?:{_WORD} ){{1,2}}{_WORD}[.!]*", re.IGNORECASE)
 _FORMAT = (
     r"(?:atom|rss|csv|tsv|pdf|xml|json|html|xhtml|te?xt|xlsx?|ods|odt|docx?|epub|ics|ical|feeds?|print|markdown|rst)"
 )
 _OTHER_FORMATS = re.compile(
     r"(?:also available (?:in|as)|(?:download|export) (?:as|to|in)|other formats?|auch verfügbar (?:in|als)"
     r"|(?:également )?disponible (?:en|au format)|(?:también )?disponible en)(?: other formats)?"
-    rf":?(?:[ ,|/·]+{_FORMAT})*\.?\Z",
+    rf":?(?:[ ,|/·]{{1,3}}{_FORMAT}){{0,12}}\.?\Z",
     re.IGNORECASE,
 )
 _DISCLOSURE = re.compile(
     r"(?:expand|collapse|show|hide|toggle)(?: (?:all|more|less|full|the))?"
-    r" (?:source(?: code)?|code|descriptions?|details|replies(?: by \w+)?|comments|contents?|sidebar|menu)\Z",
+    r" (?:source(?: code)?|code|descriptions?|details|replies(?: by \w{1,24})?|comments|contents?|sidebar|menu)\Z",
     re.IGNORECASE,
 )
-_STEPS = re.compile(r"\[[^\W\d_]+ [^\W\d_]+\](?: ?\[[^\W\d_]+(?: [^\W\d_]+)?\]){2,}")  # "[Date Prev][Date Next]…"
-_EMPTY_FIELDS = re.compile(r"(?:[^\W\d_]+(?: [^\W\d_]+){0,2} ?[:：] ?){2,}")
+_STEPS = re.compile(rf"\[{_WORD} {_WORD}\](?: ?\[{_WORD}(?: {_WORD})?\]){{2,12}}")  # "[Date Prev][Date Next]…"
+_EMPTY_FIELDS = re.compile(rf"(?:{_WORD}(?: {_WORD}){{0,2}} ?[:：] ?){{2,6}}")
 _COUNTS = (_RESULT_COUNT, _IN_CART)
 _PHRASES = (_OTHER_FORMATS, _NOTHING_YET, _DISCLOSURE)
 _TWO_LETTERS = (
