@@ -208,7 +208,8 @@ def _json_licences(url: str, script: str) -> list[str]:
 
 def _named_licences(url: str, licence: object) -> list[str]:
     if isinstance(licence, list):
-        return [one for inner in licence[:MAX_LICENCES] for one in _named_licences(url, inner)]
+        named = [inner for inner in licence[:MAX_LICENCES] if not isinstance(inner, list)]
+        return [one for inner in named for one in _named_licences(url, inner)]
     if isinstance(licence, Mapping):
         licence = licence.get("url") or licence.get("@id") or licence.get("name")
     if not isinstance(licence, str) or not licence.strip():

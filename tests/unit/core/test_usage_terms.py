@@ -131,6 +131,11 @@ def test_a_page_says_it_in_its_elements():
     assert not page_terms(URL, (("Content-Type", "text/plain"),), b"<meta name=robots content=noai>", agent="x")
 
 
+def test_deeply_nested_licences_are_ignored():
+    nested = "[" * 600 + "]" * 600
+    assert of_page(f'<script type="application/ld+json">{{"license": {nested}}}</script>') == {}
+
+
 def test_tdmrep_json_decides_by_its_first_matching_rule():
     body = b"""[{"location": "/news/*.html$", "tdm-reservation": 0},
         {"location": "/news/", "tdm-reservation": 1, "tdm-policy": "/tdm.json"}, {"location": 3}, "x"]"""
