@@ -125,13 +125,15 @@ def classify_difference(found: SnapshotDiff, context: ChangeContext, *, own_word
             (hunk, HunkClass.CONTENT if _is_doubtful(hunk, hunk_class, context) else hunk_class)
             for hunk, hunk_class in classes
         ]
-    remaining = [hunk for hunk in found.hunks[MAX_HUNKS:] if hunk.is_own]
+    remaining = [hunk._replace(is_surplus=True) for hunk in found.hunks[MAX_HUNKS:] if hunk.is_own]
     classes += [(hunk, HunkClass.CONTENT) for hunk in remaining]
     return ClassifiedChange(_change(found, classes, context, own_words), classes, found, own_words)
 
 
 def classify_hunk(hunk: Hunk, context: ChangeContext) -> HunkClass:
     """Return the class of one difference."""
+    if hunk.is_surplus:
+        return HunkClass.CONTENT if hunk.is_own else HunkClass.TEMPLATE
     if is_sitewide(hunk, context):
         return HunkClass.NOISE if _is_passing(hunk, context) else HunkClass.TEMPLATE
     if is_noise(hunk, context):
@@ -195,8 +197,9 @@ def _change(
     elif metadata:
         kind, size, key_edits = ChangeClass.METADATA, min(1.0, len(metadata) / METADATA_FIELDS), _keyed_edits(metadata)
     move_edits = (make_edit(*edit, is_template=False) for edit in moves)
-    edits, omitted = limit_edits(chain(_edits(own + metadata), move_edits))
-    template_edits, _ = limit_edits(make_edit(*edit, is_template=True) for edit in template)
+    count = len(_keyed_edits(own + metadata)) + len(moves)
+    edits, omitted = limit_edits(chain(_edits(own + metadata), move_edits), count)
+    template_edits, _ = limit_edits((make_edit(*edit, is_template=True) for edit in template), len(template))
     noise = tuple(make_edit(*edit, is_template=True) for edit in _noise_edits(classes)[:MAX_NOISE_EDITS])
     return Change(kind, size, edits + template_edits, combine_keys({edit.key for edit in key_edits}), omitted, noise)
 

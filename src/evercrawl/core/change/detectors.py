@@ -72,7 +72,7 @@ def text_change(before: str | None, after: str | None) -> Change:
     found = diff_text(before, after)
     if not found.edits:
         return Change(ChangeClass.NOISE) if before or after else bytes_change()
-    edits, omitted = limit_edits(map(_edit, found.edits))
+    edits, omitted = limit_edits(map(_edit, found.edits), len(found.edits))
     return Change(ChangeClass.CONTENT, found.size, edits, omitted=omitted)
 
 

@@ -81,8 +81,8 @@ def _is_certain(hunk: Hunk, site: SiteChangeHistory, page_mark: int) -> bool:
 def _has_moving_sentence(change: SegmentChange) -> bool:
     """Return whether a sentence differs only in numbers: then the text is not of an author alone."""
     old, new = sentences(change.removed), sentences(change.added)
-    came = {text_shape(sentence) for sentence in new if sentence not in old}
-    return any(text_shape(sentence) in came for sentence in old if sentence not in new)
+    came = {text_shape(sentence) for sentence in set(new) - set(old)}
+    return any(text_shape(sentence) in came for sentence in set(old) - set(new))
 
 
 def add_held(site: SiteChangeHistory, held: HeldChange, if_noise: Reschedule | None = None) -> SiteChangeHistory:

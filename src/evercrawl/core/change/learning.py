@@ -277,6 +277,11 @@ def _site_texts(site: SiteChangeHistory, hunks: list[Hunk], *, page: int) -> dic
     return limit_texts(texts)
 
 
+def _missing_in(texts: list[str], others: list[str]) -> list[str]:
+    known = set(others)
+    return [text for text in texts if text not in known]
+
+
 def _differing_texts(hunks: list[Hunk]) -> tuple[list[str], list[str]]:
     """Return the blocks and sentences that a page lost and gained."""
     pairs = [hunk.segments[0][1:3] if hunk.is_reference else (hunk.removed, hunk.added) for hunk in hunks]
@@ -284,12 +289,12 @@ def _differing_texts(hunks: list[Hunk]) -> tuple[list[str], list[str]]:
     for hunk in hunks:
         if hunk.form > 1:
             old, new = names_in(hunk.old_marked), names_in(hunk.new_marked)
-            removed += [name for name in old if name not in new]
-            added += [name for name in new if name not in old]
+            removed += _missing_in(old, new)
+            added += _missing_in(new, old)
     for change in (change for hunk in hunks for change in hunk.segments if change.is_statement):
         old, new = sentences(change.removed), sentences(change.added)
-        removed += [sentence for sentence in old if sentence not in new]
-        added += [sentence for sentence in new if sentence not in old]
+        removed += _missing_in(old, new)
+        added += _missing_in(new, old)
     return removed, added
 
 

@@ -359,10 +359,10 @@ def text_similarity(one: str, other: str) -> float:
         # Of two numbers, or a number and a text, nothing is common but that there is a number.
         return float(bool(first) and first == second)
     shortest = min(len(first), len(second))
-    return min(1.0, (_common_prefix(first, second) + _common_prefix(first[::-1], second[::-1])) / shortest)
+    return min(1.0, (common_prefix(first, second) + common_prefix(first[::-1], second[::-1])) / shortest)
 
 
-def _common_prefix(one: str, other: str) -> int:
+def common_prefix(one: str, other: str) -> int:
     """Return the length of the common prefix, by bisection."""
     same, differs = 0, min(len(one), len(other)) + 1
     while differs - same > 1:

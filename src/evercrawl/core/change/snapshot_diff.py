@@ -9,13 +9,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from enum import IntEnum
 from functools import lru_cache
-from itertools import pairwise, zip_longest
+from itertools import accumulate, pairwise, zip_longest
 from operator import eq, itemgetter, or_
 from typing import NamedTuple
 
 from xxhash import xxh64_intdigest
 
 from evercrawl.core.change.noise import (
+    common_prefix,
     is_drawing,
     is_moment,
     is_time,
@@ -50,6 +51,7 @@ from evercrawl.core.change.snapshot import (
     Snapshot,
     SnapshotMetadata,
 )
+from evercrawl.core.search.tokenizer import normalize_characters
 
 MAIN_SHARE = 0.4  # Share of the text outside links and site parts that makes the main element the only own region.
 MIN_PAGE_PROSE_CHARS = 200
@@ -88,6 +90,10 @@ def own_block_test(snapshot: Snapshot) -> IsOwnBlock:
 TITLE, DESCRIPTION, CANONICAL, ROBOTS, MOVED = range(0xFFFFFFF0, 0xFFFFFFF5)
 """Paths of metadata and of the order of paragraphs."""
 MAX_SIMILARITY_PAIRS = 400  # Pairs of blocks of one path that are compared for similarity.
+MAX_PAIRED_BLOCKS = 2_000  # Blocks of a version, without a counterpart, for which one is searched,
+MAX_PAIRED_CHARS = 100_000  # and the length of their texts. What follows is shown as removed and added.
+MAX_METADATA_CHARS = 4_000  # Of a title and the like, from where they differ.
+TRIMMED_CONTEXT_CHARS = 200  # Kept on both sides of what differs in a text that is too long.
 MIN_NAME_CHARS = 3  # A segment this long can identify a block.
 MIN_PROSE_CHARS = 40  # Shorter paragraphs are labels, whose order means little.
 MIN_VARIATION_SIMILARITY = 0.4  # Texts at least this similar are variations of each other.
@@ -150,6 +156,7 @@ class Hunk(NamedTuple):
     old_marked: str = ""
     new_marked: str = ""
     is_significant: bool = True  # More differs than ages, clocks and counts of readers.
+    is_surplus: bool = False  # Beyond what is compared thoroughly: always content.
 
     @property
     def is_number(self) -> bool:
@@ -186,21 +193,92 @@ def diff_snapshots(before: Snapshot, after: Snapshot) -> SnapshotDiff:
         hunks += diff_references(before.references, after.references, is_own)
     if before.texts == after.texts:
         return SnapshotDiff(hunks, [])
-    has_prose = _prose_chars(after) >= MIN_PAGE_PROSE_CHARS
-    if not _is_resplit(removed, added):
-        hunks = _pair_blocks(removed, added, was_own, is_own) + hunks
+    has_prose = _has_prose(after)
+    removed, added, surplus = _limit_blocks(removed, added, was_own, is_own)
+    if surplus or not _is_resplit(removed, added):
+        hunks = _pair_blocks(removed, added, was_own, is_own) + hunks + surplus
     return SnapshotDiff(hunks, _moved(before, after, was_own, is_own), has_prose)
 
 
-def _prose_chars(snapshot: Snapshot) -> int:
-    """Return the characters of statements outside links and the site's parts."""
+def _has_prose(snapshot: Snapshot) -> bool:
+    """Return whether there are statements outside links and the site's parts."""
     blocks = zip(snapshot.flags, snapshot.marked, strict=True)
-    return sum(
+    statements = (
         len(segment.text)
         for flag, marked in blocks
         if not flag & LINKED and flag & REGION_BITS < SITE_BY_NAME and len(marked) >= MIN_PROSE_CHARS
         for segment in split_segments(marked)
         if segment.is_statement
+    )
+    return any(chars >= MIN_PAGE_PROSE_CHARS for chars in accumulate(statements))
+
+
+def _limit_blocks(
+    removed: list[_Block], added: list[_Block], was_own: IsOwnBlock, is_own: IsOwnBlock
+) -> tuple[list[_Block], list[_Block], list[Hunk]]:
+    """Return the blocks that are compared thoroughly, and hunks of those beyond the limits.
+    Of long texts only what differs is compared, so that most pages of any size stay within the limits."""
+    if _count_within_limits(removed) < len(removed) or _count_within_limits(added) < len(added):
+        removed, added = _trim_blocks(removed, added)
+    most_old, most_new = _count_within_limits(removed), _count_within_limits(added)
+    surplus = _surplus_hunks(removed[most_old:], added[most_new:], was_own, is_own)
+    return removed[:most_old], added[:most_new], surplus
+
+
+def _count_within_limits(blocks: list[_Block]) -> int:
+    chars = 0
+    for count, block in enumerate(blocks[:MAX_PAIRED_BLOCKS]):
+        # Some characters become many when they are normalized.
+        start = block.text[: MAX_PAIRED_CHARS + 1]
+        chars += len(start if start.isascii() else normalize_characters(start))
+        if chars > MAX_PAIRED_CHARS:
+            return count
+    return min(len(blocks), MAX_PAIRED_BLOCKS)
+
+
+def _trim_blocks(removed: list[_Block], added: list[_Block]) -> tuple[list[_Block], list[_Block]]:
+    """Return the blocks with the longest texts of each path cut to what differs between them."""
+    old_of, new_of = _group_blocks(removed, _NEIGHBOURS[-1]), _group_blocks(added, _NEIGHBOURS[-1])
+    trimmed: dict[_Block, _Block] = {}
+    for path in old_of.keys() & new_of.keys():
+        for old, new in zip(old_of[path], new_of[path], strict=False):
+            if min(len(old.text), len(new.text)) > 2 * TRIMMED_CONTEXT_CHARS:
+                old_text, new_text = _differing_part(old.text, new.text)
+                trimmed[old] = old._replace(text=old_text, marked=old_text)
+                trimmed[new] = new._replace(text=new_text, marked=new_text)
+    return [trimmed.get(block, block) for block in removed], [trimmed.get(block, block) for block in added]
+
+
+def _differing_part(old: str, new: str) -> tuple[str, str]:
+    head = common_prefix(old, new)
+    tail = common_prefix(old[head:][::-1], new[head:][::-1])
+    start, end = max(0, head - TRIMMED_CONTEXT_CHARS), max(0, tail - TRIMMED_CONTEXT_CHARS)
+    return old[start : len(old) - end], new[start : len(new) - end]
+
+
+def _surplus_hunks(removed: list[_Block], added: list[_Block], was_own: IsOwnBlock, is_own: IsOwnBlock) -> list[Hunk]:
+    """Return hunks of blocks of the same path, in order, without looking at their texts."""
+    old_of, new_of = _group_blocks(removed, _NEIGHBOURS[-1]), _group_blocks(added, _NEIGHBOURS[-1])
+    return [
+        _surplus_hunk(old, new, is_own=bool((old and was_own(old.flag)) or (new and is_own(new.flag))))
+        for path in dict.fromkeys((*old_of, *new_of))
+        for old, new in zip_longest(old_of.get(path, ()), new_of.get(path, ()))
+    ]
+
+
+def _surplus_hunk(old: _Block | None, new: _Block | None, *, is_own: bool) -> Hunk:
+    some = new or old
+    assert some is not None, "a hunk has at least one side"
+    return Hunk(
+        some.path,
+        old.text if old else "",
+        new.text if new else "",
+        is_own=is_own,
+        is_linked=all(block.flag & LINKED for block in (old, new) if block is not None),
+        position=RowPosition.WITHIN,
+        name=some.name,
+        name_position=RowPosition.WITHIN,
+        is_surplus=True,
     )
 
 
@@ -409,8 +487,9 @@ def _match_blocks(old: list[_Block], new: list[_Block], *, is_last: bool) -> lis
     if is_last and rest_old and rest_new:
         replaced = _replaced_links(rest_old, rest_new)
         pairs += replaced
-        rest_old = [one for one in rest_old if all(one is not old for old, _ in replaced)]
-        rest_new = [other for other in rest_new if all(other is not new for _, new in replaced)]
+        taken = {id(block) for pair in replaced for block in pair}
+        rest_old = [one for one in rest_old if id(one) not in taken]
+        rest_new = [other for other in rest_new if id(other) not in taken]
     return pairs + [(one, None) for one in rest_old] + [(None, other) for other in rest_new]
 
 
@@ -609,6 +688,11 @@ def _moved(before: Snapshot, after: Snapshot, was_own: IsOwnBlock, is_own: IsOwn
     old, new = _running_prose(before, was_own), _running_prose(after, is_own)
     common = set(old) & set(new)
     old, new = [text for text in old if text in common], [text for text in new if text in common]
+    if old == new:
+        return []
+    if sum(map(len, common)) <= MAX_PAIRED_CHARS:
+        common = {text for text in common if significant_text(text)}
+        old, new = [text for text in old if text in common], [text for text in new if text in common]
     if len(old) != len(new):
         return []
     return [(text, now_here) for text, now_here in zip(old, new, strict=True) if text != now_here]
@@ -631,13 +715,13 @@ def _running_prose(snapshot: Snapshot, is_own: IsOwnBlock) -> list[str]:
         and flag & PARAGRAPH
         and not flag & LINKED
         and is_own(flag)
-        and significant_text(text)
     ]
 
 
 def _metadata_hunks(before: SnapshotMetadata, after: SnapshotMetadata) -> list[Hunk]:
     if before == after:
         return []
+    before, after = _trim_metadata(before, after)
     sides = (
         (DESCRIPTION, before.description, after.description, significant_text),
         (CANONICAL, before.canonical, after.canonical, lambda url: _SESSION.sub("", url)),
@@ -648,13 +732,27 @@ def _metadata_hunks(before: SnapshotMetadata, after: SnapshotMetadata) -> list[H
     ]
 
 
+def _trim_metadata(before: SnapshotMetadata, after: SnapshotMetadata) -> tuple[SnapshotMetadata, SnapshotMetadata]:
+    """Return both with long texts cut where they begin to differ; nobody reads more of them."""
+    old: dict[str, str] = {}
+    new: dict[str, str] = {}
+    for field in ("title", "description", "canonical", "robots"):
+        one, other = getattr(before, field), getattr(after, field)
+        if max(len(one), len(other)) > MAX_METADATA_CHARS:
+            start = max(0, common_prefix(one, other) - TRIMMED_CONTEXT_CHARS)
+            one, other = one[start : start + MAX_METADATA_CHARS], other[start : start + MAX_METADATA_CHARS]
+        old[field], new[field] = one, other
+    return SnapshotMetadata(**old), SnapshotMetadata(**new)
+
+
 def _title_hunks(before: str, after: str) -> list[Hunk]:
     """Compare the parts of a title one by one: one is the page's, another the site's."""
     if significant_title(before) == significant_title(after):
         return []
     old, new = title_parts(before), title_parts(after)
-    removed = [part for part in old if part not in new]
-    added = [part for part in new if part not in old]
+    old_parts, new_parts = set(old), set(new)
+    removed = [part for part in old if part not in new_parts]
+    added = [part for part in new if part not in old_parts]
     return [_metadata_hunk(TITLE, *pair) for pair in zip_longest(removed, added, fillvalue="")]
 
 
@@ -686,6 +784,8 @@ class KeyedEdit(NamedTuple):
 def edits_in(hunk: Hunk) -> list[KeyedEdit]:
     """Return the edits of a hunk: one, or two if the texts have nothing in common.
     Where adverts rotate, a notice may appear on all pages at once, unrelated to the removed text."""
+    if hunk.is_surplus:
+        return [KeyedEdit(_text_key(f"{hunk.removed}\x1f{hunk.added}"), hunk.removed, hunk.added)]
     if hunk.removed and hunk.added and not hunk.is_variation and not hunk.is_metadata:
         return [_keyed_edit(hunk.removed, ""), _keyed_edit("", hunk.added)]
     return [_keyed_edit(hunk.removed, hunk.added)]
@@ -709,7 +809,11 @@ def _keyed_edit(removed: str, added: str) -> KeyedEdit:
         shapes = text_shape(sides[0]), text_shape(sides[1])
         is_in_words = shapes[0] != shapes[1] and any(map(str.isalpha, "".join(shapes)))
         words = "\x1f".join(shapes) if is_in_words else words
-    return KeyedEdit(xxh64_intdigest(words.encode("utf-8", "surrogatepass")), removed, added)
+    return KeyedEdit(_text_key(words), removed, added)
+
+
+def _text_key(text: str) -> int:
+    return xxh64_intdigest(text.encode("utf-8", "surrogatepass"))
 
 
 def _differing_sentences(old: list[str], new: list[str]) -> tuple[list[str], list[str]]:

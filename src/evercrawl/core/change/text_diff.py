@@ -14,7 +14,7 @@ from evercrawl.model.change import BlockEdit, Edit, Sign, TextDiff, Words
 
 MAX_PAIRINGS = 2_500  # In a gap with more pairs of blocks, no block counts as edited.
 MAX_BLOCK_CHARS = 50_000  # Characters of a block that are compared to find out which block became which.
-MAX_WORDS_COMPARED = 200_000  # Of longer blocks only the common ends are found.
+MAX_WORDS_COMPARED = 50_000  # Of longer blocks only the common ends are found.
 MIN_BLOCK_SIMILARITY = 0.4  # From this share of common words on, two blocks are one edited block.
 
 # Scripts without spaces are compared by character, with the marks that belong to it.
@@ -177,17 +177,19 @@ def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text)).casefold()
 
 
-def limit_edits(edits: Iterable[Edit]) -> tuple[tuple[Edit, ...], int]:
-    """Return the first edits, as many as are kept of a change, and the number of the others."""
+def limit_edits(edits: Iterable[Edit], count: int) -> tuple[tuple[Edit, ...], int]:
+    """Return the first of `count` edits, as many as are kept of a change, and the number of the others.
+    Those are not even made, which takes long."""
     kept: list[Edit] = []
-    chars = omitted = 0
+    chars = 0
     for edit in edits:
         chars += sum(len(run.text) for run in edit.words)
-        if kept and (len(kept) == MAX_EDITS or chars > MAX_CHANGE_CHARS):
-            omitted += 1
-        else:
-            kept.append(edit)
-    return tuple(kept), omitted
+        if kept and chars > MAX_CHANGE_CHARS:
+            break
+        kept.append(edit)
+        if len(kept) == MAX_EDITS:
+            break
+    return tuple(kept), count - len(kept)
 
 
 def pack_edit(edit: Edit) -> list[Any]:

@@ -432,9 +432,10 @@ def is_rotation(hunk: Hunk, context: ChangeContext) -> bool:
     """Return whether a text of other pages replaced another such text."""
     if hunk.form > 1 and hunk.removed and hunk.added:
         old, new = names_in(hunk.old_marked), names_in(hunk.new_marked)
-        sides = [name for name in old if name not in new] + [name for name in new if name not in old]
-        is_both = sides and any(name in old for name in sides) and any(name in new for name in sides)
-        return bool(is_both) and all(context.site.is_on_other_pages(name, page=context.page_mark) for name in sides)
+        old_names, new_names = set(old), set(new)
+        sides = [name for name in old if name not in new_names] + [name for name in new if name not in old_names]
+        is_both = bool(old_names - new_names) and bool(new_names - old_names)
+        return is_both and all(context.site.is_on_other_pages(name, page=context.page_mark) for name in sides)
     return all(
         text and context.site.is_on_other_pages(text, page=context.page_mark) for text in (hunk.removed, hunk.added)
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from evercrawl.core.change.classify import compare
+from evercrawl.core.change.snapshot import snapshot_html
+from evercrawl.core.change.snapshot_diff import MAX_PAIRED_BLOCKS, MAX_PAIRED_CHARS, diff_snapshots
 from evercrawl.model.change import Change, ChangeClass
 
 PROSE = "The city council voted 31 to 14 on Tuesday to build a tram line between the harbour and the university."
@@ -222,3 +224,42 @@ def test_a_page_with_little_but_a_drawn_captcha_has_not_changed():
     drawings = [" | ".join(f"{sign}__ / _ \\ {sign}" for sign in signs * 12) for signs in ("_)", "/>")]
     before, after = (form.format(drawing, number) for drawing, number in zip(drawings, ("0.002", "0.003"), strict=True))
     assert compare(before, after).kind is ChangeClass.NOISE
+
+
+def lines(start: str, count: int) -> str:
+    return "".join(f"<p>{start} number {number} of the list</p>" for number in range(count))
+
+
+def test_of_very_many_differences_those_beyond_the_limit_are_content_too() -> None:
+    count = 3 * MAX_PAIRED_BLOCKS
+    change = between(lines("Old entry", count), lines("New item", count))
+    assert (change.kind, change.size > 0.25) == (ChangeClass.CONTENT, True)
+    assert len(change.edits) + change.omitted >= count
+
+
+def test_blocks_beyond_the_limit_are_not_compared_but_shown() -> None:
+    before, after = (snapshot_html(page(inside=lines(text, 2 * MAX_PAIRED_BLOCKS))) for text in ("Old", "New"))
+    hunks = diff_snapshots(before, after).hunks
+    surplus = [hunk for hunk in hunks if hunk.is_surplus]
+    assert len(surplus) == MAX_PAIRED_BLOCKS
+    assert all(hunk.is_own and hunk.removed and hunk.added and not hunk.segments for hunk in surplus)
+
+
+LONG = "A sentence of a very long text that has no paragraphs. " * (2 * MAX_PAIRED_CHARS // 55)
+
+
+def test_of_a_very_long_block_what_differs_is_compared() -> None:
+    change = between(f"<p>{LONG}It costs ten euros. {LONG}", f"<p>{LONG}It costs twelve euros. {LONG}")
+    assert (change.kind, change.size < 0.001) == (ChangeClass.CONTENT, True)
+    (edit,) = change.edits
+    assert [(run.sign, run.text) for run in edit.words if run.sign != " "] == [("-", "ten"), ("+", "twelve")]
+
+
+def test_noise_in_a_very_long_block_is_noise() -> None:
+    before, after = (f"<p>{LONG}Generated 2026-05-12 10:{minute}:30. {LONG}" for minute in (10, 25))
+    assert between(before, after).kind is ChangeClass.NOISE
+
+
+def test_the_end_of_a_very_long_title_counts() -> None:
+    before, after = (page(head=f"<title>{LONG}{end}</title>") for end in ("Harbour", "Station"))
+    assert compare(before, after).kind is ChangeClass.METADATA

@@ -195,7 +195,7 @@ def test_too_much_text_is_counted() -> None:
     assert edit.added.endswith(" …")
     assert edit.omitted + len(edit.added.split()) == 5001
     many = [make_edit(n, f"a {n} b", f"a {n + 1} b", is_template=False) for n in range(100)]
-    kept, omitted = limit_edits(many)
+    kept, omitted = limit_edits(many, len(many))
     assert (len(kept), omitted) == (MAX_EDITS, 100 - MAX_EDITS)
 
 
