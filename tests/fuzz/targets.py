@@ -88,6 +88,7 @@ from tests.unit.adapters.test_pdf import pdf_with
 
 URL = "https://a.example/b/c?d=1"
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
+MAX_URLS = 2000  # Of one input.
 
 
 class Target(NamedTuple):
@@ -254,7 +255,7 @@ def read_fields(data: bytes) -> None:
 
 
 def read_urls(data: bytes) -> None:
-    for line in text(data).split("\n"):
+    for line in text(data).split("\n", MAX_URLS)[:MAX_URLS]:
         url_verdict(line, hops=3, year=2026)
         absolute = join(URL, line)
         for found in (canonical(line), canonical(absolute) if absolute else None):

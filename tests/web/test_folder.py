@@ -136,7 +136,8 @@ def test_strangers_learn_nothing(web: Interface):
 
 
 def test_a_password_is_asked_for_in_one_place(web: Interface):
-    assert web.anybody.get(f"{COAST}/login").status_code == 404, "or attempts would count per collection"
+    assert web.operator.get(f"{COAST}/login").status_code == 404, "or attempts would count per collection"
+    assert web.anybody.get(f"{COAST}/login").headers["location"].startswith("/login?")
 
 
 def test_archived_pages_open_with_the_key_of_their_collection(web: Interface):
@@ -154,7 +155,7 @@ def test_a_link_for_an_owner_opens_one_collection(web: Interface):
     path = web.operator.get(f"{COAST}/load.json?name={SITE}").json()["owner_path"]
     assert path.startswith(f"{COAST}/owner/")
     assert web.anybody.get(path).status_code == 200
-    assert web.anybody.get(path.replace(COAST, TOWN)).status_code == 403
+    assert web.anybody.get(path.replace(COAST, TOWN)).headers["location"].startswith("/login?")
 
 
 def test_feeds_and_shared_links_name_the_collection(web: Interface):
@@ -327,3 +328,13 @@ def test_a_new_collection_from_urls(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert location.startswith("/c/My%20press/live?done=")
     assert "Crawl started" in web.operator.get(location).text
     closed(web)
+
+
+def test_strangers_learn_nothing_about_names(web: Interface):
+    for path in ("/", "/healthz", "/readyz", "/metrics", "/api/v1/status", "/nothing", "/search?q=a", "/websub/x"):
+        for headers in ({}, {"accept": "application/json"}):
+            known, unknown = (web.anybody.get(base + path, headers=headers) for base in (COAST, "/c/coasx"))
+            assert known.status_code == unknown.status_code, path
+            assert known.text.replace("coast", "coasx") == unknown.text, path
+    assert web.operator.get(f"{COAST}/healthz").status_code == 200
+    assert web.anybody.get("/healthz").status_code == 200

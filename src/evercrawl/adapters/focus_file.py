@@ -75,6 +75,8 @@ def _row(line: str, number: int) -> dict[str, Any]:
         row = json.loads(line)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {number} is not JSON: {error.msg}") from error
+    except RecursionError:
+        raise ValueError(f"line {number} is nested too deeply") from None
     if not isinstance(row, dict) or not ("html" in row or "text" in row):
         raise ValueError(f"line {number} is not an object with url and html or text")
     return row

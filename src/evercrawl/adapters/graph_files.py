@@ -92,9 +92,10 @@ def current_graph(collection: Path) -> LinkGraphFiles | None:
         if not name.removeprefix("g").isdecimal():  # not written by us
             return None
         notes = json.loads((folder / name / "notes.json").read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
-    return LinkGraphFiles(folder / name, notes) if notes.get("format") == FORMAT else None
+    is_ours = isinstance(notes, dict) and notes.get("format") == FORMAT
+    return LinkGraphFiles(folder / name, notes) if is_ours else None
 
 
 def create_generation(collection: Path) -> Path:

@@ -80,7 +80,7 @@ def read_manifest(backup: Path) -> Backup:
         return Backup(**json.loads((backup / MANIFEST).read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise ConfigError(f"{backup} is not a finished backup; make one with: evercrawl backup {backup}") from None
-    except (OSError, ValueError, TypeError) as error:
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         raise ConfigError(f"{backup / MANIFEST} cannot be read: {error}") from error
 
 

@@ -66,8 +66,8 @@ def list_backups(collection: Path) -> list[StoredBackup]:
 
 def _time_of(manifest: Backup) -> datetime:
     try:
-        return datetime.fromisoformat(manifest.at)
-    except ValueError:
+        return datetime.fromisoformat(manifest.at).astimezone(UTC)
+    except (ValueError, TypeError, OverflowError):
         raise ConfigError(f"{manifest.at!r} is not a time") from None
 
 
@@ -163,7 +163,7 @@ def unpack(tar: Path, to: Path) -> None:
                 if number >= MAX_MEMBERS:
                     raise ConfigError(f"{tar.name} has more than {MAX_MEMBERS:,} files")
                 _unpack_member(archive, member, to)
-    except (tarfile.TarError, OSError, EOFError) as error:
+    except (tarfile.TarError, OSError, EOFError, ValueError, OverflowError, RecursionError) as error:
         raise ConfigError(f"{tar.name} is not the file of a backup: {error}") from error
     if not is_collection(to) or not (to / MANIFEST).exists():
         raise ConfigError(f"{tar.name} is not the file of a finished backup")

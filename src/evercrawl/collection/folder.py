@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import secrets
@@ -24,6 +25,7 @@ from evercrawl.errors import CollectionBusy, ConfigError, EvercrawlError, StoreU
 from evercrawl.model.listing import Totals
 from evercrawl.model.time import from_us, to_us
 
+log = logging.getLogger("evercrawl")
 MAX_COLLECTIONS = 1000  # Collections of a folder that are listed; the others are counted.
 MAX_NAME_CHARS = 100
 REMOVED_PREFIX = ".removed-"  # A collection is renamed first, so that an interrupted removal leaves no half of one.
@@ -106,6 +108,9 @@ def summarise_collection(name: str, path: Path, *, env: Mapping[str, str], now: 
         return _summary(name, path, env, now)
     except (EvercrawlError, OSError) as error:
         return CollectionSummary(name, health="unreadable", detail=str(error))
+    except Exception:  # A damaged collection must not hide the others.
+        log.exception("bug while reading %s", path)
+        return CollectionSummary(name, health="unreadable", detail="it cannot be read; see evercrawl.log")
 
 
 def _summary(name: str, path: Path, env: Mapping[str, str], now: datetime) -> CollectionSummary:

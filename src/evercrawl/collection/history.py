@@ -11,8 +11,8 @@ from evercrawl.adapters.sql.state_reader import StateReader
 from evercrawl.collection.explain import past_visit
 from evercrawl.collection.stored_pages import (
     StoredPage,
-    call_bounded,
     canonical_page_url,
+    compare_bounded,
     decode_html,
     load_page,
     parse_response,
@@ -212,9 +212,9 @@ def diff_records(
     old, new = (_side(collection, settings, stored, kept) for kept in (before, after))
     change = _stored_change(collection, stored, before, after)
     if change is None and old.html is not None and new.html is not None:
-        found, _ = call_bounded("comparing", compare, old.html, new.html, limits=settings.parse)
+        found, _ = compare_bounded(compare, old.html, new.html, limits=settings.parse)
         change = found or bytes_change()
-    text, stopped = call_bounded("comparing", diff_text, old.text, new.text, limits=settings.parse)
+    text, stopped = compare_bounded(diff_text, old.text, new.text, limits=settings.parse)
     if stopped is not None:
         raise ConfigError(f"versions {before.version.number} and {after.version.number} of {name}: {stopped}")
     fields = _changed_fields(old.fields, new.fields)

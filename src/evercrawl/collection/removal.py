@@ -302,5 +302,5 @@ def _read(path: Path) -> Removal:
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
         return Removal(**fields | {"damaged_files": tuple(fields["damaged_files"])})
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise ConfigError(f"{path} cannot be read: {error}; it describes a removal, so restore or delete it") from error

@@ -88,9 +88,9 @@ def live_run(collection: Path, *, now: datetime) -> LiveRun | None:
             forever=fields["forever"],
             progress=Progress(**fields["progress"]),
         )
-    except (OSError, ValueError, KeyError, TypeError):
+        return run if now - run.at < STALE_AFTER else None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
-    return run if now - run.at < STALE_AFTER else None
 
 
 def run_pause(collection: Path) -> RunControl | None:
@@ -154,7 +154,7 @@ def past_run(collection: Path, position: int) -> PastRun | None:
 
 def _parse_runs(data: bytes, start: int) -> Iterator[PastRun]:
     for line in data.splitlines(keepends=True):
-        with suppress(ValueError, KeyError, TypeError):
+        with suppress(ValueError, KeyError, TypeError, RecursionError):
             fields = json.loads(line)
             began, ended = datetime.fromisoformat(fields["began"]), datetime.fromisoformat(fields["ended"])
             yield PastRun(start, began, ended, bool(fields["forever"]), dict(fields["summary"]))

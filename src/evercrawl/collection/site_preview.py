@@ -10,13 +10,15 @@ from datetime import UTC, datetime
 from evercrawl.adapters.http.client import HttpFetcher
 from evercrawl.adapters.system import SystemClock
 from evercrawl.cluster.crawl_builder import pace_for
+from evercrawl.collection.stored_pages import call_bounded
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.render_choice import ScriptUse, evidence_in
 from evercrawl.core.sign_in.login_form import find_login_form
 from evercrawl.core.url import canonical, site_of
 from evercrawl.model import __version__
+from evercrawl.model.document import Document
 from evercrawl.model.fetch import Failed, Fetched, FetchResult, Moved, NotModified
-from evercrawl.model.settings import Settings
+from evercrawl.model.settings import ParseSettings, Settings
 from evercrawl.model.user_agent import user_agent
 from evercrawl.sitemaps.polite_client import PoliteClient, RequestSkipped
 from evercrawl.sitemaps.survey import SitemapSurveyor
@@ -75,12 +77,12 @@ async def _preview(url: str, settings: Settings, client: PoliteClient) -> SitePr
             problem = f"robots.txt does not allow this page: {problem}"
         is_denied = isinstance(answer, Failed) and answer.status in LOGIN_STATUSES
         return replace(found, problem=problem, needs_login=is_denied)
-    document = parse_document(page, answer.headers, answer.body, agent=settings.identity.product, limits=settings.parse)
+    document, needs_scripts, has_login = _read_bounded(page, answer, settings)
     known = {page, *(link.url for link in document.links if not link.nofollow and site_of(link.url) == site_of(page))}
     survey = await SitemapSurveyor(client, settings, sample=0).survey_site(page, now=datetime.now(UTC))
     listed = {one for entry in survey.entries if (one := canonical(entry.entry.url)) is not None}
     known |= listed
-    is_login = find_login_form(answer) is not None and len(document.text) < LOGIN_TEXT_CHARS
+    is_login = has_login and len(document.text) < LOGIN_TEXT_CHARS
     return replace(
         found,
         title=document.title,
@@ -89,9 +91,22 @@ async def _preview(url: str, settings: Settings, client: PoliteClient) -> SitePr
         feeds=document.feeds,
         site_pages=len(known),
         section_pages=sum(one.startswith(site_of(page) + folder) for one in known),
-        needs_scripts=evidence_in(answer).use is ScriptUse.SHELL,
+        needs_scripts=needs_scripts,
         needs_login=is_login,
     )
+
+
+def _read_bounded(page: str, answer: Fetched, settings: Settings) -> tuple[Document, bool, bool]:
+    """Return the document of a page, whether it needs scripts, and whether it has a login form; of a page that takes
+    too long, nothing but its URL."""
+    arguments = (page, answer, settings.identity.product, settings.parse)
+    found, _ = call_bounded("parsing", _read_page, *arguments, size=len(answer.body), limits=settings.parse)
+    return found or (Document("utf-8", page), False, False)
+
+
+def _read_page(page: str, answer: Fetched, agent: str, limits: ParseSettings) -> tuple[Document, bool, bool]:
+    document = parse_document(page, answer.headers, answer.body, agent=agent, limits=limits)
+    return document, evidence_in(answer).use is ScriptUse.SHELL, find_login_form(answer) is not None
 
 
 async def _fetch_page(client: PoliteClient, url: str) -> tuple[str, FetchResult | RequestSkipped]:

@@ -348,11 +348,21 @@ def _parse_processes() -> ParseProcesses:
     return processes
 
 
-def call_bounded(what: str, function: Callable[..., Any], *texts: str, limits: ParseSettings) -> tuple[Any, str | None]:
-    """Call a function with texts; long ones in a process with a budget. Return its result, or None and the limit."""
-    if sum(map(len, texts)) <= QUICK_COMPARED_BYTES:
-        return function(*texts), None
-    return _parse_processes().call_now(LongCall(what, function, texts, limits))
+def call_bounded(
+    what: str, function: Callable[..., Any], *arguments: Any, size: int, limits: ParseSettings
+) -> tuple[Any, str | None]:
+    """Call a function that reads `size` bytes; much in a process with a budget. Return its result, or None and the
+    limit."""
+    if size <= QUICK_COMPARED_BYTES:
+        return function(*arguments), None
+    return _parse_processes().call_now(LongCall(what, function, arguments, limits))
+
+
+def compare_bounded(
+    function: Callable[[str, str], Any], before: str, after: str, *, limits: ParseSettings
+) -> tuple[Any, str | None]:
+    """Compare two texts; long ones in a process with a budget. Return the result, or None and the limit."""
+    return call_bounded("comparing", function, before, after, size=len(before) + len(after), limits=limits)
 
 
 def decode_css(body: bytes, content_type: str | None) -> str:

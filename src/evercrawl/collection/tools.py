@@ -234,10 +234,10 @@ def _document_fields(document: Document) -> dict[str, Any]:
 
 def changed(row: dict[str, Any]) -> dict[str, Any]:
     """Return whether `after` differs from `before`, in which way and by how much."""
-    from evercrawl.collection.stored_pages import call_bounded
+    from evercrawl.collection.stored_pages import compare_bounded
 
     before, after = row["before"], row["after"]
-    change, stopped = call_bounded("comparing", compare, before, after, limits=_LIMITS)
+    change, stopped = compare_bounded(compare, before, after, limits=_LIMITS)
     if stopped is not None:
         change = bytes_change()  # As in a crawl.
     return {"changed": change.changed, "class": change.kind.value, "size": round(change.size, 4)}

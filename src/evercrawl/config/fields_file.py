@@ -40,7 +40,7 @@ def load_rules(collection: Path) -> tuple[FieldRule, ...]:
         return ()
     except OSError as error:
         raise StoreUnavailable(f"{path} cannot be read: {error.strerror or error}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ConfigError(f"{path} is damaged: {error}; correct it, or delete it and add the fields again") from error
     for rule in rules:
         check_rule(rule)

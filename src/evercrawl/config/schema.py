@@ -449,7 +449,7 @@ def _parse_list(written: object, wrong: ValueError) -> list[object]:
     if written.strip().startswith("["):
         try:
             listed = tomllib.loads(f"items = {written}")["items"]
-        except tomllib.TOMLDecodeError:
+        except (tomllib.TOMLDecodeError, RecursionError):
             raise wrong from None
         return list(listed)
     return [item.strip() for item in written.split(",") if item.strip()]

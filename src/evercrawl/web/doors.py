@@ -60,7 +60,8 @@ class ConnectionGuard:
         self.open: OpenConnections[Visitor] = OpenConnections(limit=limit, limit_per_address=per_address)
         self.settings = settings
         self._clock = clock
-        self._unsent: dict[Visitor, None] = {}
+        self._unsent: OrderedDict[Visitor, int] = OrderedDict()  # Sizes when they stalled, the oldest first.
+        self._unsent_bytes = 0
         self._ready: OrderedDict[str, deque[Visitor]] = OrderedDict()
         self._is_entering = False
 
@@ -95,23 +96,24 @@ class ConnectionGuard:
     def stall(self, visitor: Visitor) -> None:
         """Wait for a client that reads too slowly; close the oldest of them if they hold too much memory."""
         self.wait(visitor, self.settings.send_timeout)
-        self._unsent[visitor] = None
-        sizes = {one: one.unsent_bytes for one in self._unsent}
-        total = sum(sizes.values())
-        for one, size in sizes.items():
-            if total > self.settings.max_unsent_bytes and one is not visitor:
-                total -= size
-                self._abort([one])
+        self._forget_unsent(visitor)
+        self._unsent[visitor] = visitor.unsent_bytes
+        self._unsent_bytes += self._unsent[visitor]
+        while self._unsent_bytes > self.settings.max_unsent_bytes and len(self._unsent) > 1:
+            self._abort([next(iter(self._unsent))])
 
     def resume(self, visitor: Visitor) -> None:
         """Stop to wait: the client has read what it was sent."""
-        self._unsent.pop(visitor, None)
+        self._forget_unsent(visitor)
         self.open.serve(visitor)
 
     def remove(self, visitor: Visitor) -> None:
         """Forget a closed connection."""
-        self._unsent.pop(visitor, None)
+        self._forget_unsent(visitor)
         self.open.remove(visitor)
+
+    def _forget_unsent(self, visitor: Visitor) -> None:
+        self._unsent_bytes -= self._unsent.pop(visitor, 0)
 
     def close_overdue(self) -> None:
         """Close the connections whose clients took too long."""

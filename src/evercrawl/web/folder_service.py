@@ -97,7 +97,7 @@ class FolderService(WebService):
         )
         root = build_routes(state, [*login_routes(LoginPages(state, allowed, self.link)), *self._routes()])
         interface = AccessMiddleware(
-            FolderRouter(state, root, lambda one: one.interface),
+            FolderRouter(state, root, lambda one: one.interface, hides_names=not public.public_archive),
             origins=allowed,
             auth=self.auth,
             turns=state.turns,

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -42,6 +43,7 @@ from evercrawl.web.replay import BURST, PER_S, ReplayPages, has_token, replay_po
 SURVEY_MIN_AGE_S = 1.0  # How old the list of collections may be before it is read again.
 RECOUNT_FACTOR = 20.0  # A collection that changes all the time is counted again when this many times the cost passed.
 FIRST_SURVEY_WAIT_S = 0.6  # How long the home page waits for collections that were never counted.
+HEALTH_PATHS = ("/healthz", "/readyz")
 ROOT_PATHS = ("//", COLLECTION_PREFIX, "/static/", "/login", "/logout", "/collections")
 """Beginnings of locations that do not belong to one collection."""
 
@@ -331,10 +333,18 @@ def collection_opener(state: FolderState, origins: FolderOrigins) -> Callable[[s
 class FolderRouter:
     """Sends a request below /c/NAME to its collection, without that part of the path, and others to the folder."""
 
-    def __init__(self, state: FolderState, root: ASGIApp, choose: Callable[[OpenCollection], ASGIApp]) -> None:
+    def __init__(
+        self,
+        state: FolderState,
+        root: ASGIApp,
+        choose: Callable[[OpenCollection], ASGIApp],
+        *,
+        hides_names: bool = False,
+    ) -> None:
         self.state = state
         self.root = root
         self.choose = choose
+        self.hides_names = hides_names  # Strangers do not learn which collections there are.
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         raw = scope.get("raw_path") or quote(scope.get("path", "")).encode()
@@ -362,14 +372,37 @@ class FolderRouter:
         if found is None:
             await self._refuse(scope, 404, "there is no such collection")(scope, receive, send)
             return
-        inner = {**scope, "path": unquote(rest), "raw_path": rest.encode("latin-1")}
-        await self.choose(found)(inner, receive, _with_base(send, found.state.base))
+        state = dict(scope.get("state", {}))  # What the collection notes there is not for the folder's answer.
+        inner = {**scope, "path": unquote(rest), "raw_path": rest.encode("latin-1"), "state": state}
+        is_stranger = self.hides_names and not state.get("user")
+        gate = _StrangerGate(send, is_open=rest not in HEALTH_PATHS) if is_stranger else None
+        await self.choose(found)(inner, receive, _with_base(send if gate is None else gate.send, found.state.base))
+        if gate is not None and gate.is_refused:
+            await self._refuse(scope, 404, "there is no such collection")(scope, receive, send)
 
     def _refuse(self, scope: AsgiScope, status: int, message: str) -> Response:
         """Return the error for users; others learn nothing about the collections."""
         request = Request(scope)
         request.state.user = scope.get("state", {}).get("user")
         return check_access(request, self.state, AccessScope.READ) or error_page(request, status, message, self.state)
+
+
+class _StrangerGate:
+    """Passes on what a collection gives to strangers, such as the page of a signed link, but no refusal: the folder
+    answers instead, as for a collection that does not exist."""
+
+    def __init__(self, send: Send, *, is_open: bool) -> None:
+        self._send = send
+        self.is_refused = not is_open
+
+    async def send(self, message: Message) -> None:
+        """Send a part of an answer, or drop it."""
+        if message["type"] == "http.response.start":
+            location = MutableHeaders(scope=message).get("location", "")
+            is_error = message["status"] >= 400 and message["status"] != HTTPStatus.GONE  # For hubs.
+            self.is_refused = self.is_refused or is_error or location.startswith("/login")
+        if not self.is_refused:
+            await self._send(message)
 
 
 def _with_base(send: Send, base: str) -> Send:

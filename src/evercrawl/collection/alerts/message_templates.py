@@ -151,7 +151,7 @@ def body_of(content: MessageContent, *, message_id: str, at_us: int) -> bytes:
 def _require_json(text: str) -> str:
     try:
         json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(
             f"the body template gives no valid JSON: {error}; write texts as {{{{ x|tojson }}}}"
         ) from None

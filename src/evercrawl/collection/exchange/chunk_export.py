@@ -99,7 +99,7 @@ class ExportCursor:
 
 def _read_cursor(file: Path) -> datetime | None:
     try:
-        text = file.read_text(encoding="utf-8")
+        text = file.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -107,5 +107,5 @@ def _read_cursor(file: Path) -> datetime | None:
     try:
         at = datetime.fromisoformat(json.loads(text)["exported_until"])
         return at.astimezone(UTC)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ConfigError(f"{file} is not a cursor of an export; delete it to export everything") from error

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
+import lzma
 import re
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
-
-import brotli
 
 from evercrawl.adapters.warc.warc_records import response_record
 from evercrawl.collection.exchange.import_run import import_archives
@@ -27,7 +27,8 @@ from evercrawl.collection.exchange.program_imports import (
 from evercrawl.collection.urls import parse_page_url, read_url_list
 from evercrawl.collection.user_schedules import parse_place, set_schedule
 from evercrawl.config import read_settings
-from evercrawl.config.fields_file import add_rule, load_rules
+from evercrawl.config.fields_file import MAX_RULES, add_rule, load_rules
+from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode
 from evercrawl.errors import ConfigError
 from evercrawl.model.fields import FieldRule, FieldType
 from evercrawl.model.history import WatchReport
@@ -36,6 +37,9 @@ from evercrawl.model.settings import Settings
 MAX_WATCHES = 20_000
 MAX_MEMBERS = 1_000_000  # Files in a backup.
 MAX_MEMBER_BYTES = 32 * 1024 * 1024  # Of one file, unpacked.
+MAX_WATCH_BYTES = 1024 * 1024  # Of the settings of one watch; the settings of all are in memory.
+MAX_FILTERS = 100  # Of one watch.
+MAX_SECONDS = 10 * 365 * 86_400  # Of an interval.
 MAX_TOTAL_BYTES = 4 * 1024**3  # Of all snapshots, unpacked.
 MAX_LIST_BYTES = 16 * 1024 * 1024
 _WATCH = re.compile(r"([0-9a-f-]{36})/watch\.json")
@@ -77,7 +81,7 @@ def import_changedetection(collection: Path, settings: Settings, file: Path) -> 
             add_pages(collection, settings, [one.url for one in watches], only_pages=True)
             report.pages = len(watches)
             _add_snapshots(collection, backup, watches, report)
-    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, RuntimeError, ValueError) as error:
         raise ConfigError(f"{file} is not a changedetection.io backup: {error}") from error
     for watch in watches:
         _add_fields(collection, watch, report)
@@ -114,38 +118,41 @@ def _watch_fields(backup: zipfile.ZipFile) -> Iterator[tuple[str, dict[str, Any]
     """Yield the folder and the settings of each watch, of a new backup or of an old one."""
     names = set(backup.namelist())
     for name in sorted(names):
-        if (match := _WATCH.fullmatch(name)) and isinstance(one := _json(backup, name), dict):
+        if (match := _WATCH.fullmatch(name)) and isinstance(one := _json(backup, name, MAX_WATCH_BYTES), dict):
             yield match[1], one
-    if "url-watches.json" in names and isinstance(old := _json(backup, "url-watches.json"), dict):
+    if "url-watches.json" in names and isinstance(old := _json(backup, "url-watches.json", MAX_MEMBER_BYTES), dict):
         watching = old.get("watching")
         for folder, one in watching.items() if isinstance(watching, dict) else ():
             if isinstance(one, dict) and f"{folder}/watch.json" not in names:
                 yield str(folder), one
 
 
-def _json(backup: zipfile.ZipFile, name: str) -> Any:
+def _json(backup: zipfile.ZipFile, name: str, longest: int) -> Any:
     try:
-        return json.loads(_member(backup, name))
+        return json.loads(_member(backup, name, longest))
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{name} in the backup cannot be read: {error}") from error
 
 
-def _member(backup: zipfile.ZipFile, name: str) -> bytes:
+def _member(backup: zipfile.ZipFile, name: str, longest: int = MAX_MEMBER_BYTES) -> bytes:
     with backup.open(name) as opened:
-        content = opened.read(MAX_MEMBER_BYTES + 1)
-    if len(content) > MAX_MEMBER_BYTES:
-        raise ConfigError(f"{name} in the backup is larger than {MAX_MEMBER_BYTES:,} bytes")
+        content = opened.read(longest + 1)
+    if len(content) > longest:
+        raise ConfigError(f"{name} in the backup is larger than {longest:,} bytes")
     return content
 
 
 def _add_fields(collection: Path, watch: Watch, report: WatchReport) -> None:
     filters = watch.fields.get("include_filters") or []
-    for text in filters if isinstance(filters, list) else []:
+    for text in filters[:MAX_FILTERS] if isinstance(filters, list) else []:
         selector = _selector(str(text))
         if selector is None:
             report.note(f"{watch.url}: not taken: the filter {str(text)[:80]}")
             continue
         names = {rule.name for rule in load_rules(collection)}
+        if len(names) >= MAX_RULES:
+            report.note(f"{watch.url}: not taken: the filter {str(text)[:80]}: there are {MAX_RULES:,} fields already")
+            continue
         rule = FieldRule(_free_name(watch, names), (watch.url,), selector, FieldType.LIST, only=True)
         try:
             add_rule(collection, rule)
@@ -179,7 +186,7 @@ def _add_schedule(collection: Path, watch: Watch, report: WatchReport) -> None:
         return
     numbers = {unit: every.get(unit) for unit in _UNITS}
     seconds = sum(int(value) * _SECONDS[unit] for unit, value in numbers.items() if isinstance(value, int))
-    if seconds <= 0:
+    if not 0 < seconds <= MAX_SECONDS:
         return
     unit = next((one for one in _UNITS[1:4] if seconds % _SECONDS[one] == 0), None)
     minutes = max(1, round(seconds / 60))
@@ -220,7 +227,7 @@ def _history(backup: zipfile.ZipFile, names: set[str], watch: Watch) -> Iterator
         return
     for line in _member(backup, listed).decode("utf-8", "replace").splitlines():
         stamp, _, name = line.partition(",")
-        if not stamp.isdigit() or len(stamp) > 11:
+        if not stamp.isascii() or not stamp.isdigit() or len(stamp) > 11:
             continue
         at = datetime.fromtimestamp(int(stamp), UTC)
         base = f"{watch.folder}/{Path(name.strip()).name}"
@@ -236,16 +243,13 @@ def _history(backup: zipfile.ZipFile, names: set[str], watch: Watch) -> Iterator
 
 
 def _unpack(packed: bytes) -> bytes:
-    unpacker, parts, size = brotli.Decompressor(), [], 0
     try:
-        for start in range(0, len(packed), 4096):
-            parts.append(unpacker.process(packed[start : start + 4096]))
-            size += len(parts[-1])
-            if size > MAX_MEMBER_BYTES:
-                raise ConfigError(f"a snapshot of the backup is larger than {MAX_MEMBER_BYTES:,} bytes")
-    except brotli.error as error:
+        body, truncated = decode(packed, ["br"], limits=DecodeLimits(MAX_MEMBER_BYTES, MAX_MEMBER_BYTES))
+    except BadCoding as error:
         raise ConfigError(f"a snapshot of the backup is damaged: {error}") from error
-    return b"".join(parts)
+    if truncated is not None:
+        raise ConfigError(f"a snapshot of the backup is larger than {MAX_MEMBER_BYTES:,} bytes")
+    return body
 
 
 IMPORTERS: dict[str, Callable[[Path, Settings, Path], WatchReport]] = {

@@ -228,9 +228,10 @@ def _limit_blocks(
 def _count_within_limits(blocks: list[_Block]) -> int:
     chars = 0
     for count, block in enumerate(blocks[:MAX_PAIRED_BLOCKS]):
-        # Some characters become many when they are normalized.
-        start = block.text[: MAX_PAIRED_CHARS + 1]
-        chars += len(start if start.isascii() else normalize_characters(start))
+        chars += len(block.text)
+        if chars <= MAX_PAIRED_CHARS and not block.text.isascii():
+            # Some characters become many when they are normalized.
+            chars += max(0, len(normalize_characters(block.text)) - len(block.text))
         if chars > MAX_PAIRED_CHARS:
             return count
     return min(len(blocks), MAX_PAIRED_BLOCKS)
@@ -583,7 +584,7 @@ REFERENCE_SLOT, IMAGE_SLOT = 0x400, 0x401
 def diff_references(before: Sequence[Reference], after: Sequence[Reference], is_own: IsOwnBlock) -> list[Hunk]:
     """Return own links with the same text and another target, and images that replaced others at the same path.
     Images that stand elsewhere on the page too are icons, which say a state."""
-    old, new = _targets(before, is_own), _targets(after, is_own)
+    old, new = _targets(_limit_references(before), is_own), _targets(_limit_references(after), is_own)
     shapes = Counter((path, text_shape(label)) for path, _, label in new)
     places = {(link.path, link.is_image, link.label): (link.name, link.flag) for link in after}
     old_images, new_images = _image_targets(old), _image_targets(new)
@@ -603,6 +604,12 @@ def diff_references(before: Sequence[Reference], after: Sequence[Reference], is_
         if is_image or new[key].total() == 1 or not flag & (ENTRY | ROW | LINKED):
             hunks.append(_reference_hunk(key, was, now, name, flag))
     return hunks
+
+
+def _limit_references(references: Sequence[Reference]) -> Sequence[Reference]:
+    """Return the first references, whose labels have at most as many characters as are compared."""
+    chars = accumulate(len(reference.label) for reference in references)
+    return references[: sum(count <= MAX_PAIRED_CHARS for count in chars)]
 
 
 _Targets = dict[tuple[int, bool, str], Counter[str]]

@@ -13,6 +13,7 @@ from evercrawl.core.change.sequence_diff import Gap, MatchingRun, gaps_between, 
 from evercrawl.model.change import BlockEdit, Edit, Sign, TextDiff, Words
 
 MAX_PAIRINGS = 2_500  # In a gap with more pairs of blocks, no block counts as edited.
+MAX_BLOCKS_IN_A_ROW = 10_000  # Removed or added blocks in a row that are edits of their own.
 MAX_BLOCK_CHARS = 50_000  # Characters of a block that are compared to find out which block became which.
 MAX_WORDS_COMPARED = 50_000  # Of longer blocks only the common ends are found.
 MIN_BLOCK_SIMILARITY = 0.4  # From this share of common words on, two blocks are one edited block.
@@ -71,15 +72,20 @@ def _edits(old: list[str], new: list[str], gap: Gap) -> Iterator[BlockEdit]:
     """Yield the blocks of a gap as removed, edited and added, in order."""
     at_a, at_b = gap.a, gap.b
     for pair_a, pair_b in [*_pairs(old, new, gap), (gap.a_end, gap.b_end)]:
-        yield from (_block_edit("-", old[place], at_b) for place in range(at_a, pair_a))
-        yield from (_block_edit("+", new[place], place) for place in range(at_b, pair_b))
+        yield from _whole_blocks("-", old[at_a:pair_a], [at_b])
+        yield from _whole_blocks("+", new[at_b:pair_b], range(at_b, pair_b))
         if pair_a < gap.a_end:
             yield BlockEdit(pair_b + 1, _diff_words(old[pair_a], new[pair_b]))
         at_a, at_b = pair_a + 1, pair_b + 1
 
 
-def _block_edit(sign: Sign, block: str, place: int) -> BlockEdit:
-    return BlockEdit(place + 1, (Words(sign, block),))
+def _whole_blocks(sign: Sign, blocks: list[str], places: Sequence[int]) -> Iterator[BlockEdit]:
+    """Yield an edit for each block, at its place or at the last one; of very many, the last ones as one edit."""
+    if len(blocks) > MAX_BLOCKS_IN_A_ROW:
+        blocks[MAX_BLOCKS_IN_A_ROW:] = ["\n".join(blocks[MAX_BLOCKS_IN_A_ROW:])]
+    for number, block in enumerate(blocks):
+        place = places[min(number, len(places) - 1)]
+        yield BlockEdit(place + 1, (Words(sign, block),))
 
 
 def _pairs(old: list[str], new: list[str], gap: Gap) -> list[tuple[int, int]]:

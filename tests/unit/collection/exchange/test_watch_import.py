@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import zipfile
 from pathlib import Path
 
@@ -87,3 +88,68 @@ def test_lists_of_urls_become_seeds(tmp_path: Path) -> None:
     (tmp_path / "bad.txt").write_text("not a url")
     with pytest.raises(ConfigError):
         collection.import_watches("urls", tmp_path / "bad.txt")
+
+
+def hostile_backup(folder: Path, files: dict[str, bytes], *, compression: int = zipfile.ZIP_DEFLATED) -> Path:
+    file = folder / "hostile.zip"
+    with zipfile.ZipFile(file, "w", compression) as out:
+        for name, content in files.items():
+            out.writestr(name, content)
+    return file
+
+
+WATCH = json.dumps({"url": URL}).encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "files"),
+    [
+        ("a snapshot that expands", {"history.txt": b"1794984679,aa.br", "aa.br": brotli.compress(bytes(200 << 20))}),
+        ("a watch that expands", {"watch.json": b" " * (200 << 20) + WATCH}),
+        ("deep settings", {"watch.json": b"[" * 100_000}),
+        ("a damaged snapshot", {"history.txt": b"1794984679,aa.br", "aa.br": b"\xff\x00\x01"}),
+    ],
+)
+def test_a_hostile_backup_is_refused_at_a_limit(tmp_path: Path, name: str, files: dict[str, bytes]) -> None:
+    files = {f"{FOLDER}/{one}": content for one, content in ({"watch.json": WATCH} | files).items()}
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ConfigError):
+        new_collection(tmp_path).import_watches("changedetection", hostile_backup(tmp_path, files))
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 150 * 1024, "kilobytes"
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_a_damaged_backup_is_refused(tmp_path: Path, method: int) -> None:
+    file = hostile_backup(tmp_path, {f"{FOLDER}/watch.json": WATCH * 50}, compression=method)
+    data = bytearray(file.read_bytes())
+    data[80:90] = b"\xff" * 10  # In the compressed content.
+    file.write_bytes(data)
+    with pytest.raises(ConfigError):
+        new_collection(tmp_path).import_watches("changedetection", file)
+
+
+def test_an_encrypted_backup_is_refused(tmp_path: Path) -> None:
+    file = hostile_backup(tmp_path, {f"{FOLDER}/watch.json": WATCH})
+    data = file.read_bytes()
+    for mark, at in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        place = data.index(mark) + at
+        data = data[:place] + b"\x01" + data[place + 1 :]
+    file.write_bytes(data)
+    with pytest.raises(ConfigError, match="changedetection"):
+        new_collection(tmp_path).import_watches("changedetection", file)
+
+
+def test_hostile_values_of_a_backup_are_left_out(tmp_path: Path) -> None:
+    fields = {"time_between_check": {"weeks": 10**300}, "include_filters": [".a"] * 500, "title": {"a": 1}}
+    others = {
+        "11111111-fd1f-4542-a9c8-ef58dc663261": {"url": "file:///etc/passwd"},
+        "22222222-fd1f-4542-a9c8-ef58dc663261": {"url": ["x"]},
+        "33333333-fd1f-4542-a9c8-ef58dc663261": {"url": "https://user:pw@example.org/"},
+    }
+    files = {f"{folder}/watch.json": json.dumps(one).encode() for folder, one in others.items()}
+    files[f"{FOLDER}/watch.json"] = json.dumps({"url": URL} | fields).encode()
+    files[f"{FOLDER}/history.txt"] = "\u00b2,aa.txt\n1794984679,../../../../etc/passwd\n".encode()
+    collection = new_collection(tmp_path)
+    report = collection.import_watches("changedetection", hostile_backup(tmp_path, files))
+    assert (report.pages, report.fields, report.schedules, report.snapshots) == (1, 100, 0, 0)
+    assert collection.settings.scope.seeds == (URL,)

@@ -1,0 +1,94 @@
+"""Files of a collection that somebody else wrote: each is read, ignored or refused with a message."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evercrawl.adapters.focus_file import _row
+from evercrawl.adapters.graph_files import current_graph, graph_folder
+from evercrawl.collection.alerts.message_templates import _require_json
+from evercrawl.collection.backup import MANIFEST, read_manifest
+from evercrawl.collection.backup_files import backups_folder, list_backups
+from evercrawl.collection.exchange.chunk_export import _read_cursor
+from evercrawl.collection.folder import summarise_collection
+from evercrawl.collection.removal import FOLDER as REMOVALS
+from evercrawl.collection.removal import removals
+from evercrawl.collection.runs import LIVE_FILE, live_run, past_runs
+from evercrawl.config import create_collection, read_settings
+from evercrawl.config.fields_file import RULES_FILE, load_rules
+from evercrawl.errors import EvercrawlError
+
+NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)
+DEEP = "[" * 100_000
+LIVE = {"pid": 1, "began": "2026-11-01", "at": "2026-11-01", "forever": True, "progress": {}}
+TEXTS = (
+    "", "{}", "[]", "null", "1", '"a"', "[1]", '[{"a": 1}]', DEEP, '{"a":' * 50_000, "NaN", "9" * 5000, "\ud800", "\0",
+    '[{"name": 1, "pages": 1, "select": [], "type": {}}]', '{"at": 1, "source": 1, "files": [], "bytes": "x"}',
+    '{"at": "0001-01-01T00:00:00+23:59", "source": "", "files": 0, "bytes": 0, "copied_bytes": 0}', json.dumps(LIVE),
+    '{"exported_until": "0001-01-01T00:00:00+23:59"}', '{"exported_until": []}', '{"damaged_files": 1}',
+    '{"id": "../../x", "damaged_files": []}',
+)  # fmt: skip
+
+
+def in_file(name: str, read: Callable[[Path], object]) -> Callable[[Path, str], object]:
+    def write_and_read(collection: Path, text: str) -> object:
+        path = collection / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", errors="surrogatepass")
+        return read(collection)
+
+    return write_and_read
+
+
+def read_graph(collection: Path, text: str) -> object:
+    folder = graph_folder(collection)
+    (folder / "g1").mkdir(parents=True, exist_ok=True)
+    (folder / "current").write_text("g1")
+    (folder / "g1" / "notes.json").write_text(text, encoding="utf-8", errors="surrogatepass")
+    return current_graph(collection)
+
+
+def read_backups(collection: Path, text: str) -> object:
+    folder = backups_folder(collection) / "one"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / MANIFEST).write_text(text, encoding="utf-8", errors="surrogatepass")
+    return list_backups(collection)
+
+
+def in_text(read: Callable[[str], Any]) -> Callable[[Path, str], object]:
+    return lambda _, text: read(text)
+
+
+READERS: dict[str, Callable[[Path, str], object]] = {
+    "fields": in_file(RULES_FILE, load_rules),
+    "running crawl": in_file(LIVE_FILE, lambda path: live_run(path, now=NOW)),
+    "past runs": in_file("runs.jsonl", lambda path: list(past_runs(path, limit=5))),
+    "removals": in_file(f"{REMOVALS}/a.json", removals),
+    "backup": in_file(MANIFEST, read_manifest),
+    "backups": read_backups,
+    "graph": read_graph,
+    "export cursor": in_file("cursor.json", lambda path: _read_cursor(path / "cursor.json")),
+    "settings": in_file("collection.toml", lambda path: read_settings(path, env={}, untrusted=True)),
+    "list in the settings": in_file(
+        "collection.toml", lambda path: read_settings(path, env={"EVERCRAWL_SCOPE__SEEDS": DEEP}, untrusted=True)
+    ),
+    "summary": in_file(LIVE_FILE, lambda path: summarise_collection("a", path, env={}, now=NOW)),
+    "examples": in_text(lambda text: _row(text, 1)),
+    "template": in_text(_require_json),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_hostile_file_gives_a_result_or_a_message(name: str, tmp_path: Path) -> None:
+    for number, text in enumerate(TEXTS):
+        collection = tmp_path / f"{number}.evercrawl"
+        create_collection(collection)
+        with suppress(EvercrawlError if name != "examples" else ValueError):
+            READERS[name](collection, text)
