@@ -18,6 +18,7 @@ import zstandard
 
 from evercrawl.adapters.parse_worker import parse_within_budget
 from evercrawl.adapters.pdf import handler as pdf
+from evercrawl.adapters.pictures import decode_picture
 from evercrawl.adapters.warc.reader import WarcDamage, WarcRecord, parse_warc_date
 from evercrawl.collection.exchange.import_sources import (
     DamagedRecord,
@@ -84,6 +85,7 @@ from evercrawl.web.auth import AccessScope, User
 from evercrawl.web.protocols import cdx as cdx_server
 from evercrawl.web.replay import parse_stamp, sanitize_page
 from evercrawl.web.route import BadRequest, Inputs
+from tests.fuzz import converters as more
 from tests.unit.adapters.test_pdf import pdf_with
 
 URL = "https://a.example/b/c?d=1"
@@ -536,6 +538,19 @@ TARGETS: dict[str, Target] = {
     ),
     "outpost frame": Target(read_frame, FRAMES),
     "settings": Target(read_settings_file, (SETTINGS,), (ConfigError,)),
+    "fields": Target(more.read_page_fields, (PAGE.encode(), b'{"items": [{"price": 3.5, "a": [1]}]}', b"$ 1.234,50")),
+    "markdown": Target(more.write_markdown, PAGES),
+    "text": Target(more.read_text, (PAGE.encode(), b"The town. It is good! 12 May 2026", b"@charset \"utf-8\"; a{}")),
+    "messages": Target(more.write_messages, (PAGE.encode(), b"{{ x }} {% raw %} old new", b"a\r\nBcc: x")),
+    "picture": Target(decode_picture, (more.PNG,)),
+    "changedetection": Target(more.read_backup, (more.backup_file(more.WATCH, b"1794984679,aa.txt\n1,bb.br"),)),
+    "watch": Target(more.in_backup, (more.WATCH, b"1794984679,aa.txt\n1794984680,bb.br\n")),
+    "stored values": Target(more.read_stored_values, (CODED[2], b"\0\0\0\1\0\0\0\1abc")),
+    "own values": Target(more.read_own_values, (b"12:[]", b"[]", b'{"a": 1}')),
+    "requests": Target(
+        more.read_requests,
+        (b"/c/name/x?y=1", b"1-2_3-4", b"0.123", b"price < 3", b"127.0.0.1", more.BOOKMARKS, more.OPML),
+    ),
     "cookie": Target(
         lambda data: session_secret({"cookie": data.decode("latin-1")}, "evercrawl_session"),  # type: ignore[arg-type]
         (b'evercrawl_session=abc; b="c\\"d"; $Path=/',),

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from evercrawl.collection import tools
 from evercrawl.collection.stored_pages import decode_html
+from evercrawl.core.change.detectors import text_change
 from evercrawl.core.document.encoding import detect_charset
 from evercrawl.core.document.html import parse_document
 from evercrawl.core.document.links import parse_link_header, parse_refresh, parse_srcset
@@ -20,6 +22,7 @@ from evercrawl.core.traps.user_rules import matches
 from evercrawl.core.url import matches_glob, surt
 from evercrawl.model.settings import ParseSettings
 from evercrawl.web.replay import sanitize_page
+from tests.fuzz.targets import TARGETS, Target
 
 pytestmark = pytest.mark.slow
 SIZES = (20_000, 40_000, 80_000)
@@ -84,6 +87,20 @@ def compare_pages(text: str) -> object:
     return tools.changed({"before": f"<main>{text}", "after": f"<main><p>new</p>{text}x"})
 
 
+def numbered(text: str, start: str, count: int = 20) -> str:
+    """Return a text in which every few characters are followed by another number."""
+    parts = range(0, len(text), count)
+    return "".join(f"{text[at : at + count]}{start}{at % 7919} " for at in parts)
+
+
+def compare_blocks(text: str) -> object:
+    return tools.changed({"before": f"<main>{numbered(text, 'a')}", "after": f"<main>{numbered(text, 'b')}"})
+
+
+def compare_lines(text: str) -> object:
+    return text_change(numbered(text, "a"), numbered(text, "b"))
+
+
 def replay_page(text: str) -> object:
     return sanitize_page(decode_html(text.encode(), "text/html"), URL, lambda url: url)
 
@@ -103,6 +120,9 @@ def of_url(reader: Callable[[str], object], start: str) -> Callable[[str], objec
 READERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
     "page": (parse_page, MARKUP),
     "comparison": (compare_pages, MARKUP),
+    "comparison of blocks": (compare_blocks, MARKUP),
+    "difference": (lambda text: text_change(text, f"new\n{text}x"), (*TEXTS, "a\n", "漢\n", "a b\n", "\n")),
+    "difference of lines": (compare_lines, ("\n", "\n\n", " ", "a\n", "a b ")),
     "similarity": (lambda text: tools.similar({"a": text, "b": text + "x"}), MARKUP),
     "replay": (replay_page, MARKUP),
     "style": (lambda text: replay_page(f"<style>{text}</style>"), STYLES),
@@ -127,6 +147,36 @@ READERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
     "SURT": (of_url(surt, URL), PLACES),
     "glob": (lambda text: matches_glob("*a" * 500 + "b", URL + text), ("a", "ab", "*")),
     "rule": (lambda text: matches("/*a" + "*a" * 50 + "b", URL + text), ("a", "ab", "/")),
+}
+
+
+SEED_CHARS = 64  # Of an input that a case of the fuzzer starts from: its first, last and middle parts are repeated.
+
+
+def of_target(target: Target) -> Callable[[str], object]:
+    """Return a reader of text that gives its bytes to a case of the fuzzer."""
+
+    def read(text: str) -> None:
+        with suppress(*target.errors):
+            target.read(text.encode("latin-1"))
+
+    return read
+
+
+def pieces_of(target: Target) -> tuple[str, ...]:
+    """Return what to repeat: signs, and parts of the inputs that a case starts from."""
+    middles = (seed[len(seed) // 2 :][:SEED_CHARS] for seed in target.seeds[:2])
+    parts = [part for seed in target.seeds for part in (seed[:SEED_CHARS], seed[-SEED_CHARS:])]
+    return tuple(dict.fromkeys(part.decode("latin-1") for part in (*parts, *middles) if part)) + SIGNS
+
+
+SIGNS = ("<", "[", "{", '"', ",", "\\", "=", ";", "a", "1", " ", "\n", "\r\n", "\0", "\xff", "%", "(", "a:", '{"a":')
+# Their sizes are not those of the text: packages are read from their end, PDFs in processes with a budget.
+OTHER_SIZES = frozenset(("PDF", "WARC", "WACZ", "settings", "changedetection"))
+READERS |= {
+    f"{name} (fuzz)": (of_target(target), pieces_of(target))
+    for name, target in TARGETS.items()
+    if name not in OTHER_SIZES
 }
 
 

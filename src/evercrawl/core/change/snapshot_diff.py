@@ -90,7 +90,7 @@ def own_block_test(snapshot: Snapshot) -> IsOwnBlock:
 TITLE, DESCRIPTION, CANONICAL, ROBOTS, MOVED = range(0xFFFFFFF0, 0xFFFFFFF5)
 """Paths of metadata and of the order of paragraphs."""
 MAX_SIMILARITY_PAIRS = 400  # Pairs of blocks of one path that are compared for similarity.
-MAX_PAIRED_BLOCKS = 2_000  # Blocks of a version, without a counterpart, for which one is searched,
+MAX_PAIRED_BLOCKS = 1_000  # Blocks of a version, without a counterpart, for which one is searched,
 MAX_PAIRED_CHARS = 100_000  # and the length of their texts. What follows is shown as removed and added.
 MAX_METADATA_CHARS = 4_000  # Of a title and the like, from where they differ.
 TRIMMED_CONTEXT_CHARS = 200  # Kept on both sides of what differs in a text that is too long.
