@@ -4,7 +4,7 @@ The state of a site is read after the last await, so that visits to one site nev
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple, assert_never
 
@@ -13,7 +13,7 @@ from evercrawl.core.change.detectors import DEFAULT_DETECTOR
 from evercrawl.core.change.snapshot import unpack_snapshot
 from evercrawl.core.credit.shard_credit import ShardCredit
 from evercrawl.core.digest import content_digest, payload_sha1
-from evercrawl.core.fields.reading import FieldComparison, compare_page_fields, judge_field_change, page_part, rules_for
+from evercrawl.core.fields.reading import FieldComparison, judge_field_change, page_part, rules_for
 from evercrawl.core.frontier import Visit
 from evercrawl.core.http.content_coding import BadCoding, DecodeLimits, decode_body
 from evercrawl.core.render_choice import SiteRendering
@@ -32,6 +32,7 @@ from evercrawl.engine.interpret import (
     links_in,
     parse,
     parse_bounded,
+    read_fields_bounded,
     redirect_target,
     takes_long,
     wants_snapshot,
@@ -93,7 +94,9 @@ class ContentReader:
         document = await parse(answer, self._policy, wants_snapshot=wants_snapshot(page, past, site.value))
         note = answer.rendering
         payload = answer.body if note is not None and note.is_rendered else answer.exchange.wire_body
-        fields = await self._fields(page, answer, document, past)
+        fields, stopped = await self._fields(page, answer, document, past)
+        if stopped is not None and document is not None:
+            document = replace(document, stopped=stopped)
         content = Content(digest, payload_sha1(payload), document, original, past, fields=fields)
         detector = self._policy.settings.change.detector
         task = CompareTask(page, document, answer.body, past, site.value, now, detector)
@@ -125,16 +128,17 @@ class ContentReader:
 
     async def _fields(
         self, page: Page, answer: Fetched, document: Document | None, past: Past
-    ) -> FieldComparison | None:
-        """Return the fields of an answer, compared with those of the newest version."""
+    ) -> tuple[FieldComparison | None, str | None]:
+        """Return the fields of an answer, compared with those of the newest version, and why they were not read."""
         rules = rules_for(page.url, self._policy.fields)
         if not rules or document is None:
-            return None
+            return None, None
         before = None
         if page.version > 0 and not past.is_same:
             headers, body = (await self._newest_version(page)) if not past.body else (answer.headers, past.body)
             before = page_part(headers, body, past.text or "")
-        return compare_page_fields(before, page_part(answer.headers, answer.body, document.text), rules)
+        after = page_part(answer.headers, answer.body, document.text)
+        return await read_fields_bounded(before, after, rules, self._policy)
 
     async def _past(self, page: Page, digest: bytes) -> Past:
         if page.version == 0:

@@ -17,12 +17,15 @@ from evercrawl.core.document.html import parse_document
 from evercrawl.core.document.media_type import sniff_media_type
 from evercrawl.core.duplicates.url_seen import UrlCache
 from evercrawl.core.faults import retry_after
+from evercrawl.core.fields.reading import FieldComparison, compare_page_fields
+from evercrawl.core.fields.selectors import PagePart
 from evercrawl.core.visit.links import FoundLinks, add_url, links_of_document, numbered_neighbours, parent_urls
 from evercrawl.engine.decision import Comparison, Past, Policy
 from evercrawl.engine.parsing import BUILT_IN_TYPES, parse_task
 from evercrawl.engine.ports import LongCall, ParseTask
 from evercrawl.model.document import Document, Link
 from evercrawl.model.fetch import Failed, Fetched, FetchResult, Headers, Moved, NotModified, RenderNote, header
+from evercrawl.model.fields import FieldRule
 from evercrawl.model.page import Baseline, OriginalRecord, Page
 
 QUICK_BYTES = 512 * 1024  # Pages up to this size take less than half a second.
@@ -163,6 +166,20 @@ async def compare_long(task: CompareTask, policy: Policy) -> tuple[Document | No
     snapshot = None if task.document is None else task.document.snapshot
     memory = page_memory(task.past.baseline).to_bytes()
     return document, Comparison(bytes_change(), snapshot, memory, is_long=True)
+
+
+async def read_fields_bounded(
+    before: PagePart | None, after: PagePart, rules: tuple[FieldRule, ...], policy: Policy
+) -> tuple[FieldComparison | None, str | None]:
+    """Return the fields of a page, compared with those of the version before, or None and the limit that was reached:
+    the user's expressions may take long on a large page."""
+    size = len(after.markup) + (len(before.markup) if before is not None else 0)
+    if policy.parser is None or size <= QUICK_COMPARED_BYTES:
+        return compare_page_fields(before, after, rules), None
+    call = LongCall("reading fields", compare_page_fields, (before, after, rules), policy.settings.parse)
+    found: FieldComparison | None
+    found, stopped = await policy.parser.call(call)
+    return found, stopped
 
 
 def takes_long(task: CompareTask) -> bool:

@@ -22,11 +22,23 @@ from evercrawl.core.change.change_history import SiteChangeHistory
 from evercrawl.core.change.detectors import bytes_change
 from evercrawl.core.change.snapshot import unpack_snapshot
 from evercrawl.core.document.html import parse_document
+from evercrawl.core.fields.reading import FieldComparison, compare_page_fields
+from evercrawl.core.fields.selectors import PagePart
 from evercrawl.engine.decision import Past, Policy
-from evercrawl.engine.interpret import QUICK_BYTES, CompareTask, compare, compare_long, parse, takes_long
+from evercrawl.engine.interpret import (
+    QUICK_BYTES,
+    QUICK_COMPARED_BYTES,
+    CompareTask,
+    compare,
+    compare_long,
+    parse,
+    read_fields_bounded,
+    takes_long,
+)
 from evercrawl.engine.ports import LongCall, ParseTask
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Headers
+from evercrawl.model.fields import FieldRule, FieldType
 from evercrawl.model.settings import ParseSettings
 from tests.unit.adapters.test_pdf import pdf_with
 from tests.unit.engine import visits
@@ -253,3 +265,17 @@ def long_comparison(processes: ParseProcesses, limits: ParseSettings) -> tuple[C
     )
     past = Past(text=old.text, snapshot=unpack_snapshot(old.snapshot or b""))
     return CompareTask(visits.page(), new, after.encode(), past, SiteChangeHistory(), visits.NOW, "meaning"), policy
+
+
+def test_fields_of_large_pages_are_read_within_the_budget(processes: ParseProcesses) -> None:
+    page = PagePart("<p class=price>3.50</p>" * (QUICK_COMPARED_BYTES // 20), "")
+    rules = tuple(FieldRule(f"price{number}", ("*",), "css:.price", FieldType.TEXT) for number in range(20))
+
+    def read(seconds: float) -> tuple[FieldComparison | None, str | None]:
+        limits = ParseSettings(max_cpu_time=timedelta(seconds=seconds))
+        settings = replace(visits.POLICY.settings, parse=limits)
+        policy = visits.replace(visits.POLICY, parser=processes, settings=settings)
+        return asyncio.run(read_fields_bounded(None, page, rules, policy))
+
+    assert read(60) == (compare_page_fields(None, page, rules), None)
+    assert read(0.05) == (None, "reading fields took more than 0.05 s of CPU time")
