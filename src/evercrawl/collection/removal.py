@@ -5,6 +5,7 @@ crawl is running, it is carried out when that crawl ends or the next one starts.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sqlite3
 from collections.abc import Callable
@@ -51,17 +52,20 @@ from evercrawl.errors import CollectionBusy, ConfigError
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import to_us
 
+KINDS = ("site", "page", "version")
+STATES = ("preview", "pending", "done")
 MAX_REQUEST_CHARS = 500
+_ID = re.compile(r"[0-9a-f]{32}")
 _VIEW = "urn:view:"  # Before the URL of a page, the target of its screenshot.
 _ALWAYS = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """A request to remove something, and what it removed. `state` is preview, pending or done."""
+    """A request to remove something, and what it removed. `state` is one of STATES."""
 
     id: str
-    kind: str  # site, page or version
+    kind: str  # One of KINDS.
     target: str  # The origin of a site or the URL of a page.
     version: int | None
     requested_at: str
@@ -301,6 +305,21 @@ def write_removal(collection: Path, removal: Removal) -> None:
 def _read(path: Path) -> Removal:
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
-        return Removal(**fields | {"damaged_files": tuple(fields["damaged_files"])})
+        found = Removal(**fields | {"damaged_files": tuple(fields["damaged_files"])})
+        _check(found, path)
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise ConfigError(f"{path} cannot be read: {error}; it describes a removal, so restore or delete it") from error
+    return found
+
+
+def _check(removal: Removal, path: Path) -> None:
+    """Raise ValueError if this program did not write the removal: its file may come from somebody else, and its number
+    is the name of the file that is written when it is done."""
+    if removal.id != path.stem or not _ID.fullmatch(removal.id):
+        raise ValueError("its id is not the name of the file")
+    if removal.kind not in KINDS or removal.state not in STATES:
+        raise ValueError("its kind or state is unknown")
+    texts = (removal.target, removal.requested_at, removal.request, removal.who, *removal.damaged_files)
+    counts = (removal.version or 0, removal.pages, removal.versions, removal.resources, removal.archive_bytes)
+    if not all(isinstance(one, str) for one in texts) or not all(isinstance(one, int) for one in counts):
+        raise ValueError("a field has another type")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from evercrawl.collection.backup_files import backups_folder, list_backups
 from evercrawl.collection.exchange.chunk_export import _read_cursor
 from evercrawl.collection.folder import summarise_collection
 from evercrawl.collection.removal import FOLDER as REMOVALS
-from evercrawl.collection.removal import removals
+from evercrawl.collection.removal import Removal, finish_removals, removals
 from evercrawl.collection.runs import LIVE_FILE, live_run, past_runs
 from evercrawl.config import create_collection, read_settings
 from evercrawl.config.fields_file import RULES_FILE, load_rules
@@ -92,3 +93,31 @@ def test_a_hostile_file_gives_a_result_or_a_message(name: str, tmp_path: Path) -
         create_collection(collection)
         with suppress(EvercrawlError if name != "examples" else ValueError):
             READERS[name](collection, text)
+
+
+def removal(**fields: object) -> str:
+    known = asdict(Removal("0" * 32, "page", "https://a.example/", None, "2026-11-01T12:00:00Z", "", "", "pending"))
+    return json.dumps(known | fields)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"id": "../../outside"}, {"id": "/tmp/outside"}, {"id": "1" * 32}, {"kind": "all"}, {"state": 1}, {"target": 1}],
+)
+def test_a_removal_of_somebody_else_writes_nothing_outside(tmp_path: Path, fields: dict[str, object]) -> None:
+    collection = tmp_path / "a" / "c.evercrawl"
+    create_collection(collection)
+    (collection / REMOVALS).mkdir()
+    (collection / REMOVALS / f"{'0' * 32}.json").write_text(removal(**fields))
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(EvercrawlError, match="cannot be read"):
+        finish_removals(collection, read_settings(collection).settings)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_removal_that_was_interrupted_is_read(tmp_path: Path) -> None:
+    collection = tmp_path / "c.evercrawl"
+    create_collection(collection)
+    (collection / REMOVALS).mkdir()
+    (collection / REMOVALS / f"{'0' * 32}.json").write_text(removal())
+    assert [one.state for one in finish_removals(collection, read_settings(collection).settings)] == ["done"]
