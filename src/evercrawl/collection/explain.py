@@ -67,6 +67,7 @@ def explain(collection: Path, settings: Settings, url: str) -> Explanation:
                 found = replace(found, relevance=analysis.get("relevance"), forecast=forecast)
                 found = replace(found, usage=terms_from(analysis.get(USAGE_KEY)).summary())
                 found = _with_credit(found, state.credit(page.key), settings)
+                found = _with_index_limit(found, state.text(page.id, page.version), settings.search.max_text_chars)
                 own = rules.schedule(name)
                 if own is not None:
                     found = replace(found, schedule=f"{describe_schedule(own[1])}, set for {own[0]}")
@@ -75,6 +76,14 @@ def explain(collection: Path, settings: Settings, url: str) -> Explanation:
         if contents:
             return _explain_resource(reader, contents)
     return _explain_refusal(reader, name, rules) or _unknown(name, settings, name)
+
+
+def _with_index_limit(found: Explanation, text: str | None, most: int) -> Explanation:
+    """Say if search finds only the beginning of the newest version."""
+    if text is None or len(text) <= most:
+        return found
+    note = f"search finds only the first {most:,} of {len(text):,} characters (search.max_text_chars)"
+    return replace(found, detail=f"{found.detail}; {note}" if found.detail else note)
 
 
 def _explain_resource(reader: StateReader, contents: list[Resource]) -> Explanation:

@@ -65,7 +65,7 @@ def catch_up(collection: Path, index: TextIndex, settings: SearchSettings, *, he
     if not behind:
         return 0
     with index.writing(heap_bytes or settings.index_buffer_bytes) as writer:
-        indexed = sum(_update_shard(collection, index, writer, shard) for shard in behind)
+        indexed = sum(_update_shard(collection, index, writer, shard, settings.max_text_chars) for shard in behind)
         writer.commit()
         return indexed
 
@@ -86,18 +86,18 @@ def _is_same_log(reader: LogReader, cursor: dict[str, int]) -> bool:
     return line is not None and (line.at_us, line.page_id) == (cursor.get("at_us"), cursor.get("page"))
 
 
-def _update_shard(collection: Path, index: TextIndex, writer: TextIndexWriter, shard: int) -> int:
+def _update_shard(collection: Path, index: TextIndex, writer: TextIndexWriter, shard: int, max_text_chars: int) -> int:
     with log_reader(collection, shard) as reader:
         cursor = index.cursor(shard)
-        indexer = _ShardIndexer(reader, writer, shard, cursor)
+        indexer = _ShardIndexer(reader, writer, shard, cursor, max_text_chars)
         if cursor and not indexer.can_continue():
             writer.delete_shard(shard)
-            indexer = _ShardIndexer(reader, writer, shard, {})
+            indexer = _ShardIndexer(reader, writer, shard, {}, max_text_chars)
         indexed = indexer.run()
         if not indexer.is_consistent():
             # Versions were pruned, so the index of this shard does not match the log.
             writer.delete_shard(shard)
-            indexer = _ShardIndexer(reader, writer, shard, {})
+            indexer = _ShardIndexer(reader, writer, shard, {}, max_text_chars)
             indexed += indexer.run()
         return indexed
 
@@ -105,12 +105,15 @@ def _update_shard(collection: Path, index: TextIndex, writer: TextIndexWriter, s
 class _ShardIndexer:
     """Indexes one shard from a line of its log to the end."""
 
-    def __init__(self, reader: LogReader, writer: TextIndexWriter, shard: int, cursor: dict[str, int]) -> None:
+    def __init__(
+        self, reader: LogReader, writer: TextIndexWriter, shard: int, cursor: dict[str, int], max_text_chars: int
+    ) -> None:
         self._reader = reader
         self._writer = writer
         self._shard = shard
         self._visit = cursor.get("visit", 0)
         self._cursor = cursor
+        self._max_text_chars = max_text_chars
         self._is_from_scratch = not cursor
         self._versions = cursor.get("versions", 0)
         self._uncommitted = 0
@@ -180,7 +183,7 @@ class _ShardIndexer:
         return self._reader.version_before(visit.page_id, visit.new_version)
 
     def _index_entry(self, row: VersionRow) -> IndexedVersion:
-        text = self._reader.text_in(row)
+        text = self._reader.text_in(row)[: self._max_text_chars]
         outline = self._reader.headings_in(row)
         lang = primary_language(row.lang) if row.lang else detect_language(text)
         return IndexedVersion(

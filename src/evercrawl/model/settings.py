@@ -579,6 +579,11 @@ class SearchSettings:
     )
     index_interval: timedelta = setting(_seconds(3), "Time between two updates of the index during a crawl.")
     index_buffer_bytes: int = setting(32 * 1024 * 1024, "Memory for index entries before they are written.")
+    max_text_chars: int = setting(
+        2_000_000,
+        "Characters of a version that search finds; the rest is stored, but not indexed. Limits the CPU time of "
+        "indexing: 2,000,000 take up to 2 s.",
+    )
     include_noindex: bool = setting(True, "Include noindex pages in local search.")
     source_timeout: timedelta = setting(_seconds(5), "How long to wait for each source in a search over several.")
 

@@ -11,6 +11,7 @@ from evercrawl.adapters.graph_files import current_graph, load_partial_ranks, sa
 from evercrawl.adapters.sqlite.state_file import shard_path
 from evercrawl.adapters.sqlite.store import SqliteStore
 from evercrawl.adapters.tantivy import IndexBusy, TextIndex
+from evercrawl.collection.explain import explain
 from evercrawl.collection.graph_builder import build_graph, is_outdated, up_to_date_graph
 from evercrawl.collection.search import search, update_index
 from evercrawl.collection.search_index import catch_up, index_state, missing_versions, open_text_index, rebuild_index
@@ -23,7 +24,7 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.document import Link, Outline
 from evercrawl.model.page import Batch, CompletedVisit, NewPage, Version
 from evercrawl.model.reason import Outcome, Reason
-from evercrawl.model.settings import SearchSettings, StoreSettings
+from evercrawl.model.settings import SearchSettings, Settings, StoreSettings
 from evercrawl.model.site import Site
 
 SETTINGS = SearchSettings()
@@ -219,3 +220,15 @@ def test_ranks_of_a_run_that_was_broken_off_are_kept_for_the_same_links(story: S
     (story.folder / "graph" / "current").write_text("g99")
     assert current_graph(story.folder) is None
     assert len(up_to_date_graph(story.folder).pages) == 1
+
+
+def test_only_the_beginning_of_a_long_text_is_indexed_and_why_says_so(tmp_path: Path) -> None:
+    story = Story(tmp_path)
+    story.write(("/long", "harbour " * 10 + "lighthouse"))
+    short = Settings(store=StoreSettings(shards=1), search=SearchSettings(max_text_chars=40))
+    catch_up(story.folder, open_text_index(story.folder), short.search)
+    assert [len(search(story.folder, short.search, word).hits) for word in ("harbour", "lighthouse")] == [1, 0]
+    note = "search finds only the first 40 of 90 characters (search.max_text_chars)"
+    assert explain(story.folder, short, "https://tale.test/long").detail.endswith(note)
+    whole = Settings(store=StoreSettings(shards=1))
+    assert "search finds" not in explain(story.folder, whole, "https://tale.test/long").detail
