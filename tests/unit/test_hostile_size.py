@@ -23,6 +23,7 @@ from evercrawl.core.traps.user_rules import matches
 from evercrawl.core.url import matches_glob, surt
 from evercrawl.model.settings import ParseSettings
 from evercrawl.web.replay import sanitize_page
+from tests.fuzz.converters import write_markdown
 from tests.fuzz.targets import TARGETS, Target
 
 pytestmark = pytest.mark.slow
@@ -42,6 +43,7 @@ MARKUP = (
     "<script type=application/ld+json>[[[", '<script type=application/ld+json>{"a":', "1 2 3 ", "12 May 2026, ",
     "3 minutes ago · ", "$ 3.50 ", "This is a sentence. ", "[((", " - ", " | ", ": ", "0", "0\t",
 )  # fmt: skip
+MARKDOWN = ("é</p>", "<p>a", "<li>a", "<td>a", "<b>a</b> ", "<a href=/x>a</a> ", "<pre>a\n", "<h2>a", "<dd>a")
 FIELDS = (" ", "<", "<a>; rel=x, ", ";", '"', ';a="', ", ", '<a>;a="\\', "<a>;a=", "(", "a 1x, ", "1", "'", "0;url=")
 STYLES = ("url(", "@import ", "/*", "\\75 ", "a{b:url(")
 TEXTS = (
@@ -124,6 +126,7 @@ READERS: dict[str, tuple[Callable[[str], Any], tuple[str, ...]]] = {
     "comparison of blocks": (compare_blocks, ("<p>", "<li><a href=/x>", "<tr><td>", " | ", "<b>", "x", "12 May 2026 ")),
     "difference": (lambda text: text_change(text, f"new\n{text}x"), (*TEXTS, "a\n", "漢\n", "a b\n", "\n")),
     "difference of lines": (compare_lines, ("\n", "\n\n", " ", "a\n", "a b ")),
+    "markdown": (lambda text: write_markdown(text.encode("utf-8", "replace")), MARKDOWN),
     "similarity": (lambda text: tools.similar({"a": text, "b": text + "x"}), MARKUP),
     "replay": (replay_page, MARKUP),
     "style": (lambda text: replay_page(f"<style>{text}</style>"), STYLES),

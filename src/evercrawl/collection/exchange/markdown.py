@@ -150,7 +150,7 @@ def _blocks_of_lines(lines: list[str], blocks: list[MarkdownBlock]) -> list[Mark
     at = 0
     while at < len(lines):
         found = places.get(lines[at], [])
-        near = _nearest(found[bisect_right(found, last) :], gaps[at])
+        near = _nearest(found, bisect_right(found, last), gaps[at])
         same = [other for other in near if tuple(lines[at : at + len(blocks[other].lines)]) == blocks[other].lines]
         if same:
             last = same[0]
@@ -184,10 +184,11 @@ def _gaps(lines: list[str], places: dict[str, list[int]]) -> list[_Gap]:
     return gaps[::-1]
 
 
-def _nearest(found: list[int], gap: _Gap) -> list[int]:
-    """Return a few blocks that a line can be, the best first: those right before the next certain one."""
-    end = len(found) if gap.limit is None else bisect_left(found, gap.limit)
-    start = max(0, end - gap.repeats) if gap.limit is not None else 0
+def _nearest(found: list[int], first: int, gap: _Gap) -> list[int]:
+    """Return a few blocks that a line can be, from the `first` on, the best first: those right before the next certain
+    one."""
+    end = len(found) if gap.limit is None else bisect_left(found, gap.limit, first)
+    start = max(first, end - gap.repeats) if gap.limit is not None else first
     return [*found[start : min(end, start + MAX_CANDIDATES)], *found[end : end + 1]]
 
 
