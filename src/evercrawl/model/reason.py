@@ -114,7 +114,7 @@ REASON_TEXT: dict[Reason, str] = {
     Reason.BODY_TOO_LARGE: "the body was cut off at the limit for bytes on the wire",
     Reason.DECODED_TOO_LARGE: "the body was cut off at the limit for decoded bytes",
     Reason.COMPRESSION_RATIO: "the body was cut off because it decompresses to too many times its size",
-    Reason.PARSE_LIMIT: "the page is stored, but parsing or comparing it took too long or failed; parts may be missing",
+    Reason.PARSE_LIMIT: "the page is stored, but reading or comparing it took too long or failed; parts may be missing",
     Reason.WAITING: "in the queue, not visited yet",
     Reason.SITE_PAUSED: "the site asked us to come back later (429, 503 or Retry-After)",
     Reason.SITE_DOWN: "the site cannot be reached or keeps failing; it is tried again later",
