@@ -20,7 +20,10 @@ def decode_picture(image: bytes) -> Picture | None:
         with Image.open(io.BytesIO(image), formats=FORMATS) as opened:
             if opened.width * opened.height > MAX_PIXELS:
                 return None
-            shown = opened.convert("RGBA")
-            return np.asarray(Image.alpha_composite(Image.new("RGBA", shown.size, "white"), shown).convert("RGB"))
+            if not opened.has_transparency_data:
+                return np.asarray(opened.convert("RGB"))
+            shown, paper = opened.convert("RGBA"), Image.new("RGB", opened.size, "white")
+            paper.paste(shown, mask=shown)
+            return np.asarray(paper)
     except Exception:
         return None
