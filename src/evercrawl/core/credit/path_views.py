@@ -1,14 +1,15 @@
 """Find the segments of a path that choose a view or a version: `/code/blame/HEAD/a.py` beside `/code/blob/HEAD/a.py`.
 A value of a segment is a choice if most of what follows it was found behind another value first. Then the first URL
 that names something is its page, and the same path with that value is a view of it. Sections of a site are no choice:
-they may all have an `index.html`, but hardly anything else in common."""
+they may all have an `index.html`, but hardly anything else in common. A view and a version may also make one choice
+together: `/code/compare/1a..2b/a.py`, `/code/revision/20/a.py`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from xxhash import xxh3_64_intdigest
@@ -26,10 +27,11 @@ CACHED_URLS = 1024  # A visit asks several times about the same URLs.
 _HASH = re.compile(r"(?<![0-9a-z])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{12,}(?![0-9a-z])", re.IGNORECASE)
 _LETTER = re.compile(r"[^\W\d_]")
 _DIGIT = re.compile(r"\d")
+_NUMBER = re.compile(r"\d+")
 
 
 class PathPlace(NamedTuple):
-    """A segment of a path: what is before it, its value without hashes, and the rest."""
+    """A segment of a path, or two: what is before it, its value without hashes, and the rest."""
 
     before: str
     value: str
@@ -38,20 +40,31 @@ class PathPlace(NamedTuple):
 
 
 def places_in(url: str) -> Iterator[PathPlace]:
-    """Yield the segments of a URL that may choose a view. The rest names something: it has a letter."""
+    """Yield the segments of a URL that may choose a view, and the pairs of a view and a version. The rest names
+    something: it has a letter."""
     start = url.find("/", url.find("//") + 2)
     if start < 0:
         return
-    path = url[start:].partition("?")[0]
-    segments = path.split("/")
-    drop_hashes = partial(_HASH.sub, "") if _HASH.search(path) is not None else str
+    segments = url[start:].partition("?")[0].split("/")
+    plain = [_HASH.sub("", segment) if _DIGIT.search(segment) else segment for segment in segments]
+    site = url[:start]
     for depth in range(1, min(MAX_DEPTH + 1, len(segments) - 1)):
-        value = drop_hashes(segments[depth])
-        rest = "/".join(segments[depth + 1 :])
+        value, rest = plain[depth], "/".join(plain[depth + 1 :])
         has_hash = value != segments[depth]
         is_able = has_hash or (value and len(value) <= MAX_VALUE_CHARS and not _DIGIT.search(value))
-        if is_able and _LETTER.search(rest := drop_hashes(rest)) is not None:
-            yield PathPlace(url[:start] + drop_hashes("/".join(segments[:depth])), value, rest, has_hash)
+        if is_able and _LETTER.search(rest) is not None:
+            yield PathPlace(site + "/".join(plain[:depth]), value, rest, has_hash)
+    for depth in range(1, min(MAX_DEPTH, len(segments) - 2)):
+        view, rest = segments[depth], "/".join(plain[depth + 2 :])
+        version = _version(segments[depth + 1])
+        is_able = view and version and len(view) + len(version) <= 2 * MAX_VALUE_CHARS and not _DIGIT.search(view)
+        if is_able and _LETTER.search(rest) is not None:
+            yield PathPlace(f"{site}{'/'.join(plain[:depth])}//", f"{view}/{version}", rest, "#" in version)
+
+
+def _version(segment: str) -> str:
+    """Return a segment with a mark for each hash and number: behind a view, both are versions."""
+    return _NUMBER.sub("#", _HASH.sub("#", segment)) if _DIGIT.search(segment) else segment
 
 
 class _PlaceKeys(NamedTuple):

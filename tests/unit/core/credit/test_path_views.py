@@ -29,8 +29,10 @@ def test_a_segment_is_what_is_before_it_its_value_and_the_rest() -> None:
         (f"{SITE}/x.git", "blob", ":/src/a.py"),
         (f"{SITE}/x.git/blob", ":", "src/a.py"),
         (f"{SITE}/x.git/blob/:", "src", "a.py"),
+        (f"{SITE}//", "x.git/blob", ":/src/a.py"),
+        (f"{SITE}/x.git//", "blob/#:", "src/a.py"),
     ]
-    assert [place.has_hash for place in found] == [False, False, True, False]
+    assert [place.has_hash for place in found] == [False, False, True, False, False, True]
 
 
 @pytest.mark.parametrize("path", ["", "/", "/about", "/2026/11/", "/page/2", f"/commit/{HASH}", "/2026/report"])
@@ -60,6 +62,28 @@ def test_versions_are_views_of_the_plain_path_even_if_they_were_found_first() ->
     views = after(*code_browser(f"{HASH}:"), *code_browser())
     assert not views.is_view(f"{SITE}/x.git/blob/HEAD:/{FILES[0]}")
     assert views.is_view(f"{SITE}/x.git/blob/{HASH}:/{FILES[0]}")
+
+
+def test_differences_between_two_versions_are_views_of_the_file() -> None:
+    old = HASH[::-1]
+    views = after(*code_browser(f"{HASH}:"), *(f"/x.git/blobdiff/{old}..{HASH}:/{file}" for file in FILES))
+    assert views.is_view(f"{SITE}/x.git/blobdiff/{old}..{HASH}:/{FILES[0]}")
+    assert not views.is_view(f"{SITE}/x.git/blob/{HASH}:/{FILES[0]}")
+
+
+def test_numbered_revisions_are_views_of_the_file_even_if_they_were_found_first() -> None:
+    revisions = [f"/x/revision/{number}/{file}" for number in (18, 19) for file in FILES]
+    files = [f"/x/view/head:/{file}" for file in FILES]
+    views = after(*revisions, *files)
+    assert all(views.is_view(SITE + path) for path in revisions)
+    assert not any(views.is_view(SITE + path) for path in files)
+
+
+def test_numbered_chapters_of_one_book_are_no_views_of_each_other() -> None:
+    pages = [f"/manual/{version}/{file}" for version in ("5.1", "5.2", "6.0") for file in FILES]
+    pages += [f"/user/{number}/{part}" for number in range(20) for part in ("profile", "posts", "likes", "photos")]
+    views = after(*pages)
+    assert not any(views.is_view(SITE + path) for path in pages)
 
 
 def test_sections_of_a_site_are_no_choice_though_each_has_an_index() -> None:
