@@ -140,6 +140,21 @@ def test_the_plain_url_represents_its_views_even_if_it_was_visited_later() -> No
     assert repeated(world, "/article?from=home") == "/article"
 
 
+def test_other_formats_of_a_page_come_after_pages() -> None:
+    rows = 60
+    bodies = {"/": page("Home", prose_of("home"), "/rows")}
+    bodies["/rows"] = page("Rows", prose_of("rows"), *(f"/rows/{number}" for number in range(rows)))
+    for number in range(rows):
+        links = [f"/rows/{number}.json", f"/notes/{number}"]
+        bodies[f"/rows/{number}"] = page(f"Row {number}", prose_of(f"row {number}"), *links)
+        bodies[f"/rows/{number}.json"] = page(f"Row {number}", prose_of(f"row {number}"))
+        bodies[f"/notes/{number}"] = page(f"Note {number}", prose_of(f"note {number}"))
+    pages = Pages(bodies)
+    world_of(pages).crawl()
+    assert set(pages.asked) == bodies.keys()
+    assert not any(path.endswith(".json") for path in pages.asked[: 2 * rows + 2])
+
+
 CODE = [f"{folder}/{name}.py" for folder in ("src", "tests", "tools") for name in ("ant", "bee", "cat", "dog", "elk")]
 
 

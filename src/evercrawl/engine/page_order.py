@@ -26,6 +26,7 @@ from evercrawl.core.credit.url_yield import (
     parameters_of,
     plainer_urls,
     tier_of,
+    without_format,
     yield_bytes,
     yield_of,
 )
@@ -126,13 +127,18 @@ class PageOrder:
         """Return what the form of a URL says about its page; what it names first is remembered."""
         hashes = hashes_in(url)
         if not hashes and "?" not in url:
-            return Form.VIEW if self._path_views.is_view(url) else Form.PAGE
+            return Form.VIEW if self._path_views.is_view(url) or self._known_format(url) is not None else Form.PAGE
         firsts = self._first_names(url, hashes)
         if not firsts or (not any(name.is_word for name in firsts) and looks_like_view(url, self._is_known)):
             return Form.VIEW
         if "?" not in url and self._path_views.is_view(url):
             return Form.VIEW
         return Form.FIRST_VERSION if hashes else Form.PAGE
+
+    def _known_format(self, url: str) -> str | None:
+        """Return the known URL of which this one is another format."""
+        plain = without_format(url)
+        return plain if plain is not None and self._is_known(plain) else None
 
     def learned_form(self, url: str) -> Form | None:
         """Return the form under which a visit teaches. None: it teaches nothing, because it is a view of a page that
@@ -147,6 +153,8 @@ class PageOrder:
             yield from map(_hash, plainer_urls(url))
         else:
             yield from self._path_views.pages_of(url)
+            if (plain := self._known_format(url)) is not None:
+                yield _hash(plain)
         for name in names_in(url):
             if name.target is not None:
                 yield _hash(name.target)

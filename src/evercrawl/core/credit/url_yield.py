@@ -31,6 +31,7 @@ AGAIN = "again "  # Begins the kind of views: what a kind yields depends on whet
 _HASH = re.compile(r"(?<=[/=])(?=[a-f]*\d)(?:[0-9a-f]{16,}|(?=\d*[a-f])[0-9a-f]{12,15})(?=[&;:/?]|\Z)", re.IGNORECASE)
 """A hash, in full or cut to at least twelve digits. Digits alone may be a time."""
 _HASH_AT_END = re.compile(r"(?<=/)[0-9a-f]{12,}(?=/?\Z)", re.IGNORECASE)
+_FORMAT = re.compile(r"(?<=[^/])\.[a-z]{2,5}\Z", re.IGNORECASE)
 _SEPARATOR = re.compile("[&;]")
 _DIGITS = re.compile(r"\d+")
 _WORD = re.compile(r"[A-Za-z_-]+\Z")
@@ -106,6 +107,12 @@ def plainer_urls(url: str) -> Iterator[str]:
         mark = ";" if ";" in query else "&"
         for place in range(len(pairs)):
             yield f"{base}?{mark.join(pairs[:place] + pairs[place + 1 :])}"
+
+
+def without_format(url: str) -> str | None:
+    """Return the URL of which this one may be another format: `/issues/12` for `/issues/12.json`; None: of none."""
+    found = None if "?" in url else _FORMAT.search(url)
+    return None if found is None else url[: found.start()]
 
 
 def looks_like_view(url: str, is_known: Callable[[str], bool]) -> bool:

@@ -19,6 +19,7 @@ from evercrawl.core.credit.url_yield import (
     parameters_of,
     plainer_urls,
     tier_of,
+    without_format,
     yield_bytes,
     yield_of,
 )
@@ -128,3 +129,11 @@ def test_memory_is_bounded_and_stored() -> None:
     assert len(site.kinds) <= MAX_KINDS
     assert yield_of(yield_bytes(site)) == site
     assert yield_of(None) == SiteYield()
+
+
+@pytest.mark.parametrize(
+    ("path", "plain"),
+    [("/issues/12.json", "/issues/12"), ("/a/b.atom", "/a/b"), ("/a", None), ("/a.json?x=1", None), ("/v1.2", None)],
+)
+def test_the_ending_of_a_format_leaves_the_url_of_the_page(path: str, plain: str | None) -> None:
+    assert without_format(SITE + path) == (None if plain is None else SITE + plain)
