@@ -23,7 +23,7 @@ from evercrawl.adapters.warc.warc_records import WarcInfo
 from evercrawl.adapters.warc.writer import FileOwner, WarcArchive
 from evercrawl.cluster.run_control import pause_of
 from evercrawl.config.credentials_file import read_credentials
-from evercrawl.config.fields_file import load_rules
+from evercrawl.config.fields_file import WatchedRules
 from evercrawl.config.load import read_host_list, read_lines, watch_rate_overrides, watch_trap_rules
 from evercrawl.config.session_file import NoSessions, SessionFile
 from evercrawl.core.duplicates.url_seen import UrlCache
@@ -33,14 +33,23 @@ from evercrawl.core.scope.selection import count_accesses
 from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.core.url import origin_of
 from evercrawl.engine.crawl import Crawl, CrawlPorts, NewOverrides, NewRules, RuleUpdates
-from evercrawl.engine.decision import Policy
+from evercrawl.engine.decision import NO_FIELD_RULES, Policy
 from evercrawl.engine.machines import Machines, Resolve
-from evercrawl.engine.ports import Archive, Clock, DocumentParser, Fetcher, OpenArchive, OpenNear, Renderer, Store
+from evercrawl.engine.ports import (
+    Archive,
+    Clock,
+    DocumentParser,
+    Fetcher,
+    FieldRules,
+    OpenArchive,
+    OpenNear,
+    Renderer,
+    Store,
+)
 from evercrawl.engine.runtime import FocusGuide, NoPeers, Peers, Runtime, StopSignal
 from evercrawl.errors import ConfigError
 from evercrawl.model import __version__
 from evercrawl.model.credentials import CredentialSet
-from evercrawl.model.fields import FieldRule
 from evercrawl.model.history import Mute
 from evercrawl.model.settings import ArchiveSettings, Settings, StoreSettings
 from evercrawl.model.user_agent import user_agent
@@ -100,7 +109,7 @@ def build_crawl(
         stop=stop,
         forever=forever,
         corrections=Corrections(collection),
-        fields=load_rules(collection),
+        fields=WatchedRules(collection),
         new_rules=watch_trap_rules(collection, settings.traps).changed,
         new_overrides=watch_rate_overrides(collection, settings).changed,
         is_paused=lambda: pause_of(collection) is not None,
@@ -213,7 +222,7 @@ def assemble_crawl(
     seed: int = 0,
     forever: bool = False,
     corrections: Callable[[], Sequence[Mute]] = tuple,
-    fields: tuple[FieldRule, ...] = (),
+    fields: FieldRules | None = None,
     new_rules: NewRules | None = None,
     new_overrides: NewOverrides | None = None,
     is_paused: Callable[[], bool] = lambda: False,
@@ -235,7 +244,7 @@ def assemble_crawl(
         handler_of=InstalledHandlers().get,
         parser=parser,
         analysers=_analysers(settings.analysis.analysers),
-        fields=fields,
+        fields=fields or NO_FIELD_RULES,
         language_of=_language_of,
         corrections=corrections,
         is_focused=focus is not None,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from evercrawl.collection.exchange.export_run import ExportReport, OnProgress
     from evercrawl.collection.exchange.import_run import OnImport
     from evercrawl.collection.exchange.import_shard import ImportReport
+    from evercrawl.collection.field_repairs import RepairProposal
     from evercrawl.collection.field_values import FieldRow
     from evercrawl.collection.iterators import PageChange, PageItem, PageVersion, RecordIterator
     from evercrawl.collection.maintenance import DiskUsage, OnVerify, VerifyReport
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from evercrawl.core.items import ExtractItems
     from evercrawl.engine.runtime import StopSignal
     from evercrawl.model.change import PictureDiff, VersionDiff
-    from evercrawl.model.fields import FieldRule
+    from evercrawl.model.fields import FieldRepair, FieldRule
     from evercrawl.model.history import (
         ChangeGroup,
         Mute,
@@ -145,7 +146,9 @@ class Collection:
             self.settings = add_seeds(self.path, self.settings, urls)
             options = RunOptions(refresh, forever, focus, self._stop, on_progress or _ignore_progress)
             try:
-                return await run_crawl(self.path, self.settings, options, lock=lock.fileno())
+                summary = await run_crawl(self.path, self.settings, options, lock=lock.fileno())
+                self._repair_fields()
+                return summary
             finally:
                 self._finish_removals()
 
@@ -414,6 +417,33 @@ class Collection:
         from evercrawl.collection.field_values import remove_rule
 
         return remove_rule(self.path, name)
+
+    def lost_fields(self) -> set[str]:
+        """Return the names of the fields that were not found at the last visit of a page."""
+        from evercrawl.collection.field_repairs import propose_repairs
+
+        return {one.repair.name for one in propose_repairs(self.path, self.settings)}
+
+    def field_repairs(self, names: Sequence[str] = ()) -> Iterator[RepairProposal]:
+        """Yield the fields whose selector stopped matching, with the selector that finds their value now."""
+        from evercrawl.collection.field_repairs import propose_repairs
+
+        return propose_repairs(self.path, self.settings, names)
+
+    def decide_field_repair(self, name: str, *, accept: bool) -> FieldRepair:
+        """Accept or reject the new selector that is proposed for a field; return it."""
+        from evercrawl.collection.field_repairs import decide_repair
+
+        return decide_repair(self.path, self.settings, name, accept=accept)
+
+    def _repair_fields(self) -> None:
+        """Use the repairs of lost fields that are sure."""
+        from evercrawl.config.fields_file import REPAIRS_FILE
+
+        if (self.path / REPAIRS_FILE).exists():
+            from evercrawl.collection.field_repairs import repair_lost_fields
+
+            repair_lost_fields(self.path, self.settings)
 
     def field_values(
         self, names: Sequence[str] = (), *, all_versions: bool = False, site: str | None = None

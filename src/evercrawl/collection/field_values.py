@@ -50,4 +50,5 @@ def field_rows(
         body = decode_stored_body(version, stored.http)
         document = parse_response(version.url, stored.http.headers, body, settings)
         page = page_part(stored.http.headers, body, document.text)
-        yield FieldRow(version.url, version.number, from_us(version.seen_us), read_fields(page, wanted))
+        seen_at = from_us(version.seen_us).isoformat(timespec="seconds")
+        yield FieldRow(version.url, version.number, from_us(version.seen_us), read_fields(page, wanted, at=seen_at))

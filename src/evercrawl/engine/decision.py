@@ -30,11 +30,11 @@ from evercrawl.core.traps.trap_verdict import HostStats
 from evercrawl.core.traps.user_rules import TrapFilter
 from evercrawl.core.visit.links import FoundLinks
 from evercrawl.core.visit.outcome import VisitOutcome
-from evercrawl.engine.ports import DocumentHandler, DocumentParser
+from evercrawl.engine.ports import DocumentHandler, DocumentParser, FieldRules
 from evercrawl.model.change import Change
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import FetchResult
-from evercrawl.model.fields import FieldRule
+from evercrawl.model.fields import FieldRepair, FieldRule
 from evercrawl.model.history import Mute
 from evercrawl.model.page import (
     Baseline,
@@ -53,6 +53,20 @@ from evercrawl.model.site import Site
 Refused = tuple[Reason, str]  # Why a URL is not fetched: the reason and its detail.
 
 
+class NoFieldRules:
+    """The rules of a crawl without fields."""
+
+    def rules(self) -> tuple[FieldRule, ...]:
+        """Return nothing."""
+        return ()
+
+    def add_repair(self, repair: FieldRepair) -> None:
+        """Store nothing."""
+
+
+NO_FIELD_RULES = NoFieldRules()
+
+
 def _unknown_language(_: str) -> str | None:
     return None
 
@@ -69,7 +83,7 @@ class Policy:
     """Media type -> the handler that parses it, besides HTML and plain text."""
     parser: DocumentParser | None = None  # Parses what may take long; None: everything is parsed here.
     analysers: tuple[Analyser, ...] = ()
-    fields: tuple[FieldRule, ...] = ()
+    fields: FieldRules = NO_FIELD_RULES
     language_of: Callable[[str], str | None] = _unknown_language
     """Text -> its language; None: unclear."""
     corrections: Callable[[], Sequence[Mute]] = tuple

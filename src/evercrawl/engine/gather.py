@@ -34,6 +34,7 @@ from evercrawl.engine.interpret import (
     parse_bounded,
     read_fields_bounded,
     redirect_target,
+    repair_fields_bounded,
     takes_long,
     wants_snapshot,
 )
@@ -50,6 +51,8 @@ from evercrawl.model.fetch import Failed, Fetched, FetchResult, Headers, Moved, 
 from evercrawl.model.page import Candidate, OriginalRecord, Page
 from evercrawl.model.site import Site
 from evercrawl.model.time import to_us
+
+MAX_VERSIONS_BACK = 8  # Versions that are searched for the last value of a field that is missing.
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +132,9 @@ class ContentReader:
     async def _fields(
         self, page: Page, answer: Fetched, document: Document | None, past: Past
     ) -> tuple[FieldComparison | None, str | None]:
-        """Return the fields of an answer, compared with those of the newest version, and why they were not read."""
-        rules = rules_for(page.url, self._policy.fields)
+        """Return the fields of an answer, compared with those of the newest version, and why they were not read.
+        Repairs of selectors are stored."""
+        rules = rules_for(page.url, self._policy.fields.rules())
         if not rules or document is None:
             return None, None
         before = None
@@ -138,7 +142,17 @@ class ContentReader:
             headers, body = (await self._newest_version(page)) if not past.body else (answer.headers, past.body)
             before = page_part(headers, body, past.text or "")
         after = page_part(answer.headers, answer.body, document.text)
-        return await read_fields_bounded(before, after, rules, self._policy)
+        found, stopped = await read_fields_bounded(before, after, rules, self._policy)
+        for number in range(page.version, max(0, page.version - MAX_VERSIONS_BACK), -1):
+            if before is None or found is None or not found.missing:
+                break
+            place = await self._store.earlier_original(page.id, number)
+            earlier = page_part(*self._read_archive(place), "")
+            found = await repair_fields_bounded(found, earlier, after, rules, self._policy)
+        for repair in found.repairs if found is not None else ():
+            seen_at = answer.exchange.began.isoformat(timespec="seconds")
+            self._policy.fields.add_repair(repair._replace(url=page.url, at=seen_at))
+        return found, stopped
 
     async def _past(self, page: Page, digest: bytes) -> Past:
         if page.version == 0:
@@ -159,7 +173,9 @@ class ContentReader:
 
     async def _newest_version(self, page: Page) -> tuple[Headers, bytes]:
         """Return the newest version from the archive; empty where it cannot be read."""
-        place = await self._store.version_original(page.id)
+        return self._read_archive(await self._store.version_original(page.id))
+
+    def _read_archive(self, place: OriginalRecord | None) -> tuple[Headers, bytes]:
         record = self._archive.read(place) if place is not None else None
         if record is None:
             return (), b""

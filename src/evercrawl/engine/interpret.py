@@ -17,7 +17,7 @@ from evercrawl.core.document.html import parse_document
 from evercrawl.core.document.media_type import sniff_media_type
 from evercrawl.core.duplicates.url_seen import UrlCache
 from evercrawl.core.faults import retry_after
-from evercrawl.core.fields.reading import FieldComparison, compare_page_fields
+from evercrawl.core.fields.reading import FieldComparison, compare_page_fields, repair_missing
 from evercrawl.core.fields.selectors import PagePart
 from evercrawl.core.visit.links import FoundLinks, add_url, links_of_document, numbered_neighbours, parent_urls
 from evercrawl.engine.decision import Comparison, Past, Policy
@@ -180,6 +180,18 @@ async def read_fields_bounded(
     found: FieldComparison | None
     found, stopped = await policy.parser.call(call)
     return found, stopped
+
+
+async def repair_fields_bounded(
+    found: FieldComparison, earlier: PagePart, after: PagePart, rules: tuple[FieldRule, ...], policy: Policy
+) -> FieldComparison:
+    """Return the fields of a page with those found again that were missing; as they are if that takes too long."""
+    if policy.parser is None or len(earlier.markup) + len(after.markup) <= QUICK_COMPARED_BYTES:
+        return repair_missing(found, earlier, after, rules)
+    call = LongCall("repairing fields", repair_missing, (found, earlier, after, rules), policy.settings.parse)
+    repaired: FieldComparison | None
+    repaired, stopped = await policy.parser.call(call)
+    return found._replace(missing=frozenset()) if repaired is None or stopped else repaired
 
 
 def takes_long(task: CompareTask) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 from evercrawl.core.duplicates.minhash import SignatureMatch
 from evercrawl.model.document import Document
 from evercrawl.model.fetch import Exchange, Fetched, FetchResult, Headers, Request
+from evercrawl.model.fields import FieldRepair, FieldRule
 from evercrawl.model.page import (
     ArchiveEnd,
     Baseline,
@@ -185,6 +186,9 @@ class ContentStore(Protocol):
     async def version_original(self, page_id: int) -> OriginalRecord | None:
         """Return the record of the content seen last, possibly of another page that had it first."""
 
+    async def earlier_original(self, page_id: int, number: int) -> OriginalRecord | None:
+        """Return the record of the content of one version, possibly of another page that had it first."""
+
     async def text(self, page_id: int, number: int) -> str | None:
         """Return the main text of a version; None: no such version, or it has no text."""
 
@@ -271,6 +275,16 @@ class Store(Protocol):
 
     async def close(self) -> None:
         """Close everything."""
+
+
+class FieldRules(Protocol):
+    """The fields of a collection and the repairs of their selectors."""
+
+    def rules(self) -> tuple[FieldRule, ...]:
+        """Return the rules, with the repairs up to now."""
+
+    def add_repair(self, repair: FieldRepair) -> None:
+        """Store a new selector of a field: used from now on if it is sure, else proposed to the user."""
 
 
 class DocumentHandler(Protocol):

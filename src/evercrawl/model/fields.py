@@ -18,6 +18,19 @@ class FieldType(StrEnum):
     LIST = "list"  # The texts of all matches.
 
 
+class FieldRepair(NamedTuple):
+    """A new selector for a field whose selector stopped matching."""
+
+    name: str
+    was: str  # The selector of the rule.
+    select: str  # The new one.
+    text: str = ""  # What it reads.
+    is_sure: bool = False  # Whether it is used without a question.
+    is_moved: bool = False  # The earlier selector still matches, but something else.
+    url: str = ""  # The page that it was found on.
+    at: str = ""  # When, in ISO 8601.
+
+
 @dataclass(frozen=True, slots=True)
 class FieldRule:
     """A field: which pages have it, and how it is read."""
@@ -27,6 +40,20 @@ class FieldRule:
     select: str  # A selector: css:…, xpath:…, json:…, text:…
     type: FieldType = FieldType.TEXT
     only: bool = False  # Of its pages, only changes of such fields count.
+    repair: bool = True  # If the selector stops matching, use a new one where it is sure.
+    repairs: tuple[FieldRepair, ...] = ()  # Accepted repairs, oldest first.
+
+    def selectors(self, at: str | None = None) -> tuple[str, ...]:
+        """Return the selectors in the order in which to try them: the newest repair of that time first, then what
+        it replaced, then later ones, since pages are redesigned at different times. None: now."""
+        past = [one for one in self.repairs if at is None or one.at <= at]
+        later = [one.select for one in self.repairs if one not in past]
+        found: list[str] = []
+        for one in reversed(past):
+            found.append(one.select)
+            if one.is_moved:
+                return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys([*found, self.select, *later]))
 
 
 class FieldReading(NamedTuple):
@@ -35,3 +62,4 @@ class FieldReading(NamedTuple):
     value: FieldValue | tuple[str, ...]  # None: the selector matches nothing, or no value of its type.
     text: str | None = None  # The selected text; None: the selector matches nothing.
     unit: str | None = None  # Unit or currency of a number.
+    select: str | None = None  # The selector that found it.

@@ -310,6 +310,12 @@ class MemoryShard:
         newest = record.versions[record.page.version].version
         return _original(self._state, *self._state.content[newest.digest])
 
+    async def earlier_original(self, page_id: int, number: int) -> OriginalRecord | None:
+        """Return the record of the content of one version, possibly of another page that had it first."""
+        record = self._state.records.get(page_id)
+        kept = record.versions.get(number) if record is not None else None
+        return None if kept is None else _original(self._state, *self._state.content[kept.version.digest])
+
     async def text(self, page_id: int, number: int) -> str | None:
         """Return the main text of a version; None: no such version, or it has no text."""
         record = self._state.records.get(page_id)

@@ -29,7 +29,10 @@ def test_values_are_read_from_versions_stored_before(tmp_path: Path):
     collection.add_field(PRICE)
     assert collection.fields() == (PRICE,)
     newest = {row.url: row.readings["price"] for row in collection.field_values()}
-    assert newest == {SITE + "/item/1": FieldReading(59.9, "59,90 €", "EUR"), SITE + "/item/2": FieldReading(None)}
+    assert newest == {
+        SITE + "/item/1": FieldReading(59.9, "59,90 €", "EUR", ".price"),
+        SITE + "/item/2": FieldReading(None),
+    }
     past = [row.readings["price"].value for row in collection.field_values(["price"], all_versions=True)]
     assert past == [49.9, 59.9, None]
 

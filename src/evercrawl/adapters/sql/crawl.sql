@@ -465,6 +465,14 @@ select o.id, o.url, v.seen_us, v.record_id, v.payload_sha1, v.file, v.offset, v.
        join page o on o.shard = :shard and o.id = c.page_id
  where p.shard = :shard and p.id = :page_id
 
+-- earlier_original --
+-- The record of the content of one version, which may be a version of another page that had it first.
+select o.id, o.url, v.seen_us, v.record_id, v.payload_sha1, v.file, v.offset, v.length
+  from version n join content c on c.shard = :shard and c.digest = n.digest
+       join version v on v.shard = :shard and v.page_id = c.page_id and v.number = c.number
+       join page o on o.shard = :shard and o.id = c.page_id
+ where n.shard = :shard and n.page_id = :page_id and n.number = :number
+
 -- moved_to --
 -- The target of a page's redirect at its last visit.
 select p.moved_to from seen k join page p on p.shard = :shard and p.id = k.page_id

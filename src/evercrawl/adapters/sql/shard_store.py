@@ -213,6 +213,11 @@ class SqlShard:
             row = await self.database.one("version_original", page_id=page_id)
         return None if row is None else OriginalRecord._make(row)
 
+    async def earlier_original(self, page_id: int, number: int) -> OriginalRecord | None:
+        """Return the record of the content of one version, possibly of another page that had it first."""
+        row = await self.database.one("earlier_original", page_id=page_id, number=number)
+        return None if row is None else OriginalRecord._make(row)
+
     async def text(self, page_id: int, number: int) -> str | None:
         """Return the main text of a version; None: no such version, or it has no text."""
         rows = await self.database.all("text_chain", page_id=page_id, number=number, most=MAX_CHAIN)

@@ -15,7 +15,9 @@ from evercrawl.model.fields import FieldReading, FieldRule, FieldType
 from evercrawl.model.sanitize import safe_line
 
 if TYPE_CHECKING:
+    from evercrawl.collection.field_repairs import RepairProposal
     from evercrawl.collection.field_values import FieldRow
+    from evercrawl.model.fields import FieldRepair
 
 _VALUE_CHARS = 60
 _TYPES = click.Choice([one.value for one in FieldType])
@@ -47,12 +49,21 @@ def fields_command() -> None:
 )
 @click.option("--type", "kind", type=_TYPES, default="text", show_default=True, help="How the value is read.")
 @click.option("--only", is_flag=True, help="Of its pages, report changes of such fields only.")
+@click.option("--no-repair", is_flag=True, help="If the selector stops matching, only propose a new one.")
 @click.option("--force", is_flag=True, help="Replace the field of this name.")
 @json_option
 @common_options
 @pass_cli
 def fields_add(
-    cli: CliContext, name: str, select: str, pages: tuple[str, ...], kind: str, only: bool, force: bool, as_json: bool
+    cli: CliContext,
+    name: str,
+    select: str,
+    pages: tuple[str, ...],
+    kind: str,
+    only: bool,
+    no_repair: bool,
+    force: bool,
+    as_json: bool,
 ) -> None:
     """Add a field, and show what it reads now.
 
@@ -61,7 +72,7 @@ def fields_add(
     """
     with cli.open_collection() as collection:
         urls = tuple(page if "*" in page else collection.typed_url(page) for page in pages)
-        rule = FieldRule(name, urls, select, FieldType(kind), only)
+        rule = FieldRule(name, urls, select, FieldType(kind), only, not no_repair)
         collection.add_field(rule, force=force)
         rows = list(collection.field_values([name]))
     if as_json:
@@ -85,13 +96,88 @@ def fields_list(cli: CliContext, as_json: bool) -> None:
     """
     with cli.open_collection() as collection:
         rules = collection.fields()
+        lost = collection.lost_fields()
     for rule in rules:
         if as_json:
-            emit_json("field", _rule_fields(rule))
+            emit_json("field", _rule_fields(rule) | {"is_lost": rule.name in lost})
         else:
             click.echo(f"{rule.name}  {rule.type}  {safe_line(rule.select)}  {safe_line(' '.join(rule.pages))}")
+            for repair in rule.repairs:
+                click.echo(f"  since {repair.at[:10]} also {safe_line(repair.select)}")
+    for name in sorted(lost - {""}) if not as_json else ():
+        cli.note(f"field {name} was not found at the last visit; see: evercrawl fields repair {name}")
     if not rules and not as_json:
         cli.note("there are no fields yet; add one with: evercrawl fields add NAME SELECTOR --page URL")
+
+
+@fields_command.command("repair")
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--accept", is_flag=True, help="Use what is proposed for these fields.")
+@click.option("--reject", is_flag=True, help="Never use what is proposed for these fields.")
+@json_lines_option
+@common_options
+@pass_cli
+def fields_repair(cli: CliContext, names: tuple[str, ...], accept: bool, reject: bool, as_json: bool) -> None:
+    """Find fields again whose selector stopped matching.
+
+    The value is looked for in the newest version by its text, its label, its names and its form. A new selector is
+    checked on earlier versions. Crawls use it at once if it is sure, unless you added the field with --no-repair.
+
+    \b
+    evercrawl fields repair                     show what is lost and what is proposed
+    evercrawl fields repair price --accept
+    """
+    if accept and reject:
+        raise click.UsageError("give either --accept or --reject")
+    with cli.open_collection() as collection:
+        if (accept or reject) and not names:
+            names = tuple(dict.fromkeys(one.repair.name for one in collection.field_repairs() if one.repair.select))
+        if accept or reject:
+            for name in names:
+                repair = collection.decide_field_repair(name, accept=accept)
+                _show_decision(cli, repair, accept=accept, as_json=as_json)
+            return
+        found = list(collection.field_repairs(names))
+    for one in found:
+        if as_json:
+            emit_json("repair", _repair_fields(one))
+        else:
+            click.echo(_repair_line(one))
+    if not found and not as_json:
+        cli.note("every field is found where it was")
+
+
+def _show_decision(cli: CliContext, repair: FieldRepair, *, accept: bool, as_json: bool) -> None:
+    if as_json:
+        emit_json("repair", {"name": repair.name, "select": repair.select, "accepted": accept})
+        return
+    verb = "is now read by" if accept else "is not read by"
+    cli.note(f"field {repair.name} {verb} {safe_line(repair.select)}")
+
+
+def _repair_fields(found: RepairProposal) -> dict[str, Any]:
+    repair = found.repair
+    return {
+        "name": repair.name,
+        "url": repair.url,
+        "lost": repair.was,
+        "select": repair.select or None,
+        "text": repair.text,
+        "is_sure": repair.is_sure,
+        "checked": found.checked,
+        "contradicted": found.contradicted,
+    }
+
+
+def _repair_line(found: RepairProposal) -> str:
+    repair = found.repair
+    text = safe_line(repair.text, longest=_VALUE_CHARS)
+    if not repair.select:
+        return f"{repair.name}  not found; last: {text}  {safe_line(repair.url)}"
+    checks = f"agrees with {found.checked} earlier versions" + (
+        f", differs on {found.contradicted}" if found.contradicted else ""
+    )
+    return f"{repair.name}  {safe_line(repair.select)} reads {text}; {checks}  {safe_line(repair.url)}"
 
 
 @fields_command.command("remove")
@@ -171,7 +257,14 @@ def _value(reading: FieldReading) -> str:
 
 
 def _rule_fields(rule: FieldRule) -> dict[str, Any]:
-    return {"name": rule.name, "pages": list(rule.pages), "select": rule.select, "type": rule.type, "only": rule.only}
+    return {
+        "name": rule.name,
+        "pages": list(rule.pages),
+        "select": rule.select,
+        "type": rule.type,
+        "only": rule.only,
+        "repairs": [{"select": one.select, "at": one.at, "url": one.url} for one in rule.repairs],
+    }
 
 
 def _row_fields(row: FieldRow) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from evercrawl.collection.change_inbox import ChangeInbox
 from evercrawl.core.alerts.headline import cut_at_word, single_line
 from evercrawl.core.alerts.matching import EventTexts, MatchesQuery, PageText, ScoreText, match_event, page_matches
 from evercrawl.core.change.review import is_muted
+from evercrawl.core.fields.conditions import with_last_values
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.alerts import Event, EventKind
 from evercrawl.model.document import FieldValue
@@ -217,7 +218,7 @@ class _StoredLog:
         return text_before(self._state, event)
 
     def fields(self, event: Event) -> Mapping[str, FieldValue]:
-        return self._state.analyses(event.page_id).get(event.version, {})
+        return with_last_values(self._state.analyses(event.page_id), event.version)
 
 
 class CollectionLogs:

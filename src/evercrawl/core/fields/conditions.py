@@ -2,9 +2,11 @@
 
 price                  any change
 price appears          a value where there was none; price disappears: the opposite
-price below 50         a change after which the number is below; also: above
+price below 50         the number was not below and is now; also: above
 price changes by 10%   a change by 10 % or more, up or down; also: changes by 5
-title matches (?i)sale a change after which the text matches an RE2 expression
+title matches (?i)sale the text did not match an RE2 expression and does now
+
+While a value is missing, the last one counts: 45, sold out, 48 crosses no limit of 50.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 import re2
 
-from evercrawl.core.fields.reading import BEFORE
+from evercrawl.core.fields.reading import BEFORE, LAST
 from evercrawl.errors import ConfigError
 from evercrawl.model.document import FieldValue
 
@@ -71,26 +73,42 @@ def condition_holds(condition: FieldCondition, values: Mapping[str, FieldValue])
     if condition.name + BEFORE not in values:
         return False
     before, after = values[condition.name + BEFORE], values.get(condition.name)
+    last = before if before is not None else values.get(condition.name + LAST)
     match condition.kind:
         case "appears":
             return before is None and after is not None
         case "disappears":
             return before is not None and after is None
-        case "above" | "below":
+        case "above" | "below" | "matches":
             return (
-                _is_number(after)
-                and (after > condition.number) is (condition.kind == "above")
-                and (after != condition.number)
+                after is not None and _is_met(condition, after) and not (last is not None and _is_met(condition, last))
             )
         case "step" | "share":
-            if not _is_number(before) or not _is_number(after):
+            if not _is_number(last) or not _is_number(after):
                 return False
-            least = condition.number if condition.kind == "step" else abs(before) * condition.number
-            return abs(after - before) >= least
-        case "matches":
-            return after is not None and _compile(condition.pattern).search(str(after)) is not None
+            least = condition.number if condition.kind == "step" else abs(last) * condition.number
+            return abs(after - last) >= least * (1 - 1e-9)
         case _:
             return True
+
+
+def _is_met(condition: FieldCondition, value: FieldValue) -> bool:
+    """Return whether a value is above or below the limit, or matches."""
+    if condition.kind == "matches":
+        return _compile(condition.pattern).search(str(value)) is not None
+    if not _is_number(value):
+        return False
+    return value > condition.number if condition.kind == "above" else value < condition.number
+
+
+def with_last_values(analyses: Mapping[int, Mapping[str, FieldValue]], version: int) -> dict[str, FieldValue]:
+    """Return the values of a version, and for those that were missing before it the last ones that were there."""
+    values = dict(analyses.get(version, {}))
+    for name in [name for name, value in values.items() if name.endswith(BEFORE) and value is None]:
+        field = name.removesuffix(BEFORE)
+        earlier = (analyses[at].get(field) for at in sorted(analyses, reverse=True) if at < version)
+        values[field + LAST] = next((value for value in earlier if value is not None), None)
+    return values
 
 
 def _is_number(value: FieldValue) -> TypeGuard[int | float]:

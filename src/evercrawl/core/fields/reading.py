@@ -11,15 +11,17 @@ from evercrawl.core.digest import text_digest
 from evercrawl.core.document.bounds import truncate_markup
 from evercrawl.core.document.encoding import decode_body, detect_charset
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
+from evercrawl.core.fields.repair import find_repair
 from evercrawl.core.fields.selectors import PagePart, parse_selector
-from evercrawl.core.fields.values import find_date, find_number
+from evercrawl.core.fields.values import read_text
 from evercrawl.core.url import matches_glob
 from evercrawl.model.change import Change, ChangeClass, Edit
 from evercrawl.model.document import FieldValue
 from evercrawl.model.fetch import Headers, header
-from evercrawl.model.fields import FieldReading, FieldRule, FieldType
+from evercrawl.model.fields import FieldReading, FieldRepair, FieldRule
 
 NOTHING = FieldReading(None)
+MAX_SHOWN_CHARS = 80  # Of what a proposed selector reads.
 
 
 def rules_for(url: str, rules: Iterable[FieldRule]) -> tuple[FieldRule, ...]:
@@ -35,29 +37,23 @@ def page_part(headers: Headers, body: bytes, text: str) -> PagePart:
     return PagePart(markup, text, sniff_media_type(headers, body) in HTML_TYPES)
 
 
-def read_fields(page: PagePart, rules: Iterable[FieldRule]) -> dict[str, FieldReading]:
-    """Return the reading of each rule on a page."""
-    return {rule.name: read_field(page, rule) for rule in rules}
+def read_fields(page: PagePart, rules: Iterable[FieldRule], *, at: str | None = None) -> dict[str, FieldReading]:
+    """Return the reading of each rule on a page as it was at a time; None: now."""
+    return {rule.name: read_field(page, rule, at=at) for rule in rules}
 
 
-def read_field(page: PagePart, rule: FieldRule) -> FieldReading:
-    """Return the value of a field on a page."""
-    found = [text for text in parse_selector(rule.select)(page) if text]
-    if not found:
-        return NOTHING
-    match rule.type:
-        case FieldType.LIST:
-            return FieldReading(tuple(found), "\n".join(found))
-        case FieldType.NUMBER:
-            number = find_number(found[0])
-            return (
-                FieldReading(None, found[0]) if number is None else FieldReading(number.number, found[0], number.unit)
-            )
-        case FieldType.DATE:
-            day = find_date(found[0])
-            return FieldReading(None if day is None else day.isoformat(), found[0])
-        case FieldType.TEXT:
-            return FieldReading(found[0], found[0])
+def read_field(page: PagePart, rule: FieldRule, *, at: str | None = None) -> FieldReading:
+    """Return the value of a field on a page: of the first of its selectors that finds one."""
+    first: FieldReading | None = None
+    for select in rule.selectors(at):
+        found = [text for text in parse_selector(select)(page) if text]
+        if not found:
+            continue
+        reading = read_text(found, rule.type, lang=page.lang)._replace(select=select)
+        if reading.value is not None:
+            return reading
+        first = first or reading
+    return first or NOTHING
 
 
 class FieldDifference(NamedTuple):
@@ -66,6 +62,7 @@ class FieldDifference(NamedTuple):
     name: str
     before: FieldReading
     after: FieldReading
+    repair: FieldRepair | None = None  # Where the field seems to be now, if that is not sure.
 
     @property
     def is_lost(self) -> bool:
@@ -90,6 +87,9 @@ class FieldComparison(NamedTuple):
     readings: Mapping[str, FieldReading]
     differences: tuple[FieldDifference, ...] = ()
     only: bool = False  # Changes elsewhere on the page do not count.
+    repairs: tuple[FieldRepair, ...] = ()  # New selectors for those that stopped matching; empty: not found.
+
+    missing: frozenset[str] = frozenset()  # Fields without a value now and in the newest version.
 
     def values(self) -> dict[str, FieldValue]:
         """Return what is stored with a new version: each value, its unit, and the value before if it differs."""
@@ -104,13 +104,65 @@ class FieldComparison(NamedTuple):
 
 
 BEFORE = "_before"  # Follows the name of a field that has changed.
+LAST = "_last"  # Follows the name of a field that was missing: its last value.
 
 
 def compare_page_fields(before: PagePart | None, after: PagePart, rules: tuple[FieldRule, ...]) -> FieldComparison:
-    """Return the fields of a page; `before` is its newest version, None: there is none."""
+    """Return the fields of a page; `before` is its newest version, None: there is none. A field whose selector stopped
+    matching is read by its repair, if that is sure."""
     readings = read_fields(after, rules)
-    differences = () if before is None else compare_fields(read_fields(before, rules), readings)
-    return FieldComparison(readings, differences, any(rule.only for rule in rules))
+    only = any(rule.only for rule in rules)
+    if before is None:
+        return FieldComparison(readings, only=only)
+    earlier = read_fields(before, rules)
+    repairs = []
+    for rule in rules:
+        was, now = earlier[rule.name], readings[rule.name]
+        repair = find_repair(before, after, rule, was, now) if was.value != now.value else None
+        if repair is None:
+            continue
+        repair = repair._replace(is_sure=repair.is_sure and rule.repair)
+        repairs.append(repair)
+        if repair.is_sure:
+            readings[rule.name] = read_field(after, replace(rule, repairs=(*rule.repairs, repair)))
+    proposed = {repair.name: repair for repair in repairs if not repair.is_sure}
+    differences = compare_fields(earlier, readings)
+    selectors = {rule.name: rule.select for rule in rules}
+    repairs += [
+        FieldRepair(one.name, selectors[one.name], "", one.before.text or "")
+        for one in differences
+        if one.is_lost and one.name not in proposed
+    ]
+    return FieldComparison(
+        readings,
+        tuple(one._replace(repair=proposed.get(one.name)) for one in differences),
+        only,
+        tuple(repairs),
+        frozenset(rule.name for rule in rules if rule.repair and earlier[rule.name].value is None)
+        & {name for name, reading in readings.items() if reading.text is None},
+    )
+
+
+def repair_missing(
+    found: FieldComparison, earlier: PagePart, after: PagePart, rules: tuple[FieldRule, ...]
+) -> FieldComparison:
+    """Return the fields of a page with those found again that have been missing since an earlier version."""
+    readings, missing = dict(found.readings), set(found.missing)
+    repairs, differences = list(found.repairs), list(found.differences)
+    for rule in [rule for rule in rules if rule.name in missing]:
+        was = read_field(earlier, rule)
+        if was.value is None:
+            continue
+        missing.discard(rule.name)
+        repair = find_repair(earlier, after, rule, was, readings[rule.name])
+        if repair is not None and repair.is_sure:
+            repairs.append(repair)
+            before = readings[rule.name]
+            readings[rule.name] = read_field(after, replace(rule, repairs=(*rule.repairs, repair)))
+            differences.append(FieldDifference(rule.name, before, readings[rule.name]))
+    return found._replace(
+        readings=readings, differences=tuple(differences), repairs=tuple(repairs), missing=frozenset(missing)
+    )
 
 
 def judge_field_change(change: Change, fields: FieldComparison) -> Change:
@@ -129,6 +181,8 @@ def judge_field_change(change: Change, fields: FieldComparison) -> Change:
 
 def _field_edit(one: FieldDifference) -> Edit:
     before, after = (f"{one.name}: {_words(reading)}" for reading in (one.before, one.after))
+    if one.repair is not None:
+        after += f" (perhaps {one.repair.select}: {one.repair.text[:MAX_SHOWN_CHARS]})"
     key = int.from_bytes(text_digest(f"{before}\n{after}")[:7])
     return make_edit(key, before, after, is_template=False)
 

@@ -4,6 +4,8 @@ css:.price            text of the matches; css:.price::attr(content) an attribut
 xpath://td[2]         needs the extra `fields`
 json:$.items[*].price of JSON pages; needs the extra `fields`
 text:Version (\\S+)    an RE2 expression on the text; the first group, else the whole match
+table:Weight          the cell beside a label, in tables and definition lists; table:Oslo/July below a head;
+                      table:Weight/* all rows of the table that has the label
 """
 
 from __future__ import annotations
@@ -11,41 +13,80 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from functools import lru_cache
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
 
 import re2
-from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
+from evercrawl.core.fields.outline import PageOutline
+from evercrawl.core.fields.tables import label_of, select_cells
 from evercrawl.errors import ConfigError
 
 MAX_MATCHES = 1000  # Matches of one selector on one page.
 MAX_VALUE_CHARS = 10_000  # Of the text of one match.
-LANGUAGES = ("css", "xpath", "json", "text")
+LANGUAGES = ("css", "xpath", "json", "text", "table")
 _CSS_PSEUDO = re.compile(r"text|html|attr\(([A-Za-z_:][\w:.-]*)\)")
+_LANG = re.compile(r"<html\b[^>]{0,500}?\blang\s*=\s*[\"']?([A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*)", re.IGNORECASE)
+_STRUCK, _STRUCK_TAGS = "del, s, strike", ("del", "s", "strike")  # Text that no longer holds.
 _EXTRA = "install it with: pip install 'evercrawl[fields]'"
 
 
-class PagePart(NamedTuple):
-    """What selectors are applied to."""
+@dataclass(frozen=True)
+class PagePart:
+    """What selectors are applied to; it is parsed once, when the first selector needs it."""
 
     markup: str  # The decoded body.
     text: str  # The main text.
     is_html: bool = True
 
+    @cached_property
+    def tree(self) -> LexborHTMLParser:
+        """The page as CSS selectors see it."""
+        return LexborHTMLParser(self.markup or "<html>")
+
+    @cached_property
+    def lxml_tree(self) -> Any:
+        """The page as XPath sees it; None if it cannot be parsed."""
+        from lxml import etree, html
+
+        body = self.markup.encode("utf-8", "replace")
+        if self.is_html:
+            return html.document_fromstring(body or b"<html>", parser=html.HTMLParser(encoding="utf-8"))
+        parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, encoding="utf-8")
+        return etree.fromstring(body, parser)
+
+    @cached_property
+    def outline(self) -> PageOutline:
+        """The elements of the page with their texts."""
+        return PageOutline(self.markup)
+
+    @cached_property
+    def lang(self) -> str:
+        """The language that the page states, in lower case; empty: none."""
+        found = _LANG.search(self.markup[:4000]) if self.is_html else None
+        return found[1].lower() if found else ""
+
 
 Select = Callable[[PagePart], list[str]]
+
+
+def split_selector(text: str) -> tuple[str, str]:
+    """Return the language of a selector and the rest of it; without a language it is CSS."""
+    language, colon, rest = text.partition(":")
+    return (language, rest.strip()) if colon and language in LANGUAGES else ("css", text.strip())
 
 
 @lru_cache(maxsize=512)
 def parse_selector(text: str) -> Select:
     """Return the function of a selector; raise ConfigError if it is not valid. Without a language it is CSS."""
-    language, colon, rest = text.partition(":")
-    if not colon or language not in LANGUAGES:
-        language, rest = "css", text
-    if not rest.strip():
+    language, rest = split_selector(text)
+    if not rest:
         raise ConfigError(f"the selector {text!r} is empty; write it like css:.price or text:Version (\\S+)")
-    return {"css": _css, "xpath": _xpath, "json": _json_path, "text": _text_pattern}[language](rest.strip())
+    return {"css": _css, "xpath": _xpath, "json": _json_path, "text": _text_pattern, "table": _table_cells}[language](
+        rest
+    )
 
 
 def _css(expression: str) -> Select:
@@ -58,19 +99,33 @@ def _css(expression: str) -> Select:
         raise ConfigError(f"{css!r} is not a CSS selector; write it like css:.price") from error
 
     def select(page: PagePart) -> list[str]:
-        nodes = LexborHTMLParser(page.markup).css(css)[:MAX_MATCHES]
+        nodes = page.tree.css(css)[:MAX_MATCHES]
         if attribute is not None:
             return [_clean(value) for node in nodes if (value := node.attributes.get(attribute)) is not None]
         if kind == "html":
             return [(node.html or "")[:MAX_VALUE_CHARS] for node in nodes]
-        return [_clean(node.text(separator=" ")) for node in nodes]
+        return [_clean(_current_text(node)) for node in nodes]
 
     return select
 
 
+def _current_text(node: LexborNode) -> str:
+    """Return the text of an element without what is struck out, as earlier prices are, if that leaves any."""
+    if node.css_first(_STRUCK) is None:
+        return node.text(separator=" ")
+    parts: list[str] = []
+    skipped: set[int] = set()
+    for one in node.traverse(include_text=True):
+        if one.tag in _STRUCK_TAGS or (one.parent is not None and one.parent.mem_id in skipped):
+            skipped.add(one.mem_id)
+        elif one.tag == "-text":
+            parts.append(one.text(deep=False))
+    return " ".join(parts) if any(part.strip() for part in parts) else node.text(separator=" ")
+
+
 def _xpath(expression: str) -> Select:
     try:
-        from lxml import etree, html
+        from lxml import etree
     except ImportError as error:
         raise ConfigError(f"XPath needs lxml; {_EXTRA}") from error
     try:
@@ -78,16 +133,9 @@ def _xpath(expression: str) -> Select:
     except etree.XPathSyntaxError as error:
         raise ConfigError(f"{expression!r} is not an XPath expression: {error}") from error
 
-    def parse(page: PagePart) -> Any:
-        body = page.markup.encode("utf-8", "replace")
-        if page.is_html:
-            return html.document_fromstring(body or b"<html>", parser=html.HTMLParser(encoding="utf-8"))
-        parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, encoding="utf-8")
-        return etree.fromstring(body, parser)
-
     def select(page: PagePart) -> list[str]:
         try:
-            tree = parse(page)
+            tree = page.lxml_tree
             found = compiled(tree) if tree is not None else []
         except (etree.LxmlError, ValueError):
             return []
@@ -118,6 +166,16 @@ def _json_path(expression: str) -> Select:
         except (ValueError, RecursionError, jsonpath.JSONPathError):
             return []
         return [_clean(one if isinstance(one, str) else json.dumps(one)) for one in found[:MAX_MATCHES]]
+
+    return select
+
+
+def _table_cells(expression: str) -> Select:
+    if not label_of(expression.partition("/")[0]):
+        raise ConfigError(f"{expression!r} names no label; write it like table:Weight or table:Oslo/July")
+
+    def select(page: PagePart) -> list[str]:
+        return [_clean(text) for text in select_cells(page.outline, expression)[:MAX_MATCHES]] if page.is_html else []
 
     return select
 

@@ -53,15 +53,15 @@ def test_fields_have_types():
     colours = FieldRule("colours", ("*",), "li", FieldType.LIST)
     gone = FieldRule("gone", ("*",), ".gone", FieldType.NUMBER)
     assert read_fields(PAGE, (price, colours, gone)) == {
-        "price": FieldReading(49.9, "49,90 €", "EUR"),
-        "colours": FieldReading(("Red", "Blue"), "Red\nBlue"),
+        "price": FieldReading(49.9, "49,90 €", "EUR", ".price"),
+        "colours": FieldReading(("Red", "Blue"), "Red\nBlue", select="li"),
         "gone": FieldReading(None),
     }
 
 
 def test_a_text_without_a_value_of_its_type_is_not_lost():
     title = FieldRule("title", ("*",), "h1", FieldType.DATE)
-    assert read_field(PAGE, title) == FieldReading(None, "Kettle")
+    assert read_field(PAGE, title) == FieldReading(None, "Kettle", select="h1")
 
 
 def test_rules_apply_to_their_pages():

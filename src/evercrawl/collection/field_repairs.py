@@ -1,0 +1,133 @@
+"""Selectors of fields that stopped matching: where the value is now, checked on earlier versions."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from evercrawl.collection.stored_pages import StoredPage, load_page, parse_response, read_response
+from evercrawl.config.fields_file import RepairState, StoredRepair, add_repair, load_repairs, load_rules
+from evercrawl.core.fields.reading import page_part, read_field, rules_for
+from evercrawl.core.fields.repair import find_repair
+from evercrawl.core.fields.selectors import PagePart
+from evercrawl.errors import ConfigError, EvercrawlError
+from evercrawl.model.fields import FieldReading, FieldRepair, FieldRule
+from evercrawl.model.listing import VersionRecord
+from evercrawl.model.settings import Settings
+from evercrawl.model.time import from_us
+
+MAX_VERSIONS_BACK = 30  # Versions that are searched for the last one with a value.
+MAX_PAGES = 20  # Pages of one field that are looked at.
+log = logging.getLogger(__name__)
+
+
+class RepairProposal(NamedTuple):
+    """A field whose selector matches nothing in the newest version of a page, and where its value seems to be."""
+
+    repair: FieldRepair
+    checked: int = 0  # Earlier versions on which the new selector reads what was read then, or nothing.
+    contradicted: int = 0  # Those on which it reads something else.
+
+
+class _SeenVersion(NamedTuple):
+    page: PagePart
+    seen_at: str
+
+
+def lost_fields(collection: Path) -> list[StoredRepair]:
+    """Return the fields that crawls reported as lost or found elsewhere, and that no one has decided about."""
+    rules = {(rule.name, rule.select): rule for rule in load_rules(collection)}
+    return [
+        one
+        for one in load_repairs(collection)
+        if one.state is RepairState.PROPOSED and (one.repair.name, one.repair.was) in rules
+    ]
+
+
+def propose_repairs(collection: Path, settings: Settings, names: Sequence[str] = ()) -> Iterator[RepairProposal]:
+    """Yield a proposal for each field that has no value in the newest version of a page; its selector is empty if
+    the value is nowhere."""
+    rules = load_rules(collection)
+    counts: dict[str, int] = {}
+    pages: dict[tuple[str, str], None] = {}
+    for one in lost_fields(collection):
+        pages[one.repair.name, one.repair.url] = None
+    for name, url in pages:
+        rule = next((rule for rule in rules_for(url, rules) if rule.name == name), None)
+        counts[name] = counts.get(name, 0) + 1
+        if rule is None or (names and name not in names) or counts[name] > MAX_PAGES:
+            continue
+        try:
+            found = propose_for_page(collection, settings, url, rule)
+        except EvercrawlError as error:
+            log.warning("fields: cannot look for %s on %s: %s", name, url, error)
+            continue
+        if found is not None:
+            yield found
+
+
+def propose_for_page(collection: Path, settings: Settings, url: str, rule: FieldRule) -> RepairProposal | None:
+    """Return where a field of a page seems to be now; None: its selector finds it."""
+    stored = load_page(collection, settings, url)
+    versions = _versions(collection, settings, stored)
+    newest = next(versions)
+    now = read_field(newest.page, rule)
+    if now.value is not None:
+        return None
+    lost = FieldRepair(rule.name, rule.select, "", url=stored.page.url, at=newest.seen_at)
+    earlier: list[tuple[_SeenVersion, FieldReading]] = []
+    for version in versions:
+        was = read_field(version.page, rule, at=version.seen_at)
+        if was.value is not None:
+            earlier.append((version, was))
+    if not earlier:
+        return None
+    before, was = earlier[0]
+    found = find_repair(before.page, newest.page, rule, was, now)
+    if found is None:
+        return RepairProposal(lost._replace(text=was.text or ""))
+    repair = found._replace(url=stored.page.url, at=newest.seen_at)
+    new = replace(rule, select=repair.select, repairs=())
+    values = [(read_field(version.page, new).value, reading.value) for version, reading in earlier]
+    wrong = sum(value not in (None, truth) for value, truth in values)
+    return RepairProposal(repair._replace(is_sure=repair.is_sure and not wrong), len(values) - wrong, wrong)
+
+
+def _versions(collection: Path, settings: Settings, stored: StoredPage) -> Iterator[_SeenVersion]:
+    """Yield the newest versions of a page, the newest first."""
+    for kept in reversed(stored.versions[-MAX_VERSIONS_BACK:]):
+        yield _SeenVersion(
+            version_part(collection, settings, stored, kept), from_us(kept.seen_us).isoformat(timespec="seconds")
+        )
+
+
+def version_part(collection: Path, settings: Settings, stored: StoredPage, kept: VersionRecord) -> PagePart:
+    """Return a version as selectors see it."""
+    back = read_response(collection, settings, stored.shard, kept)
+    document = parse_response(stored.page.url, back.headers, back.body, settings)
+    return page_part(back.headers, back.body, document.text)
+
+
+def repair_lost_fields(collection: Path, settings: Settings) -> int:
+    """Use every repair of a lost field that is sure; return their number."""
+    rules = {rule.name: rule for rule in load_rules(collection)}
+    count = 0
+    for found in propose_repairs(collection, settings) if any(rule.repair for rule in rules.values()) else ():
+        if found.repair.is_sure and rules[found.repair.name].repair:
+            add_repair(collection, found.repair, RepairState.ACCEPTED)
+            count += 1
+    return count
+
+
+def decide_repair(collection: Path, settings: Settings, name: str, *, accept: bool) -> FieldRepair:
+    """Accept or reject what is proposed for a field; return it."""
+    proposals = [one.repair for one in propose_repairs(collection, settings, [name]) if one.repair.select]
+    stored = [one.repair for one in reversed(lost_fields(collection)) if one.repair.name == name and one.repair.select]
+    found = next(iter([*proposals, *stored]), None)
+    if found is None:
+        raise ConfigError(f"nothing is proposed for the field {name}; see: evercrawl fields repair")
+    add_repair(collection, found, RepairState.ACCEPTED if accept else RepairState.REJECTED)
+    return found

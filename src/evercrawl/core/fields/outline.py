@@ -1,0 +1,287 @@
+"""The elements of a page with their texts, and selectors for them: attributes over positions."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import islice
+from typing import NamedTuple
+
+from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+
+MAX_ELEMENTS = 30_000  # Elements of a page that are looked at.
+MAX_TRIED = 150  # Selectors that are tried for one element.
+MAX_ANCESTORS = 8  # How far up a selector or a comparison looks.
+SKIPPED_TAGS = frozenset({"script", "style", "noscript", "template", "svg", "head", "del", "s", "strike"})
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "caption", "legend", "summary"})
+_WORD = re.compile(r"[A-Z]?[a-zß-ÿ]+|[A-Z]+(?![a-z])|[^\W\da-zA-Z_]+")
+_GENERATED = re.compile(
+    r"(?:css|sc|jsx|svelte|ng|ember|emotion|styled)-\w*\d\w*|_\w+|\w*\d\w*\d\w*\d\w*|(?=\w*\d)(?=\w*[A-Z])\w{5,}"
+)
+_IDENTIFIER = re.compile(r"-?[A-Za-z_][\w-]*", re.ASCII)
+_NAMING = ("itemprop", "property", "data-testid", "data-test", "data-qa", "data-role", "data-field", "name", "rel")
+_VALUE_ATTRIBUTES = ("content", "datetime", "value")
+
+
+class Element(NamedTuple):
+    """An element: its place in the outline, and where its texts are."""
+
+    place: int
+    tag: str
+    attributes: dict[str, str]
+    parent: int  # -1: none.
+    start: int  # First of its texts.
+    end: int  # After the last of its texts.
+    node: int  # The parser's name of the node.
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Return the class names."""
+        return tuple(self.attributes.get("class", "").split())
+
+
+class PageOutline:
+    """The elements and texts of an HTML page, in document order."""
+
+    def __init__(self, markup: str) -> None:
+        self.tree = LexborHTMLParser(markup or "<html>")
+        self.elements: list[Element] = []
+        self.texts: list[str] = []
+        self._read()
+        self._by_node = {element.node: element.place for element in self.elements}
+        self._chars = [0]
+        for text in self.texts:
+            self._chars.append(self._chars[-1] + len(text) + 1)
+
+    def _read(self) -> None:
+        """Fill the lists; the end of an element is known when the next one that is not inside it begins."""
+        open_ones: list[tuple[int, int]] = []  # Node and index of the elements that are not closed yet.
+        ends: dict[int, int] = {}
+        skipped: set[int] = set()
+        root = self.tree.root
+        for node in root.traverse(include_text=True) if root is not None else ():
+            above = node.parent.mem_id if node.parent is not None else 0
+            tag = node.tag or ""
+            if above in skipped or tag in SKIPPED_TAGS or (tag.startswith("-") and tag != "-text"):
+                skipped.add(node.mem_id)
+                continue
+            while open_ones and open_ones[-1][0] != above:
+                ends[open_ones.pop()[1]] = len(self.texts)
+            if tag == "-text":
+                text = " ".join((node.text(deep=False) or "").split())
+                if text:
+                    self.texts.append(text)
+                continue
+            if len(self.elements) >= MAX_ELEMENTS:
+                break
+            attributes = {name: value or "" for name, value in node.attributes.items()}
+            parent = open_ones[-1][1] if open_ones else -1
+            index = len(self.elements)
+            self.elements.append(Element(index, tag, attributes, parent, len(self.texts), 0, node.mem_id))
+            open_ones.append((node.mem_id, index))
+        self.elements = [one._replace(end=ends.get(one.place, len(self.texts))) for one in self.elements]
+
+    def text(self, element: Element, longest: int) -> str | None:
+        """Return the text of an element; None if it is longer."""
+        if self._chars[element.end] - self._chars[element.start] > longest + 1:
+            return None
+        return " ".join(self.texts[element.start : element.end])
+
+    def before(self, element: Element) -> str:
+        """Return the text right before an element."""
+        return self.texts[element.start - 1] if element.start else ""
+
+    def after(self, element: Element) -> str:
+        """Return the text right after an element."""
+        return self.texts[element.end] if element.end < len(self.texts) else ""
+
+    @cached_property
+    def _headings(self) -> tuple[list[int], list[str]]:
+        found = [one for one in self.elements if one.tag in _HEADINGS and one.end > one.start]
+        return [one.end for one in found], [self.text(one, 200) or "" for one in found]
+
+    def heading(self, element: Element) -> str:
+        """Return the last heading before an element."""
+        ends, texts = self._headings
+        at = bisect_right(ends, element.start)
+        return texts[at - 1] if at else ""
+
+    def ancestors(self, element: Element) -> Iterator[Element]:
+        """Yield the elements around an element, the nearest first."""
+        while element.parent >= 0:
+            element = self.elements[element.parent]
+            yield element
+
+    def near_ancestors(self, element: Element) -> list[Element]:
+        """Return the nearest elements around an element."""
+        return [one for one, _ in zip(self.ancestors(element), range(MAX_ANCESTORS), strict=False)]
+
+    @cached_property
+    def children(self) -> dict[int, list[int]]:
+        """The elements directly inside each element."""
+        found: dict[int, list[int]] = {}
+        for one in self.elements:
+            found.setdefault(one.parent, []).append(one.place)
+        return found
+
+    def select(self, css: str) -> list[int]:
+        """Return the elements that a CSS selector matches; none if it is not valid."""
+        try:
+            nodes = self.tree.css(css)
+        except (SelectolaxError, ValueError):
+            return []
+        return [self._by_node[node.mem_id] for node in nodes if node.mem_id in self._by_node]
+
+    def cell_labels(self, element: Element) -> tuple[str, str]:
+        """Return the first cell of the row of an element and the head of its column; empty outside tables."""
+        around = [element, *self.near_ancestors(element)]
+        row = next((one for one in around if one.tag == "tr"), None)
+        cell = next((one for one in around if one.tag in ("td", "th")), None)
+        table = next((one for one in self.ancestors(row) if one.tag == "table"), None) if row else None
+        if row is None or cell is None or table is None:
+            return "", ""
+        cells = self.children.get(row.place, [])
+        column = cells.index(cell.place) if cell.place in cells else 0
+        label = (self.text(self.elements[cells[0]], 100) or "") if column else ""
+        return label, self._column_head(table, row, column)
+
+    def _column_head(self, table: Element, row: Element, column: int) -> str:
+        for at in range(table.place + 1, row.place):
+            if self.elements[at].tag == "tr":
+                cells = self.children.get(at, [])
+                head = self.elements[cells[column]] if column < len(cells) else None
+                return (self.text(head, 100) or "") if head is not None and head.tag == "th" else ""
+        return ""
+
+
+def name_words(element: Element) -> frozenset[str]:
+    """Return the words in the names of an element: its classes, id and naming attributes; not generated ones."""
+    names = [*element.classes, element.attributes.get("id", "")]
+    names += [element.attributes.get(name, "") for name in _NAMING]
+    return frozenset(word.lower() for name in names if not is_generated(name) for word in _WORD.findall(name[:100]))
+
+
+def is_generated(name: str) -> bool:
+    """Return whether a class or id looks as if a build tool made it, so that the next build changes it."""
+    return _GENERATED.fullmatch(name) is not None
+
+
+# Selectors
+
+
+def robust_selectors(outline: PageOutline, target: Element) -> list[str]:
+    """Return CSS selectors whose first match is the element, the most robust first: names before places."""
+    unique: list[str] = []
+    first: list[str] = []
+    for css in islice(dict.fromkeys(_combined(outline, target)), MAX_TRIED):
+        matches = outline.select(css)
+        if matches[:1] == [target.place]:
+            (unique if len(matches) == 1 else first).append(css)
+    path = _path(outline, target)
+    if outline.select(path)[:1] == [target.place]:
+        first.append(path)
+    return list(dict.fromkeys([*unique, *first]))
+
+
+def _combined(outline: PageOutline, target: Element) -> Iterator[str]:
+    own = _own_selectors(target)
+    yield from own
+    steps = _steps(outline, target)
+    for around in outline.near_ancestors(target):
+        for name in _own_selectors(around):
+            for css in (*own, target.tag):
+                yield f"{name} {css}"
+        if around.place in steps:
+            for name in _own_selectors(around):
+                yield f"{name} > {steps[around.place]}"
+
+
+def _own_selectors(element: Element) -> list[str]:
+    """Return selectors by the names of an element alone."""
+    named = ((name, element.attributes.get(name)) for name in _NAMING)
+    found = [f"{element.tag}{_attribute(name, value)}" for name, value in named if value]
+    own = element.attributes.get("id", "")
+    if own and not is_generated(own):
+        found.append(f"#{own}" if _IDENTIFIER.fullmatch(own) else f"{element.tag}{_attribute('id', own)}")
+    names = [name for name in element.classes if not is_generated(name)]
+    found += [f"{element.tag}{_class(name)}" for name in names]
+    if len(names) > 1:
+        found.append(element.tag + "".join(map(_class, names)))
+    return found
+
+
+def _class(name: str) -> str:
+    return f".{name}" if _IDENTIFIER.fullmatch(name) else f'[class~="{_quoted(name)}"]'
+
+
+def _attribute(name: str, value: str) -> str:
+    return f'[{name}="{_quoted(value)}"]'
+
+
+def _quoted(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\a ")
+
+
+def _steps(outline: PageOutline, target: Element) -> dict[int, str]:
+    """Return, for each near ancestor, the steps down from it to the element, by places."""
+    found, path = {}, ""
+    element = target
+    for around in outline.near_ancestors(target):
+        path = _step(outline, element) + (f" > {path}" if path else "")
+        found[around.place] = path
+        element = around
+    return found
+
+
+def _step(outline: PageOutline, element: Element) -> str:
+    brothers = [at for at in outline.children.get(element.parent, []) if outline.elements[at].tag == element.tag]
+    if len(brothers) == 1:
+        return element.tag
+    return f"{element.tag}:nth-of-type({brothers.index(element.place) + 1})"
+
+
+def _path(outline: PageOutline, target: Element) -> str:
+    """Return the path from the root, by places."""
+    steps = [_step(outline, target)]
+    steps += [_step(outline, around) for around in outline.ancestors(target)]
+    return " > ".join(reversed(steps))
+
+
+def group_selectors(outline: PageOutline, members: Iterable[int]) -> list[str]:
+    """Return CSS selectors that match elements like these, the most specific names first."""
+    chosen = [outline.elements[at] for at in members]
+    if not chosen:
+        return []
+    tags = {one.tag for one in chosen}
+    if len(tags) > 1:
+        return []
+    tag = tags.pop()
+    shared = [name for name in chosen[0].classes if all(name in one.classes for one in chosen)]
+    own = [f"{tag}{_class(name)}" for name in shared if not is_generated(name)] + [tag]
+    found: list[str] = []
+    common = _common_ancestors(outline, chosen)
+    for around in common:
+        names = _own_selectors(around)
+        relation = " > " if all(one.parent == around.place for one in chosen) else " "
+        found += [f"{name}{relation}{css}" for css in own for name in names]
+    found += own[:-1]
+    for around in common[:3]:
+        found += [f"{path}{relation}{css}" for css in own[-1:] for path in robust_selectors(outline, around)[:2]
+                  for relation in (" > ", " ")]  # fmt: skip
+    found.append(tag)
+    return list(dict.fromkeys(found))
+
+
+def _common_ancestors(outline: PageOutline, chosen: Sequence[Element]) -> list[Element]:
+    shared = [one.place for one in outline.near_ancestors(chosen[0])]
+    for element in chosen[1:]:
+        above = {one.place for one in outline.ancestors(element)}
+        shared = [at for at in shared if at in above]
+    return [outline.elements[at] for at in shared]
+
+
+def value_attribute(element: Element) -> tuple[str, str] | None:
+    """Return the attribute that states the value of an element for programs, and its text."""
+    return next(((name, element.attributes[name]) for name in _VALUE_ATTRIBUTES if element.attributes.get(name)), None)

@@ -1,0 +1,122 @@
+"""Selectors that stop matching are repaired from what the page was before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from evercrawl.core.fields.outline import PageOutline, is_generated, robust_selectors
+from evercrawl.core.fields.reading import compare_page_fields, read_field, repair_missing
+from evercrawl.core.fields.selectors import PagePart
+from evercrawl.model.fields import FieldRepair, FieldRule, FieldType
+from tests.worlds.values.watch import watch_all
+
+PRICE = FieldRule("price", ("*",), "css:.price", FieldType.NUMBER)
+BODY = "<h1>Kettle</h1><p class={name}>{price}</p><p>Made of steel.</p><h2>Also</h2><p class=card>Pot: {other}</p>"
+
+
+def shop(price: str, name: str = "price", other: str = "20,00 €") -> PagePart:
+    return PagePart(f"<main>{BODY.format(price=price, name=name, other=other)}</main>", "")
+
+
+def test_a_renamed_part_is_found_by_its_value_and_its_neighbours():
+    found = compare_page_fields(shop("49,90 €"), shop("49,90 €", "cost"), (PRICE,))
+    assert found.readings["price"].value == 49.9
+    assert [(one.select, one.is_sure) for one in found.repairs] == [("css:p.cost", True)]
+    assert not found.differences
+
+
+def test_without_repair_it_is_proposed():
+    found = compare_page_fields(shop("49,90 €"), shop("49,90 €", "cost"), (replace(PRICE, repair=False),))
+    (lost,) = found.differences
+    assert lost.is_lost
+    assert lost.repair is not None
+    assert lost.repair.select == "css:p.cost"
+
+
+def test_another_thing_with_the_same_price_is_not_the_lost_one():
+    before = shop("49,90 €", other="49,90 €")
+    after = PagePart(before.markup.replace("<p class=price>49,90 €</p>", ""), "")
+    found = compare_page_fields(before, after, (PRICE,))
+    assert found.readings["price"].value is None
+    assert not any(one.is_sure for one in found.repairs)
+
+
+def test_an_old_price_beside_the_new_one_is_no_move():
+    after = PagePart(shop("39,90 €").markup.replace("<p>Made", "<p class=before>49,90 €</p><p>Made"), "")
+    found = compare_page_fields(shop("49,90 €"), after, (PRICE,))
+    assert found.readings["price"].value == 39.9
+    assert not found.repairs
+
+
+def test_a_class_that_is_used_for_something_else_is_noticed():
+    before = PagePart("<h1>Show</h1><p>From <b class=value>R$ 100,00</b></p><h2>Cast</h2>", "")
+    after = PagePart(
+        "<h1>Show</h1><div><p>Fee <b class=value>R$ 9,00</b></p><p>From <b>R$ 100,00</b></p></div><h2>Cast</h2>", ""
+    )
+    rule = FieldRule("price", ("*",), "css:.value", FieldType.NUMBER)
+    found = compare_page_fields(before, after, (rule,))
+    assert found.readings["price"].value == 100
+    assert [one.is_moved for one in found.repairs] == [True]
+
+
+def test_a_list_is_found_in_other_elements():
+    rule = FieldRule("items", ("*",), "css:ul.jobs li", FieldType.LIST)
+    before = PagePart("<ul class=jobs><li>Cook<li>Nurse<li>Driver</ul>", "")
+    after = PagePart("<div class=menu><p>Home</p></div><div class=list><p>Cook</p><p>Nurse</p><p>Baker</p></div>", "")
+    found = compare_page_fields(before, after, (rule,))
+    assert found.readings["items"].value == ("Cook", "Nurse", "Baker")
+
+
+def test_a_cell_is_found_by_its_label():
+    rule = FieldRule("weight", ("*",), "css:.specs tr:nth-child(2) td", FieldType.TEXT)
+    before = PagePart("<table class=specs><tr><th>Colour<td>red<tr><th>Weight<td>4 kg</table>", "")
+    after = PagePart("<dl><dt>Size<dd>L</dl><table><tr><th>Weight<td>5 kg<tr><th>Colour<td>red</table>", "")
+    found = compare_page_fields(before, after, (rule,))
+    assert [one.select for one in found.repairs] == ["table:Weight"]
+
+
+def test_a_value_of_json_is_found_under_another_key():
+    rule = FieldRule("price", ("*",), "json:$.item.price", FieldType.NUMBER)
+    before = PagePart('{"item": {"price": 49.9, "id": 7}}', "", is_html=False)
+    after = PagePart('{"data": {"item": {"price": 49.9, "id": 7}}}', "", is_html=False)
+    found = compare_page_fields(before, after, (rule,))
+    assert found.readings["price"].value == 49.9
+
+
+def test_a_field_that_was_missing_for_a_while_is_found_by_an_earlier_version():
+    gone = PagePart("<article><h1>Kettle</h1><p>Made of steel.</p></article>", "")
+    back = PagePart("<article><h1>Kettle</h1><div class=a><b>45,90 €</b></div><p>Made of steel.</p></article>", "")
+    found = compare_page_fields(gone, back, (PRICE,))
+    assert found.missing == {"price"}
+    found = repair_missing(found, shop("49,90 €"), back, (PRICE,))
+    assert found.readings["price"].value == 45.9
+    assert [one.name for one in found.differences] == ["price"]
+
+
+def test_repairs_apply_from_their_time_on():
+    moved = FieldRepair("price", "css:.price", "css:.card", "", True, is_moved=True, at="2026-03-05")
+    rule = replace(PRICE, repairs=(moved,))
+    assert read_field(shop("49,90 €"), rule, at="2026-03-04").value == 49.9
+    assert read_field(shop("49,90 €"), rule, at="2026-03-05").value == 20
+
+
+def test_selectors_prefer_names_to_places():
+    page = PageOutline("<main><p class='css-1x2y3 cost'>5</p><p itemprop=price>6</p><p>7</p></main>")
+    chosen = [robust_selectors(page, element)[0] for element in page.elements if element.tag == "p"]
+    assert chosen[:2] == ["p.cost", 'p[itemprop="price"]']
+    assert page.select(chosen[2]) == [page.elements[-1].place]
+
+
+@pytest.mark.parametrize("name", ["css-1q2w3e", "sc-a1b2c3", "_3xYz9", "x12y34z5"])
+def test_generated_names_are_known(name: str):
+    assert is_generated(name)
+    assert not is_generated("price-box")
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_pages_of_ten_templates_keep_their_values_through_redesigns(seed: int):
+    figures = watch_all(seed=seed, days=40, accepts=True)
+    assert figures.share >= 0.99
+    assert not figures.silent
