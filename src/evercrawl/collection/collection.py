@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from evercrawl.collection.exchange.import_run import OnImport
     from evercrawl.collection.exchange.import_shard import ImportReport
     from evercrawl.collection.field_repairs import RepairProposal
-    from evercrawl.collection.field_values import FieldRow
+    from evercrawl.collection.field_values import FieldRow, SuggestedFields
     from evercrawl.collection.iterators import PageChange, PageItem, PageVersion, RecordIterator
     from evercrawl.collection.maintenance import DiskUsage, OnVerify, VerifyReport
     from evercrawl.collection.removal import Removal
@@ -428,13 +428,19 @@ class Collection:
         """Yield the fields whose selector stopped matching, with the selector that finds their value now."""
         from evercrawl.collection.field_repairs import propose_repairs
 
-        return propose_repairs(self.path, self.settings, names)
+        pages = (
+            (name, row.url)
+            for row in self.field_values(names)
+            for name, reading in row.readings.items()
+            if reading.value is None
+        )
+        return propose_repairs(self.path, self.settings, names, pages=pages)
 
     def decide_field_repair(self, name: str, *, accept: bool) -> FieldRepair:
         """Accept or reject the new selector that is proposed for a field; return it."""
         from evercrawl.collection.field_repairs import decide_repair
 
-        return decide_repair(self.path, self.settings, name, accept=accept)
+        return decide_repair(self.path, name, self.field_repairs([name]), accept=accept)
 
     def _repair_fields(self) -> None:
         """Use the repairs of lost fields that are sure."""
@@ -445,14 +451,26 @@ class Collection:
 
             repair_lost_fields(self.path, self.settings)
 
+    def suggest_fields(self, url: str) -> SuggestedFields:
+        """Suggest fields for a page from its newest version and those of pages with URLs like its own."""
+        from evercrawl.collection.field_values import suggest_for
+
+        return suggest_for(self.path, self.settings, url)
+
     def field_values(
-        self, names: Sequence[str] = (), *, all_versions: bool = False, site: str | None = None
+        self,
+        names: Sequence[str] = (),
+        *,
+        all_versions: bool = False,
+        site: str | None = None,
+        pattern: str | None = None,
     ) -> Iterator[FieldRow]:
-        """Yield the values of fields, of the newest version of each page or of all versions, oldest first."""
+        """Yield the values of fields, of the newest version of each page or of all versions, oldest first. With a
+        `pattern`, only of pages whose URL matches it."""
         from evercrawl.collection.field_values import choose_rules, field_rows
 
         selection = VersionSelection(site=site, all_versions=all_versions)
-        return field_rows(self.path, self.settings, choose_rules(self.path, names), selection)
+        return field_rows(self.path, self.settings, choose_rules(self.path, names), selection, pattern)
 
     @property
     def alerts(self) -> AlertRegistry:

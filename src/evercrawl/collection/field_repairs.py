@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -47,15 +47,15 @@ def lost_fields(collection: Path) -> list[StoredRepair]:
     ]
 
 
-def propose_repairs(collection: Path, settings: Settings, names: Sequence[str] = ()) -> Iterator[RepairProposal]:
+def propose_repairs(
+    collection: Path, settings: Settings, names: Sequence[str] = (), *, pages: Iterable[tuple[str, str]] = ()
+) -> Iterator[RepairProposal]:
     """Yield a proposal for each field that has no value in the newest version of a page; its selector is empty if
-    the value is nowhere."""
+    the value is nowhere. Looked at are the fields and pages that crawls reported, and those in `pages`."""
     rules = load_rules(collection)
     counts: dict[str, int] = {}
-    pages: dict[tuple[str, str], None] = {}
-    for one in lost_fields(collection):
-        pages[one.repair.name, one.repair.url] = None
-    for name, url in pages:
+    reported = [(one.repair.name, one.repair.url) for one in lost_fields(collection)]
+    for name, url in dict.fromkeys([*reported, *pages]):
         rule = next((rule for rule in rules_for(url, rules) if rule.name == name), None)
         counts[name] = counts.get(name, 0) + 1
         if rule is None or (names and name not in names) or counts[name] > MAX_PAGES:
@@ -122,9 +122,9 @@ def repair_lost_fields(collection: Path, settings: Settings) -> int:
     return count
 
 
-def decide_repair(collection: Path, settings: Settings, name: str, *, accept: bool) -> FieldRepair:
+def decide_repair(collection: Path, name: str, proposed: Iterable[RepairProposal], *, accept: bool) -> FieldRepair:
     """Accept or reject what is proposed for a field; return it."""
-    proposals = [one.repair for one in propose_repairs(collection, settings, [name]) if one.repair.select]
+    proposals = [one.repair for one in proposed if one.repair.select]
     stored = [one.repair for one in reversed(lost_fields(collection)) if one.repair.name == name and one.repair.select]
     found = next(iter([*proposals, *stored]), None)
     if found is None:

@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
 from evercrawl.collection.exchange.export_run import selected_versions
-from evercrawl.collection.stored_pages import decode_stored_body, parse_response, read_stored_record
+from evercrawl.collection.exchange.tables import escape_formula, parquet_from_lines
+from evercrawl.collection.field_repairs import version_part
+from evercrawl.collection.stored_pages import decode_stored_body, load_page, parse_response, read_stored_record
 from evercrawl.config.fields_file import add_rule, load_rules, remove_rule
 from evercrawl.core.fields.reading import page_part, read_fields, rules_for
+from evercrawl.core.fields.suggest import FieldSuggestion, suggest_fields
+from evercrawl.core.url import matches_glob, site_of
 from evercrawl.errors import ConfigError
-from evercrawl.model.fields import FieldReading, FieldRule
+from evercrawl.model.fields import FieldReading, FieldRule, FieldType
 from evercrawl.model.listing import VersionSelection
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us
 
-__all__ = ["FieldRow", "add_rule", "choose_rules", "field_rows", "load_rules", "remove_rule"]
+MAX_COMPARED_PAGES = 8  # Pages that suggestions are made from.
+
+__all__ = [
+    "FieldRow",
+    "SuggestedFields",
+    "add_rule",
+    "choose_rules",
+    "field_rows",
+    "load_rules",
+    "remove_rule",
+    "suggest_for",
+    "table_rows",
+    "write_table",
+]
 
 
 class FieldRow(NamedTuple):
@@ -38,13 +58,52 @@ def choose_rules(collection: Path, names: Sequence[str]) -> tuple[FieldRule, ...
     return tuple(rule for rule in known if not names or rule.name in names)
 
 
+class SuggestedFields(NamedTuple):
+    """Fields that pages of one template have."""
+
+    pattern: str  # Of the pages.
+    pages: tuple[str, ...]  # Those that were compared.
+    fields: tuple[FieldSuggestion, ...]
+
+
+def suggest_for(collection: Path, settings: Settings, url: str) -> SuggestedFields:
+    """Suggest fields for a page from its newest version and those of pages with URLs like its own."""
+    stored = load_page(collection, settings, url)
+    pattern = page_pattern(stored.page.url)
+    parts = {stored.page.url: version_part(collection, settings, stored, stored.versions[-1])}
+    for reader, version in selected_versions(collection, VersionSelection(site=site_of(stored.page.url))):
+        if len(parts) >= MAX_COMPARED_PAGES:
+            break
+        if pattern != stored.page.url and version.url not in parts and matches_glob(pattern, version.url):
+            record = read_stored_record(collection / "archive", reader, version)
+            body = decode_stored_body(version, record.http)
+            parts[version.url] = page_part(record.http.headers, body, "")
+    found = suggest_fields(list(parts.values()))
+    return SuggestedFields(pattern if len(parts) > 1 else stored.page.url, tuple(parts), tuple(found))
+
+
+def page_pattern(url: str) -> str:
+    """Return a pattern for pages like this one: anything in place of the last part of the path, and of its query."""
+    plain, mark, _ = url.partition("?")
+    folder, slash, name = plain.rpartition("/")
+    is_home = not name or folder.endswith(("/", ":"))
+    if mark:
+        return f"{plain}?*"
+    return url if is_home else f"{folder}{slash}*"
+
+
 def field_rows(
-    collection: Path, settings: Settings, rules: Sequence[FieldRule], selection: VersionSelection
+    collection: Path,
+    settings: Settings,
+    rules: Sequence[FieldRule],
+    selection: VersionSelection,
+    pattern: str | None = None,
 ) -> Iterator[FieldRow]:
-    """Yield the fields of every selected version that has some, page by page, oldest version first."""
+    """Yield the fields of every selected version that has some, page by page, oldest version first; with a pattern,
+    only of pages whose URL matches it."""
     for reader, version in selected_versions(collection, selection):
         wanted = rules_for(version.url, rules)
-        if not wanted:
+        if not wanted or (pattern is not None and not matches_glob(pattern, version.url)):
             continue
         stored = read_stored_record(collection / "archive", reader, version)
         body = decode_stored_body(version, stored.http)
@@ -52,3 +111,64 @@ def field_rows(
         page = page_part(stored.http.headers, body, document.text)
         seen_at = from_us(version.seen_us).isoformat(timespec="seconds")
         yield FieldRow(version.url, version.number, from_us(version.seen_us), read_fields(page, wanted, at=seen_at))
+
+
+def table_columns(rules: Sequence[FieldRule]) -> dict[str, str]:
+    """Return the columns of the table of some fields, with their types in DuckDB."""
+    columns = {"url": "VARCHAR", "version": "INTEGER", "seen_at": "TIMESTAMP"}
+    for rule in rules:
+        match rule.type:
+            case FieldType.NUMBER:
+                columns |= {rule.name: "DOUBLE", f"{rule.name}_unit": "VARCHAR"}
+            case FieldType.DATE:
+                columns[rule.name] = "DATE"
+            case FieldType.LIST:
+                columns[rule.name] = "VARCHAR[]"
+            case FieldType.TEXT:
+                columns[rule.name] = "VARCHAR"
+    return columns
+
+
+def table_rows(rules: Sequence[FieldRule], rows: Iterable[FieldRow]) -> Iterator[dict[str, Any]]:
+    """Yield the versions as rows of a table: a column per field, and one for the unit of each number."""
+    for row in rows:
+        found: dict[str, Any] = {
+            "url": row.url,
+            "version": row.version,
+            "seen_at": row.seen_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        }
+        for rule in rules:
+            reading = row.readings.get(rule.name, FieldReading(None))
+            found[rule.name] = list(reading.value) if isinstance(reading.value, tuple) else reading.value
+            if rule.type is FieldType.NUMBER:
+                found[f"{rule.name}_unit"] = reading.unit
+        yield found
+
+
+def write_table(rules: Sequence[FieldRule], rows: Iterable[FieldRow], target: Path) -> int:
+    """Write a table of fields to a file, as its name says: .csv, .jsonl or .parquet; return the number of rows."""
+    kind = target.suffix.lower()
+    if kind not in (".csv", ".jsonl", ".parquet"):
+        raise ConfigError(f"{target.name} must end in .csv, .jsonl or .parquet")
+    with TemporaryDirectory(prefix=".evercrawl-", dir=target.parent) as folder:
+        lines = Path(folder) / "fields"
+        count = 0
+        with lines.open("w", encoding="utf-8", errors="replace", newline="") as out:
+            writer = csv.writer(out)
+            if kind == ".csv":
+                writer.writerow(table_columns(rules))
+            for row in table_rows(rules, rows):
+                count += 1
+                if kind == ".csv":
+                    writer.writerow([escape_formula(_cell(value)) for value in row.values()])
+                else:
+                    out.write(json.dumps(row, ensure_ascii=False) + "\n")
+        if kind == ".parquet":
+            parquet_from_lines(lines, Path(folder) / "table", table_columns(rules))
+            lines = Path(folder) / "table"
+        lines.replace(target)
+    return count
+
+
+def _cell(value: object) -> object:
+    return "\n".join(value) if isinstance(value, list) else value

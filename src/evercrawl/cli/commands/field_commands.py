@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -178,6 +179,96 @@ def _repair_line(found: RepairProposal) -> str:
         f", differs on {found.contradicted}" if found.contradicted else ""
     )
     return f"{repair.name}  {safe_line(repair.select)} reads {text}; {checks}  {safe_line(repair.url)}"
+
+
+@fields_command.command("suggest")
+@click.argument("url")
+@click.option("--add", "chosen", multiple=True, metavar="NAME", help="Add this field; `all` adds every one.")
+@json_option
+@common_options
+@pass_cli
+def fields_suggest(cli: CliContext, url: str, chosen: tuple[str, ...], as_json: bool) -> None:
+    """Suggest fields for a page and pages like it.
+
+    Fields come from structured data that pages carry (JSON-LD, microdata, RDFa, Open Graph), from tables, from parts
+    that differ between stored pages with URLs like this one, and from lists.
+
+    \b
+    evercrawl fields suggest https://shop.example/item/7
+    evercrawl fields suggest https://shop.example/item/7 --add price --add weight
+    """
+    with cli.open_collection() as collection:
+        found = collection.suggest_fields(collection.typed_url(url))
+        known = {one.name for one in found.fields}
+        if missing := [name for name in chosen if name not in known | {"all"}]:
+            raise click.UsageError(f"{', '.join(missing)} is not suggested; leave out --add to see what is")
+        added = [one for one in found.fields if one.name in chosen or "all" in chosen]
+        for one in added:
+            collection.add_field(FieldRule(one.name, (found.pattern,), one.select, one.type))
+    if as_json:
+        rows = [one._asdict() | {"values": list(one.values)} for one in found.fields]
+        names = [one.name for one in added]
+        emit_json("suggestions", {"pattern": found.pattern, "pages": list(found.pages), "fields": rows, "added": names})
+        return
+    if added:
+        cli.note(f"added for {safe_line(found.pattern)}: {', '.join(one.name for one in added)}")
+        return
+    cli.note(f"{len(found.fields)} fields of {safe_line(found.pattern)}; {len(found.pages)} pages were compared")
+    for one in found.fields:
+        values = safe_line("; ".join(one.values), longest=_VALUE_CHARS)
+        click.echo(f"{one.name}  {one.type}  {safe_line(one.select)}  {values}")
+
+
+@fields_command.command("table")
+@click.argument("pattern", required=False)
+@click.option("--field", "names", multiple=True, metavar="NAME", help="Only this field. Repeatable.")
+@click.option("--history", is_flag=True, help="A row per version. Default: per page.")
+@click.option(
+    "--to",
+    "target",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write to this .csv, .jsonl or .parquet file.",
+)
+@json_lines_option
+@common_options
+@pass_cli
+def fields_table(
+    cli: CliContext, pattern: str | None, names: tuple[str, ...], history: bool, target: Path | None, as_json: bool
+) -> None:
+    """Show the fields of all pages of a pattern as one table, or write it to a file.
+
+    \b
+    evercrawl fields table 'https://shop.example/item/*'
+    evercrawl fields table 'https://shop.example/item/*' --history --to prices.parquet
+    """
+    from evercrawl.collection.field_values import choose_rules, table_rows, write_table
+
+    with cli.open_collection() as collection:
+        rows = collection.field_values(names, all_versions=history, pattern=pattern)
+        rules = [rule for rule in choose_rules(collection.path, names) if _is_for(rule, pattern)]
+        if target is not None:
+            count = write_table(rules, (row for row in rows if row.readings), target)
+            cli.note(f"{count:,} rows written to {target}")
+            return
+        for number, row in enumerate(table_rows(rules, rows)):
+            if as_json:
+                emit_json("field", row)
+                continue
+            if not number:
+                click.echo("\t".join(row))
+            click.echo(
+                "\t".join(safe_line("" if cell is None else str(cell), longest=_VALUE_CHARS) for cell in row.values())
+            )
+
+
+def _is_for(rule: FieldRule, pattern: str | None) -> bool:
+    """Return whether a field may occur on pages of a pattern."""
+    return pattern is None or any(
+        page == pattern
+        or page.partition("*")[0].startswith(pattern.partition("*")[0])
+        or pattern.partition("*")[0].startswith(page.partition("*")[0])
+        for page in rule.pages
+    )
 
 
 @fields_command.command("remove")

@@ -186,19 +186,19 @@ def robust_selectors(outline: PageOutline, target: Element) -> list[str]:
 
 
 def _combined(outline: PageOutline, target: Element) -> Iterator[str]:
-    own = _own_selectors(target)
+    own = own_selectors(target)
     yield from own
     steps = _steps(outline, target)
     for around in outline.near_ancestors(target):
-        for name in _own_selectors(around):
+        for name in own_selectors(around):
             for css in (*own, target.tag):
                 yield f"{name} {css}"
         if around.place in steps:
-            for name in _own_selectors(around):
+            for name in own_selectors(around):
                 yield f"{name} > {steps[around.place]}"
 
 
-def _own_selectors(element: Element) -> list[str]:
+def own_selectors(element: Element) -> list[str]:
     """Return selectors by the names of an element alone."""
     named = ((name, element.attributes.get(name)) for name in _NAMING)
     found = [f"{element.tag}{_attribute(name, value)}" for name, value in named if value]
@@ -263,7 +263,7 @@ def group_selectors(outline: PageOutline, members: Iterable[int]) -> list[str]:
     found: list[str] = []
     common = _common_ancestors(outline, chosen)
     for around in common:
-        names = _own_selectors(around)
+        names = own_selectors(around)
         relation = " > " if all(one.parent == around.place for one in chosen) else " "
         found += [f"{name}{relation}{css}" for css in own for name in names]
     found += own[:-1]

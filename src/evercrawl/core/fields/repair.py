@@ -366,7 +366,7 @@ def _plain(text: str) -> str:
 # JSON
 
 
-class _Leaf(NamedTuple):
+class JsonLeaf(NamedTuple):
     path: str  # With places in lists.
     key: str
     parent: str
@@ -377,7 +377,7 @@ def _repair_json(before: PagePart, after: PagePart, rule: FieldRule, reading: Fi
     """Find the value in JSON by its key and its value."""
     if split_selector(rule.select)[0] != "json":
         return None
-    old, new = list(_leaves(before.markup)), list(_leaves(after.markup))
+    old, new = list(json_leaves(before.markup)), list(json_leaves(after.markup))
     wanted = set(reading.value) if isinstance(reading.value, tuple) else {reading.text}
     was = next((leaf for leaf in old if leaf.text in wanted and leaf.key in rule.select), None) or next(
         (leaf for leaf in old if leaf.text in wanted), None
@@ -401,7 +401,7 @@ def _repair_json(before: PagePart, after: PagePart, rule: FieldRule, reading: Fi
     return FieldRepair(rule.name, rule.select, select, text, ranked[0][1] >= SURE and lead >= LEAD)
 
 
-def _leaves(markup: str) -> Iterator[_Leaf]:
+def json_leaves(markup: str) -> Iterator[JsonLeaf]:
     """Yield the values of a JSON document in order."""
     try:
         waiting: list[tuple[str, str, str, Any]] = [("$", "", "", json.loads(markup))]
@@ -416,4 +416,4 @@ def _leaves(markup: str) -> Iterator[_Leaf]:
         elif isinstance(value, list):
             waiting += [(f"{path}[{at}]", key, parent, one) for at, one in reversed(list(enumerate(value)))]
         elif value is not None:
-            yield _Leaf(path, key, parent, value if isinstance(value, str) else json.dumps(value))
+            yield JsonLeaf(path, key, parent, value if isinstance(value, str) else json.dumps(value))

@@ -6,6 +6,7 @@ json:$.items[*].price of JSON pages; needs the extra `fields`
 text:Version (\\S+)    an RE2 expression on the text; the first group, else the whole match
 table:Weight          the cell beside a label, in tables and definition lists; table:Oslo/July below a head;
                       table:Weight/* all rows of the table that has the label
+data:Product.offers.price  structured data: JSON-LD, microdata, RDFa; data:og:title Open Graph
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ import re2
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from evercrawl.core.fields.outline import PageOutline
+from evercrawl.core.fields.structured import select_data
 from evercrawl.core.fields.tables import label_of, select_cells
 from evercrawl.errors import ConfigError
 
 MAX_MATCHES = 1000  # Matches of one selector on one page.
 MAX_VALUE_CHARS = 10_000  # Of the text of one match.
-LANGUAGES = ("css", "xpath", "json", "text", "table")
+LANGUAGES = ("css", "xpath", "json", "text", "table", "data")
 _CSS_PSEUDO = re.compile(r"text|html|attr\(([A-Za-z_:][\w:.-]*)\)")
 _LANG = re.compile(r"<html\b[^>]{0,500}?\blang\s*=\s*[\"']?([A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8})*)", re.IGNORECASE)
 _STRUCK, _STRUCK_TAGS = "del, s, strike", ("del", "s", "strike")  # Text that no longer holds.
@@ -84,9 +86,7 @@ def parse_selector(text: str) -> Select:
     language, rest = split_selector(text)
     if not rest:
         raise ConfigError(f"the selector {text!r} is empty; write it like css:.price or text:Version (\\S+)")
-    return {"css": _css, "xpath": _xpath, "json": _json_path, "text": _text_pattern, "table": _table_cells}[language](
-        rest
-    )
+    return _PARSERS[language](rest)
 
 
 def _css(expression: str) -> Select:
@@ -180,6 +180,13 @@ def _table_cells(expression: str) -> Select:
     return select
 
 
+def _data_path(path: str) -> Select:
+    def select(page: PagePart) -> list[str]:
+        return [_clean(text) for text in select_data(page.tree, path)[:MAX_MATCHES]] if page.is_html else []
+
+    return select
+
+
 def _text_pattern(expression: str) -> Select:
     options = re2.Options()
     options.log_errors = False
@@ -197,6 +204,16 @@ def _text_pattern(expression: str) -> Select:
         return found
 
     return select
+
+
+_PARSERS: dict[str, Callable[[str], Select]] = {
+    "css": _css,
+    "xpath": _xpath,
+    "json": _json_path,
+    "text": _text_pattern,
+    "table": _table_cells,
+    "data": _data_path,
+}
 
 
 def _clean(text: str) -> str:
