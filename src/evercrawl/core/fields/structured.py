@@ -20,14 +20,16 @@ MAX_SCRIPT_CHARS = 1_000_000
 MAX_ITEMS = 2000  # Items of one page.
 MAX_DATA_CHARS = 1_000_000  # Of all texts in microdata and RDFa of one page.
 MAX_DEPTH = 20
+MAX_COMMENTS = 100  # Comments in a script of JSON.
 MAX_VALUES = 5000  # Values of one page that become fields.
 _URL_ATTRIBUTES = {
     "a": "href", "area": "href", "link": "href", "img": "src", "audio": "src", "video": "src", "embed": "src",
     "iframe": "src", "source": "src", "track": "src", "object": "data",
 }  # fmt: skip
 _VALUE_ATTRIBUTES = {"meta": "content", "data": "value", "meter": "value", "time": "datetime"}
-_OPEN_GRAPH = ("og", "article", "book", "profile", "music", "video", "product", "fb")
+_OPEN_GRAPH = ("og", "article", "book", "profile", "music", "video", "product")
 _VOCABULARY_END = re.compile(r".*[/#:]")
+_NO_JSON = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
 _COMMENT = re.compile(r"^\s*(?:<!--|//<!\[CDATA\[|/\*<!\[CDATA\[\*/)|(?:-->|//\]\]>|/\*\]\]>\*/)\s*$")
 
 
@@ -70,15 +72,22 @@ def json_ld(tree: LexborHTMLParser) -> Iterator[dict[str, Any]]:
     """Yield the objects of JSON-LD scripts at the top level, those of `@graph` one by one."""
     for node in tree.css('script[type*="ld+json" i]')[:MAX_SCRIPTS]:
         code = _COMMENT.sub("", (node.text() or "")[:MAX_SCRIPT_CHARS])
-        try:
-            value = json.loads(code, strict=False)
-        except (ValueError, RecursionError):
-            continue
+        value = _parse_json(code)
         for one in value if isinstance(value, list) else [value]:
             graph = one.get("@graph") if isinstance(one, dict) and "@type" not in one else None
             for each in graph if isinstance(graph, list) else [one]:
                 if isinstance(each, dict):
                     yield each
+
+
+def _parse_json(code: str) -> Any:
+    """Return the value of a script; comments and commas before a closing bracket, which JSON forbids, are left out."""
+    for text in (code, _NO_JSON.sub(lambda found: found[1] or "", code) if code.count("/*") <= MAX_COMMENTS else ""):
+        try:
+            return json.loads(text, strict=False)
+        except (ValueError, RecursionError):
+            continue
+    return None
 
 
 def _json_item(value: dict[str, Any], depth: int = 0) -> DataItem:
@@ -177,8 +186,8 @@ class _MarkupReader:
                     self._waiting.setdefault(referred_by, []).append((name, value))
                 elif (target := self._items.get(referred_by or 0) or owner) is not None:
                     target.add(name, value)
-        elif item is not None:
-            self.top["microdata"].append(item)
+        if item is not None and (not names or (owner is None and referred_by is None)):
+            self.top["microdata"].append(item)  # Also a property of nothing.
         return around if item is None else {**around, "microdata": item}
 
     def _read_rdfa(self, node: LexborNode, around: dict[str, DataItem], vocabulary: str) -> dict[str, DataItem]:
