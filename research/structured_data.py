@@ -128,7 +128,8 @@ def compare(first: Path, second: Path, *, is_verbose: bool = False) -> None:
             only_second += (right - left).total()
             for pair in [*(left - right)][:3] if is_verbose else ():
                 print(f"  {one['page']} {syntax} {pair}"[:200])
-        print(f"{syntax}: {pages} pages, {same} values in both, {only_first} only in {first.stem}, {only_second} only in"
+        both_have = f"{pages} pages, {same} values in both"
+        print(f"{syntax}: {both_have}, {only_first} only in {first.stem}, {only_second} only in"
               f" {second.stem}")  # fmt: skip
 
 

@@ -8,18 +8,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from evercrawl.collection.stored_pages import StoredPage, load_page, parse_response, read_response
+from evercrawl.collection.stored_pages import StoredPage, load_page, parse_response, read_response, utc_now
 from evercrawl.config.fields_file import RepairState, StoredRepair, add_repair, load_repairs, load_rules
+from evercrawl.core.fields.outline import mark_places, name_words
 from evercrawl.core.fields.reading import page_part, read_field, rules_for
-from evercrawl.core.fields.repair import find_repair
-from evercrawl.core.fields.selectors import PagePart
+from evercrawl.core.fields.repair import find_repair, part_selectors
+from evercrawl.core.fields.selectors import PagePart, parse_selector
+from evercrawl.core.fields.suggest import field_name, type_of
 from evercrawl.errors import ConfigError, EvercrawlError
-from evercrawl.model.fields import FieldReading, FieldRepair, FieldRule
+from evercrawl.model.fields import FieldReading, FieldRepair, FieldRule, FieldType
 from evercrawl.model.listing import VersionRecord
 from evercrawl.model.settings import Settings
 from evercrawl.model.time import from_us
 
 MAX_VERSIONS_BACK = 30  # Versions that are searched for the last one with a value.
+MAX_PICKED = 5  # Selectors that are proposed for a part.
 MAX_PAGES = 20  # Pages of one field that are looked at.
 log = logging.getLogger(__name__)
 
@@ -109,6 +112,49 @@ def version_part(collection: Path, settings: Settings, stored: StoredPage, kept:
     back = read_response(collection, settings, stored.shard, kept)
     document = parse_response(stored.page.url, back.headers, back.body, settings)
     return page_part(back.headers, back.body, document.text)
+
+
+class PartSelector(NamedTuple):
+    """A selector for a part of a page, with what it reads."""
+
+    select: str
+    text: str
+    versions: int  # Versions that were read.
+    found: int  # Those in which it finds something.
+
+
+class PickedPart(NamedTuple):
+    """A part of a page that a person pointed at."""
+
+    name: str  # A name for the field.
+    type: FieldType
+    selectors: tuple[PartSelector, ...]  # The most robust first.
+
+
+def marked_page(markup: str) -> str:
+    """Return a page whose elements say their places, which `pick_part` understands."""
+    return mark_places(markup)
+
+
+def pick_part(collection: Path, settings: Settings, url: str, at: str | None, place: int) -> PickedPart:
+    """Return selectors for the element at a place of a version, checked on other versions of the page."""
+    stored = load_page(collection, settings, url)
+    page = version_part(collection, settings, stored, stored.choose(at, now=utc_now()))
+    if not page.is_html or not 0 <= place < len(page.outline.elements):
+        raise ConfigError(f"there is no part {place} in {stored.page.url}; point at a part of the page again")
+    element = page.outline.elements[place]
+    others = [version.page for version in _versions(collection, settings, stored)]
+    found = []
+    for select in part_selectors(page.outline, element)[:MAX_PICKED]:
+        texts = [text for text in parse_selector(select)(page) if text]
+        reads = sum(any(parse_selector(select)(other)) for other in others)
+        found.append(PartSelector(select, ", ".join(texts[:3]), len(others), reads))
+    if not found:
+        raise ConfigError("this part has no text; point at another one")
+    # Python's sort is stable: of equal ones, the more robust stays first.
+    ranked = tuple(sorted(found, key=lambda one: -one.found))
+    words = sorted(name_words(element)) or [element.tag]
+    return PickedPart(field_name(words), type_of([ranked[0].text], "_".join(words)), ranked)
 
 
 def repair_lost_fields(collection: Path, settings: Settings) -> int:

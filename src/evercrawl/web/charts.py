@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from itertools import count as numbers_from
 from itertools import pairwise
 from typing import NamedTuple
@@ -211,3 +211,26 @@ def timeline(title: str, dots: Sequence[TimelineDot], ends: tuple[str, str]) -> 
         title, f"{len(dots)} versions from the oldest to the newest.", parts, width=WIDTH, height=64, role="group"
     )
     return Chart(title, svg, ("version",), tuple((words,) for _, _, words, _ in dots))
+
+
+def line_chart(title: str, points: Sequence[tuple[datetime, float, str]]) -> Chart:
+    """Return a line of values over time; each point has its time, value and words."""
+    most, least = max(value for _, value, _ in points), min(0.0, min(value for _, value, _ in points))
+    top = least + round_up(most - least)
+    first, last = points[0][0], points[-1][0]
+    span = max(1.0, (last - first).total_seconds())
+    inner, wide = HEIGHT - TOP - BOTTOM, WIDTH - LEFT - RIGHT
+    places = [
+        (LEFT + wide * (at - first).total_seconds() / span, TOP + inner * (1 - (value - least) / (top - least)))
+        for at, value, _ in points
+    ]
+    parts = _grid(top) if not least else []
+    for (x1, y1), (x2, y2) in pairwise(places):
+        parts += [_line(x1, y1, x2, y1, "axis"), _line(x2, y1, x2, y2, "axis")]  # A value holds until the next one.
+    for (x, y), (at, _, words) in zip(places, points, strict=True):
+        dot = Markup('<circle cx="{:.1f}" cy="{:.1f}" r="3" class="dot"><title>{}</title></circle>')
+        parts.append(dot.format(x, y, f"{at:%Y-%m-%d}: {words}"))
+    parts += [_text(LEFT, HEIGHT - 7, f"{first:%Y-%m-%d}", anchor="start")]
+    parts += [_text(WIDTH - RIGHT, HEIGHT - 7, f"{last:%Y-%m-%d}", anchor="end")]
+    svg = _picture(title, f"{len(points)} values; the table below has them.", parts, width=WIDTH, height=HEIGHT)
+    return Chart(title, svg, ("", "value"), tuple((f"{at:%Y-%m-%d %H:%M}", words) for at, _, words in points))

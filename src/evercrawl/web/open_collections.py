@@ -435,7 +435,7 @@ class FolderReplay:
         auth: AuthStore = self._state.auth
         name, rest = split_base(path)
         parts = rest.split("/")
-        if name is not None and len(parts) > 2 and parts[1] == "r":
+        if name is not None and len(parts) > 2 and parts[1] in ("r", "p"):
             own = auth.for_collection(unquote(name))
             if is_replay_key(own, parts[2], now=self._state.now()):
                 return True

@@ -3,6 +3,7 @@ It uses no cookies. A page is opened with a key in its path, valid for a day, or
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from html import escape
@@ -20,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from evercrawl.collection.captures import nearest_capture
+from evercrawl.collection.field_repairs import marked_page
 from evercrawl.collection.stored_pages import decode_css, decode_html, parse_response, read_resource
 from evercrawl.collection.urls import base_url, canonical, join, rewrite_css, rewrite_srcset
 from evercrawl.errors import ConfigError, StoreUnavailable
@@ -63,6 +65,15 @@ SHOWN_MEDIA = ("font/", "audio/", "video/", "application/font", "application/vnd
 SHOWN_TEXTS = frozenset({"text/plain", "text/css", "application/json", "text/xml", "application/xml"})
 PAGES = frozenset({"text/html", "application/xhtml+xml"})
 DOCUMENTS = frozenset({"document", "iframe", "frame", "embed", "object"})  # Requests that show a document.
+PICKED = "picked"  # The same, and a click in the page says which part was meant.
+NONCE = "evercrawl.nonce"  # In the scope of a request: what our own script in the answer is allowed by.
+PICKER = """<style>[data-evercrawl-place]:hover:not(:has([data-evercrawl-place]:hover))
+{{outline:3px solid #c2410c!important;cursor:crosshair!important}}</style>
+<script nonce="{}">addEventListener("click", (event) => {{
+const part = event.target.closest("[data-evercrawl-place]");
+event.preventDefault(); event.stopPropagation();
+if (part) parent.postMessage({{ place: Number(part.dataset.evercrawlPlace) }}, "*");
+}}, true);</script>"""
 SHOWN = "shown"  # Instead of a modifier: a browser shows the answer as a document.
 BURST, PER_S = 400, 100.0
 
@@ -74,6 +85,11 @@ def replay_policy(parents: Sequence[str]) -> str:
         "font-src 'self' data:; media-src 'self'; form-action 'none'; base-uri 'none'; "
         f"frame-ancestors {policy_sources(parents)}"
     )
+
+
+def picking_policy(policy: str, nonce: str) -> str:
+    """Return the policy for a page in which a user points at a part: our script runs, alone and without an origin."""
+    return policy.replace("sandbox;", "sandbox allow-scripts;", 1) + f"; script-src 'nonce-{nonce}'"
 
 
 def has_token(headers: Headers, auth: AuthStore, given: str | None) -> bool:
@@ -109,6 +125,7 @@ class ReplayPages:
             Route("/healthz", self.health),
             Route("/robots.txt", self.robots),
             Route("/r/{key}/web/{rest:path}", self.open_with_key),
+            Route("/p/{key}/web/{rest:path}", self.open_to_pick),
             Route("/web/{rest:path}", self.open),
         ]
         return Starlette(routes=routes)
@@ -128,6 +145,11 @@ class ReplayPages:
             return error_response(403, "this link has expired; open the page from the interface again")
         return await self._respond(request, f"{self.state.base}/r/{key}")
 
+    async def open_to_pick(self, request: Request) -> Response:
+        """Return an archived page in which a click says which part was meant."""
+        request.scope[NONCE] = secrets.token_urlsafe(16)
+        return await self.open_with_key(request)
+
     async def open(self, request: Request) -> Response:
         """Return an archived page for a token, or for everyone if the archive is public."""
         is_known = self._has_token(request.headers)
@@ -138,7 +160,7 @@ class ReplayPages:
     def is_known(self, path: str, headers: Headers) -> bool:
         """Return whether a user sends the request, by a token or by a key of the interface."""
         first, _, rest = path.removeprefix("/").partition("/")
-        is_open = first == "r" and is_replay_key(self.state.auth, rest.partition("/")[0], now=self.state.now())
+        is_open = first in ("r", "p") and is_replay_key(self.state.auth, rest.partition("/")[0], now=self.state.now())
         return is_open or self._has_token(headers)
 
     def _has_token(self, headers: Headers) -> bool:
@@ -170,6 +192,8 @@ class ReplayPages:
         if request.headers.get("sec-fetch-dest") in DOCUMENTS:
             # Pages as they were sent are for programs: a browser would connect to hosts that they name.
             modifier = SHOWN
+        if NONCE in request.scope:
+            modifier = f"{PICKED}{request.scope[NONCE]}"
         return await self._memento(request, repair_url(target), found[1], modifier, urls, prefix, is_public)
 
     async def _memento(
@@ -217,7 +241,11 @@ class ReplayPages:
             return f"{prefix}/web/{stamp}/{header_url(target)}"
 
         if kind in PAGES and modifier != "id_":
-            page = sanitize_page(decode_html(body, content_type), url, place)
+            markup = decode_html(body, content_type)
+            is_picked = modifier.startswith(PICKED)
+            page = sanitize_page(marked_page(markup) if is_picked else markup, url, place)
+            if is_picked:
+                page += PICKER.format(modifier.removeprefix(PICKED))
             return Response(page.encode("utf-8", "replace"), media_type="text/html; charset=utf-8")
         if kind == SVG and modifier == SHOWN:
             # In an image nothing runs and nothing is loaded.
@@ -236,7 +264,7 @@ class ReplayPages:
 
 
 def _written(modifier: str) -> str:
-    return "" if modifier == SHOWN else modifier
+    return "" if modifier == SHOWN or modifier.startswith(PICKED) else modifier
 
 
 def _text_kind(kind: str, content_type: str | None) -> str:
@@ -284,7 +312,7 @@ class ReplayMiddleware:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        send_with_headers = self._with_headers(send)
+        send_with_headers = self._with_headers(send, scope)
         is_known = self.is_known(scope["path"], Headers(scope=scope))
         prove_client(scope, is_known=is_known)
         if Headers(scope=scope).get("host", "").lower() not in self.replay.hosts:
@@ -298,7 +326,7 @@ class ReplayMiddleware:
         elif not await self.replay.turns.run(self.app, scope, receive, send_with_headers):
             await busy_response()(scope, receive, send_with_headers)
 
-    def _with_headers(self, send: Send) -> Send:
+    def _with_headers(self, send: Send, scope: AsgiScope) -> Send:
         fixed: dict[str, Any] = {
             "Content-Security-Policy": self.replay.policy,
             "X-Content-Type-Options": "nosniff",
@@ -315,6 +343,8 @@ class ReplayMiddleware:
                 headers = MutableHeaders(scope=message)
                 for name, value in fixed.items():
                     headers[name] = value
+                if nonce := scope.get(NONCE):
+                    headers["Content-Security-Policy"] = picking_policy(self.replay.policy, nonce)
             await send(message)
 
         return send_with_headers

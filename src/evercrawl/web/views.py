@@ -24,6 +24,7 @@ from evercrawl.web.pages import (
     search,
     site_pages,
 )
+from evercrawl.web.pages.field_pages import FIELD_ACTIONS, FIELD_VIEWS, field_charts
 from evercrawl.web.protocols import announcements, atom_feeds, cdx, streams
 from evercrawl.web.route import AFTER, API, SITE_PARAMETER, URL_PARAMETER, Action, Parameter, View, limit
 from evercrawl.web.table_page import table_parameters
@@ -270,9 +271,11 @@ VIEWS: tuple[View, ...] = (
         overview.run,
         (Parameter("id", "Number of the run.", "integer", required=True),),
     ),
+    *FIELD_VIEWS,
 )
 
 ACTIONS: tuple[Action, ...] = (
+    *FIELD_ACTIONS,
     Action(
         "start-crawl",
         "POST /runs",
@@ -539,6 +542,7 @@ CHARTS = {
     "frontier": crawl.frontier_charts,
     "graph": reports.graph_charts,
     "page": history.page_charts,
+    "fields": field_charts,
 }
 """Charts of pages, drawn from the data of their JSON."""
 

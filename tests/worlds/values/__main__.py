@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from tests.worlds.values.served import watch_served
 from tests.worlds.values.watch import lines_of, watch_all
 
 
@@ -13,7 +16,17 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--days", type=int, default=60)
     parser.add_argument("--accept", action="store_true", help="accept what is proposed")
+    parser.add_argument("--collection", action="store_true", help="crawl the pages with a real collection and alerts")
     given = parser.parse_args()
+    if given.collection:
+        with TemporaryDirectory() as folder:
+            found = watch_served(Path(folder) / "c.evercrawl", seed=0, days=given.days)
+        print(f"versions: {next(lines_of(found.fields))}")
+        print(f"alerts: {dict(found.alerts)}; requests: {found.requests}")
+        for event in found.wrong_alerts[:40]:
+            print(f"  {event}")
+        print(found.fields.wrong.most_common(20))
+        return
     for seed in range(given.seeds):
         print(f"seed {seed}")
         for line in lines_of(watch_all(seed=seed, days=given.days, accepts=given.accept)):

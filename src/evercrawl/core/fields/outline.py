@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
+PLACE_ATTRIBUTE = "data-evercrawl-place"
 MAX_ELEMENTS = 30_000  # Elements of a page that are looked at.
 MAX_TRIED = 150  # Selectors that are tried for one element.
 MAX_ANCESTORS = 8  # How far up a selector or a comparison looks.
@@ -166,6 +167,19 @@ def name_words(element: Element) -> frozenset[str]:
 def is_generated(name: str) -> bool:
     """Return whether a class or id looks as if a build tool made it, so that the next build changes it."""
     return _GENERATED.fullmatch(name) is not None
+
+
+def mark_places(markup: str) -> str:
+    """Return a page in which every element says its place in the outline, for a click in it."""
+    outline = PageOutline(markup)
+    places = {one.node: one.place for one in outline.elements}
+    for node in outline.tree.css(f"[{PLACE_ATTRIBUTE}]"):
+        del node.attrs[PLACE_ATTRIBUTE]
+    root = outline.tree.root
+    for node in root.traverse() if root is not None else ():
+        if node.mem_id in places:
+            node.attrs[PLACE_ATTRIBUTE] = str(places[node.mem_id])
+    return outline.tree.html or ""
 
 
 # Selectors

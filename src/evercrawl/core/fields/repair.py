@@ -139,6 +139,11 @@ def _is_sure(score: float, lead: float, *, is_same_design: bool) -> bool:
     return (score >= SURE and lead >= LEAD) or (score >= CLEAR and lead >= CLEAR_LEAD)
 
 
+def part_selectors(page: PageOutline, element: Element) -> list[str]:
+    """Return selectors for an element, the most robust first."""
+    return list(_selectors(page, element, ""))
+
+
 def _selectors(page: PageOutline, element: Element, attribute: str) -> Iterator[str]:
     """Yield selectors for a part, the most robust first: in tables by its labels."""
     row, column = page.cell_labels(element)

@@ -67,12 +67,13 @@ def _checked(pages: Sequence[PagePart], source: str, name: str, select: str) -> 
     if len(found) < MIN_SHARE * len(pages) or any(len(texts[0]) > MAX_CHARS for texts in found):
         return None
     is_list = source == "list" or max(len(texts) for texts in found) > 1
-    kind = FieldType.LIST if is_list else _type_of([texts[0] for texts in found], name)
+    kind = FieldType.LIST if is_list else type_of([texts[0] for texts in found], name)
     values = tuple(dict.fromkeys(", ".join(texts)[:MAX_CHARS] for texts in found))[:5]
     return FieldSuggestion(name, select, kind, source, len(found), values)
 
 
-def _type_of(texts: Sequence[str], name: str) -> FieldType:
+def type_of(texts: Sequence[str], name: str) -> FieldType:
+    """Return the type of values that look like these, in a field of this name."""
     if all(find_date(text) is not None for text in texts):
         return FieldType.DATE
     numbers = [find_number(text) for text in texts]
@@ -83,7 +84,8 @@ def _type_of(texts: Sequence[str], name: str) -> FieldType:
     return FieldType.NUMBER if is_plain and _PRICE.search(name) else FieldType.TEXT
 
 
-def _slug(words: Iterable[str]) -> str:
+def field_name(words: Iterable[str]) -> str:
+    """Return a name for a field, made of words."""
     text = "_".join(word.lower() for one in words for word in _SLUG.findall(one))[:40].strip("_")
     return text if text and not text[0].isdigit() else f"field_{text}".strip("_")
 
@@ -98,7 +100,7 @@ def _from_data(pages: Sequence[PagePart]) -> Iterator[_Draft]:
     )
     for path in list(counts)[:MAX_PER_SOURCE]:
         parts = re.split(r"[.:]", path)
-        yield "structured data", _slug(parts[-1:] if len(parts[-1]) > 3 else parts[-2:]), f"data:{path}"
+        yield "structured data", field_name(parts[-1:] if len(parts[-1]) > 3 else parts[-2:]), f"data:{path}"
 
 
 def _from_tables(pages: Sequence[PagePart]) -> Iterator[_Draft]:
@@ -109,7 +111,7 @@ def _from_tables(pages: Sequence[PagePart]) -> Iterator[_Draft]:
     )
     usable = [label for label in labels if label_of(label) and "/" not in label and len(label) <= 60]
     for label in usable[:MAX_PER_SOURCE]:
-        yield "table", _slug([label]), f"table:{label}"
+        yield "table", field_name([label]), f"table:{label}"
 
 
 def _from_texts(pages: Sequence[PagePart]) -> Iterator[_Draft]:
@@ -119,7 +121,7 @@ def _from_texts(pages: Sequence[PagePart]) -> Iterator[_Draft]:
     for page in pages:
         for css, element, text in _named_parts(page.outline):
             texts.setdefault(css, []).append(text)
-            names.setdefault(css, _slug(sorted(name_words(element)) or [element.tag]))
+            names.setdefault(css, field_name(sorted(name_words(element)) or [element.tag]))
     chosen = [
         css
         for css, found in texts.items()
@@ -165,7 +167,7 @@ def _from_lists(pages: Sequence[PagePart]) -> Iterator[_Draft]:
                 count += 1
                 parent = page.elements[place]
                 words = sorted(name_words(page.elements[members[0]]) or name_words(parent))
-                yield "list", _slug(words or [page.heading(page.elements[members[0]]) or tag]), f"css:{css}"
+                yield "list", field_name(words or [page.heading(page.elements[members[0]]) or tag]), f"css:{css}"
 
 
 def _from_json(pages: Sequence[PagePart]) -> Iterator[_Draft]:
@@ -173,10 +175,10 @@ def _from_json(pages: Sequence[PagePart]) -> Iterator[_Draft]:
     for leaf in json_leaves(pages[0].markup) if pages else ():
         paths.setdefault(re.sub(r"\[\d+\]", "[*]", leaf.path), leaf.key)
     for path, key in list(paths.items())[:MAX_PER_SOURCE]:
-        yield "json", _slug([key]), f"json:{path}"
+        yield "json", field_name([key]), f"json:{path}"
 
 
 def _from_feed(pages: Sequence[PagePart]) -> Iterator[_Draft]:
     if pages and re.search(r"<(?:rss|feed|rdf:RDF)\b", pages[0].markup[:2000]):
         for name in ("title", "link", "pubDate", "published", "updated"):
-            yield "feed", _slug([name]), f"xpath://{_FEED}/*[local-name()='{name}']"
+            yield "feed", field_name([name]), f"xpath://{_FEED}/*[local-name()='{name}']"

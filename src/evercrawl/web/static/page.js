@@ -210,3 +210,12 @@ spreadTimes(document);
 for (const slider of document.querySelectorAll("[data-seconds]")) showDelay(slider);
 for (const part of document.querySelectorAll("[data-live]")) watchLive(part);
 for (const list of document.querySelectorAll("[data-inbox]")) handleInboxKeys(list);
+
+/* A click in the archived page: it may only say the number of a part. */
+const picked = document.getElementById("picked");
+if (picked) {
+  addEventListener("message", (event) => {
+    const place = event.source === picked.contentWindow && event.data ? event.data.place : null;
+    if (Number.isInteger(place) && place >= 0) location.assign(`${picked.dataset.target}&place=${place}`);
+  });
+}

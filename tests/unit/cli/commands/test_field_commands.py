@@ -64,7 +64,11 @@ def test_fields_are_suggested_repaired_and_written_as_a_table(tmp_path: Path, ca
     assert [(one["price"], one["price_unit"]) for one in table] == [(12, "EUR"), (20, "EUR")]
     target = tmp_path / "prices.csv"
     fields("table", SITE + "/item/*", "--history", "--to", str(target))
-    assert [row["price"] for row in csv.DictReader(target.read_text(encoding="utf-8").splitlines())] == ["12", "12", "20"]
+    assert [row["price"] for row in csv.DictReader(target.read_text(encoding="utf-8").splitlines())] == [
+        "12",
+        "12",
+        "20",
+    ]
     found = json.loads(fields("suggest", SITE + "/item/2", "--json"))
     assert found["pattern"] == SITE + "/item/*"
     assert {one["select"] for one in found["fields"]} >= {"css:h1"}
