@@ -464,13 +464,16 @@ class Collection:
         all_versions: bool = False,
         site: str | None = None,
         pattern: str | None = None,
+        where: str | None = None,
     ) -> Iterator[FieldRow]:
         """Yield the values of fields, of the newest version of each page or of all versions, oldest first. With a
-        `pattern`, only of pages whose URL matches it."""
-        from evercrawl.collection.field_values import choose_rules, field_rows
+        `pattern`, only of pages whose URL matches it; with `where`, only rows for which a condition such as
+        `price below 50` is true."""
+        from evercrawl.collection.field_values import choose_rules, field_rows, rows_where
 
         selection = VersionSelection(site=site, all_versions=all_versions)
-        return field_rows(self.path, self.settings, choose_rules(self.path, names), selection, pattern)
+        rows = field_rows(self.path, self.settings, choose_rules(self.path, names), selection, pattern)
+        return rows if where is None else rows_where(rows, where)
 
     @property
     def alerts(self) -> AlertRegistry:

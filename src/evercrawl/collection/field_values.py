@@ -15,6 +15,7 @@ from evercrawl.collection.exchange.tables import escape_formula, parquet_from_li
 from evercrawl.collection.field_repairs import version_part
 from evercrawl.collection.stored_pages import decode_stored_body, load_page, parse_response, read_stored_record
 from evercrawl.config.fields_file import add_rule, load_rules, remove_rule
+from evercrawl.core.fields.conditions import is_met, parse_condition
 from evercrawl.core.fields.reading import page_part, read_fields, rules_for
 from evercrawl.core.fields.suggest import FieldSuggestion, suggest_fields
 from evercrawl.core.url import matches_glob, site_of
@@ -34,6 +35,7 @@ __all__ = [
     "field_rows",
     "load_rules",
     "remove_rule",
+    "rows_where",
     "suggest_for",
     "table_rows",
     "write_table",
@@ -111,6 +113,16 @@ def field_rows(
         page = page_part(stored.http.headers, body, document.text)
         seen_at = from_us(version.seen_us).isoformat(timespec="seconds")
         yield FieldRow(version.url, version.number, from_us(version.seen_us), read_fields(page, wanted, at=seen_at))
+
+
+def rows_where(rows: Iterable[FieldRow], where: str) -> Iterator[FieldRow]:
+    """Return the rows for which a condition on a field is true, whatever the value was before."""
+    condition = parse_condition(where)
+    return (
+        row
+        for row in rows
+        if (reading := row.readings.get(condition.name)) is not None and is_met(condition, reading.value)
+    )
 
 
 def table_columns(rules: Sequence[FieldRule]) -> dict[str, str]:

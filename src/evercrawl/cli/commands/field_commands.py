@@ -222,6 +222,7 @@ def fields_suggest(cli: CliContext, url: str, chosen: tuple[str, ...], as_json: 
 @fields_command.command("table")
 @click.argument("pattern", required=False)
 @click.option("--field", "names", multiple=True, metavar="NAME", help="Only this field. Repeatable.")
+@click.option("--where", metavar="CONDITION", help="Only rows like: price below 50, title matches sale.")
 @click.option("--history", is_flag=True, help="A row per version. Default: per page.")
 @click.option(
     "--to",
@@ -233,7 +234,13 @@ def fields_suggest(cli: CliContext, url: str, chosen: tuple[str, ...], as_json: 
 @common_options
 @pass_cli
 def fields_table(
-    cli: CliContext, pattern: str | None, names: tuple[str, ...], history: bool, target: Path | None, as_json: bool
+    cli: CliContext,
+    pattern: str | None,
+    names: tuple[str, ...],
+    where: str | None,
+    history: bool,
+    target: Path | None,
+    as_json: bool,
 ) -> None:
     """Show the fields of all pages of a pattern as one table, or write it to a file.
 
@@ -244,7 +251,7 @@ def fields_table(
     from evercrawl.collection.field_values import choose_rules, table_rows, write_table
 
     with cli.open_collection() as collection:
-        rows = collection.field_values(names, all_versions=history, pattern=pattern)
+        rows = collection.field_values(names, all_versions=history, pattern=pattern, where=where)
         rules = [rule for rule in choose_rules(collection.path, names) if _is_for(rule, pattern)]
         if target is not None:
             count = write_table(rules, (row for row in rows if row.readings), target)

@@ -80,9 +80,7 @@ def condition_holds(condition: FieldCondition, values: Mapping[str, FieldValue])
         case "disappears":
             return before is not None and after is None
         case "above" | "below" | "matches":
-            return (
-                after is not None and _is_met(condition, after) and not (last is not None and _is_met(condition, last))
-            )
+            return after is not None and is_met(condition, after) and not (last is not None and is_met(condition, last))
         case "step" | "share":
             if not _is_number(last) or not _is_number(after):
                 return False
@@ -92,11 +90,16 @@ def condition_holds(condition: FieldCondition, values: Mapping[str, FieldValue])
             return True
 
 
-def _is_met(condition: FieldCondition, value: FieldValue) -> bool:
-    """Return whether a value is above or below the limit, or matches."""
+def is_met(condition: FieldCondition, value: FieldValue | tuple[str, ...]) -> bool:
+    """Return whether a value is above or below the limit, or matches; for other conditions, whether there is one."""
+    if value is None:
+        return condition.kind == "disappears"
     if condition.kind == "matches":
-        return _compile(condition.pattern).search(str(value)) is not None
-    if not _is_number(value):
+        text = "\n".join(value) if isinstance(value, tuple) else str(value)
+        return _compile(condition.pattern).search(text) is not None
+    if condition.kind not in ("above", "below"):
+        return condition.kind != "disappears"
+    if isinstance(value, tuple) or not _is_number(value):
         return False
     return value > condition.number if condition.kind == "above" else value < condition.number
 

@@ -62,6 +62,8 @@ def test_fields_are_suggested_repaired_and_written_as_a_table(tmp_path: Path, ca
     assert [one["select"] for one in listed["repairs"]] == ["css:p.cost"]
     table = [json.loads(line) for line in fields("table", SITE + "/item/*", "--json").splitlines()]
     assert [(one["price"], one["price_unit"]) for one in table] == [(12, "EUR"), (20, "EUR")]
+    cheap = [json.loads(line) for line in fields("table", "--where", "price below 15", "--json").splitlines()]
+    assert [one["url"] for one in cheap] == [SITE + "/item/1"]
     target = tmp_path / "prices.csv"
     fields("table", SITE + "/item/*", "--history", "--to", str(target))
     assert [row["price"] for row in csv.DictReader(target.read_text(encoding="utf-8").splitlines())] == [
