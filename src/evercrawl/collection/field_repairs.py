@@ -23,7 +23,7 @@ from evercrawl.model.time import from_us
 
 MAX_VERSIONS_BACK = 30  # Versions that are searched for the last one with a value.
 MAX_PICKED = 5  # Selectors that are proposed for a part.
-MAX_PAGES = 20  # Pages of one field that are looked at.
+MAX_PAGES = 20  # Pages of one field that are searched.
 log = logging.getLogger(__name__)
 
 
@@ -54,7 +54,7 @@ def propose_repairs(
     collection: Path, settings: Settings, names: Sequence[str] = (), *, pages: Iterable[tuple[str, str]] = ()
 ) -> Iterator[RepairProposal]:
     """Yield a proposal for each field that has no value in the newest version of a page; its selector is empty if
-    the value is nowhere. Looked at are the fields and pages that crawls reported, and those in `pages`."""
+    the value is nowhere. This covers the fields and pages that crawls reported, and those in `pages`."""
     rules = load_rules(collection)
     counts: dict[str, int] = {}
     reported = [(one.repair.name, one.repair.url) for one in lost_fields(collection)]

@@ -121,7 +121,7 @@ def fields_list(cli: CliContext, as_json: bool) -> None:
 def fields_repair(cli: CliContext, names: tuple[str, ...], accept: bool, reject: bool, as_json: bool) -> None:
     """Find fields again whose selector stopped matching.
 
-    The value is looked for in the newest version by its text, its label, its names and its form. A new selector is
+    Searches the newest version for the value by its text, its label, its names and its form. A new selector is
     checked on earlier versions. Crawls use it at once if it is sure, unless you added the field with --no-repair.
 
     \b

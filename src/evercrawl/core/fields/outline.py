@@ -12,7 +12,7 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 PLACE_ATTRIBUTE = "data-evercrawl-place"
-MAX_ELEMENTS = 30_000  # Elements of a page that are looked at.
+MAX_ELEMENTS = 30_000  # Elements of a page that are read.
 MAX_TRIED = 150  # Selectors that are tried for one element.
 MAX_ANCESTORS = 8  # How far up a selector or a comparison looks.
 SKIPPED_TAGS = frozenset({"script", "style", "noscript", "template", "svg", "head", "del", "s", "strike"})

@@ -21,8 +21,8 @@ from evercrawl.core.fields.outline import (
     robust_selectors,
     value_attribute,
 )
+from evercrawl.core.fields.page_tables import label_of, page_tables
 from evercrawl.core.fields.selectors import PagePart, parse_selector, split_selector
-from evercrawl.core.fields.tables import label_of, page_tables
 from evercrawl.core.fields.values import around_value, read_text
 from evercrawl.model.fields import FieldReading, FieldRepair, FieldRule, FieldType
 
@@ -46,7 +46,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _WORDS = re.compile(r"\w+")
 
 
-class PartEvidence(NamedTuple):
+class LocatedPart(NamedTuple):
     """What is known about a part of a page, to find it again in another version."""
 
     reading: FieldReading
@@ -98,7 +98,7 @@ def _repair_value(
 ) -> FieldRepair | None:
     old, new = before.outline, after.outline
     place = _place(old, reading)
-    was = PartEvidence(reading) if place is None else _with_context(old, place, reading, rule.type)
+    was = LocatedPart(reading) if place is None else _with_context(old, place, reading, rule.type)
     was = was._replace(is_only=len(_values_like(old, rule, reading)) == 1)
     is_only = len(_values_like(new, rule, reading)) == 1
     known = _known_elsewhere(old, rule, place, was)
@@ -155,7 +155,7 @@ def _selectors(page: PageOutline, element: Element, attribute: str) -> Iterator[
         yield f"css:{css}" + (f"::attr({attribute})" if attribute else "")
 
 
-def _score_of(page: PageOutline, was: PartEvidence, now: FieldReading, rule: FieldRule) -> float:
+def _score_of(page: PageOutline, was: LocatedPart, now: FieldReading, rule: FieldRule) -> float:
     """Return how much the part that the selector matches now is like the earlier one."""
     place = _place(page, now)
     selected = _evidence(page, place, rule) if place is not None else None
@@ -167,7 +167,7 @@ def _value_of(select: str, page: PagePart, rule: FieldRule) -> object:
     return read_text(texts, rule.type, lang=page.lang).value if texts else None
 
 
-def _candidates(page: PageOutline, rule: FieldRule) -> Iterator[tuple[PartEvidence, Element, str]]:
+def _candidates(page: PageOutline, rule: FieldRule) -> Iterator[tuple[LocatedPart, Element, str]]:
     """Yield the parts of a page that can have the value, with the element, and the attribute if it states the value."""
     for element in page.elements:
         if found := _evidence(page, element, rule):
@@ -179,7 +179,7 @@ def _candidates(page: PageOutline, rule: FieldRule) -> Iterator[tuple[PartEviden
                 yield _with_context(page, element, reading, rule.type), element, stated[0]
 
 
-def _evidence(page: PageOutline, element: Element, rule: FieldRule) -> PartEvidence | None:
+def _evidence(page: PageOutline, element: Element, rule: FieldRule) -> LocatedPart | None:
     text = page.text(element, 2000 if rule.type is FieldType.TEXT else MAX_VALUE_TEXT)
     if not text or element.tag in ("html", "body", "title"):
         return None
@@ -187,14 +187,14 @@ def _evidence(page: PageOutline, element: Element, rule: FieldRule) -> PartEvide
     return None if reading.value is None else _with_context(page, element, reading, rule.type)
 
 
-def _with_context(page: PageOutline, element: Element, reading: FieldReading, kind: FieldType) -> PartEvidence:
+def _with_context(page: PageOutline, element: Element, reading: FieldReading, kind: FieldType) -> LocatedPart:
     """Return the evidence of a part. Its label is what its own text says before the value, or else the text before."""
     row, column = page.cell_labels(element)
     around: frozenset[str] = frozenset()
     for one in page.near_ancestors(element)[:3]:
         around |= name_words(one)
     start, end = around_value(reading.text or "", kind)
-    return PartEvidence(
+    return LocatedPart(
         reading,
         _label(start) or (_label(row or column) if row or column else _label(page.before(element))),
         _label(end) or _label(page.after(element)),
@@ -237,7 +237,7 @@ def _element_with(page: PageOutline, text: str) -> Element | None:
 
 
 def _known_elsewhere(
-    page: PageOutline, rule: FieldRule, place: Element | None, was: PartEvidence
+    page: PageOutline, rule: FieldRule, place: Element | None, was: LocatedPart
 ) -> frozenset[tuple[object, str]]:
     """Return what the earlier version had elsewhere: such a part is not the lost one."""
     start, end = (place.start, place.end) if place is not None else (0, 0)
@@ -248,7 +248,7 @@ def _known_elsewhere(
     )
 
 
-def _score(was: PartEvidence, now: PartEvidence, known: frozenset[tuple[object, str]]) -> float:
+def _score(was: LocatedPart, now: LocatedPart, known: frozenset[tuple[object, str]]) -> float:
     """Return the sum of the evidence that `now` is the part that `was` describes."""
     score = 0.0
     if was.reading.value == now.reading.value:

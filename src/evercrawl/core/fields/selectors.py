@@ -22,8 +22,8 @@ import re2
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from evercrawl.core.fields.outline import PageOutline
+from evercrawl.core.fields.page_tables import label_of, select_cells
 from evercrawl.core.fields.structured import select_data
-from evercrawl.core.fields.tables import label_of, select_cells
 from evercrawl.errors import ConfigError
 
 MAX_MATCHES = 1000  # Matches of one selector on one page.

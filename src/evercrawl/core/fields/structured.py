@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from evercrawl.core.url import join
 
 MAX_SCRIPTS = 50
 MAX_SCRIPT_CHARS = 1_000_000
@@ -123,7 +124,12 @@ def _marked_items(tree: LexborHTMLParser, base: str) -> list[DataItem]:
 
 def _base_of(tree: LexborHTMLParser, base: str) -> str:
     node = tree.css_first("base[href]")
-    return urljoin(base, node.attributes.get("href") or "") if node is not None else base
+    return _resolved(base, node.attributes.get("href") or "") if node is not None else base
+
+
+def _resolved(base: str, link: str) -> str:
+    """Return a URL in full; as it is written if that cannot be done."""
+    return (join(base, link) if base else None) or link
 
 
 def _references(tree: LexborHTMLParser) -> dict[str, int]:
@@ -196,7 +202,7 @@ class _MarkupReader:
         if "typeof" in attributes and self._count < MAX_ITEMS:
             types = tuple(_expand(one, vocabulary) for one in (attributes.get("typeof") or "").split())
             about = attributes.get("resource") or attributes.get("about")
-            item = DataItem("rdfa", types, urljoin(self._base, about) if about else None)
+            item = DataItem("rdfa", types, _resolved(self._base, about) if about else None)
             self._count += 1
         names = [_expand(name, vocabulary) for name in (attributes.get("property") or "").split()]
         owner = around.get("rdfa")
@@ -212,7 +218,7 @@ class _MarkupReader:
         tag, attributes = node.tag or "", node.attributes
         if tag in _URL_ATTRIBUTES:
             target = attributes.get("resource") if is_rdfa else None
-            return urljoin(self._base, target or attributes.get(_URL_ATTRIBUTES[tag]) or "")
+            return _resolved(self._base, target or attributes.get(_URL_ATTRIBUTES[tag]) or "")
         stated = attributes.get(_VALUE_ATTRIBUTES.get(tag, ""))
         if stated is not None:
             return stated.strip()

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from evercrawl.core.fields.outline import Element, PageOutline, group_selectors, name_words, own_selectors
+from evercrawl.core.fields.page_tables import label_of, page_tables
 from evercrawl.core.fields.repair import json_leaves
 from evercrawl.core.fields.selectors import PagePart, parse_selector
 from evercrawl.core.fields.structured import structured_items, structured_values
-from evercrawl.core.fields.tables import label_of, page_tables
 from evercrawl.core.fields.values import find_date, find_number
 from evercrawl.model.fields import FieldType
 

@@ -6,10 +6,10 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from evercrawl.core.fields.outline import PageOutline
+from evercrawl.core.fields.page_tables import page_tables, table_records
 from evercrawl.core.fields.selectors import PagePart, parse_selector
 from evercrawl.core.fields.structured import DataItem, structured_items, structured_values
 from evercrawl.core.fields.suggest import suggest_fields
-from evercrawl.core.fields.tables import page_tables, table_records
 
 JSON_LD = """<script type="application/ld+json">{"@context": "https://schema.org", "@graph": [{"@type": "Product",
 "name": "Kettle", "offers": {"@type": "Offer", "price": 49.9, "priceCurrency": "EUR"}}]}</script>
