@@ -424,13 +424,14 @@ class Collection:
 
         return {one.repair.name for one in propose_repairs(self.path, self.settings)}
 
-    def field_repairs(self, names: Sequence[str] = ()) -> Iterator[RepairProposal]:
-        """Yield the fields whose selector stopped matching, with the selector that finds their value now."""
+    def field_repairs(self, names: Sequence[str] = (), *, all_pages: bool = True) -> Iterator[RepairProposal]:
+        """Yield the fields whose selector stopped matching, with the selector that finds their value now. Without
+        `all_pages`, only those that crawls reported, which is faster."""
         from evercrawl.collection.field_repairs import propose_repairs
 
         pages = (
             (name, row.url)
-            for row in self.field_values(names)
+            for row in (self.field_values(names) if all_pages else ())
             for name, reading in row.readings.items()
             if reading.value is None
         )

@@ -14,13 +14,14 @@ def main() -> None:
     """Watch the pages and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=0, help="of the pages that a collection crawls")
     parser.add_argument("--days", type=int, default=60)
     parser.add_argument("--accept", action="store_true", help="accept what is proposed")
     parser.add_argument("--collection", action="store_true", help="crawl the pages with a real collection and alerts")
     given = parser.parse_args()
     if given.collection:
         with TemporaryDirectory() as folder:
-            found = watch_served(Path(folder) / "c.evercrawl", seed=0, days=given.days)
+            found = watch_served(Path(folder) / "c.evercrawl", seed=given.seed, days=given.days)
         print(f"versions: {next(lines_of(found.fields))}")
         print(f"alerts: {dict(found.alerts)}; requests: {found.requests}")
         for event in found.wrong_alerts[:40]:

@@ -31,7 +31,11 @@ def fields(state: AppState, inputs: Inputs) -> dict[str, Any]:
     collection = state.collection
     rules = collection.fields()
     rows = list(islice(collection.field_values(pattern=inputs["pages"]), ROWS_SHOWN)) if rules else []
-    lost = [one.repair._asdict() | {"checked": one.checked} for one in collection.field_repairs()] if rules else []
+    lost = (
+        [one.repair._asdict() | {"checked": one.checked} for one in collection.field_repairs(all_pages=False)]
+        if rules
+        else []
+    )
     return {
         "fields": [
             {"name": rule.name, "type": rule.type, "select": rule.select, "pages": rule.pages} for rule in rules
