@@ -189,6 +189,10 @@ bench-web: venv  ## pages over a million pages; fifty readers beside a crawl
 docs: venv  ## write the generated reference pages again
 	$(BIN)/python docs/generate.py
 
+.PHONY: docs-site
+docs-site: docs  ## build the documentation as a site with search in build/site; open build/site/index.html
+	$(BIN)/python docs/build_site.py
+
 .PHONY: man
 man: venv  ## write the man page to build/man/evercrawl.1
 	$(BIN)/python docs/man.py
@@ -206,7 +210,7 @@ web-pictures: venv  ## take the pictures of the web interface again, from a coll
 lock:  ## choose versions again and write requirements.lock
 	@[ -x build/lock/bin/uv ] || { $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet uv==$(UV_VERSION); }
 	build/lock/bin/uv pip compile pyproject.toml --quiet --upgrade --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --group dev --all-extras --universal --python-version 3.11 --custom-compile-command "make lock" -o requirements.lock
+	  --group dev --group docs --all-extras --universal --python-version 3.11 --custom-compile-command "make lock" -o requirements.lock
 
 .PHONY: clean
 clean:  ## remove the environment and everything that was built

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evercrawl.adapters.graph_files import load_numpy
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ def load_focus(collection: Path) -> Focus | TopicSketch | None:
     path = collection / FILE
     try:
         stored = path.read_bytes()
+        load_numpy("a focused crawl", "focus")
         from evercrawl.core.focus.classifier import TopicSketch, is_sketch  # most crawls have no focus
         from evercrawl.core.focus.focus import Focus
 

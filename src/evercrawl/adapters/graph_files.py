@@ -8,19 +8,44 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
+from xxhash import xxh3_64_intdigest
 
 from evercrawl.adapters.system import usable_folder
-from evercrawl.core.linkgraph.graph_metrics import Floats, SparseGraph
-from evercrawl.errors import StoreUnavailable
+from evercrawl.errors import ConfigError, StoreUnavailable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from evercrawl.core.linkgraph.graph_metrics import Floats, SparseGraph
 
 FORMAT = 1
 PARTIAL = "ranks.partial.npz"
+HASH_BYTES = 8  # The last bytes of a page's key, which are the hash of its URL.
 _ARRAYS = ("pages", "starts", "targets", "ranks", "hubs", "authorities", "depths")
+
+
+def load_numpy(purpose: str = "the link graph", extra: str = "graph") -> Any:
+    """Return numpy, which an extra installs; raise ConfigError if it is missing."""
+    try:
+        import numpy
+    except ImportError:
+        raise ConfigError(f"{purpose} needs an extra: pip install 'evercrawl[{extra}]'") from None
+    return numpy
+
+
+def has_graph_support() -> bool:
+    """Return whether the extra `graph` is installed; without it, texts alone rank search results."""
+    return find_spec("numpy") is not None
+
+
+def url_hash(url: str) -> int:
+    """Return the last bytes of `key_of` as a number."""
+    return int(xxh3_64_intdigest(url.encode("utf-8", "replace")))
 
 
 class LinkGraphFiles:
@@ -35,7 +60,7 @@ class LinkGraphFiles:
         """Return an array by name."""
         if name not in self._loaded:
             try:
-                self._loaded[name] = np.load(self.folder / f"{name}.npy", mmap_mode="r")
+                self._loaded[name] = load_numpy().load(self.folder / f"{name}.npy", mmap_mode="r")
             except (OSError, ValueError) as error:
                 raise StoreUnavailable(
                     f"the link graph in {self.folder} cannot be read: {error}; rebuild it with: evercrawl graph rebuild"
@@ -50,6 +75,8 @@ class LinkGraphFiles:
     @property
     def graph(self) -> SparseGraph:
         """Return the links."""
+        from evercrawl.core.linkgraph.graph_metrics import SparseGraph
+
         return SparseGraph(self.array("starts"), self.array("targets"))
 
     @property
@@ -59,6 +86,7 @@ class LinkGraphFiles:
 
     def node_of(self, page: int) -> int | None:
         """Return the node of a page, or None if it is not in this generation."""
+        np = load_numpy()
         index = int(np.searchsorted(self.pages, np.uint64(page)))
         return index if index < len(self.pages) and int(self.pages[index]) == page else None
 
@@ -67,6 +95,7 @@ class LinkGraphFiles:
         count = len(self.pages)
         if not count or not pages:
             return [0.0] * len(pages)
+        np = load_numpy()
         wanted = np.array(pages, dtype=np.uint64)
         indexes = np.minimum(np.searchsorted(self.pages, wanted), count - 1)
         known = self.pages[indexes] == wanted
@@ -85,7 +114,9 @@ def graph_folder(collection: Path) -> Path:
 
 
 def current_graph(collection: Path) -> LinkGraphFiles | None:
-    """Return the current generation, or None if there is none of this format."""
+    """Return the current generation, or None if there is none of this format or it cannot be read here."""
+    if not has_graph_support():
+        return None
     folder = graph_folder(collection)
     try:
         name = (folder / "current").read_text("utf-8").strip()
@@ -112,7 +143,7 @@ def create_generation(collection: Path) -> Path:
 def publish_graph(folder: Path, arrays: Mapping[str, NDArray[Any]], notes: Mapping[str, Any]) -> None:
     """Write the arrays, make this generation current and delete older ones."""
     for name in _ARRAYS:
-        np.save(folder / f"{name}.npy", arrays[name])
+        load_numpy().save(folder / f"{name}.npy", arrays[name])
     (folder / "notes.json").write_text(json.dumps({"format": FORMAT, **notes}), "utf-8")
     pointer = folder.parent / "current.new"
     pointer.write_text(folder.name, "utf-8")
@@ -126,6 +157,7 @@ def save_partial_ranks(collection: Path, digest: int, ranks: Floats) -> None:
     """Save the ranks of a computation, so that it can be resumed."""
     path = graph_folder(collection) / PARTIAL
     temporary = path.with_name("ranks.new.npz")
+    np = load_numpy()
     np.savez(temporary, digest=np.uint64(digest), ranks=ranks)
     os.replace(temporary, path)
 
@@ -133,7 +165,7 @@ def save_partial_ranks(collection: Path, digest: int, ranks: Floats) -> None:
 def load_partial_ranks(collection: Path, digest: int) -> Floats | None:
     """Return the saved ranks of a computation over the same links, or None."""
     try:
-        with np.load(graph_folder(collection) / PARTIAL) as stored:
+        with load_numpy().load(graph_folder(collection) / PARTIAL) as stored:
             return stored["ranks"] if int(stored["digest"]) == digest else None
     except (OSError, ValueError, KeyError):
         return None

@@ -139,12 +139,43 @@ def make_folder(folder: Path, *, is_durable: bool) -> None:
             sync_folder(folder.parent)
 
 
+def sync_data(descriptor: int) -> None:
+    """Wait until the content of a file is on the disk.
+    macOS has no fdatasync, and its fsync leaves the content in the disk's own cache (man 2 fsync)."""
+    full_sync = getattr(fcntl, "F_FULLFSYNC", None)
+    if full_sync is not None:
+        fcntl.fcntl(descriptor, full_sync)
+    else:
+        getattr(os, "fdatasync", os.fsync)(descriptor)
+
+
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Return how event loops are made: by uvloop if the extra `speed` is installed, else as Python does."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+def open_shared_memory(size: int, name: str) -> int:
+    """Return a descriptor of zeroed memory that child processes can inherit: a file without a name where the
+    system has no memfd."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create(name)
+    else:
+        with tempfile.TemporaryFile(prefix=name) as file:
+            descriptor = os.dup(file.fileno())
+    os.ftruncate(descriptor, size)
+    return descriptor
+
+
 async def sync_file(descriptor: int) -> None:
     """Wait until the content of a file is on the disk, without stopping the event loop; close the descriptor."""
 
     def sync() -> None:
         try:
-            os.fdatasync(descriptor)
+            sync_data(descriptor)
         finally:
             os.close(descriptor)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import mmap
-import os
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from struct import Struct
 from typing import Protocol
 
 from evercrawl.adapters.sql.state_reader import StateReader
+from evercrawl.adapters.system import open_shared_memory
 from evercrawl.engine.crawl import Crawl
 from evercrawl.engine.runtime import Ended, RunStats
 from evercrawl.model.reason import Outcome, Reason
@@ -190,9 +190,7 @@ class SharedCounters:
 
 def create_shared_memory(workers: int) -> int:
     """Return a descriptor of zeroed memory for this many workers."""
-    descriptor = os.memfd_create("evercrawl-counts")
-    os.ftruncate(descriptor, _SLOT.size * workers)
-    return descriptor
+    return open_shared_memory(_SLOT.size * workers, "evercrawl-counts")
 
 
 class RunState(Protocol):

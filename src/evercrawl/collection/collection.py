@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from evercrawl.adapters.system import CollectionLock, outside_event_loop
+from evercrawl.adapters.system import CollectionLock, loop_factory, outside_event_loop
 from evercrawl.config import create_collection, is_collection, read_settings, removals_folder
 from evercrawl.config.trust import check_collection
 from evercrawl.core.traps.user_rules import RuleAction
@@ -163,10 +163,9 @@ class Collection:
     ) -> Summary:
         """Run `crawl` in an event loop of its own. Where a loop runs already, as in a notebook, it gets a thread of its
         own meanwhile, so that `on_progress` is called there."""
-        import uvloop
 
         def run() -> Summary:
-            with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            with asyncio.Runner(loop_factory=loop_factory()) as runner:
                 return runner.run(
                     self.crawl(urls=urls, refresh=refresh, stop=stop, on_progress=on_progress, focus=focus)
                 )
@@ -690,11 +689,12 @@ class Collection:
 
     def rebuild_index(self) -> int:
         """Rebuild the search index and the link graph; return the number of versions indexed."""
-        from evercrawl.collection.graph_builder import build_graph
+        from evercrawl.adapters.graph_files import has_graph_support
         from evercrawl.collection.search_index import rebuild_index
 
         count = rebuild_index(self.path, self.settings.search)
-        build_graph(self.path)
+        if has_graph_support():
+            self.rebuild_graph()
         return count
 
     def links(self, url: str, *, rebuild: bool = True) -> PageLinks:
@@ -736,25 +736,41 @@ class Collection:
 
     def top_pages(self, scores: str = "ranks", limit: int = 20) -> list[RankedPage]:
         """Return the pages with the highest PageRank (ranks), hub or authority scores (hubs, authorities)."""
-        from evercrawl.collection.graph_builder import up_to_date_graph
-        from evercrawl.collection.link_report import top_pages
+        from evercrawl.collection.link_report import fresh_graph, top_pages
 
-        return top_pages(self.path, up_to_date_graph(self.path), scores, limit)
+        return top_pages(self.path, fresh_graph(self.path), scores, limit)
+
+    def update_graph(self) -> None:
+        """Rebuild the link graph if it is outdated and can be built here."""
+        from evercrawl.adapters.graph_files import has_graph_support
+        from evercrawl.collection.link_report import fresh_graph
+
+        if has_graph_support():
+            fresh_graph(self.path)
 
     def rebuild_graph(self) -> None:
         """Rebuild the link graph."""
+        from evercrawl.adapters.graph_files import load_numpy
+
+        load_numpy()
         from evercrawl.collection.graph_builder import build_graph
 
         build_graph(self.path)
 
     def export_graph(self, form: str, to: str | Path, *, force: bool = False) -> dict[str, int]:
         """Write the link graph as graphml or parquet; return the numbers of pages and links."""
+        from evercrawl.adapters.graph_files import load_numpy
+
+        load_numpy()
         from evercrawl.collection.graph_export import export_graph
 
         return export_graph(self.path, form, Path(to), force=force)
 
     def draw_graph(self, site: str | None = None) -> str:
         """Return the structure of the collection or of one site as SVG."""
+        from evercrawl.adapters.graph_files import load_numpy
+
+        load_numpy()
         from evercrawl.collection.graph_export import draw_graph
 
         return draw_graph(self.path, site)

@@ -15,9 +15,10 @@ from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from evercrawl.adapters.graph_files import has_graph_support, load_numpy
 from evercrawl.adapters.plugins import installed_schemes, load_filter
 from evercrawl.adapters.sql.state_reader import StateReader
-from evercrawl.adapters.system import raise_file_limit, reduce_gc_frequency
+from evercrawl.adapters.system import loop_factory, raise_file_limit, reduce_gc_frequency
 from evercrawl.cluster.crawl_builder import build_crawl, pace_for, uses_database
 from evercrawl.cluster.run_control import end_control, stop_on_request
 from evercrawl.cluster.totals import PROGRESS_EVERY_S, report_progress, run_summary
@@ -44,6 +45,7 @@ __all__ = [
     "add_seeds",
     "check_plugins",
     "follow_crawl",
+    "loop_factory",
     "min_delay",
     "run_crawl",
     "set_focus",
@@ -165,7 +167,9 @@ async def set_focus(collection: Path, settings: Settings, named: str) -> None:
 
     if named == NO_FOCUS:
         save_focus(collection, None)
-    elif named.startswith(("http://", "https://")):
+        return
+    load_numpy("a focused crawl", "focus")
+    if named.startswith(("http://", "https://")):
         save_focus(collection, await _focus_from_page(named, settings))
     elif Path(named).is_file():
         save_focus(collection, focus_from_file(Path(named)))
@@ -307,6 +311,8 @@ class IndexUpdater:
             log.info("another process is writing the search index")
 
     def _update_graph(self) -> None:
+        if not has_graph_support():
+            return
         from evercrawl.collection.graph_builder import build_graph, is_outdated
 
         if is_outdated(self._collection):

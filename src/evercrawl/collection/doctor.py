@@ -43,6 +43,8 @@ EARLIEST_DATE = datetime(2026, 1, 1, tzinfo=UTC)  # A clock that shows an earlie
 EXTRAS = {
     "apprise": ("apprise", "alerts through chat and push services"),
     "fields": ("lxml", "fields by XPath and JSONPath"),
+    "focus": ("numpy", "crawls for a topic"),
+    "graph": ("numpy", "the link graph, and search results ranked by links"),
     "mcp": ("mcp", "questions of language-model agents"),
     "outposts": ("cryptography", "outposts"),
     "parquet": ("duckdb", "Parquet exports"),
@@ -51,6 +53,7 @@ EXTRAS = {
     "screenshots": ("PIL", "differences of screenshots"),
     "signatures": ("cryptography", "signed requests"),
     "s3": ("obstore", "archives on object storage"),
+    "speed": ("uvloop", "a faster event loop"),
 }  # Extra -> the module that it installs, and its purpose.
 
 CheckStatus = Literal["ok", "warn", "fail"]

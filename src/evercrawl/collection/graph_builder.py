@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from evercrawl.adapters.graph_files import (
+    HASH_BYTES,
     LinkGraphFiles,
     create_generation,
     current_graph,
@@ -21,6 +22,7 @@ from evercrawl.adapters.graph_files import (
     load_partial_ranks,
     publish_graph,
     save_partial_ranks,
+    url_hash,
 )
 from evercrawl.adapters.sql.log_reader import GraphPage, LogReader, log_reader
 from evercrawl.adapters.sql.state_reader import shards_of
@@ -38,7 +40,6 @@ from evercrawl.core.url import canonical_of_href
 from evercrawl.errors import StoreUnavailable
 from evercrawl.model.document import Link
 
-HASH_BYTES = 8  # The last bytes of a page's key, which are the hash of its URL.
 MAX_ANCHORS = 12  # Different anchor texts per page.
 MAX_ANCHOR_CHARS = 80
 MAX_REPEATS = 3  # How often the same anchor text counts.
@@ -94,11 +95,6 @@ class _Hashes(dict[str, int]):
         canonical = canonical_of_href(href)
         value = self[href] = url_hash(canonical) if canonical is not None else 0
         return value
-
-
-def url_hash(url: str) -> int:
-    """Return the last bytes of `key_of` as a number."""
-    return int(xxh3_64_intdigest(url.encode("utf-8", "replace")))
 
 
 def up_to_date_graph(collection: Path) -> LinkGraphFiles:

@@ -6,15 +6,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
-from evercrawl.adapters.graph_files import LinkGraphFiles, current_graph
+from evercrawl.adapters.graph_files import (
+    HASH_BYTES,
+    LinkGraphFiles,
+    current_graph,
+    has_graph_support,
+    load_numpy,
+    url_hash,
+)
 from evercrawl.adapters.sql.log_reader import log_reader
 from evercrawl.adapters.sql.state_reader import shards_of
 from evercrawl.adapters.tantivy.text_index import page_number, split_page_number
-from evercrawl.collection.graph_builder import HASH_BYTES, up_to_date_graph, url_hash
 from evercrawl.core.credit.ledger import MICROS, CreditLedger
-from evercrawl.core.linkgraph.graph_metrics import UNREACHED
 from evercrawl.core.url import canonical, canonical_of_href, key_of, shard_of_site, site_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.document import Link
@@ -23,13 +26,14 @@ from evercrawl.model.listing import CreditReport, PageBalance
 from evercrawl.model.reason import GONE_REASONS, Reason
 from evercrawl.model.settings import Settings
 
+UNREACHED = -1  # As in `core/linkgraph`, which needs an extra.
 MAX_INCOMING = 1000  # Incoming links listed; all are counted.
 
 
 def page_links(collection: Path, settings: Settings, url: str, *, rebuild: bool = True) -> PageLinks:
     """Return the links to and from a page and its importance; `rebuild` updates an outdated graph first."""
     page, name = page_at(collection, settings, url)
-    graph = up_to_date_graph(collection) if rebuild else current_graph(collection)
+    graph = fresh_graph(collection) if rebuild and has_graph_support() else current_graph(collection)
     shard, page_id = split_page_number(page)
     with log_reader(collection, shard) as reader:
         outline, held = reader.outline(page_id), reader.credit(key_of(name))
@@ -91,8 +95,17 @@ def _end(link: Link) -> LinkEnd:
     return LinkEnd(link.url, link.text, link.nofollow)
 
 
+def fresh_graph(collection: Path) -> LinkGraphFiles:
+    """Return the current graph; build it if it is missing or outdated. It needs the extra `graph`."""
+    load_numpy()
+    from evercrawl.collection.graph_builder import up_to_date_graph
+
+    return up_to_date_graph(collection)
+
+
 def _sources(graph: LinkGraphFiles, node: int) -> list[int]:
     """Return the nodes that link to a node, most important first."""
+    np = load_numpy()
     places = np.flatnonzero(graph.array("targets") == node)
     sources = np.searchsorted(graph.array("starts"), places, side="right") - 1
     ordered: list[int] = sources[np.argsort(-graph.ranks[sources], kind="stable")].tolist()
@@ -121,7 +134,7 @@ def _incoming(collection: Path, graph: LinkGraphFiles, sources: list[int], name:
 
 def graph_summary(collection: Path) -> GraphSummary:
     """Return the figures of the link graph."""
-    graph = up_to_date_graph(collection)
+    graph, np = fresh_graph(collection), load_numpy()
     depths = np.asarray(graph.array("depths"))
     linked = np.bincount(np.asarray(graph.array("targets")), minlength=len(graph.pages)) > 0
     is_seed = np.zeros(len(graph.pages), dtype=bool)
@@ -139,7 +152,7 @@ def graph_summary(collection: Path) -> GraphSummary:
 
 def orphans(collection: Path) -> list[str]:
     """Return known pages that no page links to, without seeds."""
-    graph = up_to_date_graph(collection)
+    graph, np = fresh_graph(collection), load_numpy()
     linked = np.bincount(np.asarray(graph.array("targets")), minlength=len(graph.pages)) > 0
     linked[list(graph.notes.get("seeds", []))] = True
     return sorted(urls_of(collection, graph.pages[~linked].tolist()).values())
@@ -263,7 +276,7 @@ def page_at(collection: Path, settings: Settings, url: str) -> tuple[int, str]:
 def top_pages(collection: Path, graph: LinkGraphFiles, scores: str, limit: int) -> list[RankedPage]:
     """Return the pages with the highest scores."""
     values = graph.array(scores)
-    places = np.argsort(-values, kind="stable")[:limit]
+    places = load_numpy().argsort(-values, kind="stable")[:limit]
     urls = urls_of(collection, graph.pages[places].tolist())
     return [
         RankedPage(urls[int(graph.pages[place])], float(values[place]))

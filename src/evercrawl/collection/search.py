@@ -10,11 +10,11 @@ from datetime import datetime
 from pathlib import Path
 from time import monotonic, perf_counter
 
+from evercrawl.adapters.graph_files import has_graph_support
 from evercrawl.adapters.http.dialer import GuardedDialer
 from evercrawl.adapters.remote_search import search_remote, without_token
 from evercrawl.adapters.system import is_writable
 from evercrawl.adapters.tantivy import IndexBusy
-from evercrawl.collection.graph_builder import build_graph, is_outdated
 from evercrawl.collection.search_index import catch_up, index_lag, open_text_index
 from evercrawl.collection.searcher import Searcher
 from evercrawl.config import is_collection, read_settings
@@ -59,8 +59,11 @@ def update_index(collection: Path, settings: SearchSettings) -> bool:
         catch_up(collection, index, settings)
     except IndexBusy:
         return True
-    if is_outdated(collection, max_visits=MAX_VISITS_FOR_REBUILD):
-        build_graph(collection)
+    if has_graph_support():
+        from evercrawl.collection.graph_builder import build_graph, is_outdated
+
+        if is_outdated(collection, max_visits=MAX_VISITS_FOR_REBUILD):
+            build_graph(collection)
     return False
 
 

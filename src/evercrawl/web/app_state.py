@@ -160,10 +160,8 @@ class AppState:
         return self.collection.links(url, rebuild=False), bool(is_ready)
 
     def _update_graph(self) -> bool:
-        from evercrawl.collection.graph_builder import up_to_date_graph
-
         with self._index_lock:
-            up_to_date_graph(self.path)
+            self.collection.update_graph()
         return True
 
     def now(self) -> datetime:

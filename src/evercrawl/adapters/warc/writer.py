@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from evercrawl.adapters.system import OpenFiles, make_folder, sync_file, sync_folder
+from evercrawl.adapters.system import OpenFiles, make_folder, sync_data, sync_file, sync_folder
 from evercrawl.adapters.warc.gzip_members import compress_head, compress_record
 from evercrawl.adapters.warc.reader import read_record
 from evercrawl.adapters.warc.shard_archive import file_name, shard_files, truncate_archive, write_mark
@@ -270,7 +270,7 @@ class WarcArchive:
     def _sync(self) -> None:
         try:
             if self._durable:
-                os.fdatasync(self._file)
+                sync_data(self._file)
         except OSError as error:
             raise self._unavailable(error, f"sync {self._name}") from error
 

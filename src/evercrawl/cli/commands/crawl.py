@@ -242,13 +242,13 @@ def _collection_for(cli: CliContext, seeds: Sequence[str]) -> Path:
 def _run_and_summarise(cli: CliContext, plan: RunPlan) -> tuple[Summary, int | None]:
     from evercrawl.cli.context import close_log, open_log
     from evercrawl.cli.progress import open_progress, summary_box
-    from evercrawl.collection.crawl import tune_process
+    from evercrawl.collection.crawl import loop_factory, tune_process
 
     _print_header(cli, plan)
     open_log(plan.path, verbose=cli.verbose)
     tune_process()
     try:
-        with open_progress(cli) as view, asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        with open_progress(cli) as view, asyncio.Runner(loop_factory=loop_factory()) as runner:
             summary, signal_number = runner.run(_crawl(plan, view))
     finally:
         close_log()
@@ -260,12 +260,6 @@ def _run_and_summarise(cli: CliContext, plan: RunPlan) -> tuple[Summary, int | N
     if not is_kept:
         cli.note(f"nothing could be stored, so the new collection {plan.path} was removed")
     return summary, signal_number
-
-
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
-    import uvloop
-
-    return uvloop.new_event_loop
 
 
 async def _crawl(plan: RunPlan, view: ProgressView) -> tuple[Summary, int | None]:

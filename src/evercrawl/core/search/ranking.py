@@ -9,9 +9,6 @@ from datetime import datetime, timedelta
 from math import log, log2
 from typing import NamedTuple, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from evercrawl.core.document.media_type import media_kind
 from evercrawl.core.duplicates.minhash import EMPTY_SIGNATURE, MIN_SIMILARITY, PERMUTATIONS, is_near_duplicate
 from evercrawl.model.search import FacetValue
@@ -134,13 +131,13 @@ class TextFingerprint(NamedTuple):
 
 def group_near_duplicates(texts: Sequence[TextFingerprint]) -> list[list[int]]:
     """Return the indexes of the texts in groups; each begins with the best hit."""
-    candidates = _candidate_pairs(texts)
+    numbers = [_signature_number(fingerprint) for fingerprint in texts]
     groups: list[list[int]] = []
     for index, fingerprint in enumerate(texts):
         similar = (
             group
             for group in groups
-            if candidates[group[0], index] and _is_near_duplicate(texts[group[0]], fingerprint)
+            if _are_candidates(numbers[group[0]], numbers[index]) and _is_near_duplicate(texts[group[0]], fingerprint)
         )
         group = next(similar, None)
         if group is None:
@@ -150,17 +147,14 @@ def group_near_duplicates(texts: Sequence[TextFingerprint]) -> list[list[int]]:
     return groups
 
 
-def _candidate_pairs(texts: Sequence[TextFingerprint]) -> NDArray[np.bool_]:
-    """Return the pairs worth a closer look, computed at once."""
-    raw = b"".join(
-        fingerprint.signature
-        if fingerprint.signature and len(fingerprint.signature) == PERMUTATIONS
-        else EMPTY_SIGNATURE
-        for fingerprint in texts
-    )
-    rows = np.frombuffer(raw, dtype=np.uint8).reshape(len(texts), PERMUTATIONS)
-    equal = (rows[:, None, :] == rows[None, :, :]).sum(axis=2)
-    return np.asarray(equal >= MIN_SIMILARITY * PERMUTATIONS)
+def _signature_number(fingerprint: TextFingerprint) -> int:
+    signature = fingerprint.signature
+    return int.from_bytes(signature if signature and len(signature) == PERMUTATIONS else EMPTY_SIGNATURE)
+
+
+def _are_candidates(one: int, other: int) -> bool:
+    """Return whether a pair is worth a closer look: equal bytes are zero in the difference."""
+    return (one ^ other).to_bytes(PERMUTATIONS).count(0) >= MIN_SIMILARITY * PERMUTATIONS
 
 
 def _is_near_duplicate(one: TextFingerprint, other: TextFingerprint) -> bool:
