@@ -17,7 +17,7 @@ import pytest
 from evercrawl.cli.progress import SUMMARY_FIELDS
 from evercrawl.config.load import read_settings
 from evercrawl.model.settings import Settings
-from tests.command_server import start_command
+from tests.command_server import run_command, start_command
 from tests.worlds.demo_web import HOSTS, NEWS, SHIPS, DemoWeb, Reply, serving
 
 HOST = HOSTS[0]
@@ -141,6 +141,25 @@ def test_crawled_text_is_escaped_in_output(place: Place) -> None:
 def test_exit_codes(place: Place, tmp_path: Path) -> None:
     assert place.crawl(place.site + "/", "--max-pages", "3", code=7)["fetched"] <= 5
     assert place.crawl("--max-pages", "none")["new"] > 10
+
+
+@pytest.mark.parametrize("words", [["--help"], ["tool", "--help"], ["completion", "bash"]])
+def test_a_reader_that_ends_first_is_no_error_but_shows_in_the_exit_code(tmp_path: Path, words: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = start_command(*words, cwd=tmp_path, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    with process:
+        assert process.communicate(timeout=DEADLINE_S)[1] == ""
+    assert process.returncode == 141
+
+
+def test_doctor_works_in_a_folder_that_cannot_be_read_or_is_no_collection(tmp_path: Path) -> None:
+    (tmp_path / "web.evercrawl").mkdir()
+    for folder in (tmp_path, tmp_path / "web.evercrawl", Path("/")):
+        done = run_command("doctor", "--json", cwd=folder, timeout=DEADLINE_S)
+        assert done.returncode in (0, 1), done.stderr
+        assert "extra graph" in {check["name"] for check in json.loads(done.stdout)["checks"]}
 
 
 def test_doctor_reads_robots_like_a_crawl(place: Place) -> None:

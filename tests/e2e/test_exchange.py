@@ -101,8 +101,10 @@ def test_every_export_format_is_written_once(desk: Desk) -> None:
 READ_PARQUET = """
 import duckdb, json, sys
 with duckdb.connect(":memory:") as db:
+    db.execute("set timezone = 'America/New_York'")
     names = [row[:2] for row in db.execute("describe select * from read_parquet(?)", sys.argv[1:]).fetchall()]
-    query = "select url, version, text, strftime(fetched_at, '%Y-%m-%dT%H:%M:%SZ') from read_parquet(?)"
+    time = "strftime(fetched_at at time zone 'UTC', '%Y-%m-%dT%H:%M:%SZ')"
+    query = f"select url, version, text, {time} from read_parquet(?)"
     print(json.dumps([names, sorted(db.execute(query, sys.argv[1:]).fetchall())]))
 """
 
@@ -117,7 +119,7 @@ def test_parquet_opens_in_duckdb(desk: Desk) -> None:
     )
     columns, found = json.loads(read.stdout)
     assert [name for name, _ in columns] == [*FIELDS, "usage"]
-    assert dict(columns)["fetched_at"] == "TIMESTAMP"
+    assert dict(columns)["fetched_at"] == "TIMESTAMP WITH TIME ZONE"
     rows = desk.rows("--all-versions")
     assert found == [[row["url"], row["version"], row["text"], row["fetched_at"]] for row in rows]
 
@@ -177,3 +179,24 @@ def test_csv_is_a_table(desk: Desk) -> None:
     table = list(csv.reader(io.StringIO(desk.call("export", "csv"), newline="")))
     assert table[0] == [*FIELDS, "usage"]
     assert len(table) == len(desk.rows()) + 1
+
+
+ARC = b"filedesc://old.arc 0.0.0.0 20040101000000 text/plain 76\n1 0 Alexa\n"
+
+
+NO_WARCS = (ARC, gzip.compress(ARC), b"", b"WARC/1.0\r\nbroken", gzip.compress(b"WARC/1.1\r\n")[:-9])
+
+
+@pytest.mark.parametrize("data", NO_WARCS)
+def test_what_cannot_be_imported_is_an_error_and_leaves_nothing(desk: Desk, data: bytes) -> None:
+    (desk.folder / "old.warc.gz").write_bytes(data)
+    desk.call("import", "warc", "old.warc.gz", collection="old.evercrawl", code=2)
+    assert not (desk.folder / "old.evercrawl").exists()
+
+
+def test_a_damaged_archive_is_imported_as_far_as_it_can_be_read(desk: Desk) -> None:
+    desk.call("export", "warc", "-o", "cut.warc.gz")
+    whole = (desk.folder / "cut.warc.gz").read_bytes()
+    (desk.folder / "cut.warc.gz").write_bytes(whole[:-20])
+    report = json.loads(desk.call("import", "warc", "cut.warc.gz", "--json", collection="cut.evercrawl", code=5))
+    assert (report["damaged"], report["versions"] > 5) == (1, True)

@@ -395,3 +395,15 @@ def test_indexnow_does_not_fetch_private_addresses(tmp_path: Path):
 )
 def test_only_static_files_are_served(web: Interface, path: str):
     assert web.anybody.get(path).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/cdx", "/cdx/search/cdx"])
+def test_cdx_answers_as_the_api_description_says(web: Interface, path: str) -> None:
+    described = web.operator.get("/api/v1/openapi.json").json()["paths"][path]["get"]
+    parameters = {one["name"]: one["schema"] for one in described["parameters"]}
+    outputs = [{"output": name} for name in parameters["output"]["enum"]]
+    for more in [{}, {"showNumPages": "true"}, {"limit": str(parameters["limit"]["maximum"])}, *outputs]:
+        answer = web.operator.get(path, params={"url": PAGE, **more})
+        assert answer.headers["content-type"].partition(";")[0] in described["responses"]["200"]["content"], more
+    refused = web.operator.get(path, params={"url": PAGE, "limit": str(parameters["limit"]["maximum"] + 1)})
+    assert str(refused.status_code) in described["responses"]

@@ -147,6 +147,7 @@ def run(arguments: Sequence[str]) -> int:
     cli = CliContext()
     try:
         code = root.main(list(arguments), prog_name="evercrawl", standalone_mode=False, obj=cli)
+        sys.stdout.flush()  # Here, not when Python ends: the reader may have gone.
         return int(code) if isinstance(code, int) else ExitCode.OK
     except click.ClickException as error:
         _print_usage_error(error)
@@ -155,6 +156,9 @@ def run(arguments: Sequence[str]) -> int:
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
         return _close_broken_pipe()
+    except SystemExit as exit:
+        # Click ends the program when a reader has gone, and marks standard output for it.
+        return _close_broken_pipe() if type(sys.stdout).__name__ == "PacifyFlushWrapper" else int(exit.code or 0)
     except BugFound as error:
         return _print_bug(error, cli)
     except EvercrawlError as error:
@@ -205,9 +209,9 @@ def _print_bug(error: Exception, cli: CliContext) -> int:
 
 
 def _close_broken_pipe() -> int:
-    """Exit quietly when the reader of our pipe has gone (`| head`)."""
+    """Exit quietly when the reader of our pipe has gone (`| head`), as if by its signal: output may be incomplete."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return ExitCode.OK
+    return ExitCode.BROKEN_PIPE
 
 
 if __name__ == "__main__":

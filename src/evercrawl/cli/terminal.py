@@ -125,6 +125,7 @@ class ExitCode(IntEnum):
     THROTTLED = 8
     UNFINISHED = 9
     INTERRUPTED = 130
+    BROKEN_PIPE = 141
     TERMINATED = 143
 
 
@@ -140,6 +141,7 @@ EXIT_TEXT: dict[ExitCode, str] = {
     ExitCode.UNFINISHED: "pages are left in the queue because their sites do not answer or robots.txt cannot be read; "
     "the state is saved, and the same command tries them again",
     ExitCode.INTERRUPTED: "interrupted with Ctrl-C; the state is saved",
+    ExitCode.BROKEN_PIPE: "the program that reads the output ended first, such as `head`; the output may be incomplete",
     ExitCode.TERMINATED: "stopped by SIGTERM; the state is saved",
 }
 

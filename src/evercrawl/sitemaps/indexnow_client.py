@@ -16,7 +16,7 @@ import orjson
 from evercrawl.adapters.http.poster import PostResult
 from evercrawl.adapters.system import write_atomically
 from evercrawl.core.faults import retry_after
-from evercrawl.core.url import canonical, site_of, site_parts
+from evercrawl.core.url import canonical, site_of
 from evercrawl.errors import ConfigError
 from evercrawl.model.fetch import header
 
@@ -100,7 +100,8 @@ def url_batches(urls: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
 def submission_body(site: str, urls: Sequence[str], *, key: str, key_location: str | None) -> bytes:
     """Return the body of one request."""
     location = key_location or f"{site}/{key}.txt"
-    return orjson.dumps({"host": site_parts(site).host, "key": key, "keyLocation": location, "urlList": list(urls)})
+    host = site.partition("://")[2]  # With the port, unless it is the usual one.
+    return orjson.dumps({"host": host, "key": key, "keyLocation": location, "urlList": list(urls)})
 
 
 async def submit_urls(

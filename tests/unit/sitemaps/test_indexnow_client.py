@@ -60,6 +60,12 @@ def test_request_body() -> None:
     }
 
 
+def test_the_host_has_its_port() -> None:
+    site = "http://example.org:8080"
+    document = json.loads(submission_body(site, [f"{site}/a"], key=KEY, key_location=None))
+    assert document["host"] == "example.org:8080"
+
+
 def test_batches_have_one_host_and_at_most_ten_thousand_urls() -> None:
     urls = [f"https://example.org/{number}" for number in range(25_000)] + ["https://other.test/"] * 2
     sizes = [(site, len(portion)) for site, portion in url_batches(urls)]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -171,7 +174,7 @@ _LEFT_OUT = {
 @click.option("--json", "as_json", is_flag=True, help="Print a report as JSON.")
 @common_options
 @pass_cli
-def import_command(cli: CliContext, form: str, files: tuple[Path, ...], as_json: bool) -> None:
+def import_command(cli: CliContext, form: str, files: tuple[Path, ...], as_json: bool) -> int:
     """Import archives, or the pages that another program watches.
 
     \b
@@ -192,7 +195,7 @@ def import_command(cli: CliContext, form: str, files: tuple[Path, ...], as_json:
     A multi-WACZ is a ZIP file of WACZ files, or a manifest that lists some in its folder.
 
     The collection is created if it does not exist. Records are copied into its archive. Importing a file again
-    changes nothing. No request is sent.
+    changes nothing. No request is sent. If something is damaged, the exit code is 5 and the rest is imported.
     """
     from evercrawl.collection.collection import Collection
     from evercrawl.collection.collection import open as open_collection
@@ -200,17 +203,38 @@ def import_command(cli: CliContext, form: str, files: tuple[Path, ...], as_json:
     if form in ("warc", "wacz", "changedetection", "urls") and (folders := [one for one in files if one.is_dir()]):
         raise ConfigError(f"{folders[0]} is a folder; name the files in it")
     path = _import_collection(cli, files[0])
-    with open_collection(path, create=True) as found:
+    with _removed_if_empty(path), open_collection(path, create=True) as found:
         collection = Collection(found.path, cli.load_settings(path).settings)
         if form in WATCH_FORMATS:
             _import_watches(cli, collection, form, files, as_json=as_json)
-            return
+            return ExitCode.OK
         with live_line(cli) as show:
             report = collection.import_(form, files, on_progress=lambda so_far: show(_import_progress(so_far)))
+        if not report.records:
+            raise ConfigError(_nothing_found(files, report))
     if as_json:
         emit_json("import", {"collection": str(path), **asdict(report)})
     else:
         _report_import(cli, path, report)
+    return ExitCode.STORE if report.damaged else ExitCode.OK
+
+
+@contextmanager
+def _removed_if_empty(path: Path) -> Iterator[None]:
+    """Remove a collection that was created for an import that failed."""
+    is_new = not path.exists()
+    try:
+        yield
+    except BaseException:
+        if is_new:
+            shutil.rmtree(path, ignore_errors=True)
+        raise
+
+
+def _nothing_found(files: Sequence[Path], report: ImportReport) -> str:
+    names = safe_line(", ".join(file.name for file in files), longest=80)
+    cause = f": {safe_line(report.damage[0])}" if report.damage else ""
+    return f"nothing was imported: {names} has no record that can be read{cause}"
 
 
 def _import_watches(

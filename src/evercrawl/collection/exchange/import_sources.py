@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import mmap
 import secrets
 import shutil
@@ -51,6 +52,7 @@ MAX_MANIFEST_BYTES = 16 * 1024 * 1024
 RESERVED_BYTES = 256 * 1024 * 1024  # Disk space that stays free.
 _COPIED_BYTES = 1 << 20
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+ARC_MAGIC = b"filed"  # filedesc://, the URL of the first record.
 ZIP_MAGIC = b"PK\x03\x04"
 _HASHES = {"sha1": sha1, "sha-1": sha1, "sha256": sha256, "sha-256": sha256, "sha512": sha512, "md5": md5}
 
@@ -125,10 +127,20 @@ def _require_warc(file: Path) -> None:
     start = _start_of(file)
     if start.startswith(ZIP_MAGIC):
         raise ConfigError(f"{file} is a ZIP file; if it is a WACZ, use: evercrawl import wacz {file}")
+    if start.startswith(ARC_MAGIC) or (start.startswith(GZIP_MAGIC[:2]) and _unpacked_start(file) == ARC_MAGIC):
+        raise ConfigError(f"{file} is an ARC file; convert it to WARC first, for example with: warcio recompress")
     if start.startswith(ZSTD_MAGIC):
         raise ConfigError(f"{file} is compressed with zstd, which is not supported; use: zstd -d {file}")
     if start and not start.startswith((GZIP_MAGIC[:2], b"WARC/")):
         raise ConfigError(f"{file} is not a WARC file: it begins with {start!r}")
+
+
+def _unpacked_start(file: Path) -> bytes:
+    try:
+        with gzip.open(file) as opened:
+            return opened.read(len(ARC_MAGIC))
+    except (OSError, EOFError, zlib.error):
+        return b""  # Damaged; the reader says where.
 
 
 def _start_of(file: Path) -> bytes:

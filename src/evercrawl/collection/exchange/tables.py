@@ -30,7 +30,7 @@ ROWS_PER_TRANSACTION = 1000
 
 _COLUMN_TYPES = {
     "url": "VARCHAR",
-    "fetched_at": "TIMESTAMP",
+    "fetched_at": "TIMESTAMPTZ",
     "status": "SMALLINT",
     "content_type": "VARCHAR",
     "title": "VARCHAR",
@@ -226,7 +226,7 @@ COLUMNS = {
         "url": "VARCHAR",
         "site": "VARCHAR",
         "version": "INTEGER",
-        "fetched_at": "TIMESTAMP",
+        "fetched_at": "TIMESTAMPTZ",
         "status": "SMALLINT",
         "content_type": "VARCHAR",
         "title": "VARCHAR",
