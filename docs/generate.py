@@ -5,6 +5,8 @@ Run it with `make docs`; a test fails when a page differs from what this gives.
 
 from __future__ import annotations
 
+import json
+import tomllib
 from pathlib import Path
 
 import click
@@ -27,6 +29,7 @@ from evercrawl.web.openapi import openapi_document, scopes
 from evercrawl.web.protocols.metrics import METRICS
 
 REFERENCE = Path(__file__).resolve().parent / "reference"
+RESEARCH = Path(__file__).resolve().parents[1] / "research"
 NOTE = "<!-- Written by docs/generate.py; change the program and run `make docs`. -->"
 HELP_WIDTH = 100
 
@@ -51,7 +54,57 @@ def pages() -> dict[str, str]:
         "exit-codes.md": _exit_codes(),
         "api.md": _api(),
         "metrics.md": _metrics(),
+        "compare.md": _compare(),
     }
+
+
+def _compare() -> str:
+    """Return evercrawl beside its peers, from the facts and measurements in research/."""
+    facts = tomllib.loads((RESEARCH / "peers.toml").read_text(encoding="utf-8"))
+    measured = json.loads((RESEARCH / "peers-measured.json").read_text(encoding="utf-8"))
+    rows, peers = facts["rows"], facts["peer"]
+    heads = ("", "Licence", "Written in", *rows.values())
+    features = [(f"**{one['name']}**", one["licence"], one["language"], *(one[row] for row in rows)) for one in peers]
+    names = {one.get("measured", one["name"]): one["name"] for one in peers}
+    runs = [
+        (
+            names[run["name"]],
+            f"{run['cpu_s_per_1000']:.2f}" + ("" if run["complete"] else f" ({run['pages']} pages only)"),
+            str(run["peak_mb"]),
+            "yes" if run["asks_robots"] and run["keeps_to_robots"] else "no",
+            str(run["connections"]),
+            f"{run['requests_per_s']:g}",
+        )
+        for run in measured["runs"]
+    ]
+    parts = [
+        NOTE.replace("change the program", "change research/peers.toml or run bench/compare.py"),
+        "# evercrawl beside other programs",
+        "## Features",
+        "From each program's own documentation. A plugin or a service beside it may do more.",
+        _table(heads, features),
+        "## Measured",
+        f"`python bench/compare.py`, {measured['date']}, {measured['machine']}: a site of {measured['pages']} pages on the "
+        "same machine, for CPU and memory without delays; then 20 pages with each program's defaults (Scrapy: those of a new "
+        "project), as the server sees it. evercrawl also extracts text, compares, and writes WARC and state; the start of "
+        "each program counts. The others were not measured here.",
+        _table(
+            (
+                "",
+                "CPU seconds per 1,000 pages",
+                "Peak MB",
+                "Keeps to robots.txt",
+                "Connections at once",
+                "Requests per second",
+            ),
+            runs,
+        ),
+        "Larger races, with older figures: [measurements](../../research/benchmarks.md).",
+        "## What they do better",
+        "\n".join(f"- **{one['name']}**: {one['better']}" for one in peers if "better" in one),
+        "evercrawl is young: no release has been used by strangers for years, which is true of most of these.",
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
 def _meaning(known: SettingSpec) -> str:

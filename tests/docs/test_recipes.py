@@ -1,0 +1,143 @@
+"""Every recipe of the docs runs as it is written, against the demo's web on loopback.
+A section is one recipe: its commands run one after the other in an empty folder."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import os
+import re
+import shlex
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from tests.command_server import run_command
+from tests.postgres_server import PostgresServer, running_server
+from tests.worlds.demo_web import HOSTS, DemoWeb, Reply, serving
+
+RECIPES = Path(__file__).resolve().parents[2] / "docs" / "recipes"
+DEADLINE_S = 120
+_SECTION = re.compile(r"^## (.+?)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_COMMAND = re.compile(r"^\$ evercrawl (.+)$", re.MULTILINE)
+WANTED = (
+    "five pages", "mail", "ReplayWeb.page", "login", "scripts", "part of a site", "proxy", "fixed times",
+    "search engine or an agent", "dataset", "service", "back up and restore", "remove a page", "PostgreSQL",
+    "wget", "HTTrack", "Scrapy", "Heritrix", "changedetection.io", "ArchiveBox", "wrong",
+)  # fmt: skip
+COOKIES = "# Netscape HTTP Cookie File\n{host}\tFALSE\t/\tFALSE\t4102444800\tsession\tabc\n"
+
+
+def _recipes() -> dict[str, list[str]]:
+    """Return the commands of each recipe by its heading."""
+    return {
+        title: [command for block in _BLOCK.findall(body) for command in _COMMAND.findall(block)]
+        for page in sorted(RECIPES.glob("*.md"))
+        for title, body in _SECTION.findall(page.read_text(encoding="utf-8"))
+    }
+
+
+RUNNABLE = {title: commands for title, commands in _recipes().items() if commands}
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    web = DemoWeb()
+    for path in ("/ferry/", "/ships/", "/news/", "/tide/today"):
+        web.replies.setdefault((HOSTS[0], path), Reply(200, f"<title>{path}</title><h1>{path}</h1><p>Of the harbour."))
+    with serving(web) as port:
+        yield port
+
+
+class Kitchen:
+    """A folder in which recipes are tried, and where their addresses are on this machine."""
+
+    def __init__(self, folder: Path, port: int, database: str) -> None:
+        self.folder = folder
+        host = HOSTS[0]
+        self._names = {
+            "https://example.org": f"http://{host}:{port}",
+            "postgresql://crawler@db.example.org/crawls": database,
+        }
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("EVERCRAWL_")}
+        self.env = kept | {
+            "EVERCRAWL_CONTACT": "docs@example.org",
+            "EVERCRAWL_PACE__MODE": "unlimited",
+            "EVERCRAWL_HTTP__ALLOW_PRIVATE": "true",
+            "EVERCRAWL_HTTP__RESOLVE": f"{host}:{port}:127.0.0.1",
+            "XDG_CONFIG_HOME": str(folder / "config"),
+            "XDG_STATE_HOME": str(folder / "state"),
+        }
+        self.origin = self._names["https://example.org"]
+
+    def run(self, command: str, *, codes: tuple[int, ...] = (0,)) -> str:
+        """Run a command of a recipe; 7: it reached the limit that the recipe sets."""
+        for name, here in self._names.items():
+            command = command.replace(name, here)
+        done = run_command(*shlex.split(command), cwd=self.folder, env=self.env, timeout=DEADLINE_S)
+        assert done.returncode in codes, f"evercrawl {command}: {done.returncode}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    def prepare(self, commands: list[str]) -> None:
+        """Make the files that a recipe takes from another tool."""
+        text = "\n".join(commands)
+        if "cookies.txt" in text:
+            (self.folder / "cookies.txt").write_text(COOKIES.format(host=HOSTS[0]))
+        if "urls.txt" in text:
+            (self.folder / "urls.txt").write_text(f"{self.origin}/\n{self.origin}/ships/\n")
+        if "job.warc.gz" in text:
+            self.run("-C job crawl --scope list https://example.org/")
+            self.run("-C job export warc -o job.warc.gz")
+        if "changedetection-backup.zip" in text:
+            (self.folder / "changedetection-backup.zip").write_bytes(_backup(f"{self.origin}/"))
+
+
+def _backup(url: str) -> bytes:
+    watch = {"url": url, "time_between_check": {"hours": 3}, "include_filters": ["h1"], "uuid": "1"}
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as out:
+        out.writestr("url-watches.json", json.dumps({"watching": {"1": watch}, "settings": {}}))
+    return packed.getvalue()
+
+
+def test_the_recipes_that_people_look_for_are_there() -> None:
+    titles = "\n".join(_recipes())
+    assert [words for words in WANTED if words not in titles] == []
+
+
+@pytest.mark.parametrize("title", [title for title, commands in RUNNABLE.items() if "postgresql" not in str(commands)])
+def test_a_recipe_runs(title: str, port: int, tmp_path: Path) -> None:
+    kitchen = Kitchen(tmp_path, port, "")
+    kitchen.prepare(RUNNABLE[title])
+    for command in RUNNABLE[title]:
+        kitchen.run(command, codes=(0, 7) if "--max-" in command else (0,))
+    for written in tmp_path.glob("*.wacz"):
+        with zipfile.ZipFile(written) as package:
+            assert {"datapackage.json", "pages/pages.jsonl"} <= set(package.namelist())
+
+
+@pytest.mark.slow
+def test_the_recipe_for_postgresql_runs(port: int, tmp_path: Path) -> None:
+    (title,) = [title for title in RUNNABLE if "PostgreSQL" in title]
+    page = (RECIPES / "operate.md").read_text(encoding="utf-8")
+    (statements,) = re.findall(r"^```sql\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    with running_server() as server:
+        asyncio.run(_execute(server, statements))
+        address = f"postgresql://crawler@127.0.0.1:{server.port}/crawls"
+        kitchen = Kitchen(tmp_path, port, address)
+        for command in RUNNABLE[title]:
+            kitchen.run(command)
+
+
+async def _execute(server: PostgresServer, statements: str) -> None:
+    connection = await asyncpg.connect(server.dsn)
+    try:
+        for statement in filter(str.strip, statements.split(";")):
+            await connection.execute(statement)
+    finally:
+        await connection.close()
