@@ -32,7 +32,7 @@ define need_nginx
 endef
 
 # Formatted, linted and, together with the tests, checked by `make check`.
-SOURCES := src tests docs bench research
+SOURCES := src tests docs bench research deploy
 
 .PHONY: help
 help:  ## list the targets
@@ -211,6 +211,10 @@ lock:  ## choose versions again and write requirements.lock
 	@[ -x build/lock/bin/uv ] || { $(PYTHON) -m venv build/lock && build/lock/bin/pip install --quiet uv==$(UV_VERSION); }
 	build/lock/bin/uv pip compile pyproject.toml --quiet --upgrade --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --group dev --group docs --all-extras --universal --python-version 3.11 --custom-compile-command "make lock" -o requirements.lock
+
+.PHONY: release
+release: check  ## check, build, try and tag a version: make release VERSION=0.2.0 DRY=1 (nothing is uploaded)
+	$(BIN)/python deploy/release.py $(VERSION) $(if $(DRY),--dry-run)
 
 .PHONY: clean
 clean:  ## remove the environment and everything that was built

@@ -210,7 +210,7 @@ def use(stage: Stage) -> dict[str, object]:
         tried = start(Stage(**(vars(stage) | {"entrypoint": [], "command": ["touch", "/opt/x"]})), more={})
         tried.communicate(timeout=30)
         listed = b"harbour" in ask("/api/v1/collections", token)
-        found = b"tides" in ask("/c/harbour.evercrawl/api/v1/search?q=high+water", token)
+        found = b"tides" in ask("/c/harbour/api/v1/search?q=high+water", token)
     finally:
         process.send_signal(signal.SIGTERM)
         output = process.communicate(timeout=180)[0]

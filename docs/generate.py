@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 import click
 
@@ -61,50 +63,72 @@ def pages() -> dict[str, str]:
 def _compare() -> str:
     """Return evercrawl beside its peers, from the facts and measurements in research/."""
     facts = tomllib.loads((RESEARCH / "peers.toml").read_text(encoding="utf-8"))
-    measured = json.loads((RESEARCH / "peers-measured.json").read_text(encoding="utf-8"))
     rows, peers = facts["rows"], facts["peer"]
     heads = ("", "Licence", "Written in", *rows.values())
     features = [(f"**{one['name']}**", one["licence"], one["language"], *(one[row] for row in rows)) for one in peers]
-    names = {one.get("measured", one["name"]): one["name"] for one in peers}
-    runs = [
-        (
-            names[run["name"]],
-            f"{run['cpu_s_per_1000']:.2f}" + ("" if run["complete"] else f" ({run['pages']} pages only)"),
-            str(run["peak_mb"]),
-            "yes" if run["asks_robots"] and run["keeps_to_robots"] else "no",
-            str(run["connections"]),
-            f"{run['requests_per_s']:g}",
-        )
-        for run in measured["runs"]
-    ]
     parts = [
-        NOTE.replace("change the program", "change research/peers.toml or run bench/compare.py"),
+        NOTE.replace("change the program", "change the files named peers in research/"),
         "# evercrawl beside other programs",
         "## Features",
         "From each program's own documentation. A plugin or a service beside it may do more.",
         _table(heads, features),
-        "## Measured",
-        f"`python bench/compare.py`, {measured['date']}, {measured['machine']}: a site of {measured['pages']} pages on the "
-        "same machine, for CPU and memory without delays; then 20 pages with each program's defaults (Scrapy: those of a new "
-        "project), as the server sees it. evercrawl also extracts text, compares, and writes WARC and state; the start of "
-        "each program counts. The others were not measured here.",
+        "## Speed and memory",
+        *_race(json.loads((RESEARCH / "peers-race.json").read_text(encoding="utf-8"))),
+        *_politeness(
+            RESEARCH / "peers-measured.json", {one.get("measured", one["name"]): one["name"] for one in peers}
+        ),
+        "Programs that are not in a table were not measured here.",
+        "## What they do better",
+        "\n".join(f"- **{one['name']}**: {one['better']}" for one in peers if "better" in one),
+        "evercrawl is young: strangers have not used it for years, as they have most of these.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _race(race: dict[str, Any]) -> list[str]:
+    rows = [
+        (run["name"], *(f"{median(run[name]):g}" for name in ("pages_per_s", "cpu_s_per_1000")), run["peak_mb"])
+        for run in race["runs"]
+    ]
+    return [
+        f"`{race['command']}`, {race['date']}, {race['machine']}: {race['pages']:,} pages of {race['hosts']} hosts on the same "
+        "machine, without delays, each program on one core; medians. evercrawl also extracts text, compares, and writes WARC "
+        "and state; wget and Scrapy store the bodies. Later versions do more for a page and were slower: "
+        "[all measurements](../../research/benchmarks.md).",
+        _table(("", "Pages per second", "CPU seconds per 1,000 pages", "Peak MB"), rows),
+    ]
+
+
+def _politeness(file: Path, names: dict[str, str]) -> list[str]:
+    measured = json.loads(file.read_text(encoding="utf-8"))
+    rows = [
+        (
+            names[run["name"]],
+            "yes" if run["asks_robots"] and run["keeps_to_robots"] else "no",
+            str(run["connections"]),
+            f"{run['requests_per_s']:g}",
+            f"{run['cpu_s_per_1000']:g}" if run["complete"] else "did not end",
+            str(run["peak_mb"]),
+        )
+        for run in measured["runs"]
+    ]
+    return [
+        "## Politeness",
+        f"`python bench/compare.py`, {measured['date']}, {measured['machine']}: 20 pages with each program's defaults (Scrapy: "
+        f"those of a new project), as the server sees it. CPU and memory: {measured['pages']} pages without delays; in so "
+        "small a crawl the start of each program counts most.",
         _table(
             (
                 "",
-                "CPU seconds per 1,000 pages",
-                "Peak MB",
                 "Keeps to robots.txt",
                 "Connections at once",
                 "Requests per second",
+                "CPU seconds per 1,000 pages",
+                "Peak MB",
             ),
-            runs,
+            rows,
         ),
-        "Larger races, with older figures: [measurements](../../research/benchmarks.md).",
-        "## What they do better",
-        "\n".join(f"- **{one['name']}**: {one['better']}" for one in peers if "better" in one),
-        "evercrawl is young: no release has been used by strangers for years, which is true of most of these.",
     ]
-    return "\n\n".join(parts) + "\n"
 
 
 def _meaning(known: SettingSpec) -> str:

@@ -70,8 +70,8 @@ def main(shared: Path) -> None:
     licences = [f"- {origin}: {licence}" for origin, licence in LICENCES.items()]
     words = (
         "# Conformance data\n\n"
-        "Test vectors, one JSON object per line, written by `research/vendor_conformance.py`. Facts converted from the\n"
-        "tests of other projects keep their `source`: repository, file and commit. No code is kept.\n\n"
+        "Test vectors, one JSON object per line, written by `research/vendor_conformance.py`. Facts converted from\n"
+        "the tests of other projects keep their `source`: repository, file and commit. No code is kept.\n\n"
         "Not here, because they may not be published: whole pages of third parties (`maintext`, `near_duplicates`),\n"
         "robots.txt files of real sites, and corpora and projects without a licence. Tests over those run where\n"
         "`EVERCRAWL_SHARED` names the folder that has them; elsewhere the last lines of the run list them.\n\n"

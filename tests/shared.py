@@ -1,5 +1,5 @@
-"""Test vectors: those that may be published are in `tests/data/conformance`, all are in the folder that EVERCRAWL_SHARED
-names.
+"""Test vectors: those that may be published are in `tests/data/conformance`; all are in the folder that the variable
+EVERCRAWL_SHARED names.
 
 Without the folder, tests over data that may not be published are skipped and the summary says so. With the variable,
 missing data is a failure.

@@ -16,10 +16,11 @@ from evercrawl.cli.main import COMMANDS
 from evercrawl.cli.terminal import ExitCode
 from evercrawl.config.schema import known_settings
 from evercrawl.web.protocols.metrics import METRICS
+from tests.docs.test_docs import syntax_error
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 YAML_FILES = sorted(DEPLOY.rglob("*.yaml"))
-UNIT = DEPLOY / "evercrawl.service"
+UNITS = sorted(DEPLOY.glob("*.service"))
 _METRIC = re.compile(r"\bevercrawl_[a-z_]+")
 _VARIABLE = re.compile(r"\bEVERCRAWL_([A-Z_]+?)__([A-Z_]+)")
 UPLOADS_END_S = 120
@@ -45,8 +46,18 @@ def test_every_setting_in_the_files_exists() -> None:
     assert named <= set(known_settings())
 
 
-def test_the_compose_file_fits_together() -> None:
+def test_the_compose_file_for_one_machine_is_tight() -> None:
     (compose,) = documents(DEPLOY / "compose.yaml")
+    (service,) = compose["services"].values()
+    assert (service["read_only"], service["cap_drop"], service["volumes"]) == (True, ["ALL"], ["data:/data"])
+    assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+    stages = re.findall(r"(?m)^FROM \S+ AS (\w+)$", (DEPLOY / "Containerfile").read_text(encoding="utf-8"))
+    assert service["build"]["target"] == stages[-1] == "plain"
+    assert "browser" in stages
+
+
+def test_the_compose_file_fits_together() -> None:
+    (compose,) = documents(DEPLOY / "compose-cluster.yaml")
     services = compose["services"]
     assert {"worker", "database", "objects"} <= set(services)
     assert services["database"]["image"].endswith("postgres:15")
@@ -59,15 +70,21 @@ def test_the_compose_file_fits_together() -> None:
     worker = services["worker"]
     assert worker["command"][2] in COMMANDS
     assert (DEPLOY / worker["build"]["context"] / worker["build"]["dockerfile"]).is_file()
-    asked = set(re.findall(r"\$\{(\w+)", (DEPLOY / "compose.yaml").read_text(encoding="utf-8")))
+    asked = set(re.findall(r"\$\{(\w+)", (DEPLOY / "compose-cluster.yaml").read_text(encoding="utf-8")))
     given = set(re.findall(r"(?m)^(\w+)=", (DEPLOY / "example.env").read_text(encoding="utf-8")))
     assert asked == given
 
 
 def test_the_image_runs_without_root_and_copies_what_is_there() -> None:
     text = (DEPLOY / "Containerfile").read_text(encoding="utf-8")
-    assert "\nUSER 10001:10001\n" in text
-    assert text.index("USER 10001") < text.index("ENTRYPOINT")
+    for last in re.split(r"(?m)^FROM base AS ", text)[1:]:
+        assert last.endswith(("USER 10001:10001\n", "USER 10001:10001\n\n"))
+    health = re.search(r"(?m)^  CMD (\[.*\])$", text)
+    assert health is not None
+    assert "/healthz" in json.loads(health[1])[-1]
+    started = re.search(r"(?m)^CMD (\[.*\])$", text)
+    assert started is not None
+    assert syntax_error(json.loads(started[1])) is None
     for sources in re.findall(r"(?m)^COPY ((?:(?!--)\S+ )+)\S+$", text):
         assert all((DEPLOY.parent / source).exists() for source in sources.split())
     extras = re.search(r"'\.\[(.*?)\]'", text)
@@ -76,11 +93,18 @@ def test_the_image_runs_without_root_and_copies_what_is_there() -> None:
     assert all(f"\n{extra} = [" in project for extra in extras[1].split(","))
 
 
-def test_the_unit_is_a_sound_one(tmp_path: Path) -> None:
-    text = UNIT.read_text(encoding="utf-8")
+@pytest.mark.skipif(shutil.which("sh") is None, reason="sh is missing")
+def test_the_scripts_can_be_read() -> None:
+    for script in DEPLOY.glob("*.sh"):
+        assert subprocess.run(["sh", "-n", str(script)], capture_output=True, text=True).stderr == ""
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda path: path.name)
+def test_the_unit_is_a_sound_one(unit: Path) -> None:
+    text = unit.read_text(encoding="utf-8")
     call = re.search(r"(?m)^ExecStart=\S+ (.*)$", text)
     assert call is not None
-    assert call[1].split()[-1] in COMMANDS
+    assert syntax_error(call[1].split()) is None
     codes = re.findall(r"(?m)^(?:SuccessExitStatus|RestartPreventExitStatus)=(\d+)", text)
     assert {int(code) for code in codes} == {ExitCode.TERMINATED, ExitCode.USAGE}
     stop = re.search(r"(?m)^TimeoutStopSec=(\d+)", text)
@@ -89,13 +113,14 @@ def test_the_unit_is_a_sound_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is missing")
-def test_systemd_accepts_the_unit(tmp_path: Path) -> None:
+@pytest.mark.parametrize("unit", UNITS, ids=lambda path: path.name)
+def test_systemd_accepts_the_unit(unit: Path, tmp_path: Path) -> None:
     # The program is not installed where the unit expects it.
-    text = UNIT.read_text(encoding="utf-8")
-    copy = tmp_path / UNIT.name
+    text = unit.read_text(encoding="utf-8")
+    copy = tmp_path / unit.name
     copy.write_text(re.sub(r"(?m)^ExecStart=\S+", "ExecStart=/bin/true", text), encoding="utf-8")
     done = subprocess.run(["systemd-analyze", "verify", str(copy)], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, UNIT.name in done.stderr) == (0, False), done.stderr
+    assert (done.returncode, unit.name in done.stderr) == (0, False), done.stderr
 
 
 def test_the_manifests_fit_together() -> None:
@@ -110,6 +135,16 @@ def test_the_manifests_fit_together() -> None:
         assert objects[kind, "worker"]["spec"][name]["matchLabels"] == pod["metadata"]["labels"]
     sources = {name["name"] for source in container["envFrom"] for name in source.values()}
     assert all(("ConfigMap", name) in objects and ("Secret", name) in objects for name in sources)
+    web = objects["Deployment", "web"]["spec"]["template"]
+    (container,) = web["spec"]["containers"]
+    assert container["securityContext"]["readOnlyRootFilesystem"] is True
+    assert objects["Service", "web"]["spec"]["selector"] == web["metadata"]["labels"]
+    claims = {
+        one["persistentVolumeClaim"]["claimName"]
+        for one in web["spec"]["volumes"]
+        if len(one) == 2 and "emptyDir" not in one
+    }
+    assert claims == {"web"} == {name for kind, name in objects if kind == "PersistentVolumeClaim"}
     assert all(each["metadata"].get("namespace", "evercrawl") == "evercrawl" for each in objects.values())
 
 

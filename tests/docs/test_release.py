@@ -1,0 +1,51 @@
+"""What `deploy/release.py` refuses."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+from pathlib import Path
+from types import ModuleType
+
+from evercrawl.model import __version__
+
+ROOT = Path(__file__).resolve().parents[2]
+READ = (
+    "src/evercrawl/model/__init__.py",
+    "CITATION.cff",
+    "CHANGELOG.md",
+    "deploy/kubernetes/workers.yaml",
+    "pyproject.toml",
+)
+
+
+def _release() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("release", ROOT / "deploy" / "release.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_place_that_names_the_version_agrees() -> None:
+    assert list(_release().problems(ROOT, __version__)) == []
+
+
+def test_another_version_is_refused_everywhere() -> None:
+    assert len(list(_release().problems(ROOT, "9.9.9"))) == 4
+
+
+def test_a_placeholder_or_a_missing_date_keeps_it_from_strangers(tmp_path: Path) -> None:
+    for name in READ:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    release = _release()
+    changes, project = tmp_path / "CHANGELOG.md", tmp_path / "pyproject.toml"
+    changes.write_text(re.sub(r"\(not released yet\)", "(2026-12-01)", changes.read_text()))
+    project.write_text(project.read_text().replace("evercrawl.example/", "evercrawl.test/"))
+    assert list(release.unready(tmp_path, __version__)) == []
+    project.write_text(project.read_text().replace("evercrawl.test/", "evercrawl.example/"))
+    changes.write_text(changes.read_text().replace("(2026-12-01)", "(soon)"))
+    assert len(list(release.unready(tmp_path, __version__))) == 2
