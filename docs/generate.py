@@ -100,6 +100,8 @@ def _race(race: dict[str, Any]) -> list[str]:
 
 
 def _politeness(file: Path, names: dict[str, str]) -> list[str]:
+    if not file.exists():
+        return []
     measured = json.loads(file.read_text(encoding="utf-8"))
     rows = [
         (
