@@ -190,7 +190,7 @@ docs: venv  ## write the generated reference pages again
 	$(BIN)/python docs/generate.py
 
 .PHONY: docs-site
-docs-site: docs  ## build the documentation as a site with search in build/site; open build/site/index.html
+docs-site: docs  ## build the documentation as a site with search in build/site
 	$(BIN)/python docs/build_site.py
 
 .PHONY: man

@@ -26,6 +26,7 @@ SECTIONS = (
     ("Reference", ("reference", "stability.md", "formats")),
 )  # By need: first what a newcomer looks for.
 _LINK = re.compile(r"(\]\()((?:\.\./)+[^)\s]+)(\))")
+_LOADED = re.compile(r'<(?:script|img|link rel="(?:stylesheet|icon)")[^>]*(?:src|href)="((?:https?:)?//[^"]+)"')
 _LOCAL = re.compile(r'(?:href|src)="([^":?#][^":?#]*)(?:[?#][^"]*)?"')
 
 
@@ -80,6 +81,11 @@ def broken_links(site: Path) -> list[str]:
     ]
 
 
+def foreign_loads(site: Path) -> list[str]:
+    """Return what pages would load from other hosts."""
+    return sorted({url for page in site.rglob("*.html") for url in _LOADED.findall(page.read_text(encoding="utf-8"))})
+
+
 def main() -> None:
     """Build this version beside those that are there, check its links and list all versions."""
     version = re.search(r'__version__ = "(.+)"', (ROOT / "src/evercrawl/model/__init__.py").read_text())
@@ -92,6 +98,8 @@ def main() -> None:
     )
     if broken := broken_links(folder):
         raise SystemExit("links that lead nowhere:\n" + "\n".join(broken))
+    if foreign := foreign_loads(folder):
+        raise SystemExit(f"loaded from other hosts: {foreign}")
     versions = sorted((path.name for path in SITE.iterdir() if path.is_dir()), reverse=True)
     listed = [{"version": one, "title": one, "aliases": ["latest"] if one == versions[0] else []} for one in versions]
     (SITE / "versions.json").write_text(json.dumps(listed))
@@ -99,7 +107,7 @@ def main() -> None:
         f'<!doctype html><meta http-equiv="refresh" content="0; url={versions[0]}/index.html">'
     )
     pages = sum(1 for _ in folder.rglob("*.html"))
-    print(f"{pages} pages in {folder}; open {SITE / 'index.html'}")
+    print(f"{pages} pages in {folder}; read them with: python3 -m http.server -d {SITE}")
 
 
 if __name__ == "__main__":

@@ -70,7 +70,8 @@ def _compare() -> str:
         NOTE.replace("change the program", "change the files named peers in research/"),
         "# evercrawl beside other programs",
         "## Features",
-        "From each program's own documentation. A plugin or a service beside it may do more.",
+        "As we know these programs in November 2026; only what is under the next headings was measured. A plugin or a service "
+        "beside them may do more. Corrections are welcome.",
         _table(heads, features),
         "## Speed and memory",
         *_race(json.loads((RESEARCH / "peers-race.json").read_text(encoding="utf-8"))),
