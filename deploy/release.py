@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 TOOLS = ROOT / "build" / "release"
 DIST = TOOLS / "dist"
-PINNED = ("build==1.3.0", "twine==6.2.0", "pyroma==5.0", "pip-audit==2.9.0")
+PINNED = ("build==1.6.1", "twine==7.0.0", "pyroma==5.0.1", "pip-audit==2.10.1")
 
 
 def problems(root: Path, version: str) -> Iterator[str]:

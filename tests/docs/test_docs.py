@@ -39,13 +39,18 @@ _REST = re.compile(r"\s+#\s| \| | && | > | < |\s{2,}")
 _OPTION = re.compile(r"`(--[a-z][a-z-]+)")
 
 
-def _generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("docs_generate", DOCS / "generate.py")
+def load_script(path: Path) -> ModuleType:
+    """Import a program of the repository that is not part of a package."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def _generator() -> ModuleType:
+    return load_script(DOCS / "generate.py")
 
 
 def _name(path: Path) -> str:
@@ -143,11 +148,7 @@ def _anchors(text: str) -> set[str]:
 
 
 def test_the_site_lists_every_page_once() -> None:
-    spec = importlib.util.spec_from_file_location("build_site", DOCS / "build_site.py")
-    assert spec is not None
-    assert spec.loader is not None
-    site = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(site)
+    site = load_script(DOCS / "build_site.py")
     listed = [
         page
         for part in site.page_order()

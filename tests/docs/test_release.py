@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shutil
 from pathlib import Path
 from types import ModuleType
 
 from evercrawl.model import __version__
+from tests.docs.test_docs import load_script
 
 ROOT = Path(__file__).resolve().parents[2]
 READ = (
@@ -21,12 +21,7 @@ READ = (
 
 
 def _release() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("release", ROOT / "deploy" / "release.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script(ROOT / "deploy" / "release.py")
 
 
 def test_every_place_that_names_the_version_agrees() -> None:
