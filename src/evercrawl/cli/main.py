@@ -144,7 +144,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code; turn every error into one clear message."""
-    cli = CliContext()
+    cli, stdout = CliContext(), sys.stdout
     try:
         code = root.main(list(arguments), prog_name="evercrawl", standalone_mode=False, obj=cli)
         sys.stdout.flush()  # Here, not when Python ends: the reader may have gone.
@@ -156,9 +156,11 @@ def run(arguments: Sequence[str]) -> int:
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
         return _close_broken_pipe()
-    except SystemExit as exit:
-        # Click ends the program when a reader has gone, and marks standard output for it.
-        return _close_broken_pipe() if type(sys.stdout).__name__ == "PacifyFlushWrapper" else int(exit.code or 0)
+    except SystemExit:
+        # Click ends the program when a reader has gone, and replaces standard output before.
+        if sys.stdout is stdout:
+            raise
+        return _close_broken_pipe()
     except BugFound as error:
         return _print_bug(error, cli)
     except EvercrawlError as error:
