@@ -42,12 +42,13 @@ class ExampleWeb:
         }
 
     def _site(self) -> dict[str, Reply]:
+        about = Reply(200, _page("About us", _prose(_ABOUT) + _links({"/print/about": "to print"})))
         site = {
             "/robots.txt": Reply(200, "User-agent: *\nDisallow: /private/\n\nSitemap: /sitemap.xml\n", "text/plain"),
             "/": Reply(200, _page("Harbour town", '<img src="/boat.png" alt="a boat">' + _links(_home()))),
             "/prices": Reply(200, _page("Prices", self.prices)),
-            "/about": Reply(200, _page("About us", _prose(_ABOUT))),
-            "/print/about": Reply(200, _page("About us", _prose(_ABOUT))),
+            "/about": about,
+            "/print/about": about,
             "/fair": Reply(200, _page("Fair", _prose("The fair of last year was a terrible, boring waste of time."))),
             "/private/ledger": Reply(200, _page("Ledger", "Nobody should read this.")),
             "/old/prices": Reply(301, "", location="/prices"),
@@ -90,7 +91,6 @@ def _home() -> dict[str, str]:
     return {
         "/prices": "Prices",
         "/about": "About us",
-        "/print/about": "About us (print)",
         "/fair": "The fair",
         "/guides/": "Guides",
         "/private/ledger": "the ledger",

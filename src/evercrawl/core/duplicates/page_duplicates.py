@@ -9,7 +9,7 @@ import re
 from xxhash import xxh32_intdigest
 
 from evercrawl.core.duplicates.minhash import signature_similarity
-from evercrawl.core.url import site_of
+from evercrawl.core.url import path_of, site_of
 from evercrawl.model.page import DuplicateCandidate
 
 MIN_CANONICAL_SIMILARITY = 0.1
@@ -50,7 +50,12 @@ def is_plainer(url: str, other: str) -> bool:
     parameters, others = len(_PARAMETERS.findall(url)), len(_PARAMETERS.findall(other))
     if parameters != others:
         return parameters < others
-    return other.partition("?")[0].startswith(url.partition("?")[0].removesuffix("/") + "/") and len(url) < len(other)
+    rest = iter(_segments(other))
+    return len(url) < len(other) and all(segment in rest for segment in _segments(url))
+
+
+def _segments(url: str) -> list[str]:
+    return list(filter(None, path_of(url).partition("?")[0].split("/")))
 
 
 _WORD = re.compile(r"\w+")

@@ -91,6 +91,7 @@ def test_titles_of_different_pages(one: str, other: str) -> None:
         ("/index?title=Tea", "/index?title=Tea&oldid=7"),
         ("/index?title=Tea", "/index?oldid=7;title=Tea"),
         ("/tea", "/tea/print"),
+        ("/tea", "/print/tea"),
         ("/", "/index.html"),
     ],
 )
