@@ -179,10 +179,8 @@ class StoredAssets:
 
     def write_redirect(self, url: str, answer: Moved, stored: Stored, *, now: datetime) -> None:
         """Store where a URL redirects to."""
-        row = _resource(url, answer.status, answer.headers, answer.exchange, stored, now=now)
-        digest = content_digest(f"{answer.status} {answer.target}".encode())
         fresh_us = self._fresh_until(answer.headers, now=now)
-        self._add(row._replace(digest=digest, moved_to=answer.target, fresh_until_us=fresh_us))
+        self._add(redirect_row(url, answer, stored, now=now)._replace(fresh_until_us=fresh_us))
 
     def _add(self, row: Resource) -> None:
         self._newest[row.key] = row
@@ -197,6 +195,12 @@ class StoredAssets:
         age = _MAX_AGE.search(control)
         span = min(timedelta(seconds=int(age[1])), MAX_FRESH) if age else timedelta(0)
         return to_us(now) + span_us(max(span, self._settings.assets.refresh))
+
+
+def redirect_row(url: str, answer: Moved, stored: Stored, *, now: datetime) -> Resource:
+    """Return the row of a redirect."""
+    row = _resource(url, answer.status, answer.headers, answer.exchange, stored, now=now)
+    return row._replace(digest=content_digest(f"{answer.status} {answer.target}".encode()), moved_to=answer.target)
 
 
 def _resource(

@@ -23,6 +23,11 @@ def from_us(moment_us: int) -> datetime:
     return _EPOCH + timedelta(microseconds=moment_us)
 
 
+def iso_time(moment_us: int) -> str:
+    """Return a moment as in ISO 8601, to the second."""
+    return from_us(moment_us).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def span_us(span: timedelta) -> int:
     """Return a span in microseconds."""
     return span // _MICROSECOND

@@ -90,7 +90,7 @@ def export_command(
     parquet   the same for DuckDB, pandas and others (needs evercrawl[parquet])
     dataset   a folder of Parquet files per shard: pages, links and text, for
               DuckDB, Spark, Ray (needs evercrawl[parquet])
-    sqlite    one file with the tables pages and versions
+    sqlite    one file with the tables pages, versions and redirects
     markdown  a folder with the main text of each page
     chunks    one JSON object per section of each page, as Markdown with stable
               ids, for search engines and language models

@@ -162,11 +162,20 @@ class ExportRun:
             return
         for shard in StateReader(self.collection).shards():
             with version_reader(self.collection, shard) as reader:
-                chosen: Iterator[Resource] = filter(self._is_selected, reader.resources())
-                if not self.selection.all_versions:
-                    chosen = (max(contents, key=_newest_sound) for _, contents in groupby(chosen, attrgetter("key")))
-                for resource in chosen:
+                for resource in self._selected_resources(reader):
                     yield from self._resource(reader, resource)
+
+    def redirects(self) -> Iterator[Resource]:
+        """Yield the redirects among the resources, without their responses."""
+        for shard in StateReader(self.collection).shards():
+            with version_reader(self.collection, shard) as reader:
+                yield from (one for one in self._selected_resources(reader) if one.moved_to is not None)
+
+    def _selected_resources(self, reader: VersionReader) -> Iterator[Resource]:
+        chosen: Iterator[Resource] = filter(self._is_selected, reader.resources())
+        if self.selection.all_versions:
+            return chosen
+        return (max(contents, key=_newest_sound) for _, contents in groupby(chosen, attrgetter("key")))
 
     def _resource(self, reader: VersionReader, resource: Resource) -> Iterator[SelectedResponse]:
         version = as_version(resource)

@@ -24,6 +24,7 @@ from evercrawl.core.frontier import priority_of
 from evercrawl.core.revisit.request_budget import RequestBudget
 from evercrawl.core.url import key_of, registrable_domain, site_of, site_parts
 from evercrawl.engine.apply import archive_answer, visit_row
+from evercrawl.engine.assets import redirect_row
 from evercrawl.engine.commits import CommitBuffer
 from evercrawl.engine.decide import decide
 from evercrawl.engine.decision import Decision, DuplicateLookup, PageKnowledge, Policy, Related, SiteKnowledge
@@ -274,6 +275,8 @@ class ShardImporter:
         if self._is_out_of_scope(page):
             visit = visit._replace(due_us=None)
         self._buffer.write_visit(page, visit)
+        if isinstance(result, Moved) and stored is not None:
+            self._buffer.batch.resources.append(redirect_row(page.url, result, stored, now=now))
         self._in_batch.add(page.key)
         if visit.version is not None:
             self._report.versions += 1

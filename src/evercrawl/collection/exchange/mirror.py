@@ -115,6 +115,7 @@ def _write_resource(answer: SelectedResponse, below: str, tree: PageTree, index:
     version, stored, resource = answer.version, answer.stored, answer.resource
     if resource is not None and resource.moved_to is not None:
         index.add_redirect(version.url, below, resource.moved_to)
+        tree.add_redirect(version, resource.moved_to)
     elif version.status is not None and version.status < 400:
         body = decode_stored_body(version, stored.http)
         kind = sniff_media_type(stored.http.headers, body)

@@ -21,7 +21,7 @@ from evercrawl.collection.exchange.export_run import MAPPING, ExportRun, open_ou
 from evercrawl.collection.exchange.markdown import markdown_of
 from evercrawl.core.document.media_type import HTML_TYPES
 from evercrawl.core.url import DEFAULT_PORTS, path_of, site_of, site_parts
-from evercrawl.model.time import from_us
+from evercrawl.model.time import from_us, iso_time
 
 PAUSE_US = 60 * 60 * 1_000_000  # A longer pause between stored versions separates two crawls.
 _MINUTE_US = 60 * 1_000_000
@@ -130,6 +130,11 @@ class PageTree:
         self._mapping.write(_mapping_line(version, parts, wanted, is_moved=parts != (*below, *wanted.parts)))
         return "/".join(parts)
 
+    def add_redirect(self, version: StoredVersion, moved_to: str) -> None:
+        """Note a redirect: it has no file."""
+        fields = {"url": version.url, "moved_to": moved_to, "fetched_at": iso_time(version.seen_us)}
+        self._mapping.write(orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE))
+
 
 @contextmanager
 def page_tree(folder: Path) -> Iterator[PageTree]:
@@ -161,7 +166,7 @@ def _mapping_line(version: StoredVersion, parts: tuple[str, ...], wanted: Mirror
         "url": version.url,
         "path": "/".join(parts),
         "version": version.number or None,
-        "fetched_at": from_us(version.seen_us).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "fetched_at": iso_time(version.seen_us),
         "renamed": is_moved or wanted.is_renamed,
     }
     return orjson.dumps(fields, option=orjson.OPT_APPEND_NEWLINE)

@@ -18,7 +18,7 @@ import orjson
 from evercrawl.collection.exchange.export_run import MAPPING, ExportedPage, ExportRun
 from evercrawl.core.url import canonical, shard_of_site, site_of
 from evercrawl.errors import ConfigError, StoreUnavailable
-from evercrawl.model.time import from_us
+from evercrawl.model.time import iso_time
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """A spreadsheet runs a cell with such a start as a formula, which a page could abuse."""
@@ -62,6 +62,12 @@ create table versions (
   usage text,
   primary key (page_id, version)
 );
+create table redirects (
+  url text not null,
+  moved_to text not null,
+  status integer,
+  fetched_at text not null
+);
 create view latest as
 select p.url, p.site, v.* from pages p join versions v on v.page_id = p.id
  where v.version = (select max(w.version) from versions w where w.page_id = p.id);
@@ -87,7 +93,7 @@ def export_row(page: ExportedPage) -> ExportRow:
     version = page.version
     return ExportRow(
         url=version.url,
-        fetched_at=from_us(version.seen_us).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        fetched_at=iso_time(version.seen_us),
         status=version.status,
         content_type=version.content_type,
         title=version.title,
@@ -186,13 +192,15 @@ def _sql_string(path: Path) -> str:
 
 
 def write_sqlite(run: ExportRun, target: Path) -> None:
-    """Write a SQLite file with the tables `pages` and `versions` and the view `latest`."""
+    """Write a SQLite file with the tables `pages`, `versions` and `redirects` and the view `latest`."""
     db = sqlite3.connect(target, isolation_level=None)
     try:
         db.execute("pragma journal_mode = off")
         db.execute("pragma synchronous = off")
         db.executescript(_SQLITE_SCHEMA)
         _fill(db, run.pages())
+        rows = ((one.url, one.moved_to, one.status, iso_time(one.seen_us)) for one in run.redirects())
+        db.executemany("insert into redirects values (?, ?, ?, ?)", rows)
         db.execute("create index versions_by_time on versions (fetched_at)")
         db.execute("pragma user_version = 1")
     except sqlite3.Error as error:
@@ -320,7 +328,7 @@ def _write_page(page: ExportedPage, outs: Mapping[str, BinaryIO], counts: dict[s
                 url=version.url,
                 site=site,
                 version=version.number,
-                fetched_at=from_us(version.seen_us).strftime("%Y-%m-%dT%H:%M:%SZ"),
+                fetched_at=iso_time(version.seen_us),
                 status=version.status,
                 content_type=version.content_type,
                 title=version.title,

@@ -34,7 +34,7 @@ from evercrawl.collection.stored_pages import StoredRecord, following_records, r
 from evercrawl.core.document.media_type import HTML_TYPES, sniff_media_type
 from evercrawl.core.url import surt
 from evercrawl.model import __version__
-from evercrawl.model.time import from_us
+from evercrawl.model.time import from_us, iso_time
 
 
 class ByteSink(Protocol):
@@ -327,7 +327,7 @@ def _write_records(run: ExportRun, parts: WarcParts, lines: SortedLines, pages: 
 
 def _page_line(answer: SelectedResponse) -> bytes:
     version = answer.version
-    fields = {"id": version.record_id.hex(), "url": version.url, "ts": _moment(version.seen_us)}
+    fields = {"id": version.record_id.hex(), "url": version.url, "ts": iso_time(version.seen_us)}
     if version.title:
         fields["title"] = version.title
     return orjson.dumps(fields | {"size": version.body_bytes}) + b"\n"
@@ -356,12 +356,8 @@ def _about(run: ExportRun, first: SelectedResponse | None) -> dict[str, Any]:
         "software": f"evercrawl/{__version__}",
     }
     if first is not None:
-        about |= {"mainPageUrl": first.version.url, "mainPageDate": _moment(first.version.seen_us)}
+        about |= {"mainPageUrl": first.version.url, "mainPageDate": iso_time(first.version.seen_us)}
     return about
-
-
-def _moment(at_us: int) -> str:
-    return from_us(at_us).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _sha256(data: bytes) -> str:

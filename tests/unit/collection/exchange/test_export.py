@@ -320,6 +320,19 @@ def test_sqlite_opens_in_sqlite(collection, tmp_path):
     db.close()
 
 
+def test_redirects_are_in_tables_and_beside_the_files_of_a_mirror(tmp_path):
+    moved = response(SITE + "/old", day(1), b"", status="301 Moved Permanently", head="Location: /new")
+    collection = collection_of(tmp_path, moved, response(SITE + "/new", day(1), A))
+    collection.export("sqlite", tmp_path / "x.sqlite")
+    db = sqlite3.connect(tmp_path / "x.sqlite")
+    expected = (SITE + "/old", SITE + "/new", 301, "2026-03-02T12:00:00Z")
+    assert db.execute("select * from redirects").fetchall() == [expected]
+    db.close()
+    collection.export("mirror", tmp_path / "files")
+    rows = [json.loads(line) for line in (tmp_path / "files" / "mapping.jsonl").read_text().splitlines()]
+    assert {"url": SITE + "/old", "moved_to": SITE + "/new", "fetched_at": "2026-03-02T12:00:00Z"} in rows
+
+
 def test_a_line_for_a_terminal_has_no_control_characters():
     row = ExportRow(SITE, "", 200, None, "\x1b[2J\u202e", None, "\x9b1m\x7f", "", 1)
     line = json_line(row, is_terminal=True)
