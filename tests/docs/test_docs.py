@@ -6,6 +6,8 @@ import importlib.util
 import re
 import shlex
 from collections.abc import Iterator
+from difflib import unified_diff
+from itertools import islice
 from pathlib import Path
 from types import ModuleType
 
@@ -73,10 +75,16 @@ def test_the_reference_is_up_to_date() -> None:
     pages = _generator().pages()
     assert set(pages) == {path.name for path in (DOCS / "reference").glob("*.md")}
     _report([
-        f"docs/reference/{name} is out of date; run: make docs"
+        f"docs/reference/{name} is out of date; run: make docs\n{difference}"
         for name, text in pages.items()
-        if (DOCS / "reference" / name).read_text() != text
+        if (difference := _difference((DOCS / "reference" / name).read_text(), text))
     ])  # fmt: skip
+
+
+def _difference(before: str, after: str) -> str:
+    """Return the lines that differ; empty: none."""
+    lines = unified_diff(before.splitlines(), after.splitlines(), "stored", "generated", n=0, lineterm="")
+    return "\n".join(islice(lines, 20))
 
 
 def test_every_setting_section_reason_and_exit_code_has_a_text() -> None:
@@ -93,7 +101,7 @@ def _leaves(command: click.Command, name: str = "") -> Iterator[tuple[str, click
     if not isinstance(command, click.Group):
         yield name.strip(), command
         return
-    context = click.Context(command)
+    context = click.Context(command, **root.context_settings)
     for child in command.list_commands(context):
         found = command.get_command(context, child)
         assert found is not None
@@ -113,7 +121,7 @@ def _options(command: click.Command) -> list[click.Option]:
 def test_every_command_and_option_has_a_help_text() -> None:
     found = []
     for name in COMMANDS:
-        command = root.get_command(click.Context(root), name)
+        command = root.get_command(click.Context(root, **root.context_settings), name)
         assert command is not None, name
         found += [] if command.help else [f"{name} has no help text"]
         found += [f"{name} {option.opts[0]} has no help text" for option in _options(command) if not option.help]
@@ -200,7 +208,7 @@ def _calls() -> Iterator[tuple[str, list[str]]]:
 def syntax_error(words: list[str]) -> str | None:
     """Return what is wrong with the words of a command; values are not checked."""
     command: click.Command = root
-    context = click.Context(root)
+    context = click.Context(root, **root.context_settings)
     try:
         while isinstance(command, click.Group):
             parser = command.make_parser(context)

@@ -460,7 +460,7 @@ def test_ping_submits_the_changes_of_a_build(owner: Owner) -> None:
         kind, document = search.got[0]
         assert kind == "application/json; charset=utf-8"
         assert document["urlList"] == [f"{owner.base}p2.html"]
-        assert (document["host"], document["key"]) == (HOST, key)
+        assert (document["host"], document["key"]) == (f"{HOST}:{owner.port}", key)
         assert document["keyLocation"] == f"{owner.base}{key}.txt"
         search.status = 403
         refused = owner.json(*ping, "--endpoint", endpoint, "--allow-private", code=1)

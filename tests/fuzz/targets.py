@@ -59,14 +59,17 @@ from evercrawl.core.search.tokenizer import normalize_for_index
 from evercrawl.core.sign_in.cookies import CookieJar, parse_cookie_file
 from evercrawl.core.sign_in.login_form import find_login_form
 from evercrawl.core.sitemap.feed_text import feed_document
+from evercrawl.core.sitemap.llms_txt import read_llms_txt
 from evercrawl.core.sitemap.sitemap_reader import read_sitemap
 from evercrawl.core.sitemap.websub_protocol import discover_hubs
 from evercrawl.core.traps.url_check import url_verdict
 from evercrawl.core.url import canonical, join, key_of, surt
+from evercrawl.core.usage_terms import header_terms, page_terms, parse_preferences, tdmrep_terms
 from evercrawl.engine.ports import ParseTask
 from evercrawl.errors import ConfigError, StoreUnavailable
 from evercrawl.model.fetch import Exchange, Fetched, Request
 from evercrawl.model.settings import HttpSettings, ParseSettings
+from evercrawl.model.sitemap import SitemapLimits
 from evercrawl.model.table import parse_filters
 from evercrawl.outpost.channel import NotAuthentic, _parse_hello
 from evercrawl.outpost.messages import (
@@ -272,6 +275,15 @@ def read_robots(data: bytes) -> None:
     for url in (URL, "https://a.example/", "https://a.example/" + "a" * 500 + "?q=%zz"):
         verdict_for(rules, url)
     sitemap_urls(rules, URL)
+
+
+def read_publisher(data: bytes) -> None:
+    """Read what a publisher says about use, and its list of pages for language models."""
+    read_llms_txt(data, URL, limits=SitemapLimits())
+    parse_preferences(text(data), "robots.txt")
+    tdmrep_terms(URL, data)
+    header_terms(URL, (("X-Robots-Tag", text(data)), ("Link", text(data)), ("tdm-policy", text(data))), agent="a")
+    page_terms(URL, (("Content-Type", "text/html"),), data, agent="a")
 
 
 def read_feed(data: bytes) -> None:
@@ -491,6 +503,13 @@ href="https://a.example/f"/><entry><title type="html">A</title><link href="/1"/>
 <content type="xhtml"><div>x</div></content></entry></feed>""",
     b'<!DOCTYPE x [<!ENTITY a "b"><!ENTITY c "&a;&a;">]><rss><channel><item><title>&c;</title></item></channel></rss>',
 )
+PUBLISHER = (
+    b"# Town\n> About us\n\n## Pages\n- [Prices](/prices): what it costs\n- https://a.example/x\n",
+    b'train-ai=n, search=y;q="x", ai-input=yes, ai-train=no',
+    b'[{"location": "/news/*.html$", "tdm-reservation": 1, "tdm-policy": "/tdm.json"}]',
+    b'<meta name=robots content="noai, noimageai"><meta name="tdm-reservation" content=1><a rel=license href=/l>L</a>'
+    b'<script type="application/ld+json">{"license": ["https://a.example/l", {"name": "L"}]}</script>',
+)
 ROBOTS = (
     b"User-agent: *\nDisallow: /a*b$\nAllow: /%7Ex\nCrawl-delay: 2.5\n\nUser-agent: evercrawl\nDisallow: /p\n"
     b"Sitemap: /s.xml\nRequest-rate: 1/5 0600-0845\nVisit-time: 0600-0845\n",
@@ -525,6 +544,7 @@ TARGETS: dict[str, Target] = {
     "robots.txt": Target(read_robots, ROBOTS),
     "sitemap": Target(lambda data: read_sitemap(data, URL), (SITEMAP, INDEX, gzip.compress(SITEMAP), URLS[1])),
     "feed": Target(read_feed, FEEDS),
+    "publisher": Target(read_publisher, PUBLISHER),
     "HTTP response": Target(read_response, RESPONSES, (BadResponse,)),
     "content coding": Target(read_coded, CODED),
     "WARC": Target(read_warc, (WARC,)),

@@ -7,6 +7,7 @@ import ast
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import _lru_cache_wrapper
 from pathlib import Path
 from types import CodeType, FrameType
 
@@ -38,6 +39,15 @@ def _takes_text(node: ast.FunctionDef) -> bool:
     return not names.isdisjoint(TEXTS)
 
 
+def forget_cached() -> None:
+    """Let functions that keep results run again, whatever other tests called."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("evercrawl."):
+            for value in list(vars(module).values()):
+                if isinstance(value, _lru_cache_wrapper):
+                    value.cache_clear()
+
+
 def called_parsers() -> set[str]:
     """Return what the cases call when they read their first inputs."""
     seen: set[CodeType] = set()
@@ -46,6 +56,7 @@ def called_parsers() -> set[str]:
         if event == "call":
             seen.add(frame.f_code)
 
+    forget_cached()
     sys.setprofile(note)
     try:
         for reader, pieces in READERS.values():
@@ -68,6 +79,7 @@ def called_parsers() -> set[str]:
 
 OPERATOR = """
 adapters/browser/launch:find_browser adapters/http/dns:parse_overrides adapters/http/dns:parse_servers
+adapters/system:read_private_file core/items:extract_items
 adapters/postgres/postgres_pool:parse_address cli/options:parse_budget collection/agent_tools:parse_permissions
 collection/exchange/export:parse_export_format collection/exchange/import_sources:parse_import_format
 collection/simulation:parse_policies collection/user_schedules:parse_place

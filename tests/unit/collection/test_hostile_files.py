@@ -19,11 +19,11 @@ from evercrawl.collection.backup import MANIFEST, read_manifest
 from evercrawl.collection.backup_files import backups_folder, list_backups
 from evercrawl.collection.exchange.chunk_export import _read_cursor
 from evercrawl.collection.folder import summarise_collection
-from evercrawl.collection.removal import FOLDER as REMOVALS
 from evercrawl.collection.removal import Removal, finish_removals, removals
 from evercrawl.collection.runs import LIVE_FILE, live_run, past_runs
 from evercrawl.config import create_collection, read_settings
 from evercrawl.config.fields_file import RULES_FILE, load_rules
+from evercrawl.config.load import REMOVALS_FOLDER as REMOVALS
 from evercrawl.errors import EvercrawlError
 
 NOW = datetime(2026, 11, 1, 12, tzinfo=UTC)

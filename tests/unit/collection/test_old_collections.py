@@ -32,4 +32,4 @@ def test_an_old_collection_opens(packed: Path, tmp_path: Path) -> None:
         assert "Correction" in str(collection.diff(f"{seed}news/3"))
         assert collection.search("lighthouse keeper").hits[0].url == f"{seed}news/today"
         assert collection.why(f"{seed}private/ledger").reason == "robots"
-        assert "Correction to news 4" in str(collection.changes(datetime(2026, 1, 1, tzinfo=UTC)))
+        assert "Correction to news 4" in str(collection.change_groups(datetime(2026, 1, 1, tzinfo=UTC)))

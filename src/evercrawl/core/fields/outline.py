@@ -18,9 +18,8 @@ MAX_ANCESTORS = 8  # How far up a selector or a comparison looks.
 SKIPPED_TAGS = frozenset({"script", "style", "noscript", "template", "svg", "head", "del", "s", "strike"})
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6", "caption", "legend", "summary"})
 _WORD = re.compile(r"[A-Z]?[a-zß-ÿ]+|[A-Z]+(?![a-z])|[^\W\da-zA-Z_]+")
-_GENERATED = re.compile(
-    r"(?:css|sc|jsx|svelte|ng|ember|emotion|styled)-\w*\d\w*|_\w+|\w*\d\w*\d\w*\d\w*|(?=\w*\d)(?=\w*[A-Z])\w{5,}"
-)
+_NAME = re.compile(r"\w+")
+_STYLING_TOOLS = frozenset(("css", "sc", "jsx", "svelte", "ng", "ember", "emotion", "styled"))
 _IDENTIFIER = re.compile(r"-?[A-Za-z_][\w-]*", re.ASCII)
 _NAMING = ("itemprop", "property", "data-testid", "data-test", "data-qa", "data-role", "data-field", "name", "rel")
 _VALUE_ATTRIBUTES = ("content", "datetime", "value")
@@ -166,7 +165,16 @@ def name_words(element: Element) -> frozenset[str]:
 
 def is_generated(name: str) -> bool:
     """Return whether a class or id looks as if a build tool made it, so that the next build changes it."""
-    return _GENERATED.fullmatch(name) is not None
+    tool, dash, rest = name.partition("-")
+    is_of_tool = bool(dash) and tool in _STYLING_TOOLS
+    word = rest if is_of_tool else name
+    if _NAME.fullmatch(word) is None:
+        return False
+    digits = sum(map(str.isdecimal, word))
+    if is_of_tool:
+        return digits > 0
+    is_mixed = digits > 0 and len(word) >= 5 and any("A" <= letter <= "Z" for letter in word)
+    return is_mixed or digits >= 3 or (word.startswith("_") and len(word) > 1)
 
 
 def mark_places(markup: str) -> str:

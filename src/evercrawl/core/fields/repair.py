@@ -42,6 +42,7 @@ MAX_JSON_LEAVES = 20_000
 MAX_GROUPS = 40  # Groups of elements, and selectors of each, that are tried for a list.
 MAX_COMPARED = 40_000  # Pairs of entries that are compared by words.
 _DIGITS = re.compile(r"\d+")
+_FIGURE = re.compile(r"\d(?:[\d.,'\u00a0\u202f ]*\d)?")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _WORDS = re.compile(r"\w+")
 
@@ -301,7 +302,7 @@ def _overlap(before: frozenset[str], after: frozenset[str]) -> float:
 
 def _form(text: str | None) -> str:
     """Return a text with its figures and their groups made alike: 1.234,56 € and 99,00 € have one form."""
-    marks = re.sub(r"[\d.,'\u00a0\u202f ]*\d", "9", (text or "")[:MAX_VALUE_TEXT])
+    marks = _FIGURE.sub("9", (text or "")[:MAX_VALUE_TEXT])
     return " ".join(_LETTERS.sub("a", marks).split())
 
 

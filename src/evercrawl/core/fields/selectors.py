@@ -43,6 +43,10 @@ class PagePart:
     text: str  # The main text.
     is_html: bool = True
 
+    def __reduce__(self) -> tuple[type[PagePart], tuple[str, str, bool]]:
+        """What another process gets: the texts, without the trees made of them."""
+        return PagePart, (self.markup, self.text, self.is_html)
+
     @cached_property
     def tree(self) -> LexborHTMLParser:
         """The page as CSS selectors see it."""

@@ -21,7 +21,6 @@ MAX_SCRIPT_CHARS = 1_000_000
 MAX_ITEMS = 2000  # Items of one page.
 MAX_DATA_CHARS = 1_000_000  # Of all texts in microdata and RDFa of one page.
 MAX_DEPTH = 20
-MAX_COMMENTS = 100  # Comments in a script of JSON.
 MAX_VALUES = 5000  # Values of one page that become fields.
 _URL_ATTRIBUTES = {
     "a": "href", "area": "href", "link": "href", "img": "src", "audio": "src", "video": "src", "embed": "src",
@@ -29,8 +28,10 @@ _URL_ATTRIBUTES = {
 }  # fmt: skip
 _VALUE_ATTRIBUTES = {"meta": "content", "data": "value", "meter": "value", "time": "datetime"}
 _OPEN_GRAPH = ("og", "article", "book", "profile", "music", "video", "product")
-_VOCABULARY_END = re.compile(r".*[/#:]")
-_NO_JSON = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
+_VOCABULARY_END = re.compile(r"[/#:]")
+_NOTABLE = re.compile(r'["/,]')
+_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"?', re.DOTALL)
+_CLOSING = re.compile(r"\s*[}\]]")
 _COMMENT = re.compile(r"^\s*(?:<!--|//<!\[CDATA\[|/\*<!\[CDATA\[\*/)|(?:-->|//\]\]>|/\*\]\]>\*/)\s*$")
 
 
@@ -50,7 +51,12 @@ class DataItem:
     @property
     def name(self) -> str:
         """Return the name of its type without the vocabulary."""
-        return _VOCABULARY_END.sub("", self.types[0]) if self.types else ""
+        return _local_name(self.types[0]) if self.types else ""
+
+
+def _local_name(name: str) -> str:
+    """Return a name without its vocabulary: Offer for https://schema.org/Offer and schema:Offer."""
+    return _VOCABULARY_END.split(name)[-1]
 
 
 def structured_items(tree: LexborHTMLParser, base: str = "") -> list[DataItem]:
@@ -83,12 +89,32 @@ def json_ld(tree: LexborHTMLParser) -> Iterator[dict[str, Any]]:
 
 def _parse_json(code: str) -> Any:
     """Return the value of a script; comments and commas before a closing bracket, which JSON forbids, are left out."""
-    for text in (code, _NO_JSON.sub(lambda found: found[1] or "", code) if code.count("/*") <= MAX_COMMENTS else ""):
+    for read in (str, _without_extras):
         try:
-            return json.loads(text, strict=False)
+            return json.loads(read(code), strict=False)
         except (ValueError, RecursionError):
             continue
     return None
+
+
+def _without_extras(code: str) -> str:
+    parts: list[str] = []
+    place = 0
+    while (found := _NOTABLE.search(code, place)) is not None:
+        at = found.start()
+        parts.append(code[place:at])
+        if (text := _TEXT.match(code, at)) is not None:
+            parts.append(text[0])
+            place = text.end()
+        elif code.startswith(("//", "/*"), at):
+            end = "\n" if code[at + 1] == "/" else "*/"
+            close = code.find(end, at + 2)
+            place = len(code) if close < 0 else close + len(end)
+        else:
+            if code[at] == "/" or _CLOSING.match(code, at + 1) is None:
+                parts.append(code[at])
+            place = at + 1
+    return "".join((*parts, code[place:]))
 
 
 def _json_item(value: dict[str, Any], depth: int = 0) -> DataItem:
@@ -267,7 +293,7 @@ def _add_values(item: DataItem, prefix: str, found: list[tuple[str, str]], depth
     if depth > MAX_DEPTH or len(found) >= MAX_VALUES:
         return
     for name, values in item.properties.items():
-        own = name if item.syntax == "opengraph" else _VOCABULARY_END.sub("", name)
+        own = name if item.syntax == "opengraph" else _local_name(name)
         path = f"{prefix}.{own}" if prefix else own
         for value in values:
             if isinstance(value, DataItem):
