@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from evercrawl.adapters.sql.listing_reader import StoredVersion, VersionReader
 from evercrawl.collection.exchange.export_run import selected_versions
 from evercrawl.collection.exchange.tables import escape_formula, parquet_from_lines
 from evercrawl.collection.field_repairs import version_part
@@ -17,6 +18,7 @@ from evercrawl.collection.stored_pages import decode_stored_body, load_page, par
 from evercrawl.config.fields_file import add_rule, load_rules, remove_rule
 from evercrawl.core.fields.conditions import is_met, parse_condition
 from evercrawl.core.fields.reading import page_part, read_fields, rules_for
+from evercrawl.core.fields.selectors import PagePart
 from evercrawl.core.fields.suggest import FieldSuggestion, suggest_fields
 from evercrawl.core.url import matches_glob, site_of
 from evercrawl.errors import ConfigError
@@ -77,9 +79,7 @@ def suggest_for(collection: Path, settings: Settings, url: str) -> SuggestedFiel
         if len(parts) >= MAX_COMPARED_PAGES:
             break
         if pattern != stored.page.url and version.url not in parts and matches_glob(pattern, version.url):
-            record = read_stored_record(collection / "archive", reader, version)
-            body = decode_stored_body(version, record.http)
-            parts[version.url] = page_part(record.http.headers, body, "")
+            parts[version.url] = _part_of(collection, settings, reader, version)
     found = suggest_fields(list(parts.values()))
     return SuggestedFields(pattern if len(parts) > 1 else stored.page.url, tuple(parts), tuple(found))
 
@@ -107,12 +107,16 @@ def field_rows(
         wanted = rules_for(version.url, rules)
         if not wanted or (pattern is not None and not matches_glob(pattern, version.url)):
             continue
-        stored = read_stored_record(collection / "archive", reader, version)
-        body = decode_stored_body(version, stored.http)
-        document = parse_response(version.url, stored.http.headers, body, settings)
-        page = page_part(stored.http.headers, body, document.text)
+        page = _part_of(collection, settings, reader, version)
         seen_at = from_us(version.seen_us).isoformat(timespec="seconds")
         yield FieldRow(version.url, version.number, from_us(version.seen_us), read_fields(page, wanted, at=seen_at))
+
+
+def _part_of(collection: Path, settings: Settings, reader: VersionReader, version: StoredVersion) -> PagePart:
+    stored = read_stored_record(collection / "archive", reader, version)
+    body = decode_stored_body(version, stored.http)
+    document = parse_response(version.url, stored.http.headers, body, settings)
+    return page_part(stored.http.headers, body, document.text)
 
 
 def rows_where(rows: Iterable[FieldRow], where: str) -> Iterator[FieldRow]:

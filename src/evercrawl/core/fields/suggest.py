@@ -23,6 +23,8 @@ MIN_SHARE = 0.6  # Share of the pages that must have the part.
 MIN_ENTRIES = 3  # Entries of a list.
 _SLUG = re.compile(r"[^\W_]+")
 _PRICE = re.compile(r"price|cost|amount|rating|count|value|number|quantity|weight", re.IGNORECASE)
+_AROUND = frozenset(("nav", "header", "footer"))  # Lists in them are menus.
+_LABELLED = re.compile(r"([^\W\d][^:\n]{1,29}): *(\S.{0,79})")
 _FEED = "*[local-name()='item' or local-name()='entry']"
 
 
@@ -41,7 +43,9 @@ def suggest_fields(pages: Sequence[PagePart]) -> list[FieldSuggestion]:
     """Return fields for pages of one template, those that pages state themselves first."""
     html = [page for page in pages if page.is_html]
     if html:
-        drafts = [*_from_data(html), *_from_tables(html), *_from_texts(html), *_from_lists(html)]
+        drafts = [
+            *_from_data(html), *_from_tables(html), *_from_texts(html), *_from_labels(html), *_from_lists(html)
+        ]  # fmt: skip
     else:
         drafts = [*_from_json(pages), *_from_feed(pages)]
     found: list[FieldSuggestion] = []
@@ -131,6 +135,23 @@ def _from_texts(pages: Sequence[PagePart]) -> Iterator[_Draft]:
         yield "text", names[css], f"css:{css}"
 
 
+def _from_labels(pages: Sequence[PagePart]) -> Iterator[_Draft]:
+    """Yield what follows a label in lines such as `Price: 5 €`, where it differs from page to page."""
+    values: dict[str, list[str]] = {}
+    for page in pages:
+        lines = (found for line in page.text.splitlines() if (found := _LABELLED.fullmatch(line.strip())))
+        for label, value in {found[1]: found[2] for found in lines}.items():
+            values.setdefault(label, []).append(value)
+    is_single = len(pages) == 1
+    chosen = [
+        label
+        for label, found in values.items()
+        if len(found) >= MIN_SHARE * len(pages) and (len(set(found)) > 1 or (is_single and _is_telling(found[0])))
+    ]
+    for label in chosen[:MAX_PER_SOURCE]:
+        yield "text", field_name([label]), f"text:(?m)^\\s*{re.escape(label)}: *(.+)"
+
+
 def _is_telling(text: str) -> bool:
     number = find_number(text)
     return find_date(text) is not None or (number is not None and number.unit is not None and len(text) <= 40)
@@ -161,6 +182,8 @@ def _from_lists(pages: Sequence[PagePart]) -> Iterator[_Draft]:
                 groups.setdefault((element.tag, element.classes), []).append(at)
         for (tag, _), members in groups.items():
             if len(members) < MIN_ENTRIES or tag in ("td", "th", "tr", "dt", "dd", "br", "option") or place < 0:
+                continue
+            if any(one.tag in _AROUND for one in (page.elements[place], *page.ancestors(page.elements[place]))):
                 continue
             css = next((one for one in group_selectors(page, members) if set(page.select(one)) == set(members)), None)
             if css is not None and count < MAX_PER_SOURCE:

@@ -106,6 +106,13 @@ def test_fields_are_suggested_from_what_differs_between_pages():
     assert found[3].values == ("49,90 €", "20 €")
 
 
+def test_labelled_lines_are_suggested_and_menus_are_not():
+    menu = "<nav><a href=/a>A</a><a href=/b>B</a><a href=/c>C</a></nav>"
+    pages = [PagePart(f"{menu}<p>Price: {price} EUR</p>", f"Item\nPrice: {price} EUR") for price in (5, 7)]
+    (found,) = suggest_fields(pages)
+    assert (found.name, found.type, found.values) == ("price", "number", ("5 EUR", "7 EUR"))
+
+
 def test_fields_of_json_pages_and_feeds_are_suggested():
     data = PagePart('{"items": [{"price": 5}, {"price": 7}]}', "", is_html=False)
     assert [(one.name, one.type, one.values) for one in suggest_fields([data])] == [("price", "list", ("5, 7",))]
