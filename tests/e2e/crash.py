@@ -137,7 +137,8 @@ def _read_archive(collection: Path, final: dict[str, str], evidence: Evidence) -
             for record in ArchiveIterator(file):
                 if record.rec_type in ("response", "revisit"):
                     responses[record.rec_headers.get_header("WARC-Target-URI")] += 1
-    evidence.archived_twice = [url for url, count in responses.items() if count > 1 and not url.endswith("/robots.txt")]
+    again = ("/robots.txt", "/sitemap.xml")  # A run asks for them again if the one before was killed.
+    evidence.archived_twice = [url for url, count in responses.items() if count > 1 and not url.endswith(again)]
     evidence.unarchived = [url for url in final if url not in responses]
 
 

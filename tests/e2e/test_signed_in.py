@@ -108,7 +108,10 @@ def test_pages_that_end_the_session_are_not_fetched_again(command: Command) -> N
         _crawl(command, site, _recipe(site))
         _assert_complete(command, site)
         assert command.why(f"{site.origin}/bye").reason is Reason.LOGOUT
-        _crawl(command, site, None, "--refresh")
+        for _ in range(3):  # A page that was asked while the session had ended is judged in the next run.
+            _crawl(command, site, None, "--refresh")
+            if command.why(f"{site.origin}/x/7").reason is not Reason.SIGNED_OUT:
+                break
         assert command.why(f"{site.origin}/x/7").reason is Reason.LOGOUT
         before = len(site.requests)
         _crawl(command, site, None, "--refresh")
