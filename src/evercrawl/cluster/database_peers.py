@@ -90,9 +90,8 @@ class DatabasePeers:
 
     async def send_heartbeat(self, crawl: Crawl) -> None:
         """Renew the lease, report this worker's totals and read those of the others."""
-        is_busy = not crawl.is_quiet()
-        if is_busy:
-            self.idle, self._idle_checks = None, 0
+        if crawl.end_if_quiet() is None:  # Also while pages wait for their turn, so that nobody else ends the run.
+            self.idle, self._idle_checks, self._is_over = None, 0, False
         await self._membership.renew(
             quiet=None if self.idle is None else self.idle.value, visits=self._visits, wire_bytes=self._bytes
         )

@@ -358,7 +358,7 @@ class Crawl:
                 return Ended.INTERRUPTED
             if self.limit_reached() is not None or self._is_budget_spent():
                 return Ended.LIMIT
-            ended = self._end_if_quiet()
+            ended = self.end_if_quiet()
             if ended is not None and self._peers.report_idle(ended):
                 return ended
             await self._wait_for_event()
@@ -369,7 +369,8 @@ class Crawl:
             return False
         return any(shard.frontier.has_sites() for shard in self.shards.values())
 
-    def _end_if_quiet(self) -> Ended | None:
+    def end_if_quiet(self) -> Ended | None:
+        """Return how the run would end now; None: there is something to do, also if it has to wait for it."""
         if self._forever or self.router.deliveries or not all(shard.is_quiet for shard in self.shards.values()):
             return None
         limits, now_us = self._settings.crawl, to_us(self._runtime.clock.now())
@@ -474,10 +475,6 @@ class Crawl:
         await shard.commit()
         del self.shards[number]
         await shard.close(cleanly=True)
-
-    def is_quiet(self) -> bool:
-        """Return whether nothing is in flight and nothing is unsaved."""
-        return not self.router.deliveries and all(shard.is_quiet for shard in self.shards.values())
 
     async def fetch_for_peer(self, request: Request) -> FetchResult:
         """Fetch from one of our sites for a peer, at the site's pace."""
