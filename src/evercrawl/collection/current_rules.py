@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -133,14 +134,15 @@ class CurrentRules:
 
     def _adopt_moved_seeds(self) -> None:
         """Add the hosts that seeds have moved to, as a crawl does."""
-        shards = set(self._reader.shards())
+        seeds = defaultdict(list)
         for seed in self._scope.seeds:
-            shard = shard_of_site(site_of(seed), self._settings.store.shards)
-            if shard in shards:
-                with self._reader.shard(shard) as state:
-                    page = state.page(key_of(seed))
-                if page is not None and page.moved_to is not None:
-                    self._scope.add_moved_seed(seed, page.moved_to)
+            seeds[shard_of_site(site_of(seed), self._settings.store.shards)].append(seed)
+        for shard in seeds.keys() & set(self._reader.shards()):
+            with self._reader.shard(shard) as state:
+                moved = {seed: page.moved_to for seed in seeds[shard] if (page := state.page(key_of(seed)))}
+            for seed, target in moved.items():
+                if target is not None:
+                    self._scope.add_moved_seed(seed, target)
 
 
 def _scope(settings: Settings) -> Scope:
