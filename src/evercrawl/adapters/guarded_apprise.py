@@ -13,17 +13,26 @@ import sys
 import sysconfig
 from collections.abc import Iterable
 from datetime import timedelta
+from importlib.machinery import all_suffixes
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from evercrawl.core.http.ip_address import address_refusal
 from evercrawl.errors import ConfigError
 
-SENT, NOT_SENT, NOT_UNDERSTOOD = 0, 1, 3  # Exit codes.
+SENT, NOT_UNDERSTOOD, NOT_SENT = 0, 3, 4  # Exit codes; Python itself ends with 1 and 2.
 KEPT_VARIABLES = frozenset({"PATH", "LANG", "LC_ALL", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "PYTHONPATH"})
 """All others stay with us: proxies would connect for the plug-in, and some variables hold passwords."""
 SYSTEM_FILES = ("/dev/null", "/dev/urandom", "/etc/hosts", "/etc/localtime", "/etc/mime.types", "/etc/resolv.conf")
-SYSTEM_FOLDERS = ("/etc/ssl", "/etc/pki", "/usr/share/zoneinfo", "/usr/share/ca-certificates")
+SYSTEM_FOLDERS = (
+    "/etc/ssl/certs",
+    "/etc/pki/tls/certs",
+    "/etc/pki/ca-trust",
+    "/usr/share/zoneinfo",
+    "/usr/share/ca-certificates",
+)
+MODULE_SUFFIXES = tuple(all_suffixes())
 _CONNECTS = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
 _STARTS = frozenset({
     "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.startfile", "os.system", "pty.spawn",
@@ -37,7 +46,7 @@ _WRITES = frozenset({
 
 def send_by_apprise(address: str, title: str, text: str, *, allow_private: bool, timeout: timedelta) -> bool:
     """Send a message and return whether apprise could; raise ConfigError if it does not understand the address."""
-    command = [sys.executable, "-P", "-m", __spec__.name]
+    command = [sys.executable, "-B", "-P", "-m", __spec__.name]  # -B: the guard refuses to write compiled modules.
     # On standard input: others can read the command line.
     message = json.dumps([address, title, text, allow_private])
     env = {name: value for name, value in os.environ.items() if name in KEPT_VARIABLES}
@@ -52,6 +61,9 @@ def send_by_apprise(address: str, title: str, text: str, *, allow_private: bool,
     refusals = [line for line in done.stdout.decode("utf-8", "replace").splitlines() if line]
     if refusals and done.returncode != SENT:
         raise ConfigError(f"apprise could not send it: {refusals[0]}")
+    if done.returncode not in (SENT, NOT_SENT):
+        errors = done.stderr.decode("utf-8", "replace").splitlines() or [f"exit code {done.returncode}"]
+        raise ConfigError(f"apprise could not be run: {errors[-1]}")
     return done.returncode == SENT
 
 
@@ -60,6 +72,7 @@ class EventGuard(NamedTuple):
 
     folders: tuple[str, ...]  # Where it may read.
     allow_private: bool = False
+    code_folders: tuple[str, ...] = ()  # Where it may read Python modules: PYTHONPATH may name a home.
 
     def refusal(self, event: str, args: tuple[Any, ...]) -> str | None:
         """Return why an audit event is refused; None if it is allowed."""
@@ -84,22 +97,28 @@ class EventGuard(NamedTuple):
             return "it may not write files"
         # Links may lead out of a folder.
         true = os.path.realpath(shown)
-        if shown in SYSTEM_FILES or any(true == place or true.startswith(f"{place}/") for place in self.folders):
+        places = self.folders + (self.code_folders if true.endswith(MODULE_SUFFIXES) else ())
+        if shown in SYSTEM_FILES or any(true == place or true.startswith(f"{place}/") for place in places):
             return None
         return f"it may not read the file {shown}"
 
 
-def readable_folders(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return where Python, its packages and the system's certificates are."""
+def readable_folders(packages: Iterable[ModuleType]) -> tuple[str, ...]:
+    """Return where Python, some packages and the system's certificates are."""
     certificates = [path for path in ssl.get_default_verify_paths() if path is not None]
-    places = {*paths, *sysconfig.get_paths().values(), *certificates, *SYSTEM_FOLDERS}
+    python = {place for name, place in sysconfig.get_paths().items() if name not in ("data", "scripts")}
+    return true_folders(
+        {*(path for package in packages for path in package.__path__), *python, *certificates, *SYSTEM_FOLDERS}
+    )
+
+
+def true_folders(places: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({os.path.realpath(place) for place in places if Path(place).is_absolute()} - {"/"}))
 
 
 def main() -> int:
     """Send the message on standard input under guard; print what was refused."""
     address, title, text, allow_private = json.loads(sys.stdin.buffer.read())
-    guard = EventGuard(readable_folders(sys.path), allow_private)
 
     def check(event: str, args: tuple[Any, ...]) -> None:
         why = guard.refusal(event, args)
@@ -108,7 +127,9 @@ def main() -> int:
             raise PermissionError(why)
 
     import apprise
+    import certifi
 
+    guard = EventGuard(readable_folders((apprise, certifi)), allow_private, true_folders(sys.path))
     sys.addaudithook(check)
     sender = apprise.Apprise()
     if not sender.add(address):

@@ -133,8 +133,11 @@ def test_apprise_sends_from_a_process_of_its_own(receiver: Receiver) -> None:
     assert receiver.paths == ["/200"]
 
 
-def test_apprise_reaches_nothing_private_and_reads_no_files(receiver: Receiver, tmp_path: Path) -> None:
+def test_apprise_reaches_nothing_private_and_reads_no_files(
+    receiver: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("apprise")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
     guarded = replace(SETTINGS, http=HttpSettings())
     refused = sent(outgoing(Channel.APPRISE, f"{receiver.url.replace('http:', 'json:')}/200"), guarded)
     assert "loopback" in refused.detail
@@ -145,6 +148,15 @@ def test_apprise_reaches_nothing_private_and_reads_no_files(receiver: Receiver, 
         with pytest.raises(ConfigError, match=r"loopback|may not read"):  # Also if the list of options misses one.
             send_by_apprise(address, "title", "text", allow_private=False, timeout=timedelta(minutes=2))
     assert receiver.paths == []
+
+
+def test_apprise_that_cannot_be_run_is_told_from_a_message_that_was_not_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "apprise.py").write_text("raise RuntimeError('broken install')")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(ConfigError, match="broken install"):
+        send_by_apprise("json://example.org", "title", "text", allow_private=False, timeout=timedelta(minutes=2))
 
 
 @pytest.mark.parametrize(
@@ -165,9 +177,11 @@ def test_a_plug_in_starts_and_writes_nothing(tmp_path: Path) -> None:
     link = tmp_path / "packages" / "link"
     link.parent.mkdir()
     link.symlink_to("/etc/passwd")
-    guard = EventGuard((str(link.parent.resolve()),))
+    guard = EventGuard((str(link.parent.resolve()),), code_folders=(str(tmp_path.resolve()),))
     read, write = ("r", os.O_RDONLY), ("w", os.O_WRONLY | os.O_CREAT)
     assert guard.refusal("subprocess.Popen", ("sh", [], None, None)) is not None
     assert guard.refusal("open", (str(link), *read)) is not None
     assert guard.refusal("open", (str(link.parent / "module.py"), *read)) is None
     assert guard.refusal("open", (str(link.parent / "module.py"), *write)) is not None
+    assert guard.refusal("open", (str(tmp_path / "module.py"), *read)) is None
+    assert guard.refusal("open", (str(tmp_path / "notes.txt"), *read)) is not None
