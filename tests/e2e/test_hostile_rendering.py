@@ -127,7 +127,7 @@ LARGE = {
 def test_endless_pages_end() -> None:
     async def visit() -> None:
         files = Files({"/nested": "<iframe src=/nested?1></iframe>" * 3, "/file.json": "{}"})
-        async with renderer(max_time=timedelta(seconds=2), max_scroll_time=timedelta(seconds=2)) as one:
+        async with renderer(max_time=timedelta(seconds=1), max_scroll_time=timedelta(seconds=1)) as one:
             for name, script in ENDLESS.items():
                 result = await one.render(page(f"{TEXT}<body><script>{script}</script>"), files)
                 assert not isinstance(result, RenderFailed) or result.fault is RenderFault.HUNG, (name, result)

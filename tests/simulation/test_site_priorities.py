@@ -42,12 +42,12 @@ def test_a_site_with_priority_comes_first_and_one_with_a_negative_one_last() -> 
 
 
 def _watched(favoured: SiteSettings | None, budget: float | None) -> int:
-    """Return how often pages of one site are requested in a month."""
+    """Return how often pages of one site are requested in two weeks."""
     settings = Settings()
     revisit = replace(settings.revisit, budget=budget)
     settings = replace(settings, revisit=revisit, sites=() if favoured is None else (favoured,))
     world = make_world(SimWeb(11, sites=4, pages_per_site=12, faults=NO_FAULTS), settings=settings, shards=2)
-    world.watch(timedelta(days=30))
+    world.watch(timedelta(days=15))
     return sum(request.site == WATCHED for request in world.web.log.requests)
 
 
