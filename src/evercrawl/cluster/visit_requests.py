@@ -13,10 +13,12 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from evercrawl.engine.crawl import Crawl
 from evercrawl.errors import StoreUnavailable
+
+if TYPE_CHECKING:
+    from evercrawl.engine.crawl import Crawl  # A command that only asks for visits needs no engine.
 
 FOLDER = "visit-requests"
 BUDGET_FILE = "announced"  # New URLs that each source has announced today.
