@@ -105,6 +105,7 @@ test: lint  ## everything that CI runs; under ten minutes
 	@$(call need_nginx,as a web server whose log is independent of our own code)
 	@$(call need,chromium,chromium,to test rendering and the web interface)
 	@$(call need_postgres,to test collections in PostgreSQL)
+	@$(call need,systemd-analyze,systemd,to check the systemd units)
 	$(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not long" tests
 
 .PHONY: house

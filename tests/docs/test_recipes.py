@@ -17,6 +17,7 @@ import asyncpg
 import pytest
 
 from tests.command_server import run_command
+from tests.e2e.proxies import proxy_server
 from tests.postgres_server import PostgresServer, running_server
 from tests.worlds.demo_web import HOSTS, DemoWeb, Reply, serving
 
@@ -110,7 +111,9 @@ def test_the_recipes_that_people_look_for_are_there() -> None:
     assert [words for words in WANTED if words not in titles] == []
 
 
-@pytest.mark.parametrize("title", [title for title, commands in RUNNABLE.items() if "postgresql" not in str(commands)])
+@pytest.mark.parametrize(
+    "title", [title for title, commands in RUNNABLE.items() if not re.search("postgresql|proxy", f"{title}{commands}")]
+)
 def test_a_recipe_runs(title: str, port: int, tmp_path: Path) -> None:
     kitchen = Kitchen(tmp_path, port, "")
     kitchen.prepare(RUNNABLE[title])
@@ -119,6 +122,20 @@ def test_a_recipe_runs(title: str, port: int, tmp_path: Path) -> None:
     for written in tmp_path.glob("*.wacz"):
         with zipfile.ZipFile(written) as package:
             assert {"datapackage.json", "pages/pages.jsonl"} <= set(package.namelist())
+
+
+def test_the_recipe_for_a_proxy_runs(port: int, tmp_path: Path) -> None:
+    (title,) = [title for title in RUNNABLE if "proxy" in title]
+    (written,) = re.findall(r'^```toml\n(\["\*"\]\n.*?)^```$', (RECIPES / "crawl.md").read_text("utf-8"), re.M | re.S)
+    kitchen = Kitchen(tmp_path, port, "")
+    with proxy_server("socks5") as proxy:
+        file = tmp_path / "config" / "evercrawl" / "credentials.toml"
+        file.parent.mkdir(parents=True)
+        file.touch(mode=0o600)
+        file.write_text(written.replace("socks5://user:password@proxy.example.org:1080", proxy.url()))
+        for command in RUNNABLE[title]:
+            kitchen.run(command)
+    assert (set(proxy.asked), proxy.refused) == ({f"127.0.0.1:{port}"}, 0)
 
 
 @pytest.mark.slow

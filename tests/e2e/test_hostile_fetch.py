@@ -159,11 +159,12 @@ def assert_clean(result: FetchResult) -> None:
         assert not re.search(r"[\r\n\0]", name + value)
 
 
-@pytest.mark.parametrize("row", [row for row in rows("ssrf") if not is_played(row)])
+# Ports, the rows with "link", are refused by the scope before a request is made: test_hostile_crawl.py.
+@pytest.mark.parametrize(
+    "row", [row for row in rows("ssrf") if not is_played(row) and "link" not in row.values[0]["server"]]
+)
 def test_an_address_of_the_catalogue_is_never_connected(row: dict[str, Any]) -> None:
     spec = row["server"]
-    if "link" in spec:
-        pytest.skip("ports are refused by the scope, before a request is made")
 
     async def job() -> None:
         async with serving({"body": "secret"}) as inside:

@@ -203,7 +203,6 @@ sys.exit(guarded.main())
 
 
 def test_apprise_follows_no_redirect_inside() -> None:
-    pytest.importorskip("apprise")
     with (
         serving("127.0.0.1") as (port, seen),
         serving(PUBLIC, f"http://127.0.0.1:{port}/inside") as (public_port, asked),

@@ -126,7 +126,6 @@ def test_apprise_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_apprise_sends_from_a_process_of_its_own(receiver: Receiver) -> None:
-    pytest.importorskip("apprise")
     address = receiver.url.replace("http:", "json:")
     assert sent(outgoing(Channel.APPRISE, f"{address}/200")).is_delivered
     assert "does not understand" in sent(outgoing(Channel.APPRISE, "nonsense://x")).detail
@@ -136,7 +135,6 @@ def test_apprise_sends_from_a_process_of_its_own(receiver: Receiver) -> None:
 def test_apprise_reaches_nothing_private_and_reads_no_files(
     receiver: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("apprise")
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}")
     guarded = replace(SETTINGS, http=HttpSettings())
     refused = sent(outgoing(Channel.APPRISE, f"{receiver.url.replace('http:', 'json:')}/200"), guarded)
