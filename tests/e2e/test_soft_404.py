@@ -51,7 +51,7 @@ def test_200_for_everything(command: Command) -> None:
 
 def test_a_soft_404_without_known_words_is_found_by_probes(command: Command) -> None:
     apology = page("Hoppla", " ".join(["Da ist wohl etwas schief gegangen, schau doch mal hier."] * 4), ["/"])
-    # Pages that are parsed at the same time are not yet copies of each other, so that six may be too few on a busy machine.
+    # Pages that are parsed at the same time are not yet copies of each other: six may be too few on a busy machine.
     gone = [f"/gone/{number}" for number in range(14)]
     home = page("Home", prose("home"), ["/about", *gone])
     with serving(site(lambda path: apology, real=REAL | {"/": home})) as served:
