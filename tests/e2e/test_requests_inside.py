@@ -17,6 +17,7 @@ from threading import Thread
 
 import pytest
 
+from evercrawl.adapters.guarded_apprise import NOT_SENT
 from evercrawl.adapters.http import dns
 from evercrawl.collection.alerts.sender import ChannelSender, OutgoingMessage
 from evercrawl.collection.alerts.subscriptions import WebsubClient
@@ -210,7 +211,7 @@ def test_apprise_follows_no_redirect_inside() -> None:
         message = json.dumps([f"json://{PUBLIC}:{public_port}/x", "title", "text", False])
         command = [sys.executable, "-P", "-c", GUARDED_APPRISE]
         done = subprocess.run(command, input=message, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 1, done.stderr
+        assert done.returncode == NOT_SENT, done.stderr
         assert asked, "it reached the public server"
         assert seen == []
         assert "127.0.0.1 is a loopback address" in done.stdout
