@@ -114,7 +114,8 @@ def _fill(db, origin: str, site_id: int, ids: range, chance: random.Random, now_
         db.execute(_VISIT, (number, last_us, "unchanged", "not_modified"))
         db.execute(_VERSION, (number, last_us, os.urandom(16), os.urandom(20), f"Page {place}", os.urandom(16)))
         if place % 10 == 0:
-            edits = json.dumps([[f"{chance.getrandbits(60):x}", False, "old words", "new words"]])
+            edit = [f"{chance.getrandbits(60):x}", False, ["-old words", "+new words"], False, 0]
+            edits = json.dumps([0, edit])
             db.execute(
                 "insert into change values (?, ?, 'content', 0.1, ?, (select shard from shard))",
                 (number, last_us, edits),

@@ -5,16 +5,26 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
+from datetime import UTC, datetime
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from evercrawl.adapters.sqlite.state_file import open_for_writing, shard_path
 from evercrawl.collection.change_inbox import ChangeInbox
+from evercrawl.collection.page_events import read_window
+from evercrawl.config import create_collection
 from evercrawl.core.change.review import filter_read, read_marks
+from evercrawl.core.url import key_of
 from evercrawl.model.change import Change, ChangeClass, Edit, Words
 from evercrawl.model.history import ReadMark
 from evercrawl.model.listing import ChangeRecord
+from evercrawl.model.time import from_us
+from evercrawl.web.pages import changes_page
 from evercrawl.web.route import API
 from evercrawl.web.serve import ServeOptions
 from tests.web.conftest import Interface, closed, opened
@@ -130,3 +140,44 @@ def test_the_feed_marks_words_and_says_what_changed(own: Interface):
     assert "&lt;ins style=" in feed
     assert "&lt;del style=" in feed
     assert "Full difference" in feed
+
+
+def test_grouped_changes_are_kept_for_an_hour():
+    def state_at(minute: int) -> Any:
+        return SimpleNamespace(now=lambda: datetime(2026, 11, 18, 15, minute, 7, tzinfo=UTC))
+
+    assert changes_page._week_ago(state_at(1)) == changes_page._week_ago(state_at(59))
+
+
+def test_the_window_of_events_has_the_newest_visits(tmp_path: Path):
+    collection, now_us = tmp_path / "c.evercrawl", 1_800_000_000_000_000
+    create_collection(collection, {"scope.seeds": ("https://a.example/",), "store.shards": 1})
+    db = open_for_writing(shard_path(collection, 0), durability="process")
+    shard = "(select shard from shard)"
+    with closing(db):
+        db.execute(
+            "insert into site (shard, id, name, domain, open_us, delay_ms, backoff, failures, requests, wire_bytes, "
+            f"pages, pending) values ({shard}, 1, 'https://a.example', 'a.example', 0, 1000, 1.0, 0, 3, 3, 3, 0)"
+        )
+        for number in (1, 2, 3):
+            url, at_us = f"https://a.example/{number}", now_us + number
+            db.execute(
+                "insert into page (shard, id, key, url, site_id, depth, hops, priority, found_us, visits, tries, "
+                "version, interval_s, outcome, reason, detail, status, last_us, confirmed_us, due_us) values "
+                f"({shard}, ?, ?, ?, 1, 2, 0, 2, ?, 1, 0, 1, 86400, 'fetched', 'new', '', 200, ?, ?, ?)",
+                (number, key_of(url), url, at_us, at_us, at_us, at_us),
+            )
+            db.execute(
+                "insert into visit (shard, page_id, at_us, outcome, reason, status, took_ms, wire_bytes, version) "
+                f"values ({shard}, ?, ?, 'fetched', 'new', 200, 50, 9000, 1)",
+                (number, at_us),
+            )
+            db.execute(
+                "insert into version (shard, page_id, number, seen_us, status, digest, payload_sha1, content_type, "
+                "title, body_bytes, words, file, offset, length, record_id) values "
+                f"({shard}, ?, 1, ?, 200, ?, ?, 'text/html', 'T', 9, 5, 'a.warc.gz', 0, 100, ?)",
+                (number, at_us, bytes([number]) * 16, bytes([number]) * 20, bytes([number]) * 16),
+            )
+    since = from_us(now_us - 10)
+    assert len(read_window(collection, since, with_texts=False).events) == 3
+    assert [event.url[-1] for event in read_window(collection, since, with_texts=False, most=2).events] == ["3", "2"]

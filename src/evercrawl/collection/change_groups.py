@@ -88,6 +88,7 @@ def describe_pages(group: ChangeGroup) -> str:
 
 
 MAX_CHANGES = 2000  # Changes that are read at once.
+MAX_VISITS = 40_000  # Visits in which their causes are looked for, the newest.
 MAX_PAGES_NAMED = 25
 MAX_GROUPS = 200
 MAX_MUTE_PATTERNS = 4  # Edits of a group that can be muted one by one.
@@ -107,14 +108,16 @@ def recent_changes(
     newest = nlargest(MAX_CHANGES, seen, key=lambda record: record.at_us)
     complete = len(seen) < MAX_CHANGES
     chosen = choose(newest)
-    window = read_window(collection, since, site=site, with_texts=bool(chosen))
+    # What is older than the oldest change that was read neither explains one nor is shown.
+    until = since if complete or not newest else from_us(newest[-1].at_us)
+    window = read_window(collection, until, site=site, with_texts=bool(chosen), most=MAX_VISITS)
     seen_changes = ((record.url, record.change) for record in chosen)
     groups = group_changes(seen_changes, causes=window.causes, with_noise=noise)
     moments = _newest_of_edits(chosen)
     # Only shown groups are described, because comparing texts is slow.
     return RecentChanges(
         since=since,
-        until=since if complete or not newest else from_us(newest[-1].at_us),
+        until=until,
         complete=complete,
         changes=len(chosen),
         groups=tuple(_describe_recent(group, moments) for group in groups[:limit]),

@@ -18,7 +18,7 @@ from evercrawl.model.alerts import CHANGES, Event, EventKind
 from evercrawl.model.history import PageEvent
 from evercrawl.model.time import from_us, to_us
 
-MAX_VISITS = 200_000  # Visits of a shard that are read, the newest.
+MAX_VISITS = 10_000_000  # Visits of all shards that are read, the newest of each.
 VISITS_AT_A_TIME = 5000
 MAX_TEXTS = 400  # Pages whose texts are compared with the entries of lists, the newest of each shard.
 SLOW_VISIT_US = 3_600_000_000  # A visit that began this long ago may be committed now.
@@ -31,17 +31,21 @@ class Window(NamedTuple):
     events: tuple[PageEvent, ...]  # Pages that are new, gone or back, the newest first; of each page the last event.
 
 
-def read_window(collection: Path, since: datetime, *, site: str | None = None, with_texts: bool = True) -> Window:
-    """Return what happened to the pages of one site or all since a time."""
+def read_window(
+    collection: Path, since: datetime, *, site: str | None = None, with_texts: bool = True, most: int = MAX_VISITS
+) -> Window:
+    """Return what happened to the pages of one site or all since a time, as far as the newest `most` visits tell."""
     causes: list[CausePage] = []
     last: list[PageEvent] = []
     reader = StateReader(collection)
     shards = reader.shards()
     for shard in shards:
         with reader.shard(shard) as state:
-            events = {event.url: event for event in _shard_events(state, shard, to_us(since), site)}
-            most = MAX_TEXTS // len(shards) if with_texts else 0
-            newest = {event.url for event in nlargest(most, events.values(), key=lambda event: event.at_us)}
+            events = {
+                event.url: event for event in _shard_events(state, shard, to_us(since), site, most // len(shards))
+            }
+            texts = MAX_TEXTS // len(shards) if with_texts else 0
+            newest = {event.url for event in nlargest(texts, events.values(), key=lambda event: event.at_us)}
             for url, event in events.items():
                 causes.append(_cause(event, _text(state, event) if url in newest else ""))
                 if event.kind not in CHANGES:
@@ -54,9 +58,9 @@ def _cause(event: Event, text: str) -> CausePage:
     return CausePage(event.url, event.title or "", text, not (is_gone or is_new), is_gone)
 
 
-def _shard_events(state: ShardReader, shard: int, since_us: int, site: str | None) -> Iterator[Event]:
+def _shard_events(state: ShardReader, shard: int, since_us: int, site: str | None, most: int) -> Iterator[Event]:
     end, new = state.last_visit_id(), set[str]()
-    after = max(visit_before(state, since_us - SLOW_VISIT_US, end), end - MAX_VISITS)
+    after = max(visit_before(state, since_us - SLOW_VISIT_US, end), end - most)
     while after < end:
         upto = min(end, after + VISITS_AT_A_TIME)
         for event in events_between(state, shard, after, upto):

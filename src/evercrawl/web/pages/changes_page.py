@@ -44,10 +44,14 @@ def _news(
     )
 
 
+def _week_ago(state: AppState) -> datetime:
+    """Return the default start; it stays the same for an hour, so that grouped changes are kept as long."""
+    return state.now().replace(minute=0, second=0, microsecond=0) - timedelta(days=DAYS_SHOWN)
+
+
 def top_changes(state: AppState, *, wait_s: float) -> dict[str, Any] | None:
     """Return the most significant unread changes of the last week; None while they are being grouped."""
-    since = state.now().replace(minute=0) - timedelta(days=DAYS_SHOWN)
-    news = _news(state, since, "unread", None, noise=False, wait_s=wait_s)
+    news = _news(state, _week_ago(state), "unread", None, noise=False, wait_s=wait_s)
     if news is None:
         return None
     kinds = [event.kind for event in news.events]
@@ -62,7 +66,7 @@ def top_changes(state: AppState, *, wait_s: float) -> dict[str, Any] | None:
 
 def changes(state: AppState, inputs: Inputs) -> dict[str, Any]:
     """Return groups of changes, the most significant first; by default the unread ones."""
-    since, inbox = inputs["since"] or state.now() - timedelta(days=DAYS_SHOWN), ChangeInbox(state.path)
+    since, inbox = inputs["since"] or _week_ago(state), ChangeInbox(state.path)
     news = _news(state, since, inputs["state"], inputs["site"], noise=inputs["noise"], wait_s=WAIT_S)
     if news is None:
         raise BadRequest("grouping the changes; they will appear in a moment", 503, retry_after_s=1)
