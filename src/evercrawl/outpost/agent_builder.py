@@ -116,9 +116,10 @@ def _transport(options: AgentOptions, settings: Settings, clock: Clock) -> Fetch
             raise ConfigError(f"--read {options.read}: no such folder")
         return FolderFetcher(options.read, clock, http=settings.http, user_agent=agent)
     from evercrawl.adapters.http.client import HttpFetcher
+    from evercrawl.adapters.http.request_signing import load_signer
 
     # Uncompressed bodies: the path to the site is short, and only plain text makes small patches.
-    return HttpFetcher(settings, clock, agent, accept_encoding="identity")
+    return HttpFetcher(settings, clock, agent, accept_encoding="identity", signer=load_signer(settings.identity))
 
 
 def _allowed_routes(options: AgentOptions, state: AgentState) -> tuple[str, ...]:

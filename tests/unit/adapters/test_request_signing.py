@@ -13,11 +13,14 @@ from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_pri
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from evercrawl.adapters.http import client
 from evercrawl.adapters.http.request_signing import RequestSigner, create_key, load_key, load_signer
+from evercrawl.adapters.system import SystemClock
 from evercrawl.config.load import read_settings
 from evercrawl.core.http.message_signature import thumbprint
 from evercrawl.errors import ConfigError
-from evercrawl.model.settings import IdentitySettings
+from evercrawl.model.settings import IdentitySettings, Settings
+from evercrawl.outpost import agent_builder
 
 AGENT = "https://crawler.example.org/.well-known/http-message-signatures-directory"
 NOW = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
@@ -73,6 +76,16 @@ def test_a_signature_can_be_checked_with_the_directory(tmp_path: Path):
 
 def test_requests_without_tls_are_not_signed(tmp_path: Path):
     assert RequestSigner(create_key(tmp_path / "key.pem"), AGENT).lines("http://site.example", now=NOW) == ""
+
+
+def test_an_outpost_signs_with_the_key_of_its_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    create_key(tmp_path / "key.pem")
+    given: list[RequestSigner | None] = []
+    monkeypatch.setattr(client, "HttpFetcher", lambda *_, signer, **__: given.append(signer))
+    identity = IdentitySettings(signature_key=str(tmp_path / "key.pem"), signature_agent=AGENT)
+    for settings in (Settings(identity=identity), Settings()):
+        agent_builder._transport(agent_builder.AgentOptions(tmp_path), settings, SystemClock())
+    assert [signer is not None for signer in given] == [True, False]
 
 
 def test_keys_that_are_not_private_or_not_usable_are_refused(tmp_path: Path):
