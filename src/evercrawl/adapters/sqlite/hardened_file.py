@@ -111,6 +111,7 @@ def _expected(schema: tuple[str, ...]) -> frozenset[tuple[str, str, str]]:
     return frozenset(_form(row) for row in rows if row[1] not in _OWN_TABLES)
 
 
+@lru_cache(maxsize=256)  # All shards have the same schema.
 def _form(row: tuple[str, str, str | None]) -> tuple[str, str, str]:
     """Return a line of the schema without comments and white space, which may differ."""
     kind, name, text = row

@@ -6,7 +6,6 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -170,14 +169,15 @@ def event_texts(shard_log: ShardLog, event: Event) -> EventTexts:
 
 def _once(read: Callable[[Event], T], event: Event, nothing: T) -> Callable[[], T]:
     """Return a function that reads a text at most once, and returns `nothing` if it cannot be read."""
+    found: list[T] = []
 
-    @cache
     def text() -> T:
         try:
-            return read(event)
+            found[:] = found or [read(event)]
         except StoreUnavailable as error:
             log.warning("alerts: cannot read the text of %s: %s", event.url, error)
-            return nothing
+            found[:] = [nothing]
+        return found[0]
 
     return text
 
