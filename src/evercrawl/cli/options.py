@@ -9,7 +9,7 @@ from typing import Any, get_origin
 
 import click
 
-from evercrawl.cli.context import CliContext
+from evercrawl.cli.context import CliContext, pass_cli
 
 
 class CommandGroup(click.Group):
@@ -80,6 +80,11 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_COMMON_OPTIONS):
         command = option(command)
     return command
+
+
+def with_cli(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the global options, and pass what they say as the first argument."""
+    return common_options(pass_cli(command))
 
 
 def _store_option(ctx: click.Context, param: click.Parameter, value: Any) -> None:

@@ -23,6 +23,7 @@ from evercrawl.model.fetch import Fetched, Headers
 SHELL_CHARS = 200  # A page with scripts and less visible text than this, and without links, is an application shell.
 GAP_CHARS = 200  # A page with scripts has a gap if it has less text of its own, besides links, headings and page parts,
 FORM_GAP_CHARS = 60  # or less than this if it asks for input: scripts show what was searched for.
+LISTED_CHARS = 60  # A page with this much text, links included, and without a place to fill is a contents page: no gap.
 MAX_GAP_CHARS = 2000  # A page with more visible text has no gap.
 MIN_ADDED_WORDS, MIN_ADDED_SHARE = 5, 0.01  # Words that scripts must add to count as a gain.
 MAX_MISSES = {"shell": 2, "gap": 2, "scripted": 1}
@@ -51,7 +52,18 @@ _LOADS_CODE = re.compile(r"""\bimport\b\s*[(\w"'{*]|\bcustomElements\s*\.\s*defi
 """Code in a page that loads more code, or makes elements of its own: it can show as much as a file can."""
 _WORD = re.compile(r"\w+")
 _CODE = "script,style,noscript,template"
-_PAGE_PARTS = "a,nav,header,footer,aside,form,button,select,label,h1,h2,h3,h4,h5,h6"
+_HEADINGS = "h1,h2,h3,h4,h5,h6"
+_PAGE_PARTS = "nav,header,footer,aside,form,button,select,label"
+_PART_TAGS = frozenset(_PAGE_PARTS.split(","))
+_PART_ROLES = frozenset(("navigation", "search", "banner", "contentinfo", "complementary"))
+_LISTS = frozenset(("main", "ul", "ol", "dl", "tbody"))  # Made to hold something, also without a name.
+_PLACES = _LISTS | {"div", "section", "article", "table", "p"}
+_FINDS = re.compile("id$|class$|data-")  # Attributes that code finds an element by.
+_TEMPLATED = re.compile(r"(?!data-(?!hx)|aria-|accept-|xml|xlink|epub)[^-:@]*[-:@]")  # As in v-for, @click, hx-get.
+_IS_SHOWN = "img,svg,picture,video,audio,canvas,iframe,object,embed,input,button,select,textarea,hr,math"
+_WAITING = re.compile(r"load|spinner|skeleton|placeholder|shimmer|progress", re.IGNORECASE)
+_CLEARS = re.compile(r"clear|separator|divider|spacer", re.IGNORECASE)  # Empty elements that serve the layout.
+_QUERY_FORM = "form[action] input[name][type=text],form[action] input[name][type=search]"
 _INPUTS = "input:not([type]),input[type=text],input[type=search],textarea"
 
 
@@ -140,7 +152,7 @@ def evidence_in(answer: Fetched) -> Evidence:
     page = parse_page(answer.headers, body)
     if any((meta.get("http-equiv") or "").lower() == "refresh" for meta in page.elements.metas):
         return NO_SCRIPTS
-    return _evidence(page.tree)
+    return _evidence(page.tree, is_query="?" in answer.url)
 
 
 def _has_much_text(body: bytes) -> bool:
@@ -169,12 +181,15 @@ def _has_text(beginning: bytes) -> bool:
     return False
 
 
-def _evidence(tree: LexborHTMLParser) -> Evidence:
+def _evidence(tree: LexborHTMLParser, *, is_query: bool) -> Evidence:
     sources, code = _scripts(tree)
     if tree.body is None or not (sources or code):
         return NO_SCRIPTS
     digest = word_digest("\n".join(sorted(sources)))
     filled = _filled_by(tree, code)
+    waits_for_query = not is_query and tree.css_first(_QUERY_FORM) is not None
+    if filled is not None and waits_for_query and "search" in filled.lower():
+        filled = None
     visible = visible_text(tree.body)
     if len(visible) < SHELL_CHARS and not _links(tree):
         words = f"an empty application shell: {len(visible)} characters of text, no links, and scripts"
@@ -183,9 +198,12 @@ def _evidence(tree: LexborHTMLParser) -> Evidence:
         return Evidence(ScriptUse.GAP, f"a script in the page fills the element #{filled[:40]}", digest)
     if len(visible) < MAX_GAP_CHARS and sources:
         asks = tree.body.css_first(_INPUTS) is not None
-        _remove(tree, _PAGE_PARTS)
+        is_open = _has_place(tree.body, waits_for_query=waits_for_query)
+        _remove(tree, f"{_PAGE_PARTS},{_HEADINGS}")
+        listed = len(visible_text(tree.body))
+        _remove(tree, "a")
         own = len(visible_text(tree.body))
-        if own < (FORM_GAP_CHARS if asks else GAP_CHARS):
+        if own < (FORM_GAP_CHARS if asks else GAP_CHARS) and (is_open or listed < LISTED_CHARS):
             words = f"scripts, and only {own} characters of text besides links, headings, header and footer"
             return Evidence(ScriptUse.GAP, words, digest)
     return Evidence(ScriptUse.SCRIPTED, "scripts beside the content", digest)
@@ -219,6 +237,38 @@ def _filled_by(tree: LexborHTMLParser, code: str) -> str | None:
         if node.css_first("a,img,input,button") is None and len((node.text() or "").strip()) < PLACEHOLDER_CHARS:
             return name
     return None
+
+
+def _has_place(body: LexborNode, *, waits_for_query: bool) -> bool:
+    """Return whether an element waits for content: an empty one, one that says that it loads, or a template.
+    The results of a search form are no content as long as nothing was asked for."""
+    for node in body.css("*"):
+        names = " ".join(f"{key} {value}" for key, value in node.attributes.items() if _FINDS.match(key))
+        is_result = waits_for_query and "search" in names.lower()
+        if _waits(node, node.tag or "", names) and not is_result and not _is_in_page_part(node):
+            return True
+    return False
+
+
+def _waits(node: LexborNode, tag: str, names: str) -> bool:
+    if any(_TEMPLATED.match(key) for key in node.attributes):
+        return True
+    if (tag not in _PLACES and "-" not in tag) or _CLEARS.search(names) or node.css_first(_IS_SHOWN) is not None:
+        return False
+    text = (node.text() or "").strip()
+    if not text:
+        return bool(names) or "-" in tag or tag in _LISTS
+    is_short = len(text) < 2 * PLACEHOLDER_CHARS
+    says_so = is_short and (_WAITING.search(names) is not None or text.endswith(("...", "…")))
+    return says_so or "{{" in text or (tag == "table" and node.css_first("td") is None)
+
+
+def _is_in_page_part(node: LexborNode | None) -> bool:
+    while node is not None:
+        if node.tag in _PART_TAGS or node.attributes.get("role") in _PART_ROLES:
+            return True
+        node = node.parent
+    return False
 
 
 def _links(tree: LexborHTMLParser) -> frozenset[str]:

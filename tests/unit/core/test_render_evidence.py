@@ -13,9 +13,9 @@ NAV = "<nav><a href='/'>Home</a> <a href='/feed'>Feed</a></nav>"
 EXCHANGE = Exchange(b"", b"", b"", None, datetime(2026, 11, 18, tzinfo=UTC), timedelta(0))
 
 
-def _use(body: str) -> ScriptUse:
+def _use(body: str, *, url: str = "http://site.example/") -> ScriptUse:
     headers = (("Content-Type", "text/html; charset=utf-8"),)
-    return evidence_in(Fetched("http://site.example/", 200, headers, body.encode(), EXCHANGE)).use
+    return evidence_in(Fetched(url, 200, headers, body.encode(), EXCHANGE)).use
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,61 @@ def test_only_code_fills_places_not_text_about_such_code(place: str) -> None:
 )
 def test_scripts_that_load_nothing_make_no_gap(script: str) -> None:
     assert _use(f"<title>t</title>{NAV}<main><h1>Feed</h1></main>{script}") in (ScriptUse.SCRIPTED, ScriptUse.NONE)
+
+
+LINKS = "<ul>" + "".join(f"<li><a href='/{n}'>Chapter {n} of the handbook</a></li>" for n in range(8)) + "</ul>"
+APP = "<script src='/app.js'></script>"
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "",
+        "<div class='clearer'></div>",
+        "<div role='search'><p id='box'></p></div>",
+        "<nav><div id='menu'></div></nav>",
+        "<p data-kind='note' aria-label='note' xml:lang='en'>Made by hand.</p>",
+        "<table><tr><td>A cell</table>",
+    ],
+)
+def test_a_contents_page_without_a_place_to_fill_has_no_gap(rest: str) -> None:
+    assert _use(f"{NAV}<h1>Contents</h1>{LINKS}{rest}{APP}") is ScriptUse.SCRIPTED
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "<div id='list'></div>",
+        "<section class='news'> </section>",
+        "<news-list></news-list>",
+        "<main></main>",
+        "<div data-feed='/feed.json'></div>",
+        "<p class='loading'>One moment</p>",
+        "<p>Please wait…</p>",
+        "<ul></ul>",
+        "<table><tr><th>Name<th>Price</table>",
+        "<div><p>{{ article.title }}</p></div>",
+        "<ul><li v-for='one in all'>An article</ul>",
+        "<p :title='name'>Articles of today</p>",
+        "<div hx-get='/news'>Articles of today</div>",
+        "<div data-hx-get='/news'>Articles of today</div>",
+    ],
+)
+def test_links_beside_a_place_to_fill_do_not_hide_it(place: str) -> None:
+    assert _use(f"<h1>News</h1>{LINKS}{place}{APP}") is ScriptUse.GAP
+
+
+def test_a_page_with_links_in_its_menu_only_has_a_gap() -> None:
+    assert _use(f"<nav>{LINKS}</nav><h1>News</h1>{APP}") is ScriptUse.GAP
+
+
+def test_the_results_of_a_search_form_are_a_gap_only_after_a_question() -> None:
+    form = "<form action='' method='get'><input type='text' name='q'></form>"
+    help_text = "<p>All of the words are searched. <a href='/help'>More about searching in this manual</a></p>"
+    page = f"{NAV}<h1>Search</h1>{form}{help_text}<div id='search-results'></div>{APP}"
+    fills = "<script>Search.show(document.getElementById('search-results'))</script>"
+    for body in (page, page + fills):
+        assert _use(body) is ScriptUse.SCRIPTED
+        assert _use(body, url="http://site.example/search?q=word") is ScriptUse.GAP
+    filtered = f"{NAV}<h1>Shop</h1><input type='search'><div id='search-results'></div>{APP}{fills}"
+    assert _use(filtered) is ScriptUse.GAP

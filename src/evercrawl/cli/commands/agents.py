@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import common_options
+from evercrawl.cli.context import CliContext
+from evercrawl.cli.options import with_cli
 from evercrawl.cli.terminal import emit_json
 from evercrawl.errors import ConfigError
 
@@ -38,8 +38,7 @@ TOKEN_BYTES = 24
 @click.option(
     "--json", "as_json", is_flag=True, help="With --http: print the address and the token as one JSON object."
 )
-@common_options
-@pass_cli
+@with_cli
 def mcp_command(
     cli: CliContext,
     /,

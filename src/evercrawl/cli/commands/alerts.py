@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.context import CliContext, pass_cli
+from evercrawl.cli.context import CliContext
 from evercrawl.cli.options import (
     CommandGroup,
     allow_private_option,
@@ -17,6 +17,7 @@ from evercrawl.cli.options import (
     json_lines_option,
     network_flags,
     resolve_option,
+    with_cli,
 )
 from evercrawl.cli.terminal import ExitCode, emit_json, local_time, plural
 from evercrawl.errors import ConfigError
@@ -108,8 +109,7 @@ def _time_of_day(context: click.Context, option: click.Parameter, text: str) -> 
 @click.option("--replace", "overwrite", is_flag=True, help="Replace an existing alert of this name.")
 @allow_private_option
 @click.option("--json", "as_json", is_flag=True, help="Print the alert as JSON.")
-@common_options
-@pass_cli
+@with_cli
 def alert_add_command(
     cli: CliContext, /, name: str, overwrite: bool, allow_private: bool, as_json: bool, **options: Any
 ) -> int:  # fmt: skip
@@ -211,8 +211,7 @@ def _report_added(cli: CliContext, alert: Alert, problem: SetupProblem | None, *
 
 @alert_command.command("list")
 @json_lines_option
-@common_options
-@pass_cli
+@with_cli
 def alert_list_command(cli: CliContext, /, as_json: bool) -> int:
     """List the alerts with sent, pending and failed changes.
 
@@ -259,8 +258,7 @@ def _subject_text(status: AlertStatus) -> str:
 @click.argument("name")
 @allow_private_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@common_options
-@pass_cli
+@with_cli
 def alert_test_command(cli: CliContext, /, name: str, allow_private: bool, as_json: bool) -> int:
     """Send a test message now, even in quiet hours. The exit code is 1 if that fails.
 
@@ -287,8 +285,7 @@ def alert_test_command(cli: CliContext, /, name: str, allow_private: bool, as_js
 )
 @click.option("-n", "--limit", type=click.IntRange(1), default=50, metavar="N", help="Show the newest N. Default: 50.")
 @json_lines_option
-@common_options
-@pass_cli
+@with_cli
 def alert_log_command(cli: CliContext, /, name: str | None, state: str | None, limit: int, as_json: bool) -> int:
     """List messages, newest first, with their state and attempts.
 
@@ -318,8 +315,7 @@ def alert_log_command(cli: CliContext, /, name: str | None, state: str | None, l
 @alert_command.command("retry")
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@common_options
-@pass_cli
+@with_cli
 def alert_retry_command(cli: CliContext, /, name: str, as_json: bool) -> int:
     """Retry messages that failed for good.
 
@@ -338,8 +334,7 @@ def alert_retry_command(cli: CliContext, /, name: str, as_json: bool) -> int:
 @alert_command.command("pause")
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@common_options
-@pass_cli
+@with_cli
 def alert_pause_command(cli: CliContext, /, name: str, as_json: bool) -> int:
     """Stop the messages of an alert, as "Unsubscribe" in a mail does. Pending changes are dropped.
 
@@ -357,8 +352,7 @@ def alert_pause_command(cli: CliContext, /, name: str, as_json: bool) -> int:
 @alert_command.command("resume")
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@common_options
-@pass_cli
+@with_cli
 def alert_resume_command(cli: CliContext, /, name: str, as_json: bool) -> int:
     """Send the messages of a paused alert again, about changes found from now on.
 
@@ -376,8 +370,7 @@ def alert_resume_command(cli: CliContext, /, name: str, as_json: bool) -> int:
 @alert_command.command("remove")
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@common_options
-@pass_cli
+@with_cli
 def alert_remove_command(cli: CliContext, /, name: str, as_json: bool) -> int:
     """Remove an alert, its log and its pending changes.
 
@@ -398,8 +391,7 @@ def alert_remove_command(cli: CliContext, /, name: str, as_json: bool) -> int:
 @allow_private_option
 @resolve_option
 @click.option("--json", "as_json", is_flag=True, help="At the end, print one JSON object per alert.")
-@common_options
-@pass_cli
+@with_cli
 def alert_run_command(
     cli: CliContext, /, once: bool, allow_private: bool, resolve: tuple[str, ...], as_json: bool
 ) -> int:

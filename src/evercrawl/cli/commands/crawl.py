@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import allow_private_option, common_options, pace_option, parse_budget, setting_flag
+from evercrawl.cli.context import CliContext
+from evercrawl.cli.options import allow_private_option, pace_option, parse_budget, setting_flag, with_cli
 from evercrawl.cli.terminal import emit_json, exit_code_of
 from evercrawl.errors import ConfigError
 
@@ -153,8 +153,7 @@ def run_options(function: Any) -> Any:
     help="Crawl for a topic: examples file, example URL, or words. Saved; none turns it off.",
 )
 @run_options
-@common_options
-@pass_cli
+@with_cli
 def crawl_command(
     cli: CliContext, /, urls: tuple[str, ...], refresh: bool, focus: str | None, as_json: bool, **flags: Any
 ) -> int:
@@ -310,8 +309,7 @@ def _print_header(cli: CliContext, plan: RunPlan) -> None:
     help="Also open the web interface on this local port.",
 )
 @run_options
-@common_options
-@pass_cli
+@with_cli
 def watch_command(cli: CliContext, /, urls: tuple[str, ...], port: int | None, as_json: bool, **flags: Any) -> int:
     """Keep a collection up to date until you stop it.
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import common_options, json_lines_option, json_option
+from evercrawl.cli.context import CliContext
+from evercrawl.cli.options import json_lines_option, json_option, with_cli
 from evercrawl.cli.terminal import (
     ExitCode,
     emit_json,
@@ -41,8 +41,7 @@ if TYPE_CHECKING:
 @click.command("status")
 @click.option("--page", "url", metavar="URL", help="Show the statistics of one page instead.")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def status_command(cli: CliContext, url: str | None, as_json: bool) -> None:
     """Show what the collection holds, what is due, and how fresh the copies are.
 
@@ -132,8 +131,7 @@ _MAX_VISITS = 10
 @click.command("why")
 @click.argument("url")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def why_command(cli: CliContext, url: str, as_json: bool) -> int:
     """Explain why a URL was or was not fetched, how it changes, and when it is due.
 
@@ -274,8 +272,7 @@ def _show_explanation(found: Explanation) -> None:
 @click.option("--site", "only", metavar="HOST", help="Only this host or origin; the same as SITE.")
 @click.option("--by", type=click.Choice(["reason"]), help="Count URLs per reason instead.")
 @json_lines_option
-@common_options
-@pass_cli
+@with_cli
 def skipped_command(cli: CliContext, site: str | None, only: str | None, by: str | None, as_json: bool) -> None:
     """List the URLs that were found but not fetched, of one SITE or of all.
 
@@ -314,8 +311,7 @@ def _count_skipped(found: Iterable[SkippedUrl], *, as_json: bool) -> None:
 @click.option("--since", metavar="TIME", help="Visits since then: 7d, yesterday, 2026-11-01.")
 @click.option("--until", metavar="TIME", help="Visits until then; a date includes its whole day.")
 @json_lines_option
-@common_options
-@pass_cli
+@with_cli
 def log_command(cli: CliContext, site: str | None, since: str | None, until: str | None, as_json: bool) -> None:
     """Print the visits to one SITE or to all, oldest first, in the format of Heritrix's crawl.log.
 

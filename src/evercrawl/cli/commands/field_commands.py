@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import CommandGroup, common_options, json_lines_option, json_option
+from evercrawl.cli.context import CliContext
+from evercrawl.cli.options import CommandGroup, common_options, json_lines_option, json_option, with_cli
 from evercrawl.cli.terminal import emit_json, local_time
 from evercrawl.model.fields import FieldReading, FieldRule, FieldType
 from evercrawl.model.sanitize import safe_line
@@ -53,8 +53,7 @@ def fields_command() -> None:
 @click.option("--no-repair", is_flag=True, help="If the selector stops matching, only propose a new one.")
 @click.option("--force", is_flag=True, help="Replace the field of this name.")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def fields_add(
     cli: CliContext,
     name: str,
@@ -87,8 +86,7 @@ def fields_add(
 
 @fields_command.command("list")
 @json_lines_option
-@common_options
-@pass_cli
+@with_cli
 def fields_list(cli: CliContext, as_json: bool) -> None:
     """List the fields.
 
@@ -116,8 +114,7 @@ def fields_list(cli: CliContext, as_json: bool) -> None:
 @click.option("--accept", is_flag=True, help="Use what is proposed for these fields.")
 @click.option("--reject", is_flag=True, help="Never use what is proposed for these fields.")
 @json_lines_option
-@common_options
-@pass_cli
+@with_cli
 def fields_repair(cli: CliContext, names: tuple[str, ...], accept: bool, reject: bool, as_json: bool) -> None:
     """Find fields again whose selector stopped matching.
 
@@ -185,8 +182,7 @@ def _repair_line(found: RepairProposal) -> str:
 @click.argument("url")
 @click.option("--add", "chosen", multiple=True, metavar="NAME", help="Add this field; `all` adds every one.")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def fields_suggest(cli: CliContext, url: str, chosen: tuple[str, ...], as_json: bool) -> None:
     """Suggest fields for a page and pages like it.
 
@@ -231,8 +227,7 @@ def fields_suggest(cli: CliContext, url: str, chosen: tuple[str, ...], as_json: 
     help="Write to this .csv, .jsonl or .parquet file.",
 )
 @json_lines_option
-@common_options
-@pass_cli
+@with_cli
 def fields_table(
     cli: CliContext,
     pattern: str | None,
@@ -281,8 +276,7 @@ def _is_for(rule: FieldRule, pattern: str | None) -> bool:
 @fields_command.command("remove")
 @click.argument("name")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def fields_remove(cli: CliContext, name: str, as_json: bool) -> None:
     """Remove a field; the stored pages stay.
 
@@ -303,8 +297,7 @@ def fields_remove(cli: CliContext, name: str, as_json: bool) -> None:
 @click.option("--site", metavar="S", help="Only pages of this host or origin.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print a table as CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per version.")
-@common_options
-@pass_cli
+@with_cli
 def fields_show(
     cli: CliContext, names: tuple[str, ...], history: bool, site: str | None, as_csv: bool, as_json: bool
 ) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import CommandGroup, common_options, json_lines_option, json_option
+from evercrawl.cli.context import CliContext
+from evercrawl.cli.options import CommandGroup, common_options, json_lines_option, json_option, with_cli
 from evercrawl.cli.terminal import ExitCode, emit_json, plural
 from evercrawl.collection.urls import parse_page_url
 from evercrawl.errors import ConfigError
@@ -30,8 +30,7 @@ _ANCHOR_CHARS = 60
 @click.option("--orphans", "problem", flag_value="orphans", help="List pages that no page links to.")
 @click.option("--site", metavar="HOST", help="With --dead or --broken: only links on this host or origin.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: one object for a page, else one per line.")
-@common_options
-@pass_cli
+@with_cli
 def links_command(cli: CliContext, url: str | None, problem: str | None, site: str | None, as_json: bool) -> int:
     """Show the links to and from a page, or find links to fix.
 
@@ -173,8 +172,7 @@ def graph_command(ctx: click.Context, as_json: bool) -> None:
 
 @graph_command.command("stats")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def graph_stats(cli: CliContext, as_json: bool) -> None:
     """Show the number of pages, links and orphans, and the clicks from a start URL."""
     with cli.open_collection() as collection:
@@ -199,8 +197,7 @@ def graph_stats(cli: CliContext, as_json: bool) -> None:
     help="Maximum number of pages.",
 )
 @json_lines_option
-@common_options
-@pass_cli
+@with_cli
 def graph_top(cli: CliContext, by: str, limit: int, as_json: bool) -> None:
     """List the most important pages, the best hubs or the best authorities."""
     with cli.open_collection() as collection:
@@ -217,8 +214,7 @@ def graph_top(cli: CliContext, by: str, limit: int, as_json: bool) -> None:
 @click.option("--to", required=True, type=_OUTPUT_FILE, metavar="FILE", help="Output file.")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def graph_export(cli: CliContext, form: str, to: Path, force: bool, as_json: bool) -> None:
     """Write pages and links with their scores to one GraphML or two Parquet files."""
     with cli.open_collection() as collection:
@@ -234,8 +230,7 @@ def graph_export(cli: CliContext, form: str, to: Path, force: bool, as_json: boo
 @click.option("--to", type=_OUTPUT_FILE, metavar="FILE", help="Output file. Default: standard output.")
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def graph_draw(cli: CliContext, site: str | None, to: Path | None, force: bool, as_json: bool) -> None:
     """Draw the collection or one site as SVG; large folders are summed up."""
     if to is not None and to.exists() and not force:
@@ -252,8 +247,7 @@ def graph_draw(cli: CliContext, site: str | None, to: Path | None, force: bool, 
 
 @graph_command.command("rebuild")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def graph_rebuild(cli: CliContext, as_json: bool) -> None:
     """Rebuild the link graph from the collection, with PageRank and anchor texts."""
     with cli.open_collection() as collection:
@@ -269,8 +263,7 @@ def graph_rebuild(cli: CliContext, as_json: bool) -> None:
 @click.argument("url", required=False)
 @click.option("-n", "--limit", type=click.IntRange(1), default=20, show_default=True, help="Number of pages to list.")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def credit_command(cli: CliContext, url: str | None, limit: int, as_json: bool) -> int:
     """Show the credit of a page, or of the richest pages and the Lambda page.
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import CommandGroup, allow_private_option, common_options, json_option
+from evercrawl.cli.context import CliContext
+from evercrawl.cli.options import CommandGroup, allow_private_option, common_options, json_option, with_cli
 from evercrawl.cli.terminal import emit_json, format_size, plural, relative_time
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
@@ -31,8 +31,7 @@ def cluster_command() -> None:
 
 @cluster_command.command("status")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per worker.")
-@common_options
-@pass_cli
+@with_cli
 def cluster_status(cli: CliContext, as_json: bool) -> None:
     """List the running workers with host, start time, shards and visits."""
     from evercrawl.collection.workers import list_workers
@@ -54,8 +53,7 @@ def cluster_status(cli: CliContext, as_json: bool) -> None:
 @cluster_command.command("drain")
 @click.argument("worker", metavar="ID|all")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@common_options
-@pass_cli
+@with_cli
 def cluster_drain(cli: CliContext, worker: str, as_json: bool) -> None:
     """Stop workers after their current requests; their shards pass to others.
 
@@ -112,8 +110,7 @@ def outpost_command() -> None:
     help="How long the code is valid.",
 )
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def outpost_pair(
     cli: CliContext, routes: tuple[str, ...], name: str | None, home: str | None, hours: int, as_json: bool
 ) -> None:
@@ -161,8 +158,7 @@ def outpost_pair(
 @allow_private_option
 @click.option("--clock-offset", type=float, default=0.0, hidden=True, help="For tests: shift the clock.")
 @click.option("--json", "as_json", is_flag=True, help="At the end, print a summary as JSON.")
-@common_options
-@pass_cli
+@with_cli
 def outpost_run(cli: CliContext, /, as_json: bool, **given: Any) -> None:
     """Fetch for home until stopped with Ctrl-C or SIGTERM, which is always safe.
 
@@ -217,8 +213,7 @@ def _outpost_options(cli: CliContext, given: dict[str, Any]) -> Any:
 
 @outpost_command.command("status")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def outpost_status(cli: CliContext, as_json: bool) -> None:
     """List the outposts with requests, bytes sent, and what a plain crawl would have cost.
 
@@ -252,8 +247,7 @@ def _outpost_line(one: OutpostStatus) -> str:
 @outpost_command.command("unpair")
 @click.argument("name")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def outpost_unpair(cli: CliContext, name: str, as_json: bool) -> None:
     """Unpair an outpost. Its key becomes invalid, and the crawler fetches its sites again."""
     from evercrawl.collection.outposts import unpair

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import CommandGroup, common_options, json_lines_option, json_option
+from evercrawl.cli.options import CommandGroup, common_options, json_lines_option, json_option, with_cli
 from evercrawl.cli.terminal import ExitCode, emit_json, local_time
 from evercrawl.model.history import Mute, PartVerdict
 from evercrawl.model.sanitize import safe_line
@@ -40,8 +40,7 @@ def mute_command() -> None:
 
 @mute_command.command("list")
 @json_lines_option
-@common_options
-@pass_cli
+@with_cli
 def mute_list(cli: CliContext, as_json: bool) -> None:
     """List the muted parts and the exceptions, newest first.
 
@@ -120,8 +119,7 @@ def _add_rule(
 @mute_command.command("undo")
 @click.argument("number", type=int)
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def mute_undo(cli: CliContext, number: int, as_json: bool) -> int:
     """Remove the mute or exception with this NUMBER.
 
@@ -183,8 +181,7 @@ def _public_url_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @websub_command.command("list")
 @json_lines_option
-@common_options
-@pass_cli
+@with_cli
 def websub_list(cli: CliContext, as_json: bool) -> None:
     """List the subscriptions with their state and end.
 
@@ -205,8 +202,7 @@ def websub_list(cli: CliContext, as_json: bool) -> None:
 @click.argument("url")
 @_public_url_option
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def websub_subscribe(cli: CliContext, url: str, public_url: str | None, as_json: bool) -> int:
     """Subscribe to a page or feed at the hub that it names.
 
@@ -228,8 +224,7 @@ def websub_subscribe(cli: CliContext, url: str, public_url: str | None, as_json:
 @click.argument("topic")
 @_public_url_option
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def websub_unsubscribe(cli: CliContext, topic: str, public_url: str | None, as_json: bool) -> int:
     """Cancel the subscription to TOPIC, as `websub list` shows it.
 

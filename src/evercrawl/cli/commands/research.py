@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import CommandGroup, common_options, json_lines_option
+from evercrawl.cli.context import CliContext
+from evercrawl.cli.options import CommandGroup, common_options, json_lines_option, with_cli
 from evercrawl.cli.terminal import emit_json, live_line
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
@@ -61,8 +61,7 @@ DEFAULT_BUDGETS = "0.02,0.05,0.1,0.2,0.5"
     "--plot", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="Write a chart to this SVG file."
 )
 @json_lines_option
-@common_options
-@pass_cli
+@with_cli
 def simulate_command(
     cli: CliContext,
     /,

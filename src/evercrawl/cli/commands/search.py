@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import CommandGroup, common_options, json_option
+from evercrawl.cli.context import CliContext
+from evercrawl.cli.options import CommandGroup, common_options, json_option, with_cli
 from evercrawl.cli.terminal import emit_json, format_size, local_time, plural
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
@@ -36,8 +36,7 @@ SLOW_LAG = 2000  # With more visits to index, the search says that it takes a mo
 @click.option("--timeout", type=click.FloatRange(0.1, 600), metavar="SECONDS", help="Maximum wait for each --in.")
 @click.option("--rebuild", is_flag=True, help="Rebuild the index first.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line, best hit first.")
-@common_options
-@pass_cli
+@with_cli
 def search_command(cli: CliContext, /, words: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Search pages by text, title, URL and the text of links to them.
 
@@ -183,8 +182,7 @@ def index_command(ctx: click.Context, as_json: bool) -> None:
 
 @index_command.command("status")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def index_status(cli: CliContext, as_json: bool) -> None:
     """Show how many versions are indexed, how many visits are not, and the size on disk."""
     with cli.open_collection() as collection:
@@ -199,8 +197,7 @@ def index_status(cli: CliContext, as_json: bool) -> None:
 
 @index_command.command("rebuild")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def index_rebuild(cli: CliContext, as_json: bool) -> None:
     """Delete the index and the link graph, and rebuild them from the collection."""
     with cli.open_collection() as collection:

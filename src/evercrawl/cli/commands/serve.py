@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import common_options
+from evercrawl.cli.context import CliContext
+from evercrawl.cli.options import with_cli
 from evercrawl.cli.terminal import ExitCode, emit_json
 from evercrawl.errors import ConfigError
 
@@ -46,8 +46,7 @@ if TYPE_CHECKING:
 @click.option("--crawl", is_flag=True, help="Also keep the collection up to date, like watch.")
 @click.option("--open/--no-open", "opens", default=True, help="Open a browser. Default: on a terminal.")
 @click.option("--json", "as_json", is_flag=True, help="Print the addresses as one JSON object.")
-@common_options
-@pass_cli
+@with_cli
 def serve_command(
     cli: CliContext,
     /,

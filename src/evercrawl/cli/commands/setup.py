@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.context import CliContext, pass_cli
+from evercrawl.cli.context import CliContext
 from evercrawl.cli.options import (
     CommandGroup,
     allow_private_option,
@@ -17,6 +17,7 @@ from evercrawl.cli.options import (
     json_option,
     network_flags,
     resolve_option,
+    with_cli,
 )
 from evercrawl.cli.terminal import ExitCode, emit_json
 from evercrawl.errors import ConfigError
@@ -51,8 +52,7 @@ def config_command() -> None:
 @config_command.command("show")
 @click.option("--origin", is_flag=True, help="Show where each value comes from.")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def config_show(cli: CliContext, origin: bool, as_json: bool) -> None:
     """List all settings with their values."""
     loaded = cli.load_settings(cli.find_collection())
@@ -80,8 +80,7 @@ def _setting_text(key: str, value: object) -> str:
 @config_command.command("get")
 @click.argument("key")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def config_get(cli: CliContext, key: str, as_json: bool) -> None:
     """Print one value, for example: evercrawl config get pace.mode."""
     loaded = cli.load_settings(cli.find_collection())
@@ -97,8 +96,7 @@ def config_get(cli: CliContext, key: str, as_json: bool) -> None:
 @click.argument("value")
 @click.option("--user", "for_user", is_flag=True, help="Set it for all your collections.")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def config_set(cli: CliContext, key: str, value: str, for_user: bool, as_json: bool) -> None:
     """Set a value in the collection's settings file, or with --user in your own."""
     _write_setting(cli, _user_file(cli) if for_user else _collection_file(cli), key, value, as_json=as_json)
@@ -107,8 +105,7 @@ def config_set(cli: CliContext, key: str, value: str, for_user: bool, as_json: b
 @config_command.command("contact")
 @click.argument("address")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def config_contact(cli: CliContext, address: str, as_json: bool) -> None:
     """Set the mail address or page that sites see in every request.
 
@@ -150,8 +147,7 @@ def _collection_file(cli: CliContext) -> Path:
 @click.argument("folder", required=False, type=click.Path(path_type=Path, file_okay=False))
 @click.option("--remove", is_flag=True, help="Trust it no longer.")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def trust_command(cli: CliContext, folder: Path | None, remove: bool, as_json: bool) -> None:
     """Trust a collection that somebody else made, or that you copied or moved here.
 
@@ -185,8 +181,7 @@ def trust_command(cli: CliContext, folder: Path | None, remove: bool, as_json: b
 @allow_private_option
 @resolve_option
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def doctor_command(
     cli: CliContext, /, url: str | None, allow_private: bool, resolve: tuple[str, ...], as_json: bool
 ) -> int:
@@ -284,8 +279,7 @@ def signature_command() -> None:
 @signature_command.command("create")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def signature_create(cli: CliContext, file: Path, as_json: bool) -> None:
     """Create a key in a new file that only you can read."""
     from evercrawl.collection.site_logins import create_signing_key

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import allow_private_option, common_options, json_option, network_flags, resolve_option
+from evercrawl.cli.context import CliContext
+from evercrawl.cli.options import allow_private_option, json_option, network_flags, resolve_option, with_cli
 from evercrawl.cli.terminal import ExitCode, emit_json
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
@@ -34,8 +34,7 @@ _WAYS = ("cookies", "form", "basic", "bearer", "remove")
 @allow_private_option
 @resolve_option
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def login_command(
     cli: CliContext,
     /,

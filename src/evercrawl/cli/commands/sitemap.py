@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evercrawl.cli.commands.sitemap_audit import sitemap_check, sitemap_ping
-from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import CommandGroup, common_options
+from evercrawl.cli.context import CliContext
+from evercrawl.cli.options import CommandGroup, common_options, with_cli
 from evercrawl.cli.terminal import emit_json, format_duration, live_line, plural
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
@@ -76,8 +76,7 @@ WEB_SCHEMES = ("http://", "https://")
 @click.option("--max-pages", metavar="N", help="With URL: crawl at most N pages. Default: 10000.")
 @click.option("--pace", type=click.Choice(["gentle", "paper", "own"]), help="With URL: how gently to crawl.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-@common_options
-@pass_cli
+@with_cli
 def sitemap_build(cli: CliContext, /, source: str | None, as_json: bool, **options: Any) -> None:
     """Write sitemap.xml and sitemap-extended.xml with the date of each page's last real change.
 
@@ -223,8 +222,7 @@ def _report_build(cli: CliContext, report: BuildReport, target: SitemapTarget) -
 )
 @click.option("--clean-urls", is_flag=True, help="Use /about for about.html.")
 @click.option("--json", "as_json", is_flag=True, help="Print URL and folder as JSON.")
-@common_options
-@pass_cli
+@with_cli
 def sitemap_serve(cli: CliContext, /, folder: Path, host: str, port: int, clean_urls: bool, as_json: bool) -> None:
     """Serve a folder with its sitemap, and the extended sitemap at `/sitemap.xml?XTND`.
 

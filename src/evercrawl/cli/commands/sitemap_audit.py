@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import allow_private_option, common_options, network_flags, resolve_option
+from evercrawl.cli.context import CliContext
+from evercrawl.cli.options import allow_private_option, network_flags, resolve_option, with_cli
 from evercrawl.cli.terminal import ExitCode, emit_json, live_line, plural
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
@@ -47,8 +47,7 @@ DEFAULT_MIN_SCORE = 80
 @resolve_option
 @click.option("--pace", type=click.Choice(["gentle", "paper", "own"]), help="How gently to crawl.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-@common_options
-@pass_cli
+@with_cli
 def sitemap_check(cli: CliContext, /, subject: str, min_score: int, as_json: bool, **options: Any) -> int:
     """Check a sitemap for wrong, equal or future dates, and for dead, hidden or missing pages.
 
@@ -176,8 +175,7 @@ def _show_report(survey: SitemapSurvey, report: SitemapReport) -> None:
 @allow_private_option
 @resolve_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result of each request as JSON.")
-@common_options
-@pass_cli
+@with_cli
 def sitemap_ping(
     cli: CliContext, /, urls: tuple[str, ...], make_key: Path | None, as_json: bool, **options: Any
 ) -> int:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import CommandGroup, common_options, json_lines_option, json_option, parse_budget
+from evercrawl.cli.context import CliContext
+from evercrawl.cli.options import CommandGroup, common_options, json_lines_option, json_option, parse_budget, with_cli
 from evercrawl.cli.terminal import ExitCode, emit_json, format_rate, format_share, plural
 from evercrawl.model.sanitize import safe_line
 from evercrawl.model.time import format_days
@@ -43,8 +43,7 @@ def trap_command() -> None:
 
 @trap_command.command("list")
 @json_lines_option
-@common_options
-@pass_cli
+@with_cli
 def trap_list(cli: CliContext, as_json: bool) -> None:
     """List throttled, blocked and refused patterns with the evidence; your rules come first.
 
@@ -90,8 +89,7 @@ def _rule_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @trap_command.command("exclude")
 @_rule_options
-@common_options
-@pass_cli
+@with_cli
 def trap_exclude(cli: CliContext, pattern: str, site: str | None, yes: bool, dry_run: bool, as_json: bool) -> None:
     """Stop fetching URLs that match PATTERN. Stored versions stay.
 
@@ -104,8 +102,7 @@ def trap_exclude(cli: CliContext, pattern: str, site: str | None, yes: bool, dry
 
 @trap_command.command("allow")
 @_rule_options
-@common_options
-@pass_cli
+@with_cli
 def trap_allow(cli: CliContext, pattern: str, site: str | None, yes: bool, dry_run: bool, as_json: bool) -> None:
     """Always fetch URLs that match PATTERN, unless robots.txt or the scope forbids it.
 
@@ -121,8 +118,7 @@ def trap_allow(cli: CliContext, pattern: str, site: str | None, yes: bool, dry_r
 @click.argument("pattern")
 @click.option("--site", metavar="SITE", help="The site of the rule, if it has one.")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def trap_undo(cli: CliContext, pattern: str, site: str | None, as_json: bool) -> int:
     """Remove your rule for PATTERN; detection applies again."""
     with cli.open_collection() as collection:
@@ -184,8 +180,7 @@ def pace_command() -> None:
 
 @pace_command.command("list")
 @json_lines_option
-@common_options
-@pass_cli
+@with_cli
 def pace_list(cli: CliContext, as_json: bool) -> None:
     """List the sites that you slowed down, with their delays.
 
@@ -207,8 +202,7 @@ def pace_list(cli: CliContext, as_json: bool) -> None:
 @click.argument("site")
 @click.argument("gap")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def pace_slow(cli: CliContext, site: str, gap: str, as_json: bool) -> None:
     """Wait at least GAP (30s, 5m, 1h; at most a day) between requests to SITE (host or origin).
 
@@ -235,8 +229,7 @@ def pace_slow(cli: CliContext, site: str, gap: str, as_json: bool) -> None:
 @pace_command.command("undo")
 @click.argument("site")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def pace_undo(cli: CliContext, site: str, as_json: bool) -> int:
     """Stop slowing SITE down.
 
@@ -273,8 +266,7 @@ def schedule_command() -> None:
 
 @schedule_command.command("list")
 @json_lines_option
-@common_options
-@pass_cli
+@with_cli
 def schedule_list(cli: CliContext, as_json: bool) -> None:
     """List your schedules, each with the first time after now.
 
@@ -297,8 +289,7 @@ def schedule_list(cli: CliContext, as_json: bool) -> None:
 @click.argument("when")
 @click.option("--zone", default="", metavar="NAME", help="Time zone of the times, such as Europe/Berlin. Default: UTC.")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def schedule_set(cli: CliContext, place: str, when: str, zone: str, as_json: bool) -> None:
     """Visit PLACE as WHEN says: every 10 minutes, hourly, daily at 6:30, weekdays at 9, "mon, thu at 7:15, 19".
 
@@ -316,8 +307,7 @@ def schedule_set(cli: CliContext, place: str, when: str, zone: str, as_json: boo
 @schedule_command.command("remove")
 @click.argument("place")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def schedule_remove(cli: CliContext, place: str, as_json: bool) -> int:
     """Let visits to PLACE follow what was learned.
 
@@ -347,8 +337,7 @@ _SPENT = 0.95  # A plan that spends less than this share has more budget than it
     help="Requests: 1000/day, 50/hour, or 1000 (per day). Default: the setting revisit.budget.",
 )
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def plan_command(cli: CliContext, budget: float | None, as_json: bool) -> None:
     """Estimate the freshness that a request budget buys, without sending a request.
 
@@ -413,8 +402,7 @@ def _show_busiest_sites(plan: RevisitPlan) -> None:
 
 @click.command("pause")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def pause_command(cli: CliContext, as_json: bool) -> None:
     """Pause the running crawl, wherever it was started, until you resume it.
 
@@ -437,8 +425,7 @@ def pause_command(cli: CliContext, as_json: bool) -> None:
 
 @click.command("resume")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def resume_command(cli: CliContext, as_json: bool) -> None:
     """Resume a crawl that was paused.
 
@@ -456,8 +443,7 @@ def resume_command(cli: CliContext, as_json: bool) -> None:
 
 @click.command("stop")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def stop_command(cli: CliContext, as_json: bool) -> int:
     """Stop the running crawl, wherever it was started; requests in flight may finish.
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import CommandGroup, common_options, json_option
+from evercrawl.cli.context import CliContext
+from evercrawl.cli.options import CommandGroup, common_options, json_option, with_cli
 from evercrawl.cli.terminal import ExitCode, emit_json, format_size, live_line, plural
 from evercrawl.model.sanitize import safe_line
 
@@ -38,8 +38,7 @@ def store_command(ctx: click.Context, as_json: bool) -> None:
 
 @store_command.command("stats")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def store_stats(cli: CliContext, as_json: bool) -> None:
     """Show the disk use of state, archive, logs and the rest; vacuum frees what is free."""
     with cli.open_collection() as collection:
@@ -57,8 +56,7 @@ def store_stats(cli: CliContext, as_json: bool) -> None:
 
 @store_command.command("vacuum")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def store_vacuum(cli: CliContext, as_json: bool) -> None:
     """Compact the state files. No page, version or record changes."""
     with cli.open_collection() as collection:
@@ -72,8 +70,7 @@ def store_vacuum(cli: CliContext, as_json: bool) -> None:
 @store_command.command("move")
 @click.option("--to", "to", required=True, metavar="DSN|files", help="postgresql://user@host/database, or: files")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def store_move(cli: CliContext, to: str, as_json: bool) -> None:
     """Move the state of the collection to PostgreSQL, or back to files.
 
@@ -109,8 +106,7 @@ def store_move(cli: CliContext, to: str, as_json: bool) -> None:
 )  # fmt: skip
 @click.option("--yes", is_flag=True, help="Delete. Without it, only show what would be deleted.")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def store_prune(cli: CliContext, rule: str, yes: bool, as_json: bool) -> None:
     """Delete versions that RULE does not keep. The newest version of a page always stays.
 
@@ -145,8 +141,7 @@ def _show_pruned(cli: CliContext, report: PruneReport) -> None:
 
 @store_command.command("upload")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def store_upload(cli: CliContext, as_json: bool) -> None:
     """Upload archive files to the object storage of `archive.url`.
 
@@ -175,8 +170,7 @@ def store_upload(cli: CliContext, as_json: bool) -> None:
 @click.command("backup")
 @click.argument("target", type=click.Path(path_type=Path), metavar="DIR")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def backup_command(cli: CliContext, target: Path, as_json: bool) -> None:
     """Copy the collection to DIR, also while a crawl runs. The next backup to DIR copies only what is new.
 
@@ -201,8 +195,7 @@ def backup_command(cli: CliContext, target: Path, as_json: bool) -> None:
 @click.argument("source", type=click.Path(path_type=Path, exists=True, file_okay=False), metavar="DIR")
 @click.option("--yes", is_flag=True, help="Do not ask before an existing collection is replaced.")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def restore_command(cli: CliContext, source: Path, yes: bool, as_json: bool) -> None:
     """Restore the backup in DIR as the collection that -C names, by default where it was.
 
@@ -240,8 +233,7 @@ def restore_command(cli: CliContext, source: Path, yes: bool, as_json: bool) -> 
 @click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def remove_command(cli: CliContext, kind: str, name: str, request: str, dry_run: bool, yes: bool, as_json: bool) -> int:
     """Remove a site, a page or a version everywhere, for takedown and privacy requests.
 

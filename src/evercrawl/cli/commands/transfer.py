@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import common_options
+from evercrawl.cli.context import CliContext
+from evercrawl.cli.options import with_cli
 from evercrawl.cli.terminal import ExitCode, emit_json, format_size, live_line, plural
 from evercrawl.errors import ConfigError
 from evercrawl.model.sanitize import safe_line
@@ -62,8 +62,7 @@ _MAX_PROBLEMS = 10
 @click.option(
     "--json", "as_json", is_flag=True, help="Print a report as JSON, unless the data goes to standard output."
 )
-@common_options
-@pass_cli
+@with_cli
 def export_command(
     cli: CliContext,
     form: str,
@@ -172,8 +171,7 @@ _LEFT_OUT = {
 @click.argument("form", type=click.Choice(["warc", "wacz", *WATCH_FORMATS]), metavar="FORMAT")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path, exists=True))
 @click.option("--json", "as_json", is_flag=True, help="Print a report as JSON.")
-@common_options
-@pass_cli
+@with_cli
 def import_command(cli: CliContext, form: str, files: tuple[Path, ...], as_json: bool) -> int:
     """Import archives, or the pages that another program watches.
 
@@ -286,8 +284,7 @@ _MAX_FILE_PROBLEMS = 10
 
 @click.command("verify")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per file, then a summary.")
-@common_options
-@pass_cli
+@with_cli
 def verify_command(cli: CliContext, as_json: bool) -> int:
     """Check that every stored version can be read back and matches its digest.
 

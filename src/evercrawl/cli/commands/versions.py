@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evercrawl.cli.context import CliContext, pass_cli
-from evercrawl.cli.options import common_options, json_lines_option, json_option
+from evercrawl.cli.context import CliContext
+from evercrawl.cli.options import json_lines_option, json_option, with_cli
 from evercrawl.cli.terminal import ExitCode, emit_json, format_size, local_time, plural
 from evercrawl.collection.urls import parse_page_url, site_of
 from evercrawl.errors import ConfigError
@@ -32,8 +32,7 @@ _TITLE_CHARS = 60
 @click.argument("url")
 @click.option("--visits", is_flag=True, help="Also list every visit, with or without a new version.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per line, oldest version first.")
-@common_options
-@pass_cli
+@with_cli
 def history_command(cli: CliContext, url: str, visits: bool, as_json: bool) -> None:
     """List the versions of a page, oldest first.
 
@@ -124,8 +123,7 @@ VIEWS = ("text", "markdown", "html", "headers", "links", "analysis", "usage", "r
 @click.option("--raw", "flag", flag_value="raw", help="Print the archived response, headers and body.")
 @click.option("--screenshot", "flag", flag_value="screenshot", help="Write the screenshot of a rendered page (WebP).")
 @click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
-@common_options
-@pass_cli
+@with_cli
 def show_command(cli: CliContext, url: str, form: str | None, flag: str | None, as_json: bool) -> None:
     """Print a stored version of a page, the newest unless TIME says otherwise.
 
@@ -243,8 +241,7 @@ _DIFF_STYLES = {" ": "", "-": "red", "+": "green", "~": "", ">": "cyan"}
 @click.option("--screenshot", is_flag=True, help="Compare the screenshots of rendered pages.")
 @click.option("--exit-code", is_flag=True, help="Exit with 1 if something differs.")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def diff_command(
     cli: CliContext,
     url: str,
@@ -404,8 +401,7 @@ _EDITS_SHOWN = 12
 @click.option("--new", "kinds", flag_value="new", help="List new pages instead.")
 @click.option("--gone", "kinds", flag_value="gone back", help="List pages that are gone, or back, instead.")
 @json_lines_option
-@common_options
-@pass_cli
+@with_cli
 def changes_command(
     cli: CliContext, site: str | None, since: str, noise: bool, muted: bool, kinds: str | None, as_json: bool
 ) -> None:
@@ -504,8 +500,7 @@ def _show_group(cli: CliContext, group: ChangeGroup) -> None:
 @click.command("sentiment")
 @click.argument("url")
 @json_option
-@common_options
-@pass_cli
+@with_cli
 def sentiment_command(cli: CliContext, url: str, as_json: bool) -> None:
     """Show the sentiment of a page over time, and of its site, from -1 (negative) to 1 (positive).
 
